@@ -1,0 +1,1 @@
+//! Conformance and whole-page tests.

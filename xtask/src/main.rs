@@ -1,0 +1,2 @@
+//! Set-up, play, test, dist and size.
+fn main() {}
