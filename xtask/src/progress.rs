@@ -1,0 +1,247 @@
+//! Running a tool as a named step: what it does, that it still goes on, how long it took.
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, IsTerminal, Write};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::failure::{Failure, Outcome};
+
+/// How many of a failed tool's last lines are shown.
+const LAST_LINES: usize = 20;
+
+/// Says `title`, does `work`, and says how long it took.
+pub fn step<T>(title: &str, work: impl FnOnce() -> Outcome<T>) -> Outcome<T> {
+    println!("==> {title}");
+    let start = Instant::now();
+    let outcome = work();
+    let verdict = if outcome.is_ok() { "done" } else { "FAILED" };
+    println!("    {verdict}: {title} ({})", seconds(start.elapsed()));
+    outcome
+}
+
+/// Runs a tool whose own output is worth seeing as it comes.
+pub fn stream(title: &str, command: &mut Command, remedy: &str) -> Outcome<()> {
+    step(title, || {
+        let status = start(command, title, remedy)?
+            .wait()
+            .map_err(|error| Failure::new(format!("{title}: {error}"), remedy))?;
+        judge(title, status, remedy)
+    })
+}
+
+/// Runs tests: shows their output as it comes and adds up their `test result:` lines.
+pub fn stream_tests(
+    title: &str,
+    command: &mut Command,
+    remedy: &str,
+    counted: &mut Counted,
+) -> Outcome<()> {
+    step(title, || {
+        if std::io::stderr().is_terminal() {
+            command.env("CARGO_TERM_COLOR", "always");
+        }
+        let mut child = start(command.stdout(Stdio::piped()), title, remedy)?;
+        if let Some(output) = child.stdout.take() {
+            let mut output = BufReader::new(output);
+            let mut line = Vec::new();
+            // Bytes, not strings: a test may print anything.
+            while matches!(output.read_until(b'\n', &mut line), Ok(1..)) {
+                let mut terminal = std::io::stdout().lock();
+                // Nobody reading is no reason to stop testing.
+                let _ = terminal.write_all(&line).and_then(|()| terminal.flush());
+                counted.read(&String::from_utf8_lossy(&line));
+                line.clear();
+            }
+        }
+        let status = child
+            .wait()
+            .map_err(|error| Failure::new(format!("{title}: {error}"), remedy))?;
+        judge(title, status, remedy)
+    })
+}
+
+/// Runs a tool whose output matters only when it fails: it goes to `log`, and a line ticks
+/// meanwhile. A tool that is still running after `limit` is stopped.
+pub fn quiet(
+    title: &str,
+    command: &mut Command,
+    log: &Path,
+    limit: Option<Duration>,
+    remedy: &str,
+) -> Outcome<()> {
+    step(title, || {
+        let told = |error: std::io::Error| {
+            Failure::new(format!("{title}: {}: {error}", log.display()), remedy)
+        };
+        if let Some(folder) = log.parent() {
+            fs::create_dir_all(folder).map_err(told)?;
+        }
+        let file = File::create(log).map_err(told)?;
+        let errors = file.try_clone().map_err(told)?;
+        command.stdin(Stdio::null()).stdout(file).stderr(errors);
+        let mut child = start(command, title, remedy)?;
+        let status = wait_ticking(&mut child, log, limit);
+        match status {
+            Ok(Some(status)) if status.success() => Ok(()),
+            Ok(ended) => {
+                for line in last_lines(log, LAST_LINES) {
+                    eprintln!("    | {line}");
+                }
+                let how = match ended {
+                    Some(status) => told_status(status),
+                    None => "took too long".to_owned(),
+                };
+                Err(Failure::new(
+                    format!("{title}: {how} (log: {})", log.display()),
+                    remedy,
+                ))
+            }
+            Err(error) => Err(told(error)),
+        }
+    })
+}
+
+/// `None` when the limit ran out.
+fn wait_ticking(
+    child: &mut Child,
+    log: &Path,
+    limit: Option<Duration>,
+) -> std::io::Result<Option<ExitStatus>> {
+    let start = Instant::now();
+    let live = std::io::stdout().is_terminal();
+    let pause = Duration::from_secs(if live { 1 } else { 15 });
+    let mut next = start + pause;
+    let status = loop {
+        if let Some(status) = child.try_wait()? {
+            break Some(status);
+        }
+        if limit.is_some_and(|limit| start.elapsed() > limit) {
+            child.kill()?;
+            child.wait()?;
+            break None;
+        }
+        if Instant::now() >= next {
+            next += pause;
+            let last = last_lines(log, 1).pop().unwrap_or_default();
+            let last: String = last.trim().chars().take(60).collect();
+            let elapsed = start.elapsed().as_secs();
+            if live {
+                print!("\r\x1b[K    {elapsed:>4} s  {last}");
+                let _ = std::io::stdout().flush();
+            } else {
+                println!("    {elapsed:>4} s  {last}");
+            }
+        }
+        thread::sleep(Duration::from_millis(100));
+    };
+    if live {
+        print!("\r\x1b[K");
+    }
+    Ok(status)
+}
+
+/// What a finished run of tests said about itself.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct Counted {
+    /// Tests that passed.
+    pub passed: u64,
+    /// Tests that failed.
+    pub failed: u64,
+}
+
+impl Counted {
+    /// Adds one line of output, if it is a `test result:` line.
+    fn read(&mut self, line: &str) {
+        let Some((_, result)) = line.split_once("test result:") else {
+            return;
+        };
+        let words: Vec<&str> = result.split_whitespace().collect();
+        for pair in words.windows(2) {
+            if let Ok(number) = pair[0].parse::<u64>() {
+                match pair[1].trim_end_matches(';') {
+                    "passed" => self.passed += number,
+                    "failed" => self.failed += number,
+                    _ => {}
+                }
+            }
+        }
+    }
+}
+
+/// A time as people read it.
+pub fn seconds(time: Duration) -> String {
+    if time < Duration::from_secs(60) {
+        format!("{:.1} s", time.as_secs_f64())
+    } else {
+        format!("{} min {:02} s", time.as_secs() / 60, time.as_secs() % 60)
+    }
+}
+
+fn start(command: &mut Command, title: &str, remedy: &str) -> Outcome<Child> {
+    command.spawn().map_err(|error| {
+        let program = command.get_program().to_string_lossy().into_owned();
+        Failure::new(format!("{title}: cannot run {program}: {error}"), remedy)
+    })
+}
+
+fn judge(title: &str, status: ExitStatus, remedy: &str) -> Outcome<()> {
+    if status.success() {
+        Ok(())
+    } else {
+        Err(Failure::new(
+            format!("{title}: {}", told_status(status)),
+            remedy,
+        ))
+    }
+}
+
+fn told_status(status: ExitStatus) -> String {
+    match status.code() {
+        Some(code) => format!("ended with exit code {code}"),
+        None => "was stopped".to_owned(),
+    }
+}
+
+fn last_lines(log: &Path, count: usize) -> Vec<String> {
+    let text = fs::read(log).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    let lines: Vec<&str> = text.lines().filter(|l| !l.trim().is_empty()).collect();
+    lines[lines.len().saturating_sub(count)..]
+        .iter()
+        .map(|line| (*line).to_owned())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn test_results_add_up() {
+        let mut counted = Counted::default();
+        for line in [
+            "running 3 tests",
+            "test a ... ok",
+            "test result: ok. 3 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out",
+            "test result: FAILED. 4 passed; 2 failed; 1 ignored; 0 measured; finished in 0.01s",
+        ] {
+            counted.read(line);
+        }
+        assert_eq!(
+            counted,
+            Counted {
+                passed: 7,
+                failed: 2
+            }
+        );
+    }
+
+    #[test]
+    fn times_are_told_as_people_read_them() {
+        assert_eq!(seconds(Duration::from_millis(1234)), "1.2 s");
+        assert_eq!(seconds(Duration::from_secs(125)), "2 min 05 s");
+    }
+}

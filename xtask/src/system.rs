@@ -1,0 +1,135 @@
+//! The machine: what is on PATH, who runs us, and packages of the system.
+
+use std::env;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::failure::{Failure, Outcome};
+use crate::progress;
+use crate::workspace::Workspace;
+
+/// The program called `name` on PATH.
+pub fn on_path(name: &str) -> Option<PathBuf> {
+    let file = format!("{name}{}", env::consts::EXE_SUFFIX);
+    env::split_paths(&env::var_os("PATH")?)
+        .map(|folder| folder.join(&file))
+        .find(|path| is_program(path))
+}
+
+/// Whether `path` is a file that can be run.
+pub fn is_program(path: &Path) -> bool {
+    let Ok(metadata) = fs::metadata(path) else {
+        return false;
+    };
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        metadata.is_file() && metadata.permissions().mode() & 0o111 != 0
+    }
+    #[cfg(not(unix))]
+    metadata.is_file()
+}
+
+/// PATH with `folders` before everything else.
+pub fn path_with(folders: &[PathBuf]) -> Outcome<OsString> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let all = folders.iter().cloned().chain(env::split_paths(&path));
+    env::join_paths(all).map_err(|error| {
+        Failure::new(
+            format!("PATH cannot be extended: {error}"),
+            "set OPTIMIST_TOOLS to a folder without `:` in its name",
+        )
+    })
+}
+
+/// What a short command prints, when it succeeds.
+pub fn output(command: &mut Command) -> Option<String> {
+    let output = command.stderr(Stdio::null()).output().ok()?;
+    output
+        .status
+        .success()
+        .then(|| String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// Whether this is Debian itself, whose packages are known here by name.
+pub fn is_debian() -> bool {
+    cfg!(target_os = "linux")
+        && on_path("apt-get").is_some()
+        && fs::read_to_string("/etc/os-release").is_ok_and(|text| os_release_id(&text) == "debian")
+}
+
+/// Whether packages can be installed right now.
+pub fn can_install() -> bool {
+    is_debian() && is_root()
+}
+
+/// Installs Debian packages, or names the command that does.
+pub fn install(workspace: &Workspace, why: &str, packages: &[&str]) -> Outcome<()> {
+    let by_hand = format!(
+        "sudo apt-get update && sudo apt-get install {}",
+        packages.join(" ")
+    );
+    if !is_root() {
+        return Err(Failure::new(
+            format!("{why}: installing Debian packages needs root"),
+            by_hand,
+        ));
+    }
+    let title = format!("{why}: apt-get install {}", packages.join(" "));
+    let apt = |arguments: &[&str]| {
+        let mut command = Command::new("apt-get");
+        command
+            .env("DEBIAN_FRONTEND", "noninteractive")
+            .args(["-y", "-o", "DPkg::Lock::Timeout=300"])
+            .args(arguments);
+        command
+    };
+    let mut arguments = vec!["install", "--no-install-recommends"];
+    arguments.extend(packages);
+    // A fresh machine has no package lists, and an old list names files that are gone: one
+    // simulated or failed attempt is cheap, so lists are brought only when they are needed.
+    let mut simulation = apt(&["--simulate"]);
+    simulation.args(&arguments).stdout(Stdio::null());
+    let log = workspace.log("apt-get");
+    if output(&mut simulation).is_some()
+        && progress::quiet(&title, &mut apt(&arguments), &log, None, &by_hand).is_ok()
+    {
+        return Ok(());
+    }
+    let update = workspace.log("apt-get-update");
+    progress::quiet(
+        "apt-get update",
+        &mut apt(&["update"]),
+        &update,
+        None,
+        &by_hand,
+    )?;
+    progress::quiet(&title, &mut apt(&arguments), &log, None, &by_hand)
+}
+
+fn is_root() -> bool {
+    output(Command::new("id").arg("-u")).is_some_and(|id| id.trim() == "0")
+}
+
+fn os_release_id(text: &str) -> &str {
+    text.lines()
+        .find_map(|line| line.strip_prefix("ID="))
+        .map_or("", |id| id.trim_matches('"'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_distribution_is_read_from_os_release() {
+        assert_eq!(
+            os_release_id("NAME=\"x\"\nID=debian\nVERSION_ID=12\n"),
+            "debian"
+        );
+        assert_eq!(os_release_id("ID=\"ubuntu\"\nID_LIKE=debian\n"), "ubuntu");
+        assert_eq!(os_release_id(""), "");
+    }
+}

@@ -1,0 +1,270 @@
+//! A compiler for the browser: rustup's, or Debian's where rustup's server is out of reach.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use crate::failure::{Failure, Outcome};
+use crate::workspace::Workspace;
+use crate::{progress, system};
+
+/// The target that browsers run.
+pub const TARGET: &str = "wasm32-unknown-unknown";
+
+/// Debian's compiler (the one kept new enough for browsers), its sources, LLVM and linter.
+const DEBIAN_PACKAGES: [&str; 5] = [
+    "rustc-web",
+    "cargo-web",
+    "rust-web-src",
+    "rust-web-llvm",
+    "rust-web-clippy",
+];
+const DEBIAN_RUSTC: &str = "/usr/bin/rustc";
+const DEBIAN_CARGO: &str = "/usr/bin/cargo";
+
+/// Which compiler builds for the browser.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Toolchain {
+    /// The one that runs this program.
+    Own,
+    /// Debian's, through rustup, under the name `debian`.
+    DebianLinked,
+    /// Debian's, as the first on PATH.
+    DebianOnPath,
+}
+
+impl Toolchain {
+    /// A command that builds for the browser, with `tools` first on PATH.
+    pub fn command(
+        self,
+        workspace: &Workspace,
+        program: &str,
+        tools: &[PathBuf],
+    ) -> Outcome<Command> {
+        let mut command = workspace.command(program);
+        let mut folders = tools.to_vec();
+        match self {
+            Self::Own => {}
+            Self::DebianLinked => {
+                command.env("RUSTUP_TOOLCHAIN", "debian");
+            }
+            Self::DebianOnPath => folders.push(PathBuf::from("/usr/bin")),
+        }
+        if self != Self::Own {
+            // Those name the other compiler's parts.
+            for name in ["RUSTC", "RUSTDOC", "LD_LIBRARY_PATH"] {
+                command.env_remove(name);
+            }
+        }
+        command
+            .env("PATH", system::path_with(&folders)?)
+            .env("CARGO_TARGET_DIR", workspace.wasm_target());
+        Ok(command)
+    }
+}
+
+/// Finds a compiler for the browser, or brings one. Says which it takes.
+pub fn wasm(workspace: &Workspace) -> Outcome<Toolchain> {
+    if has_target(&mut workspace.command("rustc")) {
+        return Ok(Toolchain::Own);
+    }
+    if let Some(version) = debian_version(workspace)
+        && has_target(&mut workspace.command(DEBIAN_RUSTC))
+        && built_std(workspace).is_some_and(|built| built == version)
+    {
+        return debian(workspace);
+    }
+    let rustup = system::on_path("rustup");
+    if rustup.is_some() {
+        // Where Debian's compiler can stand in, a server that does not answer is not worth
+        // a long wait.
+        let minutes = if system::can_install() { 2 } else { 15 };
+        let added = progress::quiet(
+            &format!("rustup target add {TARGET}"),
+            workspace.command("rustup").args(["target", "add", TARGET]),
+            &workspace.log("rustup"),
+            Some(Duration::from_secs(60 * minutes)),
+            &format!("rustup target add {TARGET}"),
+        );
+        match added {
+            Ok(()) if has_target(&mut workspace.command("rustc")) => return Ok(Toolchain::Own),
+            Err(failure) if !system::is_debian() => return Err(failure),
+            _ => println!("    rustup could not bring {TARGET}: taking Debian's compiler instead"),
+        }
+    } else if !system::is_debian() {
+        return Err(Failure::new(
+            format!("this Rust cannot build for {TARGET}"),
+            format!("install rustup, then: rustup target add {TARGET}"),
+        ));
+    }
+    bring_debian(workspace)?;
+    debian(workspace)
+}
+
+/// Whether that `rustc` has a standard library for the browser.
+fn has_target(rustc: &mut Command) -> bool {
+    system::output(rustc.args(["--print", "target-libdir", "--target", TARGET]))
+        .is_some_and(|folder| !rlibs(Path::new(folder.trim()), "libstd-").is_empty())
+}
+
+fn bring_debian(workspace: &Workspace) -> Outcome<()> {
+    // One version, whichever parts of it are here already.
+    let parts = [
+        DEBIAN_RUSTC,
+        DEBIAN_CARGO,
+        "/usr/bin/clippy-driver",
+        "/usr/bin/rust-lld",
+        "/usr/lib/rustlib/src/rust/library/Cargo.toml",
+    ];
+    if debian_version(workspace).is_none() || !parts.iter().all(|part| Path::new(part).exists()) {
+        system::install(workspace, "Debian's Rust", &DEBIAN_PACKAGES)?;
+    }
+    let version = debian_version(workspace).ok_or_else(|| {
+        Failure::new(
+            "Debian's rustc does not come from rustc-web",
+            format!("apt-get install {}", DEBIAN_PACKAGES.join(" ")),
+        )
+    })?;
+    build_std(workspace, &version)
+}
+
+/// Builds the standard library for the browser from Debian's sources of it, and puts it where
+/// Debian's rustc looks.
+fn build_std(workspace: &Workspace, version: &str) -> Outcome<()> {
+    let title = "standard library for the browser";
+    let remedy = "cargo xtask setup, as root";
+    let told = |error: std::io::Error| Failure::new(format!("{title}: {error}"), remedy);
+    // Any crate will do: only the libraries under it are of use.
+    let crate_folder = workspace.scratch("std");
+    fs::create_dir_all(crate_folder.join("src")).map_err(told)?;
+    fs::write(
+        crate_folder.join("Cargo.toml"),
+        "[package]\nname = \"nothing\"\nversion = \"0.0.0\"\nedition = \"2021\"\n\n[workspace]\n",
+    )
+    .map_err(told)?;
+    fs::write(crate_folder.join("src/lib.rs"), "#![no_std]\n").map_err(told)?;
+    let target = crate_folder.join("target");
+    let mut build = Toolchain::DebianOnPath.command(workspace, DEBIAN_CARGO, &[])?;
+    build
+        .current_dir(&crate_folder)
+        .env_remove("RUSTUP_TOOLCHAIN")
+        .env("RUSTC", DEBIAN_RUSTC)
+        .env("CARGO_TARGET_DIR", &target)
+        .env("RUSTC_BOOTSTRAP", "1")
+        .env("RUSTFLAGS", "-Cembed-bitcode=yes") // for link-time optimisation
+        .args(["build", "--release", "--target", TARGET])
+        .arg("-Zbuild-std=std,panic_abort,test");
+    progress::quiet(
+        &format!("{title} of rustc {version}"),
+        &mut build,
+        &workspace.log("std"),
+        None,
+        remedy,
+    )?;
+    let sysroot = Path::new("/usr/lib/rustlib");
+    let library = sysroot.join(TARGET).join("lib");
+    if library.exists() {
+        fs::remove_dir_all(&library).map_err(told)?;
+    }
+    fs::create_dir_all(&library).map_err(told)?;
+    for rlib in rlibs(&target.join(TARGET).join("release/deps"), "lib") {
+        if let Some(name) = rlib.file_name()
+            && !name.to_string_lossy().starts_with("libnothing-")
+        {
+            fs::copy(&rlib, library.join(name)).map_err(told)?;
+        }
+    }
+    // rustc wants its linker among its own tools.
+    let linker = host(workspace).map(|host| sysroot.join(host).join("bin/rust-lld"));
+    if let Some(linker) = linker.filter(|linker| !linker.exists()) {
+        if let Some(folder) = linker.parent() {
+            fs::create_dir_all(folder).map_err(told)?;
+        }
+        link("/usr/bin/rust-lld", &linker).map_err(told)?;
+    }
+    // What was built against an older one cannot be used any more.
+    for stale in [workspace.wasm_target(), crate_folder] {
+        if stale.exists() {
+            fs::remove_dir_all(stale).map_err(told)?;
+        }
+    }
+    let marker = std_marker(workspace);
+    fs::write(marker, version).map_err(told)
+}
+
+#[cfg(unix)]
+fn link(original: &str, link: &Path) -> std::io::Result<()> {
+    std::os::unix::fs::symlink(original, link)
+}
+
+#[cfg(not(unix))]
+fn link(original: &str, link: &Path) -> std::io::Result<()> {
+    fs::copy(original, link).map(|_| ())
+}
+
+/// Debian's compiler, made known to rustup where there is one.
+fn debian(workspace: &Workspace) -> Outcome<Toolchain> {
+    if system::on_path("rustup").is_none() {
+        return Ok(Toolchain::DebianOnPath);
+    }
+    let mut which = workspace.command("rustup");
+    which.args(["which", "--toolchain", "debian", "rustc"]);
+    if system::output(&mut which).is_none_or(|path| path.trim() != DEBIAN_RUSTC) {
+        progress::quiet(
+            "rustup toolchain link debian /usr",
+            workspace
+                .command("rustup")
+                .args(["toolchain", "link", "debian", "/usr"]),
+            &workspace.log("rustup-link"),
+            None,
+            "rustup toolchain link debian /usr",
+        )?;
+    }
+    Ok(Toolchain::DebianLinked)
+}
+
+/// The version of Debian's rustc, when it is the one that has sources.
+fn debian_version(workspace: &Workspace) -> Option<String> {
+    if !Path::new(DEBIAN_RUSTC).exists() || !system::is_debian() {
+        return None;
+    }
+    let version = system::output(workspace.command(DEBIAN_RUSTC).arg("--version"))?;
+    Path::new("/usr/lib/rustlib/src/rust/library/std")
+        .exists()
+        .then(|| version.trim().to_owned())
+}
+
+fn host(workspace: &Workspace) -> Option<String> {
+    let told = system::output(workspace.command(DEBIAN_RUSTC).arg("-vV"))?;
+    told.lines()
+        .find_map(|line| line.strip_prefix("host: "))
+        .map(str::to_owned)
+}
+
+/// Says which rustc the standard library beside it was built for.
+fn std_marker(_: &Workspace) -> PathBuf {
+    Path::new("/usr/lib/rustlib")
+        .join(TARGET)
+        .join("built-for-optimist")
+}
+
+fn built_std(workspace: &Workspace) -> Option<String> {
+    fs::read_to_string(std_marker(workspace)).ok()
+}
+
+fn rlibs(folder: &Path, prefix: &str) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(folder) else {
+        return Vec::new();
+    };
+    entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| {
+            path.extension()
+                .is_some_and(|extension| extension == "rlib")
+                && path
+                    .file_name()
+                    .is_some_and(|name| name.to_string_lossy().starts_with(prefix))
+        })
+        .collect()
+}

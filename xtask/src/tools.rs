@@ -1,0 +1,223 @@
+//! Trunk, wasm-bindgen and wasm-opt: found on PATH, or kept in the user's cache by version.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::failure::{Failure, Outcome};
+use crate::toolchain::Toolchain;
+use crate::workspace::Workspace;
+use crate::{progress, system};
+
+/// The newest Trunk that every compiler in use here can build.
+const TRUNK: &str = "0.21.14";
+/// As in Trunk.toml, which makes Trunk insist on it.
+const BINARYEN: &str = "132";
+/// The npm package of that.
+const BINARYEN_PACKAGE: &str = "132.0.0";
+
+/// A compiler for the browser together with the tools around it.
+#[derive(Debug)]
+pub struct Kit {
+    toolchain: Toolchain,
+    folders: Vec<PathBuf>,
+}
+
+impl Kit {
+    /// A command of the kit: `cargo`, `trunk` or a tool.
+    pub fn command(&self, workspace: &Workspace, program: &str) -> Outcome<Command> {
+        // Found here, because where a program is looked up depends on the platform.
+        let found = self
+            .folders
+            .iter()
+            .map(|folder| folder.join(format!("{program}{}", std::env::consts::EXE_SUFFIX)))
+            .find(|path| system::is_program(path));
+        let program = found.map_or_else(
+            || program.to_owned(),
+            |path| path.to_string_lossy().into_owned(),
+        );
+        self.toolchain.command(workspace, &program, &self.folders)
+    }
+}
+
+/// What builds and serves the page while it is worked on.
+pub fn for_play(workspace: &Workspace, toolchain: &Toolchain) -> Outcome<Kit> {
+    let mut kit = for_browser_tests(workspace, toolchain)?;
+    kit.folders.extend(trunk(workspace)?);
+    Ok(kit)
+}
+
+/// What builds the release site.
+pub fn for_release(workspace: &Workspace, toolchain: &Toolchain) -> Outcome<Kit> {
+    let mut kit = for_play(workspace, toolchain)?;
+    kit.folders.extend(wasm_opt(workspace)?);
+    Ok(kit)
+}
+
+/// What runs tests in a browser.
+pub fn for_browser_tests(workspace: &Workspace, toolchain: &Toolchain) -> Outcome<Kit> {
+    Ok(Kit {
+        toolchain: *toolchain,
+        folders: wasm_bindgen(workspace)?.into_iter().collect(),
+    })
+}
+
+/// What checks code for the browser without running it.
+pub fn for_lint(toolchain: Toolchain) -> Kit {
+    Kit {
+        toolchain,
+        folders: Vec::new(),
+    }
+}
+
+fn trunk(workspace: &Workspace) -> Outcome<Option<PathBuf>> {
+    let folder = workspace.tool("trunk", TRUNK);
+    let fits = |version: &str| {
+        version
+            .split_whitespace()
+            .nth(1)
+            .is_some_and(|v| v.starts_with("0.21."))
+    };
+    if !has(&folder.join("bin"), &["trunk"]) && on_path(workspace, &["trunk"], fits) {
+        return Ok(None);
+    }
+    // Never built for speed: it only starts other tools. And without TLS: those tools are all
+    // here, so it has nothing to download.
+    cargo_install(
+        workspace,
+        "trunk",
+        TRUNK,
+        &folder,
+        &["trunk"],
+        "0",
+        &[&["--locked", "--no-default-features"]],
+    )
+    .map(Some)
+}
+
+fn wasm_bindgen(workspace: &Workspace) -> Outcome<Option<PathBuf>> {
+    let version = workspace.locked_version("wasm-bindgen")?;
+    let folder = workspace.tool("wasm-bindgen", &version);
+    let programs = ["wasm-bindgen", "wasm-bindgen-test-runner"];
+    let fits = |told: &str| told.split_whitespace().nth(1) == Some(&*version);
+    if !has(&folder.join("bin"), &programs) && on_path(workspace, &programs, fits) {
+        return Ok(None);
+    }
+    // Its lock file may name a version of a dependency that a registry no longer serves.
+    cargo_install(
+        workspace,
+        "wasm-bindgen-cli",
+        &version,
+        &folder,
+        &programs,
+        "1",
+        &[&["--locked"], &[]],
+    )
+    .map(Some)
+}
+
+fn wasm_opt(workspace: &Workspace) -> Outcome<Option<PathBuf>> {
+    let folder = workspace.tool("binaryen", BINARYEN_PACKAGE);
+    let programs = folder.join("node_modules").join(".bin");
+    if has(&programs, &["wasm-opt"]) {
+        return Ok(Some(programs));
+    }
+    let fits = |told: &str| told.split_whitespace().nth(2) == Some(BINARYEN);
+    if on_path(workspace, &["wasm-opt"], fits) {
+        return Ok(None);
+    }
+    let package = format!("binaryen@{BINARYEN_PACKAGE}");
+    let remedy = format!("install Node.js with npm, or binaryen {BINARYEN}, and run this again");
+    for program in ["node", "npm"] {
+        if system::on_path(program).is_some() {
+            continue;
+        }
+        if !system::is_debian() {
+            return Err(Failure::new(
+                format!("wasm-opt is missing, and so is {program}, which would bring it"),
+                remedy,
+            ));
+        }
+        // One after the other: some builds of nodejs bring npm along, and refuse a second.
+        let debian = if program == "node" { "nodejs" } else { "npm" };
+        system::install(workspace, "wasm-opt needs Node.js", &[debian])?;
+    }
+    let npm = system::on_path("npm").ok_or_else(|| Failure::new("npm is missing", &*remedy))?;
+    progress::quiet(
+        &format!("npm install {package} (wasm-opt)"),
+        workspace
+            .command(npm)
+            .args(["install", "--no-audit", "--no-fund", "--prefix"])
+            .arg(&folder)
+            .arg(&package),
+        &workspace.log("npm"),
+        None,
+        &remedy,
+    )?;
+    if has(&programs, &["wasm-opt"]) {
+        Ok(Some(programs))
+    } else {
+        Err(Failure::new(format!("{package} has no wasm-opt"), remedy))
+    }
+}
+
+/// Installs a crate's programs into a folder of their own. `attempts` are flags to try in turn.
+fn cargo_install(
+    workspace: &Workspace,
+    package: &str,
+    version: &str,
+    folder: &Path,
+    programs: &[&str],
+    opt_level: &str,
+    attempts: &[&[&str]],
+) -> Outcome<PathBuf> {
+    let bin = folder.join("bin");
+    if has(&bin, programs) {
+        return Ok(bin);
+    }
+    let mut outcome = Ok(());
+    for flags in attempts {
+        let mut install = workspace.cargo();
+        install
+            .current_dir(std::env::temp_dir()) // the checkout's settings are not for tools
+            .env_remove("CARGO_TARGET_DIR")
+            .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", opt_level)
+            .env("CARGO_PROFILE_RELEASE_LTO", "false")
+            .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16")
+            .env("CARGO_PROFILE_RELEASE_DEBUG", "0")
+            .args(["install", &format!("{package}@{version}"), "--root"])
+            .arg(folder)
+            .args(*flags);
+        let title = ["cargo install", &format!("{package}@{version}")]
+            .iter()
+            .chain(*flags)
+            .copied()
+            .collect::<Vec<_>>()
+            .join(" ");
+        outcome = progress::quiet(
+            &title,
+            &mut install,
+            &workspace.log(package),
+            None,
+            &format!("{title} (and see what is missing)"),
+        );
+        if outcome.is_ok() {
+            break;
+        }
+    }
+    outcome.map(|()| bin)
+}
+
+fn has(folder: &Path, programs: &[&str]) -> bool {
+    programs.iter().all(|program| {
+        system::is_program(&folder.join(format!("{program}{}", std::env::consts::EXE_SUFFIX)))
+    })
+}
+
+/// Whether all `programs` are on PATH in a version that `fits`.
+fn on_path(workspace: &Workspace, programs: &[&str], fits: impl Fn(&str) -> bool) -> bool {
+    programs.iter().all(|program| {
+        system::on_path(program)
+            .and_then(|path| system::output(workspace.command(path).arg("--version")))
+            .is_some_and(|told| fits(&told))
+    })
+}
