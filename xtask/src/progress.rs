@@ -64,44 +64,64 @@ pub fn stream_tests(
 }
 
 /// Runs a tool whose output matters only when it fails: it goes to `log`, and a line ticks
-/// meanwhile. A tool that is still running after `limit` is stopped.
-pub fn quiet(
+/// meanwhile.
+pub fn quiet(title: &str, command: &mut Command, log: &Path, remedy: &str) -> Outcome<()> {
+    step(title, || {
+        let outcome = logged(title, command, log, None, remedy);
+        if outcome.is_err() {
+            for line in last_lines(log, LAST_LINES) {
+                eprintln!("    | {line}");
+            }
+        }
+        outcome
+    })
+}
+
+/// Like [`quiet`], for a tool that may fail because there is another way: it is stopped after
+/// `limit`, and one line says that it did not work.
+pub fn attempt(title: &str, command: &mut Command, log: &Path, limit: Duration) -> bool {
+    println!("==> {title}");
+    let start = Instant::now();
+    let outcome = logged(title, command, log, Some(limit), "another way");
+    let verdict = if outcome.is_ok() {
+        "done"
+    } else {
+        "did not work"
+    };
+    println!("    {verdict}: {title} ({})", seconds(start.elapsed()));
+    outcome.is_ok()
+}
+
+fn logged(
     title: &str,
     command: &mut Command,
     log: &Path,
     limit: Option<Duration>,
     remedy: &str,
 ) -> Outcome<()> {
-    step(title, || {
-        let told = |error: std::io::Error| {
-            Failure::new(format!("{title}: {}: {error}", log.display()), remedy)
-        };
-        if let Some(folder) = log.parent() {
-            fs::create_dir_all(folder).map_err(told)?;
-        }
-        let file = File::create(log).map_err(told)?;
-        let errors = file.try_clone().map_err(told)?;
-        command.stdin(Stdio::null()).stdout(file).stderr(errors);
-        let mut child = start(command, title, remedy)?;
-        let status = wait_ticking(&mut child, log, limit);
-        match status {
-            Ok(Some(status)) if status.success() => Ok(()),
-            Ok(ended) => {
-                for line in last_lines(log, LAST_LINES) {
-                    eprintln!("    | {line}");
-                }
-                let how = match ended {
-                    Some(status) => told_status(status),
-                    None => "took too long".to_owned(),
-                };
-                Err(Failure::new(
-                    format!("{title}: {how} (log: {})", log.display()),
-                    remedy,
-                ))
-            }
-            Err(error) => Err(told(error)),
-        }
-    })
+    let told = |error: std::io::Error| {
+        Failure::new(format!("{title}: {}: {error}", log.display()), remedy)
+    };
+    if let Some(folder) = log.parent() {
+        fs::create_dir_all(folder).map_err(told)?;
+    }
+    let file = File::create(log).map_err(told)?;
+    let errors = file.try_clone().map_err(told)?;
+    command
+        .env("RUST_BACKTRACE", "0") // the last lines of the log are to say what is wrong
+        .stdin(Stdio::null())
+        .stdout(file)
+        .stderr(errors);
+    let mut child = start(command, title, remedy)?;
+    let how = match wait_ticking(&mut child, log, limit).map_err(told)? {
+        Some(status) if status.success() => return Ok(()),
+        Some(status) => told_status(status),
+        None => "took too long".to_owned(),
+    };
+    Err(Failure::new(
+        format!("{title}: {how} (log: {})", log.display()),
+        remedy,
+    ))
 }
 
 /// `None` when the limit ran out.

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use crate::failure::{Failure, Outcome};
 use crate::progress;
@@ -93,20 +94,15 @@ pub fn install(workspace: &Workspace, why: &str, packages: &[&str]) -> Outcome<(
     let mut simulation = apt(&["--simulate"]);
     simulation.args(&arguments).stdout(Stdio::null());
     let log = workspace.log("apt-get");
+    let hour = Duration::from_secs(3600);
     if output(&mut simulation).is_some()
-        && progress::quiet(&title, &mut apt(&arguments), &log, None, &by_hand).is_ok()
+        && progress::attempt(&title, &mut apt(&arguments), &log, hour)
     {
         return Ok(());
     }
     let update = workspace.log("apt-get-update");
-    progress::quiet(
-        "apt-get update",
-        &mut apt(&["update"]),
-        &update,
-        None,
-        &by_hand,
-    )?;
-    progress::quiet(&title, &mut apt(&arguments), &log, None, &by_hand)
+    progress::quiet("apt-get update", &mut apt(&["update"]), &update, &by_hand)?;
+    progress::quiet(&title, &mut apt(&arguments), &log, &by_hand)
 }
 
 fn is_root() -> bool {

@@ -71,31 +71,36 @@ pub fn wasm(workspace: &Workspace) -> Outcome<Toolchain> {
     }
     if let Some(version) = debian_version(workspace)
         && has_target(&mut workspace.command(DEBIAN_RUSTC))
-        && built_std(workspace).is_some_and(|built| built == version)
+        && fs::read_to_string(std_marker()).is_ok_and(|built| built == version)
     {
         return debian(workspace);
     }
-    let rustup = system::on_path("rustup");
-    if rustup.is_some() {
+    let by_hand = format!("rustup target add {TARGET}");
+    if system::on_path("rustup").is_some() {
         // Where Debian's compiler can stand in, a server that does not answer is not worth
         // a long wait.
         let minutes = if system::can_install() { 2 } else { 15 };
-        let added = progress::quiet(
-            &format!("rustup target add {TARGET}"),
+        let log = workspace.log("rustup");
+        let added = progress::attempt(
+            &by_hand,
             workspace.command("rustup").args(["target", "add", TARGET]),
-            &workspace.log("rustup"),
-            Some(Duration::from_secs(60 * minutes)),
-            &format!("rustup target add {TARGET}"),
+            &log,
+            Duration::from_secs(60 * minutes),
         );
-        match added {
-            Ok(()) if has_target(&mut workspace.command("rustc")) => return Ok(Toolchain::Own),
-            Err(failure) if !system::is_debian() => return Err(failure),
-            _ => println!("    rustup could not bring {TARGET}: taking Debian's compiler instead"),
+        if added && has_target(&mut workspace.command("rustc")) {
+            return Ok(Toolchain::Own);
         }
+        if !system::is_debian() {
+            return Err(Failure::new(
+                format!("rustup could not bring {TARGET} (log: {})", log.display()),
+                by_hand,
+            ));
+        }
+        println!("    rustup could not bring {TARGET}: taking Debian's compiler instead");
     } else if !system::is_debian() {
         return Err(Failure::new(
             format!("this Rust cannot build for {TARGET}"),
-            format!("install rustup, then: rustup target add {TARGET}"),
+            format!("install rustup, then: {by_hand}"),
         ));
     }
     bring_debian(workspace)?;
@@ -156,10 +161,9 @@ fn build_std(workspace: &Workspace, version: &str) -> Outcome<()> {
         .args(["build", "--release", "--target", TARGET])
         .arg("-Zbuild-std=std,panic_abort,test");
     progress::quiet(
-        &format!("{title} of rustc {version}"),
+        &format!("{title} of {version}"),
         &mut build,
         &workspace.log("std"),
-        None,
         remedy,
     )?;
     let sysroot = Path::new("/usr/lib/rustlib");
@@ -189,8 +193,7 @@ fn build_std(workspace: &Workspace, version: &str) -> Outcome<()> {
             fs::remove_dir_all(stale).map_err(told)?;
         }
     }
-    let marker = std_marker(workspace);
-    fs::write(marker, version).map_err(told)
+    fs::write(std_marker(), version).map_err(told)
 }
 
 #[cfg(unix)]
@@ -210,18 +213,23 @@ fn debian(workspace: &Workspace) -> Outcome<Toolchain> {
     }
     let mut which = workspace.command("rustup");
     which.args(["which", "--toolchain", "debian", "rustc"]);
-    if system::output(&mut which).is_none_or(|path| path.trim() != DEBIAN_RUSTC) {
+    if system::output(&mut which).is_none_or(|path| !same_file(path.trim(), DEBIAN_RUSTC)) {
         progress::quiet(
             "rustup toolchain link debian /usr",
             workspace
                 .command("rustup")
                 .args(["toolchain", "link", "debian", "/usr"]),
             &workspace.log("rustup-link"),
-            None,
             "rustup toolchain link debian /usr",
         )?;
     }
     Ok(Toolchain::DebianLinked)
+}
+
+fn same_file(one: &str, other: &str) -> bool {
+    fs::canonicalize(one)
+        .ok()
+        .is_some_and(|one| fs::canonicalize(other).is_ok_and(|other| one == other))
 }
 
 /// The version of Debian's rustc, when it is the one that has sources.
@@ -230,9 +238,11 @@ fn debian_version(workspace: &Workspace) -> Option<String> {
         return None;
     }
     let version = system::output(workspace.command(DEBIAN_RUSTC).arg("--version"))?;
+    // "rustc 1.96.0 (hash date) (built from a source tarball)": the first four words.
+    let version: Vec<&str> = version.split_whitespace().take(4).collect();
     Path::new("/usr/lib/rustlib/src/rust/library/std")
         .exists()
-        .then(|| version.trim().to_owned())
+        .then(|| version.join(" "))
 }
 
 fn host(workspace: &Workspace) -> Option<String> {
@@ -243,14 +253,10 @@ fn host(workspace: &Workspace) -> Option<String> {
 }
 
 /// Says which rustc the standard library beside it was built for.
-fn std_marker(_: &Workspace) -> PathBuf {
+fn std_marker() -> PathBuf {
     Path::new("/usr/lib/rustlib")
         .join(TARGET)
         .join("built-for-optimist")
-}
-
-fn built_std(workspace: &Workspace) -> Option<String> {
-    fs::read_to_string(std_marker(workspace)).ok()
 }
 
 fn rlibs(folder: &Path, prefix: &str) -> Vec<PathBuf> {

@@ -150,7 +150,6 @@ fn wasm_opt(workspace: &Workspace) -> Outcome<Option<PathBuf>> {
             .arg(&folder)
             .arg(&package),
         &workspace.log("npm"),
-        None,
         &remedy,
     )?;
     if has(&programs, &["wasm-opt"]) {
@@ -197,7 +196,6 @@ fn cargo_install(
             &title,
             &mut install,
             &workspace.log(package),
-            None,
             &format!("{title} (and see what is missing)"),
         );
         if outcome.is_ok() {
