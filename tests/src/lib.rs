@@ -1,1 +1,5 @@
 //! Conformance and whole-page tests.
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+pub mod conformance;

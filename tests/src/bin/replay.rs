@@ -1,0 +1,134 @@
+//! `replay [OPTIONS] PATH...`: replays recordings against the core and says what differs.
+#![forbid(unsafe_code)]
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use optimist_tests::conformance::{
+    Exceptions, LoadError, Outcome, Recording, cause, display, load, panics, replay_with,
+};
+
+const USAGE: &str = "\
+Replays recordings of a Kubernetes API server against the core and compares every answer.
+
+Usage: replay [OPTIONS] PATH...
+
+PATH is a scenario (.json), a file of sequences (.jsonl, .jsonl.gz), or a folder of them.
+
+Options:
+  --kind KIND        only sequences about this kind of object
+  --filter TEXT      only recordings with this text in their name
+  --exceptions FILE  known differences, instead of those of this repository
+  --verbose          show the first failing step of a recording in full
+  --by-cause         group the failures by their first difference
+  --help             show this text
+";
+
+#[derive(Default)]
+struct Options {
+    paths: Vec<PathBuf>,
+    kind: Option<String>,
+    filter: Option<String>,
+    exceptions: Option<PathBuf>,
+    verbose: bool,
+    by_cause: bool,
+    help: bool,
+}
+
+impl Options {
+    fn from_arguments() -> Result<Self, lexopt::Error> {
+        use lexopt::prelude::*;
+        let mut options = Options::default();
+        let mut parser = lexopt::Parser::from_env();
+        while let Some(argument) = parser.next()? {
+            match argument {
+                Long("kind") => options.kind = Some(parser.value()?.string()?),
+                Long("filter") => options.filter = Some(parser.value()?.string()?),
+                Long("exceptions") => options.exceptions = Some(parser.value()?.into()),
+                Short('v') | Long("verbose") => options.verbose = true,
+                Long("by-cause") => options.by_cause = true,
+                Short('h') | Long("help") => options.help = true,
+                Value(path) => options.paths.push(path.into()),
+                other => return Err(other.unexpected()),
+            }
+        }
+        if options.paths.is_empty() && !options.help {
+            return Err("a PATH is needed; see --help".into());
+        }
+        Ok(options)
+    }
+
+    fn selects(&self, recording: &Recording) -> bool {
+        let kind = self.kind.is_none() || self.kind == recording.kind;
+        kind && self
+            .filter
+            .as_ref()
+            .is_none_or(|text| recording.name.contains(text))
+    }
+}
+
+fn main() -> ExitCode {
+    let code = Options::from_arguments()
+        .map_err(Into::into)
+        .and_then(|options| run(&options));
+    code.unwrap_or_else(|error| {
+        eprintln!("error: {error}");
+        ExitCode::from(2)
+    })
+}
+
+fn run(options: &Options) -> Result<ExitCode, Box<dyn std::error::Error>> {
+    let mut out = io::stdout().lock();
+    if options.help {
+        out.write_all(USAGE.as_bytes())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let exceptions = match &options.exceptions {
+        Some(path) => Exceptions::read(path).map_err(|e| format!("{}: {e}", path.display()))?,
+        None => Exceptions::embedded(),
+    };
+    let files: Vec<Vec<Recording>> = options
+        .paths
+        .iter()
+        .map(load)
+        .collect::<Result<_, LoadError>>()?;
+
+    panics::remember();
+    let mut reports = Vec::new();
+    for recording in files
+        .iter()
+        .flatten()
+        .filter(|recording| options.selects(recording))
+    {
+        let report = replay_with(recording, &exceptions);
+        writeln!(out, "{}", display::line(&report))?;
+        if options.verbose
+            && let Some(step) = display::whole_step(&report)
+        {
+            writeln!(out, "{step}")?;
+        }
+        reports.push(report);
+    }
+    if options.by_cause {
+        writeln!(out, "\n{}", cause::summary(&reports))?;
+    }
+    let count = |matching: fn(&Outcome) -> bool| {
+        reports
+            .iter()
+            .filter(|report| matching(&report.outcome))
+            .count()
+    };
+    let failed = count(|outcome| matches!(outcome, Outcome::Failed(_)));
+    writeln!(
+        out,
+        "{} passed, {failed} failed, {} skipped",
+        count(|outcome| matches!(outcome, Outcome::Passed { .. })),
+        count(|outcome| matches!(outcome, Outcome::Skipped { .. })),
+    )?;
+    Ok(if failed == 0 {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}

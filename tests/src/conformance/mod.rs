@@ -1,0 +1,33 @@
+//! Replays recordings of a real Kubernetes API server against the core and compares every answer.
+//!
+//! A [`Recording`] is a list of requests with the answers a real server gave, in a form from which
+//! everything that differs between two runs (versions, uids, times, names of namespaces) has been
+//! taken out by numbering it in order of appearance. [`replay()`] sends the requests to a fresh
+//! server, brings its answers into the same form and reports every difference.
+//!
+//! One module per stage: `load` reads files of [`recording`]s, [`template`] fills in what a request
+//! takes from earlier answers, [`subject`] is the server as a replay sees it, `run` does the steps,
+//! [`normalize`] brings answers into the recorded form, [`compare`] finds differences,
+//! [`exceptions`] knows which of them are tolerated, [`display`] and [`cause`] show the rest.
+
+pub mod cause;
+pub mod compare;
+pub mod display;
+pub mod exceptions;
+mod load;
+pub mod normalize;
+pub mod panics;
+mod prepare;
+pub mod recording;
+pub mod replay;
+mod run;
+pub mod subject;
+pub mod template;
+pub mod tree;
+mod walk;
+mod wire;
+
+pub use exceptions::Exceptions;
+pub use load::{LoadError, load};
+pub use recording::Recording;
+pub use replay::{Outcome, Report, replay, replay_with};

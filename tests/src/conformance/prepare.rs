@@ -1,0 +1,81 @@
+//! The server that every replay starts with.
+
+use std::collections::BTreeMap;
+
+use http::Response;
+use optimist_core::server::ApiServer;
+use serde_json::Value;
+
+use super::panics;
+use super::recording::Call;
+use super::subject::Subject;
+use super::wire;
+
+/// Recordings use small numbers as versions that never existed; those of the server start above.
+const FIRST_VERSION: u64 = 1001;
+
+/// The custom resources that recordings use.
+const CUSTOM_RESOURCES: [&str; 2] = [
+    include_str!("../../conformance/crds/backups.demo.example.com.json"),
+    include_str!("../../conformance/crds/widgets.demo.example.com.json"),
+];
+
+thread_local! {
+    /// A server with the custom resources; every replay starts with a copy.
+    static PREPARED: Result<ApiServer, String> = prepared_server();
+}
+
+/// A server with the custom resources and nothing else that a recording could see.
+pub(super) fn fresh_server() -> Result<ApiServer, String> {
+    PREPARED.with(Clone::clone)
+}
+
+fn prepared_server() -> Result<ApiServer, String> {
+    let mut server = ApiServer::default();
+    for definition in CUSTOM_RESOURCES {
+        post(
+            &mut server,
+            "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+            definition,
+        )?;
+    }
+    // Every write raises the version; a server that shows none cannot be raised.
+    for i in 0..FIRST_VERSION {
+        let answer = create_namespace(&mut server, &format!("earlier-{i}"))?;
+        let version = serde_json::from_slice::<Value>(answer.body())
+            .ok()
+            .and_then(|namespace| {
+                namespace
+                    .pointer("/metadata/resourceVersion")
+                    .and_then(|version| version.as_str()?.parse::<u64>().ok())
+            });
+        if version.is_none_or(|version| version >= FIRST_VERSION) {
+            break;
+        }
+    }
+    Ok(server)
+}
+
+/// Creates a namespace, as recordings expect one to be there.
+pub(super) fn create_namespace(
+    server: &mut impl Subject,
+    name: &str,
+) -> Result<Response<Vec<u8>>, String> {
+    let body =
+        format!(r#"{{"apiVersion": "v1", "kind": "Namespace", "metadata": {{"name": "{name}"}}}}"#);
+    post(server, "/api/v1/namespaces", &body)
+}
+
+fn post(server: &mut impl Subject, path: &str, body: &str) -> Result<Response<Vec<u8>>, String> {
+    let call = Call {
+        actor: "setup".to_owned(),
+        method: "POST".to_owned(),
+        path: path.to_owned(),
+        query: Vec::new(),
+        content_type: Some("application/json".to_owned()),
+        headers: BTreeMap::new(),
+        body: None,
+    };
+    let request = wire::request(&call, &call.actor, path, body.to_owned())?;
+    panics::catch(|| server.handle(request))
+}
