@@ -26,7 +26,7 @@ pub fn dist(workspace: &Workspace) -> Outcome<()> {
     progress::stream(
         "release site into dist/",
         &mut build,
-        "see the compiler's last lines above",
+        "mend what is named above, then cargo xtask dist",
     )
 }
 
@@ -67,7 +67,11 @@ pub fn play(workspace: &Workspace, port: u16, release: bool) -> Outcome<()> {
         }
         println!("\n    Optimist is at http://{address}/ (ctrl-C ends it)\n");
     });
-    progress::stream("build and serve", &mut serve, "see the last lines above")
+    progress::stream(
+        "build and serve",
+        &mut serve,
+        "mend what is named above, then cargo xtask play",
+    )
 }
 
 fn trunk(workspace: &Workspace, kit: &Kit) -> Outcome<Command> {

@@ -10,6 +10,7 @@ use crate::workspace::Workspace;
 use crate::{site, size, tools};
 
 const FRONTEND: &str = "optimist-frontend";
+const MEND: &str = "mend what is named above, then cargo xtask test lint";
 const PAGE_TEST: &str = "tests/tests/page.rs";
 
 /// A part of `cargo xtask test` that can be asked for by name.
@@ -130,11 +131,6 @@ pub fn run(workspace: &Workspace, chosen: &[Stage]) -> Outcome<()> {
         let verdict = if outcome.is_ok() { "ok" } else { "FAILED" };
         println!("{name:<20} {verdict:<8} {:>12}", progress::seconds(*time));
     }
-    for (name, _, outcome) in &done {
-        if let Err(why) = outcome {
-            println!("{name}: {why}");
-        }
-    }
     let total: Duration = done.iter().map(|(_, time, _)| *time).sum();
     println!(
         "{:<20} {:<8} {:>12}\n",
@@ -150,7 +146,7 @@ pub fn run(workspace: &Workspace, chosen: &[Stage]) -> Outcome<()> {
     }
     Err(Failure::new(
         format!("failed: {}", failed.join(", ")),
-        "the command of the stage that failed, such as cargo xtask test lint",
+        "only the stage that failed: cargo xtask test lint, native, browser or page",
     ))
 }
 
@@ -165,7 +161,7 @@ fn clippy(workspace: &Workspace, _: &mut Counted) -> Outcome<()> {
     command
         .args(["clippy", "--workspace", "--exclude", FRONTEND])
         .args(["--all-targets", "--", "-D", "warnings"]);
-    progress::stream("clippy", &mut command, "cargo xtask test lint")
+    progress::stream("clippy", &mut command, MEND)
 }
 
 fn rustdoc(workspace: &Workspace, _: &mut Counted) -> Outcome<()> {
@@ -174,7 +170,7 @@ fn rustdoc(workspace: &Workspace, _: &mut Counted) -> Outcome<()> {
         .env("RUSTDOCFLAGS", "-D warnings")
         .args(["doc", "--workspace", "--exclude", FRONTEND])
         .args(["--no-deps", "--document-private-items"]);
-    progress::stream("rustdoc", &mut command, "cargo xtask test lint")
+    progress::stream("rustdoc", &mut command, MEND)
 }
 
 fn native_tests(workspace: &Workspace, counted: &mut Counted) -> Outcome<()> {
@@ -200,7 +196,7 @@ fn clippy_frontend(workspace: &Workspace, _: &mut Counted) -> Outcome<()> {
     command
         .args(["clippy", "--package", FRONTEND, "--target", TARGET])
         .args(["--all-targets", "--", "-D", "warnings"]);
-    progress::stream("clippy, frontend", &mut command, "cargo xtask test lint")
+    progress::stream("clippy, frontend", &mut command, MEND)
 }
 
 fn rustdoc_frontend(workspace: &Workspace, _: &mut Counted) -> Outcome<()> {
@@ -210,7 +206,7 @@ fn rustdoc_frontend(workspace: &Workspace, _: &mut Counted) -> Outcome<()> {
         .env("RUSTDOCFLAGS", "-D warnings")
         .args(["doc", "--package", FRONTEND, "--target", TARGET])
         .args(["--no-deps", "--document-private-items"]);
-    progress::stream("rustdoc, frontend", &mut command, "cargo xtask test lint")
+    progress::stream("rustdoc, frontend", &mut command, MEND)
 }
 
 fn browser_tests(workspace: &Workspace, counted: &mut Counted) -> Outcome<()> {

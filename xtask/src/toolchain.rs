@@ -59,7 +59,9 @@ impl Toolchain {
         }
         command
             .env("PATH", system::path_with(&folders)?)
-            .env("CARGO_TARGET_DIR", workspace.wasm_target());
+            .env("CARGO_TARGET_DIR", workspace.wasm_target())
+            // A browser names functions without it, and everything is built and sent sooner.
+            .env("CARGO_PROFILE_DEV_DEBUG", "0");
         Ok(command)
     }
 }
