@@ -1,6 +1,17 @@
 //! Optimist's core: an etcd-like revisioned store under a Kubernetes-like API server, and the
-//! clients that write through it. It knows no browser, no clock and no randomness.
+//! clients that write through it. It knows no browser, no clock and no randomness: time and uids
+//! come from [`environment::Environment`], which the caller owns, so every history replays the same.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+pub mod apply;
+pub mod environment;
+pub mod go;
+pub mod json;
+pub mod object;
+pub mod patch;
+pub mod schema;
 pub mod server;
+pub mod status;
+pub mod storage;
+pub mod yaml;

@@ -1,14 +1,171 @@
 //! The API server: from an HTTP request to an HTTP response.
 
-use http::{Request, Response};
+mod body;
+mod facts;
+mod read;
+mod request;
+mod resource;
+mod validation;
+mod write;
+
+use std::sync::Arc;
+
+use http::{HeaderValue, Request, Response, StatusCode, header};
+use serde_json::Value;
+
+pub use facts::{Fact, Facts};
+pub use request::{Options, RequestInfo};
+pub use resource::{Generation, Resource, Resources};
+
+use crate::environment::Environment;
+use crate::object::Metadata;
+use crate::status::{Refusal, Status};
+use crate::storage::{Revision, Store};
+
+/// The namespace that always exists.
+pub const DEFAULT_NAMESPACE: &str = "default";
 
 /// One API server over one store. Cloning is cheap: clones share what they have in common.
-#[derive(Clone, Debug, Default)]
-pub struct ApiServer {}
+#[derive(Clone, Debug)]
+pub struct ApiServer {
+    store: Store,
+    resources: Arc<Resources>,
+    environment: Environment,
+}
+
+impl Default for ApiServer {
+    fn default() -> Self {
+        Self::new(Environment::default(), 1001)
+    }
+}
+
+/// What a verb answers: the object and whether it was made by this request.
+#[derive(Debug)]
+struct Answer {
+    body: Value,
+    code: StatusCode,
+    warnings: Vec<String>,
+    facts: Vec<Fact>,
+}
 
 impl ApiServer {
-    /// Answers one request as kube-apiserver v1.36 would.
-    pub fn handle(&mut self, _request: Request<Vec<u8>>) -> Response<Vec<u8>> {
-        Response::new(Vec::new())
+    /// A server with the built-in kinds and the `default` namespace, whose first new object gets
+    /// `first_revision` as its resourceVersion (at least 2).
+    pub fn new(environment: Environment, first_revision: Revision) -> Self {
+        let mut server = Self {
+            store: Store::starting_after(first_revision.saturating_sub(2)),
+            resources: Arc::new(Resources::builtin()),
+            environment,
+        };
+        let namespace = serde_json::json!({"metadata": {"name": DEFAULT_NAMESPACE}});
+        let request = Request::post("/api/v1/namespaces")
+            .header(header::USER_AGENT, "kube-apiserver/v1.36.2")
+            .body(namespace.to_string().into_bytes());
+        if let Ok(request) = request {
+            server.handle(request);
+        }
+        server
     }
+
+    /// Answers one request as kube-apiserver v1.36 would. The response's extensions hold
+    /// [`Facts`]: why it was answered so.
+    pub fn handle(&mut self, request: Request<Vec<u8>>) -> Response<Vec<u8>> {
+        let mut facts = Vec::new();
+        let answer = RequestInfo::parse(&request, &self.resources)
+            .and_then(|info| self.dispatch(&info, request.body(), &mut facts));
+        match answer {
+            Ok(mut answer) => {
+                answer.facts = facts;
+                respond(answer)
+            }
+            Err(refusal) => refuse(&refusal, facts),
+        }
+    }
+
+    fn dispatch(
+        &mut self,
+        info: &RequestInfo,
+        body: &[u8],
+        facts: &mut Vec<Fact>,
+    ) -> Result<Answer, Refusal> {
+        match (info.verb.as_str(), info.name.is_empty()) {
+            ("get", false) => self.get(info, facts),
+            ("get", true) => self.list(info),
+            ("create", true) => self.create(info, body, facts),
+            ("update", false) => self.update(info, body, facts),
+            ("patch", false) => self.patch(info, body, facts),
+            _ => Err(Status::method_not_allowed()),
+        }
+    }
+
+    /// The store below, to look at.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// The kinds that are served.
+    pub fn resources(&self) -> &Resources {
+        &self.resources
+    }
+
+    /// The source of time and uids.
+    pub fn environment(&self) -> &Environment {
+        &self.environment
+    }
+
+    /// The source of time and uids, for the caller to move on.
+    pub fn environment_mut(&mut self) -> &mut Environment {
+        &mut self.environment
+    }
+}
+
+fn respond(answer: Answer) -> Response<Vec<u8>> {
+    let mut response = json_response(answer.code, &answer.body);
+    for warning in &answer.warnings {
+        let quoted = warning.replace('\\', "\\\\").replace('"', "\\\"");
+        if let Ok(value) = HeaderValue::try_from(format!("299 - \"{quoted}\"")) {
+            response.headers_mut().append(header::WARNING, value);
+        }
+    }
+    response.extensions_mut().insert(Facts(answer.facts));
+    response
+}
+
+fn refuse(refusal: &Status, facts: Vec<Fact>) -> Response<Vec<u8>> {
+    let code = StatusCode::from_u16(refusal.code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let mut response = json_response(code, &refusal.to_json());
+    let retry_after = refusal.details.as_ref().map_or(0, |d| d.retry_after_seconds);
+    if retry_after > 0 {
+        let value = HeaderValue::from(retry_after);
+        response.headers_mut().insert(header::RETRY_AFTER, value);
+    }
+    response.extensions_mut().insert(Facts(facts));
+    response
+}
+
+fn json_response(code: StatusCode, body: &Value) -> Response<Vec<u8>> {
+    let mut bytes = body.to_string().into_bytes();
+    bytes.push(b'\n');
+    let mut response = Response::new(bytes);
+    *response.status_mut() = code;
+    let json = HeaderValue::from_static("application/json");
+    response.headers_mut().insert(header::CONTENT_TYPE, json);
+    response
+}
+
+/// The key under which etcd keeps an object.
+fn storage_key(resource: &Resource, namespace: &str, name: &str) -> String {
+    let mut key = resource.storage_prefix.clone();
+    for part in [namespace, name] {
+        if !part.is_empty() {
+            key.push('/');
+            key.push_str(part);
+        }
+    }
+    key
+}
+
+/// The key of an object as it is stored.
+pub fn key_of(resource: &Resource, object: &Value) -> String {
+    storage_key(resource, object.namespace(), object.name())
 }

@@ -1,0 +1,138 @@
+//! One step of a field's path (`fieldpath/element.go`).
+
+use std::cmp::Ordering;
+use std::fmt;
+
+use serde_json::Value;
+
+use crate::go;
+
+/// How to select a child of a value.
+#[derive(Clone, Debug)]
+pub enum PathElement {
+    /// A member of a struct or map.
+    Field(String),
+    /// The item of a keyed list that has these fields, sorted by name.
+    Key(Vec<(String, Value)>),
+    /// The item of a set that is this value.
+    Value(Value),
+    /// The item of an atomic list at this position.
+    Index(i64),
+}
+
+impl Ord for PathElement {
+    fn cmp(&self, other: &Self) -> Ordering {
+        use PathElement::{Field, Index, Key, Value};
+        match (self, other) {
+            (Field(a), Field(b)) => a.cmp(b),
+            (Key(a), Key(b)) => compare_keys(a, b),
+            (Value(a), Value(b)) => compare_values(a, b),
+            (Index(a), Index(b)) => a.cmp(b),
+            _ => self.rank().cmp(&other.rank()),
+        }
+    }
+}
+
+impl PathElement {
+    fn rank(&self) -> u8 {
+        match self {
+            PathElement::Field(_) => 0,
+            PathElement::Key(_) => 1,
+            PathElement::Value(_) => 2,
+            PathElement::Index(_) => 3,
+        }
+    }
+}
+
+impl PartialOrd for PathElement {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for PathElement {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for PathElement {}
+
+impl fmt::Display for PathElement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PathElement::Field(name) => write!(f, ".{name}"),
+            PathElement::Key(fields) => {
+                let fields: Vec<String> = fields
+                    .iter()
+                    .map(|(name, value)| format!("{name}={}", print(value)))
+                    .collect();
+                write!(f, "[{}]", fields.join(","))
+            }
+            PathElement::Value(value) => write!(f, "[={}]", print(value)),
+            PathElement::Index(i) => write!(f, "[{i}]"),
+        }
+    }
+}
+
+fn compare_keys(a: &[(String, Value)], b: &[(String, Value)]) -> Ordering {
+    for ((a_name, a_value), (b_name, b_value)) in a.iter().zip(b) {
+        let order = a_name
+            .cmp(b_name)
+            .then_with(|| compare_values(a_value, b_value));
+        if order != Ordering::Equal {
+            return order;
+        }
+    }
+    a.len().cmp(&b.len())
+}
+
+/// The order of values: numbers, strings, booleans, lists, maps, null; 1 equals 1.0.
+fn compare_values(a: &Value, b: &Value) -> Ordering {
+    fn rank(value: &Value) -> u8 {
+        match value {
+            Value::Number(_) => 0,
+            Value::String(_) => 1,
+            Value::Bool(_) => 2,
+            Value::Array(_) => 3,
+            Value::Object(_) => 4,
+            Value::Null => 5,
+        }
+    }
+    match (a, b) {
+        (Value::Number(a), Value::Number(b)) => match (a.as_i64(), b.as_i64()) {
+            (Some(a), Some(b)) => a.cmp(&b),
+            _ => a
+                .as_f64()
+                .partial_cmp(&b.as_f64())
+                .unwrap_or(Ordering::Equal),
+        },
+        (Value::String(a), Value::String(b)) => a.cmp(b),
+        (Value::Bool(a), Value::Bool(b)) => a.cmp(b),
+        (Value::Array(a), Value::Array(b)) => {
+            let items = a.iter().zip(b).map(|(a, b)| compare_values(a, b));
+            items
+                .into_iter()
+                .find(|order| order.is_ne())
+                .unwrap_or_else(|| a.len().cmp(&b.len()))
+        }
+        (Value::Object(a), Value::Object(b)) => {
+            let members = a.iter().zip(b).map(|((a_key, a), (b_key, b))| {
+                a_key.cmp(b_key).then_with(|| compare_values(a, b))
+            });
+            members
+                .into_iter()
+                .find(|order| order.is_ne())
+                .unwrap_or_else(|| a.len().cmp(&b.len()))
+        }
+        _ => rank(a).cmp(&rank(b)),
+    }
+}
+
+fn print(value: &Value) -> String {
+    match value {
+        Value::Null => "null".to_owned(),
+        Value::String(text) => go::quote(text),
+        other => go::print(other),
+    }
+}

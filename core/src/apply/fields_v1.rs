@@ -1,0 +1,124 @@
+//! `FieldsV1`, the form in which an object stores a set of fields (`fieldpath/serialize.go`).
+
+use serde_json::{Map, Value};
+
+use super::{PathElement, Set};
+use crate::object::JsonMap;
+
+/// Writes a set.
+pub fn to_fields_v1(set: &Set) -> Value {
+    Value::Object(members(set))
+}
+
+fn members(set: &Set) -> JsonMap {
+    let mut map = Map::new();
+    for node in set.nodes() {
+        let mut inner = members(&node.children);
+        if node.member && !node.children.is_empty() {
+            inner.insert(".".to_owned(), Value::Object(Map::new()));
+        }
+        map.insert(write_element(&node.element), Value::Object(inner));
+    }
+    map
+}
+
+/// Reads a set; `None` if a key is no path element. Kinds of elements that are not known
+/// are skipped.
+pub fn from_fields_v1(fields: &Value) -> Option<Set> {
+    match fields {
+        Value::Null => Some(Set::default()),
+        Value::Object(map) => read(map).map(|(set, _)| set),
+        _ => None,
+    }
+}
+
+/// The children, and whether the field itself is a member.
+fn read(map: &JsonMap) -> Option<(Set, bool)> {
+    let mut set = Set::default();
+    let mut member = false;
+    for (key, value) in map {
+        if key == "." {
+            member = true;
+            continue;
+        }
+        let element = match read_element(key)? {
+            Element::Known(element) => element,
+            Element::Unknown => continue,
+        };
+        let (children, child_is_member) = match value {
+            Value::Object(inner) => read(inner)?,
+            _ => return None,
+        };
+        set.add(element, child_is_member, children);
+    }
+    let member = member || set.is_empty();
+    Some((set, member))
+}
+
+enum Element {
+    Known(PathElement),
+    Unknown,
+}
+
+fn read_element(key: &str) -> Option<Element> {
+    let (kind, text) = (key.get(..2)?, key.get(2..)?);
+    if !kind.ends_with(':') {
+        return None;
+    }
+    let element = match kind {
+        "f:" => PathElement::Field(text.to_owned()),
+        "v:" => PathElement::Value(serde_json::from_str(text).ok()?),
+        "k:" => {
+            let fields: JsonMap = serde_json::from_str(text).ok()?;
+            PathElement::Key(fields.into_iter().collect())
+        }
+        "i:" => PathElement::Index(text.parse().ok()?),
+        _ => return Some(Element::Unknown),
+    };
+    Some(Element::Known(element))
+}
+
+fn write_element(element: &PathElement) -> String {
+    match element {
+        PathElement::Field(name) => format!("f:{name}"),
+        PathElement::Value(value) => format!("v:{value}"),
+        PathElement::Key(fields) => {
+            let map: JsonMap = fields.iter().cloned().collect();
+            format!("k:{}", Value::Object(map))
+        }
+        PathElement::Index(i) => format!("i:{i}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_is_stored_is_read_and_written_back_alike() {
+        let fields = json!({
+            "f:metadata": {"f:labels": {".": {}, "f:app": {}}, "f:finalizers": {"v:\"a/b\"": {}}},
+            "f:spec": {"f:ports": {"k:{\"containerPort\":80,\"protocol\":\"TCP\"}": {".": {}, "f:name": {}}}},
+        });
+        let set = from_fields_v1(&fields).unwrap();
+        assert_eq!(to_fields_v1(&set), fields);
+        let paths: Vec<String> = set.paths().iter().map(ToString::to_string).collect();
+        assert_eq!(
+            paths,
+            [
+                ".metadata.labels",
+                ".metadata.finalizers[=\"a/b\"]",
+                ".metadata.labels.app",
+                ".spec.ports[containerPort=80,protocol=\"TCP\"]",
+                ".spec.ports[containerPort=80,protocol=\"TCP\"].name",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_key_that_is_no_path_element_spoils_the_set_and_an_unknown_kind_is_skipped() {
+        assert_eq!(from_fields_v1(&json!({"nonsense": {}})), None);
+        assert_eq!(from_fields_v1(&json!({"z:later": {}})), Some(Set::default()));
+    }
+}

@@ -1,0 +1,315 @@
+//! The field manager: what each write does to `managedFields`, and server-side apply
+//! (the chain of managers in `managedfields/internal/fieldmanager.go`).
+
+use std::sync::LazyLock;
+
+use serde_json::Value;
+
+use super::managers::{Managers, Owned};
+use super::typed::{compare, field_set, validate};
+use super::updater::{Conflict, Updater, conflict_status, workflow};
+use super::{LAST_APPLIED, Manager, Operation, Set};
+use crate::environment::Timestamp;
+use crate::object::{GroupVersion, Metadata, text};
+use crate::schema::Struct;
+use crate::status::{Refusal, Status};
+
+/// At most so many updaters are told apart (`DefaultMaxUpdateManagers`).
+const MOST_UPDATERS: usize = 10;
+
+/// Fields that nobody ever owns (`stripmeta.go`).
+static NEVER_OWNED: LazyLock<Set> = LazyLock::new(|| {
+    Set::of_fields(&[
+        &["apiVersion"],
+        &["kind"],
+        &["metadata"],
+        &["metadata", "name"],
+        &["metadata", "namespace"],
+        &["metadata", "creationTimestamp"],
+        &["metadata", "selfLink"],
+        &["metadata", "uid"],
+        &["metadata", "clusterName"],
+        &["metadata", "generation"],
+        &["metadata", "managedFields"],
+        &["metadata", "resourceVersion"],
+    ])
+});
+
+/// Keeps `managedFields` for one kind in one version, for writes through one (sub)resource.
+pub struct FieldManager<'a> {
+    /// The kind's type.
+    pub root: &'a Struct,
+    /// The kind's group and version.
+    pub group_version: &'a GroupVersion,
+    /// The kind's name.
+    pub kind: &'a str,
+    /// The subresource written through; empty for the main resource.
+    pub subresource: &'a str,
+    /// Fields that writes through this (sub)resource do not change, so never own.
+    pub reset: &'a Set,
+    /// The time of the write.
+    pub now: Timestamp,
+}
+
+impl FieldManager<'_> {
+    /// Sets `managedFields` of an object about to be written by anything but an apply. `live` is
+    /// the stored object, or the kind's zero value on creation.
+    pub fn update(&self, live: &Value, new: &mut Value, manager: &str) {
+        let requested = new.metadata_mut().remove("managedFields");
+        let stored = live.metadata().and_then(|meta| meta.get("managedFields"));
+        let mut managers = self.starting_point(stored, requested.as_ref());
+        // Ownership of an existing object that has none is tracked only after its first apply.
+        if !managers.is_empty() || live.uid().is_empty() {
+            self.track_update(&without_managed_fields(live), new, &mut managers, manager);
+        }
+        write(new, &managers);
+    }
+
+    /// Ownership may be edited by a write, but neither spoiled nor, through a subresource, touched.
+    fn starting_point(&self, stored: Option<&Value>, requested: Option<&Value>) -> Managers {
+        if self.subresource.is_empty() {
+            if is_reset(requested) {
+                return Managers::default();
+            }
+            if let Ok(managers) = Managers::decode(requested)
+                && !managers.is_empty()
+            {
+                return managers;
+            }
+        }
+        Managers::decode(stored).unwrap_or_default()
+    }
+
+    fn track_update(&self, live: &Value, new: &Value, managers: &mut Managers, manager: &str) {
+        let api_version = self.group_version.to_string();
+        let writer = workflow(manager, Operation::Update, &api_version, self.subresource);
+        // The write is first tracked under a name that nobody has, to see whether it took anything.
+        let itself = Manager::new("current-operation", Operation::Update, "", "");
+        self.updater(&api_version)
+            .update(live, new, managers, &itself);
+        strip(managers, &itself);
+        if let Some(taken) = managers.remove(&itself) {
+            let set = match managers.get(&writer) {
+                Some(before) => taken.set.union(&before.set),
+                None => taken.set,
+            };
+            managers.insert(Owned {
+                manager: writer,
+                set,
+                time: Some(self.now),
+                ..taken
+            });
+        }
+        managers.cap_updaters(MOST_UPDATERS);
+    }
+
+    /// Merges an applied configuration into the live object (the kind's zero value on creation).
+    /// The result is not defaulted yet; `managedFields` is set.
+    ///
+    /// # Errors
+    /// 400 or 500 if the configuration is not of this kind's form, 409 if it would change what
+    /// others own.
+    pub fn apply(
+        &self,
+        live: &Value,
+        config: &Value,
+        manager: &str,
+        force: bool,
+    ) -> Result<Applied, Refusal> {
+        self.check_kind(config)?;
+        let stored = live.metadata().and_then(|meta| meta.get("managedFields"));
+        let mut managers = Managers::decode(stored).map_err(|error| {
+            Status::internal(format!("failed to decode managed fields: {error}"))
+        })?;
+        let live = without_managed_fields(live);
+        if managers.is_empty() {
+            let mut nothing = crate::schema::zero(self.root);
+            for field in ["apiVersion", "kind"] {
+                if let Some(value) = live.get(field) {
+                    nothing[field] = value.clone();
+                }
+            }
+            self.track_update(&nothing, &live, &mut managers, "before-first-apply");
+        }
+        if config
+            .metadata()
+            .is_some_and(|meta| meta.get("managedFields").is_some_and(|v| !v.is_null()))
+        {
+            return Err(Status::bad_request("metadata.managedFields must be nil"));
+        }
+        let errors = validate(config, self.root, false);
+        if !errors.is_empty() {
+            return Err(self.untyped(config, &errors));
+        }
+        let api_version = self.group_version.to_string();
+        let applier = workflow(manager, Operation::Apply, &api_version, self.subresource);
+        let updater = self.updater(&api_version);
+        let attempt = |force: bool| {
+            let mut managers = managers.clone();
+            let object = updater.apply(&live, config, &mut managers, &applier, force)?;
+            Ok((object, managers))
+        };
+        let (object, mut managers) = attempt(force)
+            .or_else(|conflicts| {
+                let conflicts = self.not_by_last_applied(&live, manager, conflicts);
+                if conflicts.is_empty() {
+                    attempt(true)
+                } else {
+                    Err(conflicts)
+                }
+            })
+            .map_err(|conflicts| conflict_status(&conflicts))?;
+        strip(&mut managers, &applier);
+        if object.is_some() {
+            managers.retain(|owned| {
+                if owned.manager == applier {
+                    owned.time = Some(self.now);
+                }
+                true
+            });
+        }
+        let changed = object.is_some();
+        let mut object = object.unwrap_or(live);
+        if manager == "kubectl" {
+            renew_last_applied(&mut object, config);
+        }
+        write(&mut object, &managers);
+        Ok(Applied { object, changed })
+    }
+
+    fn updater<'b>(&'b self, api_version: &'b str) -> Updater<'b> {
+        Updater {
+            root: self.root,
+            api_version,
+            reset: self.reset,
+        }
+    }
+
+    fn check_kind(&self, config: &Value) -> Result<(), Refusal> {
+        let version = text(config, "apiVersion");
+        let found = GroupVersion::parse(version);
+        if found.as_ref() == Some(self.group_version) && text(config, "kind") == self.kind {
+            return Ok(());
+        }
+        let found = found.unwrap_or_else(|| GroupVersion::new("", ""));
+        Err(Status::bad_request(format!(
+            "invalid object type: {}/{}, Kind={}",
+            found.group,
+            found.version,
+            text(config, "kind")
+        )))
+    }
+
+    fn untyped(&self, config: &Value, errors: &[String]) -> Refusal {
+        let list = match errors {
+            [one] => one.clone(),
+            many => {
+                let lines: Vec<String> = many.iter().map(|error| format!("\n  {error}")).collect();
+                format!("errors:{}", lines.concat())
+            }
+        };
+        Status::internal(format!(
+            "failed to create typed patch object ({}/{}; {}/{}, Kind={}): {list}",
+            config.namespace(),
+            config.name(),
+            self.group_version.group,
+            self.group_version.version,
+            self.kind,
+        ))
+    }
+
+    /// kubectl may take over, without conflict, what client-side apply last applied
+    /// (`lastappliedmanager.go`): the conflicts that remain.
+    fn not_by_last_applied(
+        &self,
+        live: &Value,
+        manager: &str,
+        conflicts: Vec<Conflict>,
+    ) -> Vec<Conflict> {
+        if manager != "kubectl" {
+            return conflicts;
+        }
+        let annotation = last_applied(live);
+        let Ok(applied) = serde_json::from_str::<Value>(annotation) else {
+            return conflicts;
+        };
+        if text(&applied, "apiVersion") != self.group_version.to_string()
+            || !validate(&applied, self.root, false).is_empty()
+        {
+            return conflicts;
+        }
+        let differs = compare(&applied, live, self.root);
+        let allowed = field_set(&applied, self.root)
+            .difference(&differs.modified)
+            .difference(&differs.added)
+            .difference(&differs.removed);
+        conflicts
+            .into_iter()
+            .filter(|conflict| !allowed.contains(&conflict.path))
+            .collect()
+    }
+}
+
+/// What an apply gives.
+#[derive(Debug)]
+pub struct Applied {
+    /// The merged object.
+    pub object: Value,
+    /// Whether anything but ownership differs from the live object.
+    pub changed: bool,
+}
+
+fn strip(managers: &mut Managers, manager: &Manager) {
+    managers.retain(|owned| {
+        if owned.manager == *manager {
+            owned.set = owned.set.difference(&NEVER_OWNED);
+        }
+        !owned.set.is_empty()
+    });
+}
+
+fn write(object: &mut Value, managers: &Managers) {
+    object.set_meta("managedFields", managers.encode().unwrap_or(Value::Null));
+}
+
+fn without_managed_fields(object: &Value) -> Value {
+    let mut object = object.clone();
+    if let Some(Value::Object(meta)) = object.get_mut("metadata") {
+        meta.remove("managedFields");
+    }
+    object
+}
+
+/// An empty list, or a list of one empty entry, forgets all ownership.
+fn is_reset(requested: Option<&Value>) -> bool {
+    match requested {
+        Some(Value::Array(entries)) => match entries.as_slice() {
+            [] => true,
+            [Value::Object(entry)] => entry.is_empty(),
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+fn last_applied(object: &Value) -> &str {
+    object
+        .metadata()
+        .and_then(|meta| meta.get("annotations")?.get(LAST_APPLIED)?.as_str())
+        .unwrap_or_default()
+}
+
+/// kubectl's annotation follows what kubectl applies (`lastappliedupdater.go`).
+fn renew_last_applied(object: &mut Value, config: &Value) {
+    if last_applied(object).is_empty() {
+        return;
+    }
+    let mut config = config.clone();
+    if let Some(Value::Object(annotations)) = config.pointer_mut("/metadata/annotations") {
+        annotations.remove(LAST_APPLIED);
+    }
+    let text = format!("{config}\n");
+    if let Some(annotations) = object.metadata_mut().get_mut("annotations") {
+        annotations[LAST_APPLIED] = text.into();
+    }
+}

@@ -1,0 +1,287 @@
+//! `metadata.managedFields`: every manager with what it owns
+//! (`managedfields/internal/managedfields.go`).
+
+use serde_json::{Value, json};
+
+use super::{Set, from_fields_v1, to_fields_v1};
+use crate::environment::Timestamp;
+use crate::go;
+use crate::object::text;
+
+/// How a manager came to own its fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Operation {
+    /// By an apply.
+    Apply,
+    /// By any other write.
+    Update,
+}
+
+impl Operation {
+    fn name(self) -> &'static str {
+        match self {
+            Operation::Apply => "Apply",
+            Operation::Update => "Update",
+        }
+    }
+}
+
+/// What tells managers apart. An applier is the same one whatever version it applies in.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Manager {
+    /// The field manager's name.
+    pub name: String,
+    /// How it writes.
+    pub operation: Operation,
+    /// The version it wrote in; empty for an applier.
+    pub api_version: String,
+    /// The subresource it wrote through; empty for the main resource.
+    pub subresource: String,
+}
+
+impl Manager {
+    /// A manager; `api_version` counts only for [`Operation::Update`].
+    pub fn new(name: &str, operation: Operation, api_version: &str, subresource: &str) -> Self {
+        let api_version = match operation {
+            Operation::Apply => "",
+            Operation::Update => api_version,
+        };
+        Self {
+            name: name.to_owned(),
+            operation,
+            api_version: api_version.to_owned(),
+            subresource: subresource.to_owned(),
+        }
+    }
+
+    /// The identifier by which upstream sorts managers.
+    fn identifier(&self) -> String {
+        let mut members = Vec::new();
+        for (field, value) in [
+            ("manager", self.name.as_str()),
+            ("operation", self.operation.name()),
+            ("apiVersion", &self.api_version),
+            ("subresource", &self.subresource),
+        ] {
+            if !value.is_empty() {
+                members.push(format!("{}:{}", json!(field), json!(value)));
+            }
+        }
+        format!("{{{}}}", members.join(","))
+    }
+}
+
+impl std::fmt::Display for Manager {
+    /// As conflict messages name it: `"B" with subresource "status" using apps/v1`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", go::quote(&self.name))?;
+        if !self.subresource.is_empty() {
+            write!(f, " with subresource {}", go::quote(&self.subresource))?;
+        }
+        if self.operation == Operation::Update {
+            write!(f, " using {}", self.api_version)?;
+        }
+        Ok(())
+    }
+}
+
+/// What one manager owns.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Owned {
+    /// Who.
+    pub manager: Manager,
+    /// In which version the fields are named.
+    pub api_version: String,
+    /// Which fields.
+    pub set: Set,
+    /// Since when; an entry that never changed anything has none.
+    pub time: Option<Timestamp>,
+}
+
+/// All managers of an object.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Managers {
+    entries: Vec<Owned>,
+}
+
+impl Managers {
+    /// Reads `metadata.managedFields`.
+    ///
+    /// # Errors
+    /// What is wrong with the first malformed entry.
+    pub fn decode(list: Option<&Value>) -> Result<Self, String> {
+        let mut managers = Self::default();
+        let entries = list.and_then(Value::as_array);
+        for (i, entry) in entries.into_iter().flatten().enumerate() {
+            let operation = match text(entry, "operation") {
+                "Apply" => Operation::Apply,
+                "Update" => Operation::Update,
+                _ => return Err("operation must be `Apply` or `Update`".to_owned()),
+            };
+            let api_version = text(entry, "apiVersion");
+            if api_version.is_empty() {
+                return Err("apiVersion must not be empty".to_owned());
+            }
+            match text(entry, "fieldsType") {
+                "FieldsV1" => {}
+                "" => return Err(format!("missing fieldsType in managed fields entry {i}")),
+                other => {
+                    let other = go::quote(other);
+                    return Err(format!(
+                        "invalid fieldsType {other} in managed fields entry {i}"
+                    ));
+                }
+            }
+            let set = from_fields_v1(entry.get("fieldsV1").unwrap_or(&Value::Null))
+                .ok_or_else(|| format!("error decoding set in managed fields entry {i}"))?;
+            managers.insert(Owned {
+                manager: Manager::new(
+                    text(entry, "manager"),
+                    operation,
+                    api_version,
+                    text(entry, "subresource"),
+                ),
+                api_version: api_version.to_owned(),
+                set,
+                time: Timestamp::parse(text(entry, "time")),
+            });
+        }
+        Ok(managers)
+    }
+
+    /// Writes `metadata.managedFields`; `None` if nobody owns anything.
+    pub fn encode(&self) -> Option<Value> {
+        if self.entries.is_empty() {
+            return None;
+        }
+        let mut entries: Vec<&Owned> = self.entries.iter().collect();
+        entries.sort_by_key(|owned| {
+            (
+                owned.manager.operation,
+                owned.time.map_or(0, |time| time.seconds),
+                &owned.manager.name,
+                &owned.api_version,
+                &owned.manager.subresource,
+            )
+        });
+        Some(entries.into_iter().map(encode_entry).collect())
+    }
+
+    /// Everyone, in no particular order.
+    pub fn iter(&self) -> impl Iterator<Item = &Owned> {
+        self.entries.iter()
+    }
+
+    /// Whether nobody owns anything.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// What a manager owns.
+    pub fn get(&self, manager: &Manager) -> Option<&Owned> {
+        self.entries.iter().find(|owned| owned.manager == *manager)
+    }
+
+    /// Sets what a manager owns.
+    pub fn insert(&mut self, owned: Owned) {
+        let known = self
+            .entries
+            .iter_mut()
+            .find(|entry| entry.manager == owned.manager);
+        match known {
+            Some(entry) => *entry = owned,
+            None => self.entries.push(owned),
+        }
+    }
+
+    /// Forgets a manager.
+    pub fn remove(&mut self, manager: &Manager) -> Option<Owned> {
+        let i = self
+            .entries
+            .iter()
+            .position(|owned| owned.manager == *manager)?;
+        Some(self.entries.remove(i))
+    }
+
+    /// Keeps those for which `keep` says so; it may change what they own.
+    pub fn retain(&mut self, keep: impl FnMut(&mut Owned) -> bool) {
+        self.entries.retain_mut(keep);
+    }
+
+    /// Merges the oldest updaters of a version until at most `most` remain
+    /// (`capmanagers.go`). Appliers are not counted.
+    pub fn cap_updaters(&mut self, most: usize) {
+        let mut updaters: Vec<(u64, String, Manager)> = self
+            .entries
+            .iter()
+            .filter(|owned| owned.manager.operation == Operation::Update)
+            .map(|owned| {
+                let seconds = owned.time.map_or(0, |time| time.seconds);
+                (seconds, owned.manager.identifier(), owned.manager.clone())
+            })
+            .collect();
+        updaters.sort_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)));
+        let mut count = updaters.len();
+        // The first updater of each version that was passed on the way, until it is merged.
+        let mut firsts: Vec<(String, Manager)> = Vec::new();
+        for (_, _, manager) in updaters {
+            if count <= most {
+                break;
+            }
+            let Some(owned) = self.get(&manager).cloned() else {
+                continue;
+            };
+            let first = firsts
+                .iter()
+                .find(|(version, _)| *version == owned.api_version)
+                .map(|(_, first)| first.clone());
+            let Some(first) = first else {
+                firsts.push((owned.api_version, manager));
+                continue;
+            };
+            let bucket = Manager::new("ancient-changes", Operation::Update, &owned.api_version, "");
+            if self.get(&bucket).is_none()
+                && let Some(first) = self.remove(&first)
+            {
+                self.insert(Owned {
+                    manager: bucket.clone(),
+                    ..first
+                });
+            }
+            let ancient = self.get(&bucket).map(|entry| &entry.set);
+            let set = ancient.map_or_else(|| owned.set.clone(), |set| owned.set.union(set));
+            self.remove(&manager);
+            self.insert(Owned {
+                manager: bucket,
+                set,
+                ..owned
+            });
+            count -= 1;
+        }
+    }
+}
+
+fn encode_entry(owned: &Owned) -> Value {
+    let manager = &owned.manager;
+    let mut entry = json!({
+        "operation": manager.operation.name(),
+        "apiVersion": owned.api_version,
+        "fieldsType": "FieldsV1",
+        "fieldsV1": to_fields_v1(&owned.set),
+    });
+    if !manager.name.is_empty() {
+        entry["manager"] = manager.name.as_str().into();
+    }
+    if let Some(time) = owned.time {
+        entry["time"] = time.to_string().into();
+    }
+    if !manager.subresource.is_empty() {
+        entry["subresource"] = manager.subresource.as_str().into();
+    }
+    entry
+}
+
+/// The order in which conflict messages list managers.
+pub(super) fn message_order(manager: &Manager) -> String {
+    manager.identifier()
+}

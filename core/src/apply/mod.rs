@@ -1,0 +1,22 @@
+//! Server-side apply: who owns which field, and merging what people apply
+//! (`sigs.k8s.io/structured-merge-diff/v6` v6.3.3 and
+//! `k8s.io/apimachinery/pkg/util/managedfields` v0.36).
+
+mod element;
+mod fields_v1;
+mod manager;
+mod managers;
+mod set;
+mod typed;
+mod updater;
+
+pub use element::PathElement;
+pub use fields_v1::{from_fields_v1, to_fields_v1};
+pub use manager::FieldManager;
+pub use managers::{Manager, Managers, Operation};
+pub use set::{Path, Set};
+pub use typed::{Comparison, compare, field_set, merge, remove, validate};
+pub use updater::Conflict;
+
+/// The annotation in which client-side apply keeps what it last applied.
+pub const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";

@@ -1,0 +1,284 @@
+//! Sets of fields (`fieldpath/set.go`).
+
+use std::cmp::Ordering;
+use std::fmt;
+
+use super::PathElement;
+use crate::schema::{Struct, Type};
+
+/// A set of fields, as a tree. That a field is a member says nothing about its children.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Set {
+    /// Sorted by element; each is a member or has children, or both.
+    nodes: Vec<Node>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Node {
+    pub(super) element: PathElement,
+    pub(super) member: bool,
+    pub(super) children: Set,
+}
+
+/// A field's path from the root of the object.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Path(pub Vec<PathElement>);
+
+impl fmt::Display for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|element| write!(f, "{element}"))
+    }
+}
+
+impl Set {
+    /// A set of paths of plain field names, such as `["metadata", "name"]`.
+    pub fn of_fields(paths: &[&[&str]]) -> Self {
+        let mut set = Set::default();
+        for path in paths {
+            let elements = path.iter().map(|name| PathElement::Field((*name).to_owned()));
+            set.insert(&Path(elements.collect()));
+        }
+        set
+    }
+
+    /// Whether it has no members.
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// Adds a field; its parents do not become members. The empty path is ignored.
+    pub fn insert(&mut self, path: &Path) {
+        let Some((last, parents)) = path.0.split_last() else {
+            return;
+        };
+        let mut set = self;
+        for element in parents {
+            let i = set.slot(element);
+            set = &mut set.nodes[i].children;
+        }
+        let i = set.slot(last);
+        set.nodes[i].member = true;
+    }
+
+    /// Whether a field is a member.
+    pub fn contains(&self, path: &Path) -> bool {
+        let Some((last, parents)) = path.0.split_last() else {
+            return false;
+        };
+        let mut set = self;
+        for element in parents {
+            match set.node(element) {
+                Some(node) => set = &node.children,
+                None => return false,
+            }
+        }
+        set.node(last).is_some_and(|node| node.member)
+    }
+
+    /// Whether the child `element` of the root is a member.
+    pub(super) fn has_member(&self, element: &PathElement) -> bool {
+        self.node(element).is_some_and(|node| node.member)
+    }
+
+    /// What lies below the child `element` of the root.
+    pub(super) fn below(&self, element: &PathElement) -> Option<&Set> {
+        self.node(element)
+            .map(|node| &node.children)
+            .filter(|children| !children.is_empty())
+    }
+
+    /// Adds a child with its own members; nothing if it is neither member nor parent.
+    pub(super) fn add(&mut self, element: PathElement, member: bool, children: Set) {
+        if !member && children.is_empty() {
+            return;
+        }
+        let in_order = self.nodes.last().is_none_or(|last| last.element < element);
+        if in_order {
+            self.nodes.push(Node {
+                element,
+                member,
+                children,
+            });
+            return;
+        }
+        let i = self.slot(&element);
+        let node = &mut self.nodes[i];
+        node.member |= member;
+        node.children = if node.children.is_empty() {
+            children
+        } else {
+            node.children.union(&children)
+        };
+    }
+
+    pub(super) fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    fn node(&self, element: &PathElement) -> Option<&Node> {
+        let i = self
+            .nodes
+            .binary_search_by(|node| node.element.cmp(element))
+            .ok()?;
+        Some(&self.nodes[i])
+    }
+
+    fn slot(&mut self, element: &PathElement) -> usize {
+        match self.nodes.binary_search_by(|node| node.element.cmp(element)) {
+            Ok(i) => i,
+            Err(i) => {
+                let node = Node {
+                    element: element.clone(),
+                    member: false,
+                    children: Set::default(),
+                };
+                self.nodes.insert(i, node);
+                i
+            }
+        }
+    }
+
+    /// Members of either.
+    pub fn union(&self, other: &Set) -> Set {
+        let mut out = Set::default();
+        zip(self, other, |element, a, b| {
+            let member = a.is_some_and(|n| n.member) || b.is_some_and(|n| n.member);
+            let children = match (a, b) {
+                (Some(a), Some(b)) => a.children.union(&b.children),
+                (Some(node), None) | (None, Some(node)) => node.children.clone(),
+                (None, None) => Set::default(),
+            };
+            out.add(element.clone(), member, children);
+        });
+        out
+    }
+
+    /// Members of both.
+    pub fn intersection(&self, other: &Set) -> Set {
+        let mut out = Set::default();
+        zip(self, other, |element, a, b| {
+            if let (Some(a), Some(b)) = (a, b) {
+                let children = a.children.intersection(&b.children);
+                out.add(element.clone(), a.member && b.member, children);
+            }
+        });
+        out
+    }
+
+    /// Members of this that are not members of the other: a parent without its child remains the
+    /// parent, a child without its parent the child.
+    pub fn difference(&self, other: &Set) -> Set {
+        let mut out = Set::default();
+        zip(self, other, |element, a, b| match (a, b) {
+            (Some(a), Some(b)) => {
+                let children = a.children.difference(&b.children);
+                out.add(element.clone(), a.member && !b.member, children);
+            }
+            (Some(a), None) => out.add(element.clone(), a.member, a.children.clone()),
+            (None, _) => {}
+        });
+        out
+    }
+
+    /// Members of this that are neither members of the other nor below one.
+    pub fn recursive_difference(&self, other: &Set) -> Set {
+        let mut out = Set::default();
+        zip(self, other, |element, a, b| match (a, b) {
+            (Some(a), Some(b)) if !b.member => {
+                let children = a.children.recursive_difference(&b.children);
+                out.add(element.clone(), a.member, children);
+            }
+            (Some(a), None) => out.add(element.clone(), a.member, a.children.clone()),
+            _ => {}
+        });
+        out
+    }
+
+    /// This set with every declared field on the way to a member as a member too; a set of
+    /// `a.b.c` then has `a` as well, but not `a.b` where that is a key of a map.
+    pub(super) fn with_named_fields(&self, ty: Option<&Type>) -> Set {
+        let nodes = self.nodes.iter().map(|node| {
+            let child = match (&node.element, ty) {
+                (PathElement::Field(name), Some(Type::Struct(inner))) => inner.member(name),
+                (PathElement::Field(_), Some(Type::Map(inner))) => Some(&inner.value),
+                (PathElement::Key(_), Some(Type::List(inner))) => Some(&inner.item),
+                (_, Some(Type::Any)) => ty,
+                _ => None,
+            };
+            let named = match (&node.element, ty) {
+                (PathElement::Field(name), Some(Type::Struct(inner))) => {
+                    inner.field(name).is_some()
+                }
+                _ => false,
+            };
+            Node {
+                element: node.element.clone(),
+                member: node.member || (named && !node.children.is_empty()),
+                children: node.children.with_named_fields(child),
+            }
+        });
+        Set {
+            nodes: nodes.collect(),
+        }
+    }
+
+    /// [`Self::with_named_fields`] from the root of an object.
+    pub(super) fn with_named_fields_of(&self, root: &Struct) -> Set {
+        let nodes = self.nodes.iter().map(|node| {
+            let field = match &node.element {
+                PathElement::Field(name) => root.field(name),
+                _ => None,
+            };
+            Node {
+                element: node.element.clone(),
+                member: node.member || (field.is_some() && !node.children.is_empty()),
+                children: node.children.with_named_fields(field.map(|field| &field.ty)),
+            }
+        });
+        Set {
+            nodes: nodes.collect(),
+        }
+    }
+
+    /// The members' paths: at each level first the members, then what lies below.
+    pub fn paths(&self) -> Vec<Path> {
+        let mut paths = Vec::new();
+        self.walk(&mut Vec::new(), &mut paths);
+        paths
+    }
+
+    fn walk(&self, prefix: &mut Vec<PathElement>, out: &mut Vec<Path>) {
+        for node in self.nodes.iter().filter(|node| node.member) {
+            let mut path = prefix.clone();
+            path.push(node.element.clone());
+            out.push(Path(path));
+        }
+        for node in self.nodes.iter().filter(|node| !node.children.is_empty()) {
+            prefix.push(node.element.clone());
+            node.children.walk(prefix, out);
+            prefix.pop();
+        }
+    }
+}
+
+/// Visits the elements of two sets in order.
+fn zip<'a>(
+    a: &'a Set,
+    b: &'a Set,
+    mut visit: impl FnMut(&'a PathElement, Option<&'a Node>, Option<&'a Node>),
+) {
+    let (mut a, mut b) = (a.nodes.iter().peekable(), b.nodes.iter().peekable());
+    loop {
+        let order = match (a.peek(), b.peek()) {
+            (Some(a), Some(b)) => a.element.cmp(&b.element),
+            (Some(_), None) => Ordering::Less,
+            (None, Some(_)) => Ordering::Greater,
+            (None, None) => return,
+        };
+        let left = if order.is_le() { a.next() } else { None };
+        let right = if order.is_ge() { b.next() } else { None };
+        if let Some(node) = left.or(right) {
+            visit(&node.element, left, right);
+        }
+    }
+}

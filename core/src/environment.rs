@@ -1,0 +1,131 @@
+//! Where time and uids come from: values that the caller sets, never the machine.
+
+use std::fmt;
+use std::time::{Duration, UNIX_EPOCH};
+
+/// A point in time with whole seconds, as `metav1.Time` writes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Timestamp {
+    /// Seconds since 1970-01-01T00:00:00Z.
+    pub seconds: u64,
+}
+
+impl Timestamp {
+    /// Reads an RFC 3339 time; fractions of a second are dropped, as `metav1.Time` does.
+    pub fn parse(text: &str) -> Option<Self> {
+        let time = humantime::parse_rfc3339(text).ok()?;
+        let seconds = time.duration_since(UNIX_EPOCH).ok()?.as_secs();
+        Some(Self { seconds })
+    }
+}
+
+impl fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let time = UNIX_EPOCH + Duration::from_secs(self.seconds);
+        write!(f, "{}", humantime::format_rfc3339_seconds(time))
+    }
+}
+
+/// The deterministic source of everything that a real server takes from its machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Environment {
+    elapsed: Duration,
+    seed: u64,
+    drawn: u64,
+}
+
+impl Default for Environment {
+    fn default() -> Self {
+        Self::new(0)
+    }
+}
+
+/// 2026-01-01T00:00:00Z, where every history begins.
+const START: u64 = 1_767_225_600;
+
+impl Environment {
+    /// A source that begins at 2026-01-01T00:00:00Z; equal seeds give equal uids and names.
+    pub fn new(seed: u64) -> Self {
+        Self {
+            elapsed: Duration::ZERO,
+            seed,
+            drawn: 0,
+        }
+    }
+
+    /// The time now.
+    pub fn now(&self) -> Timestamp {
+        Timestamp {
+            seconds: START + self.elapsed.as_secs(),
+        }
+    }
+
+    /// Lets time pass.
+    pub fn advance(&mut self, by: Duration) {
+        self.elapsed = self.elapsed.saturating_add(by);
+    }
+
+    /// The next pseudo-random number (SplitMix64).
+    pub fn draw(&mut self) -> u64 {
+        self.drawn += 1;
+        let mut z = self
+            .seed
+            .wrapping_add(self.drawn.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A fresh uid in the form of a random UUID (RFC 9562, version 4).
+    pub fn uid(&mut self) -> String {
+        let (a, b) = (self.draw(), self.draw());
+        format!(
+            "{:08x}-{:04x}-4{:03x}-{:04x}-{:012x}",
+            a >> 32,
+            (a >> 16) & 0xffff,
+            a & 0xfff,
+            0x8000 | (b >> 48) & 0x3fff,
+            b & 0xffff_ffff_ffff
+        )
+    }
+
+    /// Five characters for a generated name, from the alphabet of `k8s.io/apimachinery/pkg/util/rand`.
+    pub fn name_suffix(&mut self) -> String {
+        const ALPHABET: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
+        let mut bits = self.draw();
+        (0..5)
+            .map(|_| {
+                let letter = ALPHABET[(bits % 27) as usize];
+                bits /= 27;
+                char::from(letter)
+            })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_seed_gives_the_same_uids_and_another_seed_others() {
+        let (mut a, mut b, mut c) = (Environment::new(7), Environment::new(7), Environment::new(8));
+        let uid = a.uid();
+        assert_eq!(uid, b.uid());
+        assert_ne!(uid, c.uid());
+        assert_ne!(uid, a.uid());
+        assert_eq!(uid.len(), 36);
+    }
+
+    #[test]
+    fn time_passes_only_when_told_and_is_written_in_whole_seconds() {
+        let mut environment = Environment::default();
+        assert_eq!(environment.now().to_string(), "2026-01-01T00:00:00Z");
+        environment.advance(Duration::from_millis(1999));
+        assert_eq!(environment.now().to_string(), "2026-01-01T00:00:01Z");
+        assert_eq!(
+            Timestamp::parse("2026-01-01T00:00:01.5Z"),
+            Some(environment.now())
+        );
+    }
+}

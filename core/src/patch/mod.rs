@@ -1,0 +1,5 @@
+//! The patches that carry changes rather than objects.
+
+mod merge;
+
+pub use merge::merge;

@@ -1,0 +1,381 @@
+//! From JSON to a built-in type and back, as a Go struct would hold and write it
+//! (`sigs.k8s.io/json` v0.0.0-2025 with strict mode; `omitempty` and `omitzero` of the API types).
+
+use serde_json::Value;
+
+use super::{Omit, Scalar, Struct, Type};
+use crate::go;
+use crate::json::Node;
+use crate::object::JsonMap;
+
+/// What decoding gives.
+#[derive(Debug)]
+pub struct Decoded {
+    /// The value as the server holds and writes it: unknown fields dropped, empty ones left out.
+    pub value: Value,
+    /// What strict decoding complains of, in the order of the document:
+    /// `unknown field "spec.bogus"`, `duplicate field "data.a"`.
+    pub complaints: Vec<String>,
+}
+
+/// Decodes a document as a struct.
+///
+/// # Errors
+/// The text of Go's error if a value cannot be of its field's type.
+pub fn decode(node: Node, ty: &Struct) -> Result<Decoded, String> {
+    let mut decoder = Decoder::default();
+    let value = match node {
+        Node::Object(members) => Value::Object(decoder.members(members, ty)),
+        Node::Null => Value::Object(empty(ty)),
+        other => {
+            return Err(format!(
+                "json: cannot unmarshal {} into Go value of type v1.{}",
+                other.go_kind(),
+                ty.name
+            ));
+        }
+    };
+    match decoder.error {
+        Some(error) => Err(error),
+        None => Ok(Decoded {
+            value,
+            complaints: decoder.complaints,
+        }),
+    }
+}
+
+/// What an untouched Go value of this struct is written as.
+pub fn zero(ty: &Struct) -> Value {
+    Value::Object(empty(ty))
+}
+
+fn empty(ty: &Struct) -> JsonMap {
+    let mut map = JsonMap::new();
+    for field in &ty.fields {
+        if let Some(value) = absent(&field.ty, field.pointer, field.omit) {
+            map.insert(field.name.clone(), value);
+        }
+    }
+    map
+}
+
+/// How a field that was never set is written; `None` where it is left out.
+fn absent(ty: &Type, pointer: bool, omit: Omit) -> Option<Value> {
+    match (ty, omit) {
+        (_, Omit::Zero) => None,
+        (Type::Struct(inner), _) if !pointer => Some(zero(inner)),
+        (Type::Scalar(Scalar::Time | Scalar::MicroTime), _) if !pointer => Some(Value::Null),
+        (_, Omit::Empty) => None,
+        (Type::Scalar(scalar), Omit::Never) if !pointer => Some(zero_scalar(*scalar)),
+        (_, Omit::Never) => Some(Value::Null),
+    }
+}
+
+fn zero_scalar(scalar: Scalar) -> Value {
+    match scalar {
+        Scalar::String => "".into(),
+        Scalar::Bool => false.into(),
+        Scalar::Int32 | Scalar::Int64 | Scalar::Number | Scalar::IntOrString => 0.into(),
+        Scalar::Quantity => "0".into(),
+        Scalar::Bytes | Scalar::Time | Scalar::MicroTime => Value::Null,
+    }
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Bool(b) => !b,
+        Value::Number(n) => n.as_f64() == Some(0.0),
+        Value::String(s) => s.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(_) => false,
+    }
+}
+
+#[derive(Default)]
+struct Decoder<'a> {
+    path: Vec<Step>,
+    owner: &'a str,
+    complaints: Vec<String>,
+    error: Option<String>,
+}
+
+enum Step {
+    Field(String),
+    /// A map key: shown in complaints, not in type errors.
+    Key(String),
+    Index(usize),
+}
+
+impl<'a> Decoder<'a> {
+    fn members(&mut self, members: Vec<(String, Node)>, ty: &'a Struct) -> JsonMap {
+        let mut slots: Vec<Option<Value>> = vec![None; ty.fields.len()];
+        for (name, node) in members {
+            let Some(position) = ty.position(&name) else {
+                self.complain("unknown", name);
+                continue;
+            };
+            let field = &ty.fields[position];
+            let outer = std::mem::replace(&mut self.owner, &ty.name);
+            self.path.push(Step::Field(name));
+            let before = slots[position].take();
+            let repeated = before.is_some();
+            slots[position] = Some(self.value(node, &field.ty, before));
+            self.owner = outer;
+            if let Some(Step::Field(name)) = self.path.pop()
+                && repeated
+            {
+                self.complain("duplicate", name);
+            }
+        }
+        let mut map = JsonMap::new();
+        for (field, slot) in ty.fields.iter().zip(slots) {
+            let written = match slot {
+                None | Some(Value::Null) => absent(&field.ty, field.pointer, field.omit),
+                Some(Value::Object(inner))
+                    if inner.is_empty()
+                        && field.omit != Omit::Never
+                        && matches!(field.ty, Type::Map(_)) =>
+                {
+                    None
+                }
+                Some(value)
+                    if field.omit != Omit::Never
+                        && (!field.pointer || value.is_array())
+                        && is_empty(&value) =>
+                {
+                    None
+                }
+                Some(value) => Some(value),
+            };
+            if let Some(value) = written {
+                map.insert(field.name.clone(), value);
+            }
+        }
+        map
+    }
+
+    /// A value of a type; `before` is what an earlier member of the same name left there.
+    fn value(&mut self, node: Node, ty: &'a Type, before: Option<Value>) -> Value {
+        match (ty, node) {
+            (Type::Any, node) => Value::from(node),
+            (_, Node::Null) => Value::Null,
+            (Type::Struct(inner), Node::Object(members)) => {
+                Value::Object(self.members(members, inner))
+            }
+            (Type::Map(inner), Node::Object(members)) => {
+                let mut map = match before {
+                    Some(Value::Object(map)) => map,
+                    _ => JsonMap::new(),
+                };
+                let mut seen = Vec::with_capacity(members.len());
+                for (key, node) in members {
+                    self.path.push(Step::Key(key.clone()));
+                    let value = self.item(node, &inner.value);
+                    self.path.pop();
+                    if seen.contains(&key) {
+                        self.complain("duplicate", key.clone());
+                    }
+                    seen.push(key.clone());
+                    map.insert(key, value);
+                }
+                Value::Object(map)
+            }
+            (Type::List(inner), Node::Array(items)) => {
+                let mut list = Vec::with_capacity(items.len());
+                for (i, node) in items.into_iter().enumerate() {
+                    self.path.push(Step::Index(i));
+                    list.push(self.item(node, &inner.item));
+                    self.path.pop();
+                }
+                Value::Array(list)
+            }
+            (Type::Scalar(scalar), node) => self.scalar(node, *scalar, ty),
+            (_, node) => self.mistyped(&node, ty),
+        }
+    }
+
+    /// A list item or map value: `null` becomes the zero value, since Go has no absent ones.
+    fn item(&mut self, node: Node, ty: &'a Type) -> Value {
+        match self.value(node, ty, None) {
+            Value::Null => absent(ty, false, Omit::Never).unwrap_or(Value::Null),
+            value => value,
+        }
+    }
+
+    fn scalar(&mut self, node: Node, scalar: Scalar, ty: &Type) -> Value {
+        match (scalar, &node) {
+            (Scalar::String, Node::String(_)) | (Scalar::Bool, Node::Bool(_)) => node.into(),
+            (Scalar::Int64, Node::Number(n)) if n.is_i64() => node.into(),
+            (Scalar::Int32, Node::Number(n))
+                if n.as_i64().is_some_and(|i| i32::try_from(i).is_ok()) =>
+            {
+                node.into()
+            }
+            (Scalar::Number, Node::Number(_)) => node.into(),
+            (Scalar::IntOrString, Node::String(_)) => node.into(),
+            (Scalar::IntOrString, Node::Number(n))
+                if n.as_i64().is_some_and(|i| i32::try_from(i).is_ok()) =>
+            {
+                node.into()
+            }
+            (Scalar::Quantity, Node::String(_) | Node::Number(_)) => self.quantity(node),
+            (Scalar::Bytes, Node::String(_)) => node.into(),
+            (Scalar::Time | Scalar::MicroTime, Node::String(text)) => {
+                match crate::environment::Timestamp::parse(text) {
+                    Some(time) if scalar == Scalar::Time => time.to_string().into(),
+                    Some(_) => node.into(),
+                    None => {
+                        let quoted = go::quote(text);
+                        self.fail(format!(
+                            "parsing time {quoted} as \"2006-01-02T15:04:05Z07:00\": \
+                             cannot parse {quoted} as \"2006\""
+                        ))
+                    }
+                }
+            }
+            _ => self.mistyped(&node, ty),
+        }
+    }
+
+    fn quantity(&mut self, node: Node) -> Value {
+        match node {
+            Node::Number(n) => n.to_string().into(),
+            other => other.into(),
+        }
+    }
+
+    fn mistyped(&mut self, node: &Node, ty: &Type) -> Value {
+        let what = match node {
+            Node::Number(n) if !matches!(ty, Type::Scalar(Scalar::String)) => format!("number {n}"),
+            other => other.go_kind().to_owned(),
+        };
+        let what = match ty {
+            Type::Scalar(Scalar::Int32 | Scalar::Int64) => what,
+            _ => node.go_kind().to_owned(),
+        };
+        let path: Vec<&str> = self
+            .path
+            .iter()
+            .filter_map(|step| match step {
+                Step::Field(name) => Some(name.as_str()),
+                Step::Key(_) | Step::Index(_) => None,
+            })
+            .collect();
+        let (owner, path, name) = (self.owner, path.join("."), go_type(ty));
+        self.fail(format!(
+            "json: cannot unmarshal {what} into Go struct field {owner}.{path} of type {name}"
+        ))
+    }
+
+    /// Go goes on after the first error, and reports that one.
+    fn fail(&mut self, message: String) -> Value {
+        self.error.get_or_insert(message);
+        Value::Null
+    }
+
+    fn complain(&mut self, what: &str, name: String) {
+        let mut path = String::new();
+        let last = Step::Field(name);
+        for step in self.path.iter().chain([&last]) {
+            match step {
+                Step::Field(name) | Step::Key(name) => {
+                    if !path.is_empty() {
+                        path.push('.');
+                    }
+                    path.push_str(name);
+                }
+                Step::Index(i) => path.push_str(&format!("[{i}]")),
+            }
+        }
+        let complaint = format!("{what} field {}", go::quote(&path));
+        if !self.complaints.contains(&complaint) {
+            self.complaints.push(complaint);
+        }
+    }
+}
+
+/// A type's name in Go's messages.
+fn go_type(ty: &Type) -> String {
+    match ty {
+        Type::Scalar(scalar) => match scalar {
+            Scalar::String => "string",
+            Scalar::Bool => "bool",
+            Scalar::Int32 => "int32",
+            Scalar::Int64 => "int64",
+            Scalar::Number => "float64",
+            Scalar::Bytes => "[]uint8",
+            Scalar::Time => "v1.Time",
+            Scalar::MicroTime => "v1.MicroTime",
+            Scalar::Quantity => "resource.Quantity",
+            Scalar::IntOrString => "intstr.IntOrString",
+        }
+        .to_owned(),
+        Type::Struct(inner) => format!("v1.{}", inner.name),
+        Type::Map(inner) => format!("map[string]{}", go_type(&inner.value)),
+        Type::List(inner) => format!("[]{}", go_type(&inner.item)),
+        Type::Any => "interface {}".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json;
+    use crate::schema::builtin;
+    use serde_json::json;
+
+    fn read(kind: &str, text: &str) -> Result<Decoded, String> {
+        decode(json::parse(text.as_bytes()).unwrap(), builtin(kind).unwrap())
+    }
+
+    #[test]
+    fn what_is_written_is_what_go_would_write() {
+        let decoded = read(
+            "Deployment",
+            r#"{"spec": {"replicas": 0, "paused": false, "minReadySeconds": 0, "template": null}}"#,
+        )
+        .unwrap();
+        assert_eq!(
+            decoded.value,
+            json!({
+                "metadata": {},
+                "spec": {
+                    "replicas": 0, "selector": null, "strategy": {},
+                    "template": {"metadata": {}, "spec": {"containers": null}},
+                },
+                "status": {},
+            })
+        );
+    }
+
+    #[test]
+    fn unknown_and_repeated_fields_are_named_in_the_order_of_the_document() {
+        let decoded = read(
+            "ConfigMap",
+            r#"{"bogus": 1, "data": {"a": "1", "a": "2"}, "data": {"b": null}}"#,
+        )
+        .unwrap();
+        assert_eq!(
+            decoded.complaints,
+            [
+                r#"unknown field "bogus""#,
+                r#"duplicate field "data.a""#,
+                r#"duplicate field "data""#
+            ]
+        );
+        assert_eq!(decoded.value["data"], json!({"a": "2", "b": ""}));
+    }
+
+    #[test]
+    fn the_first_value_of_a_wrong_type_is_named_with_its_struct_and_path() {
+        assert_eq!(
+            read("Deployment", r#"{"spec": {"replicas": "x", "paused": 3}}"#).unwrap_err(),
+            "json: cannot unmarshal string into Go struct field DeploymentSpec.spec.replicas of type int32"
+        );
+        assert_eq!(
+            read("ConfigMap", r#"{"data": {"a": 1}}"#).unwrap_err(),
+            "json: cannot unmarshal number into Go struct field ConfigMap.data of type string"
+        );
+    }
+}

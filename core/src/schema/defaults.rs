@@ -1,0 +1,181 @@
+//! What the server fills in before it validates and stores (`pkg/apis/*/v1/defaults.go`, v1.36).
+//! Plain defaults stand in the table of types; here are those that depend on other fields.
+
+use serde_json::{Value, json};
+
+use super::{Struct, Type};
+use crate::object::JsonMap;
+
+/// Fills in defaults, from the outside in.
+pub fn fill_defaults(value: &mut Value, ty: &Struct) {
+    let Value::Object(map) = value else { return };
+    for field in &ty.fields {
+        if let Some(default) = &field.default
+            && map.get(&field.name).is_none_or(Value::is_null)
+            && (field.pointer || default.as_str() != Some(""))
+        {
+            map.insert(field.name.clone(), default.clone());
+        }
+    }
+    dependent(&ty.name, map);
+    for field in &ty.fields {
+        if let Some(value) = map.get_mut(&field.name) {
+            descend(value, &field.ty);
+        }
+    }
+}
+
+fn descend(value: &mut Value, ty: &Type) {
+    match (ty, value) {
+        (Type::Struct(inner), value) => fill_defaults(value, inner),
+        (Type::List(list), Value::Array(items)) => {
+            items.iter_mut().for_each(|item| descend(item, &list.item));
+        }
+        (Type::Map(map), Value::Object(members)) => {
+            members.values_mut().for_each(|value| descend(value, &map.value));
+        }
+        _ => {}
+    }
+}
+
+/// Defaults of one struct that depend on its other fields.
+fn dependent(name: &str, map: &mut JsonMap) {
+    match name {
+        "DeploymentStrategy" => {
+            if map.get("type").and_then(Value::as_str) == Some("RollingUpdate") {
+                absent(map, "rollingUpdate", || json!({}));
+            }
+        }
+        "Container" | "EphemeralContainer" => {
+            let image = map.get("image").and_then(Value::as_str).unwrap_or_default();
+            let policy = if tag(image) == "latest" { "Always" } else { "IfNotPresent" };
+            absent(map, "imagePullPolicy", || policy.into());
+        }
+        "Volume" => {
+            if map.len() == 1 && map.contains_key("name") {
+                map.insert("emptyDir".to_owned(), json!({}));
+            }
+        }
+        "ServicePort" => {
+            if let Some(port) = map.get("port").cloned() {
+                absent(map, "targetPort", || port);
+            }
+        }
+        "ServiceSpec" => service(map),
+        "Pod" => pod(map),
+        _ => {}
+    }
+}
+
+fn absent(map: &mut JsonMap, field: &str, default: impl FnOnce() -> Value) {
+    if map.get(field).is_none_or(|value| value.is_null() || *value == 0 || *value == "") {
+        map.insert(field.to_owned(), default());
+    }
+}
+
+/// The tag of an image reference; `latest` where it has neither tag nor digest.
+fn tag(image: &str) -> &str {
+    if image.contains('@') {
+        return "";
+    }
+    let last = image.rsplit('/').next().unwrap_or(image);
+    last.split_once(':').map_or("latest", |(_, tag)| tag)
+}
+
+fn service(spec: &mut JsonMap) {
+    let kind = spec
+        .get("type")
+        .and_then(Value::as_str)
+        .unwrap_or_default()
+        .to_owned();
+    if spec.get("sessionAffinity").and_then(Value::as_str) == Some("ClientIP") {
+        let config = spec
+            .entry("sessionAffinityConfig")
+            .or_insert_with(|| json!({}));
+        if config.pointer("/clientIP/timeoutSeconds").is_none() {
+            *config = json!({"clientIP": {"timeoutSeconds": 10800}});
+        }
+    }
+    let external = matches!(kind.as_str(), "NodePort" | "LoadBalancer");
+    if external {
+        absent(spec, "externalTrafficPolicy", || "Cluster".into());
+    }
+    if kind == "LoadBalancer" {
+        absent(spec, "allocateLoadBalancerNodePorts", || true.into());
+    }
+    if external || kind == "ClusterIP" {
+        absent(spec, "internalTrafficPolicy", || "Cluster".into());
+    }
+}
+
+fn pod(pod: &mut JsonMap) {
+    let Some(Value::Object(spec)) = pod.get_mut("spec") else {
+        return;
+    };
+    absent(spec, "enableServiceLinks", || true.into());
+    let host_network = spec.get("hostNetwork") == Some(&Value::Bool(true));
+    for list in ["containers", "initContainers"] {
+        let Some(Value::Array(containers)) = spec.get_mut(list) else {
+            continue;
+        };
+        for container in containers {
+            requests_from_limits(container);
+            if host_network && let Some(Value::Array(ports)) = container.get_mut("ports") {
+                for port in ports.iter_mut().filter_map(Value::as_object_mut) {
+                    if let Some(number) = port.get("containerPort").cloned() {
+                        absent(port, "hostPort", || number);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A pod that names a limit but no request asks for as much as it may have.
+fn requests_from_limits(container: &mut Value) {
+    let Some(Value::Object(resources)) = container.get_mut("resources") else {
+        return;
+    };
+    let Some(Value::Object(limits)) = resources.get("limits").cloned() else {
+        return;
+    };
+    let requests = resources.entry("requests").or_insert_with(|| json!({}));
+    if let Value::Object(requests) = requests {
+        for (name, limit) in limits {
+            requests.entry(name).or_insert(limit);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::object::text;
+    use crate::schema::builtin;
+
+    #[test]
+    fn a_container_without_a_tag_is_always_pulled() {
+        for (image, policy) in [
+            ("nginx", "Always"),
+            ("nginx:latest", "Always"),
+            ("nginx:1.25", "IfNotPresent"),
+            ("registry:5000/nginx", "Always"),
+            ("nginx@sha256:0", "IfNotPresent"),
+        ] {
+            let mut container = json!({"name": "a", "image": image, "resources": {}});
+            fill_defaults(&mut container, builtin("Container").unwrap());
+            assert_eq!(text(&container, "imagePullPolicy"), policy, "{image}");
+        }
+    }
+
+    #[test]
+    fn only_a_rolling_update_has_rolling_parameters() {
+        let deployment = builtin("Deployment").unwrap();
+        let mut rolling = json!({"spec": {"strategy": {}, "template": {"spec": {}}}});
+        fill_defaults(&mut rolling, deployment);
+        assert_eq!(rolling["spec"]["strategy"]["rollingUpdate"]["maxSurge"], "25%");
+        let mut recreate = json!({"spec": {"strategy": {"type": "Recreate"}}});
+        fill_defaults(&mut recreate, deployment);
+        assert_eq!(recreate["spec"]["strategy"], json!({"type": "Recreate"}));
+    }
+}

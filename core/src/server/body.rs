@@ -1,0 +1,146 @@
+//! From the bytes of a request to an object (`k8s.io/apimachinery/pkg/runtime/serializer`,
+//! `k8s.io/apiserver/pkg/endpoints/handlers`).
+
+use serde_json::Value;
+
+use super::request::{FieldValidation, RequestInfo};
+use crate::go;
+use crate::json::{self, Node};
+use crate::object::GroupVersion;
+use crate::schema::{self, Decoded};
+use crate::status::{Refusal, Status};
+use crate::yaml;
+
+/// The largest request body in bytes (`MaxRequestBodyBytes`).
+const LARGEST_BODY: usize = 3 * 1024 * 1024;
+
+const MEDIA_TYPES: [&str; 3] = [
+    "application/json",
+    "application/yaml",
+    "application/vnd.kubernetes.protobuf",
+];
+
+/// Refuses bodies that are too large.
+pub(super) fn check_size(body: &[u8]) -> Result<(), Refusal> {
+    if body.len() > LARGEST_BODY {
+        return Err(Status::too_large(format!("limit is {LARGEST_BODY}")));
+    }
+    Ok(())
+}
+
+/// Decodes the body of a create or update: the object with defaults filled in, and warnings.
+pub(super) fn decode_object(
+    info: &RequestInfo,
+    body: &[u8],
+) -> Result<(Value, Vec<String>), Refusal> {
+    check_size(body)?;
+    let node = match info.content_type.as_str() {
+        "" | "application/json" => json::parse(body).map_err(|error| {
+            unrecognized(info, &format!("couldn't get version/kind; json parse error: {error}"))
+        })?,
+        "application/yaml" => {
+            let text = String::from_utf8_lossy(body);
+            yaml::parse(&text)
+                .map_err(|error| unrecognized(info, &format!("yaml: {error}")))?
+                .node
+        }
+        _ => return Err(Status::unsupported_media_type(&MEDIA_TYPES)),
+    };
+    check_kind(info, &node)?;
+    let resource = &info.resource;
+    let Decoded {
+        mut value,
+        complaints,
+    } = schema::decode(node, &resource.root).map_err(|error| unhandled(info, &error))?;
+    let warnings = weigh(info, complaints, |error| unhandled(info, error))?;
+    finish(info, &mut value);
+    Ok((value, warnings))
+}
+
+/// Decodes what a patch made of an object.
+pub(super) fn decode_patched(
+    info: &RequestInfo,
+    patched: Value,
+) -> Result<(Value, Vec<String>), Refusal> {
+    let text = patched.to_string();
+    let refuse = |error: &str| {
+        let error = crate::status::FieldError::invalid("patch", &text.as_str().into(), error);
+        Status::invalid(&crate::object::GroupName::new("", ""), "", &[error])
+    };
+    let Decoded {
+        mut value,
+        complaints,
+    } = schema::decode(Node::from(patched), &info.resource.root).map_err(|e| refuse(&e))?;
+    let warnings = weigh(info, complaints, refuse)?;
+    finish(info, &mut value);
+    Ok((value, warnings))
+}
+
+/// Fills in what every object of the kind has.
+pub(super) fn finish(info: &RequestInfo, value: &mut Value) {
+    let resource = &info.resource;
+    value["apiVersion"] = resource.group_version.to_string().into();
+    value["kind"] = resource.kind.as_str().into();
+    schema::fill_defaults(value, &resource.root);
+}
+
+/// What strict decoding complains of is a warning, an error or nothing.
+fn weigh(
+    info: &RequestInfo,
+    complaints: Vec<String>,
+    refuse: impl Fn(&str) -> Refusal,
+) -> Result<Vec<String>, Refusal> {
+    match info.options.field_validation {
+        FieldValidation::Ignore => Ok(Vec::new()),
+        FieldValidation::Warn => Ok(complaints),
+        FieldValidation::Strict if complaints.is_empty() => Ok(Vec::new()),
+        FieldValidation::Strict => {
+            let list = complaints.join(", ");
+            Err(refuse(&format!("strict decoding error: {list}")))
+        }
+    }
+}
+
+fn check_kind(info: &RequestInfo, node: &Node) -> Result<(), Refusal> {
+    let resource = &info.resource;
+    let expected = &resource.group_version;
+    let kind = node.text("kind").unwrap_or_default();
+    let found = match node.text("apiVersion") {
+        None | Some("") => expected.clone(),
+        Some(text) => GroupVersion::parse(text).unwrap_or_else(|| expected.clone()),
+    };
+    if found != *expected {
+        return Err(Status::bad_request(format!(
+            "the API version in the data ({found}) does not match the expected API version ({expected})"
+        )));
+    }
+    if !kind.is_empty() && kind != resource.kind {
+        let version = &expected.version;
+        return Err(Status::bad_request(format!(
+            "{kind} in version {} cannot be handled as a {}: no kind {} is registered for version {} \
+             in scheme \"pkg/api/legacyscheme/scheme.go:30\"",
+            go::quote(version),
+            resource.kind,
+            go::quote(kind),
+            go::quote(&expected.to_string()),
+        )));
+    }
+    Ok(())
+}
+
+fn unhandled(info: &RequestInfo, error: &str) -> Refusal {
+    let resource = &info.resource;
+    Status::bad_request(format!(
+        "{} in version {} cannot be handled as a {}: {error}",
+        resource.kind,
+        go::quote(&resource.group_version.version),
+        resource.kind,
+    ))
+}
+
+fn unrecognized(info: &RequestInfo, error: &str) -> Refusal {
+    Status::bad_request(format!(
+        "the object provided is unrecognized (must be of type {}): {error}",
+        info.resource.kind
+    ))
+}

@@ -1,0 +1,100 @@
+//! Why a request was answered as it was: noted where the decision is made.
+
+use std::fmt;
+
+use crate::storage::Revision;
+
+/// One thing that the server found on the way to its answer.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Fact {
+    /// The object was read at this version.
+    Read(Revision),
+    /// The write carried the version that is stored.
+    VersionMatched(Revision),
+    /// The write carried another version than the stored one: refused.
+    VersionDiffered {
+        /// What the write carried.
+        sent: Revision,
+        /// What is stored.
+        stored: Revision,
+    },
+    /// The write carried no version, and the kind allows that.
+    VersionNotSent(Revision),
+    /// The write carried no version, and the kind demands one: refused.
+    VersionRequired(Revision),
+    /// The write carried another uid: refused.
+    UidDiffered {
+        /// What the write carried.
+        sent: String,
+        /// What is stored.
+        stored: String,
+    },
+    /// A field that the apply would change belongs to someone else.
+    OwnedByOther {
+        /// The field's path.
+        field: String,
+        /// Who owns it, as messages name them.
+        manager: String,
+    },
+    /// The object was made.
+    Created(Revision),
+    /// The object was written.
+    Stored {
+        /// The version replaced.
+        before: Revision,
+        /// The new version.
+        after: Revision,
+    },
+    /// The write would have changed nothing, so nothing was written.
+    Unchanged(Revision),
+    /// The request asked only to see what would happen.
+    DryRun,
+}
+
+/// The facts of one answer, in the order in which they were found; an extension of the response.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Facts(pub Vec<Fact>);
+
+impl fmt::Display for Fact {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Fact::Read(version) => write!(
+                f,
+                "The store holds version {version}. Reading locks nothing: anyone may write right after."
+            ),
+            Fact::VersionMatched(version) => write!(
+                f,
+                "The write carried resourceVersion {version}, and the store holds {version}: nobody wrote in between."
+            ),
+            Fact::VersionDiffered { sent, stored } => write!(
+                f,
+                "The write carried resourceVersion {sent}, but the store holds {stored}. \
+                 The compare failed and nothing was stored. The server did not look at which fields differ."
+            ),
+            Fact::VersionNotSent(stored) => write!(
+                f,
+                "The write carried no resourceVersion, so there was nothing to compare with the stored {stored}."
+            ),
+            Fact::VersionRequired(stored) => write!(
+                f,
+                "The write carried no resourceVersion. This kind accepts no update without one; the store holds {stored}."
+            ),
+            Fact::UidDiffered { sent, stored } => write!(
+                f,
+                "The write carried uid {sent}, but the stored object is {stored}: another object of the same name."
+            ),
+            Fact::OwnedByOther { field, manager } => {
+                write!(f, "The apply would change {field}, which {manager} owns.")
+            }
+            Fact::Created(version) => write!(f, "The object is new, stored as version {version}."),
+            Fact::Stored { before, after } => {
+                write!(f, "The new object replaced version {before} and is version {after}.")
+            }
+            Fact::Unchanged(version) => write!(
+                f,
+                "The result equals what is stored, so nothing was written and the version stays {version}."
+            ),
+            Fact::DryRun => write!(f, "It was a dry run: nothing was stored."),
+        }
+    }
+}

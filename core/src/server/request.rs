@@ -1,0 +1,207 @@
+//! What a request asks for (`k8s.io/apiserver/pkg/endpoints/request/requestinfo.go`).
+
+use std::sync::Arc;
+
+use http::{Method, Request, header};
+
+use super::resource::{Resource, Resources};
+use crate::object::GroupName;
+use crate::status::{FieldError, Refusal, Status};
+
+/// A request to one resource or object.
+#[derive(Clone, Debug)]
+pub struct RequestInfo {
+    /// `get`, `create`, `update`, `patch`, `delete`.
+    pub verb: String,
+    /// The resource.
+    pub resource: Arc<Resource>,
+    /// The namespace; empty for cluster-scoped resources.
+    pub namespace: String,
+    /// The object's name; empty for the whole collection.
+    pub name: String,
+    /// The subresource; empty for the main one.
+    pub subresource: String,
+    /// What the query asks for.
+    pub options: Options,
+    /// The media type without parameters; empty where there is none.
+    pub content_type: String,
+    /// The field manager: from the query, or the part of the User-Agent before the first slash.
+    pub manager: String,
+}
+
+/// The options of a write (`metav1.CreateOptions`, `UpdateOptions`, `PatchOptions`).
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Only show what would happen.
+    pub dry_run: bool,
+    /// The field manager as asked for.
+    pub field_manager: String,
+    /// What to do about unknown and duplicate fields.
+    pub field_validation: FieldValidation,
+    /// Whether an apply takes over what others own.
+    pub force: bool,
+}
+
+/// What to do about unknown and duplicate fields (`fieldValidation`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FieldValidation {
+    /// Drop them silently.
+    Ignore,
+    /// Drop them and warn.
+    #[default]
+    Warn,
+    /// Refuse the request.
+    Strict,
+}
+
+/// The longest name of a field manager.
+const LONGEST_MANAGER: usize = 128;
+
+impl RequestInfo {
+    /// Reads the method, path, query and headers.
+    ///
+    /// # Errors
+    /// 404 or 405 where nothing serves the path, 422 for options that are not valid.
+    pub fn parse(request: &Request<Vec<u8>>, resources: &Resources) -> Result<Self, Refusal> {
+        let path = request.uri().path();
+        let parts: Vec<&str> = path.split('/').skip(1).collect();
+        let (group, version, rest) = match parts.as_slice() {
+            ["api", version, rest @ ..] => ("", *version, rest),
+            ["apis", group, version, rest @ ..] => (*group, *version, rest),
+            _ => return Err(Status::no_such_resource()),
+        };
+        let (namespace, rest) = match rest {
+            ["namespaces", namespace, rest @ ..] if !rest.is_empty() => (*namespace, rest),
+            rest => ("", rest),
+        };
+        let (plural, name, subresource) = match rest {
+            [plural] => (*plural, "", ""),
+            [plural, name] => (*plural, *name, ""),
+            [plural, name, subresource] => (*plural, *name, *subresource),
+            _ => return Err(Status::no_such_resource()),
+        };
+        let resource = resources
+            .by_path(group, version, plural)
+            .filter(|resource| resource.namespaced != namespace.is_empty())
+            .filter(|resource| subresource.is_empty() || resource.serves(subresource))
+            .ok_or_else(Status::no_such_resource)?;
+        let verb = match *request.method() {
+            Method::GET => "get",
+            Method::POST => "create",
+            Method::PUT => "update",
+            Method::PATCH => "patch",
+            Method::DELETE => "delete",
+            _ => return Err(Status::method_not_allowed()),
+        };
+        let header = |name| {
+            let value = request.headers().get(name)?;
+            value.to_str().ok()
+        };
+        let content_type = header(header::CONTENT_TYPE).unwrap_or_default();
+        let content_type = content_type.split(';').next().unwrap_or_default().trim();
+        let options = Options::parse(request.uri().query().unwrap_or_default(), verb, content_type)?;
+        let agent = header(header::USER_AGENT).unwrap_or_default();
+        let manager = if options.field_manager.is_empty() {
+            manager_of_agent(agent)
+        } else {
+            options.field_manager.clone()
+        };
+        Ok(Self {
+            verb: verb.to_owned(),
+            resource: Arc::clone(resource),
+            namespace: namespace.to_owned(),
+            name: name.to_owned(),
+            subresource: subresource.to_owned(),
+            options,
+            content_type: content_type.to_owned(),
+            manager,
+        })
+    }
+
+    /// `deployments.apps`, as messages name it.
+    pub fn group_resource(&self) -> GroupName {
+        self.resource.group_resource()
+    }
+}
+
+/// `managerOrUserAgent` of the handlers: printable characters before the first slash.
+fn manager_of_agent(agent: &str) -> String {
+    let prefix = agent.split('/').next().unwrap_or_default();
+    let mut name = String::new();
+    for c in prefix.chars().filter(|c| !c.is_control()) {
+        if name.len() + c.len_utf8() > LONGEST_MANAGER {
+            break;
+        }
+        name.push(c);
+    }
+    name
+}
+
+impl Options {
+    fn parse(query: &str, verb: &str, content_type: &str) -> Result<Self, Refusal> {
+        let mut options = Self::default();
+        let mut errors = Vec::new();
+        let mut forced = false;
+        for (key, value) in form_urlencoded::parse(query.as_bytes()) {
+            match key.as_ref() {
+                "dryRun" if value == "All" => options.dry_run = true,
+                "dryRun" => errors.push(FieldError::not_supported(
+                    "dryRun",
+                    &serde_json::json!([value]),
+                    &["All"],
+                )),
+                "fieldManager" => options.field_manager = value.into_owned(),
+                "fieldValidation" => match value.as_ref() {
+                    "" | "Warn" => options.field_validation = FieldValidation::Warn,
+                    "Ignore" => options.field_validation = FieldValidation::Ignore,
+                    "Strict" => options.field_validation = FieldValidation::Strict,
+                    _ => errors.push(FieldError::not_supported(
+                        "fieldValidation",
+                        &value.into(),
+                        &["", "Ignore", "Strict", "Warn"],
+                    )),
+                },
+                "force" => {
+                    forced = true;
+                    options.force = !matches!(value.as_ref(), "false" | "0");
+                }
+                _ => {}
+            }
+        }
+        let kind = match verb {
+            "create" => "CreateOptions",
+            "update" => "UpdateOptions",
+            "patch" => "PatchOptions",
+            _ => return Ok(options),
+        };
+        if verb == "patch" {
+            let apply = content_type == "application/apply-patch+yaml";
+            if apply && options.field_manager.is_empty() {
+                let detail = "is required for apply patch";
+                errors.insert(0, FieldError::required("fieldManager", detail));
+            } else if !apply && forced {
+                let detail = "may not be specified for non-apply patch";
+                errors.insert(0, FieldError::forbidden("force", detail));
+            }
+        }
+        errors.extend(manager_errors(&options.field_manager));
+        if errors.is_empty() {
+            return Ok(options);
+        }
+        let kind = GroupName::new("meta.k8s.io", kind);
+        Err(Status::invalid(&kind, "", &errors))
+    }
+}
+
+fn manager_errors(manager: &str) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    if manager.len() > LONGEST_MANAGER {
+        errors.push(FieldError::too_long("fieldManager", LONGEST_MANAGER));
+    }
+    let unprintable = manager.chars().enumerate().find(|(_, c)| c.is_control());
+    if let Some((i, c)) = unprintable {
+        let detail = format!("invalid character U+{:04X} (at position {i})", c as u32);
+        errors.push(FieldError::invalid("fieldManager", &manager.into(), detail));
+    }
+    errors
+}

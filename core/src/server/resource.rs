@@ -1,0 +1,197 @@
+//! The kinds that are served, and how each behaves, as data.
+
+use std::sync::Arc;
+
+use crate::apply::Set;
+use crate::object::{GroupName, GroupVersion};
+use crate::schema::{Struct, builtin};
+
+/// A kind and its rules (upstream: the resource's strategy).
+#[derive(Debug)]
+pub struct Resource {
+    /// The group and version.
+    pub group_version: GroupVersion,
+    /// The kind, `Deployment`.
+    pub kind: String,
+    /// The plural name in paths, `deployments`.
+    pub plural: String,
+    /// Whether objects live in namespaces.
+    pub namespaced: bool,
+    /// Its type.
+    pub root: Arc<Struct>,
+    /// Where etcd keeps its objects.
+    pub storage_prefix: String,
+    /// Whether an update may leave out resourceVersion (`AllowUnconditionalUpdate`).
+    pub unconditional_update: bool,
+    /// Whether an update of a missing object creates it (`AllowCreateOnUpdate`).
+    pub create_on_update: bool,
+    /// What makes `metadata.generation` rise.
+    pub generation: Generation,
+    /// The main resource and its subresources, each with the fields that writes through it leave
+    /// as they are; the main resource is the one without a name.
+    pub endpoints: Vec<Endpoint>,
+}
+
+/// One path to an object.
+#[derive(Debug)]
+pub struct Endpoint {
+    /// The subresource's name; empty for the main resource.
+    pub name: &'static str,
+    /// Fields that writes do not change (`GetResetFields` and `PrepareForUpdate`).
+    pub keeps: Set,
+}
+
+/// What makes `metadata.generation` rise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Generation {
+    /// Nothing: the kind has none.
+    None,
+    /// A change of the spec.
+    Spec,
+    /// A change of the spec or of the annotations.
+    SpecAndAnnotations,
+}
+
+impl Resource {
+    /// `deployments.apps`.
+    pub fn group_resource(&self) -> GroupName {
+        GroupName::new(&self.group_version.group, &self.plural)
+    }
+
+    /// `Deployment.apps`.
+    pub fn group_kind(&self) -> GroupName {
+        GroupName::new(&self.group_version.group, &self.kind)
+    }
+
+    /// Whether a subresource is served.
+    pub fn serves(&self, subresource: &str) -> bool {
+        self.endpoint(subresource).is_some()
+    }
+
+    /// The path to the object through a subresource; empty for the main resource.
+    pub fn endpoint(&self, subresource: &str) -> Option<&Endpoint> {
+        self.endpoints.iter().find(|e| e.name == subresource)
+    }
+
+    /// The path of an object in the API.
+    pub fn path(&self, namespace: &str, name: &str) -> String {
+        let GroupVersion { group, version } = &self.group_version;
+        let mut path = if group.is_empty() {
+            format!("/api/{version}")
+        } else {
+            format!("/apis/{group}/{version}")
+        };
+        if self.namespaced {
+            path.push_str("/namespaces/");
+            path.push_str(namespace);
+        }
+        path.push('/');
+        path.push_str(&self.plural);
+        if !name.is_empty() {
+            path.push('/');
+            path.push_str(name);
+        }
+        path
+    }
+}
+
+/// All kinds that are served.
+#[derive(Clone, Debug, Default)]
+pub struct Resources {
+    all: Vec<Arc<Resource>>,
+}
+
+impl Resources {
+    /// The built-in kinds.
+    pub fn builtin() -> Self {
+        let status = || Set::of_fields(&[&["status"]]);
+        let spec_and_labels = || Set::of_fields(&[&["spec"], &["metadata", "labels"]]);
+        let main = |keeps| vec![Endpoint { name: "", keeps }];
+        let all = [
+            Builtin {
+                kind: "Namespace",
+                group_version: ("", "v1"),
+                plural: "namespaces",
+                namespaced: false,
+                generation: Generation::None,
+                endpoints: main(status()),
+            },
+            Builtin {
+                kind: "ConfigMap",
+                group_version: ("", "v1"),
+                plural: "configmaps",
+                namespaced: true,
+                generation: Generation::None,
+                endpoints: main(Set::default()),
+            },
+            Builtin {
+                kind: "Deployment",
+                group_version: ("apps", "v1"),
+                plural: "deployments",
+                namespaced: true,
+                generation: Generation::SpecAndAnnotations,
+                endpoints: vec![
+                    Endpoint {
+                        name: "",
+                        keeps: status(),
+                    },
+                    Endpoint {
+                        name: "status",
+                        keeps: spec_and_labels(),
+                    },
+                ],
+            },
+        ];
+        Self {
+            all: all.into_iter().filter_map(Builtin::resource).collect(),
+        }
+    }
+
+    /// The resource at a path's group, version and plural name.
+    pub fn by_path(&self, group: &str, version: &str, plural: &str) -> Option<&Arc<Resource>> {
+        self.all.iter().find(|resource| {
+            resource.plural == plural
+                && resource.group_version.group == group
+                && resource.group_version.version == version
+        })
+    }
+
+    /// The resource of a kind as a manifest names it.
+    pub fn by_kind(&self, api_version: &str, kind: &str) -> Option<&Arc<Resource>> {
+        self.all.iter().find(|resource| {
+            resource.kind == kind && resource.group_version.to_string() == api_version
+        })
+    }
+
+    /// All resources.
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<Resource>> {
+        self.all.iter()
+    }
+}
+
+struct Builtin {
+    kind: &'static str,
+    group_version: (&'static str, &'static str),
+    plural: &'static str,
+    namespaced: bool,
+    generation: Generation,
+    endpoints: Vec<Endpoint>,
+}
+
+impl Builtin {
+    fn resource(self) -> Option<Arc<Resource>> {
+        let root = Arc::clone(builtin(self.kind)?);
+        Some(Arc::new(Resource {
+            group_version: GroupVersion::new(self.group_version.0, self.group_version.1),
+            kind: self.kind.to_owned(),
+            plural: self.plural.to_owned(),
+            namespaced: self.namespaced,
+            root,
+            storage_prefix: format!("/registry/{}", self.plural),
+            unconditional_update: true,
+            create_on_update: false,
+            generation: self.generation,
+            endpoints: self.endpoints,
+        }))
+    }
+}

@@ -1,0 +1,289 @@
+//! YAML as the API server and kubectl read it: YAML 1.1 scalars, mappings only with string keys,
+//! through JSON (`sigs.k8s.io/yaml` v1.6).
+
+use std::fmt;
+
+use saphyr_parser::{Event, Parser, ScalarStyle, Span, Tag};
+use serde_json::Number;
+
+use crate::go;
+use crate::json::Node;
+
+/// A parsed document.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Document {
+    /// Its content.
+    pub node: Node,
+    /// Keys that are there twice, as strict decoding names them: `line 7: key "a" already set in map`.
+    pub duplicates: Vec<String>,
+}
+
+/// Text that is no YAML, or none that can be JSON.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct YamlError {
+    /// Counted from 1.
+    pub line: usize,
+    /// Counted from 1.
+    pub column: usize,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl fmt::Display for YamlError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}, column {}: {}", self.line, self.column, self.message)
+    }
+}
+
+impl std::error::Error for YamlError {}
+
+/// So deep and no deeper may a document nest, so that no input exhausts the stack.
+const DEEPEST: usize = 100;
+
+/// Aliases may not blow a document up beyond this many nodes.
+const MOST_NODES: usize = 200_000;
+
+/// Parses the first document of a text; an empty text is `null`.
+///
+/// # Errors
+/// If the text is no YAML, has an alias to nothing, or nests too deep.
+pub fn parse(text: &str) -> Result<Document, YamlError> {
+    let mut reader = Reader {
+        events: Parser::new_from_str(text),
+        duplicates: Vec::new(),
+        anchors: Vec::new(),
+        nodes: 0,
+    };
+    let node = loop {
+        match reader.next()? {
+            (Event::StreamStart | Event::DocumentStart(_), _) => {}
+            (Event::StreamEnd | Event::DocumentEnd, _) => break Node::Null,
+            (event, span) => break reader.node(event, span, 0)?,
+        }
+    };
+    Ok(Document {
+        node,
+        duplicates: reader.duplicates,
+    })
+}
+
+struct Reader<'a> {
+    events: Parser<'a, saphyr_parser::StrInput<'a>>,
+    duplicates: Vec<String>,
+    anchors: Vec<(usize, Node)>,
+    nodes: usize,
+}
+
+impl<'a> Reader<'a> {
+    fn next(&mut self) -> Result<(Event<'a>, Span), YamlError> {
+        match self.events.next() {
+            Some(Ok(next)) => Ok(next),
+            Some(Err(error)) => {
+                let marker = error.marker();
+                Err(YamlError {
+                    line: marker.line(),
+                    column: marker.col() + 1,
+                    message: error.info().to_owned(),
+                })
+            }
+            None => Ok((Event::StreamEnd, Span::empty(Default::default()))),
+        }
+    }
+
+    fn node(&mut self, event: Event<'a>, span: Span, depth: usize) -> Result<Node, YamlError> {
+        self.nodes += 1;
+        if depth > DEEPEST {
+            return Err(error(span, "nested too deep"));
+        }
+        if self.nodes > MOST_NODES {
+            return Err(error(span, "document is too large"));
+        }
+        let (anchor, node) = match event {
+            Event::Scalar(text, style, anchor, tag) => {
+                (anchor, scalar(&text, style, tag.as_deref()))
+            }
+            Event::SequenceStart(anchor, _) => {
+                let mut items = Vec::new();
+                loop {
+                    match self.next()? {
+                        (Event::SequenceEnd | Event::StreamEnd, _) => break,
+                        (event, span) => items.push(self.node(event, span, depth + 1)?),
+                    }
+                }
+                (anchor, Node::Array(items))
+            }
+            Event::MappingStart(anchor, _) => (anchor, self.mapping(depth)?),
+            Event::Alias(id) => {
+                let known = self.anchors.iter().rev().find(|(anchor, _)| *anchor == id);
+                let node = known.map(|(_, node)| node.clone());
+                let node = node.ok_or_else(|| error(span, "unknown anchor"))?;
+                self.nodes += count(&node);
+                return Ok(node);
+            }
+            _ => return Err(error(span, "unexpected end of the document")),
+        };
+        if anchor != 0 {
+            self.anchors.push((anchor, node.clone()));
+        }
+        Ok(node)
+    }
+
+    fn mapping(&mut self, depth: usize) -> Result<Node, YamlError> {
+        let mut members: Vec<(String, Node)> = Vec::new();
+        loop {
+            let (event, span) = match self.next()? {
+                (Event::MappingEnd | Event::StreamEnd, _) => return Ok(Node::Object(members)),
+                next => next,
+            };
+            let key = match self.node(event, span, depth + 1)? {
+                Node::String(text) => text,
+                Node::Bool(b) => b.to_string(),
+                Node::Number(n) => go::number(&n),
+                Node::Null => "null".to_owned(),
+                _ => return Err(error(span, "a key must be text, not a list or a map")),
+            };
+            let (event, value_span) = self.next()?;
+            let value = self.node(event, value_span, depth + 1)?;
+            if members.iter().any(|(known, _)| *known == key) {
+                let line = span.start.line();
+                let quoted = go::quote(&key);
+                self.duplicates
+                    .push(format!("line {line}: key {quoted} already set in map"));
+            }
+            members.push((key, value));
+        }
+    }
+}
+
+fn error(span: Span, message: &str) -> YamlError {
+    YamlError {
+        line: span.start.line().max(1),
+        column: span.start.col() + 1,
+        message: message.to_owned(),
+    }
+}
+
+fn count(node: &Node) -> usize {
+    1 + match node {
+        Node::Array(items) => items.iter().map(count).sum(),
+        Node::Object(members) => members.iter().map(|(_, node)| count(node)).sum(),
+        _ => 0,
+    }
+}
+
+fn scalar(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> Node {
+    let tagged_text = tag.is_some_and(|tag| tag.is_yaml_core_schema() && tag.suffix == "str");
+    if style != ScalarStyle::Plain || tagged_text {
+        return Node::String(text.to_owned());
+    }
+    resolve(text)
+}
+
+/// What a plain scalar is in YAML 1.1 (`go.yaml.in/yaml/v2`, `resolve.go`).
+pub(crate) fn resolve(text: &str) -> Node {
+    match text {
+        "" | "~" | "null" | "Null" | "NULL" => return Node::Null,
+        "y" | "Y" | "yes" | "Yes" | "YES" | "true" | "True" | "TRUE" | "on" | "On" | "ON" => {
+            return Node::Bool(true);
+        }
+        "n" | "N" | "no" | "No" | "NO" | "false" | "False" | "FALSE" | "off" | "Off" | "OFF" => {
+            return Node::Bool(false);
+        }
+        _ => {}
+    }
+    let numeric = text.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c));
+    if !numeric {
+        return Node::String(text.to_owned());
+    }
+    integer(text)
+        .or_else(|| float(text))
+        .map_or_else(|| Node::String(text.to_owned()), Node::Number)
+}
+
+fn integer(text: &str) -> Option<Number> {
+    let plain = text.replace('_', "");
+    let (negative, digits) = match plain.strip_prefix('-') {
+        Some(digits) => (true, digits),
+        None => (false, plain.strip_prefix('+').unwrap_or(&plain)),
+    };
+    let (radix, digits) = match digits.as_bytes() {
+        [b'0', b'x' | b'X', ..] => (16, &digits[2..]),
+        [b'0', b'b', ..] => (2, &digits[2..]),
+        [b'0', b'o', ..] => (8, &digits[2..]),
+        [b'0', _, ..] => (8, &digits[1..]),
+        _ => (10, digits),
+    };
+    if digits.is_empty() || !digits.chars().all(|c| c.is_digit(radix)) {
+        return None;
+    }
+    let value = i128::from_str_radix(digits, radix).ok()?;
+    let value = if negative { -value } else { value };
+    match (i64::try_from(value), u64::try_from(value)) {
+        (Ok(value), _) => Some(value.into()),
+        (_, Ok(value)) => Some(value.into()),
+        _ => None,
+    }
+}
+
+fn float(text: &str) -> Option<Number> {
+    let plain = text.replace('_', "");
+    let digits = plain.trim_start_matches(['+', '-']);
+    let shaped = digits.starts_with(|c: char| c.is_ascii_digit() || c == '.')
+        && digits.chars().any(|c| c.is_ascii_digit())
+        && digits.chars().all(|c| c.is_ascii_digit() || ".eE+-".contains(c));
+    if !shaped {
+        return None;
+    }
+    Number::from_f64(plain.parse().ok()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn value(text: &str) -> Value {
+        parse(text).unwrap().node.into()
+    }
+
+    #[test]
+    fn plain_scalars_are_those_of_yaml_1_1() {
+        assert_eq!(
+            value("a: yes\nb: 'yes'\nc: 0x10\nd: 010\ne: 1.5\nf: ~\ng: 1e3\nh: 1.25-alpine\ny: 1"),
+            json!({"a": true, "b": "yes", "c": 16, "d": 8, "e": 1.5, "f": null, "g": 1000.0,
+                   "h": "1.25-alpine", "true": 1})
+        );
+    }
+
+    #[test]
+    fn json_is_yaml_and_nothing_is_null() {
+        assert_eq!(value(r#"{"a": [1, {"b": "c"}]}"#), json!({"a": [1, {"b": "c"}]}));
+        assert_eq!(value(""), Value::Null);
+        assert_eq!(value("# only a comment\n"), Value::Null);
+    }
+
+    #[test]
+    fn a_repeated_key_is_named_with_its_line_and_the_last_one_counts() {
+        let document = parse("data:\n  a: 1\n  a: 2\n").unwrap();
+        assert_eq!(document.duplicates, [r#"line 3: key "a" already set in map"#]);
+        assert_eq!(Value::from(document.node), json!({"data": {"a": 2}}));
+    }
+
+    #[test]
+    fn a_mistake_is_named_with_its_line_and_column() {
+        let error = parse("a: 1\nb: [1, 2\nc: 3\n").unwrap_err();
+        assert!(error.line >= 2, "{error}");
+        assert!(parse("a: b: c").is_err());
+    }
+
+    #[test]
+    fn neither_deep_nesting_nor_aliases_blow_it_up() {
+        assert!(parse(&"[".repeat(10_000)).is_err());
+        let mut bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
+        for i in 1..9 {
+            let references = vec![format!("*a{}", i - 1); 10].join(", ");
+            bomb.push_str(&format!("a{i}: &a{i} [{references}]\n"));
+        }
+        assert!(parse(&bomb).is_err());
+    }
+}
