@@ -109,7 +109,11 @@ mod tests {
 
     #[test]
     fn the_same_seed_gives_the_same_uids_and_another_seed_others() {
-        let (mut a, mut b, mut c) = (Environment::new(7), Environment::new(7), Environment::new(8));
+        let (mut a, mut b, mut c) = (
+            Environment::new(7),
+            Environment::new(7),
+            Environment::new(8),
+        );
         let uid = a.uid();
         assert_eq!(uid, b.uid());
         assert_ne!(uid, c.uid());

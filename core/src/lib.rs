@@ -5,13 +5,16 @@
 #![warn(missing_docs)]
 
 pub mod apply;
+pub mod client;
 pub mod environment;
 pub mod go;
 pub mod json;
 pub mod object;
 pub mod patch;
+pub mod render;
 pub mod schema;
 pub mod server;
+pub mod sim;
 pub mod status;
 pub mod storage;
 pub mod yaml;

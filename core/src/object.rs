@@ -160,8 +160,5 @@ pub(crate) fn map_mut(value: &mut Value) -> &mut JsonMap {
 
 /// A text member of a JSON object; empty where it is absent or no text.
 pub(crate) fn text<'a>(value: &'a Value, field: &str) -> &'a str {
-    value
-        .get(field)
-        .and_then(Value::as_str)
-        .unwrap_or_default()
+    value.get(field).and_then(Value::as_str).unwrap_or_default()
 }

@@ -134,8 +134,7 @@ impl Status {
 
     /// 405 `MethodNotAllowed`.
     pub fn method_not_allowed() -> Refusal {
-        let message =
-            "the server does not allow this method on the requested resource".to_owned();
+        let message = "the server does not allow this method on the requested resource".to_owned();
         let mut status = Self::new(405, Some("MethodNotAllowed"), message);
         status.details = Some(Details::default());
         status
@@ -215,7 +214,11 @@ impl Status {
 impl Details {
     fn to_json(&self) -> Value {
         let mut details = json!({});
-        for (field, text) in [("name", &self.name), ("group", &self.group), ("kind", &self.kind)] {
+        for (field, text) in [
+            ("name", &self.name),
+            ("group", &self.group),
+            ("kind", &self.kind),
+        ] {
             if !text.is_empty() {
                 details[field] = text.as_str().into();
             }

@@ -31,7 +31,11 @@ pub struct YamlError {
 
 impl fmt::Display for YamlError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}, column {}: {}", self.line, self.column, self.message)
+        write!(
+            f,
+            "line {}, column {}: {}",
+            self.line, self.column, self.message
+        )
     }
 }
 
@@ -230,7 +234,9 @@ fn float(text: &str) -> Option<Number> {
     let digits = plain.trim_start_matches(['+', '-']);
     let shaped = digits.starts_with(|c: char| c.is_ascii_digit() || c == '.')
         && digits.chars().any(|c| c.is_ascii_digit())
-        && digits.chars().all(|c| c.is_ascii_digit() || ".eE+-".contains(c));
+        && digits
+            .chars()
+            .all(|c| c.is_ascii_digit() || ".eE+-".contains(c));
     if !shaped {
         return None;
     }
@@ -257,7 +263,10 @@ mod tests {
 
     #[test]
     fn json_is_yaml_and_nothing_is_null() {
-        assert_eq!(value(r#"{"a": [1, {"b": "c"}]}"#), json!({"a": [1, {"b": "c"}]}));
+        assert_eq!(
+            value(r#"{"a": [1, {"b": "c"}]}"#),
+            json!({"a": [1, {"b": "c"}]})
+        );
         assert_eq!(value(""), Value::Null);
         assert_eq!(value("# only a comment\n"), Value::Null);
     }
@@ -265,7 +274,10 @@ mod tests {
     #[test]
     fn a_repeated_key_is_named_with_its_line_and_the_last_one_counts() {
         let document = parse("data:\n  a: 1\n  a: 2\n").unwrap();
-        assert_eq!(document.duplicates, [r#"line 3: key "a" already set in map"#]);
+        assert_eq!(
+            document.duplicates,
+            [r#"line 3: key "a" already set in map"#]
+        );
         assert_eq!(Value::from(document.node), json!({"data": {"a": 2}}));
     }
 

@@ -119,6 +119,9 @@ mod tests {
     #[test]
     fn a_key_that_is_no_path_element_spoils_the_set_and_an_unknown_kind_is_skipped() {
         assert_eq!(from_fields_v1(&json!({"nonsense": {}})), None);
-        assert_eq!(from_fields_v1(&json!({"z:later": {}})), Some(Set::default()));
+        assert_eq!(
+            from_fields_v1(&json!({"z:later": {}})),
+            Some(Set::default())
+        );
     }
 }

@@ -15,7 +15,7 @@ pub use fields_v1::{from_fields_v1, to_fields_v1};
 pub use manager::FieldManager;
 pub use managers::{Manager, Managers, Operation};
 pub use set::{Path, Set};
-pub use typed::{Comparison, compare, field_set, merge, remove, validate};
+pub use typed::{Comparison, compare, extract, field_set, merge, remove, validate};
 pub use updater::Conflict;
 
 /// The annotation in which client-side apply keeps what it last applied.

@@ -35,7 +35,9 @@ impl Set {
     pub fn of_fields(paths: &[&[&str]]) -> Self {
         let mut set = Set::default();
         for path in paths {
-            let elements = path.iter().map(|name| PathElement::Field((*name).to_owned()));
+            let elements = path
+                .iter()
+                .map(|name| PathElement::Field((*name).to_owned()));
             set.insert(&Path(elements.collect()));
         }
         set
@@ -124,7 +126,10 @@ impl Set {
     }
 
     fn slot(&mut self, element: &PathElement) -> usize {
-        match self.nodes.binary_search_by(|node| node.element.cmp(element)) {
+        match self
+            .nodes
+            .binary_search_by(|node| node.element.cmp(element))
+        {
             Ok(i) => i,
             Err(i) => {
                 let node = Node {
@@ -232,7 +237,9 @@ impl Set {
             Node {
                 element: node.element.clone(),
                 member: node.member || (field.is_some() && !node.children.is_empty()),
-                children: node.children.with_named_fields(field.map(|field| &field.ty)),
+                children: node
+                    .children
+                    .with_named_fields(field.map(|field| &field.ty)),
             }
         });
         Set {

@@ -65,10 +65,9 @@ fn item_element(list: &ListType, item: &Value) -> Result<PathElement, String> {
             Value::Array(_) => {
                 Err("not supported: associative list with lists as elements".to_owned())
             }
-            Value::Null => {
-                Err("associative list without keys has an element that's an explicit null"
-                    .to_owned())
-            }
+            Value::Null => Err(
+                "associative list without keys has an element that's an explicit null".to_owned(),
+            ),
             scalar => Ok(PathElement::Value(scalar.clone())),
         };
     };
@@ -158,13 +157,7 @@ fn validate_members(
     }
 }
 
-fn validate_items(
-    value: &Value,
-    list: &ListType,
-    lax: bool,
-    path: &str,
-    errors: &mut Vec<String>,
-) {
+fn validate_items(value: &Value, list: &ListType, lax: bool, path: &str, errors: &mut Vec<String>) {
     let Value::Array(items) = value else {
         errors.push(format!("{path}: expected list, got {}", held(value)));
         return;
@@ -194,15 +187,14 @@ fn scalar_mismatch(scalar: Scalar, value: &Value) -> Option<String> {
     match scalar {
         Scalar::Int32 | Scalar::Int64 | Scalar::Number => (!value.is_number())
             .then(|| format!("expected numeric (int or float), got {}", go_type(value))),
-        Scalar::String | Scalar::Bytes | Scalar::Time | Scalar::MicroTime => {
-            (!value.is_string()).then(|| {
+        Scalar::String | Scalar::Bytes | Scalar::Time | Scalar::MicroTime => (!value.is_string())
+            .then(|| {
                 let shown = match value {
                     Value::Object(_) | Value::Array(_) => go_syntax(value),
                     other => go::print(other),
                 };
                 format!("expected string, got &value.valueUnstructured{{Value:{shown}}}")
-            })
-        }
+            }),
         Scalar::Bool => {
             (!value.is_boolean()).then(|| format!("expected boolean, got {}", held(value)))
         }
@@ -344,11 +336,7 @@ pub fn compare(before: &Value, after: &Value, root: &Struct) -> Comparison {
     compare_members(Some(before), Some(after), Shape::Struct(root))
 }
 
-fn compare_values(
-    before: Option<&Value>,
-    after: Option<&Value>,
-    ty: &Type,
-) -> (Mark, Comparison) {
+fn compare_values(before: Option<&Value>, after: Option<&Value>, ty: &Type) -> (Mark, Comparison) {
     let whole = match (before, after) {
         (None, _) => Mark::Added,
         (_, None) => Mark::Removed,
@@ -391,11 +379,7 @@ fn compare_values(
     (if both { Mark::Same } else { whole }, below)
 }
 
-fn compare_members(
-    before: Option<&Value>,
-    after: Option<&Value>,
-    shape: Shape<'_>,
-) -> Comparison {
+fn compare_members(before: Option<&Value>, after: Option<&Value>, shape: Shape<'_>) -> Comparison {
     let mut comparison = Comparison::default();
     let (before, after) = (as_map(before), as_map(after));
     let mut visit = |key: &String, a: Option<&Value>, b: Option<&Value>| {
@@ -414,23 +398,16 @@ fn compare_members(
     comparison
 }
 
-fn compare_items(
-    before: Option<&Value>,
-    after: Option<&Value>,
-    list: &ListType,
-) -> Comparison {
+fn compare_items(before: Option<&Value>, after: Option<&Value>, list: &ListType) -> Comparison {
     let mut comparison = Comparison::default();
     let before = group(as_list(before), list);
     let after = group(as_list(after), list);
-    let elements = before
-        .iter()
-        .map(|(element, _)| element)
-        .chain(
-            after
-                .iter()
-                .map(|(element, _)| element)
-                .filter(|element| find(&before, element).is_empty()),
-        );
+    let elements = before.iter().map(|(element, _)| element).chain(
+        after
+            .iter()
+            .map(|(element, _)| element)
+            .filter(|element| find(&before, element).is_empty()),
+    );
     for element in elements {
         let (a, b) = (find(&before, element), find(&after, element));
         let (mark, below) = match (a, b) {
@@ -531,11 +508,7 @@ fn merge_values(live: Option<&Value>, config: Option<&Value>, ty: &Type) -> Opti
     }
 }
 
-fn merge_members(
-    live: Option<&Value>,
-    config: Option<&Value>,
-    shape: Shape<'_>,
-) -> Option<Value> {
+fn merge_members(live: Option<&Value>, config: Option<&Value>, shape: Shape<'_>) -> Option<Value> {
     let mut out = JsonMap::new();
     let (live, config) = (as_map(live), as_map(config));
     for (key, a) in live.into_iter().flatten() {
@@ -674,6 +647,55 @@ fn remove_members(value: &Value, set: &Set, shape: Shape<'_>) -> Value {
         Value::Null
     } else {
         Value::Object(out)
+    }
+}
+
+/// Only the fields and items of a set, with the keys that list items need.
+pub fn extract(value: &Value, set: &Set, root: &Struct) -> Value {
+    extract_members(value, set, Shape::Struct(root))
+}
+
+fn extract_members(value: &Value, set: &Set, shape: Shape<'_>) -> Value {
+    let mut out = JsonMap::new();
+    for (key, value) in as_map(Some(value)).into_iter().flatten() {
+        let element = PathElement::Field(key.clone());
+        let ty = shape.member(key).unwrap_or(&Type::Any);
+        if let Some(below) = set.below(&element) {
+            out.insert(key.clone(), extract_value(value, below, ty));
+        } else if set.has_member(&element) {
+            out.insert(key.clone(), extract_value(value, &Set::default(), ty));
+        }
+    }
+    Value::Object(out)
+}
+
+/// The parts of a value that are in a set. What is owned as a whole comes whole; a struct, map or
+/// list that is owned without any of its members comes empty.
+fn extract_value(value: &Value, set: &Set, ty: &Type) -> Value {
+    match shape(ty, Some(value)) {
+        Shape::Scalar | Shape::AtomicMap | Shape::AtomicList => value.clone(),
+        Shape::List(list) => {
+            let mut out = Vec::new();
+            for item in as_list(Some(value)).into_iter().flatten() {
+                let Ok(element) = item_element(list, item) else {
+                    continue;
+                };
+                let below = set.below(&element);
+                if below.is_none() && !set.has_member(&element) {
+                    continue;
+                }
+                let nothing = Set::default();
+                let mut part = extract_value(item, below.unwrap_or(&nothing), &list.item);
+                if let (PathElement::Key(fields), Value::Object(part)) = (element, &mut part) {
+                    for (key, value) in fields {
+                        part.entry(key).or_insert(value);
+                    }
+                }
+                out.push(part);
+            }
+            Value::Array(out)
+        }
+        shape => extract_members(value, set, shape),
     }
 }
 

@@ -36,9 +36,8 @@ impl Updater<'_> {
     ) -> Result<Comparison, Vec<Conflict>> {
         let comparison = compare(live, new, self.root).without(self.reset);
         let changed = comparison.modified.union(&comparison.added);
-        managers.retain(|owned| {
-            owned.manager == *workflow || owned.api_version == self.api_version
-        });
+        managers
+            .retain(|owned| owned.manager == *workflow || owned.api_version == self.api_version);
         if !force {
             let mut conflicts = Vec::new();
             for owned in managers.iter().filter(|owned| owned.manager != *workflow) {

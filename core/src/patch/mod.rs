@@ -2,4 +2,4 @@
 
 mod merge;
 
-pub use merge::merge;
+pub use merge::{merge, merge_diff};

@@ -31,7 +31,9 @@ fn parse(table: &'static str) -> HashMap<&'static str, Arc<Struct>> {
             types.insert(name, Arc::new(declared));
         }
         let mut words = line.split(' ');
-        head = words.next().map(|name| (name, words.next() == Some("atomic")));
+        head = words
+            .next()
+            .map(|name| (name, words.next() == Some("atomic")));
     }
     types
 }
@@ -141,8 +143,14 @@ mod tests {
         let Type::Struct(port) = &list.item else {
             panic!("a port is a struct")
         };
-        assert_eq!(port.field("protocol").unwrap().key_default(), Some("TCP".into()));
-        assert_eq!(port.field("containerPort").unwrap().key_default(), Some(0.into()));
+        assert_eq!(
+            port.field("protocol").unwrap().key_default(),
+            Some("TCP".into())
+        );
+        assert_eq!(
+            port.field("containerPort").unwrap().key_default(),
+            Some(0.into())
+        );
         assert_eq!(port.field("hostPort").unwrap().key_default(), None);
     }
 }

@@ -326,7 +326,10 @@ mod tests {
     use serde_json::json;
 
     fn read(kind: &str, text: &str) -> Result<Decoded, String> {
-        decode(json::parse(text.as_bytes()).unwrap(), builtin(kind).unwrap())
+        decode(
+            json::parse(text.as_bytes()).unwrap(),
+            builtin(kind).unwrap(),
+        )
     }
 
     #[test]

@@ -32,7 +32,9 @@ fn descend(value: &mut Value, ty: &Type) {
             items.iter_mut().for_each(|item| descend(item, &list.item));
         }
         (Type::Map(map), Value::Object(members)) => {
-            members.values_mut().for_each(|value| descend(value, &map.value));
+            members
+                .values_mut()
+                .for_each(|value| descend(value, &map.value));
         }
         _ => {}
     }
@@ -48,7 +50,11 @@ fn dependent(name: &str, map: &mut JsonMap) {
         }
         "Container" | "EphemeralContainer" => {
             let image = map.get("image").and_then(Value::as_str).unwrap_or_default();
-            let policy = if tag(image) == "latest" { "Always" } else { "IfNotPresent" };
+            let policy = if tag(image) == "latest" {
+                "Always"
+            } else {
+                "IfNotPresent"
+            };
             absent(map, "imagePullPolicy", || policy.into());
         }
         "Volume" => {
@@ -68,7 +74,10 @@ fn dependent(name: &str, map: &mut JsonMap) {
 }
 
 fn absent(map: &mut JsonMap, field: &str, default: impl FnOnce() -> Value) {
-    if map.get(field).is_none_or(|value| value.is_null() || *value == 0 || *value == "") {
+    if map
+        .get(field)
+        .is_none_or(|value| value.is_null() || *value == 0 || *value == "")
+    {
         map.insert(field.to_owned(), default());
     }
 }
@@ -173,7 +182,10 @@ mod tests {
         let deployment = builtin("Deployment").unwrap();
         let mut rolling = json!({"spec": {"strategy": {}, "template": {"spec": {}}}});
         fill_defaults(&mut rolling, deployment);
-        assert_eq!(rolling["spec"]["strategy"]["rollingUpdate"]["maxSurge"], "25%");
+        assert_eq!(
+            rolling["spec"]["strategy"]["rollingUpdate"]["maxSurge"],
+            "25%"
+        );
         let mut recreate = json!({"spec": {"strategy": {"type": "Recreate"}}});
         fill_defaults(&mut recreate, deployment);
         assert_eq!(recreate["spec"]["strategy"], json!({"type": "Recreate"}));

@@ -36,7 +36,10 @@ pub(super) fn decode_object(
     check_size(body)?;
     let node = match info.content_type.as_str() {
         "" | "application/json" => json::parse(body).map_err(|error| {
-            unrecognized(info, &format!("couldn't get version/kind; json parse error: {error}"))
+            unrecognized(
+                info,
+                &format!("couldn't get version/kind; json parse error: {error}"),
+            )
         })?,
         "application/yaml" => {
             let text = String::from_utf8_lossy(body);

@@ -88,7 +88,10 @@ impl fmt::Display for Fact {
             }
             Fact::Created(version) => write!(f, "The object is new, stored as version {version}."),
             Fact::Stored { before, after } => {
-                write!(f, "The new object replaced version {before} and is version {after}.")
+                write!(
+                    f,
+                    "The new object replaced version {before} and is version {after}."
+                )
             }
             Fact::Unchanged(version) => write!(
                 f,

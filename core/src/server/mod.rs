@@ -134,7 +134,10 @@ fn respond(answer: Answer) -> Response<Vec<u8>> {
 fn refuse(refusal: &Status, facts: Vec<Fact>) -> Response<Vec<u8>> {
     let code = StatusCode::from_u16(refusal.code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut response = json_response(code, &refusal.to_json());
-    let retry_after = refusal.details.as_ref().map_or(0, |d| d.retry_after_seconds);
+    let retry_after = refusal
+        .details
+        .as_ref()
+        .map_or(0, |d| d.retry_after_seconds);
     if retry_after > 0 {
         let value = HeaderValue::from(retry_after);
         response.headers_mut().insert(header::RETRY_AFTER, value);

@@ -7,11 +7,7 @@ use super::{Answer, ApiServer, Fact, RequestInfo, storage_key};
 use crate::status::{Refusal, Status};
 
 impl ApiServer {
-    pub(super) fn get(
-        &self,
-        info: &RequestInfo,
-        facts: &mut Vec<Fact>,
-    ) -> Result<Answer, Refusal> {
+    pub(super) fn get(&self, info: &RequestInfo, facts: &mut Vec<Fact>) -> Result<Answer, Refusal> {
         let key = storage_key(&info.resource, &info.namespace, &info.name);
         let (revision, object) = self
             .store

@@ -99,7 +99,11 @@ impl RequestInfo {
         };
         let content_type = header(header::CONTENT_TYPE).unwrap_or_default();
         let content_type = content_type.split(';').next().unwrap_or_default().trim();
-        let options = Options::parse(request.uri().query().unwrap_or_default(), verb, content_type)?;
+        let options = Options::parse(
+            request.uri().query().unwrap_or_default(),
+            verb,
+            content_type,
+        )?;
         let agent = header(header::USER_AGENT).unwrap_or_default();
         let manager = if options.field_manager.is_empty() {
             manager_of_agent(agent)

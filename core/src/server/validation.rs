@@ -81,7 +81,11 @@ fn deployment(object: &Value, live: Option<&Value>) -> Vec<FieldError> {
         && replicas < 0
     {
         let detail = "must be greater than or equal to 0";
-        errors.push(FieldError::invalid("spec.replicas", &replicas.into(), detail));
+        errors.push(FieldError::invalid(
+            "spec.replicas",
+            &replicas.into(),
+            detail,
+        ));
     }
     match &spec["selector"] {
         Value::Null => errors.push(FieldError::required("spec.selector", "")),
@@ -116,7 +120,11 @@ fn deployment(object: &Value, live: Option<&Value>) -> Vec<FieldError> {
     if let Some(live) = live
         && live["spec"]["selector"] != spec["selector"]
     {
-        errors.push(FieldError::invalid("spec.selector", &spec["selector"], IMMUTABLE));
+        errors.push(FieldError::invalid(
+            "spec.selector",
+            &spec["selector"],
+            IMMUTABLE,
+        ));
     }
     errors
 }

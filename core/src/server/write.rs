@@ -8,7 +8,9 @@ use serde_json::Value;
 
 use super::request::FieldValidation;
 use super::resource::{Endpoint, Generation};
-use super::{Answer, ApiServer, DEFAULT_NAMESPACE, Fact, RequestInfo, body, storage_key, validation};
+use super::{
+    Answer, ApiServer, DEFAULT_NAMESPACE, Fact, RequestInfo, body, storage_key, validation,
+};
 use crate::apply::{FieldManager, PathElement, Set};
 use crate::go;
 use crate::json;
@@ -20,7 +22,10 @@ use crate::storage::Revision;
 use crate::yaml;
 
 /// The patch types that every kind accepts.
-const PATCH_TYPES: [&str; 2] = ["application/merge-patch+json", "application/apply-patch+yaml"];
+const PATCH_TYPES: [&str; 2] = [
+    "application/merge-patch+json",
+    "application/apply-patch+yaml",
+];
 
 impl ApiServer {
     pub(super) fn create(
@@ -31,7 +36,12 @@ impl ApiServer {
     ) -> Result<Answer, Refusal> {
         let (mut object, warnings) = body::decode_object(info, bytes)?;
         settle_namespace(info, &mut object)?;
-        for field in ["deletionTimestamp", "deletionGracePeriodSeconds", "uid", "selfLink"] {
+        for field in [
+            "deletionTimestamp",
+            "deletionGracePeriodSeconds",
+            "uid",
+            "selfLink",
+        ] {
             object.metadata_mut().remove(field);
         }
         if !matches!(object.resource_version(), "" | "0") && !info.options.dry_run {
@@ -232,7 +242,11 @@ impl ApiServer {
                 sent: uid.to_owned(),
                 stored: live.uid().to_owned(),
             });
-            let key = if info.options.dry_run { key.trim_start_matches("/registry") } else { &key };
+            let key = if info.options.dry_run {
+                key.trim_start_matches("/registry")
+            } else {
+                &key
+            };
             let why = format!(
                 "StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, \
                  AdditionalErrorMsg: Precondition failed: UID in precondition: {uid}, UID in object meta: {}",
@@ -323,7 +337,10 @@ impl ApiServer {
 
     fn check_namespace(&self, info: &RequestInfo) -> Result<(), Refusal> {
         let name = &info.namespace;
-        let exists = self.store.get(&format!("/registry/namespaces/{name}")).is_some();
+        let exists = self
+            .store
+            .get(&format!("/registry/namespaces/{name}"))
+            .is_some();
         if name.is_empty() || name == DEFAULT_NAMESPACE || exists {
             return Ok(());
         }

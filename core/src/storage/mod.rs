@@ -93,7 +93,10 @@ impl Store {
 
     /// Every version of a key that is still there, oldest first, deletions included.
     pub fn history(&self, key: &str) -> impl DoubleEndedIterator<Item = &Version> {
-        self.keys.get(key).into_iter().flat_map(|versions| versions.iter())
+        self.keys
+            .get(key)
+            .into_iter()
+            .flat_map(|versions| versions.iter())
     }
 
     /// The current values whose keys begin with `prefix`, in key order.
@@ -230,7 +233,12 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn put(store: &mut Store, key: &str, expected: Revision, value: Value) -> Result<Revision, CompareFailed> {
+    fn put(
+        store: &mut Store,
+        key: &str,
+        expected: Revision,
+        value: Value,
+    ) -> Result<Revision, CompareFailed> {
         store
             .put_if(key, expected, |_| Arc::new(value))
             .map(|_| store.revision())
@@ -246,14 +254,20 @@ mod tests {
             Err(CompareFailed { actual: 101 })
         );
         assert_eq!(store.revision(), 101);
-        assert_eq!(store.get("/a").map(|(r, v)| (r, v.as_ref().clone())), Some((101, json!(2))));
+        assert_eq!(
+            store.get("/a").map(|(r, v)| (r, v.as_ref().clone())),
+            Some((101, json!(2)))
+        );
     }
 
     #[test]
     fn creating_twice_fails_and_deleting_takes_a_revision() {
         let mut store = Store::default();
         assert_eq!(put(&mut store, "/a", 0, json!(1)), Ok(1));
-        assert_eq!(put(&mut store, "/a", 0, json!(1)), Err(CompareFailed { actual: 1 }));
+        assert_eq!(
+            put(&mut store, "/a", 0, json!(1)),
+            Err(CompareFailed { actual: 1 })
+        );
         assert_eq!(store.delete_if("/a", 1), Ok(2));
         assert_eq!(store.get("/a"), None);
         assert_eq!(store.delete_if("/a", 0), Err(CompareFailed { actual: 0 }));
@@ -268,7 +282,10 @@ mod tests {
         let mut branch = store.clone();
         put(&mut branch, "/a", 1, json!("branch")).unwrap();
         assert_eq!(store.revision(), 1);
-        assert_eq!(store.get("/a").map(|(_, v)| v.as_ref().clone()), Some(json!(1)));
+        assert_eq!(
+            store.get("/a").map(|(_, v)| v.as_ref().clone()),
+            Some(json!(1))
+        );
     }
 
     #[test]

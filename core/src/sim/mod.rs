@@ -1,0 +1,12 @@
+//! Two editors and a server: what they do, step by step, and every history that comes of it.
+
+mod run_tree;
+mod step;
+mod world;
+
+pub use run_tree::{NodeId, RunTree};
+pub use step::{Exchange, Outcome, Step};
+pub use world::{Action, Editor, EditorId, LoadError, World};
+
+/// The Deployment of the Kubernetes documentation, which the page opens with.
+pub const NGINX: &str = include_str!("nginx.yaml");

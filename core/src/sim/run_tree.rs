@@ -1,0 +1,288 @@
+//! All histories of a session. Going back never destroys a future: doing something else there
+//! starts a branch.
+
+use super::{Action, EditorId, Step, World};
+
+/// A moment in some history: an index into the tree. The root is 0.
+pub type NodeId = usize;
+
+#[derive(Clone, Debug)]
+struct Node {
+    parent: Option<NodeId>,
+    /// Oldest first.
+    children: Vec<NodeId>,
+    /// The child on the line that was last walked.
+    next: Option<NodeId>,
+    /// What led here; `None` at the root.
+    step: Option<Step>,
+    /// The world as it is here.
+    world: World,
+}
+
+/// A tree of worlds, and where we are in it. It is never empty.
+#[derive(Clone, Debug)]
+pub struct RunTree {
+    nodes: Vec<Node>,
+    current: NodeId,
+}
+
+impl RunTree {
+    /// A tree that begins with a world.
+    pub fn new(world: World) -> Self {
+        let root = Node {
+            parent: None,
+            children: Vec::new(),
+            next: None,
+            step: None,
+            world,
+        };
+        Self {
+            nodes: vec![root],
+            current: 0,
+        }
+    }
+
+    /// The world here.
+    pub fn world(&self) -> &World {
+        &self.nodes[self.current].world
+    }
+
+    /// The world here, for edits that are no steps.
+    pub fn world_mut(&mut self) -> &mut World {
+        &mut self.nodes[self.current].world
+    }
+
+    /// Where we are.
+    pub fn current(&self) -> NodeId {
+        self.current
+    }
+
+    /// Lets an editor act here and goes on to what comes of it. What was done here before stays
+    /// as a branch. `None`, and nothing happens, if there is nothing to send yet.
+    pub fn act(&mut self, editor: EditorId, action: Action) -> Option<NodeId> {
+        let mut world = self.world().clone();
+        let step = world.act(editor, action)?;
+        let id = self.nodes.len();
+        self.nodes.push(Node {
+            parent: Some(self.current),
+            children: Vec::new(),
+            next: None,
+            step: Some(step),
+            world,
+        });
+        self.nodes[self.current].children.push(id);
+        self.nodes[self.current].next = Some(id);
+        self.current = id;
+        Some(id)
+    }
+
+    /// What led to a node; `None` at the root or if there is no such node.
+    pub fn step(&self, node: NodeId) -> Option<&Step> {
+        self.nodes.get(node)?.step.as_ref()
+    }
+
+    /// The history through here: from the root to here, and the future last walked.
+    pub fn line(&self) -> Vec<NodeId> {
+        let mut line = vec![self.current];
+        while let Some(parent) = line.last().and_then(|&id| self.nodes[id].parent) {
+            line.push(parent);
+        }
+        line.reverse();
+        while let Some(next) = line.last().and_then(|&id| self.nodes[id].next) {
+            line.push(next);
+        }
+        line
+    }
+
+    /// How many steps lie behind.
+    pub fn position(&self) -> usize {
+        let mut position = 0;
+        let mut node = self.current;
+        while let Some(parent) = self.nodes[node].parent {
+            position += 1;
+            node = parent;
+        }
+        position
+    }
+
+    /// What can follow a node: one per branch, oldest first.
+    pub fn branches(&self, node: NodeId) -> &[NodeId] {
+        self.nodes
+            .get(node)
+            .map(|node| node.children.as_slice())
+            .unwrap_or_default()
+    }
+
+    /// One step back; `false` at the root.
+    pub fn back(&mut self) -> bool {
+        self.nodes[self.current]
+            .parent
+            .is_some_and(|parent| self.go(parent))
+    }
+
+    /// One step forward on the line; `false` at its end.
+    pub fn forward(&mut self) -> bool {
+        self.nodes[self.current]
+            .next
+            .is_some_and(|next| self.go(next))
+    }
+
+    /// Goes to any node; its branch becomes the line. `false` if there is no such node.
+    pub fn go(&mut self, node: NodeId) -> bool {
+        if node >= self.nodes.len() {
+            return false;
+        }
+        self.current = node;
+        let mut child = node;
+        while let Some(parent) = self.nodes[child].parent {
+            self.nodes[parent].next = Some(child);
+            child = parent;
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::client::{Strategy, Write, edit_scalar};
+    use crate::sim::{NGINX, Outcome};
+
+    fn edit(tree: &mut RunTree, editor: EditorId, pointer: &str, text: &str) {
+        let copy = &mut tree.world_mut().editor_mut(editor).copy;
+        let object = edit_scalar(copy.edited().unwrap(), pointer, text).unwrap();
+        copy.edit(object);
+    }
+
+    fn send(tree: &mut RunTree, editor: EditorId, write: Write) -> Outcome {
+        let node = tree.act(editor, Action::Send(write)).unwrap();
+        tree.step(node).unwrap().outcome()
+    }
+
+    /// Both have read version 100 and want different numbers of replicas.
+    fn both_want_to_write() -> RunTree {
+        let mut tree = RunTree::new(World::load(NGINX).unwrap().0);
+        for editor in EditorId::BOTH {
+            tree.act(editor, Action::Get).unwrap();
+        }
+        edit(&mut tree, EditorId::A, "/spec/replicas", "5");
+        edit(&mut tree, EditorId::B, "/spec/replicas", "2");
+        tree
+    }
+
+    #[test]
+    fn both_read_100_and_only_one_may_write_it() {
+        let mut tree = both_want_to_write();
+        assert_eq!(
+            send(&mut tree, EditorId::A, Write::default()),
+            Outcome::Written
+        );
+        assert_eq!(tree.world().stale_by(EditorId::B), 1);
+        assert_eq!(
+            send(&mut tree, EditorId::B, Write::default()),
+            Outcome::Refused
+        );
+        let step = tree.step(tree.current()).unwrap();
+        assert_eq!(step.headline(), "PUT replicas 3→2 · if rv 100");
+        assert_eq!(step.exchange.status_line(), "409 Conflict");
+        assert_eq!(
+            step.exchange.message().unwrap(),
+            "Operation cannot be fulfilled on deployments.apps \"nginx-deployment\": the object has \
+             been modified; please apply your changes to the latest version and try again"
+        );
+        let copy = &tree.world().editor(EditorId::B).copy;
+        assert_eq!(
+            copy.edited().unwrap()["spec"]["replicas"],
+            2,
+            "the edit survives"
+        );
+    }
+
+    #[test]
+    fn after_reading_again_the_same_edit_is_accepted() {
+        let mut tree = both_want_to_write();
+        send(&mut tree, EditorId::A, Write::default());
+        send(&mut tree, EditorId::B, Write::default());
+        tree.act(EditorId::B, Action::Get).unwrap();
+        assert_eq!(
+            send(&mut tree, EditorId::B, Write::default()),
+            Outcome::Written
+        );
+        let (version, object) = tree.world().stored().unwrap();
+        assert_eq!((version, &object["spec"]["replicas"]), (102, &2.into()));
+    }
+
+    #[test]
+    fn without_a_version_the_later_update_silently_wins() {
+        let mut tree = both_want_to_write();
+        let blind = Write {
+            send_resource_version: false,
+            ..Write::default()
+        };
+        assert_eq!(
+            send(&mut tree, EditorId::A, blind.clone()),
+            Outcome::Written
+        );
+        assert_eq!(send(&mut tree, EditorId::B, blind), Outcome::Written);
+        assert_eq!(tree.world().stored().unwrap().1["spec"]["replicas"], 2);
+    }
+
+    #[test]
+    fn an_apply_of_what_another_manager_owns_is_refused_unless_forced() {
+        let mut tree = both_want_to_write();
+        let apply = Write {
+            strategy: Strategy::Apply,
+            send_resource_version: false,
+            force: false,
+        };
+        assert_eq!(
+            send(&mut tree, EditorId::A, apply.clone()),
+            Outcome::Refused
+        );
+        let message = tree
+            .step(tree.current())
+            .unwrap()
+            .exchange
+            .message()
+            .unwrap()
+            .to_owned();
+        assert_eq!(
+            message,
+            "Apply failed with 1 conflict: conflict with \"kubectl-create\" using apps/v1: .spec.replicas"
+        );
+        let forced = Write {
+            force: true,
+            ..apply
+        };
+        assert_eq!(send(&mut tree, EditorId::A, forced), Outcome::Written);
+    }
+
+    #[test]
+    fn going_back_and_doing_something_else_keeps_the_old_future() {
+        let mut tree = both_want_to_write();
+        let fork = tree.current();
+        send(&mut tree, EditorId::A, Write::default());
+        let first = tree.current();
+        assert!(tree.back());
+        assert_eq!(tree.world().stored().unwrap().0, 100);
+        assert_eq!(
+            tree.line().last(),
+            Some(&first),
+            "the future is still there"
+        );
+        send(&mut tree, EditorId::B, Write::default());
+        assert_eq!(tree.branches(fork).len(), 2);
+        assert_eq!(tree.world().stored().unwrap().1["spec"]["replicas"], 2);
+        assert!(tree.go(first));
+        assert_eq!(tree.world().stored().unwrap().1["spec"]["replicas"], 5);
+        assert!(!tree.forward());
+        assert!(!tree.go(999));
+    }
+
+    #[test]
+    fn nothing_is_sent_before_something_was_read() {
+        let mut tree = RunTree::new(World::load(NGINX).unwrap().0);
+        assert_eq!(tree.act(EditorId::A, Action::Send(Write::default())), None);
+        assert_eq!(tree.line(), [0]);
+    }
+}

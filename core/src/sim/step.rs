@@ -1,0 +1,199 @@
+//! One atomic thing that happened: a request and its answer.
+
+use std::sync::Arc;
+
+use http::{Method, Request, Response};
+use serde_json::Value;
+
+use super::{Action, EditorId};
+use crate::object::{Metadata, text};
+use crate::render::{Change, changes};
+use crate::server::{Fact, Facts};
+use crate::storage::Revision;
+
+/// A request and its answer, as they went over the wire.
+#[derive(Clone, Debug)]
+pub struct Exchange {
+    /// The method.
+    pub method: Method,
+    /// Path and query.
+    pub target: String,
+    /// The request's media type; empty for a request without a body.
+    pub content_type: String,
+    /// The field manager: the User-Agent.
+    pub manager: String,
+    /// The request's body; `null` for none.
+    pub sent: Arc<Value>,
+    /// The status code.
+    pub code: u16,
+    /// The answer's body: the object, or a `metav1.Status`.
+    pub received: Arc<Value>,
+    /// The texts of the answer's Warning headers.
+    pub warnings: Vec<String>,
+    /// Why it was answered so.
+    pub facts: Vec<Fact>,
+}
+
+/// What became of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// A read that succeeded.
+    Read,
+    /// A write that made a new version.
+    Written,
+    /// A write that was accepted and changed nothing.
+    Unchanged,
+    /// A request that was refused; nothing was stored.
+    Refused,
+}
+
+/// One step of a history.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// Who did it.
+    pub editor: EditorId,
+    /// What was done.
+    pub action: Action,
+    /// What went over the wire.
+    pub exchange: Exchange,
+    /// What the write meant to change, compared with what its editor had read.
+    pub edits: Vec<Change>,
+    /// What the stored object lost and gained.
+    pub effect: Vec<Change>,
+    /// The object's version before; 0 if there was none.
+    pub before: Revision,
+    /// The object's version after; 0 if there is none.
+    pub after: Revision,
+}
+
+impl Exchange {
+    pub(super) fn new(request: &Request<Vec<u8>>, response: &Response<Vec<u8>>) -> Self {
+        let header = |name: http::header::HeaderName| {
+            let value = request.headers().get(name);
+            let value = value.and_then(|value| value.to_str().ok());
+            value.unwrap_or_default().to_owned()
+        };
+        let json = |bytes: &[u8]| Arc::new(serde_json::from_slice(bytes).unwrap_or(Value::Null));
+        let warnings = response
+            .headers()
+            .get_all(http::header::WARNING)
+            .iter()
+            .filter_map(|value| Some(value.to_str().ok()?.to_owned()));
+        Self {
+            method: request.method().clone(),
+            target: request.uri().to_string(),
+            content_type: header(http::header::CONTENT_TYPE),
+            manager: header(http::header::USER_AGENT),
+            sent: json(request.body()),
+            code: response.status().as_u16(),
+            received: json(response.body()),
+            warnings: warnings.collect(),
+            facts: response
+                .extensions()
+                .get::<Facts>()
+                .map(|facts| facts.0.clone())
+                .unwrap_or_default(),
+        }
+    }
+
+    /// The resourceVersion that the request carried as a precondition.
+    pub fn precondition(&self) -> Option<&str> {
+        let version = self.sent.resource_version();
+        (!version.is_empty()).then_some(version)
+    }
+
+    /// `409 Conflict`: the code and its reason, or the standard phrase.
+    pub fn status_line(&self) -> String {
+        let code = http::StatusCode::from_u16(self.code).ok();
+        let phrase = code.and_then(|code| code.canonical_reason());
+        let reason = match text(&self.received, "reason") {
+            "" => phrase.unwrap_or_default(),
+            reason if self.code >= 400 => reason,
+            _ => phrase.unwrap_or_default(),
+        };
+        format!("{} {reason}", self.code)
+    }
+
+    /// The server's message, where it refused.
+    pub fn message(&self) -> Option<&str> {
+        (self.code >= 400).then(|| text(&self.received, "message"))
+    }
+}
+
+impl Step {
+    pub(super) fn new(
+        editor: EditorId,
+        action: Action,
+        exchange: Exchange,
+        edits: Vec<Change>,
+        stored: (Option<&Value>, Option<&Value>),
+    ) -> Self {
+        let version = |object: Option<&Value>| {
+            object
+                .and_then(|object| object.resource_version().parse().ok())
+                .unwrap_or(0)
+        };
+        let (before, after) = (version(stored.0), version(stored.1));
+        let effect = match stored {
+            (Some(old), Some(new)) if before != after => changes(old, new)
+                .into_iter()
+                .filter(|change| !is_bookkeeping(&change.pointer))
+                .collect(),
+            _ => Vec::new(),
+        };
+        Self {
+            editor,
+            action,
+            exchange,
+            edits,
+            effect,
+            before,
+            after,
+        }
+    }
+
+    /// What became of the request.
+    pub fn outcome(&self) -> Outcome {
+        if self.exchange.code >= 400 {
+            Outcome::Refused
+        } else if matches!(self.action, Action::Get) {
+            Outcome::Read
+        } else if self.before == self.after {
+            Outcome::Unchanged
+        } else {
+            Outcome::Written
+        }
+    }
+
+    /// What the request carries, in a few words: `PUT replicas 3→5 · if rv 100`.
+    pub fn headline(&self) -> String {
+        let mut parts = vec![match self.exchange.content_type.as_str() {
+            "application/apply-patch+yaml" => "APPLY".to_owned(),
+            _ => self.exchange.method.to_string(),
+        }];
+        if !matches!(self.action, Action::Get) {
+            let visible = |change: &&Change| !is_bookkeeping(&change.pointer);
+            let mut edits = self.edits.iter().filter(visible);
+            match (edits.next(), edits.count()) {
+                (None, _) => parts.push("no change".to_owned()),
+                (Some(one), 0) => parts.push(one.to_string()),
+                (Some(one), more) => parts.push(format!("{one} +{more}")),
+            }
+        }
+        let mut headline = parts.join(" ");
+        if let Some(version) = self.exchange.precondition() {
+            headline.push_str(&format!(" · if rv {version}"));
+        }
+        headline
+    }
+}
+
+/// Fields that every write moves, so that nobody means them.
+fn is_bookkeeping(pointer: &str) -> bool {
+    ["managedFields", "resourceVersion", "generation"]
+        .iter()
+        .any(|field| {
+            let rest = pointer.strip_prefix("/metadata/").unwrap_or_default();
+            rest == *field || rest.starts_with(&format!("{field}/"))
+        })
+}
