@@ -66,7 +66,7 @@ fn run(command: Command) -> Outcome<()> {
         Command::Size => size::report(&workspace)?,
         Command::Setup => {
             let wasm = toolchain::wasm(&workspace)?;
-            tools::for_release(&workspace, &wasm)?;
+            tools::for_release(&workspace, wasm)?;
             browser::find_or_install(&workspace)?;
         }
     }

@@ -14,7 +14,7 @@ use crate::{progress, toolchain, tools};
 /// Builds the release site into `dist/`.
 pub fn dist(workspace: &Workspace) -> Outcome<()> {
     let toolchain = toolchain::wasm(workspace)?;
-    let kit = tools::for_release(workspace, &toolchain)?;
+    let kit = tools::for_release(workspace, toolchain)?;
     let dist = workspace.dist();
     if dist.exists() {
         fs::remove_dir_all(&dist).map_err(|error| {
@@ -46,9 +46,9 @@ pub fn play(workspace: &Workspace, port: u16, release: bool) -> Outcome<()> {
     drop(free);
     let toolchain = toolchain::wasm(workspace)?;
     let kit = if release {
-        tools::for_release(workspace, &toolchain)?
+        tools::for_release(workspace, toolchain)?
     } else {
-        tools::for_play(workspace, &toolchain)?
+        tools::for_play(workspace, toolchain)?
     };
     let mut serve = trunk(workspace, &kit)?;
     // Apart from dist/, which only ever holds a release.

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use crate::browser;
 use crate::failure::{Failure, Outcome};
 use crate::progress::{self, Counted};
-use crate::toolchain::{self, TARGET, Toolchain};
+use crate::toolchain::{self, TARGET};
 use crate::workspace::Workspace;
 use crate::{site, size, tools};
 
@@ -210,8 +210,8 @@ fn rustdoc_frontend(workspace: &Workspace, _: &mut Counted) -> Outcome<()> {
 }
 
 fn browser_tests(workspace: &Workspace, counted: &mut Counted) -> Outcome<()> {
-    let toolchain: Toolchain = toolchain::wasm(workspace)?;
-    let kit = tools::for_browser_tests(workspace, &toolchain)?;
+    let toolchain = toolchain::wasm(workspace)?;
+    let kit = tools::for_browser_tests(workspace, toolchain)?;
     let browser = browser::find_or_install(workspace)?;
     let mut command = kit.command(workspace, "cargo")?;
     browser.tell(&mut command);

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 use crate::failure::{Failure, Outcome};
 use crate::toolchain::Toolchain;
@@ -40,23 +41,23 @@ impl Kit {
 }
 
 /// What builds and serves the page while it is worked on.
-pub fn for_play(workspace: &Workspace, toolchain: &Toolchain) -> Outcome<Kit> {
+pub fn for_play(workspace: &Workspace, toolchain: Toolchain) -> Outcome<Kit> {
     let mut kit = for_browser_tests(workspace, toolchain)?;
     kit.folders.extend(trunk(workspace)?);
     Ok(kit)
 }
 
 /// What builds the release site.
-pub fn for_release(workspace: &Workspace, toolchain: &Toolchain) -> Outcome<Kit> {
+pub fn for_release(workspace: &Workspace, toolchain: Toolchain) -> Outcome<Kit> {
     let mut kit = for_play(workspace, toolchain)?;
     kit.folders.extend(wasm_opt(workspace)?);
     Ok(kit)
 }
 
 /// What runs tests in a browser.
-pub fn for_browser_tests(workspace: &Workspace, toolchain: &Toolchain) -> Outcome<Kit> {
+pub fn for_browser_tests(workspace: &Workspace, toolchain: Toolchain) -> Outcome<Kit> {
     Ok(Kit {
-        toolchain: *toolchain,
+        toolchain,
         folders: wasm_bindgen(workspace)?.into_iter().collect(),
     })
 }
@@ -82,15 +83,14 @@ fn trunk(workspace: &Workspace) -> Outcome<Option<PathBuf>> {
     }
     // Never built for speed: it only starts other tools. And without TLS: those tools are all
     // here, so it has nothing to download.
-    cargo_install(
-        workspace,
-        "trunk",
-        TRUNK,
-        &folder,
-        &["trunk"],
-        "0",
-        &[&["--locked", "--no-default-features"]],
-    )
+    CargoTool {
+        package: "trunk",
+        version: TRUNK,
+        programs: &["trunk"],
+        opt_level: "0",
+        attempts: &[&["--locked", "--no-default-features"]],
+    }
+    .install(workspace, &folder)
     .map(Some)
 }
 
@@ -103,15 +103,14 @@ fn wasm_bindgen(workspace: &Workspace) -> Outcome<Option<PathBuf>> {
         return Ok(None);
     }
     // Its lock file may name a version of a dependency that a registry no longer serves.
-    cargo_install(
-        workspace,
-        "wasm-bindgen-cli",
-        &version,
-        &folder,
-        &programs,
-        "1",
-        &[&["--locked"], &[]],
-    )
+    CargoTool {
+        package: "wasm-bindgen-cli",
+        version: &version,
+        programs: &programs,
+        opt_level: "1", // it reads megabytes at every build
+        attempts: &[&["--locked"], &[]],
+    }
+    .install(workspace, &folder)
     .map(Some)
 }
 
@@ -159,50 +158,49 @@ fn wasm_opt(workspace: &Workspace) -> Outcome<Option<PathBuf>> {
     }
 }
 
-/// Installs a crate's programs into a folder of their own. `attempts` are flags to try in turn.
-fn cargo_install(
-    workspace: &Workspace,
-    package: &str,
-    version: &str,
-    folder: &Path,
-    programs: &[&str],
-    opt_level: &str,
-    attempts: &[&[&str]],
-) -> Outcome<PathBuf> {
-    let bin = folder.join("bin");
-    if has(&bin, programs) {
-        return Ok(bin);
-    }
-    let mut outcome = Ok(());
-    for flags in attempts {
-        let mut install = workspace.cargo();
-        install
-            .current_dir(std::env::temp_dir()) // the checkout's settings are not for tools
-            .env_remove("CARGO_TARGET_DIR")
-            .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", opt_level)
-            .env("CARGO_PROFILE_RELEASE_LTO", "false")
-            .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16")
-            .env("CARGO_PROFILE_RELEASE_DEBUG", "0")
-            .args(["install", &format!("{package}@{version}"), "--root"])
-            .arg(folder)
-            .args(*flags);
-        let title = ["cargo install", &format!("{package}@{version}")]
-            .iter()
-            .chain(*flags)
-            .copied()
-            .collect::<Vec<_>>()
-            .join(" ");
-        outcome = progress::quiet(
-            &title,
-            &mut install,
-            &workspace.log(package),
-            &format!("{title} (and see what is missing)"),
-        );
-        if outcome.is_ok() {
-            break;
+/// A tool that cargo builds.
+struct CargoTool<'a> {
+    package: &'a str,
+    version: &'a str,
+    programs: &'a [&'a str],
+    opt_level: &'a str,
+    /// Flags to try in turn.
+    attempts: &'a [&'a [&'a str]],
+}
+
+impl CargoTool<'_> {
+    /// Installs the programs into a folder of their own, if they are not there, and says where
+    /// in it they are.
+    fn install(&self, workspace: &Workspace, folder: &Path) -> Outcome<PathBuf> {
+        let bin = folder.join("bin");
+        if has(&bin, self.programs) {
+            return Ok(bin);
         }
+        let crate_version = format!("{}@{}", self.package, self.version);
+        for (tried, flags) in self.attempts.iter().enumerate() {
+            let mut install = workspace.cargo();
+            install
+                .current_dir(std::env::temp_dir()) // the checkout's settings are not for tools
+                .env_remove("CARGO_TARGET_DIR")
+                .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", self.opt_level)
+                .env("CARGO_PROFILE_RELEASE_LTO", "false")
+                .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16")
+                .env("CARGO_PROFILE_RELEASE_DEBUG", "0")
+                .args(["install", &crate_version, "--root"])
+                .arg(folder)
+                .args(*flags);
+            let title = format!("cargo install {crate_version} {}", flags.join(" "));
+            let title = title.trim_end();
+            let log = workspace.log(self.package);
+            if tried + 1 == self.attempts.len() {
+                let remedy = format!("{title} (and see what is missing)");
+                progress::quiet(title, &mut install, &log, &remedy)?;
+            } else if progress::attempt(title, &mut install, &log, Duration::from_secs(3600)) {
+                break;
+            }
+        }
+        Ok(bin)
     }
-    outcome.map(|()| bin)
 }
 
 fn has(folder: &Path, programs: &[&str]) -> bool {
