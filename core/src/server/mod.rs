@@ -2,10 +2,11 @@
 
 mod body;
 mod facts;
+mod kinds;
+mod patching;
 mod read;
 mod request;
 mod resource;
-mod validation;
 mod write;
 
 use std::sync::Arc;
@@ -14,8 +15,9 @@ use http::{HeaderValue, Request, Response, StatusCode, header};
 use serde_json::Value;
 
 pub use facts::{Fact, Facts};
+pub use kinds::Rules;
 pub use request::{Options, RequestInfo};
-pub use resource::{Generation, Resource, Resources};
+pub use resource::{Definition, Endpoint, Generation, Resource, Resources};
 
 use crate::environment::Environment;
 use crate::object::Metadata;
@@ -44,8 +46,13 @@ impl Default for ApiServer {
 struct Answer {
     body: Value,
     code: StatusCode,
-    warnings: Vec<String>,
+}
+
+/// What is noted on the way to an answer.
+#[derive(Debug, Default)]
+struct Trace {
     facts: Vec<Fact>,
+    warnings: Vec<String>,
 }
 
 impl ApiServer {
@@ -70,30 +77,35 @@ impl ApiServer {
     /// Answers one request as kube-apiserver v1.36 would. The response's extensions hold
     /// [`Facts`]: why it was answered so.
     pub fn handle(&mut self, request: Request<Vec<u8>>) -> Response<Vec<u8>> {
-        let mut facts = Vec::new();
+        let mut trace = Trace::default();
         let answer = RequestInfo::parse(&request, &self.resources)
-            .and_then(|info| self.dispatch(&info, request.body(), &mut facts));
-        match answer {
-            Ok(mut answer) => {
-                answer.facts = facts;
-                respond(answer)
+            .and_then(|info| self.dispatch(&info, request.body(), &mut trace));
+        let mut response = match answer {
+            Ok(answer) => json_response(answer.code, &answer.body),
+            Err(refusal) => refuse(&refusal),
+        };
+        for warning in &trace.warnings {
+            let quoted = warning.replace('\\', "\\\\").replace('"', "\\\"");
+            if let Ok(value) = HeaderValue::try_from(format!("299 - \"{quoted}\"")) {
+                response.headers_mut().append(header::WARNING, value);
             }
-            Err(refusal) => refuse(&refusal, facts),
         }
+        response.extensions_mut().insert(Facts(trace.facts));
+        response
     }
 
     fn dispatch(
         &mut self,
         info: &RequestInfo,
         body: &[u8],
-        facts: &mut Vec<Fact>,
+        trace: &mut Trace,
     ) -> Result<Answer, Refusal> {
         match (info.verb.as_str(), info.name.is_empty()) {
-            ("get", false) => self.get(info, facts),
+            ("get", false) => self.get(info, trace),
             ("get", true) => self.list(info),
-            ("create", true) => self.create(info, body, facts),
-            ("update", false) => self.update(info, body, facts),
-            ("patch", false) => self.patch(info, body, facts),
+            ("create", true) => self.create(info, body, trace),
+            ("update", false) => self.update(info, body, trace),
+            ("patch", false) => self.patch(info, body, trace),
             _ => Err(Status::method_not_allowed()),
         }
     }
@@ -119,19 +131,7 @@ impl ApiServer {
     }
 }
 
-fn respond(answer: Answer) -> Response<Vec<u8>> {
-    let mut response = json_response(answer.code, &answer.body);
-    for warning in &answer.warnings {
-        let quoted = warning.replace('\\', "\\\\").replace('"', "\\\"");
-        if let Ok(value) = HeaderValue::try_from(format!("299 - \"{quoted}\"")) {
-            response.headers_mut().append(header::WARNING, value);
-        }
-    }
-    response.extensions_mut().insert(Facts(answer.facts));
-    response
-}
-
-fn refuse(refusal: &Status, facts: Vec<Fact>) -> Response<Vec<u8>> {
+fn refuse(refusal: &Status) -> Response<Vec<u8>> {
     let code = StatusCode::from_u16(refusal.code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut response = json_response(code, &refusal.to_json());
     let retry_after = refusal
@@ -142,7 +142,6 @@ fn refuse(refusal: &Status, facts: Vec<Fact>) -> Response<Vec<u8>> {
         let value = HeaderValue::from(retry_after);
         response.headers_mut().insert(header::RETRY_AFTER, value);
     }
-    response.extensions_mut().insert(Facts(facts));
     response
 }
 

@@ -3,17 +3,17 @@
 use http::StatusCode;
 use serde_json::{Value, json};
 
-use super::{Answer, ApiServer, Fact, RequestInfo, storage_key};
+use super::{Answer, ApiServer, Fact, RequestInfo, Trace, storage_key};
 use crate::status::{Refusal, Status};
 
 impl ApiServer {
-    pub(super) fn get(&self, info: &RequestInfo, facts: &mut Vec<Fact>) -> Result<Answer, Refusal> {
+    pub(super) fn get(&self, info: &RequestInfo, trace: &mut Trace) -> Result<Answer, Refusal> {
         let key = storage_key(&info.resource, &info.namespace, &info.name);
         let (revision, object) = self
             .store
             .get(&key)
             .ok_or_else(|| Status::not_found(&info.group_resource(), &info.name))?;
-        facts.push(Fact::Read(revision));
+        trace.facts.push(Fact::Read(revision));
         Ok(Answer::ok(object.as_ref().clone()))
     }
 
@@ -46,8 +46,6 @@ impl Answer {
         Self {
             body,
             code: StatusCode::OK,
-            warnings: Vec::new(),
-            facts: Vec::new(),
         }
     }
 }

@@ -2,9 +2,13 @@
 
 use std::sync::Arc;
 
+use serde_json::Value;
+
+use super::kinds::{self, Rules};
 use crate::apply::Set;
 use crate::object::{GroupName, GroupVersion};
 use crate::schema::{Struct, builtin};
+use crate::status::FieldError;
 
 /// A kind and its rules (upstream: the resource's strategy).
 #[derive(Debug)]
@@ -30,6 +34,15 @@ pub struct Resource {
     /// The main resource and its subresources, each with the fields that writes through it leave
     /// as they are; the main resource is the one without a name.
     pub endpoints: Vec<Endpoint>,
+    /// How its objects are decoded, completed and checked.
+    pub definition: Definition,
+}
+
+/// How objects of a kind are decoded, completed and checked.
+#[derive(Debug)]
+pub enum Definition {
+    /// By its type, and rules of its own.
+    Builtin(Rules),
 }
 
 /// One path to an object.
@@ -73,6 +86,27 @@ impl Resource {
         self.endpoints.iter().find(|e| e.name == subresource)
     }
 
+    /// Settles fields that the server decides (`PrepareForCreate`, `PrepareForUpdate`).
+    pub fn prepare(&self, object: &mut Value, live: Option<&Value>) {
+        match &self.definition {
+            Definition::Builtin(rules) => (rules.prepare)(object, live),
+        }
+    }
+
+    /// Checks an object by the rules of its kind; `live` is the stored one on update.
+    pub fn validate(&self, object: &Value, live: Option<&Value>) -> Vec<FieldError> {
+        match &self.definition {
+            Definition::Builtin(rules) => (rules.validate)(object, live),
+        }
+    }
+
+    /// What deserves a warning though it is accepted.
+    pub fn warn(&self, object: &Value, live: Option<&Value>) -> Vec<String> {
+        match &self.definition {
+            Definition::Builtin(rules) => (rules.warn)(object, live),
+        }
+    }
+
     /// The path of an object in the API.
     pub fn path(&self, namespace: &str, name: &str) -> String {
         let GroupVersion { group, version } = &self.group_version;
@@ -104,46 +138,11 @@ pub struct Resources {
 impl Resources {
     /// The built-in kinds.
     pub fn builtin() -> Self {
-        let status = || Set::of_fields(&[&["status"]]);
-        let spec_and_labels = || Set::of_fields(&[&["spec"], &["metadata", "labels"]]);
-        let main = |keeps| vec![Endpoint { name: "", keeps }];
-        let all = [
-            Builtin {
-                kind: "Namespace",
-                group_version: ("", "v1"),
-                plural: "namespaces",
-                namespaced: false,
-                generation: Generation::None,
-                endpoints: main(status()),
-            },
-            Builtin {
-                kind: "ConfigMap",
-                group_version: ("", "v1"),
-                plural: "configmaps",
-                namespaced: true,
-                generation: Generation::None,
-                endpoints: main(Set::default()),
-            },
-            Builtin {
-                kind: "Deployment",
-                group_version: ("apps", "v1"),
-                plural: "deployments",
-                namespaced: true,
-                generation: Generation::SpecAndAnnotations,
-                endpoints: vec![
-                    Endpoint {
-                        name: "",
-                        keeps: status(),
-                    },
-                    Endpoint {
-                        name: "status",
-                        keeps: spec_and_labels(),
-                    },
-                ],
-            },
-        ];
         Self {
-            all: all.into_iter().filter_map(Builtin::resource).collect(),
+            all: kinds::all()
+                .into_iter()
+                .filter_map(Builtin::resource)
+                .collect(),
         }
     }
 
@@ -169,13 +168,17 @@ impl Resources {
     }
 }
 
-struct Builtin {
-    kind: &'static str,
-    group_version: (&'static str, &'static str),
-    plural: &'static str,
-    namespaced: bool,
-    generation: Generation,
-    endpoints: Vec<Endpoint>,
+/// A built-in kind, by its facts.
+pub(super) struct Builtin {
+    pub(super) kind: &'static str,
+    pub(super) group_version: (&'static str, &'static str),
+    pub(super) plural: &'static str,
+    pub(super) namespaced: bool,
+    pub(super) unconditional_update: bool,
+    pub(super) create_on_update: bool,
+    pub(super) generation: Generation,
+    pub(super) endpoints: Vec<Endpoint>,
+    pub(super) rules: Rules,
 }
 
 impl Builtin {
@@ -188,10 +191,11 @@ impl Builtin {
             namespaced: self.namespaced,
             root,
             storage_prefix: format!("/registry/{}", self.plural),
-            unconditional_update: true,
-            create_on_update: false,
+            unconditional_update: self.unconditional_update,
+            create_on_update: self.create_on_update,
             generation: self.generation,
             endpoints: self.endpoints,
+            definition: Definition::Builtin(self.rules),
         }))
     }
 }

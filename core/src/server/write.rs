@@ -1,4 +1,4 @@
-//! Create, update and patch (`k8s.io/apiserver/pkg/registry/generic/registry/store.go`,
+//! Create and update (`k8s.io/apiserver/pkg/registry/generic/registry/store.go`,
 //! `pkg/registry/rest/create.go` and `update.go`, `pkg/endpoints/handlers/*.go`).
 
 use std::sync::Arc;
@@ -6,35 +6,27 @@ use std::sync::Arc;
 use http::StatusCode;
 use serde_json::Value;
 
-use super::request::FieldValidation;
 use super::resource::{Endpoint, Generation};
 use super::{
-    Answer, ApiServer, DEFAULT_NAMESPACE, Fact, RequestInfo, body, storage_key, validation,
+    Answer, ApiServer, DEFAULT_NAMESPACE, Fact, RequestInfo, Trace, body, kinds::metadata,
+    storage_key,
 };
 use crate::apply::{FieldManager, PathElement, Set};
 use crate::go;
-use crate::json;
 use crate::object::{GroupName, Metadata};
-use crate::patch;
 use crate::schema;
 use crate::status::{FieldError, Refusal, Status};
 use crate::storage::Revision;
-use crate::yaml;
-
-/// The patch types that every kind accepts.
-const PATCH_TYPES: [&str; 2] = [
-    "application/merge-patch+json",
-    "application/apply-patch+yaml",
-];
 
 impl ApiServer {
     pub(super) fn create(
         &mut self,
         info: &RequestInfo,
         bytes: &[u8],
-        facts: &mut Vec<Fact>,
+        trace: &mut Trace,
     ) -> Result<Answer, Refusal> {
         let (mut object, warnings) = body::decode_object(info, bytes)?;
+        trace.warnings.extend(warnings);
         settle_namespace(info, &mut object)?;
         for field in [
             "deletionTimestamp",
@@ -54,10 +46,9 @@ impl ApiServer {
         }
         self.manager(info, endpoint(info)?)
             .update(&nothing, &mut object, &info.manager);
-        let object = self.create_object(info, object, facts)?;
+        let object = self.create_object(info, object, trace)?;
         Ok(Answer {
             code: StatusCode::CREATED,
-            warnings,
             ..Answer::ok(object.as_ref().clone())
         })
     }
@@ -66,9 +57,10 @@ impl ApiServer {
         &mut self,
         info: &RequestInfo,
         bytes: &[u8],
-        facts: &mut Vec<Fact>,
+        trace: &mut Trace,
     ) -> Result<Answer, Refusal> {
         let (mut object, warnings) = body::decode_object(info, bytes)?;
+        trace.warnings.extend(warnings);
         settle_namespace(info, &mut object)?;
         check_name(info, &object)?;
         let uid = object.uid().to_owned();
@@ -79,130 +71,14 @@ impl ApiServer {
                 .update(live, &mut object, &info.manager);
             Ok(object)
         };
-        let mut answer = self.write(info, &uid, false, facts, produce)?;
-        answer.warnings = warnings;
-        Ok(answer)
+        self.write(info, &uid, false, trace, produce)
     }
 
-    pub(super) fn patch(
-        &mut self,
-        info: &RequestInfo,
-        bytes: &[u8],
-        facts: &mut Vec<Fact>,
-    ) -> Result<Answer, Refusal> {
-        if !PATCH_TYPES.contains(&info.content_type.as_str()) {
-            return Err(Status::unroutable_media_type());
-        }
-        body::check_size(bytes)?;
-        let mut warnings = Vec::new();
-        let mut conflicts = Vec::new();
-        let apply = info.content_type == "application/apply-patch+yaml";
-        let produce = |server: &Self, live: &Value| {
-            let mut object = if apply {
-                server.apply(info, live, bytes, &mut warnings, &mut conflicts)?
-            } else {
-                server.merge_patch(info, live, bytes, &mut warnings)?
-            };
-            if live.uid().is_empty() && !object.uid().is_empty() {
-                let why = format!(
-                    "uid mismatch: the provided object specified uid {}, and no existing object was found",
-                    object.uid()
-                );
-                return Err(Status::conflict(&info.group_resource(), &info.name, &why));
-            }
-            settle_namespace(info, &mut object)?;
-            check_name(info, &object)?;
-            Ok(object)
-        };
-        let answer = self.write(info, "", apply, facts, produce);
-        facts.append(&mut conflicts);
-        let mut answer = answer?;
-        answer.warnings = warnings;
-        Ok(answer)
-    }
-
-    fn merge_patch(
+    pub(super) fn manager<'a>(
         &self,
-        info: &RequestInfo,
-        live: &Value,
-        bytes: &[u8],
-        warnings: &mut Vec<String>,
-    ) -> Result<Value, Refusal> {
-        if live.uid().is_empty() {
-            return Err(Status::not_found(&info.group_resource(), &info.name));
-        }
-        let patch = json::parse(bytes)
-            .map_err(|error| Status::bad_request(format!("error decoding patch: {error}")))?;
-        let patch = match patch {
-            json::Node::Object(_) => Value::from(patch),
-            json::Node::Null => return Err(Status::bad_request("Invalid JSON Patch")),
-            other => {
-                return Err(Status::bad_request(format!(
-                    "error decoding patch: json: cannot unmarshal {} into Go value of type map[string]interface {{}}",
-                    other.go_kind()
-                )));
-            }
-        };
-        let mut patched = live.clone();
-        patch::merge(&mut patched, &patch);
-        let (mut object, found) = body::decode_patched(info, patched)?;
-        *warnings = found;
-        self.manager(info, endpoint(info)?)
-            .update(live, &mut object, &info.manager);
-        Ok(object)
-    }
-
-    fn apply(
-        &self,
-        info: &RequestInfo,
-        live: &Value,
-        bytes: &[u8],
-        warnings: &mut Vec<String>,
-        conflicts: &mut Vec<Fact>,
-    ) -> Result<Value, Refusal> {
-        let text = String::from_utf8_lossy(bytes);
-        let document = yaml::parse(&text)
-            .map_err(|error| Status::bad_request(format!("error decoding YAML: {error}")))?;
-        let config = Value::from(document.node);
-        let applied = self
-            .manager(info, endpoint(info)?)
-            .apply(live, &config, &info.manager, info.options.force)
-            .inspect_err(|refusal| {
-                let causes = refusal.details.iter().flat_map(|details| &details.causes);
-                conflicts.extend(causes.map(|cause| {
-                    let manager = cause.message.trim_start_matches("conflict with ");
-                    Fact::OwnedByOther {
-                        field: cause.field.clone(),
-                        manager: manager.to_owned(),
-                    }
-                }));
-            })?;
-        match info.options.field_validation {
-            FieldValidation::Strict if !document.duplicates.is_empty() => {
-                return Err(Status::bad_request(format!(
-                    "error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  {}",
-                    document.duplicates.join("\n  ")
-                )));
-            }
-            FieldValidation::Warn => warnings.extend(document.duplicates),
-            _ => {}
-        }
-        if !applied.changed {
-            return Ok(applied.object);
-        }
-        let managed = applied
-            .object
-            .metadata()
-            .and_then(|meta| meta.get("managedFields").cloned());
-        let mut decoded = schema::decode(applied.object.into(), &info.resource.root)
-            .map_err(Status::internal)?
-            .value;
-        body::finish(info, &mut decoded);
-        decoded.set_meta("managedFields", managed.unwrap_or(Value::Null));
-        Ok(decoded)
-    }
-
-    fn manager<'a>(&self, info: &'a RequestInfo, endpoint: &'a Endpoint) -> FieldManager<'a> {
+        info: &'a RequestInfo,
+        endpoint: &'a Endpoint,
+    ) -> FieldManager<'a> {
         FieldManager {
             root: &info.resource.root,
             group_version: &info.resource.group_version,
@@ -215,12 +91,12 @@ impl ApiServer {
 
     /// Reads the object, lets `produce` make the new one of it, checks, compares and puts
     /// (`Store.Update` over `GuaranteedUpdate`).
-    fn write(
+    pub(super) fn write(
         &mut self,
         info: &RequestInfo,
         uid: &str,
         may_create: bool,
-        facts: &mut Vec<Fact>,
+        trace: &mut Trace,
         produce: impl FnOnce(&Self, &Value) -> Result<Value, Refusal>,
     ) -> Result<Answer, Refusal> {
         let key = storage_key(&info.resource, &info.namespace, &info.name);
@@ -231,14 +107,14 @@ impl ApiServer {
                 return Err(Status::not_found(&info.group_resource(), &info.name));
             }
             let object = produce(self, &self.nothing(info))?;
-            let object = self.create_object(info, object, facts)?;
+            let object = self.create_object(info, object, trace)?;
             return Ok(Answer {
                 code: StatusCode::CREATED,
                 ..Answer::ok(object.as_ref().clone())
             });
         };
         if !uid.is_empty() && uid != live.uid() {
-            facts.push(Fact::UidDiffered {
+            trace.facts.push(Fact::UidDiffered {
                 sent: uid.to_owned(),
                 stored: live.uid().to_owned(),
             });
@@ -255,20 +131,23 @@ impl ApiServer {
             return Err(Status::conflict(&info.group_resource(), &info.name, &why));
         }
         let mut object = produce(self, &live)?;
-        check_version(info, &object, revision, facts)?;
+        check_version(info, &object, revision, trace)?;
         object.set_meta("resourceVersion", revision.to_string());
         before_update(info, &mut object, &live)?;
+        trace
+            .warnings
+            .extend(info.resource.warn(&object, Some(&live)));
         keep_idle_times(&mut object, &live);
         if object == *live {
-            facts.push(Fact::Unchanged(revision));
+            trace.facts.push(Fact::Unchanged(revision));
             return Ok(Answer::ok(object));
         }
         if info.options.dry_run {
-            facts.push(Fact::DryRun);
+            trace.facts.push(Fact::DryRun);
             return Ok(Answer::ok(object));
         }
         let put = self.store.put_if(&key, revision, |after| {
-            facts.push(Fact::Stored {
+            trace.facts.push(Fact::Stored {
                 before: revision,
                 after,
             });
@@ -291,7 +170,7 @@ impl ApiServer {
         &mut self,
         info: &RequestInfo,
         mut object: Value,
-        facts: &mut Vec<Fact>,
+        trace: &mut Trace,
     ) -> Result<Arc<Value>, Refusal> {
         self.check_namespace(info)?;
         if object.name().is_empty() {
@@ -305,21 +184,23 @@ impl ApiServer {
         object.set_meta("uid", self.environment.uid());
         object.set_meta("resourceVersion", Value::Null);
         restore(&mut object, &self.nothing(info), &endpoint(info)?.keeps);
+        info.resource.prepare(&mut object, None);
         if info.resource.generation != Generation::None {
             object.set_meta("generation", 1);
         }
         let kind = info.resource.group_kind();
-        let mut errors = validation::object(&info.resource, &object, None);
+        let mut errors = info.resource.validate(&object, None);
         if errors.is_empty() {
-            errors = validation::metadata(&object);
+            errors = metadata::create(&object);
         }
         if !errors.is_empty() {
             return Err(Status::invalid(&kind, object.name(), &errors));
         }
+        trace.warnings.extend(info.resource.warn(&object, None));
         let key = storage_key(&info.resource, object.namespace(), object.name());
         let resource = info.group_resource();
         if info.options.dry_run {
-            facts.push(Fact::DryRun);
+            trace.facts.push(Fact::DryRun);
             if self.store.get(&key).is_some() {
                 return Err(Status::already_exists(&resource, object.name()));
             }
@@ -328,7 +209,7 @@ impl ApiServer {
         let name = object.name().to_owned();
         self.store
             .put_if(&key, 0, |revision| {
-                facts.push(Fact::Created(revision));
+                trace.facts.push(Fact::Created(revision));
                 object.set_meta("resourceVersion", revision.to_string());
                 Arc::new(object)
             })
@@ -348,7 +229,7 @@ impl ApiServer {
     }
 }
 
-fn endpoint(info: &RequestInfo) -> Result<&Endpoint, Refusal> {
+pub(super) fn endpoint(info: &RequestInfo) -> Result<&Endpoint, Refusal> {
     info.resource
         .endpoint(&info.subresource)
         .ok_or_else(Status::no_such_resource)
@@ -373,27 +254,27 @@ fn check_version(
     info: &RequestInfo,
     object: &Value,
     stored: Revision,
-    facts: &mut Vec<Fact>,
+    trace: &mut Trace,
 ) -> Result<(), Refusal> {
     let resource = info.group_resource();
     match version_of(object)? {
         0 if info.resource.unconditional_update => {
-            facts.push(Fact::VersionNotSent(stored));
+            trace.facts.push(Fact::VersionNotSent(stored));
             Ok(())
         }
         0 => {
-            facts.push(Fact::VersionRequired(stored));
+            trace.facts.push(Fact::VersionRequired(stored));
             let detail = "must be specified for an update";
             let error = FieldError::invalid("metadata.resourceVersion", &0.into(), detail);
             Err(Status::invalid(&resource, &info.name, &[error]))
         }
         sent if sent == stored => {
             // A patch that carries no version takes over the one that it was applied to.
-            facts.push(Fact::VersionMatched(stored));
+            trace.facts.push(Fact::VersionMatched(stored));
             Ok(())
         }
         sent => {
-            facts.push(Fact::VersionDiffered { sent, stored });
+            trace.facts.push(Fact::VersionDiffered { sent, stored });
             Err(Status::modified(&resource, &info.name))
         }
     }
@@ -407,6 +288,7 @@ fn before_update(info: &RequestInfo, object: &mut Value, live: &Value) -> Result
     };
     keep(object, "generation");
     restore(object, live, &endpoint(info)?.keeps);
+    info.resource.prepare(object, Some(live));
     if object.uid().is_empty() {
         keep(object, "uid");
     }
@@ -414,8 +296,8 @@ fn before_update(info: &RequestInfo, object: &mut Value, live: &Value) -> Result
     if rises(info.resource.generation, object, live) {
         object.set_meta("generation", live.generation() + 1);
     }
-    let mut errors = validation::metadata_update(object, live);
-    errors.extend(validation::object(&info.resource, object, Some(live)));
+    let mut errors = metadata::update(object, live);
+    errors.extend(info.resource.validate(object, Some(live)));
     if errors.is_empty() {
         return Ok(());
     }
@@ -476,7 +358,7 @@ fn keep_idle_times(object: &mut Value, live: &Value) {
     }
 }
 
-fn settle_namespace(info: &RequestInfo, object: &mut Value) -> Result<(), Refusal> {
+pub(super) fn settle_namespace(info: &RequestInfo, object: &mut Value) -> Result<(), Refusal> {
     if object.namespace().is_empty() {
         object.set_meta("namespace", info.namespace.as_str());
     } else if object.namespace() != info.namespace {
@@ -487,7 +369,7 @@ fn settle_namespace(info: &RequestInfo, object: &mut Value) -> Result<(), Refusa
     Ok(())
 }
 
-fn check_name(info: &RequestInfo, object: &Value) -> Result<(), Refusal> {
+pub(super) fn check_name(info: &RequestInfo, object: &Value) -> Result<(), Refusal> {
     let (name, url) = (object.name(), &info.name);
     if name.is_empty() {
         return Err(Status::bad_request(format!(
