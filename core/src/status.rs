@@ -98,6 +98,13 @@ impl Status {
         Self::new(409, Some("AlreadyExists"), message).about(resource, name)
     }
 
+    /// 409 `AlreadyExists` where the object of that name is about to go.
+    pub fn being_deleted(resource: &GroupName, name: &str) -> Refusal {
+        let mut status = Self::already_exists(resource, name);
+        status.message = format!("object is being deleted: {}", status.message);
+        status
+    }
+
     /// 409 `Conflict` for a reason of its own.
     pub fn conflict(resource: &GroupName, name: &str, why: &str) -> Refusal {
         let message = format!(

@@ -47,6 +47,10 @@ pub enum Fact {
     },
     /// The write would have changed nothing, so nothing was written.
     Unchanged(Revision),
+    /// The object was marked for deletion and waits for its finalizers or its time.
+    Terminating(Revision),
+    /// The object was deleted, by this revision.
+    Deleted(Revision),
     /// The request asked only to see what would happen.
     DryRun,
 }
@@ -97,6 +101,16 @@ impl fmt::Display for Fact {
                 f,
                 "The result equals what is stored, so nothing was written and the version stays {version}."
             ),
+            Fact::Terminating(version) => write!(
+                f,
+                "The object is marked for deletion as version {version}; it goes when its finalizers are gone and its time is up."
+            ),
+            Fact::Deleted(revision) => {
+                write!(
+                    f,
+                    "The object is gone; the deletion took revision {revision}."
+                )
+            }
             Fact::DryRun => write!(f, "It was a dry run: nothing was stored."),
         }
     }

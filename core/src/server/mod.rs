@@ -1,12 +1,14 @@
 //! The API server: from an HTTP request to an HTTP response.
 
 mod body;
+mod delete;
 mod facts;
 mod kinds;
 mod patching;
 mod read;
 mod request;
 mod resource;
+mod selector;
 mod write;
 
 use std::sync::Arc;
@@ -106,6 +108,8 @@ impl ApiServer {
             ("create", true) => self.create(info, body, trace),
             ("update", false) => self.update(info, body, trace),
             ("patch", false) => self.patch(info, body, trace),
+            ("delete", false) => self.delete(info, body, trace),
+            ("delete", true) => self.delete_collection(info, body, trace),
             _ => Err(Status::method_not_allowed()),
         }
     }

@@ -3,8 +3,12 @@
 use http::StatusCode;
 use serde_json::{Value, json};
 
+use super::resource::Definition;
+use super::selector::Selector;
 use super::{Answer, ApiServer, Fact, RequestInfo, Trace, storage_key};
+use crate::object::Metadata;
 use crate::status::{Refusal, Status};
+use crate::storage::Revision;
 
 impl ApiServer {
     pub(super) fn get(&self, info: &RequestInfo, trace: &mut Trace) -> Result<Answer, Refusal> {
@@ -18,27 +22,54 @@ impl ApiServer {
     }
 
     pub(super) fn list(&self, info: &RequestInfo) -> Result<Answer, Refusal> {
-        let resource = &info.resource;
-        let prefix = format!("{}/", storage_key(resource, &info.namespace, ""));
-        let items: Vec<Value> = self
+        let query = |name| info.query(name).unwrap_or_default();
+        let selector = Selector::parse(
+            query("labelSelector"),
+            query("fieldSelector"),
+            &info.resource,
+        )?;
+        let (revision, _, items) = self.collect(info, &selector);
+        Ok(Answer::ok(list_of(info, revision, items)))
+    }
+
+    /// The current version of the store, and the selected objects with their names.
+    pub(super) fn collect(
+        &self,
+        info: &RequestInfo,
+        selector: &Selector,
+    ) -> (Revision, Vec<String>, Vec<Value>) {
+        let prefix = format!("{}/", storage_key(&info.resource, &info.namespace, ""));
+        let selected = self
             .store
             .range(&prefix)
-            .map(|(_, _, object)| {
-                let mut item = object.as_ref().clone();
-                if let Value::Object(map) = &mut item {
-                    map.remove("kind");
-                    map.remove("apiVersion");
-                }
-                item
-            })
-            .collect();
-        Ok(Answer::ok(json!({
-            "kind": format!("{}List", resource.kind),
-            "apiVersion": resource.group_version.to_string(),
-            "metadata": {"resourceVersion": self.store.revision().to_string()},
-            "items": items,
-        })))
+            .filter(|(_, _, object)| selector.matches(object));
+        let (names, items) = selected
+            .map(|(_, _, object)| (object.name().to_owned(), object.as_ref().clone()))
+            .unzip();
+        (self.store.revision(), names, items)
     }
+}
+
+/// A list as the kind writes it: items of built-in kinds do not repeat kind and version.
+pub(super) fn list_of(info: &RequestInfo, revision: Revision, mut items: Vec<Value>) -> Value {
+    let resource = &info.resource;
+    let mut metadata = json!({"resourceVersion": revision.to_string()});
+    match &resource.definition {
+        Definition::Builtin(_) => {
+            for item in items.iter_mut().filter_map(Value::as_object_mut) {
+                item.remove("kind");
+                item.remove("apiVersion");
+            }
+        }
+        #[allow(unreachable_patterns)]
+        _ => metadata["continue"] = "".into(),
+    }
+    json!({
+        "kind": format!("{}List", resource.kind),
+        "apiVersion": resource.group_version.to_string(),
+        "metadata": metadata,
+        "items": items,
+    })
 }
 
 impl Answer {

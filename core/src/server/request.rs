@@ -27,6 +27,8 @@ pub struct RequestInfo {
     pub content_type: String,
     /// The field manager: from the query, or the part of the User-Agent before the first slash.
     pub manager: String,
+    /// The query, decoded, in its order.
+    pub query: Vec<(String, String)>,
 }
 
 /// The options of a write (`metav1.CreateOptions`, `UpdateOptions`, `PatchOptions`).
@@ -99,11 +101,11 @@ impl RequestInfo {
         };
         let content_type = header(header::CONTENT_TYPE).unwrap_or_default();
         let content_type = content_type.split(';').next().unwrap_or_default().trim();
-        let options = Options::parse(
-            request.uri().query().unwrap_or_default(),
-            verb,
-            content_type,
-        )?;
+        let query: Vec<(String, String)> =
+            form_urlencoded::parse(request.uri().query().unwrap_or_default().as_bytes())
+                .into_owned()
+                .collect();
+        let options = Options::parse(&query, verb, content_type)?;
         let agent = header(header::USER_AGENT).unwrap_or_default();
         let manager = if options.field_manager.is_empty() {
             manager_of_agent(agent)
@@ -119,7 +121,20 @@ impl RequestInfo {
             options,
             content_type: content_type.to_owned(),
             manager,
+            query,
         })
+    }
+
+    /// The first value of a parameter.
+    pub fn query(&self, name: &str) -> Option<&str> {
+        let named = self.query.iter().find(|(key, _)| key == name);
+        named.map(|(_, value)| value.as_str())
+    }
+
+    /// All values of a parameter.
+    pub fn queries<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+        let named = self.query.iter().filter(move |(key, _)| key == name);
+        named.map(|(_, value)| value.as_str())
     }
 
     /// `deployments.apps`, as messages name it.
@@ -142,32 +157,32 @@ fn manager_of_agent(agent: &str) -> String {
 }
 
 impl Options {
-    fn parse(query: &str, verb: &str, content_type: &str) -> Result<Self, Refusal> {
+    fn parse(query: &[(String, String)], verb: &str, content_type: &str) -> Result<Self, Refusal> {
         let mut options = Self::default();
         let mut errors = Vec::new();
         let mut forced = false;
-        for (key, value) in form_urlencoded::parse(query.as_bytes()) {
-            match key.as_ref() {
+        for (key, value) in query {
+            match key.as_str() {
                 "dryRun" if value == "All" => options.dry_run = true,
                 "dryRun" => errors.push(FieldError::not_supported(
                     "dryRun",
                     &serde_json::json!([value]),
                     &["All"],
                 )),
-                "fieldManager" => options.field_manager = value.into_owned(),
-                "fieldValidation" => match value.as_ref() {
+                "fieldManager" => options.field_manager = value.clone(),
+                "fieldValidation" => match value.as_str() {
                     "" | "Warn" => options.field_validation = FieldValidation::Warn,
                     "Ignore" => options.field_validation = FieldValidation::Ignore,
                     "Strict" => options.field_validation = FieldValidation::Strict,
                     _ => errors.push(FieldError::not_supported(
                         "fieldValidation",
-                        &value.into(),
+                        &value.as_str().into(),
                         &["", "Ignore", "Strict", "Warn"],
                     )),
                 },
                 "force" => {
                     forced = true;
-                    options.force = !matches!(value.as_ref(), "false" | "0");
+                    options.force = !matches!(value.as_str(), "false" | "0");
                 }
                 _ => {}
             }

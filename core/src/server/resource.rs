@@ -107,6 +107,30 @@ impl Resource {
         }
     }
 
+    /// How many seconds a graceful deletion gives an object; `None` if the kind knows none.
+    pub(super) fn grace(&self, object: &Value, requested: Option<i64>) -> Option<i64> {
+        let requested = requested.map(|seconds| if seconds < 0 { 1 } else { seconds });
+        match &self.definition {
+            Definition::Builtin(rules) => rules.grace.map(|grace| grace(object, requested)),
+        }
+    }
+
+    /// Whether a deletion answers with the deleted object rather than a status.
+    pub(super) fn returns_deleted(&self) -> bool {
+        match &self.definition {
+            Definition::Builtin(rules) => rules.returns_deleted,
+        }
+    }
+
+    /// The fields that collections can be selected by, and whether the kind has a list of its
+    /// own, which shows in what an unknown one is answered.
+    pub(super) fn selectable_fields(&self) -> (Vec<&str>, bool) {
+        let Definition::Builtin(rules) = &self.definition;
+        let mut fields = vec!["metadata.name", "metadata.namespace"];
+        fields.extend(rules.fields);
+        (fields, !rules.fields.is_empty())
+    }
+
     /// The path of an object in the API.
     pub fn path(&self, namespace: &str, name: &str) -> String {
         let GroupVersion { group, version } = &self.group_version;

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::resource::{Endpoint, Generation};
 use super::{
-    Answer, ApiServer, DEFAULT_NAMESPACE, Fact, RequestInfo, Trace, body, kinds::metadata,
+    Answer, ApiServer, DEFAULT_NAMESPACE, Fact, RequestInfo, Trace, body, delete, kinds::metadata,
     storage_key,
 };
 use crate::apply::{FieldManager, PathElement, Set};
@@ -138,6 +138,10 @@ impl ApiServer {
             .warnings
             .extend(info.resource.warn(&object, Some(&live)));
         keep_idle_times(&mut object, &live);
+        if delete::releases(&object, &live) {
+            self.finish_deletion(info, &key, revision, trace)?;
+            return Ok(Answer::ok(object));
+        }
         if object == *live {
             trace.facts.push(Fact::Unchanged(revision));
             return Ok(Answer::ok(object));
@@ -199,11 +203,15 @@ impl ApiServer {
         trace.warnings.extend(info.resource.warn(&object, None));
         let key = storage_key(&info.resource, object.namespace(), object.name());
         let resource = info.group_resource();
+        if let Some((_, existing)) = self.store.get(&key) {
+            return Err(if existing.meta_text("deletionTimestamp").is_empty() {
+                Status::already_exists(&resource, object.name())
+            } else {
+                Status::being_deleted(&resource, object.name())
+            });
+        }
         if info.options.dry_run {
             trace.facts.push(Fact::DryRun);
-            if self.store.get(&key).is_some() {
-                return Err(Status::already_exists(&resource, object.name()));
-            }
             return Ok(Arc::new(object));
         }
         let name = object.name().to_owned();
@@ -293,6 +301,17 @@ fn before_update(info: &RequestInfo, object: &mut Value, live: &Value) -> Result
         keep(object, "uid");
     }
     keep(object, "creationTimestamp");
+    // An update neither takes back nor moves a deletion, and grace is not forgotten.
+    if !live.meta_text("deletionTimestamp").is_empty() {
+        keep(object, "deletionTimestamp");
+    }
+    let grace = "deletionGracePeriodSeconds";
+    if object
+        .metadata()
+        .is_none_or(|meta| !meta.contains_key(grace))
+    {
+        keep(object, grace);
+    }
     if rises(info.resource.generation, object, live) {
         object.set_meta("generation", live.generation() + 1);
     }

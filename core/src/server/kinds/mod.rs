@@ -22,6 +22,13 @@ pub struct Rules {
     pub validate: fn(&Value, Option<&Value>) -> Vec<FieldError>,
     /// What deserves a warning though it is accepted.
     pub warn: fn(&Value, Option<&Value>) -> Vec<String>,
+    /// For kinds that are deleted gracefully: how many seconds an object is given, from what was
+    /// asked for (`CheckGracefulDelete`).
+    pub grace: Option<fn(&Value, Option<i64>) -> i64>,
+    /// Whether a deletion answers with the deleted object (`ReturnDeletedObject`).
+    pub returns_deleted: bool,
+    /// Fields to select by besides name and namespace.
+    pub fields: &'static [&'static str],
 }
 
 impl Rules {
@@ -30,6 +37,9 @@ impl Rules {
         prepare: |_, _| {},
         validate: |_, _| Vec::new(),
         warn: |_, _| Vec::new(),
+        grace: None,
+        returns_deleted: false,
+        fields: &[],
     };
 }
 

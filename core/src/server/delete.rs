@@ -1,0 +1,443 @@
+//! Delete (`k8s.io/apiserver/pkg/endpoints/handlers/delete.go`, `pkg/registry/rest/delete.go`,
+//! `Store.Delete` of `pkg/registry/generic/registry/store.go`).
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::selector::Selector;
+use super::{Answer, ApiServer, Fact, RequestInfo, Trace, body, storage_key};
+use crate::environment::Timestamp;
+use crate::json::{self, Node};
+use crate::object::{GroupName, Metadata};
+use crate::status::{FieldError, Refusal, Status};
+use crate::storage::Revision;
+
+/// The finalizer that keeps dependents.
+const ORPHAN: &str = "orphan";
+/// The finalizer that deletes dependents first.
+const FOREGROUND: &str = "foregroundDeletion";
+
+/// `metav1.DeleteOptions`.
+#[derive(Clone, Debug, Default)]
+struct DeleteOptions {
+    grace_period_seconds: Option<i64>,
+    uid: Option<String>,
+    resource_version: Option<String>,
+    orphan_dependents: Option<bool>,
+    propagation_policy: Option<String>,
+    dry_run: Vec<String>,
+}
+
+impl ApiServer {
+    pub(super) fn delete(
+        &mut self,
+        info: &RequestInfo,
+        bytes: &[u8],
+        trace: &mut Trace,
+    ) -> Result<Answer, Refusal> {
+        let options = DeleteOptions::read(info, bytes)?;
+        self.delete_object(info, &info.name, &options, trace)
+            .map(Answer::ok)
+    }
+
+    /// Deletes every selected object of a collection; answers with what was there before.
+    pub(super) fn delete_collection(
+        &mut self,
+        info: &RequestInfo,
+        bytes: &[u8],
+        trace: &mut Trace,
+    ) -> Result<Answer, Refusal> {
+        let options = DeleteOptions::read(info, bytes)?;
+        let query = |name| info.query(name).unwrap_or_default();
+        let selector = Selector::parse(
+            query("labelSelector"),
+            query("fieldSelector"),
+            &info.resource,
+        )?;
+        let (revision, names, list) = self.collect(info, &selector);
+        for name in names {
+            self.delete_object(info, &name, &options, trace)?;
+        }
+        Ok(Answer::ok(super::read::list_of(info, revision, list)))
+    }
+
+    fn delete_object(
+        &mut self,
+        info: &RequestInfo,
+        name: &str,
+        options: &DeleteOptions,
+        trace: &mut Trace,
+    ) -> Result<Value, Refusal> {
+        let resource = &info.resource;
+        let key = storage_key(resource, &info.namespace, name);
+        let stored = self.store.get(&key);
+        let (revision, live) = stored
+            .map(|(revision, live)| (revision, Arc::clone(live)))
+            .ok_or_else(|| Status::not_found(&info.group_resource(), name))?;
+        options.check_preconditions(&resource.group_kind(), &live, trace)?;
+        let mut object = live.as_ref().clone();
+        let now = self.environment.now();
+        let grace = resource.grace(&live, options.grace_period_seconds);
+        let graceful = match mark_graceful(&mut object, grace, options.grace_period_seconds, now) {
+            Grace::Pending => return Ok(self.deleted(info, &live)),
+            Grace::None => false,
+            Grace::Set => true,
+        };
+        let finalizers = options.finalizers(&object);
+        if finalizers != object.finalizers() {
+            let finalizers: Vec<Value> = finalizers.iter().map(|f| (*f).into()).collect();
+            let finalizers = if finalizers.is_empty() {
+                Value::Null
+            } else {
+                finalizers.into()
+            };
+            object.set_meta("finalizers", finalizers);
+        }
+        let pending = !object.finalizers().is_empty();
+        if pending && !graceful {
+            mark_deleting(&mut object, now);
+        }
+        if options.is_dry_run() {
+            trace.facts.push(Fact::DryRun);
+            return Ok(if pending || graceful {
+                object
+            } else {
+                self.deleted(info, &live)
+            });
+        }
+        let mut revision = revision;
+        if pending || graceful {
+            let marked = self.mark(info, &key, revision, &live, object, trace)?;
+            let waits = marked
+                .metadata()
+                .and_then(|meta| meta.get("deletionGracePeriodSeconds")?.as_i64())
+                .is_some_and(|seconds| seconds > 0);
+            if pending || waits {
+                return Ok(marked.as_ref().clone());
+            }
+            revision = self.store.revision();
+        }
+        self.remove(info, &key, revision, trace)
+    }
+
+    /// Writes the deletion mark; nothing if it is there already.
+    fn mark(
+        &mut self,
+        info: &RequestInfo,
+        key: &str,
+        before: Revision,
+        live: &Arc<Value>,
+        mut object: Value,
+        trace: &mut Trace,
+    ) -> Result<Arc<Value>, Refusal> {
+        if object == **live {
+            trace.facts.push(Fact::Unchanged(before));
+            return Ok(Arc::clone(live));
+        }
+        self.store
+            .put_if(key, before, |after| {
+                trace.facts.push(Fact::Terminating(after));
+                object.set_meta("resourceVersion", after.to_string());
+                Arc::new(object)
+            })
+            .map_err(|_| Status::modified(&info.group_resource(), &info.name))
+    }
+
+    fn remove(
+        &mut self,
+        info: &RequestInfo,
+        key: &str,
+        revision: Revision,
+        trace: &mut Trace,
+    ) -> Result<Value, Refusal> {
+        let last = self.store.get(key).map(|(_, object)| Arc::clone(object));
+        let deleted = self
+            .store
+            .delete_if(key, revision)
+            .map_err(|_| Status::modified(&info.group_resource(), &info.name))?;
+        trace.facts.push(Fact::Deleted(deleted));
+        Ok(last.map_or(Value::Null, |last| self.deleted(info, &last)))
+    }
+
+    /// What the deletion of an object answers (`finalizeDelete`).
+    fn deleted(&self, info: &RequestInfo, last: &Value) -> Value {
+        if info.resource.returns_deleted() {
+            return last.clone();
+        }
+        let resource = info.group_resource();
+        let mut details = json!({"name": last.name(), "kind": resource.name, "uid": last.uid()});
+        if !resource.group.is_empty() {
+            details["group"] = resource.group.into();
+        }
+        json!({
+            "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success",
+            "details": details,
+        })
+    }
+
+    /// Deletes an object whose last finalizer an update has just removed. The answer is the
+    /// object as it would have been written (`ShouldDeleteDuringUpdate`).
+    pub(super) fn finish_deletion(
+        &mut self,
+        info: &RequestInfo,
+        key: &str,
+        revision: Revision,
+        trace: &mut Trace,
+    ) -> Result<(), Refusal> {
+        if info.options.dry_run {
+            trace.facts.push(Fact::DryRun);
+            return Ok(());
+        }
+        self.remove(info, key, revision, trace).map(|_| ())
+    }
+}
+
+/// Whether an update takes away the last thing that keeps a terminating object.
+pub(super) fn releases(object: &Value, live: &Value) -> bool {
+    let live = live.metadata();
+    let grace = live.and_then(|meta| meta.get("deletionGracePeriodSeconds")?.as_i64());
+    let terminating = live.is_some_and(|meta| meta.contains_key("deletionTimestamp"));
+    object.finalizers().is_empty() && terminating && grace.unwrap_or(0) == 0
+}
+
+enum Grace {
+    /// The kind knows no graceful deletion, or the time is up.
+    None,
+    /// The object now says when it is to go.
+    Set,
+    /// It is being deleted already and nothing new was asked.
+    Pending,
+}
+
+/// `rest.BeforeDelete` for kinds that are deleted gracefully.
+fn mark_graceful(
+    object: &mut Value,
+    grace: Option<i64>,
+    requested: Option<i64>,
+    now: Timestamp,
+) -> Grace {
+    let Some(grace) = grace else {
+        return Grace::None;
+    };
+    let meta = object.metadata();
+    let until = meta.and_then(|meta| Timestamp::parse(meta.get("deletionTimestamp")?.as_str()?));
+    let current = meta.and_then(|meta| meta.get("deletionGracePeriodSeconds")?.as_i64());
+    let Some(until) = until else {
+        let seconds = u64::try_from(grace).unwrap_or(0);
+        let at = Timestamp {
+            seconds: now.seconds + seconds,
+        };
+        object.set_meta("deletionTimestamp", at.to_string());
+        object.set_meta("deletionGracePeriodSeconds", grace);
+        raise_generation(object);
+        return Grace::Set;
+    };
+    let current = current.unwrap_or(0);
+    let Some(requested) = requested.map(|seconds| if seconds < 0 { 1 } else { seconds }) else {
+        return if current == 0 {
+            Grace::None
+        } else {
+            Grace::Pending
+        };
+    };
+    if current == 0 {
+        return Grace::None;
+    }
+    if requested >= current {
+        return Grace::Pending;
+    }
+    let start = until.seconds.saturating_sub(current.unsigned_abs());
+    let shortened = start + requested.unsigned_abs();
+    let (at, period) = if shortened < now.seconds {
+        (now.seconds, i64::from(requested != 0))
+    } else {
+        (shortened, requested)
+    };
+    object.set_meta("deletionTimestamp", Timestamp { seconds: at }.to_string());
+    object.set_meta("deletionGracePeriodSeconds", period);
+    Grace::Set
+}
+
+/// `markAsDeleting`: for kinds without graceful deletion that wait for their finalizers.
+fn mark_deleting(object: &mut Value, now: Timestamp) {
+    let until = Timestamp::parse(object.meta_text("deletionTimestamp"));
+    if until.is_none() {
+        raise_generation(object);
+    }
+    if until.is_none_or(|until| until > now) {
+        object.set_meta("deletionTimestamp", now.to_string());
+    }
+    object.set_meta("deletionGracePeriodSeconds", 0);
+}
+
+fn raise_generation(object: &mut Value) {
+    let generation = object.generation();
+    if generation > 0 {
+        object.set_meta("generation", generation + 1);
+    }
+}
+
+impl DeleteOptions {
+    /// From the body, or where there is none from the query.
+    fn read(info: &RequestInfo, bytes: &[u8]) -> Result<Self, Refusal> {
+        body::check_size(bytes)?;
+        let options = if bytes.is_empty() {
+            Self::from_query(info)
+        } else {
+            let node = json::parse(bytes).map_err(|error| {
+                Status::bad_request(format!(
+                    "couldn't get version/kind; json parse error: {}",
+                    error.message
+                ))
+            })?;
+            Self::from_body(&node)?
+        };
+        options.validate()?;
+        Ok(options)
+    }
+
+    fn from_query(info: &RequestInfo) -> Self {
+        let query = |name| info.query(name);
+        Self {
+            grace_period_seconds: query("gracePeriodSeconds").and_then(|text| text.parse().ok()),
+            uid: query("uid").map(str::to_owned),
+            resource_version: query("resourceVersion").map(str::to_owned),
+            orphan_dependents: query("orphanDependents").map(|text| text != "false"),
+            propagation_policy: query("propagationPolicy").map(str::to_owned),
+            dry_run: info.queries("dryRun").map(str::to_owned).collect(),
+        }
+    }
+
+    fn from_body(node: &Node) -> Result<Self, Refusal> {
+        let text = |node: Option<&Node>| match node {
+            Some(Node::String(text)) => Some(text.clone()),
+            _ => None,
+        };
+        if let (Some(kind), Some(version)) = (node.text("kind"), node.text("apiVersion"))
+            && kind != "DeleteOptions"
+        {
+            return Err(Status::bad_request(format!(
+                "no kind {} is registered for version {} in scheme \
+                 \"k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27\"",
+                crate::go::quote(kind),
+                crate::go::quote(version)
+            )));
+        }
+        let preconditions = node.get("preconditions");
+        let precondition = |field| text(preconditions.and_then(|node| node.get(field)));
+        Ok(Self {
+            grace_period_seconds: match node.get("gracePeriodSeconds") {
+                Some(Node::Number(n)) => n.as_i64(),
+                _ => None,
+            },
+            uid: precondition("uid"),
+            resource_version: precondition("resourceVersion"),
+            orphan_dependents: match node.get("orphanDependents") {
+                Some(Node::Bool(orphan)) => Some(*orphan),
+                _ => None,
+            },
+            propagation_policy: text(node.get("propagationPolicy")),
+            dry_run: match node.get("dryRun") {
+                Some(Node::Array(items)) => items.iter().filter_map(|i| text(Some(i))).collect(),
+                _ => Vec::new(),
+            },
+        })
+    }
+
+    /// `ValidateDeleteOptions`.
+    fn validate(&self) -> Result<(), Refusal> {
+        let mut errors = Vec::new();
+        if let (Some(policy), Some(_)) = (&self.propagation_policy, self.orphan_dependents) {
+            let detail = "orphanDependents and deletionPropagation cannot be both set";
+            errors.push(FieldError::invalid(
+                "propagationPolicy",
+                &policy.as_str().into(),
+                detail,
+            ));
+        }
+        if let Some(policy) = &self.propagation_policy
+            && !matches!(policy.as_str(), "Foreground" | "Background" | "Orphan")
+        {
+            errors.push(FieldError::not_supported(
+                "propagationPolicy",
+                &policy.as_str().into(),
+                &["Foreground", "Background", "Orphan", "nil"],
+            ));
+        }
+        if self.dry_run.iter().any(|value| value != "All") {
+            let value = json!(self.dry_run);
+            errors.push(FieldError::not_supported("dryRun", &value, &["All"]));
+        }
+        if errors.is_empty() {
+            return Ok(());
+        }
+        let kind = GroupName::new("meta.k8s.io", "DeleteOptions");
+        Err(Status::invalid(&kind, "", &errors))
+    }
+
+    fn is_dry_run(&self) -> bool {
+        !self.dry_run.is_empty()
+    }
+
+    fn check_preconditions(
+        &self,
+        kind: &GroupName,
+        live: &Value,
+        trace: &mut Trace,
+    ) -> Result<(), Refusal> {
+        let name = live.name();
+        if let Some(uid) = &self.uid
+            && uid != live.uid()
+        {
+            trace.facts.push(Fact::UidDiffered {
+                sent: uid.clone(),
+                stored: live.uid().to_owned(),
+            });
+            let why = format!(
+                "the UID in the precondition ({uid}) does not match the UID in record ({}). \
+                 The object might have been deleted and then recreated",
+                live.uid()
+            );
+            return Err(Status::conflict(kind, name, &why));
+        }
+        let stored = live.resource_version();
+        if let Some(version) = &self.resource_version
+            && version != stored
+        {
+            if let (Ok(sent), Ok(stored)) = (version.parse(), stored.parse()) {
+                trace.facts.push(Fact::VersionDiffered { sent, stored });
+            }
+            let why = format!(
+                "the ResourceVersion in the precondition ({version}) does not match the \
+                 ResourceVersion in record ({stored}). The object might have been modified"
+            );
+            return Err(Status::conflict(kind, name, &why));
+        }
+        Ok(())
+    }
+
+    /// The finalizers with those of garbage collection as asked for
+    /// (`deletionFinalizersForGarbageCollection`).
+    fn finalizers<'a>(&self, object: &'a Value) -> Vec<&'a str> {
+        let present = object.finalizers();
+        let (orphan, foreground) =
+            match (self.orphan_dependents, self.propagation_policy.as_deref()) {
+                (Some(orphan), _) => (orphan, false),
+                (None, Some(policy)) => (policy == "Orphan", policy == "Foreground"),
+                (None, None) => {
+                    let first = present.iter().find(|f| matches!(**f, ORPHAN | FOREGROUND));
+                    (first == Some(&ORPHAN), first == Some(&FOREGROUND))
+                }
+            };
+        let mut wanted: Vec<&str> = present
+            .iter()
+            .copied()
+            .filter(|finalizer| !matches!(*finalizer, ORPHAN | FOREGROUND))
+            .collect();
+        wanted.extend(orphan.then_some(ORPHAN));
+        wanted.extend(foreground.then_some(FOREGROUND));
+        let same = wanted.len() == present.len() && wanted.iter().all(|f| present.contains(f));
+        if same { present } else { wanted }
+    }
+}
