@@ -13,7 +13,7 @@ mod updater;
 pub use element::PathElement;
 pub use fields_v1::{from_fields_v1, to_fields_v1};
 pub use manager::FieldManager;
-pub use managers::{Manager, Managers, Operation};
+pub use managers::{Manager, Managers, Operation, Owned};
 pub use set::{Path, Set};
 pub use typed::{Comparison, compare, extract, field_set, merge, remove, validate};
 pub use updater::Conflict;

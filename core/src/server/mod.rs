@@ -8,6 +8,7 @@ mod patching;
 mod read;
 mod request;
 mod resource;
+mod scale;
 mod selector;
 mod write;
 

@@ -5,20 +5,23 @@ use serde_json::{Value, json};
 
 use super::resource::Definition;
 use super::selector::Selector;
-use super::{Answer, ApiServer, Fact, RequestInfo, Trace, storage_key};
+use super::{Answer, ApiServer, Fact, RequestInfo, Trace, scale, storage_key};
 use crate::object::Metadata;
 use crate::status::{Refusal, Status};
 use crate::storage::Revision;
 
 impl ApiServer {
     pub(super) fn get(&self, info: &RequestInfo, trace: &mut Trace) -> Result<Answer, Refusal> {
-        let key = storage_key(&info.resource, &info.namespace, &info.name);
+        let key = storage_key(info.stored_resource(), &info.namespace, &info.name);
         let (revision, object) = self
             .store
             .get(&key)
             .ok_or_else(|| Status::not_found(&info.group_resource(), &info.name))?;
         trace.facts.push(Fact::Read(revision));
-        Ok(Answer::ok(object.as_ref().clone()))
+        Ok(Answer::ok(match info.parent {
+            Some(_) => scale::of(object),
+            None => object.as_ref().clone(),
+        }))
     }
 
     pub(super) fn list(&self, info: &RequestInfo) -> Result<Answer, Refusal> {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use http::{Method, Request, header};
 
 use super::resource::{Resource, Resources};
+use super::scale::{self, SCALE};
 use crate::object::GroupName;
 use crate::status::{FieldError, Refusal, Status};
 
@@ -15,6 +16,8 @@ pub struct RequestInfo {
     pub verb: String,
     /// The resource.
     pub resource: Arc<Resource>,
+    /// The resource of the stored object, where the request sees only a view of it (`scale`).
+    pub parent: Option<Arc<Resource>>,
     /// The namespace; empty for cluster-scoped resources.
     pub namespace: String,
     /// The object's name; empty for the whole collection.
@@ -112,9 +115,14 @@ impl RequestInfo {
         } else {
             options.field_manager.clone()
         };
+        let (resource, parent) = match scale::resource() {
+            Some(view) if subresource == SCALE => (view, Some(Arc::clone(resource))),
+            _ => (resource, None),
+        };
         Ok(Self {
             verb: verb.to_owned(),
             resource: Arc::clone(resource),
+            parent,
             namespace: namespace.to_owned(),
             name: name.to_owned(),
             subresource: subresource.to_owned(),
@@ -139,7 +147,12 @@ impl RequestInfo {
 
     /// `deployments.apps`, as messages name it.
     pub fn group_resource(&self) -> GroupName {
-        self.resource.group_resource()
+        self.stored_resource().group_resource()
+    }
+
+    /// The resource of the stored object.
+    pub fn stored_resource(&self) -> &Arc<Resource> {
+        self.parent.as_ref().unwrap_or(&self.resource)
     }
 }
 

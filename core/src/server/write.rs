@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::resource::{Endpoint, Generation};
 use super::{
     Answer, ApiServer, DEFAULT_NAMESPACE, Fact, RequestInfo, Trace, body, delete, kinds::metadata,
-    storage_key,
+    scale, storage_key,
 };
 use crate::apply::{FieldManager, PathElement, Set};
 use crate::go;
@@ -89,9 +89,33 @@ impl ApiServer {
         }
     }
 
+    /// Writes what `produce` makes of the stored object, or of the view that the request has of it.
+    pub(super) fn write(
+        &mut self,
+        info: &RequestInfo,
+        uid: &str,
+        may_create: bool,
+        trace: &mut Trace,
+        produce: impl FnOnce(&Self, &Value) -> Result<Value, Refusal>,
+    ) -> Result<Answer, Refusal> {
+        let Some(parent) = &info.parent else {
+            return self.write_object(info, uid, may_create, trace, produce);
+        };
+        let whole = RequestInfo {
+            resource: Arc::clone(parent),
+            parent: None,
+            ..info.clone()
+        };
+        let mut answer = self.write_object(&whole, uid, false, trace, |server, live| {
+            scale::write_through(server, parent, live, produce)
+        })?;
+        answer.body = scale::of(&answer.body);
+        Ok(answer)
+    }
+
     /// Reads the object, lets `produce` make the new one of it, checks, compares and puts
     /// (`Store.Update` over `GuaranteedUpdate`).
-    pub(super) fn write(
+    fn write_object(
         &mut self,
         info: &RequestInfo,
         uid: &str,

@@ -84,6 +84,10 @@ pub(super) fn all() -> Vec<Builtin> {
                     name: "status",
                     keeps: Set::of_fields(&[&["spec"], &["metadata", "labels"]]),
                 },
+                Endpoint {
+                    name: "scale",
+                    keeps: status(),
+                },
             ],
             rules: deployment::RULES,
         },
