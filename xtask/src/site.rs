@@ -56,7 +56,7 @@ pub fn play(workspace: &Workspace, port: u16, release: bool) -> Outcome<()> {
         .args(["serve", "--address", "127.0.0.1", "--port"])
         .arg(port.to_string())
         .arg("--dist")
-        .arg(workspace.scratch("play"));
+        .arg(workspace.scratch(&format!("play-{port}")));
     if release {
         serve.arg("--release");
     }
@@ -76,6 +76,7 @@ pub fn play(workspace: &Workspace, port: u16, release: bool) -> Outcome<()> {
 
 fn trunk(workspace: &Workspace, kit: &Kit) -> Outcome<Command> {
     let mut trunk = kit.command(workspace, "trunk")?;
+    trunk.env("RUST_BACKTRACE", "0"); // Trunk shows one for every mistake in the page
     if std::env::var_os("NO_COLOR").is_some() {
         // Trunk takes only a boolean for what is elsewhere any value.
         trunk.env("NO_COLOR", "true");

@@ -12,14 +12,8 @@ use crate::{progress, system};
 /// The target that browsers run.
 pub const TARGET: &str = "wasm32-unknown-unknown";
 
-/// Debian's compiler (the one kept new enough for browsers), its sources, LLVM and linter.
-const DEBIAN_PACKAGES: [&str; 5] = [
-    "rustc-web",
-    "cargo-web",
-    "rust-web-src",
-    "rust-web-llvm",
-    "rust-web-clippy",
-];
+/// Debian's compiler (the one kept new enough for browsers), its sources and its linter.
+const DEBIAN_PACKAGES: [&str; 4] = ["rustc-web", "cargo-web", "rust-web-src", "rust-web-clippy"];
 const DEBIAN_RUSTC: &str = "/usr/bin/rustc";
 const DEBIAN_CARGO: &str = "/usr/bin/cargo";
 
@@ -73,6 +67,7 @@ pub fn wasm(workspace: &Workspace) -> Outcome<Toolchain> {
     }
     if let Some(version) = debian_version(workspace)
         && has_target(&mut workspace.command(DEBIAN_RUSTC))
+        && debian_linker(workspace).is_some_and(|linker| linker.exists())
         && fs::read_to_string(std_marker()).is_ok_and(|built| built == version)
     {
         return debian(workspace);
@@ -121,7 +116,6 @@ fn bring_debian(workspace: &Workspace) -> Outcome<()> {
         DEBIAN_RUSTC,
         DEBIAN_CARGO,
         "/usr/bin/clippy-driver",
-        "/usr/bin/rust-lld",
         "/usr/lib/rustlib/src/rust/library/Cargo.toml",
     ];
     if debian_version(workspace).is_none() || !parts.iter().all(|part| Path::new(part).exists()) {
@@ -133,7 +127,38 @@ fn bring_debian(workspace: &Workspace) -> Outcome<()> {
             format!("apt-get install {}", DEBIAN_PACKAGES.join(" ")),
         )
     })?;
+    link_linker(workspace)?;
     build_std(workspace, &version)
+}
+
+/// Puts LLVM's linker where rustc looks for it: among its own tools.
+fn link_linker(workspace: &Workspace) -> Outcome<()> {
+    let title = "linker for the browser";
+    let remedy = "cargo xtask setup, as root";
+    let llvm = rustc_fact(workspace, "LLVM version: ");
+    let (Some(linker), Some(llvm)) = (debian_linker(workspace), llvm) else {
+        return Err(Failure::new(
+            format!("{title}: rustc -vV does not say what it needs"),
+            remedy,
+        ));
+    };
+    let major = llvm.split('.').next().unwrap_or(&llvm);
+    let package = format!("lld-{major}");
+    let program = format!("/usr/bin/{package}");
+    if !Path::new(&program).exists() {
+        system::install(workspace, title, &[&package])?;
+    }
+    if linker.exists() {
+        return Ok(());
+    }
+    let told = |error: std::io::Error| Failure::new(format!("{title}: {error}"), remedy);
+    if let Some(folder) = linker.parent() {
+        fs::create_dir_all(folder).map_err(told)?;
+    }
+    if linker.is_symlink() {
+        fs::remove_file(&linker).map_err(told)?; // to one that is gone
+    }
+    link(&program, &linker).map_err(told)
 }
 
 /// Builds the standard library for the browser from Debian's sources of it, and puts it where
@@ -180,14 +205,6 @@ fn build_std(workspace: &Workspace, version: &str) -> Outcome<()> {
         {
             fs::copy(&rlib, library.join(name)).map_err(told)?;
         }
-    }
-    // rustc wants its linker among its own tools.
-    let linker = host(workspace).map(|host| sysroot.join(host).join("bin/rust-lld"));
-    if let Some(linker) = linker.filter(|linker| !linker.exists()) {
-        if let Some(folder) = linker.parent() {
-            fs::create_dir_all(folder).map_err(told)?;
-        }
-        link("/usr/bin/rust-lld", &linker).map_err(told)?;
     }
     // What was built against an older one cannot be used any more.
     for stale in [workspace.wasm_target(), crate_folder] {
@@ -247,10 +264,20 @@ fn debian_version(workspace: &Workspace) -> Option<String> {
         .then(|| version.join(" "))
 }
 
-fn host(workspace: &Workspace) -> Option<String> {
+fn debian_linker(workspace: &Workspace) -> Option<PathBuf> {
+    let host = rustc_fact(workspace, "host: ")?;
+    Some(
+        Path::new("/usr/lib/rustlib")
+            .join(host)
+            .join("bin/rust-lld"),
+    )
+}
+
+/// What Debian's rustc says of itself after `label`.
+fn rustc_fact(workspace: &Workspace, label: &str) -> Option<String> {
     let told = system::output(workspace.command(DEBIAN_RUSTC).arg("-vV"))?;
     told.lines()
-        .find_map(|line| line.strip_prefix("host: "))
+        .find_map(|line| line.strip_prefix(label))
         .map(str::to_owned)
 }
 
