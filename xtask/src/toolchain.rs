@@ -66,9 +66,8 @@ pub fn wasm(workspace: &Workspace) -> Outcome<Toolchain> {
         return Ok(Toolchain::Own);
     }
     if let Some(version) = debian_version(workspace)
-        && has_target(&mut workspace.command(DEBIAN_RUSTC))
+        && has_built_std(workspace, &version)
         && debian_linker(workspace).is_some_and(|linker| linker.exists())
-        && fs::read_to_string(std_marker()).is_ok_and(|built| built == version)
     {
         return debian(workspace);
     }
@@ -128,7 +127,16 @@ fn bring_debian(workspace: &Workspace) -> Outcome<()> {
         )
     })?;
     link_linker(workspace)?;
+    if has_built_std(workspace, &version) {
+        return Ok(());
+    }
     build_std(workspace, &version)
+}
+
+/// Whether the standard library that was built here is the one of that compiler.
+fn has_built_std(workspace: &Workspace, version: &str) -> bool {
+    has_target(&mut workspace.command(DEBIAN_RUSTC))
+        && fs::read_to_string(std_marker()).is_ok_and(|built| built == version)
 }
 
 /// Puts LLVM's linker where rustc looks for it: among its own tools.
