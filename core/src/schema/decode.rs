@@ -139,6 +139,8 @@ impl<'a> Decoder<'a> {
                 {
                     None
                 }
+                // The field manager tells a reset by an empty list, and then writes its own.
+                Some(value) if field.name == "managedFields" => Some(value),
                 Some(value)
                     if field.omit != Omit::Never
                         && (!field.pointer || value.is_array())
