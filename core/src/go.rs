@@ -22,7 +22,10 @@ pub fn quote(text: &str) -> String {
             c if (c as u32) < 0x20 || c as u32 == 0x7f => {
                 let _ = write!(out, "\\x{:02x}", c as u32);
             }
-            c if (0x80..0xa0).contains(&(c as u32)) => {
+            c if unprintable(c) && c as u32 > 0xffff => {
+                let _ = write!(out, "\\U{:08x}", c as u32);
+            }
+            c if unprintable(c) => {
                 let _ = write!(out, "\\u{:04x}", c as u32);
             }
             c => out.push(c),
@@ -30,6 +33,17 @@ pub fn quote(text: &str) -> String {
     }
     out.push('"');
     out
+}
+
+/// What Go does not count as printable beyond ASCII (`strconv.IsPrint`): controls, spaces, format
+/// characters, private use.
+fn unprintable(c: char) -> bool {
+    c.is_control()
+        || (c != ' ' && c.is_whitespace())
+        || matches!(c as u32,
+            0xad | 0x600..=0x605 | 0x61c | 0x6dd | 0x70f | 0x180e | 0x200b..=0x200f
+            | 0x202a..=0x202e | 0x2060..=0x206f | 0xe000..=0xf8ff | 0xfeff | 0xfff0..=0xfffb
+            | 0xfffe | 0xffff | 0xe0000..=0xe0fff | 0xf0000..)
 }
 
 /// A list of strings as Go's `%q` prints a `[]string`.
@@ -79,6 +93,119 @@ pub fn number(n: &serde_json::Number) -> String {
     }
 }
 
+/// A value as Go's JSON encoder writes it: keys sorted, and what HTML would mistake escaped.
+pub fn json(value: &Value) -> String {
+    let mut out = String::new();
+    write_json(value, &mut out);
+    out
+}
+
+fn write_json(value: &Value, out: &mut String) {
+    match value {
+        Value::Null => out.push_str("null"),
+        Value::Bool(b) => out.push_str(if *b { "true" } else { "false" }),
+        Value::Number(n) => out.push_str(&json_number(n)),
+        Value::String(text) => write_json_string(text, out),
+        Value::Array(items) => {
+            out.push('[');
+            for (i, item) in items.iter().enumerate() {
+                if i > 0 {
+                    out.push(',');
+                }
+                write_json(item, out);
+            }
+            out.push(']');
+        }
+        Value::Object(map) => {
+            out.push('{');
+            for (i, (key, value)) in map.iter().enumerate() {
+                if i > 0 {
+                    out.push(',');
+                }
+                write_json_string(key, out);
+                out.push(':');
+                write_json(value, out);
+            }
+            out.push('}');
+        }
+    }
+}
+
+/// Integral floats are written without a fraction, very small and large ones with an exponent.
+fn json_number(n: &serde_json::Number) -> String {
+    match (n.as_i64(), n.as_u64(), n.as_f64()) {
+        (Some(i), _, _) => i.to_string(),
+        (None, Some(u), _) => u.to_string(),
+        (None, None, Some(f)) if f == 0.0 || (1e-6..1e21).contains(&f.abs()) => f.to_string(),
+        _ => number(n).replace("e-0", "e-"),
+    }
+}
+
+fn write_json_string(text: &str, out: &mut String) {
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '\u{8}' => out.push_str("\\b"),
+            '\u{c}' => out.push_str("\\f"),
+            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' | '\0'..'\u{20}' => {
+                let _ = write!(out, "\\u{:04x}", c as u32);
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+}
+
+/// The kind of a decoded JSON value as Go's `reflect` names it (`reflect.Kind`).
+pub fn reflect_kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "invalid",
+        Value::Bool(_) => "bool",
+        Value::Number(n) if n.is_i64() => "int64",
+        Value::Number(_) => "float64",
+        Value::String(_) => "string",
+        Value::Array(_) => "slice",
+        Value::Object(_) => "map",
+    }
+}
+
+/// The type of a decoded JSON value as `%s` prints it (`reflect.Type`).
+pub fn reflect_type(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "%!s(<nil>)",
+        Value::Array(_) => "[]interface {}",
+        Value::Object(_) => "map[string]interface {}",
+        scalar => reflect_kind(scalar),
+    }
+}
+
+/// A decoded JSON value as Go's `%s` prints it: what is no text shows that it is none.
+pub fn print_as_text(value: &Value) -> String {
+    match value {
+        Value::Null => "%!s(<nil>)".to_owned(),
+        Value::Bool(_) | Value::Number(_) => {
+            format!("%!s({}={})", reflect_kind(value), print(value))
+        }
+        Value::String(text) => text.clone(),
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(print_as_text).collect();
+            format!("[{}]", items.join(" "))
+        }
+        Value::Object(map) => {
+            let members: Vec<String> = map
+                .iter()
+                .map(|(key, value)| format!("{key}:{}", print_as_text(value)))
+                .collect();
+            format!("map[{}]", members.join(" "))
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -94,5 +221,23 @@ mod tests {
         );
         assert_eq!(print(&json!(1.5)), "1.5");
         assert_eq!(print(&json!(1e21)), "1e+21");
+    }
+
+    #[test]
+    fn json_is_written_as_go_writes_it() {
+        assert_eq!(
+            json(&json!({"b": "<a> & \"b\"\u{1}", "a": [10.0, 1.5, 1e21, 1e-7, null, true]})),
+            r#"{"a":[10,1.5,1e+21,1e-7,null,true],"b":"\u003ca\u003e \u0026 \"b\"\u0001"}"#
+        );
+    }
+
+    #[test]
+    fn what_is_no_text_shows_it_where_text_is_wanted() {
+        assert_eq!(print_as_text(&json!("a")), "a");
+        assert_eq!(print_as_text(&json!(5)), "%!s(int64=5)");
+        assert_eq!(
+            print_as_text(&json!([null, 1.5])),
+            "[%!s(<nil>) %!s(float64=1.5)]"
+        );
     }
 }

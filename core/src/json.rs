@@ -1,10 +1,18 @@
 //! JSON as it was written: member order and repeated keys kept, so that decoding can report
 //! what is wrong in the order in which the server would.
 
+mod raw;
+mod syntax;
+
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
+
+pub use raw::Raw;
+
+use crate::go;
 
 /// A parsed document.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,44 +31,116 @@ pub enum Node {
     Object(Vec<(String, Node)>),
 }
 
-/// Text that is no JSON.
+/// Text that is no JSON. It prints as Go's error does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SyntaxError {
     /// Counted from 1.
     pub line: usize,
     /// Counted from 1.
     pub column: usize,
-    /// What is wrong.
+    /// What is wrong, in Go's words.
     pub message: String,
 }
 
 impl fmt::Display for SyntaxError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "line {}, column {}: {}",
-            self.line, self.column, self.message
-        )
+        f.write_str(&self.message)
     }
 }
 
 impl std::error::Error for SyntaxError {}
 
-/// Parses a document.
+/// Parses a document. As in Go, bytes that are no UTF-8 and escaped halves of surrogate pairs
+/// become the replacement character.
 ///
 /// # Errors
 /// If the text is no JSON, or nested more than 128 deep.
 pub fn parse(text: &[u8]) -> Result<Node, SyntaxError> {
-    serde_json::from_slice(text).map_err(|error| {
-        let whole = error.to_string();
-        let message = whole.split(" at line ").next().unwrap_or(&whole);
-        SyntaxError {
-            line: error.line().max(1),
-            column: error.column().max(1),
-            message: message.to_owned(),
+    serde_json::from_slice(text).or_else(|error| {
+        if let Some(message) = syntax::complaint(text) {
+            return Err(SyntaxError::new(&error, message));
         }
+        let lossy = String::from_utf8_lossy(text);
+        serde_json::from_str(&mend_surrogates(&lossy)).map_err(|error| {
+            let whole = error.to_string();
+            let message = whole.split(" at line ").next().unwrap_or(&whole);
+            SyntaxError::new(&error, message.to_owned())
+        })
     })
 }
+
+impl SyntaxError {
+    fn new(error: &serde_json::Error, message: String) -> Self {
+        Self {
+            line: error.line().max(1),
+            column: error.column().max(1),
+            message,
+        }
+    }
+}
+
+/// Replaces each escaped surrogate without its other half by an escaped replacement character.
+fn mend_surrogates(text: &str) -> Cow<'_, str> {
+    let unit = |at: usize| {
+        let digits = text.get(at..)?.strip_prefix("\\u")?.get(..4)?;
+        u32::from_str_radix(digits, 16).ok()
+    };
+    let mut mended = Cow::Borrowed(text);
+    let mut at = 0;
+    while let Some(next) = text.get(at..).and_then(|rest| rest.find('\\')) {
+        at += next;
+        match (unit(at), unit(at + 6)) {
+            (Some(0xd800..0xdc00), Some(0xdc00..0xe000)) => at += 12,
+            (Some(0xd800..0xe000), _) => {
+                mended.to_mut().replace_range(at..at + 6, "\\ufffd");
+                at += 6;
+            }
+            _ => at += 2,
+        }
+    }
+    mended
+}
+
+/// The repeated members of a document and of everything in it, as strict decoding into a map
+/// names them: `duplicate field "data.a"` (`sigs.k8s.io/json`, which stops at 100).
+pub fn duplicates(node: &Node) -> Vec<String> {
+    fn walk(node: &Node, path: &mut String, found: &mut Vec<String>) {
+        let here = path.len();
+        match node {
+            Node::Array(items) => {
+                for (i, item) in items.iter().enumerate() {
+                    path.push_str(&format!("[{i}]"));
+                    walk(item, path, found);
+                    path.truncate(here);
+                }
+            }
+            Node::Object(members) => {
+                let mut seen = std::collections::HashSet::with_capacity(members.len());
+                for (name, member) in members {
+                    if here > 0 {
+                        path.push('.');
+                    }
+                    path.push_str(name);
+                    if !seen.insert(name) {
+                        let complaint = format!("duplicate field {}", go::quote(path));
+                        if found.len() < MOST_COMPLAINTS && !found.contains(&complaint) {
+                            found.push(complaint);
+                        }
+                    }
+                    walk(member, path, found);
+                    path.truncate(here);
+                }
+            }
+            _ => {}
+        }
+    }
+    let mut found = Vec::new();
+    walk(node, &mut String::new(), &mut found);
+    found
+}
+
+/// So many complaints of one document are kept.
+const MOST_COMPLAINTS: usize = 100;
 
 impl Node {
     /// A member of an object; of repeated ones the last, as Go decodes.
@@ -213,6 +293,35 @@ mod tests {
     fn a_mistake_is_named_with_its_line_and_column() {
         let error = parse(b"{\n  \"a\": nope\n}").unwrap_err();
         assert_eq!((error.line, error.column), (2, 9));
+        assert_eq!(
+            error.to_string(),
+            "invalid character 'o' in literal null (expecting 'u')"
+        );
         assert!(parse("[".repeat(5000).as_bytes()).is_err());
+    }
+
+    #[test]
+    fn what_is_no_unicode_is_replaced_as_go_does() {
+        let text = |bytes: &[u8]| parse(bytes).unwrap();
+        let replaced = Node::String("a\u{fffd}b".to_owned());
+        assert_eq!(text(br#""a\ud800b""#), replaced);
+        assert_eq!(text(b"\"a\xffb\""), replaced);
+        assert_eq!(
+            text(br#""\ud83d\ude00\\ud800""#),
+            Node::String("\u{1f600}\\ud800".to_owned())
+        );
+    }
+
+    #[test]
+    fn repeated_members_are_named_with_their_path_each_once() {
+        let node = parse(br#"{"a": [{"x": 1, "x": 2, "x": 3}], "a": {"y": 1, "y": 1}}"#).unwrap();
+        assert_eq!(
+            duplicates(&node),
+            [
+                r#"duplicate field "a[0].x""#,
+                r#"duplicate field "a""#,
+                r#"duplicate field "a.y""#
+            ]
+        );
     }
 }
