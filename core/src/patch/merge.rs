@@ -1,31 +1,45 @@
-//! JSON merge patch (RFC 7396).
+//! JSON merge patch as `evanphx/json-patch` v4.13 does it. It differs from RFC 7396 in one thing:
+//! where a patch adds something, `null` members are left out also inside of its lists.
 
 use serde_json::{Map, Value};
 
-use crate::object::map_mut;
+use crate::object::JsonMap;
 
-/// Applies a merge patch: members replace members, `null` removes, anything else replaces whole.
+/// Applies a merge patch: maps merge, `null` removes, anything else replaces whole.
 pub fn merge(target: &mut Value, patch: &Value) {
-    let Value::Object(members) = patch else {
-        *target = patch.clone();
-        return;
-    };
-    let map = map_mut(target);
-    for (key, value) in members {
-        match value {
-            Value::Null => {
-                map.remove(key);
-            }
-            Value::Object(_) => {
-                let inner = map
-                    .entry(key.clone())
-                    .or_insert_with(|| Value::Object(Map::new()));
-                merge(inner, value);
-            }
-            other => {
-                map.insert(key.clone(), other.clone());
+    match (target, patch) {
+        (Value::Object(target), Value::Object(patch)) => merge_members(target, patch),
+        // A list in the place of a map is taken as it is.
+        (target @ Value::Object(_), patch) => *target = patch.clone(),
+        (target, patch) => *target = pruned(patch),
+    }
+}
+
+fn merge_members(target: &mut JsonMap, patch: &JsonMap) {
+    for (key, value) in patch {
+        if value.is_null() {
+            target.remove(key);
+            continue;
+        }
+        match target.get_mut(key) {
+            Some(current) => merge(current, value),
+            None => {
+                target.insert(key.clone(), pruned(value));
             }
         }
+    }
+}
+
+/// A value without the `null` members of its maps; items of lists stay.
+fn pruned(value: &Value) -> Value {
+    match value {
+        Value::Object(members) => members
+            .iter()
+            .filter(|(_, value)| !value.is_null())
+            .map(|(key, value)| (key.clone(), pruned(value)))
+            .collect(),
+        Value::Array(items) => items.iter().map(pruned).collect(),
+        scalar => scalar.clone(),
     }
 }
 
@@ -63,12 +77,27 @@ mod tests {
         let mut target = json!({"a": {"b": 1, "c": 2}, "list": [1, 2], "x": "y"});
         merge(
             &mut target,
-            &json!({"a": {"b": null, "d": {"e": null, "f": 3}}, "list": [3], "x": {"z": 1}}),
+            &json!({"a": {"b": null, "d": {"e": null, "f": 3}}, "list": [3], "x": {"z": 1, "n": null}}),
         );
         assert_eq!(
             target,
             json!({"a": {"c": 2, "d": {"f": 3}}, "list": [3], "x": {"z": 1}})
         );
+    }
+
+    #[test]
+    fn nulls_in_lists_are_pruned_unless_the_list_replaces_a_map() {
+        let list = json!([{"a": null, "b": 1}, null]);
+        for (before, after) in [
+            (json!({}), json!([{"b": 1}, null])),
+            (json!({"l": null}), json!([{"b": 1}, null])),
+            (json!({"l": [1]}), json!([{"b": 1}, null])),
+            (json!({"l": {"x": 1}}), list.clone()),
+        ] {
+            let mut target = before.clone();
+            merge(&mut target, &json!({"l": list}));
+            assert_eq!(target["l"], after, "{before}");
+        }
     }
 
     #[test]

@@ -1,0 +1,396 @@
+//! JSON patch as `evanphx/json-patch` v4.13 does it, which in places is not as RFC 6902 has it:
+//! replacing an absent key adds it, copying an absent key writes `null`, the part of a path before
+//! the first slash does not count, and `test` compares scalars by their spelling.
+
+mod tree;
+
+use serde_json::Value;
+
+use tree::{Slot, Tree, equal, find};
+
+use crate::go;
+use crate::json::{self, Node, Raw};
+
+/// So many bytes the copy operations of one patch may copy (`JSONPatchMaxCopyBytes`).
+const MOST_COPIED: usize = 3 * 1024 * 1024;
+
+/// A patch as it was sent.
+#[derive(Clone, Debug)]
+pub struct JsonPatch {
+    operations: Vec<Raw>,
+}
+
+/// Why a patch gives no result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JsonPatchError {
+    /// An operation does not apply, or is none.
+    DoesNotApply,
+    /// The server's library panics over it.
+    Panics,
+}
+
+impl JsonPatch {
+    /// Reads a patch with the names that the library gives its types in errors.
+    ///
+    /// # Errors
+    /// The text of Go's error if it is no JSON, no list, or has an item that is no object.
+    pub fn decode(text: &[u8]) -> Result<Self, String> {
+        Self::read(text, "jsonpatch.Patch", "jsonpatch.Operation")
+    }
+
+    /// Reads a patch as strict decoding does, which looks at the types of the members and tells
+    /// of unknown and repeated ones.
+    ///
+    /// # Errors
+    /// As [`decode`](Self::decode), and if a member is of the wrong type.
+    pub fn decode_strictly(text: &[u8]) -> Result<(Self, Vec<String>), String> {
+        let patch = Self::read(text, "[]handlers.jsonPatchOp", "handlers.jsonPatchOp")?;
+        let mut complaints = Vec::new();
+        for (i, operation) in patch.operations.iter().enumerate() {
+            let Raw::Object(members) = operation else {
+                continue;
+            };
+            let mut seen: Vec<&str> = Vec::new();
+            for (name, value) in members {
+                let path = format!("[{i}].{name}");
+                match name.as_str() {
+                    "op" | "path" | "from" => {
+                        let kind = value.go_kind();
+                        if !matches!(kind, "string" | "null") {
+                            return Err(format!(
+                                "json: cannot unmarshal {kind} into Go struct field jsonPatchOp.{name} \
+                                 of type string"
+                            ));
+                        }
+                    }
+                    "value" => {}
+                    _ => {
+                        complaints.push(format!("unknown field {}", go::quote(&path)));
+                        continue;
+                    }
+                }
+                if seen.contains(&name.as_str()) {
+                    complaints.push(format!("duplicate field {}", go::quote(&path)));
+                }
+                seen.push(name);
+                if name == "value" {
+                    let inner = json::duplicates(&value.clone().into());
+                    complaints.extend(inner.iter().map(|complaint| {
+                        let inner = complaint.trim_start_matches("duplicate field \"");
+                        format!("duplicate field \"{path}.{inner}")
+                    }));
+                }
+            }
+        }
+        let mut found: Vec<String> = Vec::new();
+        for complaint in complaints {
+            if !found.contains(&complaint) {
+                found.push(complaint);
+            }
+        }
+        Ok((patch, found))
+    }
+
+    fn read(text: &[u8], list: &str, item: &str) -> Result<Self, String> {
+        let operations = match Raw::parse(text).map_err(|error| error.to_string())? {
+            Raw::Null => Vec::new(),
+            Raw::Array(operations) => operations,
+            other => return Err(mistyped(&other, list)),
+        };
+        let mistaken = operations
+            .iter()
+            .find(|operation| !matches!(operation, Raw::Null | Raw::Object(_)));
+        match mistaken {
+            Some(other) => Err(mistyped(other, item)),
+            None => Ok(Self { operations }),
+        }
+    }
+
+    /// The number of operations.
+    pub fn len(&self) -> usize {
+        self.operations.len()
+    }
+
+    /// Whether it changes nothing.
+    pub fn is_empty(&self) -> bool {
+        self.operations.is_empty()
+    }
+
+    /// Applies the operations one after the other.
+    ///
+    /// # Errors
+    /// If one of them fails.
+    pub fn apply(&self, document: Value) -> Result<Node, JsonPatchError> {
+        let mut root = Tree::Stored(document);
+        let mut copied = 0;
+        for operation in &self.operations {
+            Operation(operation).apply(&mut root, &mut copied)?;
+        }
+        Ok(root.into())
+    }
+}
+
+fn mistyped(raw: &Raw, into: &str) -> String {
+    let kind = raw.go_kind();
+    format!("json: cannot unmarshal {kind} into Go value of type {into}")
+}
+
+type Outcome<T> = Result<T, JsonPatchError>;
+
+struct Operation<'a>(&'a Raw);
+
+impl Operation<'_> {
+    fn apply(&self, root: &mut Tree, copied: &mut usize) -> Outcome<()> {
+        match self.text("op").as_deref() {
+            Ok("add") => find(root, &self.text("path")?)?.add(self.value()),
+            Ok("remove") => find(root, &self.text("path")?)?.remove(),
+            Ok("replace") => self.replace(root),
+            Ok("move") => {
+                let from = find(root, &self.text("from")?)?;
+                let value = from.get()?.cloned();
+                from.remove()?;
+                find(root, &self.text("path")?)?.add(value)
+            }
+            Ok("copy") => {
+                let value = find(root, &self.text("from")?)?.get()?.cloned();
+                let place = find(root, &self.text("path")?)?;
+                *copied += value.as_ref().map_or(0, Tree::size);
+                if *copied > MOST_COPIED {
+                    return Err(JsonPatchError::DoesNotApply);
+                }
+                place.add(value)
+            }
+            Ok("test") => self.test(root),
+            _ => Err(JsonPatchError::DoesNotApply),
+        }
+    }
+
+    fn text(&self, member: &str) -> Outcome<String> {
+        let text = self.0.get(member).and_then(Raw::string);
+        text.ok_or(JsonPatchError::DoesNotApply)
+    }
+
+    fn value(&self) -> Slot {
+        self.0.get("value").map(|raw| match raw {
+            Raw::Null => Tree::Null,
+            raw => Tree::Written(raw.clone()),
+        })
+    }
+
+    fn replace(&self, root: &mut Tree) -> Outcome<()> {
+        let path = self.text("path")?;
+        if path.is_empty() {
+            let mut whole = self.value().ok_or(JsonPatchError::Panics)?;
+            whole.open();
+            if !matches!(whole, Tree::Map(_) | Tree::List(_)) {
+                return Err(JsonPatchError::DoesNotApply);
+            }
+            *root = whole;
+            return Ok(());
+        }
+        let place = find(root, &path)?;
+        place.get()?;
+        place.set(self.value())
+    }
+
+    fn test(&self, root: &mut Tree) -> Outcome<()> {
+        let path = self.text("path")?;
+        let wanted = self.value();
+        let equal = if path.is_empty() {
+            equal(Some(root.clone()), wanted)?
+        } else {
+            match (find(root, &path)?.get()?, wanted) {
+                (None, None | Some(Tree::Null)) => true,
+                (None, Some(_)) | (Some(_), None) => false,
+                (Some(found), wanted) => equal(Some(found.clone()), wanted)?,
+            }
+        };
+        if equal {
+            return Ok(());
+        }
+        Err(JsonPatchError::DoesNotApply)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn patched(document: Value, patch: &str) -> Result<Value, JsonPatchError> {
+        let patch = JsonPatch::decode(patch.as_bytes()).unwrap();
+        patch.apply(document).map(Value::from)
+    }
+
+    fn fails(document: Value, patch: &str) -> JsonPatchError {
+        patched(document, patch).unwrap_err()
+    }
+
+    #[test]
+    fn keys_that_are_absent_are_null_except_to_remove_and_move() {
+        let document = json!({"a": 1});
+        let one = |op: &str| patched(document.clone(), &format!("[{op}]"));
+        assert_eq!(
+            one(r#"{"op": "replace", "path": "/b", "value": 2}"#),
+            Ok(json!({"a": 1, "b": 2}))
+        );
+        assert_eq!(
+            one(r#"{"op": "copy", "from": "/x", "path": "/b"}"#),
+            Ok(json!({"a": 1, "b": null}))
+        );
+        assert_eq!(
+            one(r#"{"op": "add", "path": "/b"}"#),
+            Ok(json!({"a": 1, "b": null}))
+        );
+        assert_eq!(
+            one(r#"{"op": "test", "path": "/b", "value": null}"#),
+            Ok(document.clone())
+        );
+        for op in [
+            r#"{"op": "remove", "path": "/b"}"#,
+            r#"{"op": "move", "from": "/b", "path": "/c"}"#,
+            r#"{"op": "add", "path": "/b/c", "value": 1}"#,
+            r#"{"op": "test", "path": "/b", "value": 1}"#,
+            r#"{"op": "test", "path": "/a", "value": null}"#,
+            r#"{"op": "test", "path": "/a"}"#,
+        ] {
+            assert_eq!(one(op), Err(JsonPatchError::DoesNotApply), "{op}");
+        }
+    }
+
+    #[test]
+    fn indices_count_from_both_ends_and_stay_within_the_list() {
+        let list = |op: &str, at: &str| {
+            let patch = format!(r#"[{{"op": "{op}", "path": "/l/{at}", "value": 9}}]"#);
+            patched(json!({"l": [1, 2]}), &patch).map(|result| result["l"].clone())
+        };
+        for (op, at, result) in [
+            ("add", "-", json!([1, 2, 9])),
+            ("add", "-1", json!([1, 2, 9])),
+            ("add", "-3", json!([9, 1, 2])),
+            ("add", "2", json!([1, 2, 9])),
+            ("add", "+1", json!([1, 9, 2])),
+            ("remove", "-1", json!([1])),
+            ("remove", "00", json!([2])),
+            ("replace", "-2", json!([9, 2])),
+        ] {
+            assert_eq!(list(op, at), Ok(result), "{op} {at}");
+        }
+        for (op, at) in [
+            ("add", "3"),
+            ("add", "-4"),
+            ("add", "x"),
+            ("add", ""),
+            ("remove", "-"),
+            ("remove", "2"),
+            ("replace", "2"),
+            ("replace", "-3"),
+            ("replace", "99999999999999999999"),
+            ("remove", "-9223372036854775808"),
+        ] {
+            assert_eq!(list(op, at), Err(JsonPatchError::DoesNotApply), "{op} {at}");
+        }
+    }
+
+    #[test]
+    fn paths_skip_what_is_before_the_first_slash_and_unescape_known_escapes_only() {
+        let document = json!({"a/b": 1, "~2": 2, "~1": 3});
+        let removed = |path: &str| {
+            patched(
+                document.clone(),
+                &format!(r#"[{{"op": "remove", "path": "{path}"}}]"#),
+            )
+        };
+        assert_eq!(removed("/a~1b"), Ok(json!({"~2": 2, "~1": 3})));
+        assert_eq!(removed("/~2"), Ok(json!({"a/b": 1, "~1": 3})));
+        assert_eq!(removed("/~01"), Ok(json!({"a/b": 1, "~2": 2})));
+        assert_eq!(removed("data/~2"), Ok(json!({"a/b": 1, "~1": 3})));
+        assert_eq!(removed(""), Err(JsonPatchError::DoesNotApply));
+        assert_eq!(removed("~2"), Err(JsonPatchError::DoesNotApply));
+    }
+
+    #[test]
+    fn a_test_compares_scalars_by_their_spelling() {
+        let test = |stored: Value, value: &str| {
+            let patch = format!(r#"[{{"op": "test", "path": "/a", "value": {value}}}]"#);
+            patched(json!({"a": stored}), &patch).is_ok()
+        };
+        assert!(test(json!(10), "10"));
+        assert!(!test(json!(10), "10.0"));
+        assert!(!test(json!(10), "\"10\""));
+        assert!(!test(json!("a"), r#""\u0061""#));
+        assert!(!test(json!("<"), "\"<\""));
+        assert!(test(json!("<"), r#""\u003c""#));
+        assert!(test(
+            json!([{"x": 1, "y": null}]),
+            r#"[{"y": null, "x": 1}]"#
+        ));
+        assert!(!test(json!({"x": 1}), r#"{"x": 1, "y": null}"#));
+        assert!(!test(json!({"x": 1}), r#"[]"#));
+    }
+
+    #[test]
+    fn the_whole_document_can_be_tested_and_replaced_by_a_map_or_list() {
+        let whole = |op: &str| patched(json!({"a": 1}), &format!("[{op}]"));
+        assert_eq!(
+            whole(r#"{"op": "replace", "path": "", "value": {"b": 2}}"#),
+            Ok(json!({"b": 2}))
+        );
+        assert!(whole(r#"{"op": "test", "path": "", "value": {"a": 1}}"#).is_ok());
+        assert!(whole(r#"{"op": "replace", "path": "", "value": 5}"#).is_err());
+        assert_eq!(
+            whole(r#"{"op": "replace", "path": ""}"#),
+            Err(JsonPatchError::Panics)
+        );
+        let nulls = r#"[{"op": "test", "path": "/l", "value": [null]}]"#;
+        assert_eq!(fails(json!({"l": [null]}), nulls), JsonPatchError::Panics);
+    }
+
+    #[test]
+    fn copies_cannot_blow_a_document_up() {
+        let grow = r#"{"op": "copy", "from": "/a", "path": "/a/-"}"#;
+        let patch = format!("[{}]", vec![grow; 40].join(","));
+        let document = json!({"a": ["x".repeat(1000)]});
+        assert_eq!(fails(document, &patch), JsonPatchError::DoesNotApply);
+    }
+
+    #[test]
+    fn what_is_no_patch_is_told_with_the_type_that_reads_it() {
+        let loose = |text: &str| JsonPatch::decode(text.as_bytes()).unwrap_err();
+        let strict = |text: &str| JsonPatch::decode_strictly(text.as_bytes()).unwrap_err();
+        assert_eq!(
+            loose("{}"),
+            "json: cannot unmarshal object into Go value of type jsonpatch.Patch"
+        );
+        assert_eq!(
+            strict("{}"),
+            "json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp"
+        );
+        assert_eq!(
+            strict("[1]"),
+            "json: cannot unmarshal number into Go value of type handlers.jsonPatchOp"
+        );
+        assert_eq!(
+            strict(r#"[{"op": 1}]"#),
+            "json: cannot unmarshal number into Go struct field jsonPatchOp.op of type string"
+        );
+        assert_eq!(strict(""), "unexpected end of JSON input");
+        assert!(JsonPatch::decode_strictly(b"null").unwrap().0.is_empty());
+        assert_eq!(fails(json!({}), "[null]"), JsonPatchError::DoesNotApply);
+    }
+
+    #[test]
+    fn unknown_and_repeated_members_are_complained_of() {
+        let text =
+            br#"[{"op": "add", "extra": 1, "op": "add", "path": "/a", "value": {"x": 1, "x": 2}}]"#;
+        let (_, complaints) = JsonPatch::decode_strictly(text).unwrap();
+        assert_eq!(
+            complaints,
+            [
+                r#"unknown field "[0].extra""#,
+                r#"duplicate field "[0].op""#,
+                r#"duplicate field "[0].value.x""#
+            ]
+        );
+    }
+}
