@@ -21,6 +21,17 @@ impl Change {
         let last = self.pointer.rsplit('/').next().unwrap_or_default();
         last.replace("~1", "/").replace("~0", "~")
     }
+
+    /// Whether it is in a field that every write moves, so that nobody means it.
+    pub fn is_bookkeeping(&self) -> bool {
+        ["managedFields", "resourceVersion", "generation"]
+            .iter()
+            .any(|field| {
+                let rest = self.pointer.strip_prefix("/metadata/");
+                let rest = rest.and_then(|rest| rest.strip_prefix(field));
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            })
+    }
 }
 
 impl fmt::Display for Change {

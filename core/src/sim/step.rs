@@ -137,7 +137,7 @@ impl Step {
         let effect = match stored {
             (Some(old), Some(new)) if before != after => changes(old, new)
                 .into_iter()
-                .filter(|change| !is_bookkeeping(&change.pointer))
+                .filter(|change| !change.is_bookkeeping())
                 .collect(),
             _ => Vec::new(),
         };
@@ -172,7 +172,7 @@ impl Step {
             _ => self.exchange.method.to_string(),
         }];
         if !matches!(self.action, Action::Get) {
-            let visible = |change: &&Change| !is_bookkeeping(&change.pointer);
+            let visible = |change: &&Change| !change.is_bookkeeping();
             let mut edits = self.edits.iter().filter(visible);
             match (edits.next(), edits.count()) {
                 (None, _) => parts.push("no change".to_owned()),
@@ -186,14 +186,4 @@ impl Step {
         }
         headline
     }
-}
-
-/// Fields that every write moves, so that nobody means them.
-fn is_bookkeeping(pointer: &str) -> bool {
-    ["managedFields", "resourceVersion", "generation"]
-        .iter()
-        .any(|field| {
-            let rest = pointer.strip_prefix("/metadata/").unwrap_or_default();
-            rest == *field || rest.starts_with(&format!("{field}/"))
-        })
 }
