@@ -2,6 +2,10 @@
 
 mod json;
 mod merge;
+mod strategic;
+mod unstructured;
 
 pub use json::{JsonPatch, JsonPatchError};
 pub use merge::{merge, merge_diff};
+pub use strategic::{StrategicError, strategic_merge};
+pub use unstructured::{Converted, from_unstructured, named_type};

@@ -1,0 +1,214 @@
+//! Strategic merge patch (`k8s.io/apimachinery/pkg/util/strategicpatch`, v1.36): a merge patch
+//! whose lists merge by the keys that the types declare, with directives among the data:
+//! `$patch` in a map or list item, `$retainKeys` in a map, `$setElementOrder/<list>` and
+//! `$deleteFromPrimitiveList/<list>` beside a list.
+
+mod lists;
+mod shape;
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::go;
+use crate::object::JsonMap;
+use crate::schema::{Struct, Type};
+use shape::Shape;
+
+const PATCH: &str = "$patch";
+const RETAIN_KEYS: &str = "$retainKeys";
+const SET_ELEMENT_ORDER: &str = "$setElementOrder";
+const DELETE_FROM_PRIMITIVE_LIST: &str = "$deleteFromPrimitiveList";
+
+/// Why a patch gives no result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StrategicError {
+    /// A directive that is not formed as it should be.
+    Malformed(&'static str),
+    /// A list of lists.
+    ListOfLists,
+    /// Anything else that the library reports.
+    Other(String),
+    /// The server's library panics over it.
+    Panics,
+}
+
+type Outcome<T> = Result<T, StrategicError>;
+
+fn other<T>(message: impl Into<String>) -> Outcome<T> {
+    Err(StrategicError::Other(message.into()))
+}
+
+/// Merges a patch into an object. As upstream, the patch is used up on the way: directives that
+/// were followed and `null` members that had nothing to remove are gone from it afterwards, and
+/// messages about the result show what is left of it.
+///
+/// # Errors
+/// If the patch does not fit the object.
+pub fn strategic_merge(
+    original: JsonMap,
+    patch: &mut JsonMap,
+    root: &Arc<Struct>,
+) -> Outcome<JsonMap> {
+    let ty = Type::Struct(Arc::clone(root));
+    merge_map(original, patch, Shape::new(&ty, false))
+}
+
+fn merge_map(mut original: JsonMap, patch: &mut JsonMap, shape: Shape<'_>) -> Outcome<JsonMap> {
+    if let Some(directive) = patch.get(PATCH) {
+        return match directive.as_str() {
+            Some("replace") => {
+                patch.remove(PATCH);
+                Ok(patch.clone())
+            }
+            Some("delete") => Ok(JsonMap::new()),
+            _ => Err(unknown_directive(directive, patch)),
+        };
+    }
+    retain_keys(&mut original, patch)?;
+    lists::set_element_order(&mut original, patch, shape)?;
+    let keys: Vec<String> = patch.keys().cloned().collect();
+    for key in keys {
+        let Some(value) = patch.get_mut(&key) else {
+            continue;
+        };
+        let deletion = key.starts_with(DELETE_FROM_PRIMITIVE_LIST);
+        let mut name = key.as_str();
+        if deletion {
+            let malformed = StrategicError::Malformed("invalid patch format of primitive list");
+            name = list_of(&key, DELETE_FROM_PRIMITIVE_LIST).ok_or(malformed)?;
+            if name.is_empty() {
+                name = &key;
+            }
+        }
+        if value.is_null() {
+            original.remove(name);
+            continue;
+        }
+        let current = original.get_mut(name);
+        let alike = current
+            .as_deref()
+            .is_some_and(|current| go::reflect_kind(current) == go::reflect_kind(value));
+        match (current, value) {
+            (Some(Value::Object(current)), Value::Object(value)) => {
+                let inner = shape.field(name)?.shape;
+                *current = merge_map(std::mem::take(current), value, inner)?;
+            }
+            (Some(Value::Array(current)), Value::Array(value)) => {
+                let list = shape.list(name)?;
+                *current = if list.merges || deletion {
+                    lists::merge(std::mem::take(current), value, &list, deletion)?
+                } else {
+                    value.clone()
+                };
+            }
+            (_, value) if alike || !deletion => {
+                if !alike {
+                    discard_nulls(value);
+                }
+                match without_directives(value) {
+                    Some(value) => original.insert(name.to_owned(), value),
+                    None => original.remove(name),
+                };
+            }
+            _ => {}
+        }
+    }
+    Ok(original)
+}
+
+/// `$retainKeys`: of the original only the listed keys stay, and the patch may have no others.
+fn retain_keys(original: &mut JsonMap, patch: &mut JsonMap) -> Outcome<()> {
+    const MALFORMED: StrategicError =
+        StrategicError::Malformed("invalid patch format of retainKeys");
+    let Some(directive) = patch.remove(RETAIN_KEYS) else {
+        return Ok(());
+    };
+    let Value::Array(kept) = directive else {
+        return Err(MALFORMED);
+    };
+    if kept.iter().any(unhashable) {
+        return Err(StrategicError::Panics);
+    }
+    let kept: Vec<&str> = kept.iter().filter_map(Value::as_str).collect();
+    for (key, value) in patch.iter() {
+        let parallel =
+            key.starts_with(DELETE_FROM_PRIMITIVE_LIST) || key.starts_with(SET_ELEMENT_ORDER);
+        if !value.is_null() && !parallel && !kept.contains(&key.as_str()) {
+            return Err(MALFORMED);
+        }
+    }
+    original.retain(|key, _| kept.contains(&key.as_str()));
+    Ok(())
+}
+
+/// The list that a directive is for, `containers` of `$setElementOrder/containers`.
+fn list_of<'a>(key: &'a str, directive: &str) -> Option<&'a str> {
+    let (prefix, list) = key.split_once('/')?;
+    (prefix == directive).then_some(list)
+}
+
+/// Removes `null` members of maps, however deep.
+fn discard_nulls(value: &mut Value) {
+    match value {
+        Value::Object(map) => {
+            map.retain(|_, value| !value.is_null());
+            map.values_mut().for_each(discard_nulls);
+        }
+        Value::Array(items) => items.iter_mut().for_each(discard_nulls),
+        _ => {}
+    }
+}
+
+/// What is put where nothing was: maps with a `$patch` directive are left out, whatever else is
+/// in them. Nothing if the value itself is such a map.
+fn without_directives(value: &mut Value) -> Option<Value> {
+    match value {
+        Value::Object(map) if map.contains_key(PATCH) => None,
+        Value::Object(map) => {
+            map.retain(|_, member| match without_directives(member) {
+                Some(kept) => {
+                    *member = kept;
+                    true
+                }
+                None => false,
+            });
+            Some(Value::Object(map.clone()))
+        }
+        Value::Array(items) => {
+            let kept = items.iter_mut().filter_map(without_directives).collect();
+            Some(Value::Array(kept))
+        }
+        scalar => Some(scalar.clone()),
+    }
+}
+
+fn unknown_directive(directive: &Value, map: &JsonMap) -> StrategicError {
+    let directive = go::print_as_text(directive);
+    let map = go::print(&Value::Object(map.clone()));
+    StrategicError::Other(format!("unknown patch type: {directive} in map: {map}"))
+}
+
+fn mistyped<T>(expected: &Value, actual: &Value) -> Outcome<T> {
+    other(format!(
+        "expected a {}, but received a {}",
+        go::reflect_type(expected),
+        go::reflect_type(actual)
+    ))
+}
+
+/// Whether Go cannot use a value as the key of a map.
+fn unhashable(value: &Value) -> bool {
+    value.is_array() || value.is_object()
+}
+
+/// Go's `==` on two decoded values, which panics where both are maps or both are lists.
+fn same(left: &Value, right: &Value) -> Outcome<bool> {
+    if unhashable(left) && go::reflect_kind(left) == go::reflect_kind(right) {
+        return Err(StrategicError::Panics);
+    }
+    Ok(left == right)
+}
+
+#[cfg(test)]
+mod tests;

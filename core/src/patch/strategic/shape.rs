@@ -1,0 +1,108 @@
+//! What the types say about merging (`strategicpatch/meta.go`, and the fork of `encoding/json`
+//! that looks up struct fields).
+
+use super::{Outcome, other};
+use crate::go;
+use crate::schema::{Field, Scalar, Type};
+
+/// A Go type: what is known of a value that a patch is merged into.
+#[derive(Clone, Copy)]
+pub(super) struct Shape<'a> {
+    ty: &'a Type,
+    pointer: bool,
+}
+
+/// A field of a struct, found by its name.
+pub(super) struct Found<'a> {
+    pub(super) shape: Shape<'a>,
+    field: &'a Field,
+}
+
+/// A list field: how its items merge.
+pub(super) struct List<'a> {
+    /// What each item is.
+    pub(super) item: Shape<'a>,
+    /// Whether items merge; otherwise the patch's list replaces the original's.
+    pub(super) merges: bool,
+    /// The member that tells items apart; empty where items are scalars.
+    pub(super) key: &'a str,
+}
+
+impl<'a> Shape<'a> {
+    pub(super) fn new(ty: &'a Type, pointer: bool) -> Self {
+        Self { ty, pointer }
+    }
+
+    /// The type's kind as Go's reflection names it.
+    pub(super) fn kind(self) -> &'static str {
+        if self.pointer {
+            return "ptr";
+        }
+        match self.ty {
+            Type::Map(_) => "map",
+            Type::List(_) | Type::Scalar(Scalar::Bytes) => "slice",
+            Type::Scalar(Scalar::String) => "string",
+            Type::Scalar(Scalar::Bool) => "bool",
+            Type::Scalar(Scalar::Int32) => "int32",
+            Type::Scalar(Scalar::Int64) => "int64",
+            Type::Scalar(Scalar::Number) => "float64",
+            Type::Struct(_) | Type::Scalar(_) | Type::Any => "struct",
+        }
+    }
+
+    /// A field of a struct; in a pinch one whose name differs in case only.
+    pub(super) fn field(self, name: &str) -> Outcome<Found<'a>> {
+        let pointed = Shape::new(self.ty, false);
+        if pointed.kind() != "struct" {
+            return other(format!(
+                "merging an object in json but data type is not struct, instead is: {}",
+                pointed.kind()
+            ));
+        }
+        let (type_name, field) = match self.ty {
+            Type::Struct(ty) => {
+                let alike = || {
+                    ty.fields
+                        .iter()
+                        .find(|field| field.name.eq_ignore_ascii_case(name))
+                };
+                (ty.name.as_str(), ty.field(name).or_else(alike))
+            }
+            Type::Scalar(Scalar::Time) => ("Time", None),
+            Type::Scalar(Scalar::MicroTime) => ("MicroTime", None),
+            Type::Scalar(Scalar::Quantity) => ("Quantity", None),
+            Type::Scalar(Scalar::IntOrString) => ("IntOrString", None),
+            _ => ("FieldsV1", None),
+        };
+        match field {
+            Some(field) => Ok(Found {
+                shape: Shape::new(&field.ty, field.pointer),
+                field,
+            }),
+            None => other(format!(
+                "unable to find api field in struct {type_name} for the json field {}",
+                go::quote(name)
+            )),
+        }
+    }
+
+    /// A list field of a struct.
+    pub(super) fn list(self, name: &str) -> Outcome<List<'a>> {
+        let Found { shape, field } = self.field(name)?;
+        let item = match shape.ty {
+            Type::List(list) => Shape::new(&list.item, false),
+            ty if shape.pointer || matches!(ty, Type::Scalar(Scalar::Bytes)) => {
+                Shape::new(ty, false)
+            }
+            _ => {
+                let kind = self.kind();
+                return other(format!("expected slice or array type, but got: {kind}"));
+            }
+        };
+        Ok(List {
+            item,
+            merges: field.patch.merge,
+            key: field.patch.merge_key.as_deref().unwrap_or_default(),
+        })
+    }
+}

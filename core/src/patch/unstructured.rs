@@ -1,0 +1,355 @@
+//! From a decoded map to a Go struct by reflection, without JSON in between
+//! (`runtime.DefaultUnstructuredConverter.FromUnstructured` of apimachinery): what follows a
+//! strategic merge patch and an apply. It is laxer with numbers than JSON decoding, and its errors
+//! are its own.
+
+use serde_json::Value;
+
+use crate::go;
+use crate::object::JsonMap;
+use crate::schema::{Scalar, Struct, Type};
+
+/// What converting gives.
+#[derive(Debug, PartialEq)]
+pub struct Converted {
+    /// The value with numbers as their fields have them, and without unknown fields.
+    pub value: Value,
+    /// The fields that are not known, sorted: `unknown field "spec.bogus"`.
+    pub unknown: Vec<String>,
+}
+
+/// Converts a map to a struct.
+///
+/// # Errors
+/// The text of the error if a value cannot be of its field's type.
+pub fn from_unstructured(value: Value, root: &Struct) -> Result<Converted, String> {
+    let mut converter = Converter::default();
+    let value = converter.structure(value, root)?;
+    let mut unknown = converter.unknown;
+    unknown.sort();
+    Ok(Converted { value, unknown })
+}
+
+#[derive(Default)]
+struct Converter {
+    path: String,
+    unknown: Vec<String>,
+}
+
+impl Converter {
+    fn structure(&mut self, value: Value, ty: &Struct) -> Result<Value, String> {
+        let Value::Object(mut members) = value else {
+            return Err(format!(
+                "cannot restore struct from: {}",
+                go::reflect_kind(&value)
+            ));
+        };
+        let mut converted = JsonMap::new();
+        // In the order of the fields: the first that does not fit is reported.
+        for field in &ty.fields {
+            let Some(member) = members.remove(&field.name) else {
+                continue;
+            };
+            let outer = self.enter(&field.name);
+            let named = named_type(&ty.name, &field.name);
+            let member = self.value(member, &field.ty, named)?;
+            self.path.truncate(outer);
+            converted.insert(field.name.clone(), member);
+        }
+        for name in members.keys() {
+            let outer = self.enter(name);
+            self.unknown
+                .push(format!("unknown field \"{}\"", self.path));
+            self.path.truncate(outer);
+        }
+        Ok(Value::Object(converted))
+    }
+
+    fn enter(&mut self, name: &str) -> usize {
+        let outer = self.path.len();
+        if outer > 0 {
+            self.path.push('.');
+        }
+        self.path.push_str(name);
+        outer
+    }
+
+    fn value(&mut self, value: Value, ty: &Type, named: Option<&str>) -> Result<Value, String> {
+        let kind = go::reflect_kind(&value);
+        match (ty, value) {
+            (Type::Any, value) | (_, value @ Value::Null) => Ok(value),
+            (Type::Struct(inner), value) => self.structure(value, inner),
+            (Type::Map(inner), Value::Object(members)) => members
+                .into_iter()
+                // A map's keys are not in the path of what is in it.
+                .map(|(key, value)| Ok((key, self.value(value, &inner.value, named)?)))
+                .collect::<Result<JsonMap, String>>()
+                .map(Value::Object),
+            (Type::Map(_), _) => Err(format!("cannot restore map from {kind}")),
+            (Type::List(inner), Value::Array(items)) => {
+                let outer = self.path.len();
+                let mut converted = Vec::with_capacity(items.len());
+                for (i, item) in items.into_iter().enumerate() {
+                    self.path.push_str(&format!("[{i}]"));
+                    converted.push(self.value(item, &inner.item, named)?);
+                    self.path.truncate(outer);
+                }
+                Ok(Value::Array(converted))
+            }
+            (Type::List(_), _) => Err(format!("cannot restore slice from {kind}")),
+            (Type::Scalar(scalar), value) => convert_scalar(value, *scalar, named),
+        }
+    }
+}
+
+fn convert_scalar(value: Value, scalar: Scalar, named: Option<&str>) -> Result<Value, String> {
+    let kind = go::reflect_kind(&value);
+    let unmarshal = |into: &str| {
+        let what = match &value {
+            Value::Number(n) => format!("number {}", go::number(n)),
+            Value::Array(_) => "array".to_owned(),
+            Value::Object(_) => "object".to_owned(),
+            _ => kind.to_owned(),
+        };
+        let what = match into {
+            "string" => what.split(' ').next().unwrap_or(&what),
+            _ => &what,
+        };
+        Err(format!(
+            "json: cannot unmarshal {what} into Go value of type {into}"
+        ))
+    };
+    if scalar == Scalar::Quantity {
+        return match kind {
+            "string" | "int64" | "float64" => Ok(value),
+            _ => Err(QUANTITY_FORMAT.to_owned()),
+        };
+    }
+    let primitive = match scalar {
+        Scalar::String => "string",
+        Scalar::Bool => "bool",
+        Scalar::Int32 => "int32",
+        Scalar::Int64 => "int64",
+        Scalar::Number => "float64",
+        Scalar::Bytes => {
+            return match kind {
+                "string" => Ok(value),
+                _ => Err(format!("cannot restore slice from {kind}")),
+            };
+        }
+        Scalar::Time | Scalar::MicroTime => {
+            return match kind {
+                "string" => Ok(value),
+                _ => unmarshal("string"),
+            };
+        }
+        Scalar::IntOrString => {
+            let fits = value.as_i64().is_some_and(|i| i32::try_from(i).is_ok());
+            return match kind {
+                "string" => Ok(value),
+                "int64" if fits => Ok(value),
+                _ => unmarshal("int32"),
+            };
+        }
+        // Of custom resources, which are not converted.
+        _ => return Ok(value),
+    };
+    match (&value, primitive) {
+        _ if kind == primitive => Ok(value),
+        // Go's conversion between integers cuts off what does not fit.
+        (Value::Number(n), "int32" | "int64") => match (n.as_i64(), n.as_f64()) {
+            (Some(i), _) => Ok((i as i32).into()),
+            (None, Some(f)) if f.trunc() == f && primitive == "int32" => Ok((f as i32).into()),
+            (None, Some(f)) if f.trunc() == f => Ok((f as i64).into()),
+            _ => Err(format!("cannot convert {kind} to {primitive}")),
+        },
+        (Value::Number(_), "float64") => Ok(value),
+        // To Go a number is a character, which it may convert to text, and the converter forbids.
+        (Value::Number(n), "string") if n.is_i64() => Err(format!(
+            "cannot convert int64 to {}",
+            named.unwrap_or(primitive)
+        )),
+        _ => Err(format!("unrecognized type: {primitive}")),
+    }
+}
+
+const QUANTITY_FORMAT: &str = "quantities must match the regular expression \
+     '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
+
+/// The Go type of a field, of its items or of its values, where that is text with a name of its
+/// own, as error messages show it (`k8s.io/api` v0.36).
+pub fn named_type(owner: &str, field: &str) -> Option<&'static str> {
+    let (_, name) = NAMED_TYPES
+        .iter()
+        .find(|((of, member), _)| *of == owner && *member == field)?;
+    Some(name)
+}
+
+#[rustfmt::skip]
+const NAMED_TYPES: &[((&str, &str), &str)] = &[
+    (("OwnerReference", "uid"), "types.UID"),
+    (("ManagedFieldsEntry", "operation"), "v1.ManagedFieldsOperationType"),
+    (("ObjectMeta", "uid"), "types.UID"),
+    (("NamespaceSpec", "finalizers"), "v1.FinalizerName"),
+    (("NamespaceCondition", "type"), "v1.NamespaceConditionType"),
+    (("NamespaceCondition", "status"), "v1.ConditionStatus"),
+    (("NamespaceStatus", "phase"), "v1.NamespacePhase"),
+    (("LabelSelectorRequirement", "operator"), "v1.LabelSelectorOperator"),
+    (("HostPathVolumeSource", "type"), "v1.HostPathType"),
+    (("EmptyDirVolumeSource", "medium"), "v1.StorageMedium"),
+    (("AzureDiskVolumeSource", "cachingMode"), "v1.AzureDataDiskCachingMode"),
+    (("AzureDiskVolumeSource", "kind"), "v1.AzureDataDiskKind"),
+    (("PersistentVolumeClaimSpec", "accessModes"), "v1.PersistentVolumeAccessMode"),
+    (("PersistentVolumeClaimSpec", "volumeMode"), "v1.PersistentVolumeMode"),
+    (("ImageVolumeSource", "pullPolicy"), "v1.PullPolicy"),
+    (("ContainerPort", "protocol"), "v1.Protocol"),
+    (("ContainerResizePolicy", "resourceName"), "v1.ResourceName"),
+    (("ContainerResizePolicy", "restartPolicy"), "v1.ResourceResizeRestartPolicy"),
+    (("ContainerRestartRuleOnExitCodes", "operator"), "v1.ContainerRestartRuleOnExitCodesOperator"),
+    (("ContainerRestartRule", "action"), "v1.ContainerRestartRuleAction"),
+    (("VolumeMount", "recursiveReadOnly"), "v1.RecursiveReadOnlyMode"),
+    (("VolumeMount", "mountPropagation"), "v1.MountPropagationMode"),
+    (("HTTPGetAction", "scheme"), "v1.URIScheme"),
+    (("Lifecycle", "stopSignal"), "v1.Signal"),
+    (("Capabilities", "add"), "v1.Capability"),
+    (("Capabilities", "drop"), "v1.Capability"),
+    (("SeccompProfile", "type"), "v1.SeccompProfileType"),
+    (("AppArmorProfile", "type"), "v1.AppArmorProfileType"),
+    (("SecurityContext", "procMount"), "v1.ProcMountType"),
+    (("Container", "restartPolicy"), "v1.ContainerRestartPolicy"),
+    (("Container", "terminationMessagePolicy"), "v1.TerminationMessagePolicy"),
+    (("Container", "imagePullPolicy"), "v1.PullPolicy"),
+    (("PodSecurityContext", "supplementalGroupsPolicy"), "v1.SupplementalGroupsPolicy"),
+    (("PodSecurityContext", "fsGroupChangePolicy"), "v1.PodFSGroupChangePolicy"),
+    (("PodSecurityContext", "seLinuxChangePolicy"), "v1.PodSELinuxChangePolicy"),
+    (("NodeSelectorRequirement", "operator"), "v1.NodeSelectorOperator"),
+    (("Toleration", "operator"), "v1.TolerationOperator"),
+    (("Toleration", "effect"), "v1.TaintEffect"),
+    (("PodReadinessGate", "conditionType"), "v1.PodConditionType"),
+    (("TopologySpreadConstraint", "whenUnsatisfiable"), "v1.UnsatisfiableConstraintAction"),
+    (("TopologySpreadConstraint", "nodeAffinityPolicy"), "v1.NodeInclusionPolicy"),
+    (("TopologySpreadConstraint", "nodeTaintsPolicy"), "v1.NodeInclusionPolicy"),
+    (("PodOS", "name"), "v1.OSName"),
+    (("PodSpec", "restartPolicy"), "v1.RestartPolicy"),
+    (("PodSpec", "dnsPolicy"), "v1.DNSPolicy"),
+    (("PodSpec", "preemptionPolicy"), "v1.PreemptionPolicy"),
+    (("DeploymentStrategy", "type"), "v1.DeploymentStrategyType"),
+    (("DeploymentCondition", "type"), "v1.DeploymentConditionType"),
+    (("DeploymentCondition", "status"), "v1.ConditionStatus"),
+    (("PodCondition", "type"), "v1.PodConditionType"),
+    (("PodCondition", "status"), "v1.ConditionStatus"),
+    (("VolumeMountStatus", "recursiveReadOnly"), "v1.RecursiveReadOnlyMode"),
+    (("ResourceHealth", "resourceID"), "v1.ResourceID"),
+    (("ResourceHealth", "health"), "v1.ResourceHealthStatus"),
+    (("ResourceStatus", "name"), "v1.ResourceName"),
+    (("ContainerStatus", "stopSignal"), "v1.Signal"),
+    (("PodStatus", "phase"), "v1.PodPhase"),
+    (("PodStatus", "qosClass"), "v1.PodQOSClass"),
+    (("PodStatus", "resize"), "v1.PodResizeStatus"),
+    (("ServicePort", "protocol"), "v1.Protocol"),
+    (("ServiceSpec", "type"), "v1.ServiceType"),
+    (("ServiceSpec", "sessionAffinity"), "v1.ServiceAffinity"),
+    (("ServiceSpec", "externalTrafficPolicy"), "v1.ServiceExternalTrafficPolicy"),
+    (("ServiceSpec", "ipFamilies"), "v1.IPFamily"),
+    (("ServiceSpec", "ipFamilyPolicy"), "v1.IPFamilyPolicy"),
+    (("ServiceSpec", "internalTrafficPolicy"), "v1.ServiceInternalTrafficPolicy"),
+    (("PortStatus", "protocol"), "v1.Protocol"),
+    (("LoadBalancerIngress", "ipMode"), "v1.LoadBalancerIPMode"),
+    (("Condition", "status"), "v1.ConditionStatus"),
+    (("LeaseSpec", "strategy"), "v1.CoordinatedLeaseStrategy"),
+    (("ObjectReference", "uid"), "types.UID"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::builtin;
+    use serde_json::json;
+
+    fn convert(kind: &str, value: Value) -> Result<Converted, String> {
+        from_unstructured(value, builtin(kind).unwrap())
+    }
+
+    #[test]
+    fn the_first_field_that_does_not_fit_is_reported() {
+        for (value, error) in [
+            (json!({"spec": "x"}), "cannot restore struct from: string"),
+            (
+                json!({"spec": {"replicas": "x"}}),
+                "unrecognized type: int32",
+            ),
+            (
+                json!({"spec": {"replicas": 1.5}}),
+                "cannot convert float64 to int32",
+            ),
+            (json!({"spec": {"paused": 1}}), "unrecognized type: bool"),
+            (
+                json!({"metadata": {"labels": {"a": 5}}}),
+                "cannot convert int64 to string",
+            ),
+            (
+                json!({"metadata": {"labels": {"a": {}}}}),
+                "unrecognized type: string",
+            ),
+            (
+                json!({"metadata": {"labels": []}}),
+                "cannot restore map from slice",
+            ),
+            (
+                json!({"metadata": {"finalizers": {}}}),
+                "cannot restore slice from map",
+            ),
+            (
+                json!({"metadata": {"uid": 5}, "spec": "x"}),
+                "cannot convert int64 to types.UID",
+            ),
+            (
+                json!({"metadata": {"creationTimestamp": 5}}),
+                "json: cannot unmarshal number into Go value of type string",
+            ),
+            (
+                json!({"spec": {"strategy": {"rollingUpdate": {"maxSurge": 1.5}}}}),
+                "json: cannot unmarshal number 1.5 into Go value of type int32",
+            ),
+        ] {
+            assert_eq!(
+                convert("Deployment", value.clone()).unwrap_err(),
+                error,
+                "{value}"
+            );
+        }
+    }
+
+    #[test]
+    fn numbers_become_what_their_field_is() {
+        let spec = |value: Value| convert("DeploymentSpec", value).unwrap().value;
+        assert_eq!(spec(json!({"replicas": 3.0})), json!({"replicas": 3}));
+        assert_eq!(
+            spec(json!({"replicas": 4_294_967_297_i64})),
+            json!({"replicas": 1})
+        );
+        assert_eq!(spec(json!({"replicas": null})), json!({"replicas": null}));
+    }
+
+    #[test]
+    fn unknown_fields_are_dropped_and_named_in_order_of_their_text() {
+        let converted = convert(
+            "Deployment",
+            json!({"z": 1, "spec": {"b": 1, "template": {"spec": {"containers": [{"x": 1}]}}}, "a": 1}),
+        )
+        .unwrap();
+        assert_eq!(
+            converted.unknown,
+            [
+                r#"unknown field "a""#,
+                r#"unknown field "spec.b""#,
+                r#"unknown field "spec.template.spec.containers[0].x""#,
+                r#"unknown field "z""#
+            ]
+        );
+        assert_eq!(
+            converted.value,
+            json!({"spec": {"template": {"spec": {"containers": [{}]}}}})
+        );
+    }
+}
