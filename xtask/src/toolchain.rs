@@ -126,6 +126,12 @@ fn bring_debian(workspace: &Workspace) -> Outcome<()> {
             format!("apt-get install {}", DEBIAN_PACKAGES.join(" ")),
         )
     })?;
+    if !system::can_install() {
+        return Err(Failure::new(
+            format!("Debian's Rust cannot build for {TARGET} yet, which root has to change"),
+            "cargo xtask setup, once, as root",
+        ));
+    }
     link_linker(workspace)?;
     if has_built_std(workspace, &version) {
         return Ok(());
