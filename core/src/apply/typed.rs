@@ -187,18 +187,22 @@ fn scalar_mismatch(scalar: Scalar, value: &Value) -> Option<String> {
     match scalar {
         Scalar::Int32 | Scalar::Int64 | Scalar::Number => (!value.is_number())
             .then(|| format!("expected numeric (int or float), got {}", go_type(value))),
-        Scalar::String | Scalar::Bytes | Scalar::Time | Scalar::MicroTime => (!value.is_string())
-            .then(|| {
-                let shown = match value {
-                    Value::Object(_) | Value::Array(_) => go_syntax(value),
-                    other => go::print(other),
-                };
-                format!("expected string, got &value.valueUnstructured{{Value:{shown}}}")
-            }),
+        Scalar::String | Scalar::Bytes => (!value.is_string()).then(|| {
+            let shown = match value {
+                Value::Object(_) | Value::Array(_) => go_syntax(value),
+                other => go::print(other),
+            };
+            format!("expected string, got &value.valueUnstructured{{Value:{shown}}}")
+        }),
         Scalar::Bool => {
             (!value.is_boolean()).then(|| format!("expected boolean, got {}", held(value)))
         }
-        Scalar::Quantity | Scalar::IntOrString => {
+        // Texts that have a format are published as any scalar.
+        Scalar::Time
+        | Scalar::MicroTime
+        | Scalar::Quantity
+        | Scalar::IntOrString
+        | Scalar::Untyped => {
             let compound = value.is_object() || value.is_array();
             compound.then(|| format!("expected any scalar, got {}", held(value)))
         }

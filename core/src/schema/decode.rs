@@ -76,6 +76,7 @@ fn zero_scalar(scalar: Scalar) -> Value {
         Scalar::String => "".into(),
         Scalar::Bool => false.into(),
         Scalar::Int32 | Scalar::Int64 | Scalar::Number | Scalar::IntOrString => 0.into(),
+        Scalar::Untyped => Value::Null,
         Scalar::Quantity => "0".into(),
         Scalar::Bytes | Scalar::Time | Scalar::MicroTime => Value::Null,
     }
@@ -215,6 +216,7 @@ impl<'a> Decoder<'a> {
                 node.into()
             }
             (Scalar::Number, Node::Number(_)) => node.into(),
+            (Scalar::Untyped, _) => node.into(),
             (Scalar::IntOrString, Node::String(_)) => node.into(),
             (Scalar::IntOrString, Node::Number(n))
                 if n.as_i64().is_some_and(|i| i32::try_from(i).is_ok()) =>
@@ -311,6 +313,7 @@ fn go_type(ty: &Type) -> String {
             Scalar::MicroTime => "v1.MicroTime",
             Scalar::Quantity => "resource.Quantity",
             Scalar::IntOrString => "intstr.IntOrString",
+            Scalar::Untyped => "interface {}",
         }
         .to_owned(),
         Type::Struct(inner) => format!("v1.{}", inner.name),

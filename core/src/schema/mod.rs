@@ -2,8 +2,10 @@
 //! Verbs, patches and apply know kinds only through this.
 
 mod builtin;
+pub mod custom;
 mod decode;
 mod defaults;
+pub mod openapi;
 
 use std::sync::Arc;
 
@@ -47,6 +49,8 @@ pub enum Scalar {
     Quantity,
     /// `intstr.IntOrString`.
     IntOrString,
+    /// Any of these: what custom resources have where their schema says no more.
+    Untyped,
 }
 
 /// A struct: what Go would declare.
@@ -122,9 +126,10 @@ pub struct ListType {
 }
 
 /// How server-side apply merges a list (`x-kubernetes-list-type`).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum ListKind {
     /// Owned as a whole.
+    #[default]
     Atomic,
     /// Scalars, each owned by itself.
     Set,

@@ -1,0 +1,248 @@
+//! Metadata of custom resources, and resources inside of them: they hold what a Go `ObjectMeta`
+//! would (`schema/objectmeta`).
+
+use serde_json::Value;
+
+use super::lists::child;
+use crate::json::Node;
+use crate::object::{GroupVersion, JsonMap};
+use crate::schema::openapi::Schema;
+use crate::schema::{Decoded, builtin, decode};
+use crate::status::FieldError;
+
+/// Reads metadata as a Go `ObjectMeta` and writes it back: empty fields are left out, unknown
+/// ones dropped. With `lenient`, fields of a wrong type are dropped too, as when the server reads
+/// what it stored. `path` is where the owner of the metadata stands.
+///
+/// # Errors
+/// The text of Go's error if a field cannot be of its type.
+pub fn coerce_metadata(
+    metadata: &Value,
+    path: &str,
+    lenient: bool,
+) -> Result<(Value, Vec<String>), String> {
+    let Some(ty) = builtin("ObjectMeta") else {
+        return Ok((metadata.clone(), Vec::new()));
+    };
+    let decoded = match decode(Node::from(metadata.clone()), ty) {
+        Err(_) if lenient && metadata.is_object() => {
+            let mut sound = metadata.clone();
+            if let Value::Object(map) = &mut sound {
+                map.retain(|key, value| {
+                    let alone = vec![(key.clone(), Node::from(value.clone()))];
+                    decode(Node::Object(alone), ty).is_ok()
+                });
+            }
+            decode(Node::from(sound), ty)
+        }
+        decoded => decoded,
+    };
+    let Decoded { value, complaints } = decoded?;
+    let prefix = format!("\"{}.", child(path, "metadata"));
+    let unknown = complaints
+        .iter()
+        .map(|complaint| complaint.replacen('"', &prefix, 1))
+        .collect();
+    Ok((value, unknown))
+}
+
+/// Coerces the resources inside of an object. Gives what strict decoding complains of, sorted.
+///
+/// # Errors
+/// The field and what is wrong with it.
+pub fn coerce(
+    object: &mut Value,
+    schema: Option<&Schema>,
+    lenient: bool,
+) -> Result<Vec<String>, String> {
+    let mut complaints = Vec::new();
+    if let Some(schema) = schema {
+        coerce_value(object, schema, false, "", lenient, &mut complaints)?;
+    }
+    complaints.sort();
+    Ok(complaints)
+}
+
+fn coerce_value(
+    value: &mut Value,
+    schema: &Schema,
+    resource: bool,
+    path: &str,
+    lenient: bool,
+    complaints: &mut Vec<String>,
+) -> Result<(), String> {
+    match value {
+        Value::Object(map) => {
+            if resource {
+                coerce_resource(map, path, lenient, complaints)?;
+            }
+            for (key, value) in map.iter_mut() {
+                let declared = schema.properties.contains_key(key);
+                if let Some(member) = schema.member(key) {
+                    let path = if declared {
+                        child(path, key)
+                    } else {
+                        format!("{path}[{key}]")
+                    };
+                    coerce_value(value, member, member.embedded, &path, lenient, complaints)?;
+                }
+            }
+        }
+        Value::Array(items) => {
+            let Some(schema) = &schema.items else {
+                return Ok(());
+            };
+            for (i, item) in items.iter_mut().enumerate() {
+                let path = format!("{path}[{i}]");
+                coerce_value(item, schema, schema.embedded, &path, lenient, complaints)?;
+            }
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+fn coerce_resource(
+    map: &mut JsonMap,
+    path: &str,
+    lenient: bool,
+    complaints: &mut Vec<String>,
+) -> Result<(), String> {
+    for field in ["apiVersion", "kind"] {
+        let wrong = map.get(field).filter(|value| !value.is_string());
+        if let Some(value) = wrong {
+            if !lenient {
+                let error = FieldError::invalid(child(path, field), value, "must be a string");
+                return Err(error.to_string());
+            }
+            map.remove(field);
+        }
+    }
+    let Some(metadata) = map.get_mut("metadata") else {
+        return Ok(());
+    };
+    match coerce_metadata(metadata, path, lenient) {
+        Ok((coerced, unknown)) => {
+            complaints.extend(unknown);
+            *metadata = coerced;
+            Ok(())
+        }
+        Err(_) if lenient => Ok(()),
+        Err(error) => {
+            let field = child(path, "metadata");
+            Err(FieldError::invalid(field, metadata, error).to_string())
+        }
+    }
+}
+
+/// Checks kind and version of the resources inside of an object.
+pub fn validate(object: &Value, schema: &Schema) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    visit(object, schema, false, "", &mut errors);
+    errors
+}
+
+fn visit(value: &Value, schema: &Schema, resource: bool, path: &str, errors: &mut Vec<FieldError>) {
+    match value {
+        Value::Object(map) => {
+            if resource {
+                for field in ["apiVersion", "kind"] {
+                    errors.extend(type_field(map.get(field), field, child(path, field)));
+                }
+            }
+            for (key, value) in map {
+                let Some(member) = schema.member(key) else {
+                    continue;
+                };
+                let path = if schema.properties.contains_key(key) {
+                    child(path, key)
+                } else {
+                    format!("{path}[{key}]")
+                };
+                visit(value, member, member.embedded, &path, errors);
+            }
+        }
+        Value::Array(items) => {
+            let Some(schema) = &schema.items else { return };
+            for (i, item) in items.iter().enumerate() {
+                visit(
+                    item,
+                    schema,
+                    schema.embedded,
+                    &format!("{path}[{i}]"),
+                    errors,
+                );
+            }
+        }
+        _ => {}
+    }
+}
+
+fn type_field(value: Option<&Value>, field: &str, path: String) -> Option<FieldError> {
+    let text = match value {
+        None => return Some(FieldError::required(path, "")),
+        Some(Value::String(text)) => text,
+        Some(other) => return Some(FieldError::invalid(path, other, "must be a string")),
+    };
+    let problem = if text.is_empty() {
+        "must not be empty".to_owned()
+    } else if field == "apiVersion" && GroupVersion::parse(text).is_none() {
+        format!("unexpected GroupVersion string: {text}")
+    } else if field == "kind" && !is_label(&text.to_ascii_lowercase()) {
+        "may have mixed case, but should otherwise match: a DNS-1035 label must consist of lower \
+         case alphanumeric characters or '-', start with an alphabetic character, and end with an \
+         alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is \
+         '[a-z]([-a-z0-9]*[a-z0-9])?')"
+            .to_owned()
+    } else {
+        return None;
+    };
+    Some(FieldError::invalid(path, &text.as_str().into(), problem))
+}
+
+/// A DNS label as RFC 1035 has it.
+fn is_label(text: &str) -> bool {
+    let inner = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'-';
+    text.len() <= 63
+        && text.starts_with(|c: char| c.is_ascii_lowercase())
+        && !text.ends_with('-')
+        && text.bytes().all(inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn metadata_is_what_go_would_hold() {
+        let metadata = json!({"name": "a", "labels": {"x": null}, "annotations": {}, "bogus": 1});
+        let (metadata, complaints) = coerce_metadata(&metadata, "", false).unwrap();
+        assert_eq!(metadata, json!({"name": "a", "labels": {"x": ""}}));
+        assert_eq!(complaints, [r#"unknown field "metadata.bogus""#]);
+        let wrong = json!({"resourceVersion": 1, "name": "a"});
+        assert_eq!(
+            coerce_metadata(&wrong, "", false).unwrap_err(),
+            "json: cannot unmarshal number into Go struct field ObjectMeta.resourceVersion of type string"
+        );
+        let (kept, _) = coerce_metadata(&wrong, "", true).unwrap();
+        assert_eq!(kept, json!({"name": "a"}));
+    }
+
+    #[test]
+    fn a_resource_inside_needs_kind_and_version() {
+        let schema = Schema::parse(&json!({"properties": {"template": {
+            "type": "object", "x-kubernetes-embedded-resource": true,
+            "x-kubernetes-preserve-unknown-fields": true,
+        }}}))
+        .unwrap();
+        let object = json!({"template": {"kind": "Not a kind"}});
+        let errors = validate(&object, &schema);
+        assert_eq!(errors[0].to_string(), "template.apiVersion: Required value");
+        assert!(
+            errors[1]
+                .to_string()
+                .starts_with("template.kind: Invalid value: \"Not a kind\": may have")
+        );
+    }
+}

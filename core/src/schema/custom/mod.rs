@@ -1,0 +1,21 @@
+//! What the schema of a custom resource does to its objects
+//! (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema`, v1.36): how they merge, which fields
+//! stay, what is filled in, and what they must satisfy.
+
+mod defaults;
+mod embedded;
+mod formats;
+mod lists;
+mod numbers;
+mod outcome;
+mod prune;
+mod types;
+mod validate;
+
+pub use defaults::fill_in;
+pub use embedded::{coerce, coerce_metadata, validate as validate_embedded};
+pub use lists::duplicates;
+pub use numbers::{numbers_as_read, numbers_as_stored};
+pub use prune::{prune, prune_nulls};
+pub use types::root;
+pub use validate::{Before, validate};

@@ -1,0 +1,125 @@
+//! What validation finds (`k8s.io/kube-openapi/pkg/validation/validate/result.go` and
+//! `pkg/validation/errors`), and how the API server reports it
+//! (`kubeOpenAPIResultToFieldErrors` of `pkg/apiserver/validation/validation.go`).
+
+use serde_json::Value;
+
+use crate::go;
+use crate::status::{FieldError, Problem};
+
+/// What was found in a value.
+#[derive(Debug, Default)]
+pub(super) struct Outcome {
+    pub(super) mistakes: Vec<Mistake>,
+    /// How much was checked without fault: of several alternatives that all fail, the errors of
+    /// the one that came furthest are shown.
+    pub(super) matched: usize,
+}
+
+/// One thing that is wrong.
+#[derive(Clone, Debug)]
+pub(super) struct Mistake {
+    /// What is wrong with which field; `None` for what is said of no field in particular.
+    about: Option<About>,
+    text: String,
+}
+
+#[derive(Clone, Debug)]
+struct About {
+    path: String,
+    report: Report,
+}
+
+/// How a mistake is reported.
+#[derive(Clone, Debug)]
+pub(super) enum Report {
+    Required,
+    /// Outside of an enumeration.
+    NotAmong(Value, Vec<Value>),
+    TooLong(i64),
+    /// So many, at most so many.
+    TooMany(usize, i64),
+    /// Of the wrong type; the value shown may be the name of its type.
+    Type(Value),
+    Invalid(Value),
+}
+
+impl Mistake {
+    pub(super) fn of(path: &str, report: Report, text: String) -> Self {
+        Self {
+            about: Some(About {
+                path: path.to_owned(),
+                report,
+            }),
+            text,
+        }
+    }
+
+    pub(super) fn general(text: String) -> Self {
+        Self { about: None, text }
+    }
+
+    /// As the API server shows it; `prefix` is where the validated value stands in the object.
+    pub(super) fn report(self, prefix: &str) -> FieldError {
+        let nowhere = || match prefix {
+            "" => "<nil>".to_owned(),
+            prefix => prefix.to_owned(),
+        };
+        let Some(About { path, report }) = self.about else {
+            return FieldError::invalid(nowhere(), &"".into(), self.text);
+        };
+        let path = path.strip_prefix('.').unwrap_or(&path);
+        let field = match (prefix, path) {
+            (_, "") => nowhere(),
+            ("", path) => path.to_owned(),
+            (prefix, path) => format!("{prefix}.{path}"),
+        };
+        match report {
+            Report::Required => FieldError::required(field, ""),
+            Report::NotAmong(value, choices) => {
+                let choices: Vec<String> = choices
+                    .iter()
+                    .map(|choice| {
+                        choice
+                            .as_str()
+                            .map_or_else(|| go::json(choice), str::to_owned)
+                    })
+                    .collect();
+                let choices: Vec<&str> = choices.iter().map(String::as_str).collect();
+                FieldError::not_supported(field, &value, &choices)
+            }
+            Report::TooLong(most) => {
+                let unit = if most == 1 { "byte" } else { "bytes" };
+                let detail = format!("may not be more than {most} {unit}");
+                FieldError::without_value(Problem::TooLong, field, detail)
+            }
+            Report::TooMany(actual, most) => {
+                let unit = if most == 1 { "item" } else { "items" };
+                let detail = format!("must have at most {most} {unit}");
+                FieldError::with_value(Problem::TooMany, field, &actual.into(), detail)
+            }
+            Report::Type(value) => {
+                FieldError::with_value(Problem::TypeInvalid, field, &value, self.text)
+            }
+            Report::Invalid(value) => FieldError::invalid(field, &value, self.text),
+        }
+    }
+}
+
+impl Outcome {
+    pub(super) fn is_valid(&self) -> bool {
+        self.mistakes.is_empty()
+    }
+
+    /// Adds a mistake; what reads the same is said once.
+    pub(super) fn add(&mut self, mistake: Mistake) {
+        if !self.mistakes.iter().any(|other| other.text == mistake.text) {
+            self.mistakes.push(mistake);
+        }
+    }
+
+    pub(super) fn merge(&mut self, other: Outcome) {
+        self.matched += other.matched;
+        other.mistakes.into_iter().for_each(|m| self.add(m));
+    }
+}

@@ -1,0 +1,556 @@
+//! Whether values satisfy a schema (`k8s.io/kube-openapi/pkg/validation/validate`), and the
+//! leniency towards what was wrong before and stays as it is
+//! (`pkg/apiserver/validation/ratcheting.go`, `k8s.io/apiserver/pkg/cel/common/equality.go`).
+
+use serde_json::{Number, Value};
+
+use super::formats;
+use super::outcome::{Mistake, Outcome, Report};
+use crate::go;
+use crate::object::JsonMap;
+use crate::schema::ListKind;
+use crate::schema::openapi::{Additional, Checks, Schema};
+use crate::status::FieldError;
+
+/// The value that an updated one takes the place of, and the schema that relates the two.
+#[derive(Clone, Copy, Debug)]
+pub struct Before<'a> {
+    /// The stored value.
+    pub value: &'a Value,
+    /// Its schema.
+    pub schema: &'a Schema,
+}
+
+/// Checks a value. `prefix` is where it stands in the object: messages do not show it, fields do.
+pub fn validate(
+    value: &Value,
+    schema: &Schema,
+    prefix: &str,
+    before: Option<Before<'_>>,
+) -> Vec<FieldError> {
+    let outcome = node(value, schema, "", before);
+    let mistakes = outcome.mistakes.into_iter();
+    mistakes.map(|mistake| mistake.report(prefix)).collect()
+}
+
+impl<'a> Before<'a> {
+    /// What stood where a member of the new object stands.
+    fn member(self, name: &str) -> Option<Self> {
+        Some(Self {
+            value: self.value.get(name)?,
+            schema: self.schema.member(name)?,
+        })
+    }
+
+    /// The item that a new one takes the place of: only lists with keys can tell.
+    fn item(self, new: &Value) -> Option<Self> {
+        let (Value::Array(items), ListKind::Map(keys)) = (self.value, &self.schema.list) else {
+            return None;
+        };
+        let scalar = |value: &Value| !value.is_object() && !value.is_array() && !value.is_null();
+        let same = |item: &&'a Value| {
+            keys.iter().all(|key| match (item.get(key), new.get(key)) {
+                (Some(old), Some(new)) => scalar(old) && old == new,
+                _ => false,
+            })
+        };
+        Some(Self {
+            value: items.iter().find(same)?,
+            schema: self.schema.items.as_deref()?,
+        })
+    }
+
+    /// Equal as far as the two can be related: the order in lists with keys does not count,
+    /// members without a schema are never the same.
+    fn equals(self, new: &Value) -> bool {
+        match (self.value, new) {
+            (Value::Array(old), Value::Array(new)) => {
+                old.len() == new.len()
+                    && match self.schema.list {
+                        ListKind::Map(_) => new
+                            .iter()
+                            .all(|item| self.item(item).is_some_and(|before| before.equals(item))),
+                        _ => old == new,
+                    }
+            }
+            (Value::Object(old), Value::Object(new)) => {
+                old.len() == new.len()
+                    && new.iter().all(|(name, value)| {
+                        self.member(name).is_some_and(|before| before.equals(value))
+                    })
+            }
+            (old, new) => old == new,
+        }
+    }
+}
+
+/// Checks a value, but does not mind what is wrong if it was there before.
+fn node(value: &Value, schema: &Schema, path: &str, before: Option<Before<'_>>) -> Outcome {
+    let mut outcome = check(value, schema, path, before);
+    if !outcome.is_valid() && before.is_some_and(|before| before.equals(value)) {
+        outcome.mistakes.clear();
+    }
+    outcome
+}
+
+fn check(value: &Value, schema: &Schema, path: &str, before: Option<Before<'_>>) -> Outcome {
+    let mut outcome = Outcome::default();
+    if value.is_null() {
+        let types = types(schema);
+        if !types.is_empty() && !schema.nullable {
+            outcome.add(mistyped(path, &types.join(","), &"null".into()));
+        }
+        choices(value, &schema.checks, path, &mut outcome);
+        return outcome;
+    }
+    let mut step = |found: Outcome| {
+        outcome.merge(found);
+        outcome.matched += 1;
+    };
+    if !types(schema).is_empty() || known_format(schema).is_some() {
+        step(type_of(value, schema, path));
+    }
+    step(combined(value, &schema.checks, path));
+    match value {
+        Value::String(text) => {
+            step(string(text, &schema.checks, path));
+            if let Some(format) = known_format(schema) {
+                step(formatted(text, format, path));
+            }
+        }
+        Value::Number(n) => step(number(n, schema, path)),
+        Value::Array(items) => step(array(items, schema, path, before)),
+        Value::Bool(_) | Value::Null | Value::Object(_) => {}
+    }
+    let mut among = Outcome::default();
+    choices(value, &schema.checks, path, &mut among);
+    step(among);
+    if let Value::Object(map) = value {
+        step(object(map, schema, path, before));
+    }
+    outcome.matched += 1;
+    outcome
+}
+
+fn types(schema: &Schema) -> Vec<&str> {
+    if schema.int_or_string {
+        vec!["integer", "string"]
+    } else if schema.ty.is_empty() {
+        Vec::new()
+    } else {
+        vec![&schema.ty]
+    }
+}
+
+/// The format, if values of the type can have it and the server knows it
+/// (`pkg/apiserver/validation/formats.go`).
+fn known_format(schema: &Schema) -> Option<&str> {
+    let format = schema.format.as_str();
+    let ty = if schema.int_or_string {
+        ""
+    } else {
+        schema.ty.as_str()
+    };
+    let known = match ty {
+        "" | "string" => formats::matches(format, "").is_some(),
+        "integer" => matches!(format, "int32" | "int64"),
+        "number" => matches!(format, "float" | "double"),
+        _ => false,
+    };
+    known.then_some(format)
+}
+
+fn mistyped(path: &str, expected: &str, found: &Value) -> Mistake {
+    let mut text = format!("{path} in body must be of type {expected}");
+    if let Value::String(found) = found {
+        text.push_str(": ");
+        text.push_str(&go::quote(found));
+    }
+    Mistake::of(path, Report::Type(found.clone()), text)
+}
+
+fn type_of(value: &Value, schema: &Schema, path: &str) -> Outcome {
+    let types = types(schema);
+    let (ty, format) = match value {
+        Value::Null => ("null", ""),
+        Value::Bool(_) => ("boolean", ""),
+        Value::String(_) => ("string", ""),
+        Value::Number(n) if n.is_i64() => ("integer", "int64"),
+        Value::Number(_) => ("number", "float64"),
+        Value::Array(_) => ("array", ""),
+        Value::Object(_) => ("object", ""),
+    };
+    let whole =
+        value.is_f64() && value.as_f64().is_some_and(is_whole) && types.contains(&"integer");
+    let counted = ty == "integer" && types.contains(&"number");
+    let fits = types.contains(&ty) || whole || counted;
+    let numeric = types.iter().any(|ty| matches!(*ty, "number" | "integer"));
+    let texts = matches!(ty, "string" | "array");
+    let mut outcome = Outcome::default();
+    match known_format(schema) {
+        Some(expected) if !texts && !fits && format != expected => {
+            outcome.add(mistyped(path, expected, &format.into()));
+        }
+        Some(_) if texts && !numeric => outcome.matched += 1,
+        _ if !fits => outcome.add(mistyped(path, &types.join(","), &ty.into())),
+        _ => outcome.matched += 1,
+    }
+    outcome
+}
+
+/// Whether a float is an integer, give or take rounding (`swag.IsFloat64AJSONInteger`).
+fn is_whole(f: f64) -> bool {
+    const LARGEST: f64 = 9_007_199_254_740_991.0;
+    if !f.is_finite() || f.abs() > LARGEST {
+        return false;
+    }
+    let whole = f.trunc();
+    f == whole || (f - whole).abs() / (f.abs() + whole.abs()) < 1e-9
+}
+
+fn combined(value: &Value, checks: &Checks, path: &str) -> Outcome {
+    let quoted = || go::quote(path);
+    let mut outcome = Outcome::default();
+    if !checks.any_of.is_empty() {
+        let (valid, best) = alternatives(value, &checks.any_of, path, true);
+        if valid == 0 {
+            outcome.add(Mistake::general(format!(
+                "{} must validate at least one schema (anyOf)",
+                quoted()
+            )));
+        }
+        outcome.merge(best);
+    }
+    if !checks.one_of.is_empty() {
+        let (valid, best) = alternatives(value, &checks.one_of, path, false);
+        if valid != 1 {
+            let found = match valid {
+                0 => "Found none valid".to_owned(),
+                n => format!("Found {n} valid alternatives"),
+            };
+            outcome.add(Mistake::general(format!(
+                "{} must validate one and only one schema (oneOf). {found}",
+                quoted()
+            )));
+        }
+        if valid < 2 {
+            outcome.merge(best);
+        }
+    }
+    let mut valid = 0;
+    for schema in &checks.all_of {
+        let found = check(value, schema, path, None);
+        valid += usize::from(found.is_valid());
+        outcome.merge(found);
+    }
+    if valid != checks.all_of.len() {
+        let none = if valid == 0 { ". None validated" } else { "" };
+        outcome.add(Mistake::general(format!(
+            "{} must validate all the schemas (allOf){none}",
+            quoted()
+        )));
+    }
+    if let Some(not) = &checks.not
+        && check(value, not, path, None).is_valid()
+    {
+        outcome.add(Mistake::general(format!(
+            "{} must not validate the schema (not)",
+            quoted()
+        )));
+    }
+    outcome.matched += 1;
+    outcome
+}
+
+/// How many alternatives hold, and what was found in the first of those, or else in the one that
+/// came furthest.
+fn alternatives(
+    value: &Value,
+    schemas: &[Schema],
+    path: &str,
+    first_is_enough: bool,
+) -> (usize, Outcome) {
+    let mut valid = 0;
+    let mut best: Option<Outcome> = None;
+    for schema in schemas {
+        let found = check(value, schema, path, None);
+        if found.is_valid() {
+            valid += 1;
+            if valid == 1 {
+                best = Some(found);
+            }
+            if first_is_enough {
+                break;
+            }
+        } else if valid == 0
+            && best
+                .as_ref()
+                .is_none_or(|best| found.matched > best.matched)
+        {
+            best = Some(found);
+        }
+    }
+    (valid, best.unwrap_or_default())
+}
+
+fn string(text: &str, checks: &Checks, path: &str) -> Outcome {
+    let mut outcome = Outcome::default();
+    let length = i64::try_from(text.chars().count()).unwrap_or(i64::MAX);
+    let value = || Value::from(text);
+    if let Some(most) = checks.max_length.filter(|most| length > *most) {
+        let message = format!("{path} in body should be at most {most} chars long");
+        outcome.add(Mistake::of(path, Report::TooLong(most), message));
+    } else if let Some(least) = checks.min_length.filter(|least| length < *least) {
+        let message = format!("{path} in body should be at least {least} chars long");
+        outcome.add(Mistake::of(path, Report::Invalid(value()), message));
+    } else if let Some(pattern) = &checks.pattern
+        && pattern
+            .regex
+            .as_ref()
+            .is_some_and(|regex| !regex.is_match(text))
+    {
+        let message = format!("{path} in body should match '{}'", pattern.text);
+        outcome.add(Mistake::of(path, Report::Invalid(value()), message));
+    }
+    outcome
+}
+
+fn formatted(text: &str, format: &str, path: &str) -> Outcome {
+    let mut outcome = Outcome::default();
+    if formats::matches(format, text) == Some(false) {
+        outcome.add(mistyped(path, format, &text.into()));
+    }
+    outcome
+}
+
+fn number(n: &Number, schema: &Schema, path: &str) -> Outcome {
+    let mut outcome = Outcome::default();
+    let checks = &schema.checks;
+    let float = n.as_f64().unwrap_or_default();
+    // A limit that the type cannot hold is complained of, and compared as a float.
+    let mut limit = |limit: f64, what: &str| {
+        let wrong = out_of_range(&Value::from(limit), schema, what, path);
+        let native = wrong.is_none();
+        if let Some(text) = wrong {
+            outcome.add(Mistake::general(text));
+        }
+        native
+    };
+    let mut found = Vec::new();
+    if let Some(text) = out_of_range(&Value::Number(n.clone()), schema, "Checked", path) {
+        found.push(Mistake::general(text));
+    }
+    if let Some(factor) = checks.multiple_of {
+        let native = limit(factor, "MultipleOf");
+        found.extend(multiple(n, factor, native, path));
+    }
+    let mut compare = |bound: f64,
+                       native: bool,
+                       words: &str,
+                       wrong: fn(f64, f64) -> bool,
+                       wrong_int: fn(i64, i64) -> bool| {
+        let (bad, shown) = match n.as_i64().filter(|_| native) {
+            Some(i) => (wrong_int(i, bound as i64), (bound as i64).to_string()),
+            None => (wrong(float, bound), go::print(&Value::from(bound))),
+        };
+        if bad {
+            let text = format!("{path} in body should be {words} {shown}");
+            found.push(Mistake::of(
+                path,
+                Report::Invalid(Value::Number(n.clone())),
+                text,
+            ));
+        }
+    };
+    if let Some((bound, exclusive)) = checks.minimum {
+        let native = limit(bound, "Minimum boundary");
+        if exclusive {
+            compare(bound, native, "greater than", |n, b| n <= b, |n, b| n <= b);
+        } else {
+            compare(
+                bound,
+                native,
+                "greater than or equal to",
+                |n, b| n < b,
+                |n, b| n < b,
+            );
+        }
+    }
+    if let Some((bound, exclusive)) = checks.maximum {
+        let native = limit(bound, "Maximum boundary");
+        if exclusive {
+            compare(bound, native, "less than", |n, b| n >= b, |n, b| n >= b);
+        } else {
+            compare(
+                bound,
+                native,
+                "less than or equal to",
+                |n, b| n > b,
+                |n, b| n > b,
+            );
+        }
+    }
+    found.into_iter().for_each(|mistake| outcome.add(mistake));
+    outcome.matched += 1;
+    outcome
+}
+
+fn multiple(n: &Number, factor: f64, native: bool, path: &str) -> Option<Mistake> {
+    let value = || Report::Invalid(Value::Number(n.clone()));
+    let integers = n.as_i64().filter(|_| native).map(|n| (n, factor as i64));
+    let shown = match integers {
+        Some((_, factor)) => Value::from(factor),
+        None => Value::from(factor),
+    };
+    let not_positive = integers.map_or(factor <= 0.0, |(_, factor)| factor <= 0);
+    if not_positive {
+        let text = format!(
+            "factor MultipleOf declared for {path} must be positive: {}",
+            go::print(&shown)
+        );
+        return Some(Mistake::of(path, Report::Invalid(shown), text));
+    }
+    let fits = match integers {
+        Some((n, factor)) => n % factor == 0,
+        None => {
+            let n = n.as_f64().unwrap_or_default();
+            is_whole(if factor < 1.0 {
+                1.0 / factor * n
+            } else {
+                n / factor
+            })
+        }
+    };
+    (!fits).then(|| {
+        let text = format!(
+            "{path} in body should be a multiple of {}",
+            go::print(&shown)
+        );
+        Mistake::of(path, value(), text)
+    })
+}
+
+/// Whether a number cannot be held in its type and format (`IsValueValidAgainstRange`).
+fn out_of_range(n: &Value, schema: &Schema, what: &str, path: &str) -> Option<String> {
+    let float = n.as_f64().unwrap_or_default();
+    // 2^63 is the first float that is too large.
+    let whole = n.as_i64().or_else(|| {
+        (float.fract() == 0.0 && (-(2f64.powi(63))..2f64.powi(63)).contains(&float))
+            .then_some(float as i64)
+    });
+    let format = known_format(schema);
+    let fits = match (types(schema).as_slice(), format) {
+        (["integer"], Some("int32")) => whole.is_some_and(|i| i32::try_from(i).is_ok()),
+        (["integer"], _) => whole.is_some(),
+        (["number"], Some("float")) => (float as f32).is_finite(),
+        _ => true,
+    };
+    if fits {
+        return None;
+    }
+    let ty = &schema.ty;
+    Some(match format {
+        Some(format) => {
+            format!("{what} value must be of type {ty} with format {format} in {path}")
+        }
+        None => format!("{what} value must be of type {ty} (default format) in {path}"),
+    })
+}
+
+fn array(items: &[Value], schema: &Schema, path: &str, before: Option<Before<'_>>) -> Outcome {
+    let mut outcome = Outcome::default();
+    if let Some(schema) = &schema.items {
+        for (i, item) in items.iter().enumerate() {
+            let before = before.and_then(|before| before.item(item));
+            outcome.merge(node(item, schema, &format!("{path}[{i}]"), before));
+        }
+    }
+    let checks = &schema.checks;
+    let size = items.len();
+    let count = i64::try_from(size).unwrap_or(i64::MAX);
+    if let Some(least) = checks.min_items.filter(|least| count < *least) {
+        let text = format!("{path} in body should have at least {least} items");
+        outcome.add(Mistake::of(path, Report::Invalid(size.into()), text));
+    }
+    if let Some(most) = checks.max_items.filter(|most| count > *most) {
+        let text = format!("{path} in body should have at most {most} items");
+        outcome.add(Mistake::of(path, Report::TooMany(size, most), text));
+    }
+    let repeated = |i: usize| items[..i].contains(&items[i]);
+    if checks.unique_items && (0..size).any(repeated) {
+        let text = format!("{path} in body shouldn't contain duplicates");
+        outcome.add(Mistake::of(path, Report::Invalid("".into()), text));
+    }
+    outcome.matched += 1;
+    outcome
+}
+
+fn choices(value: &Value, checks: &Checks, path: &str, outcome: &mut Outcome) {
+    // Go converts the value to the type of the choice: to an integer it is cut off.
+    let is = |choice: &Value| match (value, choice) {
+        (Value::Null, _) | (_, Value::Null) => false,
+        (Value::Number(n), Value::Number(choice)) => match (n.as_f64(), choice.as_i64()) {
+            (Some(n), Some(choice)) => n.trunc() == choice as f64,
+            (n, _) => n == choice.as_f64(),
+        },
+        (value, choice) => value == choice,
+    };
+    if checks.choices.is_empty() || checks.choices.iter().any(is) {
+        return;
+    }
+    let all = Value::Array(checks.choices.clone());
+    let text = format!("{path} in body should be one of {}", go::print(&all));
+    let report = Report::NotAmong(value.clone(), checks.choices.clone());
+    outcome.add(Mistake::of(path, report, text));
+}
+
+fn object(map: &JsonMap, schema: &Schema, path: &str, before: Option<Before<'_>>) -> Outcome {
+    let mut outcome = Outcome::default();
+    let checks = &schema.checks;
+    let size = map.len();
+    let count = i64::try_from(size).unwrap_or(i64::MAX);
+    if let Some(least) = checks.min_properties.filter(|least| count < *least) {
+        let text = format!("{path} in body should have at least {least} properties");
+        outcome.add(Mistake::of(path, Report::Invalid(size.into()), text));
+    }
+    if let Some(most) = checks.max_properties.filter(|most| count > *most) {
+        let text = format!("{path} in body should have at most {most} properties");
+        outcome.add(Mistake::of(path, Report::TooMany(size, most), text));
+    }
+    let before = |name: &str| {
+        let type_field = path.is_empty() && matches!(name, "kind" | "apiVersion");
+        before.filter(|_| !type_field)?.member(name)
+    };
+    for (name, value) in map {
+        if schema.properties.contains_key(name) {
+            continue;
+        }
+        match &schema.additional {
+            Some(Additional::Of(values)) => {
+                outcome.merge(node(value, values, &format!("{path}.{name}"), before(name)));
+            }
+            Some(Additional::Forbidden) => {
+                let text = format!("{path}.{name} in body is a forbidden property");
+                let report = Report::Invalid(name.as_str().into());
+                outcome.add(Mistake::of(path, report, text));
+            }
+            Some(Additional::Any) | None => {}
+        }
+    }
+    for (name, member) in &schema.properties {
+        if let Some(value) = map.get(name) {
+            let path = super::lists::child(path, name);
+            outcome.merge(node(value, member, &path, before(name)));
+        }
+    }
+    for name in checks
+        .required
+        .iter()
+        .filter(|name| !map.contains_key(*name))
+    {
+        let path = format!("{path}.{name}");
+        let text = format!("{path} in body is required");
+        outcome.add(Mistake::of(&path, Report::Required, text));
+    }
+    outcome
+}
