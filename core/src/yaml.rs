@@ -41,6 +41,19 @@ impl fmt::Display for YamlError {
 
 impl std::error::Error for YamlError {}
 
+impl YamlError {
+    /// The error as `sigs.k8s.io/yaml` reports it: what go-yaml says, and where it has it that it
+    /// happened, which in the first line it leaves out.
+    pub fn as_go_reports(&self) -> String {
+        let place = match self.line {
+            0 | 1 => String::new(),
+            line => format!("line {line}: "),
+        };
+        let message = &self.message;
+        format!("error converting YAML to JSON: yaml: {place}{message}")
+    }
+}
+
 /// So deep and no deeper may a document nest, so that no input exhausts the stack.
 const DEEPEST: usize = 100;
 

@@ -1,22 +1,76 @@
 //! Patch in its four types (`k8s.io/apiserver/pkg/endpoints/handlers/patch.go`).
 
+mod foreign;
+
 use serde_json::Value;
 
 use super::request::FieldValidation;
+use super::resource::{Definition, Resource};
 use super::write::{check_name, endpoint, settle_namespace};
 use super::{Answer, ApiServer, Fact, RequestInfo, Trace, body};
-use crate::json;
-use crate::object::Metadata;
-use crate::patch;
+use crate::go;
+use crate::json::{self, Node};
+use crate::object::{GroupName, JsonMap, Metadata, text};
+use crate::patch::{self, Converted, JsonPatch, JsonPatchError, StrategicError};
 use crate::schema;
-use crate::status::{Refusal, Status};
+use crate::status::{FieldError, Refusal, Status};
 use crate::yaml;
 
-/// The patch types that every kind accepts.
-const PATCH_TYPES: [&str; 2] = [
-    "application/merge-patch+json",
-    "application/apply-patch+yaml",
-];
+const JSON_PATCH: &str = "application/json-patch+json";
+const MERGE_PATCH: &str = "application/merge-patch+json";
+const STRATEGIC_MERGE_PATCH: &str = "application/strategic-merge-patch+json";
+const APPLY: &str = "application/apply-patch+yaml";
+
+/// So many operations a JSON patch may have (`maxJSONPatchOperations`).
+const MOST_OPERATIONS: usize = 10_000;
+
+impl Resource {
+    /// The types of patches that it accepts. Only of built-in kinds is it known how lists merge.
+    pub fn patch_types(&self) -> &'static [&'static str] {
+        if self.is_builtin() {
+            &[JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH, APPLY]
+        } else {
+            &[JSON_PATCH, MERGE_PATCH, APPLY]
+        }
+    }
+
+    fn is_builtin(&self) -> bool {
+        matches!(self.definition, Definition::Builtin(_))
+    }
+}
+
+/// Whether a request complains of unknown and repeated fields.
+fn complains(info: &RequestInfo) -> bool {
+    info.options.field_validation != FieldValidation::Ignore
+}
+
+/// A patch whose result is no object of the kind; `shown` is what the message shows.
+fn no_result(shown: &str, error: &str) -> Refusal {
+    let error = FieldError::invalid("patch", &shown.into(), error);
+    Status::invalid(&GroupName::new("", ""), "", &[error])
+}
+
+/// What strict decoding complains of: nothing, warnings or a refusal.
+fn weigh(
+    info: &RequestInfo,
+    complaints: Vec<String>,
+    shown: impl FnOnce() -> String,
+) -> Result<Vec<String>, Refusal> {
+    match info.options.field_validation {
+        FieldValidation::Ignore => Ok(Vec::new()),
+        FieldValidation::Strict if !complaints.is_empty() => {
+            let list = complaints.join(", ");
+            let error = format!("strict decoding error: {list}");
+            Err(no_result(&shown(), &error))
+        }
+        FieldValidation::Warn | FieldValidation::Strict => Ok(complaints),
+    }
+}
+
+/// What a client is told when a handler panics.
+fn panicked() -> Refusal {
+    Status::internal("This request caused apiserver to panic. Look in the logs for details.")
+}
 
 impl ApiServer {
     pub(super) fn patch(
@@ -25,17 +79,23 @@ impl ApiServer {
         bytes: &[u8],
         trace: &mut Trace,
     ) -> Result<Answer, Refusal> {
-        if !PATCH_TYPES.contains(&info.content_type.as_str()) {
-            return Err(Status::unroutable_media_type());
+        let accepted = info.resource.patch_types();
+        if !accepted.contains(&info.content_type.as_str()) {
+            // Requests for built-in kinds are routed by their type and come to no handler.
+            return Err(if info.resource.is_builtin() {
+                Status::unroutable_media_type()
+            } else {
+                Status::unsupported_media_type(accepted)
+            });
         }
         body::check_size(bytes)?;
         let mut noted = Trace::default();
-        let apply = info.content_type == "application/apply-patch+yaml";
+        let apply = info.content_type == APPLY;
         let produce = |server: &Self, live: &Value| {
             let mut object = if apply {
                 server.apply(info, live, bytes, &mut noted)?
             } else {
-                server.merge_patch(info, live, bytes, &mut noted)?
+                server.patched(info, live, bytes, &mut noted)?
             };
             if live.uid().is_empty() && !object.uid().is_empty() {
                 let why = format!(
@@ -56,7 +116,8 @@ impl ApiServer {
         answer
     }
 
-    fn merge_patch(
+    /// What a patch that carries changes makes of an object.
+    fn patched(
         &self,
         info: &RequestInfo,
         live: &Value,
@@ -66,22 +127,18 @@ impl ApiServer {
         if live.uid().is_empty() {
             return Err(Status::not_found(&info.group_resource(), &info.name));
         }
-        let patch = json::parse(bytes)
-            .map_err(|error| Status::bad_request(format!("error decoding patch: {error}")))?;
-        let patch = match patch {
-            json::Node::Object(_) => Value::from(patch),
-            json::Node::Null => return Err(Status::bad_request("Invalid JSON Patch")),
-            other => {
-                return Err(Status::bad_request(format!(
-                    "error decoding patch: json: cannot unmarshal {} into Go value of type map[string]interface {{}}",
-                    other.go_kind()
-                )));
+        let (mut object, warnings) = match info.content_type.as_str() {
+            JSON_PATCH => {
+                let (patched, complaints) = json_patched(info, live, bytes)?;
+                decode(info, patched, complaints)?
+            }
+            STRATEGIC_MERGE_PATCH => strategically_merged(info, live, bytes)?,
+            _ => {
+                let (patched, complaints) = merged(info, live, bytes)?;
+                decode(info, patched, complaints)?
             }
         };
-        let mut patched = live.clone();
-        patch::merge(&mut patched, &patch);
-        let (mut object, found) = body::decode_patched(info, patched)?;
-        trace.warnings.extend(found);
+        trace.warnings.extend(warnings);
         self.manager(info, endpoint(info)?)
             .update(live, &mut object, &info.manager);
         Ok(object)
@@ -94,9 +151,15 @@ impl ApiServer {
         bytes: &[u8],
         trace: &mut Trace,
     ) -> Result<Value, Refusal> {
-        let text = String::from_utf8_lossy(bytes);
-        let document = yaml::parse(&text)
-            .map_err(|error| Status::bad_request(format!("error decoding YAML: {error}")))?;
+        let bad_yaml = |error: &str| Status::bad_request(format!("error decoding YAML: {error}"));
+        let document = yaml::parse(&String::from_utf8_lossy(bytes))
+            .map_err(|error| bad_yaml(&error.as_go_reports()))?;
+        if !matches!(document.node, Node::Null | Node::Object(_)) {
+            let error = no_map(&document.node);
+            return Err(bad_yaml(&format!(
+                "error unmarshaling JSON: while decoding JSON: {error}"
+            )));
+        }
         let config = Value::from(document.node);
         let applied = self
             .manager(info, endpoint(info)?)
@@ -111,6 +174,10 @@ impl ApiServer {
                     }
                 }));
             })?;
+        let mut object = applied.object;
+        if applied.changed {
+            object = to_proper_version(info, &config, object)?;
+        }
         match info.options.field_validation {
             FieldValidation::Strict if !document.duplicates.is_empty() => {
                 return Err(Status::bad_request(format!(
@@ -121,18 +188,184 @@ impl ApiServer {
             FieldValidation::Warn => trace.warnings.extend(document.duplicates),
             _ => {}
         }
-        if !applied.changed {
-            return Ok(applied.object);
-        }
-        let managed = applied
-            .object
-            .metadata()
-            .and_then(|meta| meta.get("managedFields").cloned());
-        let mut decoded = schema::decode(applied.object.into(), &info.resource.root)
-            .map_err(Status::internal)?
-            .value;
-        body::finish(info, &mut decoded);
-        decoded.set_meta("managedFields", managed.unwrap_or(Value::Null));
-        Ok(decoded)
+        Ok(object)
     }
+}
+
+/// What apply merged, as the kind's type holds it.
+fn to_proper_version(
+    info: &RequestInfo,
+    config: &Value,
+    mut merged: Value,
+) -> Result<Value, Refusal> {
+    let managed = merged
+        .metadata()
+        .and_then(|meta| meta.get("managedFields").cloned());
+    let resource = &info.resource;
+    if resource.is_builtin() {
+        let gv = &resource.group_version;
+        let kind = format!("{}/{}, Kind={}", gv.group, gv.version, resource.kind);
+        let converted = patch::from_unstructured(merged, &resource.root).map_err(|error| {
+            Status::internal(format!(
+                "failed to convert new object ({}/{}; {kind}) to proper version: \
+                 unable to convert unstructured object to {kind}: {error}",
+                config.namespace(),
+                config.name(),
+            ))
+        })?;
+        merged = converted.value;
+    }
+    let mut object = schema::decode(merged.into(), &resource.root)
+        .map_err(Status::internal)?
+        .value;
+    body::finish(info, &mut object);
+    object.set_meta("managedFields", managed.unwrap_or(Value::Null));
+    Ok(object)
+}
+
+/// Go's error where a document must be an object.
+fn no_map(node: &Node) -> String {
+    format!(
+        "json: cannot unmarshal {} into Go value of type map[string]interface {{}}",
+        node.go_kind()
+    )
+}
+
+/// A patch must be an object, or `null`; with it come its repeated members.
+fn read_members(
+    info: &RequestInfo,
+    bytes: &[u8],
+) -> Result<(Option<JsonMap>, Vec<String>), String> {
+    let node = json::parse(bytes).map_err(|error| error.to_string())?;
+    let complaints = if complains(info) {
+        json::duplicates(&node)
+    } else {
+        Vec::new()
+    };
+    match node {
+        Node::Null => Ok((None, complaints)),
+        Node::Object(_) => match Value::from(node) {
+            Value::Object(members) => Ok((Some(members), complaints)),
+            _ => Ok((None, complaints)),
+        },
+        other => Err(no_map(&other)),
+    }
+}
+
+fn json_patched(
+    info: &RequestInfo,
+    live: &Value,
+    bytes: &[u8],
+) -> Result<(Value, Vec<String>), Refusal> {
+    let (patch, complaints) = if complains(info) {
+        JsonPatch::decode_strictly(bytes)
+            .map_err(|error| Status::bad_request(format!("error decoding patch: {error}")))?
+    } else {
+        (
+            JsonPatch::decode(bytes).map_err(Status::bad_request)?,
+            Vec::new(),
+        )
+    };
+    if patch.len() > MOST_OPERATIONS {
+        return Err(Status::too_large(format!(
+            "The allowed maximum operations in a JSON patch is {MOST_OPERATIONS}, got {}",
+            patch.len()
+        )));
+    }
+    let patched = patch.apply(live.clone()).map_err(|error| match error {
+        JsonPatchError::DoesNotApply => Status::unprocessable(),
+        JsonPatchError::Panics => panicked(),
+    })?;
+    let complaints = complaints
+        .iter()
+        .map(|complaint| format!("json patch {complaint}"))
+        .collect();
+    Ok((patched.into(), complaints))
+}
+
+fn merged(info: &RequestInfo, live: &Value, bytes: &[u8]) -> Result<(Value, Vec<String>), Refusal> {
+    let bad_patch = || Status::bad_request("Invalid JSON Patch");
+    let (patch, complaints) = match read_members(info, bytes) {
+        Ok((Some(members), complaints)) => (Value::Object(members), complaints),
+        Ok((None, _)) => return Err(bad_patch()),
+        Err(error) if complains(info) => {
+            return Err(Status::bad_request(format!(
+                "error decoding patch: {error}"
+            )));
+        }
+        // Unless the patch was decoded strictly before, a list counts as the result.
+        Err(_) => match json::parse(bytes) {
+            Ok(list @ Node::Array(_)) => (list.into(), Vec::new()),
+            _ => return Err(bad_patch()),
+        },
+    };
+    let mut patched = match patch {
+        Value::Array(_) => Value::Array(Vec::new()),
+        _ => live.clone(),
+    };
+    patch::merge(&mut patched, &patch);
+    Ok((patched, complaints))
+}
+
+fn strategically_merged(
+    info: &RequestInfo,
+    live: &Value,
+    bytes: &[u8],
+) -> Result<(Value, Vec<String>), Refusal> {
+    let (members, mut complaints) = read_members(info, bytes).map_err(Status::bad_request)?;
+    let mut patch = members.unwrap_or_default();
+    let original = live.as_object().cloned().unwrap_or_default();
+    let root = &info.resource.root;
+    // `interpretStrategicMergePatchError`
+    let merged =
+        patch::strategic_merge(original, &mut patch, root).map_err(|error| match error {
+            StrategicError::Malformed(message) => Status::bad_request(message),
+            StrategicError::ListOfLists => Status::unprocessable(),
+            StrategicError::Other(message) => Status::internal(message),
+            StrategicError::Panics => panicked(),
+        })?;
+    let shown = || go::print(&Value::Object(patch));
+    let Converted { value, unknown } = match patch::from_unstructured(Value::Object(merged), root) {
+        Ok(converted) => converted,
+        Err(error) => return Err(no_result(&shown(), &error)),
+    };
+    let mut object = match schema::decode(value.into(), root) {
+        Ok(decoded) => decoded.value,
+        Err(error) => return Err(no_result(&shown(), &error)),
+    };
+    complaints.extend(unknown);
+    let warnings = weigh(info, complaints, shown)?;
+    body::finish(info, &mut object);
+    Ok((object, warnings))
+}
+
+/// Decodes what a JSON or merge patch made of an object; `complaints` are those of the patch.
+fn decode(
+    info: &RequestInfo,
+    patched: Value,
+    mut complaints: Vec<String>,
+) -> Result<(Value, Vec<String>), Refusal> {
+    if info.resource.is_builtin() {
+        if let Some(error) = foreign::mistake(&info.resource, &patched) {
+            return Err(no_result(&go::json(&patched), &error));
+        }
+        if text(&patched, "apiVersion").is_empty() {
+            complaints.extend(foreign::unknown_to_internal(&patched));
+            let warnings = weigh(info, complaints, || go::json(&patched))?;
+            return Ok((Value::Object(JsonMap::new()), warnings));
+        }
+    }
+    if complaints.is_empty() || info.options.field_validation != FieldValidation::Strict {
+        let (object, found) = body::decode_patched(info, patched)?;
+        complaints.extend(found);
+        return Ok((object, complaints));
+    }
+    // All complaints are reported together, those of the patch first.
+    let mut lenient = info.clone();
+    lenient.options.field_validation = FieldValidation::Warn;
+    let shown = go::json(&patched);
+    let (object, found) = body::decode_patched(&lenient, patched)?;
+    complaints.extend(found);
+    let warnings = weigh(info, complaints, || shown)?;
+    Ok((object, warnings))
 }
