@@ -60,7 +60,7 @@ impl FieldManager<'_> {
         let mut managers = self.starting_point(stored, requested.as_ref());
         // Ownership of an existing object that has none is tracked only after its first apply.
         if !managers.is_empty() || live.uid().is_empty() {
-            self.track_update(&without_managed_fields(live), new, &mut managers, manager);
+            self.track_update(live, new, &mut managers, manager);
         }
         write(new, &managers);
     }
@@ -121,7 +121,6 @@ impl FieldManager<'_> {
         let mut managers = Managers::decode(stored).map_err(|error| {
             Status::internal(format!("failed to decode managed fields: {error}"))
         })?;
-        let live = without_managed_fields(live);
         if managers.is_empty() {
             let mut nothing = crate::schema::zero(self.root);
             for field in ["apiVersion", "kind"] {
@@ -129,7 +128,7 @@ impl FieldManager<'_> {
                     nothing[field] = value.clone();
                 }
             }
-            self.track_update(&nothing, &live, &mut managers, "before-first-apply");
+            self.track_update(&nothing, live, &mut managers, "before-first-apply");
         }
         if config
             .metadata()
@@ -144,21 +143,21 @@ impl FieldManager<'_> {
         let api_version = self.group_version.to_string();
         let applier = workflow(manager, Operation::Apply, &api_version, self.subresource);
         let updater = self.updater(&api_version);
-        let attempt = |force: bool| {
-            let mut managers = managers.clone();
-            let object = updater.apply(&live, config, &mut managers, &applier, force)?;
-            Ok((object, managers))
+        // Only kubectl may try again, by force.
+        let again = (manager == "kubectl").then(|| managers.clone());
+        let object = match updater.apply(live, config, &mut managers, &applier, force) {
+            Ok(object) => object,
+            Err(conflicts) => {
+                let conflicts = self.not_by_last_applied(live, manager, conflicts);
+                let (Some(again), []) = (again, conflicts.as_slice()) else {
+                    return Err(conflict_status(&conflicts));
+                };
+                managers = again;
+                updater
+                    .apply(live, config, &mut managers, &applier, true)
+                    .map_err(|conflicts| conflict_status(&conflicts))?
+            }
         };
-        let (object, mut managers) = attempt(force)
-            .or_else(|conflicts| {
-                let conflicts = self.not_by_last_applied(&live, manager, conflicts);
-                if conflicts.is_empty() {
-                    attempt(true)
-                } else {
-                    Err(conflicts)
-                }
-            })
-            .map_err(|conflicts| conflict_status(&conflicts))?;
         strip(&mut managers, &applier);
         if object.is_some() {
             managers.retain(|owned| {
@@ -169,7 +168,7 @@ impl FieldManager<'_> {
             });
         }
         let changed = object.is_some();
-        let mut object = object.unwrap_or(live);
+        let mut object = object.unwrap_or_else(|| live.clone());
         if manager == "kubectl" {
             renew_last_applied(&mut object, config);
         }
@@ -270,14 +269,6 @@ fn strip(managers: &mut Managers, manager: &Manager) {
 
 fn write(object: &mut Value, managers: &Managers) {
     object.set_meta("managedFields", managers.encode().unwrap_or(Value::Null));
-}
-
-fn without_managed_fields(object: &Value) -> Value {
-    let mut object = object.clone();
-    if let Some(Value::Object(meta)) = object.get_mut("metadata") {
-        meta.remove("managedFields");
-    }
-    object
 }
 
 /// An empty list, or a list of one empty entry, forgets all ownership.

@@ -106,11 +106,7 @@ impl Set {
         let i = self.slot(&element);
         let node = &mut self.nodes[i];
         node.member |= member;
-        node.children = if node.children.is_empty() {
-            children
-        } else {
-            node.children.union(&children)
-        };
+        node.children.absorb(children);
     }
 
     pub(super) fn nodes(&self) -> &[Node] {
@@ -183,6 +179,42 @@ impl Set {
             (None, _) => {}
         });
         out
+    }
+
+    /// Removes the members of the other ([`Self::difference`] in place).
+    pub fn subtract(&mut self, other: &Set) {
+        let mut others = other.nodes.iter().peekable();
+        self.nodes.retain_mut(|node| {
+            while others.next_if(|next| next.element < node.element).is_some() {}
+            if let Some(next) = others.next_if(|next| next.element == node.element) {
+                node.member &= !next.member;
+                node.children.subtract(&next.children);
+            }
+            node.member || !node.children.is_empty()
+        });
+    }
+
+    /// Adds the members of the other ([`Self::union`] in place).
+    pub fn absorb(&mut self, other: Set) {
+        if self.nodes.is_empty() {
+            *self = other;
+            return;
+        }
+        for node in other.nodes {
+            self.add(node.element, node.member, node.children);
+        }
+    }
+
+    /// Whether every member of this is a member of the other.
+    pub fn is_subset(&self, other: &Set) -> bool {
+        self.nodes
+            .iter()
+            .all(|node| match other.node(&node.element) {
+                Some(found) => {
+                    (!node.member || found.member) && node.children.is_subset(&found.children)
+                }
+                None => false,
+            })
     }
 
     /// Members of this that are neither members of the other nor below one.

@@ -34,11 +34,14 @@ impl Updater<'_> {
         workflow: &Manager,
         force: bool,
     ) -> Result<Comparison, Vec<Conflict>> {
-        let comparison = compare(live, new, self.root).without(self.reset);
-        let changed = comparison.modified.union(&comparison.added);
+        let mut comparison = compare(live, new, self.root);
+        if !self.reset.is_empty() {
+            comparison = comparison.without(self.reset);
+        }
         managers
             .retain(|owned| owned.manager == *workflow || owned.api_version == self.api_version);
         if !force {
+            let changed = comparison.modified.union(&comparison.added);
             let mut conflicts = Vec::new();
             for owned in managers.iter().filter(|owned| owned.manager != *workflow) {
                 for path in owned.set.intersection(&changed).paths() {
@@ -52,10 +55,11 @@ impl Updater<'_> {
                 return Err(conflicts);
             }
         }
-        let gone = changed.union(&comparison.removed);
         managers.retain(|owned| {
             if owned.manager != *workflow {
-                owned.set = owned.set.difference(&gone);
+                owned.set.subtract(&comparison.modified);
+                owned.set.subtract(&comparison.added);
+                owned.set.subtract(&comparison.removed);
             }
             !owned.set.is_empty()
         });
@@ -74,12 +78,13 @@ impl Updater<'_> {
             return;
         };
         let owned = managers.remove(workflow);
-        let before = owned.map(|owned| owned.set).unwrap_or_default();
-        let set = before
-            .difference(&comparison.removed)
-            .union(&comparison.modified)
-            .union(&comparison.added)
-            .recursive_difference(self.reset);
+        let mut set = owned.map(|owned| owned.set).unwrap_or_default();
+        set.subtract(&comparison.removed);
+        set.absorb(comparison.modified);
+        set.absorb(comparison.added);
+        if !self.reset.is_empty() {
+            set = set.recursive_difference(self.reset);
+        }
         if !set.is_empty() {
             managers.insert(Owned {
                 manager: workflow.clone(),
@@ -101,19 +106,25 @@ impl Updater<'_> {
         force: bool,
     ) -> Result<Option<Value>, Vec<Conflict>> {
         let merged = merge(live, config, self.root);
-        let last = managers.get(workflow).cloned();
-        let time = last.as_ref().and_then(|owned| owned.time);
+        let last = managers.remove(workflow);
+        let mut set = field_set(config, self.root);
+        if !self.reset.is_empty() {
+            set = set.recursive_difference(self.reset);
+        }
+        // Where everything is mentioned again there is nothing to prune.
+        let dropped = last
+            .as_ref()
+            .filter(|last| last.api_version == self.api_version && !last.set.is_subset(&set));
+        let dropped = dropped.map(|last| last.set.clone());
         managers.insert(Owned {
             manager: workflow.clone(),
             api_version: self.api_version.to_owned(),
-            set: field_set(config, self.root).recursive_difference(self.reset),
-            time,
+            set,
+            time: last.and_then(|owned| owned.time),
         });
-        let new = match last {
-            Some(last) if last.api_version == self.api_version && !last.set.is_empty() => {
-                self.prune(&merged, managers, &last.set)
-            }
-            _ => merged,
+        let new = match dropped {
+            Some(last) => self.prune(&merged, managers, &last),
+            None => merged,
         };
         self.disown(live, &new, managers, workflow, force)?;
         Ok((!equal(live, &new)).then_some(new))
