@@ -1,6 +1,9 @@
 //! YAML as the API server and kubectl read it: YAML 1.1 scalars, mappings only with string keys,
 //! through JSON (`sigs.k8s.io/yaml` v1.6).
 
+mod reports;
+
+use std::collections::HashSet;
 use std::fmt;
 
 use saphyr_parser::{Event, Parser, ScalarStyle, Span, Tag};
@@ -27,6 +30,8 @@ pub struct YamlError {
     pub column: usize,
     /// What is wrong.
     pub message: String,
+    /// The same as the server says it.
+    reported: String,
 }
 
 impl fmt::Display for YamlError {
@@ -42,15 +47,9 @@ impl fmt::Display for YamlError {
 impl std::error::Error for YamlError {}
 
 impl YamlError {
-    /// The error as `sigs.k8s.io/yaml` reports it: what go-yaml says, and where it has it that it
-    /// happened, which in the first line it leaves out.
+    /// The error as the server reports it.
     pub fn as_go_reports(&self) -> String {
-        let place = match self.line {
-            0 | 1 => String::new(),
-            line => format!("line {line}: "),
-        };
-        let message = &self.message;
-        format!("error converting YAML to JSON: yaml: {place}{message}")
+        format!("error converting YAML to JSON: {}", self.reported)
     }
 }
 
@@ -66,6 +65,7 @@ const MOST_NODES: usize = 200_000;
 /// If the text is no YAML, has an alias to nothing, or nests too deep.
 pub fn parse(text: &str) -> Result<Document, YamlError> {
     let mut reader = Reader {
+        text,
         events: Parser::new_from_str(text),
         duplicates: Vec::new(),
         anchors: Vec::new(),
@@ -85,10 +85,18 @@ pub fn parse(text: &str) -> Result<Document, YamlError> {
 }
 
 struct Reader<'a> {
+    text: &'a str,
     events: Parser<'a, saphyr_parser::StrInput<'a>>,
     duplicates: Vec<String>,
     anchors: Vec<(usize, Node)>,
     nodes: usize,
+}
+
+/// What a mapping has so far.
+#[derive(Default)]
+struct Members {
+    listed: Vec<(String, Node)>,
+    known: HashSet<String>,
 }
 
 impl<'a> Reader<'a> {
@@ -97,14 +105,50 @@ impl<'a> Reader<'a> {
             Some(Ok(next)) => Ok(next),
             Some(Err(error)) => {
                 let marker = error.marker();
+                let message = error.info().to_owned();
+                let reported = match self.unknown_alias(&message, marker.index()) {
+                    Some(reported) => reported,
+                    None => {
+                        let ends = if message.ends_with("unexpected end of stream") {
+                            // The parser here points to where the text in quotes begins.
+                            Some(self.text.matches('\n').count())
+                        } else {
+                            self.ends_at(marker.index())
+                        };
+                        reports::mistake(&message, marker.line(), ends)
+                    }
+                };
                 Err(YamlError {
                     line: marker.line(),
                     column: marker.col() + 1,
-                    message: error.info().to_owned(),
+                    message,
+                    reported,
                 })
             }
             None => Ok((Event::StreamEnd, Span::empty(Default::default()))),
         }
+    }
+
+    /// The line of the text's end, counted from 0 and as if it ended with a line break, if
+    /// nothing is left at this index.
+    fn ends_at(&self, index: usize) -> Option<usize> {
+        let rest: String = self.text.chars().skip(index).collect();
+        if !rest.trim().is_empty() {
+            return None;
+        }
+        Some(self.text.lines().count())
+    }
+
+    /// What is said of an alias to nothing, which starts at this index.
+    fn unknown_alias(&self, message: &str, index: usize) -> Option<String> {
+        if !message.ends_with("found unknown anchor") {
+            return None;
+        }
+        let rest = self.text.chars().skip(index).skip_while(|c| *c == '*');
+        let name: String = rest
+            .take_while(|c| c.is_alphanumeric() || "-_".contains(*c))
+            .collect();
+        Some(format!("yaml: unknown anchor '{name}' referenced"))
     }
 
     fn node(&mut self, event: Event<'a>, span: Span, depth: usize) -> Result<Node, YamlError> {
@@ -146,30 +190,94 @@ impl<'a> Reader<'a> {
     }
 
     fn mapping(&mut self, depth: usize) -> Result<Node, YamlError> {
-        let mut members: Vec<(String, Node)> = Vec::new();
+        let mut members = Members::default();
         loop {
             let (event, span) = match self.next()? {
-                (Event::MappingEnd | Event::StreamEnd, _) => return Ok(Node::Object(members)),
+                (Event::MappingEnd | Event::StreamEnd, _) => {
+                    return Ok(Node::Object(members.listed));
+                }
                 next => next,
             };
-            let key = match self.node(event, span, depth + 1)? {
+            let merges = is_merge(&event);
+            let key = self.node(event, span, depth + 1)?;
+            let (event, value_span) = self.next()?;
+            let value = self.node(event, value_span, depth + 1)?;
+            let line = value_span.start.line();
+            if merges {
+                self.merge(&mut members, value, value_span)?;
+                continue;
+            }
+            let shown = reports::go_syntax(&key);
+            let key = match key {
                 Node::String(text) => text,
                 Node::Bool(b) => b.to_string(),
                 Node::Number(n) => go::number(&n),
-                Node::Null => "null".to_owned(),
-                _ => return Err(error(span, "a key must be text, not a list or a map")),
+                Node::Null => {
+                    let value = match &value {
+                        Node::Null => "<nil>".to_owned(),
+                        value => reports::go_syntax(value),
+                    };
+                    let reported = format!(
+                        "unsupported map key of type: %!s(<nil>), key: <nil>, value: {value}"
+                    );
+                    return Err(YamlError {
+                        reported,
+                        ..error(span, "a key must be text, not null")
+                    });
+                }
+                _ => {
+                    return Err(YamlError {
+                        reported: format!("yaml: invalid map key: {shown}"),
+                        ..error(span, "a key must be text, not a list or a map")
+                    });
+                }
             };
-            let (event, value_span) = self.next()?;
-            let value = self.node(event, value_span, depth + 1)?;
-            if members.iter().any(|(known, _)| *known == key) {
-                let line = span.start.line();
-                let quoted = go::quote(&key);
-                self.duplicates
-                    .push(format!("line {line}: key {quoted} already set in map"));
-            }
-            members.push((key, value));
+            self.insert(&mut members, key, value, &shown, line);
         }
     }
+
+    /// Keeps repeated members; the last one counts.
+    fn insert(
+        &mut self,
+        members: &mut Members,
+        key: String,
+        value: Node,
+        shown: &str,
+        line: usize,
+    ) {
+        if !members.known.insert(key.clone()) {
+            self.duplicates
+                .push(format!("line {line}: key {shown} already set in map"));
+        }
+        members.listed.push((key, value));
+    }
+
+    /// `<<`: the members of another mapping, or of several, take their place among the others.
+    fn merge(&mut self, members: &mut Members, value: Node, span: Span) -> Result<(), YamlError> {
+        let sources = match value {
+            Node::Array(items) => items,
+            value => vec![value],
+        };
+        // Of several mappings the first one wins.
+        for source in sources.into_iter().rev() {
+            let Node::Object(source) = source else {
+                return Err(error(
+                    span,
+                    "map merge requires map or sequence of maps as the value",
+                ));
+            };
+            for (key, value) in source {
+                let shown = go::quote(&key);
+                self.insert(members, key, value, &shown, span.start.line());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a key asks for another mapping to be merged in.
+fn is_merge(event: &Event<'_>) -> bool {
+    matches!(event, Event::Scalar(text, ScalarStyle::Plain, _, None) if text == "<<")
 }
 
 fn error(span: Span, message: &str) -> YamlError {
@@ -177,6 +285,7 @@ fn error(span: Span, message: &str) -> YamlError {
         line: span.start.line().max(1),
         column: span.start.col() + 1,
         message: message.to_owned(),
+        reported: format!("yaml: {message}"),
     }
 }
 
@@ -292,6 +401,16 @@ mod tests {
             [r#"line 3: key "a" already set in map"#]
         );
         assert_eq!(Value::from(document.node), json!({"data": {"a": 2}}));
+    }
+
+    #[test]
+    fn another_mapping_can_be_merged_in() {
+        assert_eq!(
+            value("a: &a {x: 1, y: 2}\nb:\n  <<: *a\n  y: 3\nc: {<<: [{x: 4}, *a]}"),
+            json!({"a": {"x": 1, "true": 2}, "b": {"x": 1, "true": 3}, "c": {"x": 4, "true": 2}})
+        );
+        assert_eq!(value("'<<': 1"), json!({"<<": 1}));
+        assert!(parse("<<: 1").is_err());
     }
 
     #[test]

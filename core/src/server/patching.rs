@@ -108,7 +108,9 @@ impl ApiServer {
             check_name(info, &object)?;
             Ok(object)
         };
-        let answer = self.write(info, "", apply, trace, produce);
+        // Nothing is created through a subresource.
+        let may_create = apply && info.subresource.is_empty();
+        let answer = self.write(info, "", may_create, trace, produce);
         trace.facts.append(&mut noted.facts);
         // What the patch itself deserves comes before what the kind says of the result.
         noted.warnings.append(&mut trace.warnings);

@@ -1,0 +1,116 @@
+//! What go-yaml says of a mistake (`go.yaml.in/yaml/v2`: `decode.go`, `parserc.go`, `scannerc.go`),
+//! from what the parser here says of it.
+
+use crate::go;
+use crate::json::Node;
+
+/// go-yaml's text for a mistake that the parser found. `line` counts from 1, and `ends` is the
+/// line of the text's end as go-yaml counts it, from 0, if the mistake is there.
+pub(super) fn mistake(message: &str, line: usize, ends: Option<usize>) -> String {
+    let (problem, found_by_parser) = problem(message);
+    // From 0; a scanner's mistake is counted from 1, and the first line is never named.
+    let at = ends.unwrap_or_else(|| line.saturating_sub(1));
+    let shown = if found_by_parser { at } else { at + 1 };
+    match at {
+        0 => format!("yaml: {problem}"),
+        _ => format!("yaml: line {shown}: {problem}"),
+    }
+}
+
+/// The problem in go-yaml's words, and whether its parser finds it rather than its scanner.
+fn problem(message: &str) -> (&str, bool) {
+    if message.starts_with("unexpected character") || message.starts_with("tabs disallowed") {
+        return ("found character that cannot start any token", false);
+    }
+    // Context is not shown.
+    let problem = match message.strip_prefix("while ") {
+        Some(told) => told.split_once(", ").map_or(told, |(_, problem)| problem),
+        None => message,
+    };
+    match problem {
+        "expected ',' or ']'" => ("did not find expected ',' or ']'", true),
+        "did not find expected key"
+        | "did not find expected ',' or '}'"
+        | "did not find expected '-' indicator"
+        | "did not find expected node content" => (problem, true),
+        "did not find expected <document-start>" | "did not find expected <document start>" => {
+            ("did not find expected <document start>", true)
+        }
+        "the handle wasn't declared" => ("found undefined tag handle", true),
+        "simple key expected" | "simple key expect ':'" => ("could not find expected ':'", false),
+        "found a tab" | "tab cannot be used as indentation" => {
+            ("found a tab character that violates indentation", false)
+        }
+        "did not find expected hexadecimal number" => {
+            ("did not find expected hexdecimal number", false)
+        }
+        other => (other, false),
+    }
+}
+
+/// A key as strict decoding names it, and a value in an error about keys (`%#v`).
+pub(super) fn go_syntax(node: &Node) -> String {
+    match node {
+        Node::Null => "interface {}(nil)".to_owned(),
+        Node::Bool(b) => b.to_string(),
+        Node::Number(n) => go::number(n),
+        Node::String(text) => go::quote(text),
+        Node::Array(items) => {
+            let items: Vec<String> = items.iter().map(go_syntax).collect();
+            format!("[]interface {{}}{{{}}}", items.join(", "))
+        }
+        Node::Object(members) => {
+            let mut members: Vec<String> = members
+                .iter()
+                .map(|(key, value)| format!("{}:{}", go::quote(key), go_syntax(value)))
+                .collect();
+            members.sort();
+            format!(
+                "map[interface {{}}]interface {{}}{{{}}}",
+                members.join(", ")
+            )
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::yaml::parse;
+
+    fn said(text: &str) -> String {
+        parse(text).unwrap_err().as_go_reports()
+    }
+
+    #[test]
+    fn mistakes_are_told_in_go_yamls_words() {
+        for (text, words) in [
+            ("a: b: c", "mapping values are not allowed in this context"),
+            (
+                "x: 1\na: b: c",
+                "line 2: mapping values are not allowed in this context",
+            ),
+            ("a: @b", "found character that cannot start any token"),
+            (
+                "a: 1\nb: `c`",
+                "line 2: found character that cannot start any token",
+            ),
+            ("a: [1, 2", "line 1: did not find expected ',' or ']'"),
+            ("{\"a\": 1", "line 1: did not find expected ',' or '}'"),
+            ("a: *x", "unknown anchor 'x' referenced"),
+            ("a: \"b", "found unexpected end of stream"),
+            ("a: 'b\n", "line 2: found unexpected end of stream"),
+            (
+                "{{x}}: 1",
+                "invalid map key: map[interface {}]interface {}{\"x\":interface {}(nil)}",
+            ),
+        ] {
+            let words = format!("error converting YAML to JSON: yaml: {words}");
+            assert_eq!(said(text), words, "{text}");
+        }
+        assert_eq!(
+            said("~: x"),
+            "error converting YAML to JSON: unsupported map key of type: %!s(<nil>), \
+             key: <nil>, value: \"x\""
+        );
+    }
+}
