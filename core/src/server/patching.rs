@@ -371,3 +371,6 @@ fn decode(
     let warnings = weigh(info, complaints, || shown)?;
     Ok((object, warnings))
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,225 @@
+use http::Request;
+use serde_json::{Value, json};
+
+use super::{APPLY, JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH};
+use crate::server::ApiServer;
+
+const DEPLOYMENT: &str = "/apis/apps/v1/namespaces/default/deployments";
+
+fn server() -> ApiServer {
+    let mut server = ApiServer::default();
+    let deployment = json!({
+        "metadata": {"name": "web", "labels": {"a": "1"}, "finalizers": ["example.com/f"]},
+        "spec": {
+            "selector": {"matchLabels": {"app": "web"}},
+            "template": {
+                "metadata": {"labels": {"app": "web"}},
+                "spec": {"containers": [{"name": "app", "image": "app:1"}]},
+            },
+        },
+    });
+    let request = Request::post(DEPLOYMENT)
+        .header("content-type", "application/json")
+        .body(deployment.to_string().into_bytes());
+    assert_eq!(server.handle(request.unwrap()).status(), 201);
+    server
+}
+
+/// The status, the answer and the warnings.
+fn send(
+    server: &mut ApiServer,
+    media: &str,
+    query: &str,
+    body: &[u8],
+) -> (u16, Value, Vec<String>) {
+    let request = Request::patch(format!("{DEPLOYMENT}/web?{query}"))
+        .header("content-type", media)
+        .body(body.to_vec());
+    let response = server.handle(request.unwrap());
+    let warnings = response.headers().get_all("warning");
+    let warnings = warnings
+        .iter()
+        .map(|value| value.to_str().unwrap().to_owned())
+        .collect();
+    let answer = serde_json::from_slice(response.body()).unwrap();
+    (response.status().as_u16(), answer, warnings)
+}
+
+fn said(media: &str, query: &str, body: &str) -> (u16, String) {
+    let (code, answer, _) = send(&mut server(), media, query, body.as_bytes());
+    let message = answer["message"].as_str().unwrap_or_default();
+    (code, message.to_owned())
+}
+
+#[test]
+fn a_type_is_accepted_with_parameters_and_others_are_not_routed() {
+    let replicas = r#"{"spec": {"replicas": 2}}"#;
+    let with_charset = format!("{MERGE_PATCH}; charset=utf-8");
+    assert_eq!(said(&with_charset, "", replicas).0, 200);
+    for media in ["application/json", "text/plain", ""] {
+        let expected = (415, "415: Unsupported Media Type".to_owned());
+        assert_eq!(said(media, "", replicas), expected, "{media}");
+    }
+}
+
+#[test]
+fn each_type_tells_of_a_body_that_is_no_patch_in_its_own_way() {
+    for (media, query, body, message) in [
+        (MERGE_PATCH, "", "null", "Invalid JSON Patch"),
+        (
+            MERGE_PATCH,
+            "",
+            "[]",
+            "error decoding patch: json: cannot unmarshal array into Go value of type \
+             map[string]interface {}",
+        ),
+        (
+            MERGE_PATCH,
+            "fieldValidation=Ignore",
+            "{",
+            "Invalid JSON Patch",
+        ),
+        (
+            MERGE_PATCH,
+            "fieldValidation=Ignore",
+            "1",
+            "Invalid JSON Patch",
+        ),
+        (
+            JSON_PATCH,
+            "fieldValidation=Ignore",
+            "{}",
+            "json: cannot unmarshal object into Go value of type jsonpatch.Patch",
+        ),
+        (
+            STRATEGIC_MERGE_PATCH,
+            "",
+            "{",
+            "unexpected end of JSON input",
+        ),
+        (
+            APPLY,
+            "fieldManager=m",
+            "5",
+            "error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot \
+             unmarshal number into Go value of type map[string]interface {}",
+        ),
+    ] {
+        assert_eq!(
+            said(media, query, body),
+            (400, message.to_owned()),
+            "{body}"
+        );
+    }
+    assert_eq!(said(JSON_PATCH, "", "null").0, 200);
+    assert_eq!(said(STRATEGIC_MERGE_PATCH, "", "null").0, 200);
+}
+
+#[test]
+fn a_json_patch_has_so_many_operations_and_no_more() {
+    let test = r#"{"op": "test", "path": "/spec/replicas", "value": 1}"#;
+    let patch = |n: usize| format!("[{}]", vec![test; n].join(","));
+    assert_eq!(said(JSON_PATCH, "", &patch(10_000)).0, 200);
+    let message = "Request entity too large: The allowed maximum operations in a JSON patch is \
+                   10000, got 10001";
+    let refused = (413, message.to_owned());
+    assert_eq!(said(JSON_PATCH, "", &patch(10_001)), refused);
+}
+
+#[test]
+fn complaints_of_the_patch_come_before_those_of_its_result() {
+    let patch = r#"[{"op": "add", "path": "/spec/bogus", "value": 1, "extra": 2}]"#;
+    let (code, _, warnings) = send(&mut server(), JSON_PATCH, "", patch.as_bytes());
+    assert_eq!(code, 200);
+    assert_eq!(
+        warnings,
+        [
+            r#"299 - "json patch unknown field \"[0].extra\"""#,
+            r#"299 - "unknown field \"spec.bogus\"""#
+        ]
+    );
+    let (code, message) = said(JSON_PATCH, "fieldValidation=Strict", patch);
+    assert_eq!(code, 422);
+    let end = "strict decoding error: json patch unknown field \"[0].extra\", \
+               unknown field \"spec.bogus\"";
+    assert!(message.ends_with(end), "{message}");
+}
+
+#[test]
+fn a_strategic_patch_is_shown_as_what_is_left_of_it() {
+    let patch = r#"{"spec": {"template": {"spec": {
+        "$setElementOrder/containers": [{"name": "app"}],
+        "containers": [{"name": "app", "image": "app:2"}], "bogus": 1}}}}"#;
+    let (code, message) = said(STRATEGIC_MERGE_PATCH, "fieldValidation=Strict", patch);
+    let expected = " \"\" is invalid: patch: Invalid value: \
+                    \"map[spec:map[template:map[spec:map[bogus:1]]]]\": strict decoding error: \
+                    unknown field \"spec.template.spec.bogus\"";
+    assert_eq!((code, message), (422, expected.to_owned()));
+}
+
+#[test]
+fn a_result_without_a_version_has_nothing_in_it() {
+    let (code, message) = said(MERGE_PATCH, "", r#"{"apiVersion": null}"#);
+    assert_eq!(code, 400);
+    assert!(message.contains("undeterminable"), "{message}");
+    assert_eq!(said(MERGE_PATCH, "", r#"{"kind": null}"#).0, 200);
+}
+
+#[test]
+fn no_body_however_odd_is_too_odd() {
+    let deep = "{\"a\":".repeat(100) + "1" + &"}".repeat(100);
+    let deeper = "[".repeat(100_000);
+    let long = format!("[{}]", vec!["null"; 50_000].join(","));
+    let bodies = [
+        "",
+        " ",
+        "null",
+        "[null]",
+        "[{}]",
+        "{}",
+        "1e999",
+        "\"\\ud800\"",
+        r#"[{"op": "add", "path": "", "value": 1}]"#,
+        r#"[{"op": "replace", "path": ""}]"#,
+        r#"[{"op": "replace", "path": "", "value": null}]"#,
+        r#"[{"op": "replace", "path": "", "value": []}, {"op": "add", "path": "/-", "value": 1}]"#,
+        r#"[{"op": "remove", "path": "/spec/template/spec/containers/-9223372036854775808"}]"#,
+        r#"[{"op": "add", "path": "/spec/template/spec/containers/99999999999", "value": 1}]"#,
+        r#"[{"op": "move", "from": "/spec", "path": "/spec/x"}]"#,
+        r#"[{"op": "remove", "path": "/metadata"}]"#,
+        r#"[{"op": "test", "path": ""}]"#,
+        r#"{"$patch": 5}"#,
+        r#"{"$retainKeys": [[1]]}"#,
+        r#"{"$retainKeys": []}"#,
+        r#"{"metadata": {"$setElementOrder/finalizers": [{}, 1, null]}}"#,
+        r#"{"metadata": {"$setElementOrder/": []}}"#,
+        r#"{"metadata": {"$deleteFromPrimitiveList/": [1]}}"#,
+        r#"{"metadata": {"$deleteFromPrimitiveList": [1]}}"#,
+        r#"{"metadata": {"$deleteFromPrimitiveList/labels": {"a": 1}}}"#,
+        r#"{"metadata": {"finalizers": [null, {}, []]}}"#,
+        r#"{"metadata": {"finalizers": [{}]}}"#,
+        r#"{"metadata": 5, "spec": [], "status": "x"}"#,
+        r#"{"metadata": {"creationTimestamp": {}, "generation": 1e300, "managedFields": {}}}"#,
+        r#"{"spec": {"template": {"spec": {"containers": [{"name": {}}, {"name": {}}]}}}}"#,
+        r#"{"spec": {"template": {"spec": {"containers": [{"name": null, "$patch": "delete"}]}}}}"#,
+        r#"{"spec": {"strategy": {"rollingUpdate": {"maxSurge": {}}}}}"#,
+        "{{x}}: 1",
+        "&a [*a]",
+        &deep,
+        &deeper,
+        &long,
+    ];
+    let mut server = server();
+    for media in [JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH, APPLY] {
+        for validation in ["Ignore", "Warn", "Strict"] {
+            for body in bodies {
+                let query = format!("dryRun=All&fieldManager=m&fieldValidation={validation}");
+                let (code, answer, _) = send(&mut server, media, &query, body.as_bytes());
+                let shown: String = body.chars().take(80).collect();
+                assert!((200..600).contains(&code), "{media} {shown}: {answer}");
+            }
+            let bytes = b"{\"metadata\": {\"labels\": {\"\xff\": \"\xfe\"}}}";
+            send(&mut server, media, "dryRun=All&fieldManager=m", bytes);
+        }
+    }
+}
