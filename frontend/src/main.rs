@@ -1,2 +1,5 @@
-//! The page.
-fn main() {}
+//! Starts the page.
+
+fn main() {
+    optimist_frontend::start();
+}

@@ -1,0 +1,95 @@
+//! The page as a whole.
+
+use gloo_events::{EventListener, EventListenerOptions};
+use gloo_timers::callback::Interval;
+use optimist_core::sim::EditorId;
+use wasm_bindgen::JsCast;
+use web_sys::KeyboardEvent;
+use yew::{Html, component, html, use_effect_with, use_reducer};
+
+use crate::browser;
+use crate::components::{
+    Caption, EditorCard, Header, HelpDialog, Inspector, LaneTabs, LoadDialog, ServerCard, Timeline,
+    Transport,
+};
+use crate::keyboard;
+use crate::state::{Dialog, Msg, State, Theme};
+use crate::words;
+
+/// How long a step stands while playing.
+const PACE: u32 = 1100;
+
+/// The page.
+#[component]
+pub fn App() -> Html {
+    let store = use_reducer(State::open);
+
+    {
+        let store = store.clone();
+        use_effect_with((), move |()| {
+            let listener = browser::document().map(|document| {
+                let options = EventListenerOptions::enable_prevent_default();
+                EventListener::new_with_options(&document, "keydown", options, move |event| {
+                    let Some(event) = event.dyn_ref::<KeyboardEvent>() else {
+                        return;
+                    };
+                    if let Some(msg) = keyboard::message(&store, event) {
+                        event.prevent_default();
+                        store.dispatch(msg);
+                    }
+                })
+            });
+            move || drop(listener)
+        });
+    }
+    {
+        let dispatcher = store.dispatcher();
+        use_effect_with(store.playing, move |playing| {
+            let ticks =
+                playing.then(|| Interval::new(PACE, move || dispatcher.dispatch(Msg::Tick)));
+            move || drop(ticks)
+        });
+    }
+    use_effect_with(store.theme, |theme| {
+        let root = browser::document().and_then(|document| document.document_element());
+        if let Some(root) = root {
+            // Only an invalid attribute name could fail here.
+            let _ = match theme {
+                Theme::System => root.remove_attribute("data-theme"),
+                Theme::Light => root.set_attribute("data-theme", "light"),
+                Theme::Dark => root.set_attribute("data-theme", "dark"),
+            };
+        }
+    });
+    use_effect_with((store.session, store.tree.current()), |(_, node)| {
+        browser::reveal(&format!("step-{node}"));
+    });
+
+    html! {
+        <>
+            <a class="skip" href="#history">{ "Skip to what happened" }</a>
+            <div class="page" data-lane={store.lane.slug()}>
+                <Header store={store.clone()} />
+                <Caption store={store.clone()} />
+                <main class="stage">
+                    <LaneTabs store={store.clone()} />
+                    <div class="cards">
+                        <EditorCard store={store.clone()} editor={EditorId::A} />
+                        <ServerCard store={store.clone()} />
+                        <EditorCard store={store.clone()} editor={EditorId::B} />
+                    </div>
+                    <Timeline store={store.clone()} />
+                </main>
+                <Inspector store={store.clone()} />
+                <Transport store={store.clone()} />
+            </div>
+            <p class="unseen" role="status" aria-live="polite">{ words::announcement(&store) }</p>
+            if store.dialog == Some(Dialog::Load) {
+                <LoadDialog store={store.clone()} />
+            }
+            if store.dialog == Some(Dialog::Help) {
+                <HelpDialog store={store.clone()} />
+            }
+        </>
+    }
+}

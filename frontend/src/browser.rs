@@ -1,0 +1,66 @@
+//! The few things that are asked of the browser directly.
+
+use wasm_bindgen::JsCast;
+use web_sys::{
+    Document, Element, HtmlElement, ScrollIntoViewOptions, ScrollLogicalPosition, Storage, Window,
+};
+
+pub(crate) fn window() -> Option<Window> {
+    web_sys::window()
+}
+
+pub(crate) fn document() -> Option<Document> {
+    window()?.document()
+}
+
+pub(crate) fn element(id: &str) -> Option<Element> {
+    document()?.get_element_by_id(id)
+}
+
+/// Moves the keyboard to an element, if it is there.
+pub(crate) fn focus(id: &str) {
+    if let Some(element) = element(id).and_then(|element| element.dyn_into::<HtmlElement>().ok()) {
+        // An element that cannot take the focus leaves it where it is.
+        let _ = element.focus();
+    }
+}
+
+/// Moves the keyboard to an element that the next rendering makes.
+pub(crate) fn focus_soon(id: String) {
+    gloo_timers::callback::Timeout::new(0, move || focus(&id)).forget();
+}
+
+/// Scrolls as little as is needed to see an element.
+pub(crate) fn reveal(id: &str) {
+    if let Some(element) = element(id) {
+        let options = ScrollIntoViewOptions::new();
+        options.set_block(ScrollLogicalPosition::Nearest);
+        element.scroll_into_view_with_scroll_into_view_options(&options);
+    }
+}
+
+/// What is remembered between visits. A browser may forbid it: then nothing is.
+fn storage() -> Option<Storage> {
+    window()?.local_storage().ok()?
+}
+
+pub(crate) fn remembered(key: &str) -> Option<String> {
+    storage()?.get_item(key).ok()?
+}
+
+pub(crate) fn remember(key: &str, value: Option<&str>) {
+    if let Some(storage) = storage() {
+        // A full or forbidden storage only means that the choice is asked again.
+        let _ = match value {
+            Some(value) => storage.set_item(key, value),
+            None => storage.remove_item(key),
+        };
+    }
+}
+
+/// Whether the system asks for a dark page.
+pub(crate) fn prefers_dark() -> bool {
+    window()
+        .and_then(|window| window.match_media("(prefers-color-scheme: dark)").ok()?)
+        .is_some_and(|query| query.matches())
+}

@@ -1,0 +1,68 @@
+//! The current step in plain words, and what to try next.
+
+use yew::{Html, classes, component, html};
+
+use super::StoreProps;
+use super::icon::{Icon, icon};
+use crate::state::{Loaded, Msg, Sends, Store};
+use crate::words;
+
+#[component]
+pub(crate) fn Caption(props: &StoreProps) -> Html {
+    let store = &props.store;
+    let words = words::caption(store);
+    let invitation = words::invitation(store);
+    let finished = invitation.iter().all(|(_, done)| *done);
+    html! {
+        <section class="caption" aria-label="What happened">
+            if let Some(loaded) = &store.loaded {
+                { notice(store, loaded) }
+            }
+            <h2 class="caption-title">{ words.title }</h2>
+            <div class="caption-text">
+                { for words.text.into_iter().map(|text| html! { <p>{ text }</p> }) }
+                if let Some(next) = words.next {
+                    <p class="next"><b>{ "Next " }</b>{ next }</p>
+                }
+            </div>
+            if !finished {
+                <ol class="invitation" aria-label="To try">
+                    { for invitation.into_iter().map(|(text, done)| html! {
+                        <li class={classes!(done.then_some("done"))}>
+                            if done {
+                                <span class="tick">{ icon(Icon::Check) }</span>
+                                <span class="unseen">{ "Done: " }</span>
+                            }
+                            { text }
+                        </li>
+                    }) }
+                </ol>
+            }
+        </section>
+    }
+}
+
+fn notice(store: &Store, loaded: &Loaded) -> Html {
+    html! {
+        <div class="notice" role="status">
+            <p>
+                { "Loaded " }<b>{ &loaded.object }</b>
+                { format!(" as version {}.", loaded.version) }
+            </p>
+            if !loaded.dropped.is_empty() {
+                <p>
+                    { "Dropped, because the server owns them: " }
+                    { for loaded.dropped.iter().map(|field| html! { <code>{ field }</code> }) }
+                </p>
+            }
+            <button
+                type="button"
+                class="icon-button small"
+                aria-label="Dismiss"
+                onclick={store.sends(Msg::DismissLoaded)}
+            >
+                { icon(Icon::Cross) }
+            </button>
+        </div>
+    }
+}

@@ -1,0 +1,51 @@
+//! A modal dialog: the browser keeps the keyboard inside and closes it on Escape.
+
+use web_sys::HtmlDialogElement;
+use yew::{
+    AttrValue, Children, Event, Html, Properties, component, html, use_effect_with, use_node_ref,
+};
+
+use super::icon::{Icon, icon};
+use crate::state::{Msg, Sends, Store};
+
+#[derive(Clone, PartialEq, Properties)]
+pub(crate) struct ModalProps {
+    pub(crate) store: Store,
+    pub(crate) title: AttrValue,
+    pub(crate) children: Children,
+}
+
+#[component]
+pub(crate) fn Modal(props: &ModalProps) -> Html {
+    let dialog = use_node_ref();
+    use_effect_with(dialog.clone(), |dialog| {
+        if let Some(dialog) = dialog.cast::<HtmlDialogElement>() {
+            // It fails only if the dialog is open already.
+            let _ = dialog.show_modal();
+        }
+    });
+    let close = Msg::Dialog(None);
+    let oncancel = {
+        let store = props.store.clone();
+        move |event: Event| {
+            event.prevent_default();
+            store.dispatch(Msg::Dialog(None));
+        }
+    };
+    html! {
+        <dialog ref={dialog} aria-labelledby="dialog-title" {oncancel}>
+            <header class="dialog-head">
+                <h2 id="dialog-title">{ props.title.clone() }</h2>
+                <button
+                    type="button"
+                    class="icon-button"
+                    aria-label="Close"
+                    onclick={props.store.sends(close)}
+                >
+                    { icon(Icon::Cross) }
+                </button>
+            </header>
+            { props.children.clone() }
+        </dialog>
+    }
+}

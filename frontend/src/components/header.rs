@@ -1,0 +1,62 @@
+//! The bar on top.
+
+use yew::{Html, component, html};
+
+use super::StoreProps;
+use super::icon::{Icon, icon};
+use crate::browser;
+use crate::state::{Dialog, Msg, Sends, Theme};
+
+#[component]
+pub(crate) fn Header(props: &StoreProps) -> Html {
+    let store = &props.store;
+    let dark = match store.theme {
+        Theme::System => browser::prefers_dark(),
+        theme => theme == Theme::Dark,
+    };
+    // Back to what the system says as soon as that is what is asked for.
+    let wanted = match (dark, browser::prefers_dark()) {
+        (true, false) | (false, true) => Theme::System,
+        (true, true) => Theme::Light,
+        (false, false) => Theme::Dark,
+    };
+    let (label, sign) = if dark {
+        ("Light theme", Icon::Sun)
+    } else {
+        ("Dark theme", Icon::Moon)
+    };
+    html! {
+        <header class="top">
+            <h1>
+                <span class="wordmark">{ "Optimist" }<span class="dot">{ "." }</span></span>
+                <span class="title">{ "Two people edit one Kubernetes object" }</span>
+            </h1>
+            <button
+                type="button"
+                class="button load"
+                onclick={store.sends(Msg::Dialog(Some(Dialog::Load)))}
+            >
+                { icon(Icon::Load) }
+                <span>{ "Load manifest" }</span>
+            </button>
+            <button
+                type="button"
+                class="icon-button"
+                aria-label={label}
+                title={label}
+                onclick={store.sends(Msg::Theme(wanted))}
+            >
+                { icon(sign) }
+            </button>
+            <button
+                type="button"
+                class="icon-button"
+                aria-label="Help and keys"
+                title="Help and keys"
+                onclick={store.sends(Msg::Dialog(Some(Dialog::Help)))}
+            >
+                { "?" }
+            </button>
+        </header>
+    }
+}

@@ -1,0 +1,54 @@
+//! Signs drawn as paths, so that no font decides whether they are there.
+
+use yew::{Html, html};
+
+/// A sign of 16 by 16 pixels.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Icon {
+    First,
+    Back,
+    Forward,
+    Last,
+    Play,
+    Pause,
+    Moon,
+    Sun,
+    Check,
+    Cross,
+    Branch,
+    Up,
+    Down,
+    Load,
+}
+
+/// Draws a sign; it says nothing to those who cannot see it.
+pub(crate) fn icon(icon: Icon) -> Html {
+    let path = match icon {
+        Icon::First => "M3 3v10M13 3.5 6 8l7 4.5z",
+        Icon::Back => "M11.5 3.5 4.5 8l7 4.5z",
+        Icon::Forward => "m4.5 3.5 7 4.5-7 4.5z",
+        Icon::Last => "M13 3v10M3 3.5 10 8l-7 4.5z",
+        Icon::Play => "m5 2.5 8.5 5.5L5 13.5z",
+        Icon::Pause => "M5 3v10M11 3v10",
+        Icon::Moon => "M13 9.8A5.5 5.5 0 0 1 6.2 3 5.5 5.5 0 1 0 13 9.8z",
+        Icon::Sun => {
+            "M8 5.2a2.8 2.8 0 1 0 0 5.6 2.8 2.8 0 0 0 0-5.6zM8 1v1.6M8 13.4V15M1 8h1.6M13.4 8H15\
+             M3 3l1.2 1.2M11.8 11.8 13 13M13 3l-1.2 1.2M4.2 11.8 3 13"
+        }
+        Icon::Check => "m3 8.5 3.2 3.2L13 4.8",
+        Icon::Cross => "m4 4 8 8M12 4l-8 8",
+        Icon::Branch => "M5 2v12M5 10c0-4 6-2 6-6.5M8.8 5.2 11 3l2.2 2.2",
+        Icon::Up => "m4 10 4-4 4 4",
+        Icon::Down => "m4 6 4 4 4-4",
+        Icon::Load => "M8 2v8M4.8 6.8 8 10l3.2-3.2M3 13.5h10",
+    };
+    let filled = matches!(
+        icon,
+        Icon::First | Icon::Back | Icon::Forward | Icon::Last | Icon::Play
+    );
+    html! {
+        <svg class={if filled { "icon filled" } else { "icon" }} viewBox="0 0 16 16" aria-hidden="true">
+            <path d={path} />
+        </svg>
+    }
+}

@@ -1,0 +1,103 @@
+//! What the current step sent and got, and why.
+
+use optimist_core::sim::Step;
+use yew::{Html, classes, component, html};
+
+use super::StoreProps;
+use super::diff::diff;
+use super::icon::{Icon, icon};
+use super::tabs::{Tabs, panel_id};
+use super::why::{Why, facts, tone};
+use super::wire::{preview, wire};
+use crate::state::{InspectorTab, Msg, Sends, Store};
+
+const TABS: [(InspectorTab, &str); 3] = [
+    (InspectorTab::Wire, "Wire"),
+    (InspectorTab::Diff, "Diff"),
+    (InspectorTab::Preview, "Preview"),
+];
+
+#[component]
+pub(crate) fn Inspector(props: &StoreProps) -> Html {
+    let store = &props.store;
+    let step = store.tree.step(store.tree.current());
+    let chosen = TABS.iter().position(|(tab, _)| *tab == store.inspector_tab);
+    let content = match (store.inspector_tab, step) {
+        (InspectorTab::Preview, _) => preview(store),
+        (_, None) => nothing_yet(),
+        (InspectorTab::Wire, Some(step)) => wire(store, step),
+        (InspectorTab::Diff, Some(step)) => diff(step),
+    };
+    let why = step.filter(|_| store.inspector_tab != InspectorTab::Preview);
+    html! {
+        <aside
+            class="inspector"
+            id="inspector"
+            aria-label="Inspector"
+            data-up={store.sheet.to_string()}
+        >
+            { sheet_handle(store, step) }
+            <Tabs
+                label="Inspector"
+                id="inspector-tab"
+                class="underlined"
+                names={TABS.map(|(_, name)| name).to_vec()}
+                chosen={chosen.unwrap_or(0)}
+                onchoose={store.on(|i: usize| Msg::InspectorTab(TABS[i.min(2)].0))}
+            />
+            <div
+                class="inspector-body"
+                role="tabpanel"
+                id={panel_id("inspector-tab")}
+                aria-labelledby={format!("inspector-tab-{}", chosen.unwrap_or(0))}
+            >
+                { content }
+                if let Some(step) = why {
+                    <Why facts={facts(step)} tone={tone(step.outcome())} />
+                }
+            </div>
+        </aside>
+    }
+}
+
+fn nothing_yet() -> Html {
+    html! {
+        <div class="empty">
+            <p>{ "Nothing went over the wire yet." }</p>
+            <p>{ "Press Get in either card: the request, its answer and the reason show here." }</p>
+        </div>
+    }
+}
+
+/// Where the inspector is a sheet: its upper edge, which says the answer in a line.
+fn sheet_handle(store: &Store, step: Option<&Step>) -> Html {
+    let up = store.sheet;
+    let (status, tone, rest) = match step {
+        None => (
+            "Inspector".to_owned(),
+            "plain",
+            "nothing was sent yet".to_owned(),
+        ),
+        Some(step) => {
+            let rest = step.exchange.message().map_or_else(
+                || format!("{} {}", step.editor.name(), step.headline()),
+                |message| message.rsplit(": ").next().unwrap_or(message).to_owned(),
+            );
+            (step.exchange.status_line(), tone(step.outcome()), rest)
+        }
+    };
+    html! {
+        <button
+            type="button"
+            class="sheet-handle"
+            aria-expanded={up.to_string()}
+            aria-controls="inspector"
+            onclick={store.sends(Msg::Sheet(!up))}
+        >
+            <b class={classes!("status", tone)}>{ status }</b>
+            <span class="rest">{ rest }</span>
+            <span class="why-word">{ if up { "close" } else { "why" } }</span>
+            { icon(if up { Icon::Down } else { Icon::Up }) }
+        </button>
+    }
+}

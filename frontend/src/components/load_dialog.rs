@@ -1,0 +1,168 @@
+//! Loading a manifest: pasted, chosen or dropped.
+
+use optimist_core::client::ManifestError;
+use optimist_core::sim::{LoadError, NGINX};
+use wasm_bindgen::JsCast;
+use wasm_bindgen_futures::{JsFuture, spawn_local};
+use web_sys::{File, HtmlInputElement, HtmlTextAreaElement};
+use yew::{DragEvent, Event, Html, InputEvent, SubmitEvent, component, html};
+
+use super::StoreProps;
+use super::dialog::Modal;
+use super::icon::{Icon, icon};
+use crate::state::{Msg, Sends, Store};
+
+/// Reads a file into the dialog.
+fn take(store: &Store, file: File) {
+    let dispatcher = store.dispatcher();
+    spawn_local(async move {
+        // A file that cannot be read leaves what was typed.
+        if let Ok(text) = JsFuture::from(file.text()).await {
+            dispatcher.dispatch(Msg::Draft(text.as_string().unwrap_or_default()));
+        }
+    });
+}
+
+#[component]
+pub(crate) fn LoadDialog(props: &StoreProps) -> Html {
+    let store = &props.store;
+    let oninput = store.on(|event: InputEvent| {
+        let area = event
+            .target()
+            .and_then(|target| target.dyn_into::<HtmlTextAreaElement>().ok());
+        Msg::Draft(area.map(|area| area.value()).unwrap_or_default())
+    });
+    let onchange = {
+        let store = store.clone();
+        move |event: Event| {
+            let input = event
+                .target()
+                .and_then(|target| target.dyn_into::<HtmlInputElement>().ok());
+            if let Some(input) = input {
+                if let Some(file) = input.files().and_then(|files| files.get(0)) {
+                    take(&store, file);
+                }
+                // So that the same file can be chosen again after it was mended.
+                input.set_value("");
+            }
+        }
+    };
+    let ondragover = |event: DragEvent| event.prevent_default();
+    let ondrop = {
+        let store = store.clone();
+        move |event: DragEvent| {
+            let files = event.data_transfer().and_then(|data| data.files());
+            if let Some(file) = files.and_then(|files| files.get(0)) {
+                event.prevent_default();
+                take(&store, file);
+            }
+        }
+    };
+    let onsubmit = {
+        let store = store.clone();
+        move |event: SubmitEvent| {
+            event.prevent_default();
+            store.dispatch(Msg::Load);
+        }
+    };
+    let problem = store.draft.problem.as_ref();
+    html! {
+        <Modal store={store.clone()} title="Load a manifest">
+            <form class="dialog-body load-form" {ondragover} {ondrop} {onsubmit}>
+                <p class="muted" id="load-hint">
+                    { "Paste YAML or JSON, or drop a file here. Output of " }
+                    <code>{ "kubectl get -o yaml" }</code>
+                    { " works: what the server owns is dropped. It starts a new session." }
+                </p>
+                <textarea
+                    id="manifest"
+                    aria-label="Manifest"
+                    aria-describedby="load-hint"
+                    aria-invalid={problem.is_some().to_string()}
+                    spellcheck="false"
+                    autocapitalize="off"
+                    autofocus={true}
+                    placeholder={"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: settings\ndata:\n  colour: blue"}
+                    value={store.draft.text.clone()}
+                    {oninput}
+                />
+                if let Some(problem) = problem {
+                    { explain(problem, &store.draft.text) }
+                }
+                <div class="dialog-actions">
+                    <label class="button file">
+                        <input type="file" accept=".yaml,.yml,.json,text/yaml,application/json" {onchange} />
+                        { icon(Icon::Load) }
+                        <span>{ "Choose a file" }</span>
+                    </label>
+                    <button
+                        type="button"
+                        class="button"
+                        onclick={store.sends(Msg::Draft(NGINX.to_owned()))}
+                    >
+                        { "nginx example" }
+                    </button>
+                    <span class="spring" />
+                    <button
+                        type="submit"
+                        class="button primary"
+                        disabled={store.draft.text.trim().is_empty()}
+                    >
+                        { "Load" }
+                    </button>
+                </div>
+            </form>
+        </Modal>
+    }
+}
+
+/// What is wrong, with the line that it is about.
+fn explain(problem: &LoadError, text: &str) -> Html {
+    let place = match problem {
+        LoadError::Manifest(ManifestError::Syntax { line, column, .. }) => Some((*line, *column)),
+        _ => None,
+    };
+    html! {
+        <div class="problem" role="alert">
+            <p><b>{ "Not loaded. " }</b>{ problem.to_string() }</p>
+            if let Some((line, column)) = place {
+                { excerpt(text, line, column) }
+            }
+            <p class="muted">{ "Your session is as it was." }</p>
+        </div>
+    }
+}
+
+/// How much of a line is shown around the mistake.
+const AROUND: usize = 48;
+
+fn excerpt(text: &str, line: usize, column: usize) -> Html {
+    let number = |n: usize| html! { <span class="number">{ n }</span> };
+    let before = (line > 1).then(|| text.lines().nth(line - 2)).flatten();
+    let wrong: Vec<char> = text
+        .lines()
+        .nth(line - 1)
+        .unwrap_or_default()
+        .chars()
+        .collect();
+    let at = (column - 1).min(wrong.len());
+    let from = at.saturating_sub(AROUND);
+    let to = (at + AROUND).min(wrong.len());
+    let head: String = wrong[from..at].iter().collect();
+    let mark = wrong.get(at).map_or(' ', |c| *c).to_string();
+    let tail: String = wrong.get(at + 1..to).unwrap_or_default().iter().collect();
+    html! {
+        <pre class="excerpt" aria-label={format!("Line {line}, column {column}")}>
+            if let Some(before) = before {
+                <span class="context">
+                    { number(line - 1) }{ before.chars().take(2 * AROUND).collect::<String>() }{ "\n" }
+                </span>
+            }
+            <span class="wrong">
+                { number(line) }
+                if from > 0 { { "…" } }
+                { head }<mark>{ mark }</mark>{ tail }
+            </span>
+        </pre>
+    }
+}

@@ -1,0 +1,80 @@
+//! Every stored version, newest first: who wrote it, and what it changed.
+
+use optimist_core::render::{Change, changes};
+use optimist_core::sim::{EditorId, Outcome};
+use yew::{Html, classes, component, html};
+
+use super::StoreProps;
+use super::yaml_view::dotted;
+use crate::state::{Lane, Msg, Sends, Store};
+
+#[component]
+pub(crate) fn Revisions(props: &StoreProps) -> Html {
+    let store = &props.store;
+    let tree = &store.tree;
+    let here = tree.position();
+    // The writes on the way here, to name the writer of each version.
+    let writes: Vec<_> = tree.line()[..=here]
+        .iter()
+        .filter_map(|&node| Some((node, tree.step(node)?)))
+        .filter(|(_, step)| step.outcome() == Outcome::Written)
+        .collect();
+    let mut before = None;
+    let mut rows = Vec::new();
+    for version in store.world().versions() {
+        let written = writes
+            .iter()
+            .find(|(_, step)| step.after == version.revision);
+        let differs = match (before, version.object.as_deref()) {
+            (Some(old), Some(new)) => changes(old, new),
+            _ => Vec::new(),
+        };
+        let writer = written.map(|(node, step)| (*node, step.editor));
+        rows.push(row(store, version.revision, writer, &differs));
+        before = version.object.as_deref();
+    }
+    rows.reverse();
+    html! {
+        <div class="yaml" role="region" tabindex="0" aria-label="Stored versions">
+            <ol class="revisions" reversed={true}>{ for rows }</ol>
+        </div>
+    }
+}
+
+fn row(
+    store: &Store,
+    revision: u64,
+    writer: Option<(usize, EditorId)>,
+    differs: &[Change],
+) -> Html {
+    let visible: Vec<&Change> = differs
+        .iter()
+        .filter(|change| !change.is_bookkeeping())
+        .collect();
+    let slug = writer.map_or("server", |(_, editor)| Lane::Editor(editor).slug());
+    html! {
+        <li class={classes!("revision", slug)}>
+            <div class="revision-head">
+                <span class="number">{ format!("rv {revision}") }</span>
+                if let Some((node, editor)) = writer {
+                    <button
+                        type="button"
+                        class="link"
+                        title="Go to the step that wrote it"
+                        onclick={store.sends(Msg::Go(node))}
+                    >
+                        { editor.name() }
+                    </button>
+                } else {
+                    <span class="muted">{ "as loaded" }</span>
+                }
+            </div>
+            { for visible.iter().take(12).map(|change| html! {
+                <div class="change" title={dotted(&change.pointer)}>{ change.to_string() }</div>
+            }) }
+            if visible.len() > 12 {
+                <div class="muted">{ format!("and {} more", visible.len() - 12) }</div>
+            }
+        </li>
+    }
+}

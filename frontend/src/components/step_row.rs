@@ -1,0 +1,162 @@
+//! One step of the timeline: an arrow to the server, an answer, and what the store did.
+
+use optimist_core::sim::{EditorId, NodeId, Outcome, RunTree};
+use yew::{Callback, Html, Properties, classes, component, html};
+
+use super::icon::{Icon, icon};
+use crate::state::Lane;
+use crate::words;
+
+/// Where a step stands, seen from the current one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    Past,
+    Current,
+    Future,
+}
+
+/// One of the histories that go on from the same place.
+#[derive(Clone, PartialEq)]
+pub(crate) struct Branch {
+    pub(crate) node: NodeId,
+    /// What it begins with.
+    pub(crate) label: String,
+    pub(crate) shown: bool,
+}
+
+/// Everything that a row shows, so that rows that look the same are not drawn again.
+#[derive(Clone, PartialEq, Properties)]
+pub(crate) struct StepRowProps {
+    pub(crate) node: NodeId,
+    pub(crate) phase: Phase,
+    pub(crate) editor: EditorId,
+    pub(crate) outcome: Outcome,
+    pub(crate) headline: String,
+    pub(crate) answer: String,
+    pub(crate) pill: Option<(String, &'static str)>,
+    /// For those who hear the page.
+    pub(crate) sentence: String,
+    /// The histories that fork here; empty where there is only one.
+    pub(crate) branches: Vec<Branch>,
+    pub(crate) ongo: Callback<NodeId>,
+}
+
+/// The row of a node; `None` for the root.
+pub(crate) fn row(
+    tree: &RunTree,
+    (position, node): (usize, NodeId),
+    parent: NodeId,
+    ongo: &Callback<NodeId>,
+) -> Option<StepRowProps> {
+    let step = tree.step(node)?;
+    let here = tree.position();
+    let siblings = tree.branches(parent);
+    let branches = siblings
+        .iter()
+        .filter(|_| siblings.len() > 1)
+        .filter_map(|&sibling| {
+            let step = tree.step(sibling)?;
+            Some(Branch {
+                node: sibling,
+                label: format!("{}: {}", step.editor.name(), step.headline()),
+                shown: sibling == node,
+            })
+        });
+    Some(StepRowProps {
+        node,
+        phase: match position.cmp(&here) {
+            std::cmp::Ordering::Less => Phase::Past,
+            std::cmp::Ordering::Equal => Phase::Current,
+            std::cmp::Ordering::Greater => Phase::Future,
+        },
+        editor: step.editor,
+        outcome: step.outcome(),
+        headline: step.headline(),
+        answer: words::answer(step),
+        pill: words::pill(step),
+        sentence: format!("Step {position}. {}", words::sentence(step)),
+        branches: branches.collect(),
+        ongo: ongo.clone(),
+    })
+}
+
+#[component]
+pub(crate) fn StepRow(props: &StepRowProps) -> Html {
+    let phase = match props.phase {
+        Phase::Past => "past",
+        Phase::Current => "current",
+        Phase::Future => "future",
+    };
+    let outcome = match props.outcome {
+        Outcome::Read => "read",
+        Outcome::Written => "written",
+        Outcome::Unchanged => "unchanged",
+        Outcome::Refused => "refused",
+    };
+    let slug = Lane::Editor(props.editor).slug();
+    let node = props.node;
+    let onclick = props.ongo.reform(move |_| node);
+    html! {
+        <li class={classes!("step", slug, phase, outcome)} id={format!("step-{node}")}>
+            <button
+                type="button"
+                class="step-button"
+                aria-label={props.sentence.clone()}
+                aria-current={(props.phase == Phase::Current).then_some("step")}
+                {onclick}
+            >
+                <span class="half">
+                    <span class="ask">{ props.headline.clone() }</span>
+                    { arrows(props.editor) }
+                    <span class="answer">
+                        { props.answer.clone() }
+                        if props.outcome == Outcome::Written {
+                            { icon(Icon::Check) }
+                        }
+                        if props.outcome == Outcome::Refused {
+                            { icon(Icon::Cross) }
+                        }
+                    </span>
+                </span>
+                if let Some((text, tone)) = &props.pill {
+                    <span class={classes!("pill", *tone)}>{ text.clone() }</span>
+                }
+            </button>
+            if !props.branches.is_empty() {
+                <span class="fork" role="group" aria-label="Histories that go on from here">
+                    { icon(Icon::Branch) }
+                    { for props.branches.iter().enumerate().map(|(i, branch)| {
+                        let node = branch.node;
+                        html! {
+                            <button
+                                type="button"
+                                aria-pressed={branch.shown.to_string()}
+                                aria-label={format!("Branch {}, {}", i + 1, branch.label)}
+                                title={branch.label.clone()}
+                                onclick={props.ongo.reform(move |_| node)}
+                            >
+                                { i + 1 }
+                            </button>
+                        }
+                    }) }
+                </span>
+            }
+        </li>
+    }
+}
+
+/// The request slants down to the server, its answer back: time runs downwards.
+fn arrows(editor: EditorId) -> Html {
+    let (near, far, head, tail) = match editor {
+        EditorId::A => ("0%", "100%", "M0 0-9-4.5V4.5z", "M0 0 9-4.5V4.5z"),
+        EditorId::B => ("100%", "0%", "M0 0 9-4.5V4.5z", "M0 0-9-4.5V4.5z"),
+    };
+    html! {
+        <svg class="arrows" height="44" aria-hidden="true">
+            <line class="request" x1={near} y1="4" x2={far} y2="14" />
+            <svg x={far} y="14" overflow="visible"><path class="request" d={head} /></svg>
+            <line class="response" x1={far} y1="28" x2={near} y2="38" />
+            <svg x={near} y="38" overflow="visible"><path class="response" d={tail} /></svg>
+        </svg>
+    }
+}

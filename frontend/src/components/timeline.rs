@@ -1,0 +1,54 @@
+//! What happened, downwards in time: arrows between the lanes.
+
+use yew::{Html, classes, component, html};
+
+use super::StoreProps;
+use super::step_row::{StepRow, StepRowProps, row};
+use crate::state::{Msg, Sends};
+
+#[component]
+pub(crate) fn Timeline(props: &StoreProps) -> Html {
+    let store = &props.store;
+    let tree = &store.tree;
+    let ongo = yew::use_callback(store.dispatcher(), |node, dispatcher| {
+        dispatcher.dispatch(Msg::Go(node));
+    });
+    let line = tree.line();
+    let rows: Vec<StepRowProps> = line
+        .windows(2)
+        .enumerate()
+        .filter_map(|(i, pair)| row(tree, (i + 1, pair[1]), pair[0], &ongo))
+        .collect();
+    let start = tree.current() == 0;
+    let first = store
+        .world()
+        .versions()
+        .next()
+        .map_or(0, |version| version.revision);
+    let session = store.session;
+    html! {
+        <section class="timeline" id="history" tabindex="-1" aria-label="What happened">
+            <div class="lanes" aria-hidden="true"><i class="a" /><i class="server" /><i class="b" /></div>
+            <ol>
+                <li class={classes!("root", start.then_some("current"))} id="step-0">
+                    <button
+                        type="button"
+                        class="pill plain"
+                        aria-label={format!("Start: version {first} is stored")}
+                        aria-current={start.then_some("step")}
+                        onclick={store.sends(Msg::First)}
+                    >
+                        { format!("rv {first}") }
+                    </button>
+                </li>
+                { for rows.into_iter().map(|row| {
+                    let key = format!("{session}-{}", row.node);
+                    html! { <StepRow {key} ..row /> }
+                }) }
+            </ol>
+            if line.len() == 1 {
+                <p class="timeline-empty">{ "Each request becomes an arrow here." }</p>
+            }
+        </section>
+    }
+}

@@ -1,0 +1,115 @@
+//! Stepping back and forth, and where in the history we are.
+
+use optimist_core::sim::{NodeId, Outcome};
+use wasm_bindgen::JsCast;
+use web_sys::HtmlInputElement;
+use yew::{Html, InputEvent, classes, component, html};
+
+use super::StoreProps;
+use super::fold::counted;
+use super::icon::{Icon, icon};
+use crate::state::{Lane, Msg, Sends, Store};
+use crate::words;
+
+/// With more steps than this, marks are ticks.
+const CROWDED: usize = 60;
+
+#[component]
+pub(crate) fn Transport(props: &StoreProps) -> Html {
+    let store = &props.store;
+    let tree = &store.tree;
+    let line = tree.line();
+    let (here, last) = (tree.position(), line.len() - 1);
+    let conflicts = line[..=here]
+        .iter()
+        .filter_map(|&node| tree.step(node))
+        .filter(|step| step.exchange.code == 409)
+        .count();
+    let button = |msg: Msg, label: &'static str, class: &'static str, sign, off: bool| {
+        html! {
+            <button
+                type="button"
+                class={classes!("icon-button", class)}
+                aria-label={label}
+                title={label}
+                disabled={off}
+                onclick={store.sends(msg)}
+            >
+                { icon(sign) }
+            </button>
+        }
+    };
+    let (play, sign) = if store.playing {
+        ("Pause", Icon::Pause)
+    } else {
+        ("Play the history", Icon::Play)
+    };
+    html! {
+        <footer class="transport" aria-label="Steps">
+            { button(Msg::First, "First", "first", Icon::First, here == 0) }
+            { button(Msg::Back, "Back", "back", Icon::Back, here == 0) }
+            { button(Msg::Forward, "Forward", "forward", Icon::Forward, here == last) }
+            { button(Msg::Last, "Last", "last", Icon::Last, here == last) }
+            { button(Msg::Play, play, "play", sign, last == 0) }
+            <span class="position">{ format!("step {here} / {last}") }</span>
+            { scrubber(store, &line, here) }
+            <span class={classes!("chip", "conflicts", if conflicts > 0 { "refused" } else { "plain" })}>
+                if conflicts > 0 {
+                    { counted(conflicts, "conflict") }
+                } else {
+                    { "no conflict" }
+                }
+            </span>
+        </footer>
+    }
+}
+
+fn scrubber(store: &Store, line: &[NodeId], here: usize) -> Html {
+    let last = line.len() - 1;
+    let share = |position: usize| position as f64 / last.max(1) as f64;
+    let mark = |(position, node): (usize, &NodeId)| {
+        let step = store.tree.step(*node);
+        let slug = step.map_or("start", |step| Lane::Editor(step.editor).slug());
+        let refused = step.is_some_and(|step| step.outcome() == Outcome::Refused);
+        let class = classes!(
+            "mark",
+            slug,
+            refused.then_some("refused"),
+            (position > here).then_some("future"),
+            (position == here).then_some("current"),
+        );
+        html! {
+            <span {class} style={format!("--at:{:.4}", share(position))}>
+                if refused && last <= CROWDED {
+                    { icon(Icon::Cross) }
+                }
+            </span>
+        }
+    };
+    let step = store.tree.step(store.tree.current());
+    let text = step.map_or("start".to_owned(), words::sentence);
+    let oninput = store.on(|event: InputEvent| {
+        let input = event
+            .target()
+            .and_then(|target| target.dyn_into::<HtmlInputElement>().ok());
+        let position = input.and_then(|input| input.value().parse().ok());
+        Msg::Seek(position.unwrap_or(0))
+    });
+    html! {
+        <div class={classes!("scrubber", (last > CROWDED).then_some("crowded"))}>
+            <span class="rail" />
+            <span class="rail done" style={format!("--at:{:.4}", share(here))} />
+            { for line.iter().enumerate().map(mark) }
+            <input
+                type="range"
+                min="0"
+                max={last.to_string()}
+                value={here.to_string()}
+                disabled={last == 0}
+                aria-label="Step"
+                aria-valuetext={format!("step {here} of {last}: {text}")}
+                {oninput}
+            />
+        </div>
+    }
+}

@@ -1,0 +1,84 @@
+//! The field in which a value is typed in place.
+
+use wasm_bindgen::JsCast;
+use web_sys::HtmlInputElement;
+use yew::{
+    AttrValue, FocusEvent, Html, KeyboardEvent, Properties, component, html, use_effect_with,
+    use_node_ref,
+};
+
+use crate::browser;
+use crate::state::{Editing, Msg, Sends, Store};
+
+#[derive(Clone, PartialEq, Properties)]
+pub(crate) struct ValueInputProps {
+    pub(crate) store: Store,
+    pub(crate) editing: Editing,
+    /// What the value is called.
+    pub(crate) label: AttrValue,
+    /// What gets the keyboard afterwards.
+    pub(crate) back_to: AttrValue,
+}
+
+fn typed(target: Option<web_sys::EventTarget>) -> String {
+    target
+        .and_then(|target| target.dyn_into::<HtmlInputElement>().ok())
+        .map(|input| input.value())
+        .unwrap_or_default()
+}
+
+#[component]
+pub(crate) fn ValueInput(props: &ValueInputProps) -> Html {
+    let input = use_node_ref();
+    use_effect_with(input.clone(), |input| {
+        if let Some(input) = input.cast::<HtmlInputElement>() {
+            // Both fail only for an element that is no longer there.
+            let _ = input.focus();
+            input.select();
+        }
+    });
+    let onkeydown = {
+        let (store, back_to) = (props.store.clone(), props.back_to.to_string());
+        let editor = props.editing.editor;
+        move |event: KeyboardEvent| {
+            let msg = match event.key().as_str() {
+                "Enter" => Msg::CommitEdit(typed(event.target())),
+                "Escape" => Msg::CancelEdit,
+                _ => return,
+            };
+            event.prevent_default();
+            store.dispatch(msg);
+            if store.editing.is_none() {
+                if event.ctrl_key() {
+                    store.dispatch(Msg::Send(editor));
+                }
+                browser::focus_soon(back_to.clone());
+            }
+        }
+    };
+    let onblur = props
+        .store
+        .on(|event: FocusEvent| Msg::CommitEdit(typed(event.target())));
+    let error = props.editing.error.clone();
+    html! {
+        <>
+            <input
+                ref={input}
+                class="typing"
+                aria-label={props.label.clone()}
+                aria-invalid={error.is_some().to_string()}
+                aria-describedby={error.is_some().then_some("typing-error")}
+                value={props.editing.text.clone()}
+                size={(props.editing.text.chars().count().clamp(4, 24) + 1).to_string()}
+                autocomplete="off"
+                autocapitalize="off"
+                spellcheck="false"
+                {onkeydown}
+                {onblur}
+            />
+            if let Some(error) = error {
+                <span class="typing-error" id="typing-error" role="alert">{ error }</span>
+            }
+        </>
+    }
+}

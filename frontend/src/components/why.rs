@@ -1,0 +1,48 @@
+//! Why the server answered as it did: the facts that it noted where it decided.
+
+use optimist_core::sim::{Outcome, Step};
+use yew::{Html, Properties, classes, component, html};
+
+#[derive(PartialEq, Properties)]
+pub(crate) struct WhyProps {
+    /// The facts, in words.
+    pub(crate) facts: Vec<String>,
+    pub(crate) tone: &'static str,
+}
+
+/// The facts of a step, or the server's own words where it noted none.
+pub(crate) fn facts(step: &Step) -> Vec<String> {
+    let facts: Vec<String> = step
+        .exchange
+        .facts
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    if !facts.is_empty() {
+        return facts;
+    }
+    let message = step
+        .exchange
+        .message()
+        .map(|message| format!("The server says: {message}"));
+    message.into_iter().collect()
+}
+
+/// The tone of an outcome.
+pub(crate) fn tone(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Read | Outcome::Unchanged => "plain",
+        Outcome::Written => "ok",
+        Outcome::Refused => "refused",
+    }
+}
+
+#[component]
+pub(crate) fn Why(props: &WhyProps) -> Html {
+    html! {
+        <section class={classes!("why", props.tone)} aria-label="Why">
+            <h3>{ "Why" }</h3>
+            { for props.facts.iter().map(|fact| html! { <p>{ fact }</p> }) }
+        </section>
+    }
+}

@@ -1,0 +1,115 @@
+//! A request, as it went or would go over the wire, and its answer.
+
+use std::sync::Arc;
+
+use optimist_core::render::Change;
+use optimist_core::sim::{Action, Outcome, Step};
+use serde_json::Value;
+use yew::{Html, classes, html};
+
+use super::json_view::JsonView;
+use super::why::tone;
+use crate::state::{Lane, Store, View};
+
+fn places(changes: &[Change]) -> Vec<String> {
+    let changes = changes.iter().map(|change| change.pointer.clone());
+    let version = "/metadata/resourceVersion".to_owned();
+    changes.chain([version]).collect()
+}
+
+/// Method, path and content type. The path may break where a path does.
+fn request_line(method: &str, target: &str, content_type: &str, slug: &'static str) -> Html {
+    let mut pieces = Vec::new();
+    for piece in target.split_inclusive(['/', '?', '&']) {
+        pieces.push(html! { <>{ piece.to_owned() }<wbr /></> });
+    }
+    html! {
+        <div class="request-line">
+            <p><b class={slug}>{ method.to_owned() }</b>{ " " }{ for pieces }</p>
+            if !content_type.is_empty() {
+                <p class="muted">{ format!("Content-Type: {content_type}") }</p>
+            }
+        </div>
+    }
+}
+
+/// A step over the wire.
+pub(crate) fn wire(store: &Store, step: &Step) -> Html {
+    let exchange = &step.exchange;
+    let slug = Lane::Editor(step.editor).slug();
+    let refused = step.outcome() == Outcome::Refused;
+    let answer = if refused {
+        ["/reason", "/code", "/message", "/details/causes"]
+            .map(str::to_owned)
+            .to_vec()
+    } else {
+        places(&step.effect)
+    };
+    html! {
+        <>
+            { request_line(exchange.method.as_str(), &exchange.target, &exchange.content_type, slug) }
+            if *exchange.sent != Value::Null {
+                <JsonView
+                    store={store.clone()}
+                    view={View::Request}
+                    label="Request body"
+                    body={exchange.sent.clone()}
+                    emphasis={places(&step.edits)}
+                />
+            }
+            <p class={classes!("status-line", tone(step.outcome()))}>{ exchange.status_line() }</p>
+            { for exchange.warnings.iter().map(|warning| html! {
+                <p class="warning">{ format!("Warning: {warning}") }</p>
+            }) }
+            <JsonView
+                store={store.clone()}
+                view={View::Response}
+                label="Response body"
+                body={exchange.received.clone()}
+                emphasis={answer}
+                {refused}
+            />
+        </>
+    }
+}
+
+/// What Send would put on the wire now.
+pub(crate) fn preview(store: &Store) -> Html {
+    let id = store.focus;
+    let editor = store.world().editor(id);
+    let request = store
+        .world()
+        .preview(id, &Action::Send(editor.write.clone()));
+    let Some(request) = request else {
+        return html! {
+            <div class="empty">
+                <p>{ format!("{} has read nothing, so there is nothing to send.", id.name()) }</p>
+                <p>{ "Get first. Then this shows the request that Send would make, as you edit." }</p>
+            </div>
+        };
+    };
+    let content_type = request.headers().get("content-type");
+    let content_type = content_type.and_then(|value| value.to_str().ok());
+    let body: Value = serde_json::from_slice(request.body()).unwrap_or(Value::Null);
+    let slug = Lane::Editor(id).slug();
+    html! {
+        <>
+            <p class="muted">
+                { "If " }<b class={slug}>{ id.name() }</b>{ " pressed Send now:" }
+            </p>
+            { request_line(
+                request.method().as_str(),
+                &request.uri().to_string(),
+                content_type.unwrap_or_default(),
+                slug,
+            ) }
+            <JsonView
+                store={store.clone()}
+                view={View::Preview}
+                label="Request body, not sent yet"
+                body={Arc::new(body)}
+                emphasis={places(&editor.copy.edits())}
+            />
+        </>
+    }
+}

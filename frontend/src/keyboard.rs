@@ -1,0 +1,90 @@
+//! What the keys do, wherever the keyboard is.
+
+use optimist_core::sim::EditorId;
+use wasm_bindgen::JsCast;
+use web_sys::{Element, HtmlInputElement, KeyboardEvent};
+
+use crate::browser;
+use crate::state::{Dialog, Lane, Msg, State};
+
+/// The keys and what they do, as the help lists them.
+pub(crate) const KEYS: [(&str, &str); 8] = [
+    ("← →", "one step back, one step forward"),
+    ("Home End", "to the start, to the last step"),
+    ("a b", "work as Editor A, as Editor B"),
+    ("g", "Get: read the object"),
+    ("Enter", "Send; in a value: keep what you typed"),
+    ("Ctrl Enter", "Send, from anywhere"),
+    ("Esc", "cancel typing, close a dialog"),
+    ("?", "this list"),
+];
+
+/// What has the keyboard, as far as keys mean something to it already.
+#[derive(Clone, Copy, PartialEq)]
+enum Holder {
+    Page,
+    /// Enter and Space are its own.
+    Control,
+    /// Arrows, Home, End, Enter and Space are its own.
+    Arrows,
+    Text,
+}
+
+fn holder(event: &KeyboardEvent) -> Holder {
+    let Some(element) = event
+        .target()
+        .and_then(|target| target.dyn_into::<Element>().ok())
+    else {
+        return Holder::Page;
+    };
+    match element.tag_name().to_ascii_lowercase().as_str() {
+        "textarea" => Holder::Text,
+        "select" => Holder::Arrows,
+        "input" => match element
+            .dyn_ref::<HtmlInputElement>()
+            .map(HtmlInputElement::type_)
+            .as_deref()
+        {
+            Some("checkbox") => Holder::Control,
+            Some("radio" | "range") => Holder::Arrows,
+            _ => Holder::Text,
+        },
+        "button" | "a" | "summary" => Holder::Control,
+        _ => Holder::Page,
+    }
+}
+
+/// What a key asks for; `None` where it is none of ours or belongs to what has the keyboard.
+pub(crate) fn message(state: &State, event: &KeyboardEvent) -> Option<Msg> {
+    if event.default_prevented() || event.alt_key() || event.meta_key() || state.dialog.is_some() {
+        return None;
+    }
+    let holder = holder(event);
+    let key = event.key();
+    if event.ctrl_key() {
+        return (key == "Enter" && holder != Holder::Text).then_some(Msg::Send(state.focus));
+    }
+    if holder == Holder::Text {
+        return None;
+    }
+    let arrows = holder != Holder::Arrows;
+    match key.as_str() {
+        "ArrowLeft" if arrows => Some(Msg::Back),
+        "ArrowRight" if arrows => Some(Msg::Forward),
+        "Home" if arrows => Some(Msg::First),
+        "End" if arrows => Some(Msg::Last),
+        "Enter" if holder == Holder::Page => Some(Msg::Send(state.focus)),
+        "Escape" if state.sheet => Some(Msg::Sheet(false)),
+        "a" | "A" => Some(work_as(EditorId::A)),
+        "b" | "B" => Some(work_as(EditorId::B)),
+        "g" | "G" => Some(Msg::Get(state.focus)),
+        "?" => Some(Msg::Dialog(Some(Dialog::Help))),
+        _ => None,
+    }
+}
+
+fn work_as(editor: EditorId) -> Msg {
+    let lane = Lane::Editor(editor);
+    browser::focus_soon(format!("card-{}", lane.slug()));
+    Msg::Open(lane)
+}

@@ -1,0 +1,18 @@
+//! A mistake in the program must not look like a page that merely hangs.
+
+use crate::browser;
+
+/// From now on a panic is written to the console and said on the page.
+pub fn tell_on_the_page() {
+    std::panic::set_hook(Box::new(|info| {
+        console_error_panic_hook::hook(info);
+        if let (Some(place), Some(message)) = (
+            browser::element("stopped"),
+            browser::element("stopped-message"),
+        ) {
+            message.set_text_content(Some(&info.to_string()));
+            // The attribute may already be gone; there is nothing else to be done here.
+            let _ = place.remove_attribute("hidden");
+        }
+    }));
+}

@@ -1,0 +1,431 @@
+//! The only state of the page: the run tree and what is open, chosen or being typed.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use optimist_core::client::{Strategy, Write, edit_scalar};
+use optimist_core::object::Metadata;
+use optimist_core::sim::{Action, EditorId, LoadError, NGINX, NodeId, RunTree, World};
+use yew::{Callback, Reducible, UseReducerHandle};
+
+use crate::browser;
+
+/// The state, and the way to change it.
+pub(crate) type Store = UseReducerHandle<State>;
+
+/// A column of the page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Lane {
+    Editor(EditorId),
+    Server,
+}
+
+impl Lane {
+    pub(crate) const ALL: [Lane; 3] = [
+        Lane::Editor(EditorId::A),
+        Lane::Server,
+        Lane::Editor(EditorId::B),
+    ];
+
+    /// A short name for ids and classes.
+    pub(crate) fn slug(self) -> &'static str {
+        match self {
+            Lane::Editor(EditorId::A) => "a",
+            Lane::Editor(EditorId::B) => "b",
+            Lane::Server => "server",
+        }
+    }
+}
+
+/// Where an object or a body is shown, each with folds of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum View {
+    Lane(Lane),
+    Request,
+    Response,
+    Preview,
+}
+
+/// What the server's card shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ServerTab {
+    Object,
+    Revisions,
+}
+
+/// What the inspector shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum InspectorTab {
+    Wire,
+    Diff,
+    Preview,
+}
+
+/// A dialog that is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Dialog {
+    Load,
+    Help,
+}
+
+/// Light, dark, or what the system says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Theme {
+    System,
+    Light,
+    Dark,
+}
+
+/// A value that is being typed.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Editing {
+    pub(crate) editor: EditorId,
+    pub(crate) pointer: String,
+    pub(crate) text: String,
+    pub(crate) error: Option<String>,
+}
+
+/// What came of loading a manifest.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Loaded {
+    pub(crate) object: String,
+    pub(crate) version: u64,
+    pub(crate) dropped: Vec<String>,
+}
+
+/// A manifest that is being typed, and what is wrong with it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Draft {
+    pub(crate) text: String,
+    pub(crate) problem: Option<LoadError>,
+}
+
+/// Everything that the page shows.
+#[derive(Clone, Debug)]
+pub(crate) struct State {
+    /// Counts changes, so that two states are compared by one number.
+    change: u64,
+    pub(crate) tree: Rc<RunTree>,
+    /// Counts loads: a node's id says nothing in another session.
+    pub(crate) session: u32,
+    /// Whom the keyboard speaks for.
+    pub(crate) focus: EditorId,
+    /// The card that is open where only one fits.
+    pub(crate) lane: Lane,
+    pub(crate) editing: Option<Editing>,
+    /// Folds that are not as they are at first.
+    toggled: Rc<BTreeSet<(View, String)>>,
+    pub(crate) server_tab: ServerTab,
+    pub(crate) inspector_tab: InspectorTab,
+    /// Whether the inspector is up where it is a sheet.
+    pub(crate) sheet: bool,
+    pub(crate) dialog: Option<Dialog>,
+    pub(crate) draft: Draft,
+    pub(crate) loaded: Option<Loaded>,
+    pub(crate) playing: bool,
+    pub(crate) theme: Theme,
+}
+
+impl PartialEq for State {
+    fn eq(&self, other: &Self) -> bool {
+        self.change == other.change
+    }
+}
+
+/// What people do.
+#[derive(Clone, Debug)]
+pub(crate) enum Msg {
+    Get(EditorId),
+    Send(EditorId),
+    Go(NodeId),
+    /// To the n-th node of the line.
+    Seek(usize),
+    Back,
+    Forward,
+    First,
+    Last,
+    Play,
+    Tick,
+    Focus(EditorId),
+    Open(Lane),
+    StartEdit(EditorId, String, String),
+    CommitEdit(String),
+    CancelEdit,
+    Discard(EditorId),
+    Strategy(EditorId, Strategy),
+    SendVersion(EditorId, bool),
+    Force(EditorId, bool),
+    Toggle(View, String),
+    ServerTab(ServerTab),
+    InspectorTab(InspectorTab),
+    Sheet(bool),
+    Dialog(Option<Dialog>),
+    Draft(String),
+    Load,
+    DismissLoaded,
+    Theme(Theme),
+}
+
+const THEME: &str = "optimist.theme";
+
+impl State {
+    /// The page as it opens.
+    pub(crate) fn open() -> Self {
+        let world = World::load(NGINX)
+            .expect("the nginx Deployment is part of this program and loads")
+            .0;
+        let theme = match browser::remembered(THEME).as_deref() {
+            Some("light") => Theme::Light,
+            Some("dark") => Theme::Dark,
+            _ => Theme::System,
+        };
+        Self {
+            change: 0,
+            tree: Rc::new(RunTree::new(world)),
+            session: 0,
+            focus: EditorId::A,
+            lane: Lane::Editor(EditorId::A),
+            editing: None,
+            toggled: Rc::default(),
+            server_tab: ServerTab::Object,
+            inspector_tab: InspectorTab::Wire,
+            sheet: false,
+            dialog: None,
+            draft: Draft::default(),
+            loaded: None,
+            playing: false,
+            theme,
+        }
+    }
+
+    pub(crate) fn world(&self) -> &World {
+        self.tree.world()
+    }
+
+    /// Whether a fold is not as it is at first.
+    pub(crate) fn is_toggled(&self, view: View, pointer: &str) -> bool {
+        self.toggled.contains(&(view, pointer.to_owned()))
+    }
+
+    fn apply(&mut self, msg: Msg) {
+        match msg {
+            Msg::Get(editor) => self.act(editor, |_| Action::Get),
+            Msg::Send(editor) => self.act(editor, |write| Action::Send(write.clone())),
+            Msg::Go(node) => self.walk(|tree| tree.go(node)),
+            Msg::Seek(position) => self.walk(|tree| {
+                let node = tree.line().get(position).copied();
+                node.is_some_and(|node| tree.go(node))
+            }),
+            Msg::Back => self.walk(RunTree::back),
+            Msg::Forward => self.walk(RunTree::forward),
+            Msg::First => self.walk(|tree| tree.go(0)),
+            Msg::Last => self.walk(|tree| {
+                let last = tree.line().last().copied();
+                last.is_some_and(|last| tree.go(last))
+            }),
+            Msg::Play => self.play(),
+            Msg::Tick => {
+                let still = self.playing;
+                self.walk(RunTree::forward);
+                self.playing = still && !self.at_end();
+            }
+            Msg::Focus(editor) => self.focus = editor,
+            Msg::Open(lane) => {
+                self.lane = lane;
+                if let Lane::Editor(editor) = lane {
+                    self.focus = editor;
+                }
+            }
+            Msg::StartEdit(editor, pointer, text) => {
+                self.playing = false;
+                self.focus = editor;
+                self.editing = Some(Editing {
+                    editor,
+                    pointer,
+                    text,
+                    error: None,
+                });
+            }
+            Msg::CommitEdit(text) => self.commit(text),
+            Msg::CancelEdit => self.editing = None,
+            Msg::Discard(editor) => {
+                self.editing = None;
+                self.world_mut().editor_mut(editor).copy.discard();
+            }
+            Msg::Strategy(editor, strategy) => {
+                // What the usual client does with this strategy.
+                *self.write_mut(editor) = Write {
+                    strategy,
+                    send_resource_version: strategy == Strategy::Update,
+                    force: false,
+                };
+            }
+            Msg::SendVersion(editor, on) => self.write_mut(editor).send_resource_version = on,
+            Msg::Force(editor, on) => self.write_mut(editor).force = on,
+            Msg::Toggle(view, pointer) => {
+                let toggled = Rc::make_mut(&mut self.toggled);
+                let fold = (view, pointer);
+                if !toggled.remove(&fold) {
+                    toggled.insert(fold);
+                }
+            }
+            Msg::ServerTab(tab) => self.server_tab = tab,
+            Msg::InspectorTab(tab) => self.inspector_tab = tab,
+            Msg::Sheet(up) => self.sheet = up,
+            Msg::Dialog(dialog) => {
+                self.dialog = dialog;
+                self.draft.problem = None;
+            }
+            Msg::Draft(text) => {
+                self.draft = Draft {
+                    text,
+                    problem: None,
+                };
+            }
+            Msg::Load => self.load(),
+            Msg::DismissLoaded => self.loaded = None,
+            Msg::Theme(theme) => {
+                self.theme = theme;
+                let word = match theme {
+                    Theme::System => None,
+                    Theme::Light => Some("light"),
+                    Theme::Dark => Some("dark"),
+                };
+                browser::remember(THEME, word);
+            }
+        }
+    }
+
+    fn world_mut(&mut self) -> &mut World {
+        Rc::make_mut(&mut self.tree).world_mut()
+    }
+
+    fn write_mut(&mut self, editor: EditorId) -> &mut Write {
+        self.focus = editor;
+        &mut self.world_mut().editor_mut(editor).write
+    }
+
+    /// A value whose text is wrong is not sent as something else: the typing stays open instead.
+    fn act(&mut self, editor: EditorId, action: impl FnOnce(&Write) -> Action) {
+        self.playing = false;
+        self.focus = editor;
+        if self
+            .editing
+            .as_ref()
+            .is_some_and(|editing| editing.editor == editor && editing.error.is_some())
+        {
+            return;
+        }
+        self.editing = None;
+        let action = action(&self.world().editor(editor).write);
+        let tree = Rc::make_mut(&mut self.tree);
+        if tree.act(editor, action).is_some() {
+            self.inspector_tab = InspectorTab::Wire;
+        }
+    }
+
+    fn walk(&mut self, walk: impl FnOnce(&mut RunTree) -> bool) {
+        self.playing = false;
+        let from = self.tree.current();
+        walk(Rc::make_mut(&mut self.tree));
+        if self.tree.current() != from {
+            self.editing = None;
+        }
+    }
+
+    fn at_end(&self) -> bool {
+        self.tree.line().last() == Some(&self.tree.current())
+    }
+
+    fn play(&mut self) {
+        let was_playing = self.playing;
+        if !was_playing && self.at_end() {
+            self.walk(|tree| tree.go(0));
+        }
+        self.playing = !was_playing && !self.at_end();
+    }
+
+    fn commit(&mut self, typed: String) {
+        let Some(editing) = self.editing.take() else {
+            return;
+        };
+        let copy = &self.world().editor(editing.editor).copy;
+        let Some(object) = copy.edited() else {
+            return;
+        };
+        match edit_scalar(object, &editing.pointer, &typed) {
+            Ok(edited) if edited == **object => {}
+            Ok(edited) => self
+                .world_mut()
+                .editor_mut(editing.editor)
+                .copy
+                .edit(edited),
+            Err(error) => {
+                self.editing = Some(Editing {
+                    text: typed,
+                    error: Some(error.to_string()),
+                    ..editing
+                });
+            }
+        }
+    }
+
+    fn load(&mut self) {
+        let (world, dropped) = match World::load(&self.draft.text) {
+            Ok(loaded) => loaded,
+            Err(problem) => {
+                self.draft.problem = Some(problem);
+                return;
+            }
+        };
+        self.loaded = world.stored().map(|(version, object)| Loaded {
+            object: format!("{} {}", world.resource().kind, object.name()),
+            version,
+            dropped,
+        });
+        self.tree = Rc::new(RunTree::new(world));
+        self.session += 1;
+        self.editing = None;
+        self.toggled = Rc::default();
+        self.server_tab = ServerTab::Object;
+        self.inspector_tab = InspectorTab::Wire;
+        self.sheet = false;
+        self.playing = false;
+        self.dialog = None;
+        self.draft = Draft::default();
+    }
+}
+
+impl Reducible for State {
+    type Action = Msg;
+
+    fn reduce(self: Rc<Self>, msg: Msg) -> Rc<Self> {
+        // Most pointer moves land where the keyboard already is.
+        if matches!(msg, Msg::Focus(editor) if editor == self.focus) {
+            return self;
+        }
+        let mut next = (*self).clone();
+        next.change += 1;
+        next.apply(msg);
+        Rc::new(next)
+    }
+}
+
+/// Callbacks that send a message.
+pub(crate) trait Sends {
+    /// A callback that sends what is made of its event.
+    fn on<E>(&self, message: impl Fn(E) -> Msg + 'static) -> Callback<E>;
+    /// A callback that always sends the same.
+    fn sends<E>(&self, message: Msg) -> Callback<E>;
+}
+
+impl Sends for Store {
+    fn on<E>(&self, message: impl Fn(E) -> Msg + 'static) -> Callback<E> {
+        let dispatcher = self.dispatcher();
+        Callback::from(move |event| dispatcher.dispatch(message(event)))
+    }
+
+    fn sends<E>(&self, message: Msg) -> Callback<E> {
+        self.on(move |_| message.clone())
+    }
+}

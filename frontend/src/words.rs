@@ -1,0 +1,362 @@
+//! What the page says in its own words, all of it about steps that the core took.
+
+use optimist_core::client::Strategy;
+use optimist_core::server::Fact;
+use optimist_core::sim::{Action, EditorId, Outcome, RunTree, Step};
+
+use crate::state::State;
+
+/// A caption: what happened and why, and what to try next.
+pub(crate) struct Words {
+    pub(crate) title: String,
+    pub(crate) text: Vec<String>,
+    pub(crate) next: Option<String>,
+}
+
+fn other(editor: EditorId) -> EditorId {
+    match editor {
+        EditorId::A => EditorId::B,
+        EditorId::B => EditorId::A,
+    }
+}
+
+/// `A` or `B`.
+pub(crate) fn letter(editor: EditorId) -> &'static str {
+    match editor {
+        EditorId::A => "A",
+        EditorId::B => "B",
+    }
+}
+
+/// How a strategy is called in a sentence.
+fn strategy(step: &Step) -> &'static str {
+    match &step.action {
+        Action::Get => "Get",
+        Action::Send(write) => match write.strategy {
+            Strategy::Update => "Update",
+            Strategy::MergePatch => "merge patch",
+            Strategy::Apply => "apply",
+        },
+    }
+}
+
+fn read_version(state: &State, editor: EditorId) -> Option<&str> {
+    state.world().editor(editor).copy.resource_version()
+}
+
+fn is_edited(state: &State, editor: EditorId) -> bool {
+    state.world().editor(editor).copy.is_edited()
+}
+
+/// What to try in a session, and whether it is done in this history.
+pub(crate) fn invitation(state: &State) -> [(String, bool); 3] {
+    let tree = &state.tree;
+    let so_far = &tree.line()[..=tree.position()];
+    let did = |editor: EditorId, sent: bool| {
+        so_far.iter().any(|&node| {
+            tree.step(node).is_some_and(|step| {
+                step.editor == editor && matches!(step.action, Action::Send(_)) == sent
+            })
+        })
+    };
+    let both = |test: &dyn Fn(EditorId) -> bool| EditorId::BOTH.into_iter().all(test);
+    let replicas = state
+        .world()
+        .stored()
+        .is_some_and(|(_, object)| object.pointer("/spec/replicas").is_some());
+    let change = if replicas {
+        "Change replicas in both: click the number, type, Enter."
+    } else {
+        "Change the same value in both: click it, type, Enter."
+    };
+    [
+        (
+            "Get as A and as B.".to_owned(),
+            both(&|editor| did(editor, false)),
+        ),
+        (
+            change.to_owned(),
+            both(&|editor| did(editor, true) || is_edited(state, editor)),
+        ),
+        ("Send both.".to_owned(), both(&|editor| did(editor, true))),
+    ]
+}
+
+/// What the step that led here did.
+pub(crate) fn caption(state: &State) -> Words {
+    let tree = &state.tree;
+    let Some(step) = tree.step(tree.current()) else {
+        return opening(state);
+    };
+    match step.outcome() {
+        Outcome::Read => read(state, step),
+        Outcome::Written => written(state, step),
+        Outcome::Unchanged => Words {
+            title: "Accepted, and nothing changed.".to_owned(),
+            text: vec![format!(
+                "The object as {} wants it is the object that is stored. It stays version {}.",
+                letter(step.editor),
+                step.after
+            )],
+            next: Some(format!(
+                "Change a value in {} and send again.",
+                step.editor.name()
+            )),
+        },
+        Outcome::Refused => refused(state, step),
+    }
+}
+
+fn opening(state: &State) -> Words {
+    let version = state.world().stored().map_or(0, |(version, _)| version);
+    let future = state.tree.line().len() > 1;
+    Words {
+        title: "Two editors, one object.".to_owned(),
+        text: vec![format!(
+            "The server stores version {version}. Nobody has read it yet, and reading will lock nothing."
+        )],
+        next: future.then(|| "Step forward, or begin another history from here.".to_owned()),
+    }
+}
+
+fn read(state: &State, step: &Step) -> Words {
+    let (me, them) = (step.editor, other(step.editor));
+    let mine = read_version(state, me);
+    if mine.is_some() && mine == read_version(state, them) {
+        let version = step.after;
+        let edited = is_edited(state, me) && is_edited(state, them);
+        return Words {
+            title: format!("Both read {version}. Only one may write it."),
+            text: vec![
+                "Nothing is locked. Whoever writes first makes the next version, and the other \
+                 copy is stale from then on."
+                    .to_owned(),
+            ],
+            next: Some(if edited {
+                "Send both, in the order you like.".to_owned()
+            } else {
+                "Change the same value in both, then send both.".to_owned()
+            }),
+        };
+    }
+    let mut text = vec!["Reading locks nothing: anyone may write right after.".to_owned()];
+    if is_edited(state, me) {
+        text.push(format!(
+            "{} keeps the unsent edit: it is redone on what was just read.",
+            me.name()
+        ));
+    }
+    let next = if is_edited(state, me) {
+        format!("Send as {} again.", letter(me))
+    } else if read_version(state, them).is_none() {
+        format!("Get as {} too.", letter(them))
+    } else {
+        format!("Change a value in {}, then send.", me.name())
+    };
+    Words {
+        title: format!("{} read version {}.", me.name(), step.after),
+        text,
+        next: Some(next),
+    }
+}
+
+fn written(state: &State, step: &Step) -> Words {
+    let (me, them) = (step.editor, other(step.editor));
+    let unseen = step
+        .exchange
+        .facts
+        .iter()
+        .any(|fact| matches!(fact, Fact::VersionNotSent(_)));
+    let mut text = vec![if unseen {
+        format!(
+            "The {} carried no resourceVersion, so nothing was compared: {} became {} whatever \
+             had happened in between.",
+            strategy(step),
+            step.before,
+            step.after
+        )
+    } else {
+        format!(
+            "{} sent the version that is stored, {}. So the write went through and made {}.",
+            me.name(),
+            step.before,
+            step.after
+        )
+    }];
+    let stale = state.world().stale_by(them) > 0;
+    if stale {
+        text.push(format!(
+            "{} still holds {}.",
+            them.name(),
+            read_version(state, them).unwrap_or_default()
+        ));
+    }
+    let next = if stale && is_edited(state, them) {
+        Some(format!(
+            "Send as {}, and see what the server compares.",
+            letter(them)
+        ))
+    } else if stale {
+        Some(format!(
+            "Change a value in {}'s stale copy and send it.",
+            them.name()
+        ))
+    } else if read_version(state, them).is_none() {
+        Some(format!("Get as {}.", letter(them)))
+    } else {
+        Some("Step back and send in another order: this history is kept.".to_owned())
+    };
+    Words {
+        title: format!("{} made version {}.", me.name(), step.after),
+        text,
+        next,
+    }
+}
+
+fn refused(state: &State, step: &Step) -> Words {
+    let me = step.editor;
+    let differed = step.exchange.facts.iter().find_map(|fact| match fact {
+        Fact::VersionDiffered { sent, stored } => Some((*sent, *stored)),
+        _ => None,
+    });
+    if let Some((sent, stored)) = differed {
+        return Words {
+            title: if read_both(state, sent) {
+                format!("Both read {sent}. Only one may write it.")
+            } else {
+                format!("{} read {sent}. It is no longer the latest.", me.name())
+            },
+            text: vec![
+                format!(
+                    "{} still holds the copy it read at {sent}. Since then the object moved to \
+                     {stored}.",
+                    me.name()
+                ),
+                format!(
+                    "The server compared {sent} with {stored} and stored nothing. It did not look \
+                     at which fields changed: even an unrelated edit would be refused."
+                ),
+            ],
+            next: Some(format!(
+                "Get as {0}: the edit is kept and redone on {stored}. Then send as {0} again.",
+                letter(me)
+            )),
+        };
+    }
+    let owned = step
+        .exchange
+        .facts
+        .iter()
+        .any(|fact| matches!(fact, Fact::OwnedByOther { .. }));
+    if owned {
+        return Words {
+            title: "Someone else owns that field.".to_owned(),
+            text: vec![
+                "An apply may not silently change what another manager set. Nothing was stored, \
+                 and the answer names each field and its owner."
+                    .to_owned(),
+            ],
+            next: Some(format!(
+                "Tick force in {} to take the field over, or take the edit back.",
+                me.name()
+            )),
+        };
+    }
+    Words {
+        title: format!("{} was refused.", me.name()),
+        text: vec!["The server stored nothing. Its answer says why.".to_owned()],
+        next: Some(format!("Mend the value in {} and send again.", me.name())),
+    }
+}
+
+/// Whether both editors read a version in this history.
+fn read_both(state: &State, version: u64) -> bool {
+    let tree = &state.tree;
+    EditorId::BOTH.into_iter().all(|editor| {
+        tree.line()[..=tree.position()].iter().any(|&node| {
+            tree.step(node).is_some_and(|step| {
+                step.editor == editor
+                    && step.after == version
+                    && matches!(step.outcome(), Outcome::Read | Outcome::Written)
+            })
+        })
+    })
+}
+
+/// What the last write on the way here was.
+pub(crate) fn last_write(tree: &RunTree) -> String {
+    let line = tree.line();
+    let last = line[..=tree.position()]
+        .iter()
+        .rev()
+        .filter_map(|&node| tree.step(node))
+        .find(|step| step.outcome() == Outcome::Written);
+    last.map_or_else(
+        || "Stored as it was loaded.".to_owned(),
+        |step| {
+            format!(
+                "Last write: {}, {}, {} → {}",
+                step.editor.name(),
+                strategy(step),
+                step.before,
+                step.after
+            )
+        },
+    )
+}
+
+/// The pill on the server's lane: what the store did, and the tone of it.
+pub(crate) fn pill(step: &Step) -> Option<(String, &'static str)> {
+    match step.outcome() {
+        Outcome::Read => None,
+        Outcome::Written => Some((format!("{} → {}", step.before, step.after), "ok")),
+        Outcome::Unchanged => Some((format!("= {}", step.after), "plain")),
+        Outcome::Refused => {
+            let text = step.exchange.facts.iter().find_map(|fact| match fact {
+                Fact::VersionDiffered { sent, stored } => Some(format!("{sent} ≠ {stored}")),
+                Fact::VersionRequired(stored) => Some(format!("? ≠ {stored}")),
+                Fact::OwnedByOther { .. } => Some("not the owner".to_owned()),
+                _ => None,
+            });
+            Some((text.unwrap_or_else(|| "not stored".to_owned()), "refused"))
+        }
+    }
+}
+
+/// The answer in the timeline: `200 OK · rv 101`.
+pub(crate) fn answer(step: &Step) -> String {
+    let line = step.exchange.status_line();
+    match step.outcome() {
+        Outcome::Refused => line,
+        Outcome::Unchanged => format!("{line} · unchanged"),
+        _ => format!("{line} · rv {}", step.after),
+    }
+}
+
+/// A step in one sentence, for those who hear the page.
+pub(crate) fn sentence(step: &Step) -> String {
+    let mut sentence = format!(
+        "{}: {}. {}.",
+        step.editor.name(),
+        step.headline(),
+        answer(step)
+    );
+    if let Some(message) = step.exchange.message() {
+        sentence.push_str(&format!(" Refused: {message}"));
+    }
+    sentence
+}
+
+/// What just happened, for those who hear the page.
+pub(crate) fn announcement(state: &State) -> String {
+    let tree = &state.tree;
+    match tree.step(tree.current()) {
+        Some(step) => format!(
+            "Step {} of {}. {}",
+            tree.position(),
+            tree.line().len() - 1,
+            sentence(step)
+        ),
+        None => "Start of the history.".to_owned(),
+    }
+}
