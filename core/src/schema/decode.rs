@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 
+use super::quantity::Quantity;
 use super::{Omit, Scalar, Struct, Type};
 use crate::go;
 use crate::json::Node;
@@ -223,7 +224,7 @@ impl<'a> Decoder<'a> {
             {
                 node.into()
             }
-            (Scalar::Quantity, Node::String(_) | Node::Number(_)) => self.quantity(node),
+            (Scalar::Quantity, node) => self.quantity(node),
             (Scalar::Bytes, Node::String(_)) => node.into(),
             (Scalar::Time | Scalar::MicroTime, Node::String(text)) => {
                 match crate::environment::Timestamp::parse(text) {
@@ -242,10 +243,19 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    fn quantity(&mut self, node: Node) -> Value {
-        match node {
-            Node::Number(n) => n.to_string().into(),
-            other => other.into(),
+    /// Numbers are quantities, too; the unmarshaler's own error names no field.
+    fn quantity(&mut self, node: &Node) -> Value {
+        let text = match node {
+            Node::Number(n) => match n.as_f64() {
+                Some(whole) if n.is_f64() && whole.fract() == 0.0 => format!("{whole:.0}"),
+                _ => n.to_string(),
+            },
+            Node::String(text) => text.clone(),
+            other => other.go_kind().to_owned(),
+        };
+        match Quantity::canonical(&text) {
+            Ok(text) => text.into(),
+            Err(error) => self.fail(error.to_owned()),
         }
     }
 

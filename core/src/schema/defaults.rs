@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Struct, Type};
+use super::{Quantity, Scalar, Struct, Type};
 use crate::object::JsonMap;
 
 /// Fills in defaults, from the outside in.
@@ -30,6 +30,11 @@ fn descend(value: &mut Value, ty: &Type) {
         (Type::Struct(inner), value) => fill_defaults(value, inner),
         (Type::List(list), Value::Array(items)) => {
             items.iter_mut().for_each(|item| descend(item, &list.item));
+        }
+        (Type::Map(map), Value::Object(members))
+            if matches!(map.value, Type::Scalar(Scalar::Quantity)) =>
+        {
+            round_resources(members);
         }
         (Type::Map(map), Value::Object(members)) => {
             members
@@ -70,6 +75,17 @@ fn dependent(name: &str, map: &mut JsonMap) {
         "ServiceSpec" => service(map),
         "Pod" => pod(map),
         _ => {}
+    }
+}
+
+/// Lists of resources keep thousandths (`SetDefaults_ResourceList`).
+fn round_resources(resources: &mut JsonMap) {
+    for value in resources.values_mut() {
+        let quantity = Quantity::from(&*value);
+        let rounded = quantity.rounded_to_thousandths();
+        if rounded != quantity {
+            *value = rounded.to_string().into();
+        }
     }
 }
 

@@ -6,6 +6,7 @@ pub mod custom;
 mod decode;
 mod defaults;
 pub mod openapi;
+mod quantity;
 
 use std::sync::Arc;
 
@@ -14,6 +15,7 @@ use serde_json::Value;
 pub use builtin::builtin;
 pub use decode::{Decoded, decode, zero};
 pub use defaults::fill_defaults;
+pub use quantity::Quantity;
 
 /// The type of a value.
 #[derive(Clone, Debug)]

@@ -9,6 +9,7 @@ use crate::apply::Set;
 use crate::object::{GroupName, GroupVersion};
 use crate::schema::{Struct, builtin};
 use crate::status::FieldError;
+use crate::storage::Store;
 
 /// A kind and its rules (upstream: the resource's strategy).
 #[derive(Debug)]
@@ -86,23 +87,48 @@ impl Resource {
         self.endpoints.iter().find(|e| e.name == subresource)
     }
 
-    /// Settles fields that the server decides (`PrepareForCreate`, `PrepareForUpdate`).
-    pub fn prepare(&self, object: &mut Value, live: Option<&Value>) {
+    /// Fills in what admission and allocation give an object before it is prepared; `live` is
+    /// the stored one on update.
+    pub(super) fn allot(
+        &self,
+        object: &mut Value,
+        live: Option<&Value>,
+        store: &Store,
+    ) -> Result<(), Vec<FieldError>> {
         match &self.definition {
-            Definition::Builtin(rules) => (rules.prepare)(object, live),
+            Definition::Builtin(rules) => (rules.allot)(object, live, store),
+        }
+    }
+
+    /// Settles fields that the server decides (`PrepareForCreate`, `PrepareForUpdate`).
+    pub fn prepare(&self, subresource: &str, object: &mut Value, live: Option<&Value>) {
+        match (&self.definition, live) {
+            (Definition::Builtin(rules), Some(live)) if subresource == "status" => {
+                (rules.status.prepare)(object, live);
+            }
+            (Definition::Builtin(rules), live) => (rules.prepare)(object, live),
         }
     }
 
     /// Checks an object by the rules of its kind; `live` is the stored one on update.
-    pub fn validate(&self, object: &Value, live: Option<&Value>) -> Vec<FieldError> {
-        match &self.definition {
-            Definition::Builtin(rules) => (rules.validate)(object, live),
+    pub fn validate(
+        &self,
+        subresource: &str,
+        object: &Value,
+        live: Option<&Value>,
+    ) -> Vec<FieldError> {
+        match (&self.definition, live) {
+            (Definition::Builtin(rules), Some(live)) if subresource == "status" => {
+                (rules.status.validate)(object, live)
+            }
+            (Definition::Builtin(rules), live) => (rules.validate)(object, live),
         }
     }
 
     /// What deserves a warning though it is accepted.
-    pub fn warn(&self, object: &Value, live: Option<&Value>) -> Vec<String> {
+    pub fn warn(&self, subresource: &str, object: &Value, live: Option<&Value>) -> Vec<String> {
         match &self.definition {
+            Definition::Builtin(_) if subresource == "status" => Vec::new(),
             Definition::Builtin(rules) => (rules.warn)(object, live),
         }
     }
@@ -197,6 +223,8 @@ pub(super) struct Builtin {
     pub(super) kind: &'static str,
     pub(super) group_version: (&'static str, &'static str),
     pub(super) plural: &'static str,
+    /// Where etcd keeps its objects, below the root of the registry.
+    pub(super) stored_in: &'static str,
     pub(super) namespaced: bool,
     pub(super) unconditional_update: bool,
     pub(super) create_on_update: bool,
@@ -214,7 +242,7 @@ impl Builtin {
             plural: self.plural.to_owned(),
             namespaced: self.namespaced,
             root,
-            storage_prefix: format!("/registry/{}", self.plural),
+            storage_prefix: format!("/registry/{}", self.stored_in),
             unconditional_update: self.unconditional_update,
             create_on_update: self.create_on_update,
             generation: self.generation,

@@ -157,10 +157,11 @@ impl ApiServer {
         let mut object = produce(self, &live)?;
         check_version(info, &object, revision, trace)?;
         object.set_meta("resourceVersion", revision.to_string());
+        self.allot(info, &mut object, Some(&live))?;
         before_update(info, &mut object, &live)?;
         trace
             .warnings
-            .extend(info.resource.warn(&object, Some(&live)));
+            .extend(info.resource.warn(&info.subresource, &object, Some(&live)));
         keep_idle_times(&mut object, &live);
         if delete::releases(&object, &live) {
             self.finish_deletion(info, &key, revision, trace)?;
@@ -212,19 +213,22 @@ impl ApiServer {
         object.set_meta("uid", self.environment.uid());
         object.set_meta("resourceVersion", Value::Null);
         restore(&mut object, &self.nothing(info), &endpoint(info)?.keeps);
-        info.resource.prepare(&mut object, None);
+        self.allot(info, &mut object, None)?;
+        info.resource.prepare(&info.subresource, &mut object, None);
         if info.resource.generation != Generation::None {
             object.set_meta("generation", 1);
         }
         let kind = info.resource.group_kind();
-        let mut errors = info.resource.validate(&object, None);
+        let mut errors = info.resource.validate(&info.subresource, &object, None);
         if errors.is_empty() {
             errors = metadata::create(&object);
         }
         if !errors.is_empty() {
             return Err(Status::invalid(&kind, object.name(), &errors));
         }
-        trace.warnings.extend(info.resource.warn(&object, None));
+        trace
+            .warnings
+            .extend(info.resource.warn(&info.subresource, &object, None));
         let key = storage_key(&info.resource, object.namespace(), object.name());
         let resource = info.group_resource();
         if let Some((_, existing)) = self.store.get(&key) {
@@ -246,6 +250,21 @@ impl ApiServer {
                 Arc::new(object)
             })
             .map_err(|_| Status::already_exists(&resource, &name))
+    }
+
+    /// Fills in what admission and allocation give (`Store.BeginCreate`, `BeginUpdate`).
+    fn allot(
+        &self,
+        info: &RequestInfo,
+        object: &mut Value,
+        live: Option<&Value>,
+    ) -> Result<(), Refusal> {
+        if live.is_some() && !info.subresource.is_empty() {
+            return Ok(());
+        }
+        info.resource
+            .allot(object, live, &self.store)
+            .map_err(|errors| Status::invalid(&info.resource.group_kind(), object.name(), &errors))
     }
 
     fn check_namespace(&self, info: &RequestInfo) -> Result<(), Refusal> {
@@ -320,7 +339,7 @@ fn before_update(info: &RequestInfo, object: &mut Value, live: &Value) -> Result
     };
     keep(object, "generation");
     restore(object, live, &endpoint(info)?.keeps);
-    info.resource.prepare(object, Some(live));
+    info.resource.prepare(&info.subresource, object, Some(live));
     if object.uid().is_empty() {
         keep(object, "uid");
     }
@@ -340,7 +359,10 @@ fn before_update(info: &RequestInfo, object: &mut Value, live: &Value) -> Result
         object.set_meta("generation", live.generation() + 1);
     }
     let mut errors = metadata::update(object, live);
-    errors.extend(info.resource.validate(object, Some(live)));
+    errors.extend(
+        info.resource
+            .validate(&info.subresource, object, Some(live)),
+    );
     if errors.is_empty() {
         return Ok(());
     }

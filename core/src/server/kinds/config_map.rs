@@ -2,29 +2,108 @@
 
 use serde_json::Value;
 
-use super::Rules;
+use super::{Rules, metadata, names};
 use crate::object::JsonMap;
 use crate::status::FieldError;
 
 pub(super) const RULES: Rules = Rules {
-    validate: |object, _| config_map(object),
+    validate,
     ..Rules::NONE
 };
 
-fn config_map(object: &Value) -> Vec<FieldError> {
+/// The most bytes that all values may have together (`MaxSecretSize`).
+const MOST_DATA: usize = 1024 * 1024;
+
+fn validate(config_map: &Value, live: Option<&Value>) -> Vec<FieldError> {
     let mut errors = Vec::new();
-    for field in ["data", "binaryData"] {
-        let members = object.get(field).and_then(Value::as_object);
-        for key in members.into_iter().flat_map(JsonMap::keys) {
-            let allowed = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-            if key.is_empty() || !key.chars().all(allowed) {
-                let detail = "a valid config key must consist of alphanumeric characters, '-', '_' or '.' \
-                     (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is \
-                     '[-._a-zA-Z0-9]+')";
-                let field = format!("{field}[{key}]");
-                errors.push(FieldError::invalid(field, &key.as_str().into(), detail));
-            }
+    if let Some(live) = live {
+        errors.extend(metadata::builtin_update(config_map, live));
+        errors.extend(immutable(config_map, live));
+    }
+    // An update is also checked like a new object (`ValidateConfigMapUpdate`).
+    errors.extend(metadata::builtin(config_map, names::subdomain));
+    let binary = config_map.get("binaryData").and_then(Value::as_object);
+    let mut size = 0;
+    for (key, value) in members(config_map, "data") {
+        errors.extend(key_errors("data", key));
+        if binary.is_some_and(|binary| binary.contains_key(key)) {
+            let detail = "duplicate of key present in binaryData";
+            let field = format!("data[{key}]");
+            errors.push(FieldError::invalid(field, &key.as_str().into(), detail));
         }
+        size += value.as_str().unwrap_or_default().len();
+    }
+    for (key, value) in members(config_map, "binaryData") {
+        errors.extend(key_errors("binaryData", key));
+        let encoded = value.as_str().unwrap_or_default().trim_end_matches('=');
+        size += encoded.len() * 3 / 4;
+    }
+    if size > MOST_DATA {
+        // An empty path stands for the whole object, and is printed like this.
+        errors.push(FieldError::too_long("[]", MOST_DATA));
     }
     errors
+}
+
+/// What is immutable stays so, and as it is.
+fn immutable(config_map: &Value, live: &Value) -> Vec<FieldError> {
+    let is_set = |object: &Value| object.get("immutable") == Some(&Value::Bool(true));
+    if !is_set(live) {
+        return Vec::new();
+    }
+    let detail = "field is immutable when `immutable` is set";
+    let changed = |field: &&str| match *field {
+        "immutable" => !is_set(config_map),
+        field => config_map.get(field) != live.get(field),
+    };
+    ["immutable", "data", "binaryData"]
+        .into_iter()
+        .filter(changed)
+        .map(|field| FieldError::forbidden(field, detail))
+        .collect()
+}
+
+fn key_errors(field: &str, key: &str) -> impl Iterator<Item = FieldError> {
+    let reasons = names::config_key(key).into_iter();
+    reasons.map(move |why| FieldError::invalid(format!("{field}[{key}]"), &key.into(), why))
+}
+
+fn members<'a>(object: &'a Value, field: &str) -> impl Iterator<Item = (&'a String, &'a Value)> {
+    let map = object.get(field).and_then(Value::as_object);
+    map.into_iter().flat_map(JsonMap::iter)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn texts(errors: &[FieldError]) -> Vec<String> {
+        errors.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn a_key_is_in_one_of_the_two_maps_only() {
+        let config_map = json!({
+            "metadata": {"name": "a", "namespace": "n"},
+            "data": {"a": "1"}, "binaryData": {"a": "AQ=="},
+        });
+        assert_eq!(
+            texts(&validate(&config_map, None)),
+            ["data[a]: Invalid value: \"a\": duplicate of key present in binaryData"]
+        );
+    }
+
+    #[test]
+    fn what_is_immutable_cannot_be_made_mutable_or_changed() {
+        let live = json!({"immutable": true, "data": {"a": "1"}});
+        assert!(immutable(&live, &live).is_empty());
+        assert_eq!(
+            texts(&immutable(&json!({"data": {"a": "2"}}), &live)),
+            [
+                "immutable: Forbidden: field is immutable when `immutable` is set",
+                "data: Forbidden: field is immutable when `immutable` is set",
+            ]
+        );
+    }
 }

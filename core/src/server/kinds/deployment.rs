@@ -2,67 +2,278 @@
 
 use serde_json::Value;
 
-use super::Rules;
-use super::metadata::IMMUTABLE;
-use crate::object::text;
+use super::metadata::{self, IMMUTABLE, negative};
+use super::{Rules, StatusRules, label_selector, names, pod_template, pod_warnings};
+use crate::object::{Metadata, text};
 use crate::status::FieldError;
 
 pub(super) const RULES: Rules = Rules {
-    validate: deployment,
+    validate,
+    warn,
+    status: StatusRules {
+        prepare: |_, _| {},
+        validate: validate_status,
+    },
     ..Rules::NONE
 };
 
-fn deployment(object: &Value, live: Option<&Value>) -> Vec<FieldError> {
-    let mut errors = Vec::new();
-    let spec = &object["spec"];
-    if let Some(replicas) = spec["replicas"].as_i64()
-        && replicas < 0
-    {
-        let detail = "must be greater than or equal to 0";
-        errors.push(FieldError::invalid(
-            "spec.replicas",
-            &replicas.into(),
-            detail,
-        ));
-    }
-    match &spec["selector"] {
-        Value::Null => errors.push(FieldError::required("spec.selector", "")),
-        selector => {
-            let labels = &spec["template"]["metadata"]["labels"];
-            let matches = selector["matchLabels"]
-                .as_object()
-                .into_iter()
-                .flatten()
-                .all(|(key, value)| labels.get(key) == Some(value));
-            if !matches {
-                let detail = "`selector` does not match template `labels`";
-                let field = "spec.template.metadata.labels";
-                errors.push(FieldError::invalid(field, labels, detail));
-            }
-        }
-    }
-    let containers = spec["template"]["spec"]["containers"].as_array();
-    match containers {
-        Some(containers) if !containers.is_empty() => {
-            for (i, container) in containers.iter().enumerate() {
-                for field in ["name", "image"] {
-                    if text(container, field).is_empty() {
-                        let field = format!("spec.template.spec.containers[{i}].{field}");
-                        errors.push(FieldError::required(field, ""));
-                    }
-                }
-            }
-        }
-        _ => errors.push(FieldError::required("spec.template.spec.containers", "")),
-    }
+fn validate(deployment: &Value, live: Option<&Value>) -> Vec<FieldError> {
+    let mut errors = match live {
+        None => metadata::builtin(deployment, names::subdomain),
+        Some(live) => metadata::builtin_update(deployment, live),
+    };
+    let spec = &deployment["spec"];
+    errors.extend(validate_spec(spec));
     if let Some(live) = live
         && live["spec"]["selector"] != spec["selector"]
     {
-        errors.push(FieldError::invalid(
-            "spec.selector",
-            &spec["selector"],
-            IMMUTABLE,
-        ));
+        let selector = &spec["selector"];
+        errors.push(FieldError::invalid("spec.selector", selector, IMMUTABLE));
     }
     errors
+}
+
+/// `ValidateDeploymentSpec`.
+fn validate_spec(spec: &Value) -> Vec<FieldError> {
+    let mut errors = not_negative(spec, "spec", "replicas");
+    let selector = &spec["selector"];
+    if selector.is_null() {
+        errors.push(FieldError::required("spec.selector", ""));
+    } else {
+        errors.extend(label_selector::validate(selector, "spec.selector"));
+        if label_selector::is_empty(selector) {
+            let detail = "empty selector is invalid for deployment";
+            errors.push(FieldError::invalid("spec.selector", selector, detail));
+        }
+    }
+    let template = &spec["template"];
+    if label_selector::is_sound(selector) {
+        if !label_selector::is_empty(selector) && !label_selector::matches(selector, template) {
+            let detail = "`selector` does not match template `labels`";
+            let labels = &template["metadata"]["labels"];
+            let field = "spec.template.metadata.labels";
+            errors.push(FieldError::invalid(field, labels, detail));
+        }
+        errors.extend(pod_template::validate(template, "spec.template"));
+        errors.extend(runs_forever(&template["spec"]));
+    } else {
+        let detail = "invalid label selector";
+        errors.push(FieldError::invalid("spec.selector", selector, detail));
+    }
+    errors.extend(strategy(&spec["strategy"]));
+    errors.extend(not_negative(spec, "spec", "minReadySeconds"));
+    errors.extend(not_negative(spec, "spec", "revisionHistoryLimit"));
+    errors.extend(not_negative(spec, "spec", "progressDeadlineSeconds"));
+    if let Some(deadline) = spec["progressDeadlineSeconds"].as_i64()
+        && deadline <= spec["minReadySeconds"].as_i64().unwrap_or(0)
+    {
+        let detail = "must be greater than minReadySeconds";
+        let field = "spec.progressDeadlineSeconds";
+        errors.push(FieldError::invalid(field, &deadline.into(), detail));
+    }
+    errors
+}
+
+/// Pods that a controller replaces never end by themselves (`ValidatePodTemplateSpecForReplicaSet`).
+fn runs_forever(spec: &Value) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    if text(spec, "restartPolicy") != "Always" {
+        let field = "spec.template.spec.restartPolicy";
+        let value = text(spec, "restartPolicy").into();
+        errors.push(FieldError::not_supported(field, &value, &["Always"]));
+    }
+    if spec.get("activeDeadlineSeconds").is_some() {
+        let detail = "activeDeadlineSeconds in ReplicaSet is not Supported";
+        let field = "spec.template.spec.activeDeadlineSeconds";
+        errors.push(FieldError::forbidden(field, detail));
+    }
+    errors
+}
+
+/// `ValidateDeploymentStrategy`.
+fn strategy(strategy: &Value) -> Vec<FieldError> {
+    const ROLLING: &str = "spec.strategy.rollingUpdate";
+    let rolling = strategy.get("rollingUpdate");
+    match (text(strategy, "type"), rolling) {
+        ("Recreate", Some(_)) => {
+            let detail = "may not be specified when strategy `type` is 'Recreate'";
+            vec![FieldError::forbidden(ROLLING, detail)]
+        }
+        ("Recreate", None) => Vec::new(),
+        ("RollingUpdate", None) => {
+            let detail = "this should be defaulted and never be nil";
+            vec![FieldError::required(ROLLING, detail)]
+        }
+        ("RollingUpdate", Some(rolling)) => {
+            let mut errors = share(rolling, "maxUnavailable");
+            errors.extend(share(rolling, "maxSurge"));
+            let unavailable = &rolling["maxUnavailable"];
+            let field = "spec.strategy.rollingUpdate.maxUnavailable";
+            if amount(unavailable) == 0 && amount(&rolling["maxSurge"]) == 0 {
+                let detail = "may not be 0 when `maxSurge` is 0";
+                errors.push(FieldError::invalid(field, unavailable, detail));
+            }
+            if percent(unavailable).is_some_and(|percent| percent > 100) {
+                let detail = "must not be greater than 100%";
+                errors.push(FieldError::invalid(field, unavailable, detail));
+            }
+            errors
+        }
+        (other, _) => vec![FieldError::not_supported(
+            "spec.strategy.type",
+            &other.into(),
+            &["Recreate", "RollingUpdate"],
+        )],
+    }
+}
+
+/// A number of pods, or a percentage of them (`ValidatePositiveIntOrPercent`).
+fn share(rolling: &Value, name: &str) -> Vec<FieldError> {
+    let field = format!("spec.strategy.rollingUpdate.{name}");
+    match &rolling[name] {
+        Value::String(_) if percent(&rolling[name]).is_none() => {
+            let detail = "a valid percent string must be a numeric string followed by an ending '%' \
+                 (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')";
+            vec![FieldError::invalid(field, &rolling[name], detail)]
+        }
+        value => match value.as_i64() {
+            Some(number) if number < 0 => vec![negative(field, number)],
+            _ => Vec::new(),
+        },
+    }
+}
+
+fn percent(value: &Value) -> Option<i64> {
+    let digits = value.as_str()?.strip_suffix('%')?;
+    if digits.is_empty() || !digits.bytes().all(|c| c.is_ascii_digit()) {
+        return None;
+    }
+    Some(digits.parse().unwrap_or(i64::MAX))
+}
+
+/// The number that is meant, be it of pods or of percents.
+fn amount(value: &Value) -> i64 {
+    percent(value).or(value.as_i64()).unwrap_or(0)
+}
+
+/// `ValidateDeploymentStatusUpdate`.
+fn validate_status(deployment: &Value, live: &Value) -> Vec<FieldError> {
+    let mut errors = metadata::builtin_update(deployment, live);
+    let status = &deployment["status"];
+    for field in [
+        "observedGeneration",
+        "replicas",
+        "updatedReplicas",
+        "readyReplicas",
+        "availableReplicas",
+        "unavailableReplicas",
+        "terminatingReplicas",
+        "collisionCount",
+    ] {
+        errors.extend(not_negative(status, "status", field));
+    }
+    let count = |status: &Value, field| status.get(field).and_then(Value::as_i64).unwrap_or(0);
+    let mut limit = |field, most, what: &str| {
+        let number = count(status, field);
+        if number > count(status, most) {
+            let detail = format!("cannot be greater than {what}");
+            let field = format!("status.{field}");
+            errors.push(FieldError::invalid(field, &number.into(), detail));
+        }
+    };
+    limit("updatedReplicas", "replicas", "status.replicas");
+    limit("readyReplicas", "replicas", "status.replicas");
+    limit("availableReplicas", "replicas", "status.replicas");
+    limit("availableReplicas", "readyReplicas", "readyReplicas");
+    let collisions = count(status, "collisionCount");
+    if collisions < count(&live["status"], "collisionCount") {
+        let field = "status.collisionCount";
+        let detail = "cannot be decremented";
+        errors.push(FieldError::invalid(field, &collisions.into(), detail));
+    }
+    errors
+}
+
+fn not_negative(value: &Value, path: &str, field: &str) -> Vec<FieldError> {
+    match value.get(field).and_then(Value::as_i64) {
+        Some(number) if number < 0 => vec![negative(format!("{path}.{field}"), number)],
+        _ => Vec::new(),
+    }
+}
+
+fn warn(deployment: &Value, live: Option<&Value>) -> Vec<String> {
+    let mut warnings = Vec::new();
+    match live {
+        Some(live) if live.generation() == deployment.generation() => return warnings,
+        Some(_) => {}
+        None => {
+            let reasons = names::label(deployment.name());
+            if !reasons.is_empty() {
+                warnings.push(format!(
+                    "metadata.name: this is used in Pod names and hostnames, which can result in \
+                     surprising behavior; a DNS label is recommended: [{}]",
+                    reasons.join(" ")
+                ));
+            }
+        }
+    }
+    let template = &deployment["spec"]["template"];
+    warnings.extend(pod_warnings::of(template, "spec.template."));
+    warnings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn texts(errors: &[FieldError]) -> Vec<String> {
+        errors.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn a_share_of_pods_is_a_number_or_a_percentage() {
+        let rolling = |unavailable: Value, surge: Value| {
+            texts(&strategy(&json!({
+                "type": "RollingUpdate",
+                "rollingUpdate": {"maxUnavailable": unavailable, "maxSurge": surge},
+            })))
+        };
+        assert!(rolling(json!("25%"), json!(1)).is_empty());
+        assert_eq!(rolling(json!("x"), json!(1)).len(), 1);
+        assert_eq!(
+            rolling(json!(0), json!("0%")),
+            [
+                "spec.strategy.rollingUpdate.maxUnavailable: Invalid value: 0: \
+                 may not be 0 when `maxSurge` is 0"
+            ]
+        );
+        assert_eq!(
+            rolling(json!("101%"), json!(1)),
+            [
+                "spec.strategy.rollingUpdate.maxUnavailable: Invalid value: \"101%\": \
+                 must not be greater than 100%"
+            ]
+        );
+    }
+
+    #[test]
+    fn the_deadline_is_later_than_the_time_to_get_ready() {
+        let spec = json!({"minReadySeconds": 600, "progressDeadlineSeconds": 600});
+        let said = texts(&validate_spec(&spec));
+        let expected = "spec.progressDeadlineSeconds: Invalid value: 600: must be greater than \
+             minReadySeconds";
+        assert!(said.contains(&expected.to_owned()), "{said:?}");
+    }
+
+    #[test]
+    fn no_more_replicas_are_reported_than_there_are() {
+        let live = json!({"metadata": {"resourceVersion": "1"}});
+        let mut deployment = live.clone();
+        deployment["status"] = json!({"replicas": 1, "availableReplicas": 1});
+        assert_eq!(
+            texts(&validate_status(&deployment, &live)),
+            ["status.availableReplicas: Invalid value: 1: cannot be greater than readyReplicas"]
+        );
+    }
 }

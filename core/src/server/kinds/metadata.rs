@@ -1,46 +1,271 @@
-//! Metadata that every object has (`k8s.io/apimachinery/pkg/api/validation/objectmeta.go`).
+//! Metadata that every object has (`k8s.io/apimachinery/pkg/api/validation/objectmeta.go`, and what
+//! `pkg/apis/core/validation` adds to it for built-in kinds).
+
+use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::object::Metadata;
+use super::names::{self, NameRule};
+use crate::go;
+use crate::object::{GroupVersion, JsonMap, Metadata, text};
 use crate::status::FieldError;
 
-/// Checks the metadata of a new object.
+/// What is said of a field that may not change.
+pub(super) const IMMUTABLE: &str = "field is immutable";
+
+/// The most bytes that keys and values of all annotations may have together.
+const MOST_ANNOTATIONS: usize = 256 * 1024;
+
+/// Finalizers that need no domain.
+const STANDARD_FINALIZERS: [&str; 3] = ["kubernetes", "orphan", "foregroundDeletion"];
+
+/// What every new object must fulfil, whatever its kind (`rest.BeforeCreate`).
 pub(in crate::server) fn create(object: &Value) -> Vec<FieldError> {
+    of_any_kind(object, names::path_segment)
+}
+
+/// What every update must fulfil, whatever the kind (`rest.BeforeUpdate`).
+pub(in crate::server) fn update(object: &Value, live: &Value) -> Vec<FieldError> {
+    let mut errors = of_any_kind(object, names::path_segment);
+    errors.extend(update_of_any_kind(object, live));
+    errors
+}
+
+/// The metadata of a built-in kind, whose names follow `name_rule`
+/// (`ValidateObjectMeta` of `pkg/apis/core/validation`).
+pub(super) fn builtin(object: &Value, name_rule: NameRule) -> Vec<FieldError> {
+    let mut errors = of_any_kind(object, name_rule);
+    errors.extend(finalizers_with_domain(object));
+    errors
+}
+
+/// The metadata of an updated object of a built-in kind
+/// (`ValidateObjectMetaUpdate` of `pkg/apis/core/validation`).
+pub(super) fn builtin_update(object: &Value, live: &Value) -> Vec<FieldError> {
+    let mut errors = update_of_any_kind(object, live);
+    errors.extend(finalizers_with_domain(object));
+    errors
+}
+
+/// `ValidateObjectMetaAccessor`: the form of everything in the metadata.
+pub(in crate::server) fn of_any_kind(object: &Value, name_rule: NameRule) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    let generate = object.meta_text("generateName");
+    if !generate.is_empty() {
+        // What follows the prefix is alphanumeric, so a prefix may end with a dash. Upstream drops
+        // the character before the dash, too (`maskTrailingDash`).
+        let masked = match generate.strip_suffix('-') {
+            Some(start) if !start.is_empty() => {
+                let mut letters = start.chars();
+                letters.next_back();
+                format!("{}a", letters.as_str())
+            }
+            _ => generate.to_owned(),
+        };
+        let field = "metadata.generateName";
+        let reasons = name_rule(&masked).into_iter();
+        errors.extend(reasons.map(|why| FieldError::invalid(field, &generate.into(), why)));
+    }
     let name = object.name();
     if name.is_empty() {
         let detail = "name or generateName is required";
-        return vec![FieldError::required("metadata.name", detail)];
+        errors.push(FieldError::required("metadata.name", detail));
+    } else {
+        let reasons = name_rule(name).into_iter();
+        errors.extend(reasons.map(|why| FieldError::invalid("metadata.name", &name.into(), why)));
     }
-    if is_subdomain(name) {
-        return Vec::new();
+    let namespace = object.namespace();
+    if !namespace.is_empty() {
+        let reasons = names::label(namespace).into_iter();
+        let field = "metadata.namespace";
+        errors.extend(reasons.map(|why| FieldError::invalid(field, &namespace.into(), why)));
     }
-    let detail = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, \
-         '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', \
-         regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
-    vec![FieldError::invalid("metadata.name", &name.into(), detail)]
+    if object.generation() < 0 {
+        errors.push(negative("metadata.generation", object.generation()));
+    }
+    errors.extend(common(object));
+    errors.extend(finalizers(object));
+    errors
 }
 
-/// Checks what may not change in the metadata.
-pub(in crate::server) fn update(object: &Value, live: &Value) -> Vec<FieldError> {
+/// `ValidateObjectMetaAccessorUpdate`: what may not change, and the form of what may.
+pub(in crate::server) fn update_of_any_kind(object: &Value, live: &Value) -> Vec<FieldError> {
     let mut errors = Vec::new();
-    if object.uid() != live.uid() {
-        let error = FieldError::invalid("metadata.uid", &object.uid().into(), IMMUTABLE);
-        // Both the common and the kind's own validation report it.
-        errors.extend([error.clone(), error]);
+    if !live.meta_text("deletionTimestamp").is_empty() {
+        let before = live.finalizers();
+        let extra: BTreeSet<&str> = object.finalizers().into_iter().collect();
+        let extra: Vec<String> = extra
+            .into_iter()
+            .filter(|finalizer| !before.contains(finalizer))
+            .map(go::quote)
+            .collect();
+        if !extra.is_empty() {
+            let detail = format!(
+                "no new finalizers can be added if the object is being deleted, found new finalizers []string{{{}}}",
+                extra.join(", ")
+            );
+            errors.push(FieldError::forbidden("metadata.finalizers", detail));
+        }
+    }
+    if object.resource_version().is_empty() {
+        let detail = "must be specified for an update";
+        errors.push(FieldError::invalid(
+            "metadata.resourceVersion",
+            &"".into(),
+            detail,
+        ));
+    }
+    if object.generation() < live.generation() {
+        let value = object.generation().into();
+        let detail = "must not be decremented";
+        errors.push(FieldError::invalid("metadata.generation", &value, detail));
+    }
+    for (field, zero) in [
+        ("name", Value::from("")),
+        ("namespace", "".into()),
+        ("uid", "".into()),
+        ("creationTimestamp", Value::Null),
+        ("deletionTimestamp", Value::Null),
+        ("deletionGracePeriodSeconds", Value::Null),
+    ] {
+        let of = |object: &Value| {
+            let value = object.metadata().and_then(|meta| meta.get(field));
+            value.cloned().unwrap_or_else(|| zero.clone())
+        };
+        let now = of(object);
+        if now != of(live) {
+            let field = format!("metadata.{field}");
+            errors.push(FieldError::invalid(field, &now, IMMUTABLE));
+        }
+    }
+    errors.extend(common(object));
+    errors
+}
+
+/// Labels, annotations, owners and managed fields: checked whenever metadata is.
+fn common(object: &Value) -> Vec<FieldError> {
+    let Some(meta) = object.metadata() else {
+        return Vec::new();
+    };
+    let mut errors = labels(meta.get("labels"), "metadata.labels");
+    errors.extend(annotations(meta.get("annotations"), "metadata.annotations"));
+    errors.extend(owners(meta));
+    errors
+}
+
+/// Labels: their keys and values (`ValidateLabels`).
+pub(in crate::server) fn labels(labels: Option<&Value>, path: &str) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    for (key, value) in members(labels) {
+        let reasons = names::qualified(key).into_iter();
+        errors.extend(reasons.map(|why| FieldError::invalid(path, &key.into(), why)));
+        let value = value.as_str().unwrap_or_default();
+        let reasons = names::label_value(value).into_iter();
+        errors.extend(reasons.map(|why| FieldError::invalid(path, &value.into(), why)));
     }
     errors
 }
 
-pub(super) const IMMUTABLE: &str = "field is immutable";
+/// Annotations: their keys in any case, and their size (`ValidateAnnotations`).
+pub(in crate::server) fn annotations(annotations: Option<&Value>, path: &str) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    let mut size = 0;
+    for (key, value) in members(annotations) {
+        let reasons = names::qualified(&key.to_lowercase()).into_iter();
+        errors.extend(reasons.map(|why| FieldError::invalid(path, &key.into(), why)));
+        size += key.len() + value.as_str().unwrap_or_default().len();
+    }
+    if size > MOST_ANNOTATIONS {
+        errors.push(FieldError::too_long(path, MOST_ANNOTATIONS));
+    }
+    errors
+}
 
-fn is_subdomain(name: &str) -> bool {
-    let label = |label: &str| {
-        let inner = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'-';
-        !label.is_empty()
-            && label.bytes().all(inner)
-            && !label.starts_with('-')
-            && !label.ends_with('-')
+fn members(map: Option<&Value>) -> impl Iterator<Item = (&str, &Value)> {
+    map.and_then(Value::as_object)
+        .into_iter()
+        .flat_map(JsonMap::iter)
+        .map(|(key, value)| (key.as_str(), value))
+}
+
+fn owners(meta: &JsonMap) -> Vec<FieldError> {
+    const PATH: &str = "metadata.ownerReferences";
+    let mut errors = Vec::new();
+    let mut controller: Option<String> = None;
+    let Some(list) = meta.get("ownerReferences") else {
+        return errors;
     };
-    name.len() <= 253 && name.split('.').all(label)
+    for owner in list.as_array().into_iter().flatten() {
+        let api_version = text(owner, "apiVersion");
+        let parsed = GroupVersion::parse(api_version).unwrap_or_else(|| GroupVersion::new("", ""));
+        if parsed.version.is_empty() {
+            let field = format!("{PATH}.apiVersion");
+            let detail = "version must not be empty";
+            errors.push(FieldError::invalid(field, &api_version.into(), detail));
+        }
+        for field in ["kind", "name", "uid"] {
+            if text(owner, field).is_empty() {
+                let field = format!("{PATH}.{field}");
+                errors.push(FieldError::invalid(field, &"".into(), "must not be empty"));
+            }
+        }
+        if api_version == "v1" && text(owner, "kind") == "Event" {
+            let detail = "/v1, Kind=Event is disallowed from being an owner";
+            errors.push(FieldError::invalid(PATH, owner, detail));
+        }
+        if owner.get("controller") == Some(&Value::Bool(true)) {
+            let this = format!("{}/{}", text(owner, "kind"), text(owner, "name"));
+            match &controller {
+                Some(first) => {
+                    let detail = format!(
+                        "Only one reference can have Controller set to true. \
+                         Found \"true\" in references for {first} and {this}"
+                    );
+                    errors.push(FieldError::invalid(PATH, list, detail));
+                }
+                None => controller = Some(this),
+            }
+        }
+    }
+    errors
+}
+
+/// `ValidateFinalizers`.
+fn finalizers(object: &Value) -> Vec<FieldError> {
+    const PATH: &str = "metadata.finalizers";
+    let finalizers = object.finalizers();
+    let mut errors = Vec::new();
+    for &finalizer in &finalizers {
+        let reasons = names::qualified(finalizer).into_iter();
+        errors.extend(reasons.map(|why| FieldError::invalid(PATH, &finalizer.into(), why)));
+    }
+    if finalizers.contains(&"orphan") && finalizers.contains(&"foregroundDeletion") {
+        let detail = "finalizer orphan and foregroundDeletion cannot be both set";
+        let list = finalizers.into();
+        errors.push(FieldError::invalid(PATH, &list, detail));
+    }
+    errors
+}
+
+/// `validateKubeFinalizerName`: without a domain only those that Kubernetes itself knows.
+fn finalizers_with_domain(object: &Value) -> Vec<FieldError> {
+    let detail = "name is neither a standard finalizer name nor is it fully qualified";
+    let finalizers = object.finalizers().into_iter().enumerate();
+    finalizers
+        .filter(|(_, name)| !name.contains('/') && !STANDARD_FINALIZERS.contains(name))
+        .map(|(i, name)| {
+            let field = format!("metadata.finalizers[{i}]");
+            FieldError::invalid(field, &name.into(), detail)
+        })
+        .collect()
+}
+
+/// A number below zero (`ValidateNonnegativeField`).
+pub(super) fn negative(field: impl Into<String>, value: i64) -> FieldError {
+    negative_text(field, &value.into())
+}
+
+/// A number below zero in another form (`ValidateNonnegativeQuantity`).
+pub(super) fn negative_text(field: impl Into<String>, value: &Value) -> FieldError {
+    FieldError::invalid(field, value, "must be greater than or equal to 0")
 }

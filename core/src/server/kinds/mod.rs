@@ -3,18 +3,39 @@
 //! description here and its types to the table in `schema`.
 
 mod config_map;
+mod containers;
 mod deployment;
+mod environment;
+mod event;
+mod label_selector;
+mod lease;
 pub(super) mod metadata;
+pub(super) mod names;
+mod namespace;
+mod pod;
+mod pod_admission;
+mod pod_template;
+mod pod_update;
+mod pod_warnings;
+mod resources;
+mod service;
+mod service_allocation;
+mod volumes;
 
 use serde_json::Value;
 
 use super::resource::{Builtin, Endpoint, Generation};
 use crate::apply::Set;
 use crate::status::FieldError;
+use crate::storage::Store;
 
 /// What a kind does that its type does not say.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
+    /// Fills in what admission plugins and allocators give before a create or update of the main
+    /// resource is prepared (`admission.Admit`, `Store.BeginCreate`, `Store.BeginUpdate`); the
+    /// stored object is given on update.
+    pub allot: fn(&mut Value, Option<&Value>, &Store) -> Result<(), Vec<FieldError>>,
     /// Settles fields before validation (`PrepareForCreate`, `PrepareForUpdate`); the stored
     /// object is given on update.
     pub prepare: fn(&mut Value, Option<&Value>),
@@ -22,6 +43,8 @@ pub struct Rules {
     pub validate: fn(&Value, Option<&Value>) -> Vec<FieldError>,
     /// What deserves a warning though it is accepted.
     pub warn: fn(&Value, Option<&Value>) -> Vec<String>,
+    /// The rules of its `status` subresource, where it has one.
+    pub status: StatusRules,
     /// For kinds that are deleted gracefully: how many seconds an object is given, from what was
     /// asked for (`CheckGracefulDelete`).
     pub grace: Option<fn(&Value, Option<i64>) -> i64>,
@@ -31,12 +54,26 @@ pub struct Rules {
     pub fields: &'static [&'static str],
 }
 
+/// The rules of a `status` subresource, which knows updates only; the stored object is given.
+#[derive(Clone, Copy, Debug)]
+pub struct StatusRules {
+    /// Settles fields before validation.
+    pub prepare: fn(&mut Value, &Value),
+    /// Checks an object.
+    pub validate: fn(&Value, &Value) -> Vec<FieldError>,
+}
+
 impl Rules {
     /// No rules of its own.
     pub const NONE: Rules = Rules {
+        allot: |_, _, _| Ok(()),
         prepare: |_, _| {},
         validate: |_, _| Vec::new(),
         warn: |_, _| Vec::new(),
+        status: StatusRules {
+            prepare: |_, _| {},
+            validate: metadata::builtin_update,
+        },
         grace: None,
         returns_deleted: false,
         fields: &[],
@@ -52,17 +89,19 @@ pub(super) fn all() -> Vec<Builtin> {
             kind: "Namespace",
             group_version: ("", "v1"),
             plural: "namespaces",
+            stored_in: "namespaces",
             namespaced: false,
             unconditional_update: true,
             create_on_update: false,
             generation: Generation::None,
             endpoints: vec![main(status())],
-            rules: Rules::NONE,
+            rules: namespace::RULES,
         },
         Builtin {
             kind: "ConfigMap",
             group_version: ("", "v1"),
             plural: "configmaps",
+            stored_in: "configmaps",
             namespaced: true,
             unconditional_update: true,
             create_on_update: false,
@@ -74,6 +113,7 @@ pub(super) fn all() -> Vec<Builtin> {
             kind: "Deployment",
             group_version: ("apps", "v1"),
             plural: "deployments",
+            stored_in: "deployments",
             namespaced: true,
             unconditional_update: true,
             create_on_update: false,
@@ -90,6 +130,70 @@ pub(super) fn all() -> Vec<Builtin> {
                 },
             ],
             rules: deployment::RULES,
+        },
+        Builtin {
+            kind: "Pod",
+            group_version: ("", "v1"),
+            plural: "pods",
+            stored_in: "pods",
+            namespaced: true,
+            unconditional_update: true,
+            create_on_update: false,
+            generation: Generation::Spec,
+            endpoints: vec![
+                main(status()),
+                Endpoint {
+                    name: "status",
+                    keeps: Set::of_fields(&[
+                        &["spec"],
+                        &["metadata", "deletionTimestamp"],
+                        &["metadata", "ownerReferences"],
+                    ]),
+                },
+            ],
+            rules: pod::RULES,
+        },
+        Builtin {
+            kind: "Service",
+            group_version: ("", "v1"),
+            plural: "services",
+            stored_in: "services/specs",
+            namespaced: true,
+            unconditional_update: true,
+            create_on_update: true,
+            generation: Generation::None,
+            endpoints: vec![
+                main(status()),
+                Endpoint {
+                    name: "status",
+                    keeps: Set::of_fields(&[&["spec"]]),
+                },
+            ],
+            rules: service::RULES,
+        },
+        Builtin {
+            kind: "Lease",
+            group_version: ("coordination.k8s.io", "v1"),
+            plural: "leases",
+            stored_in: "leases",
+            namespaced: true,
+            unconditional_update: false,
+            create_on_update: true,
+            generation: Generation::None,
+            endpoints: vec![main(Set::default())],
+            rules: lease::RULES,
+        },
+        Builtin {
+            kind: "Event",
+            group_version: ("", "v1"),
+            plural: "events",
+            stored_in: "events",
+            namespaced: true,
+            unconditional_update: true,
+            create_on_update: true,
+            generation: Generation::None,
+            endpoints: vec![main(Set::default())],
+            rules: event::RULES,
         },
     ]
 }

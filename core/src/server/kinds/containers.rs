@@ -1,0 +1,442 @@
+//! Containers of a pod (`validateContainers` and `validateInitContainers` of
+//! `pkg/apis/core/validation`).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::label_selector::list;
+use super::metadata::negative;
+use super::pod_template::one_of;
+use super::{environment, names, resources, volumes};
+use crate::object::text;
+use crate::status::FieldError;
+
+/// What containers refer to in their pod.
+pub(super) struct Surroundings<'a> {
+    /// Its sound volumes by name.
+    pub(super) volumes: BTreeMap<&'a str, &'a Value>,
+    /// How many seconds it has to stop.
+    pub(super) grace: i64,
+}
+
+/// The containers that run side by side: at least one.
+pub(super) fn regular(containers: &[Value], pod: &Surroundings<'_>, path: &str) -> Vec<FieldError> {
+    if containers.is_empty() {
+        return vec![FieldError::required(path, "")];
+    }
+    let mut errors = Vec::new();
+    let mut seen = BTreeSet::new();
+    for (i, container) in containers.iter().enumerate() {
+        let path = format!("{path}[{i}]");
+        errors.extend(common(container, pod, &path));
+        let name = text(container, "name");
+        if !seen.insert(name) {
+            let field = format!("{path}.name");
+            errors.push(FieldError::duplicate(field, &name.into()));
+        }
+        errors.extend(life(container, pod, &path));
+    }
+    errors.extend(host_ports(containers, path));
+    errors
+}
+
+/// The containers that run before the others, one by one or, as sidecars, along with them.
+pub(super) fn init(
+    containers: &[Value],
+    others: &[Value],
+    pod: &Surroundings<'_>,
+    path: &str,
+) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    let mut seen: BTreeSet<&str> = others.iter().map(|other| text(other, "name")).collect();
+    for (i, container) in containers.iter().enumerate() {
+        let whole = path;
+        let path = format!("{path}[{i}]");
+        errors.extend(common(container, pod, &path));
+        let name = text(container, "name");
+        if !seen.insert(name) && !name.is_empty() {
+            let field = format!("{path}.name");
+            errors.push(FieldError::duplicate(field, &name.into()));
+        }
+        errors.extend(host_ports(std::slice::from_ref(container), whole));
+        if text(container, "restartPolicy") == "Always" {
+            errors.extend(life(container, pod, &path));
+            continue;
+        }
+        for field in [
+            "lifecycle",
+            "livenessProbe",
+            "readinessProbe",
+            "startupProbe",
+        ] {
+            if container.get(field).is_some() {
+                let detail = "may not be set for init containers without restartPolicy=Always";
+                errors.push(FieldError::forbidden(format!("{path}.{field}"), detail));
+            }
+        }
+    }
+    errors
+}
+
+/// `validateContainerCommon`.
+fn common(container: &Value, pod: &Surroundings<'_>, path: &str) -> Vec<FieldError> {
+    let field = |name: &str| format!("{path}.{name}");
+    let mut errors = Vec::new();
+    let name = text(container, "name");
+    if name.is_empty() {
+        errors.push(FieldError::required(field("name"), ""));
+    } else {
+        let reasons = names::label(name).into_iter();
+        errors.extend(reasons.map(|why| FieldError::invalid(field("name"), &name.into(), why)));
+    }
+    if text(container, "image").is_empty() {
+        errors.push(FieldError::required(field("image"), ""));
+    }
+    let policy = "terminationMessagePolicy";
+    let policies = ["File", "FallbackToLogsOnError"];
+    errors.extend(one_of(container, &field(policy), policy, &policies));
+    errors.extend(ports(list(container, "ports"), &field("ports")));
+    errors.extend(environment::variables(
+        list(container, "env"),
+        &field("env"),
+    ));
+    errors.extend(environment::sources(
+        list(container, "envFrom"),
+        &field("envFrom"),
+    ));
+    errors.extend(mounts(container, pod, &field("volumeMounts")));
+    let policy = "imagePullPolicy";
+    let policies = ["Always", "IfNotPresent", "Never"];
+    errors.extend(one_of(container, &field(policy), policy, &policies));
+    errors.extend(resources::validate(
+        &container["resources"],
+        &field("resources"),
+    ));
+    errors.extend(users(
+        &container["securityContext"],
+        &field("securityContext"),
+    ));
+    errors
+}
+
+/// `validateContainerPorts`.
+fn ports(ports: &[Value], path: &str) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    let mut seen = BTreeSet::new();
+    for (i, port) in ports.iter().enumerate() {
+        let field = |name: &str| format!("{path}[{i}].{name}");
+        let name = text(port, "name");
+        if !name.is_empty() {
+            let reasons = names::port_name(name);
+            if reasons.is_empty() && !seen.insert(name) {
+                errors.push(FieldError::duplicate(field("name"), &name.into()));
+            }
+            let reasons = reasons.into_iter();
+            errors.extend(reasons.map(|why| FieldError::invalid(field("name"), &name.into(), why)));
+        }
+        let number = |name: &str| port.get(name).and_then(Value::as_i64).unwrap_or(0);
+        if number("containerPort") == 0 {
+            errors.push(FieldError::required(field("containerPort"), ""));
+        }
+        for name in ["containerPort", "hostPort"] {
+            let number = number(name);
+            if number != 0 {
+                let reasons = names::port_number(number).into_iter();
+                errors.extend(
+                    reasons.map(|why| FieldError::invalid(field(name), &number.into(), why)),
+                );
+            }
+        }
+        let protocols = ["SCTP", "TCP", "UDP"];
+        errors.extend(one_of(port, &field("protocol"), "protocol", &protocols));
+    }
+    errors
+}
+
+/// No two containers take the same port of their host (`checkHostPortConflicts`).
+fn host_ports(containers: &[Value], path: &str) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    let mut taken = BTreeSet::new();
+    for (i, container) in containers.iter().enumerate() {
+        for (j, port) in list(container, "ports").iter().enumerate() {
+            let number = port["hostPort"].as_i64().unwrap_or(0);
+            let (protocol, address) = (text(port, "protocol"), text(port, "hostIP"));
+            let place = format!("{protocol}/{address}/{number}");
+            if number != 0 && !taken.insert(place.clone()) {
+                let field = format!("{path}[{i}].ports[{j}].hostPort");
+                errors.push(FieldError::duplicate(field, &place.into()));
+            }
+        }
+    }
+    errors
+}
+
+/// `ValidateVolumeMounts`.
+fn mounts(container: &Value, pod: &Surroundings<'_>, path: &str) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    let mut paths = BTreeSet::new();
+    let devices = list(container, "volumeDevices");
+    for (i, mount) in list(container, "volumeMounts").iter().enumerate() {
+        let field = |name: &str| format!("{path}[{i}].{name}");
+        let (name, place) = (text(mount, "name"), text(mount, "mountPath"));
+        if name.is_empty() {
+            errors.push(FieldError::required(field("name"), ""));
+        }
+        if !pod.volumes.contains_key(name) {
+            errors.push(FieldError::with_value(
+                crate::status::Problem::NotFound,
+                field("name"),
+                &name.into(),
+                "",
+            ));
+        }
+        if place.is_empty() {
+            errors.push(FieldError::required(field("mountPath"), ""));
+        }
+        let mut wrong = |name: &str, value: &str, detail: &str| {
+            errors.push(FieldError::invalid(field(name), &value.into(), detail));
+        };
+        if !paths.insert(place) {
+            wrong("mountPath", place, "must be unique");
+        }
+        if devices.iter().any(|device| text(device, "name") == name) {
+            wrong("name", name, "must not already exist in volumeDevices");
+        }
+        if devices
+            .iter()
+            .any(|device| text(device, "devicePath") == place)
+        {
+            let detail = "must not already exist as a path in volumeDevices";
+            wrong("mountPath", place, detail);
+        }
+        let (below, expression) = (text(mount, "subPath"), text(mount, "subPathExpr"));
+        if !below.is_empty() && !expression.is_empty() {
+            let detail = "subPathExpr and subPath are mutually exclusive";
+            wrong("subPathExpr", expression, detail);
+        }
+        // Upstream names the list here, not the item.
+        errors.extend(volumes::descending(below, &format!("{path}.subPath")));
+        errors.extend(volumes::descending(
+            expression,
+            &format!("{path}.subPathExpr"),
+        ));
+    }
+    errors
+}
+
+/// Users and groups (`ValidateSecurityContext`).
+pub(super) fn users(context: &Value, path: &str) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    for name in ["runAsUser", "runAsGroup"] {
+        if let Some(id) = context.get(name).and_then(Value::as_i64) {
+            let reasons = names::in_range(id, 0, i64::from(i32::MAX)).into_iter();
+            let field = format!("{path}.{name}");
+            errors.extend(reasons.map(|why| FieldError::invalid(&field, &id.into(), why)));
+        }
+    }
+    if context["allowPrivilegeEscalation"] == false && context["privileged"] == true {
+        let detail = "cannot set `allowPrivilegeEscalation` to false and `privileged` to true";
+        errors.push(FieldError::invalid(path, context, detail));
+    }
+    errors
+}
+
+/// Hooks and probes of a container that stays.
+fn life(container: &Value, pod: &Surroundings<'_>, path: &str) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    for hook in ["postStart", "preStop"] {
+        if let Some(handler) = container["lifecycle"].get(hook) {
+            let path = format!("{path}.lifecycle.{hook}");
+            errors.extend(self::handler(handler, pod.grace, &path));
+        }
+    }
+    for name in ["livenessProbe", "readinessProbe", "startupProbe"] {
+        let Some(probe) = container.get(name) else {
+            continue;
+        };
+        let path = format!("{path}.{name}");
+        errors.extend(self::probe(probe, pod.grace, &path));
+        if name == "readinessProbe" {
+            if let Some(seconds) = probe.get("terminationGracePeriodSeconds") {
+                let field = format!("{path}.terminationGracePeriodSeconds");
+                let detail = "must not be set for readinessProbes";
+                errors.push(FieldError::invalid(field, seconds, detail));
+            }
+        } else if probe["successThreshold"] != 1 {
+            let field = format!("{path}.successThreshold");
+            let threshold = probe["successThreshold"].as_i64().unwrap_or(0).into();
+            errors.push(FieldError::invalid(field, &threshold, "must be 1"));
+        }
+    }
+    errors
+}
+
+fn probe(probe: &Value, grace: i64, path: &str) -> Vec<FieldError> {
+    let mut errors = handler(probe, grace, path);
+    for name in [
+        "initialDelaySeconds",
+        "timeoutSeconds",
+        "periodSeconds",
+        "successThreshold",
+        "failureThreshold",
+    ] {
+        let number = probe.get(name).and_then(Value::as_i64).unwrap_or(0);
+        if number < 0 {
+            errors.push(negative(format!("{path}.{name}"), number));
+        }
+    }
+    let name = "terminationGracePeriodSeconds";
+    if let Some(seconds) = probe.get(name).and_then(Value::as_i64)
+        && seconds <= 0
+    {
+        let field = format!("{path}.{name}");
+        let detail = "must be greater than 0";
+        errors.push(FieldError::invalid(field, &seconds.into(), detail));
+    }
+    errors
+}
+
+/// What a probe or hook does: one thing (`validateHandler`).
+fn handler(handler: &Value, grace: i64, path: &str) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    let mut found = false;
+    for name in ["exec", "httpGet", "tcpSocket", "grpc", "sleep"] {
+        let Some(action) = handler.get(name) else {
+            continue;
+        };
+        let path = format!("{path}.{name}");
+        if found {
+            let detail = "may not specify more than 1 handler type";
+            errors.push(FieldError::forbidden(path, detail));
+            continue;
+        }
+        found = true;
+        match name {
+            "exec" if list(action, "command").is_empty() => {
+                errors.push(FieldError::required(format!("{path}.command"), ""));
+            }
+            "httpGet" => errors.extend(http_get(action, &path)),
+            "tcpSocket" | "grpc" => errors.extend(port(action, &path)),
+            "sleep" => {
+                let seconds = action["seconds"].as_i64().unwrap_or(0);
+                // Zero has been fine since v1.33.
+                if seconds < 0 || seconds > grace {
+                    let detail = format!(
+                        "must be non-negative and less than terminationGracePeriodSeconds ({grace})"
+                    );
+                    errors.push(FieldError::invalid(path, &seconds.into(), detail));
+                }
+            }
+            _ => {}
+        }
+    }
+    if !found {
+        errors.push(FieldError::required(path, "must specify a handler type"));
+    }
+    errors
+}
+
+fn http_get(action: &Value, path: &str) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    if text(action, "path").is_empty() {
+        errors.push(FieldError::required(format!("{path}.path"), ""));
+    }
+    errors.extend(port(action, path));
+    let scheme = text(action, "scheme");
+    let schemes = ["HTTP", "HTTPS"];
+    if !schemes.contains(&scheme) {
+        let field = format!("{path}.scheme");
+        errors.push(FieldError::not_supported(field, &scheme.into(), &schemes));
+    }
+    for header in list(action, "httpHeaders") {
+        let name = text(header, "name");
+        let reasons = names::http_header(name).into_iter();
+        let field = format!("{path}.httpHeaders");
+        errors.extend(reasons.map(|why| FieldError::invalid(&field, &name.into(), why)));
+    }
+    errors
+}
+
+/// A port by number or by name (`ValidatePortNumOrName`).
+fn port(action: &Value, path: &str) -> Vec<FieldError> {
+    let port = &action["port"];
+    let reasons = match port {
+        Value::String(name) => names::port_name(name),
+        number => names::port_number(number.as_i64().unwrap_or(0)),
+    };
+    let field = format!("{path}.port");
+    let reasons = reasons.into_iter();
+    reasons
+        .map(|why| FieldError::invalid(&field, port, why))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn texts(container: &Value) -> Vec<String> {
+        let mut container = container.clone();
+        for (field, value) in [
+            ("name", "a"),
+            ("image", "i"),
+            ("terminationMessagePolicy", "File"),
+            ("imagePullPolicy", "Always"),
+        ] {
+            container[field] = value.into();
+        }
+        let pod = Surroundings {
+            volumes: BTreeMap::new(),
+            grace: 30,
+        };
+        let errors = regular(&[container], &pod, "c");
+        errors.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn a_mount_names_a_volume_and_a_path_of_its_own() {
+        let container =
+            json!({"volumeMounts": [{"name": "gone", "mountPath": "/a"}, {"mountPath": "/a"}]});
+        assert_eq!(
+            texts(&container),
+            [
+                "c[0].volumeMounts[0].name: Not found: \"gone\"",
+                "c[0].volumeMounts[1].name: Required value",
+                "c[0].volumeMounts[1].name: Not found: \"\"",
+                "c[0].volumeMounts[1].mountPath: Invalid value: \"/a\": must be unique",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_probe_does_exactly_one_thing() {
+        assert_eq!(
+            texts(&json!({"livenessProbe": {"successThreshold": 1}})),
+            ["c[0].livenessProbe: Required value: must specify a handler type"]
+        );
+        let both = json!({"tcpSocket": {"port": 0}, "exec": {"command": ["a"]}});
+        assert_eq!(
+            texts(&json!({"readinessProbe": both})),
+            ["c[0].readinessProbe.tcpSocket: Forbidden: may not specify more than 1 handler type"]
+        );
+    }
+
+    #[test]
+    fn port_names_are_unique_and_numbers_in_range() {
+        let ports = json!([
+            {"name": "a", "containerPort": 70000, "protocol": "TCP"},
+            {"name": "a", "protocol": "ICMP"},
+        ]);
+        assert_eq!(
+            texts(&json!({"ports": ports})),
+            [
+                "c[0].ports[0].containerPort: Invalid value: 70000: must be between 1 and 65535, inclusive",
+                "c[0].ports[1].name: Duplicate value: \"a\"",
+                "c[0].ports[1].containerPort: Required value",
+                "c[0].ports[1].protocol: Unsupported value: \"ICMP\": supported values: \"SCTP\", \"TCP\", \"UDP\"",
+            ]
+        );
+    }
+}

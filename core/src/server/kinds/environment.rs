@@ -1,0 +1,193 @@
+//! Environment variables of a container (`ValidateEnv` and `ValidateEnvFrom` of
+//! `pkg/apis/core/validation`).
+
+use serde_json::Value;
+
+use super::names::{self, NameRule};
+use crate::object::text;
+use crate::status::FieldError;
+
+/// What the downward API tells of a pod in a variable.
+const FIELDS: [&str; 9] = [
+    "metadata.name",
+    "metadata.namespace",
+    "metadata.uid",
+    "spec.nodeName",
+    "spec.serviceAccountName",
+    "status.hostIP",
+    "status.hostIPs",
+    "status.podIP",
+    "status.podIPs",
+];
+/// What the downward API tells of a container's resources.
+const RESOURCES: [&str; 6] = [
+    "limits.cpu",
+    "limits.ephemeral-storage",
+    "limits.memory",
+    "requests.cpu",
+    "requests.ephemeral-storage",
+    "requests.memory",
+];
+
+/// Checks variables one by one.
+pub(super) fn variables(variables: &[Value], path: &str) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    for (i, variable) in variables.iter().enumerate() {
+        let name = text(variable, "name");
+        let field = format!("{path}[{i}].name");
+        if name.is_empty() {
+            errors.push(FieldError::required(field, ""));
+        } else {
+            errors.extend(broken(name, &field, names::env_var));
+        }
+        if let Some(source) = variable.get("valueFrom") {
+            let path = format!("{path}[{i}].valueFrom");
+            let has_value = !text(variable, "value").is_empty();
+            errors.extend(value_from(source, has_value, &path));
+        }
+    }
+    errors
+}
+
+/// Checks where whole sets of variables come from.
+pub(super) fn sources(sources: &[Value], path: &str) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    for (i, source) in sources.iter().enumerate() {
+        let prefix = text(source, "prefix");
+        if !prefix.is_empty() {
+            let field = format!("{path}[{i}].prefix");
+            errors.extend(broken(prefix, &field, names::env_var));
+        }
+        let mut count = 0;
+        for kind in ["configMapRef", "secretRef"] {
+            if let Some(reference) = source.get(kind) {
+                count += 1;
+                let name = text(reference, "name");
+                let field = format!("{path}[{i}].{kind}.name");
+                if name.is_empty() {
+                    errors.push(FieldError::required(field, ""));
+                } else {
+                    errors.extend(broken(name, &field, names::subdomain));
+                }
+            }
+        }
+        let detail = match count {
+            0 => "must specify one of: `configMapRef` or `secretRef`",
+            1 => continue,
+            _ => "may not have more than one field specified at a time",
+        };
+        errors.push(FieldError::invalid(path, &"".into(), detail));
+    }
+    errors
+}
+
+/// `validateEnvVarValueFrom`: one source, and no value besides.
+fn value_from(source: &Value, has_value: bool, path: &str) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    let mut count = 0;
+    if let Some(reference) = source.get("fieldRef") {
+        count += 1;
+        errors.extend(field_ref(reference, &format!("{path}.fieldRef")));
+    }
+    if let Some(reference) = source.get("resourceFieldRef") {
+        count += 1;
+        let resource = text(reference, "resource");
+        let field = format!("{path}.resourceFieldRef.resource");
+        if resource.is_empty() {
+            errors.push(FieldError::required(field, ""));
+        } else if !RESOURCES.contains(&resource) && !resource.contains(".hugepages-") {
+            let value = resource.into();
+            errors.push(FieldError::not_supported(field, &value, &RESOURCES));
+        }
+    }
+    for kind in ["configMapKeyRef", "secretKeyRef"] {
+        if let Some(reference) = source.get(kind) {
+            count += 1;
+            let (name, key) = (text(reference, "name"), text(reference, "key"));
+            errors.extend(broken(
+                name,
+                &format!("{path}.{kind}.name"),
+                names::subdomain,
+            ));
+            let field = format!("{path}.{kind}.key");
+            if key.is_empty() {
+                errors.push(FieldError::required(field, ""));
+            } else {
+                errors.extend(broken(key, &field, names::config_key));
+            }
+        }
+    }
+    count += i32::from(source.get("fileKeyRef").is_some());
+    let detail = match (count, has_value) {
+        (0, _) => {
+            "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, \
+             `secretKeyRef` or `fileKeyRef`"
+        }
+        (_, true) => "may not be specified when `value` is not empty",
+        (1, false) => return errors,
+        (_, false) => "may not have more than one field specified at a time",
+    };
+    errors.push(FieldError::invalid(path, &"".into(), detail));
+    errors
+}
+
+fn field_ref(reference: &Value, path: &str) -> Vec<FieldError> {
+    let wanted = text(reference, "fieldPath");
+    let field = format!("{path}.fieldPath");
+    if wanted.is_empty() {
+        return vec![FieldError::required(field, "")];
+    }
+    if let Some((map, key)) = wanted.split_once("['")
+        && let Some(key) = key.strip_suffix("']")
+    {
+        return match map {
+            "metadata.annotations" => broken(&key.to_lowercase(), path, names::qualified),
+            "metadata.labels" => broken(key, path, names::qualified),
+            _ => {
+                let detail = format!(
+                    "error converting fieldPath: field label does not support subscript: {wanted}"
+                );
+                vec![FieldError::invalid(field, &wanted.into(), detail)]
+            }
+        };
+    }
+    if FIELDS.contains(&wanted) {
+        return Vec::new();
+    }
+    // Labels that are known, but not to variables, are told apart from those that nobody knows.
+    if matches!(wanted, "metadata.annotations" | "metadata.labels") {
+        return vec![FieldError::not_supported(field, &wanted.into(), &FIELDS)];
+    }
+    let detail = format!("error converting fieldPath: field label not supported: {wanted}");
+    vec![FieldError::invalid(field, &wanted.into(), detail)]
+}
+
+fn broken(value: &str, field: &str, rule: NameRule) -> Vec<FieldError> {
+    let reasons = rule(value).into_iter();
+    reasons
+        .map(|why| FieldError::invalid(field, &value.into(), why))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_variable_has_one_value_from_one_place() {
+        let texts = |variable: Value| -> Vec<String> {
+            let errors = variables(&[variable], "env");
+            errors.iter().map(ToString::to_string).collect()
+        };
+        let from = json!({"fieldRef": {"fieldPath": "metadata.name"}});
+        assert!(texts(json!({"name": "A", "valueFrom": from})).is_empty());
+        assert_eq!(
+            texts(json!({"name": "A", "value": "1", "valueFrom": from})),
+            [
+                "env[0].valueFrom: Invalid value: \"\": may not be specified when `value` is not empty"
+            ]
+        );
+        assert_eq!(texts(json!({"valueFrom": {}})).len(), 2);
+    }
+}

@@ -1,0 +1,230 @@
+//! Pod (`pkg/registry/core/pod`, `pkg/apis/core/validation`).
+
+use serde_json::{Value, json};
+
+use super::label_selector::list;
+use super::{
+    Rules, StatusRules, metadata, names, pod_admission, pod_template, pod_update, pod_warnings,
+};
+use crate::object::{Metadata, text};
+use crate::schema::Quantity;
+use crate::status::FieldError;
+
+pub(super) const RULES: Rules = Rules {
+    allot: |pod, live, _| {
+        pod_admission::admit(pod, live);
+        Ok(())
+    },
+    prepare: |pod, live| {
+        if live.is_none() {
+            pod["status"] = json!({"phase": "Pending", "qosClass": quality_of_service(pod)});
+        }
+    },
+    validate,
+    warn,
+    status: StatusRules {
+        prepare: keep_status,
+        validate: metadata::builtin_update,
+    },
+    grace: Some(grace),
+    returns_deleted: true,
+    fields: &[
+        "spec.nodeName",
+        "spec.restartPolicy",
+        "spec.schedulerName",
+        "spec.serviceAccountName",
+        "spec.hostNetwork",
+        "status.phase",
+        "status.podIP",
+        "status.podIPs",
+        "status.nominatedNodeName",
+    ],
+    ..Rules::NONE
+};
+
+fn validate(pod: &Value, live: Option<&Value>) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    if let Some(live) = live {
+        errors.extend(metadata::builtin_update(pod, live));
+    }
+    // An update is also checked like a new pod (`ValidatePodUpdate`).
+    errors.extend(metadata::builtin(pod, names::subdomain));
+    let spec = &pod["spec"];
+    errors.extend(pod_template::spec_errors(spec, "spec", true));
+    errors.extend(images(spec));
+    match live {
+        Some(live) => errors.extend(pod_update::validate(spec, &live["spec"])),
+        None if !list(spec, "ephemeralContainers").is_empty() => {
+            let field = "spec.ephemeralContainers";
+            errors.push(FieldError::forbidden(field, "cannot be set on create"));
+        }
+        None => {}
+    }
+    errors
+}
+
+/// A template may keep spaces around an image for a controller to replace; a pod may not
+/// (`validateContainersOnlyForPod`).
+fn images(spec: &Value) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    for kind in ["containers", "initContainers"] {
+        for (i, container) in list(spec, kind).iter().enumerate() {
+            let image = text(container, "image");
+            if image != image.trim() {
+                let field = format!("spec.{kind}[{i}].image");
+                let detail = "must not have leading or trailing whitespace";
+                errors.push(FieldError::invalid(field, &image.into(), detail));
+            }
+        }
+    }
+    errors
+}
+
+/// Nobody reads warnings about updates of pods, so there are none.
+fn warn(pod: &Value, live: Option<&Value>) -> Vec<String> {
+    if live.is_some() {
+        return Vec::new();
+    }
+    let mut warnings = Vec::new();
+    let reasons = names::label(pod.name());
+    if !reasons.is_empty() {
+        warnings.push(format!(
+            "metadata.name: this is used in the Pod's hostname, which can result in surprising \
+             behavior; a DNS label is recommended: [{}]",
+            reasons.join(" ")
+        ));
+    }
+    warnings.extend(pod_warnings::of(pod, ""));
+    warnings
+}
+
+/// How long a pod has to stop: not at all where no kubelet knows of it or it has ended
+/// (`CheckGracefulDelete`).
+fn grace(pod: &Value, requested: Option<i64>) -> i64 {
+    let spec = &pod["spec"];
+    if text(spec, "nodeName").is_empty()
+        || matches!(text(&pod["status"], "phase"), "Failed" | "Succeeded")
+    {
+        return 0;
+    }
+    let own = spec["terminationGracePeriodSeconds"].as_i64();
+    match requested.or(own).unwrap_or(0) {
+        seconds if seconds < 0 => 1,
+        seconds => seconds,
+    }
+}
+
+/// A writer of the status neither forgets the class of service nor what generations were seen
+/// (`podStatusStrategy.PrepareForUpdate`).
+fn keep_status(pod: &mut Value, live: &Value) {
+    let before = &live["status"];
+    let status = &mut pod["status"];
+    for field in ["qosClass", "observedGeneration"] {
+        if status.get(field).is_none()
+            && let Some(value) = before.get(field)
+        {
+            status[field] = value.clone();
+        }
+    }
+    let mut seen: Vec<&Value> = before["conditions"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .collect();
+    let conditions = status.get_mut("conditions").and_then(Value::as_array_mut);
+    for condition in conditions.into_iter().flatten() {
+        let kind = condition["type"].clone();
+        let Some(position) = seen.iter().position(|old| old["type"] == kind) else {
+            continue;
+        };
+        let old = seen.remove(position);
+        if condition.get("observedGeneration").is_none()
+            && let Some(generation) = old.get("observedGeneration")
+        {
+            condition["observedGeneration"] = generation.clone();
+        }
+    }
+}
+
+/// The class of service, by what the containers ask for and may have
+/// (`pkg/apis/core/helper/qos`).
+fn quality_of_service(pod: &Value) -> &'static str {
+    const COMPUTE: [&str; 2] = ["cpu", "memory"];
+    let spec = &pod["spec"];
+    let pod_level = spec.get("resources").into_iter();
+    let of_containers = ["containers", "initContainers"]
+        .into_iter()
+        .flat_map(|list| spec[list].as_array().into_iter().flatten())
+        .map(|container| &container["resources"]);
+    let all: Vec<&Value> = if spec.get("resources").is_some() {
+        pod_level.collect()
+    } else {
+        of_containers.collect()
+    };
+    let amount = |resources: &Value, which: &str, name: &str| {
+        let quantity = resources[which].get(name).map(Quantity::from);
+        quantity.filter(|quantity| !quantity.is_zero() && !quantity.is_negative())
+    };
+    let asks = |resources: &&Value| {
+        let of = |which| {
+            COMPUTE
+                .iter()
+                .any(|name| amount(resources, which, name).is_some())
+        };
+        of("requests") || of("limits")
+    };
+    if !all.iter().any(asks) {
+        return "BestEffort";
+    }
+    let fixed = |resources: &&Value| {
+        COMPUTE.iter().all(|name| {
+            let limit = amount(resources, "limits", name);
+            limit.is_some() && limit == amount(resources, "requests", name)
+        })
+    };
+    if all.iter().all(fixed) {
+        "Guaranteed"
+    } else {
+        "Burstable"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn class(resources: Value) -> &'static str {
+        quality_of_service(&json!({"spec": {"containers": [{"resources": resources}]}}))
+    }
+
+    #[test]
+    fn the_class_of_service_follows_from_cpu_and_memory() {
+        let both = json!({"cpu": "1", "memory": "1Gi"});
+        assert_eq!(class(json!({})), "BestEffort");
+        assert_eq!(class(json!({"limits": {"cpu": "0"}})), "BestEffort");
+        assert_eq!(class(json!({"requests": {"cpu": "1"}})), "Burstable");
+        assert_eq!(
+            class(json!({"limits": both, "requests": both})),
+            "Guaranteed"
+        );
+        assert_eq!(
+            class(json!({"limits": both, "requests": {"cpu": "1000m", "memory": "1024Mi"}})),
+            "Guaranteed"
+        );
+        assert_eq!(class(json!({"limits": both})), "Burstable");
+    }
+
+    #[test]
+    fn only_a_running_pod_on_a_node_is_given_time_to_stop() {
+        let pod = json!({"spec": {"nodeName": "n", "terminationGracePeriodSeconds": 30}});
+        assert_eq!(grace(&pod, None), 30);
+        assert_eq!(grace(&pod, Some(5)), 5);
+        assert_eq!(
+            grace(
+                &json!({"spec": {"terminationGracePeriodSeconds": 30}}),
+                None
+            ),
+            0
+        );
+    }
+}

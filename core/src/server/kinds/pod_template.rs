@@ -1,0 +1,228 @@
+//! What pods and their templates have in common (`ValidatePodTemplateSpec` and `ValidatePodSpec` of
+//! `pkg/apis/core/validation`). Left out: what no feature that is on by default, or no part of a
+//! usual manifest, reaches (affinity, security contexts beyond users, resource claims, Windows).
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::label_selector::list;
+use super::{containers, metadata, names, volumes};
+use crate::object::text;
+use crate::status::FieldError;
+
+/// Checks a template.
+pub(super) fn validate(template: &Value, path: &str) -> Vec<FieldError> {
+    let meta = &template["metadata"];
+    let mut errors = metadata::labels(meta.get("labels"), &format!("{path}.labels"));
+    let annotations = meta.get("annotations");
+    errors.extend(metadata::annotations(
+        annotations,
+        &format!("{path}.annotations"),
+    ));
+    let spec = &template["spec"];
+    errors.extend(spec_errors(spec, &format!("{path}.spec"), false));
+    if !list(spec, "ephemeralContainers").is_empty() {
+        let detail = "ephemeral containers not allowed in pod template";
+        let field = format!("{path}.spec.ephemeralContainers");
+        errors.push(FieldError::forbidden(field, detail));
+    }
+    errors
+}
+
+/// Checks the spec of a pod, or of a template.
+pub(super) fn spec_errors(spec: &Value, path: &str, of_pod: bool) -> Vec<FieldError> {
+    let field = |name: &str| format!("{path}.{name}");
+    let (known, mut errors) = volumes::validate(list(spec, "volumes"), &field("volumes"));
+    let grace = spec["terminationGracePeriodSeconds"].as_i64().unwrap_or(0);
+    let surroundings = containers::Surroundings {
+        volumes: known,
+        grace,
+    };
+    errors.extend(containers::regular(
+        list(spec, "containers"),
+        &surroundings,
+        &field("containers"),
+    ));
+    errors.extend(containers::init(
+        list(spec, "initContainers"),
+        list(spec, "containers"),
+        &surroundings,
+        &field("initContainers"),
+    ));
+    if spec["hostNetwork"] == true {
+        errors.extend(host_ports_of_the_host(spec, path, of_pod));
+    }
+    errors.extend(one_of(
+        spec,
+        &field("restartPolicy"),
+        "restartPolicy",
+        &["Always", "OnFailure", "Never"],
+    ));
+    errors.extend(one_of(
+        spec,
+        &field("dnsPolicy"),
+        "dnsPolicy",
+        &["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"],
+    ));
+    errors.extend(metadata::labels(
+        spec.get("nodeSelector"),
+        &field("nodeSelector"),
+    ));
+    errors.extend(containers::users(
+        &spec["securityContext"],
+        &field("securityContext"),
+    ));
+    errors.extend(dns(spec, &field("dnsConfig")));
+    errors.extend(gates(spec, &field("schedulingGates")));
+    for (name, rule) in [
+        ("serviceAccountName", names::subdomain as names::NameRule),
+        ("nodeName", names::subdomain),
+    ] {
+        errors.extend(named(spec, &field(name), name, rule));
+    }
+    if let Some(seconds) = spec["activeDeadlineSeconds"].as_i64() {
+        let reasons = names::in_range(seconds, 1, i64::from(i32::MAX)).into_iter();
+        let field = field("activeDeadlineSeconds");
+        errors.extend(reasons.map(|why| FieldError::invalid(&field, &seconds.into(), why)));
+    }
+    for name in ["hostname", "subdomain"] {
+        errors.extend(named(spec, &field(name), name, names::label));
+    }
+    errors.extend(tolerations(
+        list(spec, "tolerations"),
+        &field("tolerations"),
+    ));
+    let name = "priorityClassName";
+    errors.extend(named(spec, &field(name), name, names::subdomain));
+    errors
+}
+
+/// Fields with a name in them, where they are there at all.
+fn named(spec: &Value, path: &str, name: &str, rule: names::NameRule) -> Vec<FieldError> {
+    let value = text(spec, name);
+    if value.is_empty() {
+        return Vec::new();
+    }
+    let reasons = rule(value).into_iter();
+    reasons
+        .map(|why| FieldError::invalid(path, &value.into(), why))
+        .collect()
+}
+
+/// A field that has to be one of a few words.
+pub(super) fn one_of(
+    owner: &Value,
+    path: &str,
+    name: &str,
+    supported: &[&str],
+) -> Option<FieldError> {
+    match text(owner, name) {
+        "" => Some(FieldError::required(path, "")),
+        value if supported.contains(&value) => None,
+        value => Some(FieldError::not_supported(path, &value.into(), supported)),
+    }
+}
+
+/// On the network of its host a container has the ports of the host (`validatePodHostNetworkDeps`).
+fn host_ports_of_the_host(spec: &Value, path: &str, of_pod: bool) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    for (i, container) in list(spec, "containers").iter().enumerate() {
+        for (j, port) in list(container, "ports").iter().enumerate() {
+            let host = port["hostPort"].as_i64().unwrap_or(0);
+            if (of_pod || host != 0) && Some(host) != port["containerPort"].as_i64() {
+                let detail = "must match `containerPort` when `hostNetwork` is true";
+                let field = format!("{path}.containers[{i}].ports[{j}].hostPort");
+                errors.push(FieldError::invalid(field, &host.into(), detail));
+            }
+        }
+    }
+    errors
+}
+
+fn dns(spec: &Value, path: &str) -> Vec<FieldError> {
+    let config = spec.get("dnsConfig");
+    let none = config.map_or(&[][..], |config| list(config, "nameservers"));
+    if text(spec, "dnsPolicy") == "None" {
+        if config.is_none() {
+            let detail = "must provide `dnsConfig` when `dnsPolicy` is None";
+            return vec![FieldError::required(path, detail)];
+        }
+        if none.is_empty() {
+            let detail = "must provide at least one DNS nameserver when `dnsPolicy` is None";
+            return vec![FieldError::required(format!("{path}.nameservers"), detail)];
+        }
+    }
+    Vec::new()
+}
+
+fn gates(spec: &Value, path: &str) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    let mut seen = BTreeSet::new();
+    for (i, gate) in list(spec, "schedulingGates").iter().enumerate() {
+        let name = text(gate, "name");
+        let field = format!("{path}[{i}]");
+        let reasons = names::qualified(name).into_iter();
+        errors.extend(reasons.map(|why| FieldError::invalid(&field, &name.into(), why)));
+        if !seen.insert(name) {
+            errors.push(FieldError::duplicate(field, &name.into()));
+        }
+    }
+    errors
+}
+
+/// `ValidateTolerations`.
+pub(super) fn tolerations(tolerations: &[Value], path: &str) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    for (i, toleration) in tolerations.iter().enumerate() {
+        let field = |name: &str| format!("{path}[{i}].{name}");
+        let (key, operator) = (text(toleration, "key"), text(toleration, "operator"));
+        let (value, effect) = (text(toleration, "value"), text(toleration, "effect"));
+        if !key.is_empty() {
+            let reasons = names::qualified(key).into_iter();
+            errors.extend(reasons.map(|why| FieldError::invalid(field("key"), &key.into(), why)));
+        } else if operator != "Exists" {
+            let detail = "operator must be Exists when `key` is empty, which means \"match all \
+                 values and all keys\"";
+            errors.push(FieldError::invalid(
+                field("operator"),
+                &operator.into(),
+                detail,
+            ));
+        }
+        if toleration.get("tolerationSeconds").is_some() && effect != "NoExecute" {
+            let detail = "effect must be 'NoExecute' when `tolerationSeconds` is set";
+            errors.push(FieldError::invalid(field("effect"), &effect.into(), detail));
+        }
+        match operator {
+            "Equal" | "" => {
+                let reasons = names::label_value(value);
+                if !reasons.is_empty() {
+                    let value = value.into();
+                    let detail = reasons.join(";");
+                    errors.push(FieldError::invalid(field("operator"), &value, detail));
+                }
+            }
+            "Exists" if value.is_empty() => {}
+            "Exists" => {
+                let detail = "value must be empty when `operator` is 'Exists'";
+                errors.push(FieldError::invalid(field("operator"), toleration, detail));
+            }
+            other => errors.push(FieldError::not_supported(
+                field("operator"),
+                &other.into(),
+                &["Equal", "Exists"],
+            )),
+        }
+        let effects = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
+        if !effect.is_empty() && !effects.contains(&effect) {
+            let effect = effect.into();
+            errors.push(FieldError::not_supported(
+                field("effect"),
+                &effect,
+                &effects,
+            ));
+        }
+    }
+    errors
+}

@@ -1,0 +1,171 @@
+//! What may change in a pod (`ValidatePodUpdate` of `pkg/apis/core/validation`).
+
+use serde_json::Value;
+
+use super::label_selector::list;
+use super::{names, pod_template};
+use crate::object::{JsonMap, text};
+use crate::status::FieldError;
+
+/// What is said of every other change.
+const MAY_CHANGE: &str = "pod updates may not change fields other than \
+     `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,\
+     `spec.tolerations` (only additions to existing tolerations),\
+     `spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
+
+/// Checks an update of a pod's spec.
+pub(super) fn validate(spec: &Value, live: &Value) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    for kind in ["containers", "initContainers"] {
+        let containers = list(spec, kind);
+        let field = format!("spec.{kind}");
+        if containers.len() != list(live, kind).len() {
+            let detail = "pod updates may not add or remove containers";
+            errors.push(FieldError::forbidden(field, detail));
+            return errors;
+        }
+        for (i, container) in containers.iter().enumerate() {
+            if text(container, "image").is_empty() {
+                errors.push(FieldError::required(format!("{field}[{i}].image"), ""));
+            }
+        }
+    }
+    if let Some(error) = deadline(spec, live) {
+        errors.push(error);
+        if spec.get("activeDeadlineSeconds").is_some() {
+            return errors;
+        }
+    }
+    errors.extend(tolerations(spec, live));
+    errors.extend(gates(spec, live));
+    if spec != live && pardoned(spec, live) != *live {
+        errors.push(FieldError::forbidden("spec", MAY_CHANGE));
+    }
+    errors
+}
+
+/// A deadline may come, or come nearer.
+fn deadline(spec: &Value, live: &Value) -> Option<FieldError> {
+    let field = "spec.activeDeadlineSeconds";
+    let before = live.get("activeDeadlineSeconds").and_then(Value::as_i64);
+    let Some(now) = spec.get("activeDeadlineSeconds").and_then(Value::as_i64) else {
+        let detail = "must not update from a positive integer to nil value";
+        return before.map(|_| FieldError::invalid(field, &Value::Null, detail));
+    };
+    if let Some(why) = names::in_range(now, 0, i64::from(i32::MAX)).pop() {
+        return Some(FieldError::invalid(field, &now.into(), why));
+    }
+    let detail = "must be less than or equal to previous value";
+    before
+        .filter(|before| *before < now)
+        .map(|_| FieldError::invalid(field, &now.into(), detail))
+}
+
+/// Tolerations may come, and change how long they last (`validateOnlyAddedTolerations`).
+fn tolerations(spec: &Value, live: &Value) -> Vec<FieldError> {
+    let field = "spec.tolerations";
+    let untimed = |toleration: &Value| {
+        let mut toleration = toleration.clone();
+        if let Value::Object(map) = &mut toleration {
+            map.remove("tolerationSeconds");
+        }
+        toleration
+    };
+    let now: Vec<Value> = list(spec, "tolerations").iter().map(untimed).collect();
+    let mut before = list(live, "tolerations").iter().map(untimed);
+    if before.any(|old| !now.contains(&old)) {
+        let detail = "existing toleration can not be modified except its tolerationSeconds";
+        return vec![FieldError::forbidden(field, detail)];
+    }
+    pod_template::tolerations(list(spec, "tolerations"), field)
+}
+
+/// Gates may go only (`validateOnlyDeletedSchedulingGates`).
+fn gates(spec: &Value, live: &Value) -> Vec<FieldError> {
+    let before = list(live, "schedulingGates");
+    let gates = list(spec, "schedulingGates").iter().enumerate();
+    gates
+        .map(|(i, gate)| (i, text(gate, "name")))
+        .filter(|(_, name)| before.iter().all(|old| text(old, "name") != *name))
+        .map(|(i, name)| {
+            let detail =
+                format!("only deletion is allowed, but found new scheduling gate '{name}'");
+            FieldError::forbidden(format!("spec.schedulingGates[{i}].name"), detail)
+        })
+        .collect()
+}
+
+/// The new spec with what may change as it was before.
+fn pardoned(spec: &Value, live: &Value) -> Value {
+    let mut spec = spec.clone();
+    for kind in ["containers", "initContainers"] {
+        let containers = spec.get_mut(kind).and_then(Value::as_array_mut);
+        let pairs = containers.into_iter().flatten().zip(list(live, kind));
+        for (container, before) in pairs {
+            container["image"] = before["image"].clone();
+        }
+    }
+    let Some(map) = spec.as_object_mut() else {
+        return spec;
+    };
+    for field in ["activeDeadlineSeconds", "schedulingGates", "tolerations"] {
+        take_back(map, live, field);
+    }
+    let grace = "terminationGracePeriodSeconds";
+    if live[grace].as_i64().is_some_and(|before| before < 0) && map.get(grace) == Some(&1.into()) {
+        take_back(map, live, grace);
+    }
+    spec
+}
+
+fn take_back(map: &mut JsonMap, live: &Value, field: &str) {
+    match live.get(field) {
+        Some(value) => map.insert(field.to_owned(), value.clone()),
+        None => map.remove(field),
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn texts(spec: &Value, live: &Value) -> Vec<String> {
+        let errors = validate(spec, live);
+        errors.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn images_and_more_tolerations_may_come_and_little_else() {
+        let live = json!({
+            "containers": [{"name": "a", "image": "a:1"}],
+            "tolerations": [{"key": "k", "operator": "Exists"}],
+        });
+        let mut spec = live.clone();
+        spec["containers"][0]["image"] = "a:2".into();
+        spec["tolerations"] = json!([
+            {"key": "l", "operator": "Exists"},
+            {"key": "k", "operator": "Exists"},
+        ]);
+        spec["activeDeadlineSeconds"] = 10.into();
+        assert!(texts(&spec, &live).is_empty());
+        spec["containers"][0]["command"] = json!(["x"]);
+        spec["tolerations"] = json!([]);
+        let said = texts(&spec, &live);
+        assert_eq!(said.len(), 2);
+        assert!(said[0].starts_with("spec.tolerations: Forbidden: existing toleration"));
+        assert!(said[1].starts_with("spec: Forbidden: pod updates may not change fields"));
+    }
+
+    #[test]
+    fn containers_do_not_come_or_go_and_a_deadline_only_comes_nearer() {
+        let live = json!({"containers": [{"image": "a"}], "activeDeadlineSeconds": 10});
+        let two = json!({"containers": [{"image": "a"}, {"image": "b"}]});
+        assert_eq!(
+            texts(&two, &live),
+            ["spec.containers: Forbidden: pod updates may not add or remove containers"]
+        );
+        let later = json!({"containers": [{"image": "a"}], "activeDeadlineSeconds": 11});
+        assert_eq!(texts(&later, &live).len(), 1);
+    }
+}

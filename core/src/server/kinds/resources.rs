@@ -1,0 +1,150 @@
+//! What a container asks for and may have (`ValidateContainerResourceRequirements` of
+//! `pkg/apis/core/validation`).
+
+use serde_json::Value;
+
+use super::metadata::negative_text;
+use super::names;
+use crate::object::JsonMap;
+use crate::schema::Quantity;
+use crate::status::FieldError;
+
+/// Resources without a domain that a container can have.
+const OF_CONTAINERS: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
+/// Resources without a domain that quotas and nodes know besides.
+const STANDARD: [&str; 17] = [
+    "requests.cpu",
+    "requests.memory",
+    "requests.ephemeral-storage",
+    "limits.cpu",
+    "limits.memory",
+    "limits.ephemeral-storage",
+    "pods",
+    "resourcequotas",
+    "services",
+    "replicationcontrollers",
+    "secrets",
+    "configmaps",
+    "persistentvolumeclaims",
+    "storage",
+    "requests.storage",
+    "services.nodeports",
+    "services.loadbalancers",
+];
+
+/// Checks limits, then requests against them.
+pub(super) fn validate(resources: &Value, path: &str) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    let limits = resources.get("limits").and_then(Value::as_object);
+    for (name, value) in limits.into_iter().flat_map(JsonMap::iter) {
+        errors.extend(amount(name, value, &format!("{path}.limits[{name}]")));
+    }
+    let requests = resources.get("requests").and_then(Value::as_object);
+    for (name, value) in requests.into_iter().flat_map(JsonMap::iter) {
+        errors.extend(amount(name, value, &format!("{path}.requests[{name}]")));
+        let overcommit = is_native(name) && !name.starts_with("hugepages-");
+        let Some(limit) = limits.and_then(|limits| limits.get(name)) else {
+            if !overcommit {
+                let detail = "Limit must be set for non overcommitable resources";
+                errors.push(FieldError::required(format!("{path}.limits"), detail));
+            }
+            continue;
+        };
+        let (asked, most) = (Quantity::from(value), Quantity::from(limit));
+        let rule = if asked != most && !overcommit {
+            "equal to"
+        } else if asked > most {
+            "less than or equal to"
+        } else {
+            continue;
+        };
+        let shown = limit.as_str().unwrap_or_default();
+        let detail = format!("must be {rule} {name} limit of {shown}");
+        errors.push(FieldError::invalid(
+            format!("{path}.requests"),
+            value,
+            detail,
+        ));
+    }
+    errors
+}
+
+fn amount(name: &str, value: &Value, field: &str) -> Vec<FieldError> {
+    let mut errors: Vec<FieldError> = reasons_against(name)
+        .into_iter()
+        .map(|why| FieldError::invalid(field, &name.into(), why))
+        .collect();
+    let quantity = Quantity::from(value);
+    if quantity.is_negative() {
+        errors.push(negative_text(field, value));
+    }
+    if !is_native(name) && !quantity.is_whole() {
+        errors.push(FieldError::invalid(field, value, "must be an integer"));
+    }
+    errors
+}
+
+/// `validateContainerResourceName`.
+fn reasons_against(name: &str) -> Vec<String> {
+    let mut reasons = names::qualified(name);
+    if !reasons.is_empty() {
+        return reasons;
+    }
+    let of_containers = OF_CONTAINERS.contains(&name) || name.starts_with("hugepages-");
+    if name.contains('/') {
+        let extended = !is_native(name) && !name.starts_with("requests.");
+        if !is_native(name) && !extended {
+            reasons.push("doesn't follow extended resource name standard".to_owned());
+        }
+        return reasons;
+    }
+    if !of_containers && !STANDARD.contains(&name) {
+        reasons.push("must be a standard resource type or fully qualified".to_owned());
+    }
+    if !of_containers {
+        reasons.push("must be a standard resource for containers".to_owned());
+    }
+    reasons
+}
+
+/// Whether Kubernetes itself defines a resource.
+fn is_native(name: &str) -> bool {
+    !name.contains('/') || name.contains("kubernetes.io/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn texts(resources: &Value) -> Vec<String> {
+        let errors = validate(resources, "r");
+        errors.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn nobody_asks_for_more_than_the_limit() {
+        let resources = json!({"limits": {"memory": "1Gi"}, "requests": {"memory": "2Gi"}});
+        assert_eq!(
+            texts(&resources),
+            [
+                "r.requests: Invalid value: \"2Gi\": must be less than or equal to memory limit of 1Gi"
+            ]
+        );
+        let resources = json!({"limits": {"cpu": "1"}, "requests": {"cpu": "500m"}});
+        assert!(texts(&resources).is_empty());
+    }
+
+    #[test]
+    fn extended_resources_are_whole_and_need_a_limit() {
+        let resources = json!({"requests": {"example.com/gpu": "500m"}});
+        assert_eq!(
+            texts(&resources),
+            [
+                "r.requests[example.com/gpu]: Invalid value: \"500m\": must be an integer",
+                "r.limits: Required value: Limit must be set for non overcommitable resources",
+            ]
+        );
+        assert_eq!(texts(&json!({"limits": {"gpu": "1"}})).len(), 2);
+    }
+}

@@ -1,0 +1,113 @@
+//! Service (`pkg/registry/core/service`, `pkg/apis/core/validation`).
+
+use serde_json::{Value, json};
+
+use super::{Rules, metadata, names, service_allocation};
+use crate::object::text;
+use crate::status::FieldError;
+
+pub(super) const RULES: Rules = Rules {
+    allot: service_allocation::allot,
+    prepare,
+    validate,
+    returns_deleted: true,
+    ..Rules::NONE
+};
+
+fn kind(service: &Value) -> &str {
+    text(&service["spec"], "type")
+}
+
+/// Whether a Service has an address of its own, be it none.
+pub(super) fn needs_cluster_ip(service: &Value) -> bool {
+    kind(service) != "ExternalName"
+}
+
+/// Whether a Service has a port on every node.
+pub(super) fn needs_node_port(service: &Value) -> bool {
+    matches!(kind(service), "NodePort" | "LoadBalancer")
+}
+
+/// Whether nodes answer a load balancer's question whether they have endpoints.
+pub(super) fn needs_health_check_port(service: &Value) -> bool {
+    kind(service) == "LoadBalancer" && text(&service["spec"], "externalTrafficPolicy") == "Local"
+}
+
+/// Whether a Service asks for no address.
+pub(super) fn is_headless(service: &Value) -> bool {
+    text(&service["spec"], "clusterIP") == "None" || service["spec"]["clusterIPs"][0] == "None"
+}
+
+fn prepare(service: &mut Value, live: Option<&Value>) {
+    match live {
+        None => service["status"] = json!({"loadBalancer": {}}),
+        Some(live) => drop_what_the_type_does_not_need(service, live),
+    }
+}
+
+/// A change of the type takes away what only the old one needed, where the client left it as it
+/// was (`dropTypeDependentFields`).
+fn drop_what_the_type_does_not_need(service: &mut Value, live: &Value) {
+    let before = &live["spec"];
+    let lost = |needs: fn(&Value) -> bool| needs(live) && !needs(service);
+    let lost_cluster_ip = lost(needs_cluster_ip);
+    let lost_node_port = lost(needs_node_port);
+    let lost_health_check = lost(needs_health_check_port);
+    let lost_load_balancer = lost(|service| kind(service) == "LoadBalancer");
+    let is_load_balancer = kind(service) == "LoadBalancer";
+    let Some(spec) = service["spec"].as_object_mut() else {
+        return;
+    };
+    let mut drop_if_same = |fields: &[&str]| {
+        if fields
+            .iter()
+            .all(|&field| spec.get(field) == before.get(field))
+        {
+            for &field in fields {
+                spec.remove(field);
+            }
+        }
+    };
+    if lost_cluster_ip {
+        drop_if_same(&["clusterIP", "clusterIPs"]);
+        drop_if_same(&["ipFamilies"]);
+        drop_if_same(&["ipFamilyPolicy"]);
+    }
+    if lost_health_check {
+        drop_if_same(&["healthCheckNodePort"]);
+    }
+    if lost_load_balancer {
+        drop_if_same(&["allocateLoadBalancerNodePorts"]);
+        drop_if_same(&["loadBalancerClass"]);
+    }
+    if lost_node_port {
+        drop_if_same(&["externalTrafficPolicy"]);
+        let number = |port: &Value| port.get("nodePort").cloned();
+        let old: Vec<Value> = before["ports"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(number)
+            .collect();
+        if let Some(Value::Array(ports)) = spec.get_mut("ports")
+            && ports
+                .iter()
+                .filter_map(number)
+                .all(|port| old.contains(&port))
+        {
+            for port in ports.iter_mut().filter_map(Value::as_object_mut) {
+                port.remove("nodePort");
+            }
+        }
+    }
+    if !is_load_balancer {
+        service["status"]["loadBalancer"] = json!({});
+    }
+}
+
+fn validate(service: &Value, live: Option<&Value>) -> Vec<FieldError> {
+    match live {
+        None => metadata::builtin(service, names::label_1035),
+        Some(live) => metadata::builtin_update(service, live),
+    }
+}

@@ -1,0 +1,323 @@
+//! Addresses and ports that a Service is given (`pkg/registry/core/service/storage`), from the
+//! range 10.0.0.0/24 on a cluster that knows IPv4 only.
+
+use std::collections::BTreeSet;
+use std::net::Ipv4Addr;
+
+use serde_json::{Value, json};
+
+use super::service::{is_headless, needs_cluster_ip, needs_health_check_port, needs_node_port};
+use crate::object::text;
+use crate::status::FieldError;
+use crate::storage::Store;
+
+/// The first three numbers of every cluster IP.
+const NETWORK: [u8; 3] = [10, 0, 0];
+/// The address of the API server's own Service.
+const KUBERNETES: u8 = 1;
+/// Below this, addresses are left to those who ask for them by number.
+const FIRST_DYNAMIC: u8 = 17;
+/// Ports that every node opens for a Service.
+const NODE_PORTS: std::ops::RangeInclusive<i64> = 30_000..=32_767;
+/// Below this, node ports are left to those who ask for them by number.
+const FIRST_DYNAMIC_PORT: i64 = 30_086;
+
+type Allotted = Result<(), Vec<FieldError>>;
+
+/// Gives a Service what it has to have; on update first what it had before
+/// (`beginCreate`, `beginUpdate`).
+pub(super) fn allot(service: &mut Value, live: Option<&Value>, store: &Store) -> Allotted {
+    if let Some(live) = live {
+        take_over(service, live);
+    }
+    agree_on_cluster_ips(service, live);
+    settle_families(service, live)?;
+    let taken = Taken::by_others(service, store);
+    let fresh = live.is_none_or(|live| !needs_cluster_ip(live));
+    if fresh {
+        cluster_ip(service, &taken)?;
+    }
+    node_ports(service, &taken)
+}
+
+/// What the client left out and was allocated before (`patchAllocatedValues`).
+fn take_over(service: &mut Value, live: &Value) {
+    let before = &live["spec"];
+    if needs_cluster_ip(live) && needs_cluster_ip(service) {
+        let spec = &mut service["spec"];
+        if text(spec, "clusterIP").is_empty() {
+            copy(spec, before, "clusterIP");
+        }
+        if list(spec, "clusterIPs").is_empty() {
+            copy(spec, before, "clusterIPs");
+        }
+    }
+    if needs_node_port(live) && needs_node_port(service) {
+        let of = |service: &Value| -> BTreeSet<i64> {
+            list(&service["spec"], "ports")
+                .iter()
+                .map(node_port)
+                .collect()
+        };
+        let both: BTreeSet<i64> = of(live).intersection(&of(service)).copied().collect();
+        for port in service["spec"]["ports"]
+            .as_array_mut()
+            .into_iter()
+            .flatten()
+        {
+            let same = |old: &&Value| text(old, "name") == text(port, "name");
+            let old = list(before, "ports")
+                .iter()
+                .rfind(same)
+                .map_or(0, node_port);
+            if node_port(port) == 0 && old != 0 && !both.contains(&old) {
+                port["nodePort"] = old.into();
+            }
+        }
+    }
+    if needs_health_check_port(live)
+        && needs_health_check_port(service)
+        && service["spec"].get("healthCheckNodePort").is_none()
+    {
+        copy(&mut service["spec"], before, "healthCheckNodePort");
+    }
+}
+
+/// Who knows only `clusterIP` means `clusterIPs`, too (`normalizeClusterIPs`).
+fn agree_on_cluster_ips(service: &mut Value, live: Option<&Value>) {
+    let spec = &mut service["spec"];
+    let one = text(spec, "clusterIP").to_owned();
+    let Some(live) = live else {
+        if !one.is_empty() && list(spec, "clusterIPs").is_empty() {
+            spec["clusterIPs"] = json!([one]);
+        }
+        return;
+    };
+    let before = &live["spec"];
+    let old = text(before, "clusterIP");
+    if old == one || list(before, "clusterIPs") != list(spec, "clusterIPs") {
+        return;
+    }
+    if !old.is_empty() && one.is_empty() {
+        drop_field(spec, "clusterIPs");
+    } else {
+        spec["clusterIPs"] = json!([one]);
+    }
+}
+
+/// `initIPFamilyFields`, for a cluster with one family.
+fn settle_families(service: &mut Value, live: Option<&Value>) -> Allotted {
+    if !needs_cluster_ip(service) {
+        return Ok(());
+    }
+    let selectorless = service["spec"]["selector"]
+        .as_object()
+        .is_none_or(|selector| selector.is_empty());
+    let free_choice = is_headless(service) && selectorless;
+    let spec = &mut service["spec"];
+    if spec.get("ipFamilyPolicy").is_none() {
+        let before = live.and_then(|live| live["spec"].get("ipFamilyPolicy"));
+        spec["ipFamilyPolicy"] = match before {
+            Some(policy) => policy.clone(),
+            None if free_choice => "RequireDualStack".into(),
+            None => "SingleStack".into(),
+        };
+    }
+    let policy = spec["ipFamilyPolicy"].clone();
+    let single = policy == "SingleStack";
+    let mut errors = Vec::new();
+    if single {
+        for (field, what) in [("clusterIPs", "cluster IPs"), ("ipFamilies", "IP families")] {
+            if list(spec, field).len() == 2 {
+                let detail = format!(
+                    "must be 'RequireDualStack' or 'PreferDualStack' when multiple {what} are specified"
+                );
+                errors.push(FieldError::invalid("spec.ipFamilyPolicy", &policy, detail));
+            }
+        }
+    }
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    let mut families = list(spec, "ipFamilies").to_vec();
+    if families.is_empty() {
+        families.push("IPv4".into());
+    }
+    if free_choice {
+        if !single && families.len() == 1 {
+            let other = if families[0] == "IPv4" {
+                "IPv6"
+            } else {
+                "IPv4"
+            };
+            families.push(other.into());
+        }
+        spec["ipFamilies"] = families.into();
+        return Ok(());
+    }
+    if policy == "RequireDualStack" {
+        let detail = "this cluster is not configured for dual-stack services";
+        errors.push(FieldError::invalid("spec.ipFamilyPolicy", &policy, detail));
+    }
+    for (i, family) in families.iter().enumerate() {
+        if family != "IPv4" {
+            let field = format!("spec.ipFamilies[{i}]");
+            let detail = "not configured on this cluster";
+            errors.push(FieldError::invalid(field, family, detail));
+        }
+    }
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    spec["ipFamilies"] = families.into();
+    Ok(())
+}
+
+/// What the other Services of the cluster have.
+#[derive(Default)]
+struct Taken {
+    hosts: BTreeSet<u8>,
+    ports: BTreeSet<i64>,
+}
+
+impl Taken {
+    fn by_others(service: &Value, store: &Store) -> Self {
+        let mut taken = Self::default();
+        taken.hosts.insert(KUBERNETES);
+        for (_, _, other) in store.range("/registry/services/specs/") {
+            let other: &Value = other;
+            let same = ["name", "namespace"]
+                .iter()
+                .all(|field| other["metadata"][field] == service["metadata"][field]);
+            if same {
+                continue;
+            }
+            let spec = &other["spec"];
+            let addresses = list(spec, "clusterIPs").iter();
+            let addresses = addresses.filter_map(|ip| ip.as_str()?.parse::<Ipv4Addr>().ok());
+            taken.hosts.extend(addresses.map(|ip| ip.octets()[3]));
+            taken
+                .ports
+                .extend(list(spec, "ports").iter().map(node_port));
+            taken.ports.extend(spec["healthCheckNodePort"].as_i64());
+        }
+        taken
+    }
+}
+
+fn cluster_ip(service: &mut Value, taken: &Taken) -> Allotted {
+    if !needs_cluster_ip(service) || is_headless(service) {
+        return Ok(());
+    }
+    let spec = &mut service["spec"];
+    let wanted = list(spec, "clusterIPs").first().and_then(Value::as_str);
+    if let Some(wanted) = wanted.filter(|ip| !ip.is_empty()) {
+        let refuse = |why: &str| {
+            let detail = format!("failed to allocate IP {wanted}: {why}");
+            let value = &spec["clusterIPs"];
+            Err(vec![FieldError::invalid("spec.clusterIPs", value, detail)])
+        };
+        let Ok(ip) = wanted.parse::<Ipv4Addr>() else {
+            return Ok(());
+        };
+        let [a, b, c, host] = ip.octets();
+        if [a, b, c] != NETWORK || matches!(host, 0 | 255) {
+            return refuse("the provided network does not match the current range");
+        }
+        if taken.hosts.contains(&host) {
+            return refuse("provided IP is already allocated");
+        }
+        return Ok(());
+    }
+    let free = (FIRST_DYNAMIC..255).chain(2..FIRST_DYNAMIC);
+    let Some(host) = free.into_iter().find(|host| !taken.hosts.contains(host)) else {
+        return Ok(());
+    };
+    let [a, b, c] = NETWORK;
+    let ip = Ipv4Addr::new(a, b, c, host).to_string();
+    spec["clusterIPs"] = json!([ip]);
+    spec["clusterIP"] = ip.into();
+    Ok(())
+}
+
+fn node_ports(service: &mut Value, taken: &Taken) -> Allotted {
+    if !needs_node_port(service) {
+        return Ok(());
+    }
+    let own: BTreeSet<i64> = list(&service["spec"], "ports")
+        .iter()
+        .map(node_port)
+        .collect();
+    let mut used: BTreeSet<i64> = taken.ports.union(&own).copied().collect();
+    let mut next = || {
+        let all = (FIRST_DYNAMIC_PORT..=*NODE_PORTS.end()).chain(NODE_PORTS);
+        let free = all.into_iter().find(|port| !used.contains(port));
+        used.extend(free);
+        free
+    };
+    let health_check = needs_health_check_port(service);
+    let spec = &mut service["spec"];
+    let wanted = spec["type"] == "NodePort" || spec["allocateLoadBalancerNodePorts"] != false;
+    let mut errors = Vec::new();
+    for (i, port) in spec["ports"]
+        .as_array_mut()
+        .into_iter()
+        .flatten()
+        .enumerate()
+    {
+        let number = node_port(port);
+        let refusal = if number == 0 {
+            None
+        } else if !NODE_PORTS.contains(&number) {
+            Some("provided port is not in the valid range. The range of valid ports is 30000-32767")
+        } else if taken.ports.contains(&number) {
+            Some("provided port is already allocated")
+        } else {
+            None
+        };
+        if let Some(why) = refusal {
+            let field = format!("spec.ports[{i}].nodePort");
+            errors.push(FieldError::invalid(field, &number.into(), why));
+        } else if number == 0
+            && wanted
+            && let Some(free) = next()
+        {
+            port["nodePort"] = free.into();
+        }
+    }
+    if !errors.is_empty() {
+        // Upstream stops at the first one.
+        errors.truncate(1);
+        return Err(errors);
+    }
+    if health_check
+        && spec["healthCheckNodePort"].as_i64().unwrap_or(0) == 0
+        && let Some(free) = next()
+    {
+        spec["healthCheckNodePort"] = free.into();
+    }
+    Ok(())
+}
+
+fn node_port(port: &Value) -> i64 {
+    port.get("nodePort").and_then(Value::as_i64).unwrap_or(0)
+}
+
+fn list<'a>(value: &'a Value, field: &str) -> &'a [Value] {
+    match value.get(field) {
+        Some(Value::Array(items)) => items,
+        _ => &[],
+    }
+}
+
+fn copy(into: &mut Value, from: &Value, field: &str) {
+    if let Some(value) = from.get(field) {
+        into[field] = value.clone();
+    }
+}
+
+fn drop_field(value: &mut Value, field: &str) {
+    if let Value::Object(map) = value {
+        map.remove(field);
+    }
+}

@@ -1,0 +1,254 @@
+//! Volumes of a pod (`ValidateVolumes` of `pkg/apis/core/validation`).
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::label_selector::list;
+use super::names;
+use super::pod_template::one_of;
+use crate::object::text;
+use crate::schema::Quantity;
+use crate::status::FieldError;
+
+/// The kinds of volume, in the order in which they are looked at. The second name is the one that
+/// upstream uses where there is another before it, spelling mistakes included.
+const SOURCES: [(&str, &str); 30] = [
+    ("emptyDir", "emptyDir"),
+    ("hostPath", "hostPath"),
+    ("gitRepo", "gitRepo"),
+    ("gcePersistentDisk", "gcePersistentDisk"),
+    ("awsElasticBlockStore", "awsElasticBlockStore"),
+    ("secret", "secret"),
+    ("nfs", "nfs"),
+    ("iscsi", "iscsi"),
+    ("glusterfs", "glusterfs"),
+    ("flocker", "flocker"),
+    ("persistentVolumeClaim", "persistentVolumeClaim"),
+    ("rbd", "rbd"),
+    ("cinder", "cinder"),
+    ("cephfs", "cephFS"),
+    ("quobyte", "quobyte"),
+    ("downwardAPI", "downwarAPI"),
+    ("fc", "fc"),
+    ("flexVolume", "flexVolume"),
+    ("configMap", "configMap"),
+    ("azureFile", "azureFile"),
+    ("vsphereVolume", "vsphereVolume"),
+    ("photonPersistentDisk", "photonPersistentDisk"),
+    ("portworxVolume", "portworxVolume"),
+    ("azureDisk", "azureDisk"),
+    ("storageos", "storageos"),
+    ("projected", "projected"),
+    ("scaleIO", "scaleIO"),
+    ("csi", "csi"),
+    ("ephemeral", "ephemeral"),
+    ("image", "image"),
+];
+
+/// Checks volumes; those that are sound are given by name, for mounts to refer to.
+pub(super) fn validate<'a>(
+    volumes: &'a [Value],
+    path: &str,
+) -> (BTreeMap<&'a str, &'a Value>, Vec<FieldError>) {
+    let mut known = BTreeMap::new();
+    let mut errors = Vec::new();
+    for (i, volume) in volumes.iter().enumerate() {
+        let path = format!("{path}[{i}]");
+        let name = text(volume, "name");
+        let field = format!("{path}.name");
+        let mut own = source(volume, &path);
+        if name.is_empty() {
+            own.push(FieldError::required(&field, ""));
+        } else {
+            let reasons = names::label(name).into_iter();
+            own.extend(reasons.map(|why| FieldError::invalid(&field, &name.into(), why)));
+        }
+        if known.contains_key(name) {
+            own.push(FieldError::duplicate(field, &name.into()));
+        }
+        if own.is_empty() {
+            known.insert(name, volume);
+        }
+        errors.append(&mut own);
+    }
+    (known, errors)
+}
+
+/// `validateVolumeSource`: one kind of volume, and what it needs.
+fn source(volume: &Value, path: &str) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    let mut found = false;
+    for (name, when_second) in SOURCES {
+        let Some(source) = volume.get(name) else {
+            continue;
+        };
+        if found {
+            let field = format!("{path}.{when_second}");
+            let detail = "may not specify more than 1 volume type";
+            errors.push(FieldError::forbidden(field, detail));
+        } else {
+            found = true;
+            errors.extend(content(name, source, &format!("{path}.{name}")));
+        }
+    }
+    if !found {
+        errors.push(FieldError::required(path, "must specify a volume type"));
+    }
+    errors
+}
+
+fn content(name: &str, source: &Value, path: &str) -> Vec<FieldError> {
+    match name {
+        "emptyDir" => match source.get("sizeLimit") {
+            Some(limit) if Quantity::from(limit).is_negative() => {
+                let detail = "SizeLimit field must be a valid resource quantity";
+                vec![FieldError::forbidden(format!("{path}.sizeLimit"), detail)]
+            }
+            _ => Vec::new(),
+        },
+        "hostPath" => host_path(source, path),
+        "gitRepo" => {
+            let mut errors = required(source, path, &["repository"]);
+            let field = format!("{path}.directory");
+            errors.extend(descending(text(source, "directory"), &field));
+            errors
+        }
+        "secret" => {
+            let mut errors = required(source, path, &["secretName"]);
+            errors.extend(files(source, path));
+            errors
+        }
+        "configMap" => {
+            let mut errors = required(source, path, &["name"]);
+            errors.extend(files(source, path));
+            errors
+        }
+        "nfs" => {
+            let mut errors = required(source, path, &["server", "path"]);
+            let mount = text(source, "path");
+            if !mount.is_empty() && !mount.starts_with('/') {
+                let field = format!("{path}.path");
+                let detail = "must be an absolute path";
+                errors.push(FieldError::invalid(field, &mount.into(), detail));
+            }
+            errors
+        }
+        "persistentVolumeClaim" => required(source, path, &["claimName"]),
+        "csi" => required(source, path, &["driver"]),
+        "image" => {
+            let mut errors = required(source, path, &["reference"]);
+            let field = format!("{path}.pullPolicy");
+            let policies = ["Always", "IfNotPresent", "Never"];
+            errors.extend(one_of(source, &field, "pullPolicy", &policies));
+            errors
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn required(owner: &Value, path: &str, fields: &[&str]) -> Vec<FieldError> {
+    let missing = fields.iter().filter(|field| text(owner, field).is_empty());
+    missing
+        .map(|field| FieldError::required(format!("{path}.{field}"), ""))
+        .collect()
+}
+
+fn host_path(source: &Value, path: &str) -> Vec<FieldError> {
+    let mut errors = required(source, path, &["path"]);
+    if !errors.is_empty() {
+        return errors;
+    }
+    errors.extend(no_backsteps(text(source, "path"), &format!("{path}.path")));
+    let types = [
+        "",
+        "BlockDevice",
+        "CharDevice",
+        "Directory",
+        "DirectoryOrCreate",
+        "File",
+        "FileOrCreate",
+        "Socket",
+    ];
+    let kind = text(source, "type");
+    if !types.contains(&kind) {
+        let field = format!("{path}.type");
+        errors.push(FieldError::not_supported(field, &kind.into(), &types));
+    }
+    errors
+}
+
+/// Files made of keys, and their modes.
+fn files(source: &Value, path: &str) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    errors.extend(mode(source, "defaultMode", path));
+    for (i, item) in list(source, "items").iter().enumerate() {
+        let path = format!("{path}.items[{i}]");
+        errors.extend(required(item, &path, &["key", "path"]));
+        let target = text(item, "path");
+        let field = format!("{path}.path");
+        errors.extend(descending(target, &field));
+        if target.starts_with("..") && !target.starts_with("../") && target != ".." {
+            let detail = "must not start with '..'";
+            errors.push(FieldError::invalid(field, &target.into(), detail));
+        }
+        errors.extend(mode(item, "mode", &path));
+    }
+    errors
+}
+
+fn mode(owner: &Value, name: &str, path: &str) -> Option<FieldError> {
+    let mode = owner.get(name)?.as_i64()?;
+    if (0..=0o777).contains(&mode) {
+        return None;
+    }
+    let detail = "must be a number between 0 and 0777 (octal), both inclusive";
+    Some(FieldError::invalid(
+        format!("{path}.{name}"),
+        &mode.into(),
+        detail,
+    ))
+}
+
+/// A relative path that goes down only (`validateLocalDescendingPath`).
+pub(super) fn descending(target: &str, field: &str) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    if target.starts_with('/') {
+        let detail = "must be a relative path";
+        errors.push(FieldError::invalid(field, &target.into(), detail));
+    }
+    errors.extend(no_backsteps(target, field));
+    errors
+}
+
+fn no_backsteps(target: &str, field: &str) -> Option<FieldError> {
+    let back = target.split('/').any(|part| part == "..");
+    back.then(|| FieldError::invalid(field, &target.into(), "must not contain '..'"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_volume_is_of_one_kind_and_has_a_name_of_its_own() {
+        let volumes = [
+            json!({"name": "a", "emptyDir": {}}),
+            json!({"name": "a", "configMap": {"name": "c"}}),
+            json!({"name": "b", "emptyDir": {}, "configMap": {"name": "c"}}),
+            json!({"name": "c", "secret": {}}),
+        ];
+        let (known, errors) = validate(&volumes, "v");
+        let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            texts,
+            [
+                "v[1].name: Duplicate value: \"a\"",
+                "v[2].configMap: Forbidden: may not specify more than 1 volume type",
+                "v[3].secret.secretName: Required value",
+            ]
+        );
+        assert_eq!(known.keys().copied().collect::<Vec<_>>(), ["a"]);
+    }
+}
