@@ -13,7 +13,7 @@ use super::{
 };
 use crate::apply::{FieldManager, PathElement, Set};
 use crate::go;
-use crate::object::{GroupName, Metadata};
+use crate::object::{GroupName, JsonMap, Metadata};
 use crate::schema;
 use crate::status::{FieldError, Refusal, Status};
 use crate::storage::Revision;
@@ -36,7 +36,9 @@ impl ApiServer {
         ] {
             object.metadata_mut().remove(field);
         }
-        if !matches!(object.resource_version(), "" | "0") && !info.options.dry_run {
+        // Only a version counts here: text that is none is dropped, and a dry run shows anything.
+        let version = object.resource_version().parse::<Revision>();
+        if version.is_ok_and(|version| version != 0) && !info.options.dry_run {
             let message = "resourceVersion should not be set on objects to be created";
             return Err(Status::internal(message));
         }
@@ -157,6 +159,7 @@ impl ApiServer {
         let mut object = produce(self, &live)?;
         check_version(info, &object, revision, trace)?;
         object.set_meta("resourceVersion", revision.to_string());
+        object.set_meta("selfLink", Value::Null);
         self.allot(info, &mut object, Some(&live))?;
         before_update(info, &mut object, &live)?;
         trace
@@ -211,7 +214,9 @@ impl ApiServer {
         }
         object.set_meta("creationTimestamp", self.environment.now().to_string());
         object.set_meta("uid", self.environment.uid());
-        object.set_meta("resourceVersion", Value::Null);
+        if !info.options.dry_run {
+            object.set_meta("resourceVersion", Value::Null);
+        }
         restore(&mut object, &self.nothing(info), &endpoint(info)?.keeps);
         self.allot(info, &mut object, None)?;
         info.resource.prepare(&info.subresource, &mut object, None);
@@ -409,18 +414,35 @@ fn restore(object: &mut Value, live: &Value, keeps: &Set) {
 /// A write that changes nothing but the times of managers changes nothing
 /// (`handlers/fieldmanager/equality.go`).
 fn keep_idle_times(object: &mut Value, live: &Value) {
-    fn untimed(value: &Value) -> Value {
-        let mut value = value.clone();
-        if let Some(Value::Array(entries)) = value.pointer_mut("/metadata/managedFields") {
-            for entry in entries.iter_mut().filter_map(Value::as_object_mut) {
-                entry.remove("time");
-            }
-        }
-        value
-    }
-    if object != live && untimed(object) == untimed(live) {
+    if object != live && equal_but_for_times(object, live) {
         *object = live.clone();
     }
+}
+
+fn equal_but_for_times(a: &Value, b: &Value) -> bool {
+    equal_but_for("metadata", a, b, |a, b| {
+        equal_but_for("managedFields", a, b, |a, b| {
+            let (Some(a), Some(b)) = (a.as_array(), b.as_array()) else {
+                return false;
+            };
+            let untimed = |(a, b)| equal_but_for("time", a, b, |_, _| true);
+            a.len() == b.len() && a.iter().zip(b).all(untimed)
+        })
+    })
+}
+
+/// Whether two maps are equal but for one member, which `special` compares (`null` if absent).
+fn equal_but_for(
+    member: &str,
+    a: &Value,
+    b: &Value,
+    special: impl FnOnce(&Value, &Value) -> bool,
+) -> bool {
+    let (Some(x), Some(y)) = (a.as_object(), b.as_object()) else {
+        return a == b;
+    };
+    let others = |map| JsonMap::iter(map).filter(|(key, _)| key.as_str() != member);
+    special(&a[member], &b[member]) && others(x).eq(others(y))
 }
 
 pub(super) fn settle_namespace(info: &RequestInfo, object: &mut Value) -> Result<(), Refusal> {
