@@ -354,6 +354,19 @@ impl FieldError {
         }
     }
 
+    /// Whether rules in CEL cannot be evaluated on an object with this mistake
+    /// (`hasBlockingErr` of the custom resource strategy).
+    pub(crate) fn hinders_rules(&self) -> bool {
+        matches!(
+            self.problem,
+            Problem::NotSupported
+                | Problem::Required
+                | Problem::TooLong
+                | Problem::TooMany
+                | Problem::TypeInvalid
+        )
+    }
+
     fn body(&self) -> String {
         let mut body = match self.problem {
             Problem::Required => "Required value",

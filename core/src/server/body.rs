@@ -3,7 +3,9 @@
 
 use serde_json::Value;
 
+use super::custom::{Custom, missing_kind};
 use super::request::{FieldValidation, RequestInfo};
+use super::resource::Definition;
 use crate::go;
 use crate::json::{self, Node};
 use crate::object::GroupVersion;
@@ -49,6 +51,9 @@ pub(super) fn decode_object(
         }
         _ => return Err(Status::unsupported_media_type(&MEDIA_TYPES)),
     };
+    if let Definition::Custom(custom) = &info.resource.definition {
+        return decode_custom(info, custom, node, body);
+    }
     check_kind(info, &node)?;
     let resource = &info.resource;
     let Decoded {
@@ -57,6 +62,34 @@ pub(super) fn decode_object(
     } = schema::decode(node, &resource.root).map_err(|error| unhandled(info, &error))?;
     let warnings = weigh(info, complaints, |error| unhandled(info, error))?;
     finish(info, &mut value);
+    Ok((value, warnings))
+}
+
+/// Decodes a custom resource: what it says of its own kind is believed, and checked later.
+fn decode_custom(
+    info: &RequestInfo,
+    custom: &Custom,
+    node: Node,
+    body: &[u8],
+) -> Result<(Value, Vec<String>), Refusal> {
+    let resource = &info.resource;
+    let kind = node.text("kind").unwrap_or_default().to_owned();
+    if kind.is_empty() {
+        let error = missing_kind(&String::from_utf8_lossy(body));
+        let summary = summary(body);
+        return Err(unrecognized(info, &format!("{error} ({summary})")));
+    }
+    let api_version = node.text("apiVersion").unwrap_or_default();
+    let found = GroupVersion::parse(api_version).unwrap_or_else(|| GroupVersion::new("", ""));
+    let refuse = |error: &str| {
+        let (version, expected) = (go::quote(&found.version), &resource.kind);
+        Status::bad_request(format!(
+            "{kind} in version {version} cannot be handled as a {expected}: {error}"
+        ))
+    };
+    let (value, complaints) = custom.decode(node).map_err(|error| refuse(&error))?;
+    let warnings = weigh(info, complaints, refuse)?;
+    check_version(&found, &resource.group_version)?;
     Ok((value, warnings))
 }
 
@@ -70,6 +103,12 @@ pub(super) fn decode_patched(
         let error = crate::status::FieldError::invalid("patch", &text.as_str().into(), error);
         Status::invalid(&crate::object::GroupName::new("", ""), "", &[error])
     };
+    if let Definition::Custom(custom) = &info.resource.definition {
+        let (value, complaints) = custom
+            .decode_patched(patched)
+            .map_err(|error| refuse(&error))?;
+        return Ok((value, weigh(info, complaints, refuse)?));
+    }
     let Decoded {
         mut value,
         complaints,
@@ -112,11 +151,7 @@ fn check_kind(info: &RequestInfo, node: &Node) -> Result<(), Refusal> {
         None | Some("") => expected.clone(),
         Some(text) => GroupVersion::parse(text).unwrap_or_else(|| expected.clone()),
     };
-    if found != *expected {
-        return Err(Status::bad_request(format!(
-            "the API version in the data ({found}) does not match the expected API version ({expected})"
-        )));
-    }
+    check_version(&found, expected)?;
     if !kind.is_empty() && kind != resource.kind {
         let version = &expected.version;
         return Err(Status::bad_request(format!(
@@ -129,6 +164,32 @@ fn check_kind(info: &RequestInfo, node: &Node) -> Result<(), Refusal> {
         )));
     }
     Ok(())
+}
+
+fn check_version(found: &GroupVersion, expected: &GroupVersion) -> Result<(), Refusal> {
+    if found == expected {
+        return Ok(());
+    }
+    Err(Status::bad_request(format!(
+        "the API version in the data ({found}) does not match the expected API version ({expected})"
+    )))
+}
+
+/// The start of a body that cannot be decoded (`summarizeData`): as text if it looks like JSON.
+fn summary(body: &[u8]) -> String {
+    const MOST: usize = 30;
+    let (start, more) = match body.get(..MOST) {
+        Some(start) if body.len() > MOST => (start, " ..."),
+        _ => (body, ""),
+    };
+    match body.first() {
+        None => "<empty>".to_owned(),
+        Some(b'{') => format!("{}{more}", String::from_utf8_lossy(start)),
+        Some(_) => {
+            let hex: String = start.iter().map(|byte| format!("{byte:02x}")).collect();
+            format!("{hex}{more}")
+        }
+    }
 }
 
 fn unhandled(info: &RequestInfo, error: &str) -> Refusal {

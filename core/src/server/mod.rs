@@ -1,6 +1,7 @@
 //! The API server: from an HTTP request to an HTTP response.
 
 mod body;
+mod custom;
 mod delete;
 mod facts;
 mod kinds;
@@ -17,6 +18,7 @@ use std::sync::Arc;
 use http::{HeaderValue, Request, Response, StatusCode, header};
 use serde_json::Value;
 
+pub use custom::{Custom, ScalePaths};
 pub use facts::{Fact, Facts};
 pub use kinds::Rules;
 pub use request::{Options, RequestInfo};
@@ -103,7 +105,7 @@ impl ApiServer {
         body: &[u8],
         trace: &mut Trace,
     ) -> Result<Answer, Refusal> {
-        match (info.verb.as_str(), info.name.is_empty()) {
+        let answer = match (info.verb.as_str(), info.name.is_empty()) {
             ("get", false) => self.get(info, trace),
             ("get", true) => self.list(info),
             ("create", true) => self.create(info, body, trace),
@@ -112,7 +114,11 @@ impl ApiServer {
             ("delete", false) => self.delete(info, body, trace),
             ("delete", true) => self.delete_collection(info, body, trace),
             _ => Err(Status::method_not_allowed()),
+        };
+        if info.verb != "get" && custom::defines_kinds(&info.resource) {
+            self.serve_custom_resources();
         }
+        answer
     }
 
     /// The store below, to look at.

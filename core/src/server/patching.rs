@@ -200,10 +200,15 @@ fn to_proper_version(
     config: &Value,
     mut merged: Value,
 ) -> Result<Value, Refusal> {
+    let resource = &info.resource;
+    if let Definition::Custom(custom) = &resource.definition {
+        // Nothing is decoded, so nothing is lost: what is null or undeclared is even stored.
+        custom.fill_in(&mut merged);
+        return Ok(merged);
+    }
     let managed = merged
         .metadata()
         .and_then(|meta| meta.get("managedFields").cloned());
-    let resource = &info.resource;
     if resource.is_builtin() {
         let gv = &resource.group_version;
         let kind = format!("{}/{}, Kind={}", gv.group, gv.version, resource.kind);

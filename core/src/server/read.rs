@@ -64,8 +64,7 @@ pub(super) fn list_of(info: &RequestInfo, revision: Revision, mut items: Vec<Val
                 item.remove("apiVersion");
             }
         }
-        #[allow(unreachable_patterns)]
-        _ => metadata["continue"] = "".into(),
+        Definition::Custom(_) => metadata["continue"] = "".into(),
     }
     json!({
         "kind": format!("{}List", resource.kind),

@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::custom::{self, Custom};
 use super::kinds::{self, Rules};
 use crate::apply::Set;
 use crate::object::{GroupName, GroupVersion};
+use crate::schema::custom::numbers_as_stored;
 use crate::schema::{Struct, builtin};
 use crate::status::FieldError;
 use crate::storage::Store;
@@ -44,6 +46,8 @@ pub struct Resource {
 pub enum Definition {
     /// By its type, and rules of its own.
     Builtin(Rules),
+    /// As untyped JSON, by the schema of a CustomResourceDefinition.
+    Custom(Custom),
 }
 
 /// One path to an object.
@@ -64,6 +68,10 @@ pub enum Generation {
     Spec,
     /// A change of the spec or of the annotations.
     SpecAndAnnotations,
+    /// A change of anything but the metadata.
+    AllButMetadata,
+    /// A change of anything but the metadata and the status.
+    AllButMetadataAndStatus,
 }
 
 impl Resource {
@@ -75,6 +83,29 @@ impl Resource {
     /// `Deployment.apps`.
     pub fn group_kind(&self) -> GroupName {
         GroupName::new(&self.group_version.group, &self.kind)
+    }
+
+    /// `Deployment.apps`, as messages name an object: of custom resources what it says itself.
+    pub(super) fn group_kind_of(&self, object: &Value) -> GroupName {
+        match &self.definition {
+            Definition::Builtin(_) => self.group_kind(),
+            Definition::Custom(_) => custom::group_kind_of(object),
+        }
+    }
+
+    /// Gives an object the form in which it is stored.
+    pub(super) fn before_storing(&self, object: &mut Value) {
+        if let Definition::Custom(_) = &self.definition {
+            numbers_as_stored(object);
+        }
+    }
+
+    /// A stored object as it is read.
+    pub(super) fn read_back(&self, stored: &Arc<Value>) -> Arc<Value> {
+        match &self.definition {
+            Definition::Builtin(_) => Arc::clone(stored),
+            Definition::Custom(custom) => custom.read_back(stored),
+        }
     }
 
     /// Whether a subresource is served.
@@ -97,6 +128,7 @@ impl Resource {
     ) -> Result<(), Vec<FieldError>> {
         match &self.definition {
             Definition::Builtin(rules) => (rules.allot)(object, live, store),
+            Definition::Custom(_) => Ok(()),
         }
     }
 
@@ -107,6 +139,7 @@ impl Resource {
                 (rules.status.prepare)(object, live);
             }
             (Definition::Builtin(rules), live) => (rules.prepare)(object, live),
+            (Definition::Custom(custom), live) => custom.prepare(object, live),
         }
     }
 
@@ -122,6 +155,7 @@ impl Resource {
                 (rules.status.validate)(object, live)
             }
             (Definition::Builtin(rules), live) => (rules.validate)(object, live),
+            (Definition::Custom(custom), live) => custom.validate(subresource, object, live),
         }
     }
 
@@ -130,6 +164,7 @@ impl Resource {
         match &self.definition {
             Definition::Builtin(_) if subresource == "status" => Vec::new(),
             Definition::Builtin(rules) => (rules.warn)(object, live),
+            Definition::Custom(custom) => custom.warn(subresource, object, live),
         }
     }
 
@@ -138,6 +173,7 @@ impl Resource {
         let requested = requested.map(|seconds| if seconds < 0 { 1 } else { seconds });
         match &self.definition {
             Definition::Builtin(rules) => rules.grace.map(|grace| grace(object, requested)),
+            Definition::Custom(_) => None,
         }
     }
 
@@ -145,16 +181,21 @@ impl Resource {
     pub(super) fn returns_deleted(&self) -> bool {
         match &self.definition {
             Definition::Builtin(rules) => rules.returns_deleted,
+            Definition::Custom(_) => false,
         }
     }
 
     /// The fields that collections can be selected by, and whether the kind has a list of its
     /// own, which shows in what an unknown one is answered.
     pub(super) fn selectable_fields(&self) -> (Vec<&str>, bool) {
-        let Definition::Builtin(rules) = &self.definition;
         let mut fields = vec!["metadata.name", "metadata.namespace"];
-        fields.extend(rules.fields);
-        (fields, !rules.fields.is_empty())
+        match &self.definition {
+            Definition::Builtin(rules) => {
+                fields.extend(rules.fields);
+                (fields, !rules.fields.is_empty())
+            }
+            Definition::Custom(_) => (fields, true),
+        }
     }
 
     /// The path of an object in the API.
@@ -188,12 +229,18 @@ pub struct Resources {
 impl Resources {
     /// The built-in kinds.
     pub fn builtin() -> Self {
+        let kinds = kinds::all().into_iter().filter_map(Builtin::resource);
         Self {
-            all: kinds::all()
-                .into_iter()
-                .filter_map(Builtin::resource)
-                .collect(),
+            all: kinds.chain(custom::definitions()).collect(),
         }
+    }
+
+    /// The built-in kinds, and those of these CustomResourceDefinitions.
+    pub(super) fn with_custom<'a>(definitions: impl Iterator<Item = &'a Value>) -> Self {
+        let mut resources = Self::builtin();
+        let custom = definitions.flat_map(custom::served_by);
+        resources.all.extend(custom.map(Arc::new));
+        resources
     }
 
     /// The resource at a path's group, version and plural name.

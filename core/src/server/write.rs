@@ -6,10 +6,10 @@ use std::sync::Arc;
 use http::StatusCode;
 use serde_json::Value;
 
-use super::resource::{Endpoint, Generation};
+use super::resource::{Definition, Endpoint, Generation};
 use super::{
-    Answer, ApiServer, DEFAULT_NAMESPACE, Fact, RequestInfo, Trace, body, delete, kinds::metadata,
-    scale, storage_key,
+    Answer, ApiServer, Custom, DEFAULT_NAMESPACE, Fact, RequestInfo, Trace, body, delete,
+    kinds::metadata, scale, storage_key,
 };
 use crate::apply::{FieldManager, PathElement, Set};
 use crate::go;
@@ -126,8 +126,9 @@ impl ApiServer {
         produce: impl FnOnce(&Self, &Value) -> Result<Value, Refusal>,
     ) -> Result<Answer, Refusal> {
         let key = storage_key(&info.resource, &info.namespace, &info.name);
-        let stored = self.store.get(&key);
-        let Some((revision, live)) = stored.map(|(revision, live)| (revision, Arc::clone(live)))
+        let found = self.store.get(&key);
+        let Some((revision, stored)) =
+            found.map(|(revision, stored)| (revision, Arc::clone(stored)))
         else {
             if !may_create && !info.resource.create_on_update {
                 return Err(Status::not_found(&info.group_resource(), &info.name));
@@ -139,6 +140,7 @@ impl ApiServer {
                 ..Answer::ok(object.as_ref().clone())
             });
         };
+        let live = info.resource.read_back(&stored);
         if !uid.is_empty() && uid != live.uid() {
             trace.facts.push(Fact::UidDiffered {
                 sent: uid.to_owned(),
@@ -170,13 +172,15 @@ impl ApiServer {
             self.finish_deletion(info, &key, revision, trace)?;
             return Ok(Answer::ok(object));
         }
-        if object == *live {
+        info.resource.before_storing(&mut object);
+        if object == *stored {
             trace.facts.push(Fact::Unchanged(revision));
-            return Ok(Answer::ok(object));
+            return Ok(Answer::ok(live.as_ref().clone()));
         }
         if info.options.dry_run {
             trace.facts.push(Fact::DryRun);
-            return Ok(Answer::ok(object));
+            let object = info.resource.read_back(&Arc::new(object));
+            return Ok(Answer::ok(object.as_ref().clone()));
         }
         let put = self.store.put_if(&key, revision, |after| {
             trace.facts.push(Fact::Stored {
@@ -186,7 +190,8 @@ impl ApiServer {
             object.set_meta("resourceVersion", after.to_string());
             Arc::new(object)
         });
-        let object = put.map_err(|_| Status::modified(&info.group_resource(), &info.name))?;
+        let stored = put.map_err(|_| Status::modified(&info.group_resource(), &info.name))?;
+        let object = info.resource.read_back(&stored);
         Ok(Answer::ok(object.as_ref().clone()))
     }
 
@@ -223,7 +228,7 @@ impl ApiServer {
         if info.resource.generation != Generation::None {
             object.set_meta("generation", 1);
         }
-        let kind = info.resource.group_kind();
+        let kind = info.resource.group_kind_of(&object);
         let mut errors = info.resource.validate(&info.subresource, &object, None);
         if errors.is_empty() {
             errors = metadata::create(&object);
@@ -243,9 +248,10 @@ impl ApiServer {
                 Status::being_deleted(&resource, object.name())
             });
         }
+        info.resource.before_storing(&mut object);
         if info.options.dry_run {
             trace.facts.push(Fact::DryRun);
-            return Ok(Arc::new(object));
+            return Ok(info.resource.read_back(&Arc::new(object)));
         }
         let name = object.name().to_owned();
         self.store
@@ -254,6 +260,7 @@ impl ApiServer {
                 object.set_meta("resourceVersion", revision.to_string());
                 Arc::new(object)
             })
+            .map(|stored| info.resource.read_back(&stored))
             .map_err(|_| Status::already_exists(&resource, &name))
     }
 
@@ -343,7 +350,12 @@ fn before_update(info: &RequestInfo, object: &mut Value, live: &Value) -> Result
         object.set_meta(field, value.cloned().unwrap_or(Value::Null));
     };
     keep(object, "generation");
-    restore(object, live, &endpoint(info)?.keeps);
+    match &info.resource.definition {
+        Definition::Custom(_) if info.subresource == "status" => {
+            Custom::keep_all_but_status(object, live);
+        }
+        _ => restore(object, live, &endpoint(info)?.keeps),
+    }
     info.resource.prepare(&info.subresource, object, Some(live));
     if object.uid().is_empty() {
         keep(object, "uid");
@@ -371,7 +383,7 @@ fn before_update(info: &RequestInfo, object: &mut Value, live: &Value) -> Result
     if errors.is_empty() {
         return Ok(());
     }
-    let kind = info.resource.group_kind();
+    let kind = info.resource.group_kind_of(object);
     Err(Status::invalid(&kind, object.name(), &errors))
 }
 
@@ -381,7 +393,21 @@ fn rises(generation: Generation, object: &Value, live: &Value) -> bool {
         Generation::None => false,
         Generation::Spec => differs("/spec"),
         Generation::SpecAndAnnotations => differs("/spec") || differs("/metadata/annotations"),
+        Generation::AllButMetadata => differ_besides(&["metadata"], object, live),
+        Generation::AllButMetadataAndStatus => {
+            differ_besides(&["metadata", "status"], object, live)
+        }
     }
+}
+
+/// Whether anything but these members differs.
+fn differ_besides(members: &[&str], object: &Value, live: &Value) -> bool {
+    let others = |value: &Value| {
+        let mut map = value.as_object().cloned().unwrap_or_default();
+        map.retain(|name, _| !members.contains(&name.as_str()));
+        map
+    };
+    others(object) != others(live)
 }
 
 /// Puts back the fields that a write through this endpoint does not change.

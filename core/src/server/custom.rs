@@ -1,0 +1,379 @@
+//! Custom resources: objects of a kind that a CustomResourceDefinition describes
+//! (`k8s.io/apiextensions-apiserver/pkg/registry/customresource`,
+//! `pkg/apiserver/customresource_handler.go`). They are JSON that a schema shapes, not Go structs.
+
+mod definition;
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::kinds::{metadata, names};
+use super::{ApiServer, Resources};
+use crate::go;
+use crate::json::{self, Node};
+use crate::object::{GroupName, GroupVersion, Metadata, text};
+pub(super) use definition::{defines_kinds, definitions, served_by};
+
+use crate::schema::custom::{self, Before};
+use crate::schema::openapi::Schema;
+use crate::status::FieldError;
+
+/// What a CustomResourceDefinition says of one version of its kind.
+#[derive(Debug)]
+pub struct Custom {
+    /// The group and version that it serves.
+    pub group_version: GroupVersion,
+    /// The kind.
+    pub kind: String,
+    /// The schema; without one nothing is known, and everything is removed.
+    pub schema: Option<Schema>,
+    /// Whether the status is written by itself only.
+    pub has_status: bool,
+    /// Where `/scale` finds what it shows.
+    pub scale: Option<ScalePaths>,
+    /// What every request for this version is warned of.
+    pub deprecation: Option<String>,
+}
+
+/// Where in an object `/scale` finds what it shows: paths such as `.spec.replicas`.
+#[derive(Debug)]
+pub struct ScalePaths {
+    /// The wanted number.
+    pub spec_replicas: String,
+    /// The observed number.
+    pub status_replicas: String,
+    /// A label selector as text.
+    pub label_selector: Option<String>,
+}
+
+/// A document whose kind is missing (`runtime.NewMissingKindErr`); `shown` is the document.
+pub(super) fn missing_kind(shown: &str) -> String {
+    format!("Object 'Kind' is missing in '{shown}'")
+}
+
+/// The group and kind that an object says it has.
+pub(super) fn group_kind_of(object: &Value) -> GroupName {
+    let group = GroupVersion::parse(text(object, "apiVersion")).map(|gv| gv.group);
+    GroupName::new(group.unwrap_or_default(), text(object, "kind"))
+}
+
+impl ApiServer {
+    /// Serves what the stored CustomResourceDefinitions describe, and nothing else besides the
+    /// built-in kinds.
+    pub(super) fn serve_custom_resources(&mut self) {
+        let definitions = self.store.range(definition::STORED_BELOW);
+        let definitions: Vec<Arc<Value>> = definitions.map(|(_, _, d)| Arc::clone(d)).collect();
+        let resources = Resources::with_custom(definitions.iter().map(AsRef::as_ref));
+        self.resources = Arc::new(resources);
+    }
+}
+
+impl Custom {
+    /// Decodes a document and fills in defaults. With the object comes what strict decoding
+    /// complains of.
+    ///
+    /// # Errors
+    /// The decoder's error, if it is no object or its metadata is malformed.
+    pub(super) fn decode(&self, node: Node) -> Result<(Value, Vec<String>), String> {
+        if !matches!(node, Node::Object(_)) {
+            return Err(format!(
+                "json: cannot unmarshal {} into Go value of type map[string]interface {{}}",
+                node.go_kind()
+            ));
+        }
+        let mut complaints = json::duplicates(&node);
+        let mut object = Value::from(node);
+        custom::numbers_as_read(&mut object);
+        complaints.extend(self.coerce(&mut object, false)?);
+        self.fill_in(&mut object);
+        Ok((object, complaints))
+    }
+
+    /// Decodes what a patch made of an object.
+    ///
+    /// # Errors
+    /// The decoder's error, if it is no object, has no kind, or its metadata is malformed.
+    pub(super) fn decode_patched(&self, patched: Value) -> Result<(Value, Vec<String>), String> {
+        if patched.is_object() && text(&patched, "kind").is_empty() {
+            return Err(missing_kind(&go::json(&patched)));
+        }
+        self.decode(Node::from(patched))
+    }
+
+    /// Fills in defaults, if it is an object of this kind.
+    pub(super) fn fill_in(&self, object: &mut Value) {
+        if let (true, Some(schema)) = (self.is_of_kind(object), self.schema_for(object)) {
+            custom::fill_in(object, schema);
+        }
+    }
+
+    /// What was stored, as it is read: undeclared and malformed fields are gone, defaults are
+    /// filled in. Only an apply stores anything that this changes.
+    pub(super) fn read_back(&self, stored: &Arc<Value>) -> Arc<Value> {
+        let mut object = stored.as_ref().clone();
+        object["apiVersion"] = self.group_version.to_string().into();
+        if self.coerce(&mut object, true).is_err() {
+            return Arc::clone(stored);
+        }
+        self.fill_in(&mut object);
+        if object.generation() == 0 {
+            object.set_meta("generation", 1);
+        }
+        if object == **stored {
+            Arc::clone(stored)
+        } else {
+            Arc::new(object)
+        }
+    }
+
+    /// Does to untyped JSON what decoding does to a Go struct (`unstructuredSchemaCoercer`).
+    fn coerce(&self, object: &mut Value, lenient: bool) -> Result<Vec<String>, String> {
+        let mut complaints = Vec::new();
+        let metadata = match object.get("metadata") {
+            None => None,
+            Some(metadata) => {
+                let (metadata, unknown) = custom::coerce_metadata(metadata, "", lenient)?;
+                complaints.extend(unknown);
+                Some(metadata)
+            }
+        };
+        let api_version = text(object, "apiVersion");
+        if GroupVersion::parse(api_version).is_none() {
+            return Err(format!("unexpected GroupVersion string: {api_version}"));
+        }
+        if self.is_of_kind(object) {
+            let schema = self.schema_for(object);
+            let removed = custom::prune(object, schema);
+            complaints.extend(
+                removed
+                    .iter()
+                    .map(|path| format!("unknown field \"{path}\"")),
+            );
+            custom::prune_nulls(object, schema);
+            complaints.extend(custom::coerce(object, schema, lenient)?);
+        }
+        if let Some(metadata) = metadata {
+            object["metadata"] = metadata;
+        }
+        Ok(complaints)
+    }
+
+    /// Whether group and kind are these; the version may be another.
+    fn is_of_kind(&self, object: &Value) -> bool {
+        let group = GroupVersion::parse(text(object, "apiVersion")).map(|gv| gv.group);
+        group.is_some_and(|group| group == self.group_version.group)
+            && text(object, "kind") == self.kind
+    }
+
+    fn schema_for(&self, object: &Value) -> Option<&Schema> {
+        let own = text(object, "apiVersion") == self.group_version.to_string();
+        self.schema.as_ref().filter(|_| own)
+    }
+
+    /// Settles what a write through the main resource or the status may not decide.
+    pub(super) fn prepare(&self, object: &mut Value, live: Option<&Value>) {
+        if live.is_none()
+            && self.has_status
+            && let Value::Object(map) = object
+        {
+            map.remove("status");
+        }
+    }
+
+    /// A write of the status changes nothing else, but who owns what.
+    pub(super) fn keep_all_but_status(object: &mut Value, live: &Value) {
+        let mut kept = live.clone();
+        let managed = object.metadata().and_then(|meta| meta.get("managedFields"));
+        kept.set_meta("managedFields", managed.cloned().unwrap_or(Value::Null));
+        if let Value::Object(map) = &mut kept {
+            match object.get("status") {
+                Some(status) => map.insert("status".to_owned(), status.clone()),
+                None => map.remove("status"),
+            };
+        }
+        *object = kept;
+    }
+
+    /// Checks an object (`customResourceStrategy` and `statusStrategy`).
+    pub(super) fn validate(
+        &self,
+        subresource: &str,
+        object: &Value,
+        live: Option<&Value>,
+    ) -> Vec<FieldError> {
+        let mut errors = self.type_errors(object);
+        let of_status = subresource == "status";
+        if errors.is_empty() {
+            if live.is_none() {
+                errors.extend(metadata::of_any_kind(object, names::subdomain));
+            }
+            if let Some(live) = live {
+                errors.extend(metadata::update_of_any_kind(object, live));
+            }
+            errors.extend(match (live, of_status) {
+                (Some(live), true) => self.status_errors(object, live),
+                _ => self.value_errors(object, live),
+            });
+            errors.extend(self.scale_errors(object, of_status));
+        }
+        let Some(schema) = &self.schema else {
+            return errors;
+        };
+        if !of_status {
+            errors.extend(custom::validate_embedded(object, schema));
+        }
+        // What was there twice before may stay.
+        if live.is_none_or(|live| custom::duplicates(live, schema).is_empty()) {
+            errors.extend(custom::duplicates(object, schema));
+        }
+        if schema.uses_rules() && errors.iter().any(FieldError::hinders_rules) {
+            errors.push(FieldError::invalid(
+                "<nil>",
+                &Value::Null,
+                "some validation rules were not checked because the object was invalid; \
+                 correct the existing errors to complete validation",
+            ));
+        }
+        errors
+    }
+
+    fn type_errors(&self, object: &Value) -> Vec<FieldError> {
+        let expected = [
+            ("kind", self.kind.clone()),
+            ("apiVersion", self.group_version.to_string()),
+        ];
+        let wrong = expected
+            .into_iter()
+            .filter(|(field, expected)| text(object, field) != *expected);
+        wrong
+            .map(|(field, expected)| {
+                let found = Value::from(text(object, field));
+                FieldError::invalid(field, &found, format!("must be {expected}"))
+            })
+            .collect()
+    }
+
+    fn value_errors(&self, object: &Value, live: Option<&Value>) -> Vec<FieldError> {
+        let Some(schema) = &self.schema else {
+            return Vec::new();
+        };
+        let before = live.map(|value| Before { value, schema });
+        custom::validate(object, schema, "", before)
+    }
+
+    /// The status is checked by itself, so messages do not say that it is in the status.
+    fn status_errors(&self, object: &Value, live: &Value) -> Vec<FieldError> {
+        let schema = self.schema.as_ref();
+        let schema = schema.and_then(|schema| schema.properties.get("status"));
+        let (Some(schema), Some(status)) = (schema, object.get("status")) else {
+            return Vec::new();
+        };
+        let before = live.get("status").map(|value| Before { value, schema });
+        custom::validate(status, schema, "status", before)
+    }
+
+    fn scale_errors(&self, object: &Value, of_status: bool) -> Vec<FieldError> {
+        let Some(scale) = &self.scale else {
+            return Vec::new();
+        };
+        let mut errors = Vec::new();
+        if !of_status {
+            errors.extend(replicas_error(object, &scale.spec_replicas));
+        }
+        errors.extend(replicas_error(object, &scale.status_replicas));
+        if let Some(path) = &scale.label_selector
+            && let Some(problem) = mistaken(object, path, "string", Value::is_string)
+        {
+            errors.push(FieldError::invalid(path, &"".into(), problem));
+        }
+        errors
+    }
+
+    /// Finalizers that nobody may recognize deserve a warning.
+    pub(super) fn warn(
+        &self,
+        subresource: &str,
+        object: &Value,
+        live: Option<&Value>,
+    ) -> Vec<String> {
+        if subresource == "status" {
+            return Vec::new();
+        }
+        let before = live.map(Metadata::finalizers).unwrap_or_default();
+        let mut added: Vec<&str> = object.finalizers();
+        added.retain(|finalizer| !before.contains(finalizer));
+        added.sort_unstable();
+        added.dedup();
+        added.into_iter().flat_map(finalizer_warnings).collect()
+    }
+}
+
+/// `validateKubeFinalizerName`.
+fn finalizer_warnings(finalizer: &str) -> Vec<String> {
+    const STANDARD: [&str; 3] = ["orphan", "foregroundDeletion", "kubernetes"];
+    let say = |what: &str| format!("metadata.finalizers: {}: {what}", go::quote(finalizer));
+    let mut warnings: Vec<String> = names::qualified(finalizer)
+        .iter()
+        .map(|problem| say(problem))
+        .collect();
+    if !finalizer.contains('/') && !STANDARD.contains(&finalizer) {
+        warnings.push(say(if finalizer.contains('.') {
+            "prefer a domain-qualified finalizer name including a path (/) to avoid accidental \
+             conflicts with other finalizer writers"
+        } else {
+            "prefer a domain-qualified finalizer name to avoid accidental conflicts with other \
+             finalizer writers"
+        }));
+    }
+    warnings
+}
+
+fn replicas_error(object: &Value, path: &str) -> Option<FieldError> {
+    if let Some(problem) = mistaken(object, path, "int64", Value::is_i64) {
+        return Some(FieldError::invalid(path, &0.into(), problem));
+    }
+    let replicas = at(object, path)?.as_i64()?;
+    let problem = if replicas < 0 {
+        "should be a non-negative integer".to_owned()
+    } else if replicas > i64::from(i32::MAX) {
+        format!("should be less than or equal to {}", i32::MAX)
+    } else {
+        return None;
+    };
+    Some(FieldError::invalid(path, &replicas.into(), problem))
+}
+
+/// The names on a path such as `.spec.replicas`.
+fn steps(path: &str) -> impl Iterator<Item = &str> {
+    path.strip_prefix('.').unwrap_or(path).split('.')
+}
+
+fn at<'a>(object: &'a Value, path: &str) -> Option<&'a Value> {
+    steps(path).try_fold(object, |value, name| value.get(name))
+}
+
+/// Why the value on a path cannot be had (`unstructured.NestedFieldNoCopy`).
+fn mistaken(object: &Value, path: &str, wanted: &str, fits: fn(&Value) -> bool) -> Option<String> {
+    let mut value = object;
+    let mut walked = String::new();
+    for name in steps(path) {
+        let Value::Object(map) = value else {
+            return Some(format!(
+                "{walked} accessor error: {} is of the type {}, expected map[string]interface{{}}",
+                go::print(value),
+                go::reflect_type(value),
+            ));
+        };
+        walked.push('.');
+        walked.push_str(name);
+        value = map.get(name)?;
+    }
+    (!fits(value)).then(|| {
+        format!(
+            "{walked} accessor error: {} is of the type {}, expected {wanted}",
+            go::print(value),
+            go::reflect_type(value),
+        )
+    })
+}
