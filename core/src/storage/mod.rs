@@ -1,11 +1,17 @@
-//! The etcd part: one revision counter, every version of every key, compare-and-put.
+//! The etcd part: one revision counter, every version of every key, compare-and-put, reads in the
+//! past, and compaction.
 //!
 //! Values are opaque here. Cloning a store copies a few pointers; clones share their history.
 
+mod watch_cache;
+
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use imbl::{OrdMap, Vector};
 use serde_json::Value;
+
+pub use watch_cache::WatchCache;
 
 /// A revision of the whole store; every change takes the next one. A key's *mod revision* is what
 /// the API server shows as `resourceVersion`.
@@ -55,6 +61,8 @@ pub struct Store {
     revision: Revision,
     compacted: Revision,
     keys: OrdMap<Arc<str>, Vector<Version>>,
+    /// Every change, one per revision, oldest first. Compaction leaves it alone: what has already
+    /// been sent to a watch, or is held by a watch cache, does not go away with it.
     log: Vector<Change>,
 }
 
@@ -113,6 +121,50 @@ impl Store {
             })
     }
 
+    /// The values under keys that begin with `prefix` as they were at a revision, in key order.
+    ///
+    /// # Errors
+    /// If that revision has been compacted away, or is still to come.
+    pub fn range_at(
+        &self,
+        prefix: &str,
+        revision: Revision,
+    ) -> Result<Vec<(Arc<str>, Arc<Value>)>, RevisionError> {
+        if revision > self.revision {
+            return Err(RevisionError::Future(self.revision));
+        }
+        if revision < self.compacted {
+            return Err(RevisionError::Compacted(self.compacted));
+        }
+        Ok(self.rewound(prefix, revision))
+    }
+
+    /// The values as they were at a revision, compacted or not: those of now with every later
+    /// change taken back.
+    pub(crate) fn rewound(&self, prefix: &str, revision: Revision) -> Vec<(Arc<str>, Arc<Value>)> {
+        let now = self
+            .range(prefix)
+            .map(|(key, _, object)| (Arc::clone(key), Arc::clone(object)));
+        let mut taken_back = BTreeMap::new();
+        for change in self.log_after(revision) {
+            if change.key.starts_with(prefix) {
+                let first = taken_back.entry(Arc::clone(&change.key));
+                first.or_insert_with(|| change.before.clone());
+            }
+        }
+        if taken_back.is_empty() {
+            return now.collect();
+        }
+        let mut then: BTreeMap<_, _> = now.collect();
+        for (key, before) in taken_back {
+            match before {
+                Some(object) => then.insert(key, object),
+                None => then.remove(&key),
+            };
+        }
+        then.into_iter().collect()
+    }
+
     /// The changes after a revision, oldest first.
     ///
     /// # Errors
@@ -121,14 +173,19 @@ impl Store {
         &self,
         revision: Revision,
     ) -> Result<impl Iterator<Item = &Change>, RevisionError> {
-        if revision + 1 < self.compacted {
+        if revision.saturating_add(1) < self.compacted {
             return Err(RevisionError::Compacted(self.compacted));
         }
-        let start = self
-            .log
-            .binary_search_by_key(&(revision + 1), |change| change.revision)
-            .unwrap_or_else(|insertion| insertion);
-        Ok(self.log.iter().skip(start))
+        Ok(self.log_after(revision))
+    }
+
+    /// The changes after a revision, compacted or not, oldest first.
+    pub(crate) fn log_after(&self, revision: Revision) -> impl Iterator<Item = &Change> {
+        // There is one change per revision, the last one being the current.
+        let newer = self.revision.saturating_sub(revision);
+        let newer = usize::try_from(newer).unwrap_or(usize::MAX);
+        let start = self.log.len().saturating_sub(newer);
+        self.log.focus().narrow(start..).into_iter()
     }
 
     /// Writes a key if its mod revision is still `expected` (0: if it does not exist); `object`
@@ -161,7 +218,8 @@ impl Store {
         Ok(self.revision)
     }
 
-    /// Forgets all versions that were no longer current at `revision`.
+    /// Forgets all versions that were no longer current at `revision`. Changes from `revision` on
+    /// can still be watched, but what the change at `revision` itself replaced is gone.
     ///
     /// # Errors
     /// If that revision is in the future, or already compacted.
@@ -173,12 +231,6 @@ impl Store {
             return Err(RevisionError::Compacted(self.compacted));
         }
         self.compacted = revision;
-        self.log = self
-            .log
-            .iter()
-            .filter(|change| change.revision >= revision)
-            .cloned()
-            .collect();
         let keys = std::mem::take(&mut self.keys);
         self.keys = keys
             .into_iter()
@@ -313,5 +365,31 @@ mod tests {
         assert_eq!(store.get("/a").map(|(r, _)| r), Some(3));
         assert!(store.changes_after(2).is_err());
         assert_eq!(store.changes_after(3).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn the_past_can_be_read_until_it_is_compacted() {
+        let mut store = Store::starting_after(10);
+        put(&mut store, "/x/a", 0, json!(1)).unwrap();
+        put(&mut store, "/x/b", 0, json!(1)).unwrap();
+        put(&mut store, "/x/a", 11, json!(2)).unwrap();
+        store.delete_if("/x/b", 12).unwrap();
+        let at = |store: &Store, revision| {
+            store.range_at("/x/", revision).map(|found| {
+                let found = found.into_iter();
+                found
+                    .map(|(key, value)| format!("{key}={value}"))
+                    .collect::<Vec<_>>()
+            })
+        };
+        assert_eq!(at(&store, 10), Ok(vec![]));
+        assert_eq!(at(&store, 11), Ok(vec!["/x/a=1".to_owned()]));
+        let both = vec!["/x/a=2".to_owned(), "/x/b=1".to_owned()];
+        assert_eq!(at(&store, 13), Ok(both.clone()));
+        assert_eq!(at(&store, 14), Ok(vec!["/x/a=2".to_owned()]));
+        assert_eq!(at(&store, 15), Err(RevisionError::Future(14)));
+        store.compact(13).unwrap();
+        assert_eq!(at(&store, 12), Err(RevisionError::Compacted(13)));
+        assert_eq!(at(&store, 13), Ok(both));
     }
 }
