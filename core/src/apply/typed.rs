@@ -603,7 +603,7 @@ fn elements<'a>(items: Option<&'a Vec<Value>>, list: &ListType) -> Vec<(PathElem
         .collect()
 }
 
-/// An object without the fields and items of a set. What loses all its members becomes `null`.
+/// An object without the fields and items of a set. What loses all its members stays, empty.
 pub fn remove(value: &Value, set: &Set, root: &Struct) -> Value {
     remove_members(value, set, Shape::Struct(root))
 }
@@ -611,7 +611,9 @@ pub fn remove(value: &Value, set: &Set, root: &Struct) -> Value {
 fn remove_from(value: &Value, set: &Set, ty: &Type) -> Value {
     match shape(ty, Some(value)) {
         Shape::Scalar => value.clone(),
-        Shape::AtomicMap | Shape::AtomicList => Value::Null,
+        _ if value.is_null() => Value::Null,
+        Shape::AtomicMap => Value::Object(JsonMap::new()),
+        Shape::AtomicList => Value::Array(Vec::new()),
         Shape::List(list) => {
             let mut out = Vec::new();
             for item in as_list(Some(value)).into_iter().flatten() {
@@ -624,11 +626,7 @@ fn remove_from(value: &Value, set: &Set, ty: &Type) -> Value {
                     None => item.clone(),
                 });
             }
-            if out.is_empty() {
-                Value::Null
-            } else {
-                Value::Array(out)
-            }
+            Value::Array(out)
         }
         shape => remove_members(value, set, shape),
     }
@@ -647,11 +645,7 @@ fn remove_members(value: &Value, set: &Set, shape: Shape<'_>) -> Value {
         };
         out.insert(key.clone(), kept);
     }
-    if out.is_empty() {
-        Value::Null
-    } else {
-        Value::Object(out)
-    }
+    Value::Object(out)
 }
 
 /// Only the fields and items of a set, with the keys that list items need.

@@ -72,9 +72,10 @@ impl ApiServer {
         let resource = &info.resource;
         let key = storage_key(resource, &info.namespace, name);
         let stored = self.store.get(&key);
-        let (revision, live) = stored
-            .map(|(revision, live)| (revision, Arc::clone(live)))
+        let (revision, stored) = stored
+            .map(|(revision, stored)| (revision, Arc::clone(stored)))
             .ok_or_else(|| Status::not_found(&info.group_resource(), name))?;
+        let live = resource.read_back(&stored);
         options.check_preconditions(&resource.group_kind(), &live, trace)?;
         let mut object = live.as_ref().clone();
         let now = self.environment.now();
@@ -108,7 +109,7 @@ impl ApiServer {
         }
         let mut revision = revision;
         if pending || graceful {
-            let marked = self.mark(info, &key, revision, &live, object, trace)?;
+            let marked = self.mark(info, &key, revision, &stored, object, trace)?;
             let waits = marked
                 .metadata()
                 .and_then(|meta| meta.get("deletionGracePeriodSeconds")?.as_i64())
@@ -151,7 +152,8 @@ impl ApiServer {
         revision: Revision,
         trace: &mut Trace,
     ) -> Result<Value, Refusal> {
-        let last = self.store.get(key).map(|(_, object)| Arc::clone(object));
+        let last = self.store.get(key);
+        let last = last.map(|(_, stored)| info.resource.read_back(stored));
         let deleted = self
             .store
             .delete_if(key, revision)

@@ -1,5 +1,7 @@
 //! Get and list.
 
+use std::sync::Arc;
+
 use http::StatusCode;
 use serde_json::{Value, json};
 
@@ -17,6 +19,7 @@ impl ApiServer {
             .store
             .get(&key)
             .ok_or_else(|| Status::not_found(&info.group_resource(), &info.name))?;
+        let object = &info.stored_resource().read_back(object);
         trace.facts.push(Fact::Read(revision));
         Ok(Answer::ok(match info.parent {
             Some(_) => scale::of(object),
@@ -45,9 +48,10 @@ impl ApiServer {
         let selected = self
             .store
             .range(&prefix)
-            .filter(|(_, _, object)| selector.matches(object));
+            .map(|(_, _, stored)| info.resource.read_back(stored))
+            .filter(|object| selector.matches(object));
         let (names, items) = selected
-            .map(|(_, _, object)| (object.name().to_owned(), object.as_ref().clone()))
+            .map(|object| (object.name().to_owned(), Arc::unwrap_or_clone(object)))
             .unzip();
         (self.store.revision(), names, items)
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use http::{Method, Request, header};
 
-use super::resource::{Resource, Resources};
+use super::resource::{Definition, Resource, Resources};
 use super::scale::{self, SCALE};
 use crate::object::GroupName;
 use crate::status::{FieldError, Refusal, Status};
@@ -88,8 +88,13 @@ impl RequestInfo {
         let resource = resources
             .by_path(group, version, plural)
             .filter(|resource| resource.namespaced != namespace.is_empty())
-            .filter(|resource| subresource.is_empty() || resource.serves(subresource))
             .ok_or_else(Status::no_such_resource)?;
+        if !subresource.is_empty() && !resource.serves(subresource) {
+            return Err(match resource.definition {
+                Definition::Builtin(_) => Status::no_such_resource(),
+                Definition::Custom(_) => Status::not_found(&resource.group_resource(), name),
+            });
+        }
         let verb = match *request.method() {
             Method::GET => "get",
             Method::POST => "create",

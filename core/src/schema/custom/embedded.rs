@@ -37,7 +37,19 @@ pub fn coerce_metadata(
         }
         decoded => decoded,
     };
-    let Decoded { value, complaints } = decoded?;
+    let Decoded {
+        mut value,
+        complaints,
+    } = decoded?;
+    if let Value::Object(map) = &mut value
+        && map
+            .get("managedFields")
+            .and_then(Value::as_array)
+            .is_some_and(Vec::is_empty)
+    {
+        // Written back, an empty list is left out like any other, so it resets nothing.
+        map.remove("managedFields");
+    }
     let prefix = format!("\"{}.", child(path, "metadata"));
     let unknown = complaints
         .iter()
