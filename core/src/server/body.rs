@@ -4,11 +4,12 @@
 use serde_json::Value;
 
 use super::custom::{Custom, missing_kind};
+use super::patching::foreign;
 use super::request::{FieldValidation, RequestInfo};
 use super::resource::Definition;
 use crate::go;
 use crate::json::{self, Node};
-use crate::object::GroupVersion;
+use crate::object::{GroupVersion, JsonMap, text};
 use crate::schema::{self, Decoded};
 use crate::status::{Refusal, Status};
 use crate::yaml;
@@ -38,15 +39,16 @@ pub(super) fn decode_object(
     check_size(body)?;
     let node = match info.content_type.as_str() {
         "" | "application/json" => json::parse(body).map_err(|error| {
-            unrecognized(
-                info,
-                &format!("couldn't get version/kind; json parse error: {error}"),
-            )
+            let error = format!(
+                "couldn't get version/kind; json parse error: {}",
+                error.message
+            );
+            unrecognized(info, &error, body)
         })?,
         "application/yaml" => {
             let text = String::from_utf8_lossy(body);
             yaml::parse(&text)
-                .map_err(|error| unrecognized(info, &format!("yaml: {error}")))?
+                .map_err(|error| unrecognized(info, &format!("yaml: {error}"), body))?
                 .node
         }
         _ => return Err(Status::unsupported_media_type(&MEDIA_TYPES)),
@@ -54,7 +56,7 @@ pub(super) fn decode_object(
     if let Definition::Custom(custom) = &info.resource.definition {
         return decode_custom(info, custom, node, body);
     }
-    check_kind(info, &node)?;
+    check_kind(info, &node, body)?;
     let resource = &info.resource;
     let Decoded {
         mut value,
@@ -76,8 +78,7 @@ fn decode_custom(
     let kind = node.text("kind").unwrap_or_default().to_owned();
     if kind.is_empty() {
         let error = missing_kind(&String::from_utf8_lossy(body));
-        let summary = summary(body);
-        return Err(unrecognized(info, &format!("{error} ({summary})")));
+        return Err(unrecognized(info, &error, body));
     }
     let api_version = node.text("apiVersion").unwrap_or_default();
     let found = GroupVersion::parse(api_version).unwrap_or_else(|| GroupVersion::new("", ""));
@@ -143,27 +144,70 @@ fn weigh(
     }
 }
 
-fn check_kind(info: &RequestInfo, node: &Node) -> Result<(), Refusal> {
-    let resource = &info.resource;
-    let expected = &resource.group_version;
-    let kind = node.text("kind").unwrap_or_default();
-    let found = match node.text("apiVersion") {
-        None | Some("") => expected.clone(),
-        Some(text) => GroupVersion::parse(text).unwrap_or_else(|| expected.clone()),
+fn check_kind(info: &RequestInfo, node: &Node, body: &[u8]) -> Result<(), Refusal> {
+    let expected = &info.resource.group_version;
+    let head = match node {
+        Node::Object(_) => ["apiVersion", "kind"]
+            .iter()
+            .filter_map(|field| Some(((*field).to_owned(), Value::from(node.get(field)?.clone()))))
+            .collect(),
+        Node::Null => Value::Object(JsonMap::new()),
+        other => Value::from(other.clone()),
     };
-    check_version(&found, expected)?;
-    if !kind.is_empty() && kind != resource.kind {
-        let version = &expected.version;
-        return Err(Status::bad_request(format!(
-            "{kind} in version {} cannot be handled as a {}: no kind {} is registered for version {} \
-             in scheme \"pkg/api/legacyscheme/scheme.go:30\"",
-            go::quote(version),
-            resource.kind,
-            go::quote(kind),
-            go::quote(&expected.to_string()),
-        )));
+    let (version, kind) = (text(&head, "apiVersion"), text(&head, "kind"));
+    if let Some(error) = foreign::mistake(&info.resource, &head) {
+        return Err(undecodable(info, version, kind, &error, body));
     }
-    Ok(())
+    let found = match version {
+        "" => expected.clone(),
+        version => GroupVersion::parse(version).unwrap_or_else(|| expected.clone()),
+    };
+    check_version(&found, expected)
+}
+
+/// `transformDecodeError`: what is known of the kind decides how the error is introduced.
+fn undecodable(info: &RequestInfo, version: &str, kind: &str, error: &str, body: &[u8]) -> Refusal {
+    let resource = &info.resource;
+    if error.starts_with("couldn't get version/kind") {
+        return unrecognized(info, error, body);
+    }
+    let version = match version {
+        "" => &resource.group_version.version,
+        version => version.rsplit('/').next().unwrap_or(version),
+    };
+    let kind = if kind.is_empty() {
+        &resource.kind
+    } else {
+        kind
+    };
+    Status::bad_request(format!(
+        "{kind} in version {} cannot be handled as a {}: {error}",
+        go::quote(version),
+        resource.kind,
+    ))
+}
+
+fn unrecognized(info: &RequestInfo, error: &str, body: &[u8]) -> Refusal {
+    let (kind, summary) = (&info.resource.kind, summary(body));
+    Status::bad_request(format!(
+        "the object provided is unrecognized (must be of type {kind}): {error} ({summary})"
+    ))
+}
+
+/// The beginning of a body: as text where it looks like JSON, else in hexadecimal
+/// (`summarizeData`).
+fn summary(body: &[u8]) -> String {
+    const MOST: usize = 30;
+    let head = &body[..body.len().min(MOST)];
+    let more = if body.len() > MOST { " ..." } else { "" };
+    match body.first() {
+        None => "<empty>".to_owned(),
+        Some(b'{') => format!("{}{more}", String::from_utf8_lossy(head)),
+        Some(_) => {
+            let hex: String = head.iter().map(|byte| format!("{byte:02x}")).collect();
+            format!("{hex}{more}")
+        }
+    }
 }
 
 fn check_version(found: &GroupVersion, expected: &GroupVersion) -> Result<(), Refusal> {
@@ -175,23 +219,6 @@ fn check_version(found: &GroupVersion, expected: &GroupVersion) -> Result<(), Re
     )))
 }
 
-/// The start of a body that cannot be decoded (`summarizeData`): as text if it looks like JSON.
-fn summary(body: &[u8]) -> String {
-    const MOST: usize = 30;
-    let (start, more) = match body.get(..MOST) {
-        Some(start) if body.len() > MOST => (start, " ..."),
-        _ => (body, ""),
-    };
-    match body.first() {
-        None => "<empty>".to_owned(),
-        Some(b'{') => format!("{}{more}", String::from_utf8_lossy(start)),
-        Some(_) => {
-            let hex: String = start.iter().map(|byte| format!("{byte:02x}")).collect();
-            format!("{hex}{more}")
-        }
-    }
-}
-
 fn unhandled(info: &RequestInfo, error: &str) -> Refusal {
     let resource = &info.resource;
     Status::bad_request(format!(
@@ -199,12 +226,5 @@ fn unhandled(info: &RequestInfo, error: &str) -> Refusal {
         resource.kind,
         go::quote(&resource.group_version.version),
         resource.kind,
-    ))
-}
-
-fn unrecognized(info: &RequestInfo, error: &str) -> Refusal {
-    Status::bad_request(format!(
-        "the object provided is unrecognized (must be of type {}): {error}",
-        info.resource.kind
     ))
 }

@@ -1,6 +1,6 @@
 //! Patch in its four types (`k8s.io/apiserver/pkg/endpoints/handlers/patch.go`).
 
-mod foreign;
+pub(super) mod foreign;
 
 use serde_json::Value;
 

@@ -9,7 +9,7 @@ use crate::server::Resource;
 
 /// The error of decoding an object into a built-in kind if its `apiVersion` or `kind` do not allow
 /// that. Either may be left out.
-pub(super) fn mistake(resource: &Resource, object: &Value) -> Option<String> {
+pub(in crate::server) fn mistake(resource: &Resource, object: &Value) -> Option<String> {
     let interpreted = |error: &str| {
         Some(format!(
             "couldn't get version/kind; json parse error: json: cannot unmarshal {error}"
