@@ -73,6 +73,7 @@ fn dependent(name: &str, map: &mut JsonMap) {
             }
         }
         "ServiceSpec" => service(map),
+        "Service" => ingress_modes(map),
         "Pod" => pod(map),
         _ => {}
     }
@@ -113,7 +114,10 @@ fn service(spec: &mut JsonMap) {
         .and_then(Value::as_str)
         .unwrap_or_default()
         .to_owned();
-    if spec.get("sessionAffinity").and_then(Value::as_str) == Some("ClientIP") {
+    let affinity = spec.get("sessionAffinity").and_then(Value::as_str);
+    if affinity == Some("None") {
+        spec.remove("sessionAffinityConfig");
+    } else if affinity == Some("ClientIP") {
         let config = spec
             .entry("sessionAffinityConfig")
             .or_insert_with(|| json!({}));
@@ -121,15 +125,35 @@ fn service(spec: &mut JsonMap) {
             *config = json!({"clientIP": {"timeoutSeconds": 10800}});
         }
     }
-    let external = matches!(kind.as_str(), "NodePort" | "LoadBalancer");
-    if external {
+    let addresses = spec.get("externalIPs").and_then(Value::as_array);
+    let on_nodes = matches!(kind.as_str(), "NodePort" | "LoadBalancer");
+    let cluster_ip = kind == "ClusterIP";
+    if on_nodes || cluster_ip && addresses.is_some_and(|ips| !ips.is_empty()) {
         absent(spec, "externalTrafficPolicy", || "Cluster".into());
     }
     if kind == "LoadBalancer" {
         absent(spec, "allocateLoadBalancerNodePorts", || true.into());
     }
-    if external || kind == "ClusterIP" {
+    if on_nodes || cluster_ip {
         absent(spec, "internalTrafficPolicy", || "Cluster".into());
+    }
+}
+
+/// An address of a load balancer is one to send packets to, unless it says otherwise.
+fn ingress_modes(service: &mut JsonMap) {
+    let balances = service.get("spec").map(|spec| &spec["type"]) == Some(&"LoadBalancer".into());
+    let ingresses = service
+        .get_mut("status")
+        .and_then(|status| status.pointer_mut("/loadBalancer/ingress"))
+        .and_then(Value::as_array_mut);
+    let ingresses = ingresses
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_object_mut);
+    for ingress in ingresses.filter(|_| balances) {
+        if ingress.contains_key("ip") {
+            absent(ingress, "ipMode", || "VIP".into());
+        }
     }
 }
 

@@ -372,7 +372,7 @@ fn before_update(info: &RequestInfo, object: &mut Value, live: &Value) -> Result
     {
         keep(object, grace);
     }
-    if rises(info.resource.generation, object, live) {
+    if info.subresource != "status" && rises(info.resource.generation, object, live) {
         object.set_meta("generation", live.generation() + 1);
     }
     let mut errors = metadata::update(object, live);

@@ -317,7 +317,9 @@ fn handler(handler: &Value, grace: i64, path: &str) -> Vec<FieldError> {
                 errors.push(FieldError::required(format!("{path}.command"), ""));
             }
             "httpGet" => errors.extend(http_get(action, &path)),
-            "tcpSocket" | "grpc" => errors.extend(port(action, &path)),
+            "tcpSocket" | "grpc" => {
+                errors.extend(port_or_name(&action["port"], &format!("{path}.port")))
+            }
             "sleep" => {
                 let seconds = action["seconds"].as_i64().unwrap_or(0);
                 // Zero has been fine since v1.33.
@@ -342,7 +344,7 @@ fn http_get(action: &Value, path: &str) -> Vec<FieldError> {
     if text(action, "path").is_empty() {
         errors.push(FieldError::required(format!("{path}.path"), ""));
     }
-    errors.extend(port(action, path));
+    errors.extend(port_or_name(&action["port"], &format!("{path}.port")));
     let scheme = text(action, "scheme");
     let schemes = ["HTTP", "HTTPS"];
     if !schemes.contains(&scheme) {
@@ -359,16 +361,14 @@ fn http_get(action: &Value, path: &str) -> Vec<FieldError> {
 }
 
 /// A port by number or by name (`ValidatePortNumOrName`).
-fn port(action: &Value, path: &str) -> Vec<FieldError> {
-    let port = &action["port"];
+pub(super) fn port_or_name(port: &Value, field: &str) -> Vec<FieldError> {
     let reasons = match port {
         Value::String(name) => names::port_name(name),
         number => names::port_number(number.as_i64().unwrap_or(0)),
     };
-    let field = format!("{path}.port");
     let reasons = reasons.into_iter();
     reasons
-        .map(|why| FieldError::invalid(&field, port, why))
+        .map(|why| FieldError::invalid(field, port, why))
         .collect()
 }
 

@@ -20,6 +20,7 @@ mod pod_warnings;
 mod resources;
 mod service;
 mod service_allocation;
+mod service_validation;
 mod volumes;
 
 use serde_json::Value;

@@ -2,14 +2,17 @@
 
 use serde_json::{Value, json};
 
-use super::{Rules, metadata, names, service_allocation};
+use super::{Rules, StatusRules, service_allocation, service_validation};
 use crate::object::text;
-use crate::status::FieldError;
 
 pub(super) const RULES: Rules = Rules {
     allot: service_allocation::allot,
     prepare,
-    validate,
+    validate: service_validation::validate,
+    status: StatusRules {
+        prepare: |_, _| {},
+        validate: service_validation::validate_status,
+    },
     returns_deleted: true,
     ..Rules::NONE
 };
@@ -28,14 +31,26 @@ pub(super) fn needs_node_port(service: &Value) -> bool {
     matches!(kind(service), "NodePort" | "LoadBalancer")
 }
 
-/// Whether nodes answer a load balancer's question whether they have endpoints.
-pub(super) fn needs_health_check_port(service: &Value) -> bool {
-    kind(service) == "LoadBalancer" && text(&service["spec"], "externalTrafficPolicy") == "Local"
+/// Whether a Service is for those outside of the cluster, too.
+pub(super) fn is_external(service: &Value) -> bool {
+    let addresses = service["spec"]["externalIPs"].as_array();
+    needs_node_port(service)
+        || kind(service) == "ClusterIP" && addresses.is_some_and(|ips| !ips.is_empty())
 }
 
-/// Whether a Service asks for no address.
+/// Whether somebody outside of the cluster spreads the load.
+pub(super) fn is_load_balancer(service: &Value) -> bool {
+    kind(service) == "LoadBalancer"
+}
+
+/// Whether nodes answer a load balancer's question whether they have endpoints.
+pub(super) fn needs_health_check_port(service: &Value) -> bool {
+    is_load_balancer(service) && text(&service["spec"], "externalTrafficPolicy") == "Local"
+}
+
+/// Whether a Service asks for no address (`isHeadlessService`).
 pub(super) fn is_headless(service: &Value) -> bool {
-    text(&service["spec"], "clusterIP") == "None" || service["spec"]["clusterIPs"][0] == "None"
+    service["spec"]["clusterIPs"] == json!(["None"])
 }
 
 fn prepare(service: &mut Value, live: Option<&Value>) {
@@ -53,8 +68,9 @@ fn drop_what_the_type_does_not_need(service: &mut Value, live: &Value) {
     let lost_cluster_ip = lost(needs_cluster_ip);
     let lost_node_port = lost(needs_node_port);
     let lost_health_check = lost(needs_health_check_port);
-    let lost_load_balancer = lost(|service| kind(service) == "LoadBalancer");
-    let is_load_balancer = kind(service) == "LoadBalancer";
+    let lost_load_balancer = lost(is_load_balancer);
+    let lost_outside = lost(is_external);
+    let balances_load = is_load_balancer(service);
     let Some(spec) = service["spec"].as_object_mut() else {
         return;
     };
@@ -80,8 +96,10 @@ fn drop_what_the_type_does_not_need(service: &mut Value, live: &Value) {
         drop_if_same(&["allocateLoadBalancerNodePorts"]);
         drop_if_same(&["loadBalancerClass"]);
     }
-    if lost_node_port {
+    if lost_outside {
         drop_if_same(&["externalTrafficPolicy"]);
+    }
+    if lost_node_port {
         let number = |port: &Value| port.get("nodePort").cloned();
         let old: Vec<Value> = before["ports"]
             .as_array()
@@ -100,14 +118,7 @@ fn drop_what_the_type_does_not_need(service: &mut Value, live: &Value) {
             }
         }
     }
-    if !is_load_balancer {
+    if !balances_load {
         service["status"]["loadBalancer"] = json!({});
-    }
-}
-
-fn validate(service: &Value, live: Option<&Value>) -> Vec<FieldError> {
-    match live {
-        None => metadata::builtin(service, names::label_1035),
-        Some(live) => metadata::builtin_update(service, live),
     }
 }

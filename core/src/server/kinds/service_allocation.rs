@@ -6,7 +6,9 @@ use std::net::Ipv4Addr;
 
 use serde_json::{Value, json};
 
+use super::label_selector::list;
 use super::service::{is_headless, needs_cluster_ip, needs_health_check_port, needs_node_port};
+use super::service_validation;
 use crate::object::text;
 use crate::status::FieldError;
 use crate::storage::Store;
@@ -123,6 +125,11 @@ fn settle_families(service: &mut Value, live: Option<&Value>) -> Allotted {
             None => "SingleStack".into(),
         };
     }
+    let errors = service_validation::cluster_ips(service);
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    let spec = &mut service["spec"];
     let policy = spec["ipFamilyPolicy"].clone();
     let single = policy == "SingleStack";
     let mut errors = Vec::new();
@@ -301,13 +308,6 @@ fn node_ports(service: &mut Value, taken: &Taken) -> Allotted {
 
 fn node_port(port: &Value) -> i64 {
     port.get("nodePort").and_then(Value::as_i64).unwrap_or(0)
-}
-
-fn list<'a>(value: &'a Value, field: &str) -> &'a [Value] {
-    match value.get(field) {
-        Some(Value::Array(items)) => items,
-        _ => &[],
-    }
 }
 
 fn copy(into: &mut Value, from: &Value, field: &str) {
