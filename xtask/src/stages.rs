@@ -7,7 +7,7 @@ use crate::failure::{Failure, Outcome};
 use crate::progress::{self, Counted};
 use crate::toolchain::{self, TARGET};
 use crate::workspace::Workspace;
-use crate::{site, size, tools};
+use crate::{site, tools};
 
 const FRONTEND: &str = "optimist-frontend";
 const MEND: &str = "mend what is named above, then cargo xtask test lint";
@@ -22,7 +22,7 @@ pub enum Stage {
     Native,
     /// The frontend's tests, in a browser.
     Browser,
-    /// The release site: built, weighed and driven as a whole.
+    /// The release site: built, and driven as a whole.
     Page,
 }
 
@@ -46,7 +46,7 @@ struct Check {
     run: fn(&Workspace, &mut Counted) -> Outcome<()>,
 }
 
-const CHECKS: [Check; 10] = [
+const CHECKS: [Check; 9] = [
     Check {
         name: "format",
         stage: Stage::Lint,
@@ -86,11 +86,6 @@ const CHECKS: [Check; 10] = [
         name: "release site",
         stage: Stage::Page,
         run: |workspace, _| site::dist(workspace),
-    },
-    Check {
-        name: "size",
-        stage: Stage::Page,
-        run: |workspace, _| progress::step("size of dist/", || size::report(workspace)),
     },
     Check {
         name: "page tests",
