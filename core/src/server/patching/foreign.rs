@@ -50,6 +50,9 @@ pub(in crate::server) fn other_kind(
     version: &GroupVersion,
     kind: &str,
 ) -> Option<String> {
+    if kind == resource.kind && *version == resource.group_version {
+        return None;
+    }
     if !registered(version, kind) {
         return Some(format!(
             "no kind {} is registered for version {} in scheme \"pkg/api/legacyscheme/scheme.go:30\"",
