@@ -5,8 +5,10 @@
 mod config_map;
 mod containers;
 mod deployment;
+mod difference;
 mod environment;
 mod event;
+mod internal;
 mod label_selector;
 mod lease;
 pub(super) mod metadata;

@@ -3,11 +3,11 @@
 use serde_json::Value;
 
 use super::label_selector::list;
-use super::{names, pod_template};
+use super::{difference, internal, names, pod_template};
 use crate::object::{JsonMap, text};
 use crate::status::FieldError;
 
-/// What is said of every other change.
+/// What is said of every other change, before it is shown.
 const MAY_CHANGE: &str = "pod updates may not change fields other than \
      `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,\
      `spec.tolerations` (only additions to existing tolerations),\
@@ -38,8 +38,15 @@ pub(super) fn validate(spec: &Value, live: &Value) -> Vec<FieldError> {
     }
     errors.extend(tolerations(spec, live));
     errors.extend(gates(spec, live));
-    if spec != live && pardoned(spec, live) != *live {
-        errors.push(FieldError::forbidden("spec", MAY_CHANGE));
+    if spec == live {
+        return errors;
+    }
+    let pardoned = pardoned(spec, live);
+    if pardoned != *live {
+        let before = internal::pod_spec(live);
+        let changes = difference::unified(&before, &internal::pod_spec(&pardoned));
+        let detail = format!("{MAY_CHANGE}\n{changes}");
+        errors.push(FieldError::forbidden("spec", detail));
     }
     errors
 }

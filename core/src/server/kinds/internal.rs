@@ -1,0 +1,304 @@
+//! A pod's spec as the API server holds it inside (`pkg/apis/core/types.go`), printed as JSON: the
+//! form in which its messages show what changed.
+
+use std::fmt::Write;
+
+use serde_json::Value;
+
+use crate::object::JsonMap;
+use crate::schema::{Scalar, Struct, Type, builtin};
+
+/// Where the internal type has its fields in another order, or other ones; `>` before a field means
+/// that it comes from the struct around.
+const ORDERS: [(&str, &[&str]); 3] = [
+    (
+        "PodSpec",
+        &[
+            "volumes",
+            "initContainers",
+            "containers",
+            "ephemeralContainers",
+            "restartPolicy",
+            "terminationGracePeriodSeconds",
+            "activeDeadlineSeconds",
+            "dnsPolicy",
+            "nodeSelector",
+            "serviceAccountName",
+            "automountServiceAccountToken",
+            "nodeName",
+            "securityContext",
+            "imagePullSecrets",
+            "hostname",
+            "subdomain",
+            "setHostnameAsFQDN",
+            "affinity",
+            "schedulerName",
+            "tolerations",
+            "hostAliases",
+            "priorityClassName",
+            "priority",
+            "preemptionPolicy",
+            "dnsConfig",
+            "readinessGates",
+            "runtimeClassName",
+            "overhead",
+            "enableServiceLinks",
+            "topologySpreadConstraints",
+            "os",
+            "schedulingGates",
+            "resourceClaims",
+            "resources",
+            "hostnameOverride",
+            "schedulingGroup",
+        ],
+    ),
+    (
+        "PodSecurityContext",
+        &[
+            ">hostNetwork",
+            ">hostPID",
+            ">hostIPC",
+            ">shareProcessNamespace",
+            ">hostUsers",
+            "seLinuxOptions",
+            "windowsOptions",
+            "runAsUser",
+            "runAsGroup",
+            "runAsNonRoot",
+            "supplementalGroups",
+            "supplementalGroupsPolicy",
+            "fsGroup",
+            "fsGroupChangePolicy",
+            "sysctls",
+            "seccompProfile",
+            "appArmorProfile",
+            "seLinuxChangePolicy",
+        ],
+    ),
+    (
+        "Volume",
+        &[
+            "name",
+            "hostPath",
+            "emptyDir",
+            "gcePersistentDisk",
+            "awsElasticBlockStore",
+            "gitRepo",
+            "secret",
+            "nfs",
+            "iscsi",
+            "glusterfs",
+            "persistentVolumeClaim",
+            "rbd",
+            "quobyte",
+            "flexVolume",
+            "cinder",
+            "cephfs",
+            "flocker",
+            "downwardAPI",
+            "fc",
+            "azureFile",
+            "configMap",
+            "vsphereVolume",
+            "azureDisk",
+            "photonPersistentDisk",
+            "projected",
+            "portworxVolume",
+            "scaleIO",
+            "storageos",
+            "csi",
+            "ephemeral",
+            "image",
+        ],
+    ),
+];
+
+/// Go's names of fields that are not just their JSON names with a capital.
+const NAMES: [(&str, &str); 33] = [
+    ("apiGroup", "APIGroup"),
+    ("apiVersion", "APIVersion"),
+    ("awsElasticBlockStore", "AWSElasticBlockStore"),
+    ("cephfs", "CephFS"),
+    ("csi", "CSI"),
+    ("dnsConfig", "DNSConfig"),
+    ("dnsPolicy", "DNSPolicy"),
+    ("fc", "FC"),
+    ("fsGroup", "FSGroup"),
+    ("fsGroupChangePolicy", "FSGroupChangePolicy"),
+    ("fsType", "FSType"),
+    ("gcePersistentDisk", "GCEPersistentDisk"),
+    ("gmsaCredentialSpec", "GMSACredentialSpec"),
+    ("gmsaCredentialSpecName", "GMSACredentialSpecName"),
+    ("grpc", "GRPC"),
+    ("httpGet", "HTTPGet"),
+    ("httpHeaders", "HTTPHeaders"),
+    ("ip", "IP"),
+    ("iqn", "IQN"),
+    ("iscsi", "ISCSI"),
+    ("iscsiInterface", "ISCSIInterface"),
+    ("nfs", "NFS"),
+    ("os", "OS"),
+    ("pdName", "PDName"),
+    ("rbd", "RBD"),
+    ("seLinuxChangePolicy", "SELinuxChangePolicy"),
+    ("seLinuxOptions", "SELinuxOptions"),
+    ("sslEnabled", "SSLEnabled"),
+    ("storageos", "StorageOS"),
+    ("tcpSocket", "TCPSocket"),
+    ("tty", "TTY"),
+    ("volumeID", "VolumeID"),
+    ("wwids", "WWIDs"),
+];
+
+/// A pod's spec in its internal form, indented by one space.
+pub(super) fn pod_spec(spec: &Value) -> String {
+    let mut out = String::new();
+    if let Some(ty) = builtin("PodSpec") {
+        structure(&mut out, spec, ty, &Value::Null, 0);
+    }
+    out
+}
+
+fn structure(out: &mut String, value: &Value, ty: &Struct, around: &Value, depth: usize) {
+    let order = ORDERS.iter().find(|(name, _)| *name == ty.name);
+    let declared: Vec<&str> = ty.fields.iter().map(|field| field.name.as_str()).collect();
+    let mut members = Vec::new();
+    for name in order.map_or(declared.as_slice(), |(_, order)| order) {
+        // The host's namespaces are in the security context inside.
+        let (name, owner, ty) = match name.strip_prefix('>') {
+            Some(name) => (name, around, builtin("PodSpec").map(|ty| &**ty)),
+            None => (*name, value, Some(ty)),
+        };
+        let Some(field) = ty.and_then(|ty| ty.field(name)) else {
+            continue;
+        };
+        let mut member = String::new();
+        let inner = owner.get(name).unwrap_or(&Value::Null);
+        if inner.is_null() && field.pointer {
+            member.push_str("null");
+        } else {
+            typed(&mut member, inner, &field.ty, value, depth + 1);
+        }
+        members.push(format!("\"{}\": {member}", go_name(name)));
+    }
+    block(out, '{', '}', &members, depth);
+}
+
+fn typed(out: &mut String, value: &Value, ty: &Type, around: &Value, depth: usize) {
+    match (ty, value) {
+        // Selectors are of the shared types, which are written as outside.
+        (Type::Struct(inner), value) if inner.name == "LabelSelector" => plain(out, value, depth),
+        (Type::Struct(inner), value) => structure(out, value, inner, around, depth),
+        (Type::List(list), Value::Array(items)) => {
+            let items: Vec<String> = items
+                .iter()
+                .map(|item| {
+                    let mut text = String::new();
+                    typed(&mut text, item, &list.item, around, depth + 1);
+                    text
+                })
+                .collect();
+            block(out, '[', ']', &items, depth);
+        }
+        (Type::Scalar(scalar), Value::Null) => out.push_str(match scalar {
+            Scalar::String => "\"\"",
+            Scalar::Bool => "false",
+            Scalar::Int32 | Scalar::Int64 | Scalar::IntOrString => "0",
+            Scalar::Quantity => "\"0\"",
+            _ => "null",
+        }),
+        (_, value) => plain(out, value, depth),
+    }
+}
+
+fn plain(out: &mut String, value: &Value, depth: usize) {
+    match value {
+        Value::Object(map) => {
+            let members: Vec<String> = JsonMap::iter(map)
+                .map(|(key, value)| {
+                    let mut member = format!("{}: ", quoted(key));
+                    plain(&mut member, value, depth + 1);
+                    member
+                })
+                .collect();
+            block(out, '{', '}', &members, depth);
+        }
+        Value::Array(items) => {
+            let items: Vec<String> = items
+                .iter()
+                .map(|item| {
+                    let mut text = String::new();
+                    plain(&mut text, item, depth + 1);
+                    text
+                })
+                .collect();
+            block(out, '[', ']', &items, depth);
+        }
+        Value::String(text) => out.push_str(&quoted(text)),
+        other => {
+            let _ = write!(out, "{other}");
+        }
+    }
+}
+
+/// Members between brackets, each on a line of its own.
+fn block(out: &mut String, open: char, close: char, members: &[String], depth: usize) {
+    out.push(open);
+    for (i, member) in members.iter().enumerate() {
+        let comma = if i == 0 { "" } else { "," };
+        let _ = write!(out, "{comma}\n{}{member}", " ".repeat(depth + 1));
+    }
+    if !members.is_empty() {
+        out.push('\n');
+        out.push_str(&" ".repeat(depth));
+    }
+    out.push(close);
+}
+
+/// A string as Go writes it into JSON, safe for a web page.
+fn quoted(text: &str) -> String {
+    let mut out = Value::from(text).to_string();
+    for (character, escaped) in [
+        ("<", "\\u003c"),
+        (">", "\\u003e"),
+        ("&", "\\u0026"),
+        ("\u{2028}", "\\u2028"),
+        ("\u{2029}", "\\u2029"),
+    ] {
+        if out.contains(character) {
+            out = out.replace(character, escaped);
+        }
+    }
+    out
+}
+
+fn go_name(name: &str) -> String {
+    if let Some((_, go)) = NAMES.iter().find(|(json, _)| *json == name) {
+        return (*go).to_owned();
+    }
+    let mut letters = name.chars();
+    let first = letters.next().map(|letter| letter.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn the_internal_form_names_every_field_and_moves_the_namespaces_of_the_host() {
+        let spec = json!({
+            "containers": [{"name": "c", "image": "busybox:1"}],
+            "hostNetwork": true, "securityContext": {},
+            "nodeSelector": {"a<b": "1"},
+        });
+        let text = pod_spec(&spec);
+        let start = "{\n \"Volumes\": null,\n \"InitContainers\": null,\n \"Containers\": [\n  {\n   \
+             \"Name\": \"c\",\n   \"Image\": \"busybox:1\",\n   \"Command\": null,\n";
+        assert!(text.starts_with(start), "{text}");
+        assert!(text.contains(" \"SecurityContext\": {\n  \"HostNetwork\": true,\n"));
+        assert!(text.contains(" \"NodeSelector\": {\n  \"a\\u003cb\": \"1\"\n },\n"));
+        assert!(text.ends_with(" \"SchedulingGroup\": null\n}"));
+    }
+}
