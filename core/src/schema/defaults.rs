@@ -48,10 +48,10 @@ fn descend(value: &mut Value, ty: &Type) {
 /// Defaults of one struct that depend on its other fields.
 fn dependent(name: &str, map: &mut JsonMap) {
     match name {
-        "DeploymentStrategy" => {
-            if map.get("type").and_then(Value::as_str) == Some("RollingUpdate") {
-                absent(map, "rollingUpdate", || json!({}));
-            }
+        "DeploymentStrategy"
+            if map.get("type").and_then(Value::as_str) == Some("RollingUpdate") =>
+        {
+            absent(map, "rollingUpdate", || json!({}));
         }
         "Container" | "EphemeralContainer" => {
             let image = map.get("image").and_then(Value::as_str).unwrap_or_default();
@@ -62,10 +62,8 @@ fn dependent(name: &str, map: &mut JsonMap) {
             };
             absent(map, "imagePullPolicy", || policy.into());
         }
-        "Volume" => {
-            if map.len() == 1 && map.contains_key("name") {
-                map.insert("emptyDir".to_owned(), json!({}));
-            }
+        "Volume" if map.len() == 1 && map.contains_key("name") => {
+            map.insert("emptyDir".to_owned(), json!({}));
         }
         "ServicePort" => {
             if let Some(port) = map.get("port").cloned() {

@@ -51,7 +51,7 @@ fn validate(event: &Value) -> Vec<FieldError> {
         for field in ["reportingInstance", "action", "reason"] {
             match text(event, field).len() {
                 0 => errors.push(FieldError::required(field, "")),
-                ..=128 => {}
+                1..=128 => {}
                 _ => errors.push(too_long(field, 128)),
             }
         }

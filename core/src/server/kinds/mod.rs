@@ -21,6 +21,7 @@ mod pod_update;
 mod pod_warnings;
 mod resources;
 mod service;
+mod service_addresses;
 mod service_allocation;
 mod service_validation;
 mod volumes;
@@ -32,13 +33,16 @@ use crate::apply::Set;
 use crate::status::FieldError;
 use crate::storage::Store;
 
+/// Fills in an object, given the stored one on update, and all that is stored.
+pub type Allot = fn(&mut Value, Option<&Value>, &Store) -> Result<(), Vec<FieldError>>;
+
 /// What a kind does that its type does not say.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
     /// Fills in what admission plugins and allocators give before a create or update of the main
     /// resource is prepared (`admission.Admit`, `Store.BeginCreate`, `Store.BeginUpdate`); the
     /// stored object is given on update.
-    pub allot: fn(&mut Value, Option<&Value>, &Store) -> Result<(), Vec<FieldError>>,
+    pub allot: Allot,
     /// Settles fields before validation (`PrepareForCreate`, `PrepareForUpdate`); the stored
     /// object is given on update.
     pub prepare: fn(&mut Value, Option<&Value>),

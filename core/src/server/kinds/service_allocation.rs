@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::label_selector::list;
 use super::service::{is_headless, needs_cluster_ip, needs_health_check_port, needs_node_port};
-use super::service_validation;
+use super::service_addresses;
 use crate::object::text;
 use crate::status::FieldError;
 use crate::storage::Store;
@@ -125,7 +125,7 @@ fn settle_families(service: &mut Value, live: Option<&Value>) -> Allotted {
             None => "SingleStack".into(),
         };
     }
-    let errors = service_validation::cluster_ips(service);
+    let errors = service_addresses::cluster_ips(service);
     if !errors.is_empty() {
         return Err(errors);
     }

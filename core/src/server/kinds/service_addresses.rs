@@ -1,0 +1,148 @@
+//! The addresses of a Service (`ValidateServiceClusterIPsRelatedFields` and what may not change of
+//! them, `pkg/apis/core/validation`).
+
+use std::net::IpAddr;
+
+use serde_json::Value;
+
+use super::label_selector::list;
+use super::service::{is_headless, needs_cluster_ip};
+use crate::object::text;
+use crate::status::FieldError;
+
+/// `ValidateServiceClusterIPsRelatedFields`: addresses, their families and the policy.
+pub(super) fn cluster_ips(service: &Value) -> Vec<FieldError> {
+    const IPS: &str = "spec.clusterIPs";
+    if !needs_cluster_ip(service) {
+        return Vec::new();
+    }
+    let spec = &service["spec"];
+    let ips = list(spec, "clusterIPs");
+    let all = &spec["clusterIPs"];
+    let mut errors = Vec::new();
+    match (text(spec, "clusterIP"), ips.first()) {
+        ("", Some(_)) => {
+            let detail = "must be empty when `clusterIP` is not specified";
+            errors.push(FieldError::invalid(IPS, all, detail));
+        }
+        ("", None) => {}
+        (_, None) => errors.push(FieldError::required(IPS, "")),
+        (one, Some(first)) if first != one => {
+            let detail = "first value must match `clusterIP`";
+            errors.push(FieldError::invalid(IPS, all, detail));
+        }
+        _ => {}
+    }
+    let families = list(spec, "ipFamilies");
+    for (i, family) in families.iter().enumerate() {
+        let field = format!("spec.ipFamilies[{i}]");
+        if family != "IPv4" && family != "IPv6" {
+            let supported = ["IPv4", "IPv6"];
+            errors.push(FieldError::not_supported(&field, family, &supported));
+        }
+        if families[..i].contains(family) {
+            errors.push(FieldError::duplicate(field, family));
+        }
+    }
+    if let Some(policy) = spec.get("ipFamilyPolicy") {
+        let supported = ["PreferDualStack", "RequireDualStack", "SingleStack"];
+        if !supported.iter().any(|known| policy == known) {
+            let field = "spec.ipFamilyPolicy";
+            errors.push(FieldError::not_supported(field, policy, &supported));
+        }
+    }
+    let mut broken = false;
+    for (i, ip) in ips.iter().enumerate() {
+        if i == 0 && ip == "None" {
+            if ips.len() > 1 {
+                broken = true;
+                let detail = "'None' must be the first and only value";
+                errors.push(FieldError::invalid(IPS, all, detail));
+            }
+            continue;
+        }
+        let error = address(ip, &format!("{IPS}[{i}]"));
+        broken |= error.is_some();
+        errors.extend(error);
+    }
+    if ips.len() > 2 {
+        let detail = "may only hold up to 2 values";
+        errors.push(FieldError::invalid(IPS, all, detail));
+    }
+    if broken {
+        return errors;
+    }
+    let is_v6 = |ip: &Value| ip.as_str().is_some_and(|ip| ip.contains(':'));
+    if ips.len() > 1 && ips.iter().all(is_v6) == ips.iter().any(is_v6) {
+        let detail = "may specify no more than one IP for each IP family";
+        errors.push(FieldError::invalid(IPS, all, detail));
+    }
+    if is_headless(service) {
+        return errors;
+    }
+    for (i, (ip, family)) in ips.iter().zip(families).enumerate() {
+        let is = if is_v6(ip) { "IPv6" } else { "IPv4" };
+        if family != is {
+            let family = family.as_str().unwrap_or_default();
+            let detail = format!("expected an {family} value as indicated by `ipFamilies[{i}]`");
+            errors.push(FieldError::invalid(format!("{IPS}[{i}]"), ip, detail));
+        }
+    }
+    errors
+}
+
+/// An address that is one.
+pub(super) fn address(ip: &Value, field: &str) -> Option<FieldError> {
+    let fine = ip.as_str().is_some_and(|ip| ip.parse::<IpAddr>().is_ok());
+    let detail = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
+    (!fine).then(|| FieldError::invalid(field, ip, detail))
+}
+
+/// What was allocated stays (`validateUpgradeDowngradeClusterIPs`, `...IPFamilies`).
+pub(super) fn kept(service: &Value, live: &Value) -> Vec<FieldError> {
+    if !needs_cluster_ip(service) || !needs_cluster_ip(live) {
+        return Vec::new();
+    }
+    let (spec, before) = (&service["spec"], &live["spec"]);
+    let changed = "may not change once set";
+    let mut errors = Vec::new();
+    let shown = |list: &[Value]| {
+        if list.is_empty() {
+            Value::Null
+        } else {
+            list.into()
+        }
+    };
+    let (ips, old_ips) = (list(spec, "clusterIPs"), list(before, "clusterIPs"));
+    if !(is_headless(service) && is_headless(live)) {
+        if ips.len() == old_ips.len() {
+            for (i, (ip, old)) in ips.iter().zip(old_ips).enumerate() {
+                if ip != old {
+                    let field = format!("spec.clusterIPs[{i}]");
+                    errors.push(FieldError::invalid(field, &shown(ips), changed));
+                }
+            }
+        } else if ips.is_empty() {
+            let detail = "primary clusterIP can not be unset";
+            errors.push(FieldError::invalid(
+                "spec.clusterIPs[0]",
+                &Value::Null,
+                detail,
+            ));
+        } else if !old_ips.is_empty() && ips[0] != old_ips[0] {
+            let field = "spec.clusterIPs[0]";
+            errors.push(FieldError::invalid(field, &shown(ips), changed));
+        }
+    }
+    if is_headless(service) || is_headless(live) {
+        return errors;
+    }
+    let (families, old) = (list(spec, "ipFamilies"), list(before, "ipFamilies"));
+    if let (Some(family), Some(first)) = (families.first(), old.first())
+        && family != first
+    {
+        let field = "spec.ipFamilies[0]";
+        errors.push(FieldError::invalid(field, &shown(families), changed));
+    }
+    errors
+}
