@@ -9,8 +9,8 @@ use yew::{Html, component, html, use_effect_with, use_reducer};
 
 use crate::browser;
 use crate::components::{
-    Caption, EditorCard, Header, HelpDialog, Inspector, LaneTabs, LoadDialog, ServerCard, Timeline,
-    Transport,
+    caption, editor_card, header, help_dialog, inspector, lane_tabs, load_dialog, server_card,
+    timeline, transport,
 };
 use crate::keyboard;
 use crate::state::{Dialog, Msg, State, Theme};
@@ -69,26 +69,26 @@ pub fn App() -> Html {
         <>
             <a class="skip" href="#history">{ "Skip to what happened" }</a>
             <div class="page" data-lane={store.lane.slug()}>
-                <Header store={store.clone()} />
-                <Caption store={store.clone()} />
+                { header(&store) }
+                { caption(&store) }
                 <main class="stage">
-                    <LaneTabs store={store.clone()} />
+                    { lane_tabs(&store) }
                     <div class="cards">
-                        <EditorCard store={store.clone()} editor={EditorId::A} />
-                        <ServerCard store={store.clone()} />
-                        <EditorCard store={store.clone()} editor={EditorId::B} />
+                        { editor_card(&store, EditorId::A) }
+                        { server_card(&store) }
+                        { editor_card(&store, EditorId::B) }
                     </div>
-                    <Timeline store={store.clone()} />
+                    { timeline(&store) }
                 </main>
-                <Inspector store={store.clone()} />
-                <Transport store={store.clone()} />
+                { inspector(&store) }
+                { transport(&store) }
             </div>
             <p class="unseen" role="status" aria-live="polite">{ words::announcement(&store) }</p>
             if store.dialog == Some(Dialog::Load) {
-                <LoadDialog store={store.clone()} />
+                { load_dialog(&store) }
             }
             if store.dialog == Some(Dialog::Help) {
-                <HelpDialog store={store.clone()} />
+                { help_dialog(&store) }
             }
         </>
     }

@@ -1,9 +1,7 @@
 //! The few things that are asked of the browser directly.
 
 use wasm_bindgen::JsCast;
-use web_sys::{
-    Document, Element, HtmlElement, ScrollIntoViewOptions, ScrollLogicalPosition, Storage, Window,
-};
+use web_sys::{Document, Element, HtmlElement, Storage, Window};
 
 pub(crate) fn window() -> Option<Window> {
     web_sys::window()
@@ -30,14 +28,25 @@ pub(crate) fn focus_soon(id: String) {
     gloo_timers::callback::Timeout::new(0, move || focus(&id)).forget();
 }
 
-/// Scrolls as little as is needed to see an element.
+/// Scrolls as little as is needed to see an element in what scrolls directly around it, and
+/// nothing else: the page itself stays where it is.
 pub(crate) fn reveal(id: &str) {
-    if let Some(element) = element(id) {
-        let options = ScrollIntoViewOptions::new();
-        options.set_block(ScrollLogicalPosition::Nearest);
-        element.scroll_into_view_with_scroll_into_view_options(&options);
-    }
+    let Some(element) = element(id) else { return };
+    let Ok(Some(around)) = element.closest(".timeline, .yaml") else {
+        return;
+    };
+    let (inner, outer) = (
+        element.get_bounding_client_rect(),
+        around.get_bounding_client_rect(),
+    );
+    let above = outer.top() + MARGIN - inner.top();
+    let below = inner.bottom() + MARGIN - outer.bottom();
+    let by = if above > 0.0 { -above } else { below.max(0.0) };
+    around.set_scroll_top(around.scroll_top() + by.round() as i32);
 }
+
+/// What stays free around an element that was scrolled to.
+const MARGIN: f64 = 8.0;
 
 /// What is remembered between visits. A browser may forbid it: then nothing is.
 fn storage() -> Option<Storage> {

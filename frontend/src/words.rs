@@ -82,6 +82,14 @@ pub(crate) fn invitation(state: &State) -> [(String, bool); 3] {
     ]
 }
 
+/// What else there is to find out once both have written.
+pub(crate) const EXPERIMENTS: [&str; 4] = [
+    "Step back to before the first write and let the other one write first.",
+    "Untick send resourceVersion before the second write: nothing is compared.",
+    "Send the second edit as a merge patch: it carries only what changed.",
+    "Send it as an apply: now the server asks who owns the field.",
+];
+
 /// What the step that led here did.
 pub(crate) fn caption(state: &State) -> Words {
     let tree = &state.tree;

@@ -1,20 +1,19 @@
 //! The current step in plain words, and what to try next.
 
-use yew::{Html, classes, component, html};
+use yew::{Html, classes, html};
 
-use super::StoreProps;
 use super::icon::{Icon, icon};
 use crate::state::{Loaded, Msg, Sends, Store};
 use crate::words;
 
-#[component]
-pub(crate) fn Caption(props: &StoreProps) -> Html {
-    let store = &props.store;
+pub(crate) fn caption(store: &Store) -> Html {
     let words = words::caption(store);
     let invitation = words::invitation(store);
     let finished = invitation.iter().all(|(_, done)| *done);
     html! {
-        <section class="caption" aria-label="What happened">
+        <section
+            class={classes!("caption", (store.tree.current() != 0).then_some("started"))}
+            aria-label="What happened">
             if let Some(loaded) = &store.loaded {
                 { notice(store, loaded) }
             }
@@ -37,6 +36,11 @@ pub(crate) fn Caption(props: &StoreProps) -> Html {
                         </li>
                     }) }
                 </ol>
+            } else {
+                <div class="experiments">
+                    <h3>{ "Other endings" }</h3>
+                    <ul>{ for words::EXPERIMENTS.map(|text| html! { <li>{ text }</li> }) }</ul>
+                </div>
             }
         </section>
     }

@@ -1,21 +1,14 @@
 //! An editor: what it read, what it changed since, and how it sends that.
 
-use std::rc::Rc;
-
 use optimist_core::client::Strategy;
 use optimist_core::sim::EditorId;
 use wasm_bindgen::JsCast;
 use web_sys::HtmlInputElement;
-use yew::{Event, Html, Properties, classes, component, html};
+use yew::{Event, Html, classes, html};
 
-use super::yaml_view::YamlView;
+use super::icon::{Icon, icon};
+use super::yaml_view::{YamlView, yaml_view};
 use crate::state::{Lane, Msg, Sends, State, Store, View};
-
-#[derive(Clone, PartialEq, Properties)]
-pub(crate) struct EditorCardProps {
-    pub(crate) store: Store,
-    pub(crate) editor: EditorId,
-}
 
 const STRATEGIES: [(Strategy, &str, &str); 3] = [
     (Strategy::Update, "Update", "PUT the whole object"),
@@ -51,9 +44,7 @@ fn checked(event: &Event) -> bool {
         .is_some_and(|input| input.checked())
 }
 
-#[component]
-pub(crate) fn EditorCard(props: &EditorCardProps) -> Html {
-    let (store, id) = (&props.store, props.editor);
+pub(crate) fn editor_card(store: &Store, id: EditorId) -> Html {
     let editor = store.world().editor(id);
     let lane = Lane::Editor(id);
     let slug = lane.slug();
@@ -74,16 +65,16 @@ pub(crate) fn EditorCard(props: &EditorCardProps) -> Html {
                 <span class={classes!("chip", tone)}>{ chip }</span>
             </header>
             if let Some(object) = editor.copy.edited() {
-                <YamlView
-                    store={store.clone()}
-                    view={View::Lane(lane)}
-                    id={slug}
-                    label={format!("{}: working copy", id.name())}
-                    object={object.clone()}
-                    marks={Rc::new(editor.copy.edits())}
-                    tone={slug}
-                    editor={id}
-                />
+                { yaml_view(&YamlView {
+                    store,
+                    view: View::Lane(lane),
+                    id: slug,
+                    label: format!("{}: working copy", id.name()),
+                    object,
+                    marks: editor.copy.edits(),
+                    tone: slug,
+                    editor: Some(id),
+                }) }
             } else {
                 <div class="yaml blank">
                     <p>{ "Nothing read yet." }</p>
@@ -92,6 +83,9 @@ pub(crate) fn EditorCard(props: &EditorCardProps) -> Html {
             }
             <div class="controls">
                 { strategies(store, id) }
+                <div class="options">
+                    { options(store, id) }
+                </div>
                 <div class="send-row">
                     <button type="button" class="button" onclick={store.sends(Msg::Get(id))}>
                         { "Get" }
@@ -105,14 +99,15 @@ pub(crate) fn EditorCard(props: &EditorCardProps) -> Html {
                     >
                         { "Send" }
                     </button>
-                    { options(store, id) }
                     if edited {
                         <button
                             type="button"
-                            class="link discard"
+                            class="button discard"
+                            aria-label="Discard edits"
+                            title="Discard edits"
                             onclick={store.sends(Msg::Discard(id))}
                         >
-                            { "Discard" }
+                            { icon(Icon::Undo) }
                         </button>
                     }
                 </div>
@@ -154,7 +149,7 @@ fn options(store: &Store, id: EditorId) -> Html {
     } else {
         let onchange = store.on(move |event: Event| Msg::SendVersion(id, checked(&event)));
         let title = "The server compares it with the stored version";
-        let label = html! { <>{ "send " }<span class="word">{ "resourceVersion" }</span></> };
+        let label = html! { "send resourceVersion" };
         (write.send_resource_version, label, title, onchange)
     };
     html! {

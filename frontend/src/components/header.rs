@@ -1,15 +1,12 @@
 //! The bar on top.
 
-use yew::{Html, component, html};
+use yew::{Html, html};
 
-use super::StoreProps;
 use super::icon::{Icon, icon};
 use crate::browser;
-use crate::state::{Dialog, Msg, Sends, Theme};
+use crate::state::{Dialog, Msg, Sends, Store, Theme};
 
-#[component]
-pub(crate) fn Header(props: &StoreProps) -> Html {
-    let store = &props.store;
+pub(crate) fn header(store: &Store) -> Html {
     let dark = match store.theme {
         Theme::System => browser::prefers_dark(),
         theme => theme == Theme::Dark,

@@ -1,15 +1,14 @@
 //! What this is, and the keys.
 
-use yew::{Html, component, html};
+use yew::{Html, html};
 
-use super::StoreProps;
 use super::dialog::Modal;
 use crate::keyboard::KEYS;
+use crate::state::Store;
 
-#[component]
-pub(crate) fn HelpDialog(props: &StoreProps) -> Html {
+pub(crate) fn help_dialog(store: &Store) -> Html {
     html! {
-        <Modal store={props.store.clone()} title="How this works">
+        <Modal store={store.clone()} title="How this works">
             <div class="dialog-body prose">
                 <p>
                     { "You are two people who edit one object on one API server. Get reads it, Send \

@@ -1,13 +1,12 @@
 //! What the current step sent and got, and why.
 
 use optimist_core::sim::Step;
-use yew::{Html, classes, component, html};
+use yew::{Html, classes, html};
 
-use super::StoreProps;
 use super::diff::diff;
 use super::icon::{Icon, icon};
-use super::tabs::{Tabs, panel_id};
-use super::why::{Why, facts, tone};
+use super::tabs::{Tabs, panel_id, tabs};
+use super::why::{tone, why};
 use super::wire::{preview, wire};
 use crate::state::{InspectorTab, Msg, Sends, Store};
 
@@ -17,9 +16,7 @@ const TABS: [(InspectorTab, &str); 3] = [
     (InspectorTab::Preview, "Preview"),
 ];
 
-#[component]
-pub(crate) fn Inspector(props: &StoreProps) -> Html {
-    let store = &props.store;
+pub(crate) fn inspector(store: &Store) -> Html {
     let step = store.tree.step(store.tree.current());
     let chosen = TABS.iter().position(|(tab, _)| *tab == store.inspector_tab);
     let content = match (store.inspector_tab, step) {
@@ -28,7 +25,7 @@ pub(crate) fn Inspector(props: &StoreProps) -> Html {
         (InspectorTab::Wire, Some(step)) => wire(store, step),
         (InspectorTab::Diff, Some(step)) => diff(step),
     };
-    let why = step.filter(|_| store.inspector_tab != InspectorTab::Preview);
+    let explained = step.filter(|_| store.inspector_tab != InspectorTab::Preview);
     html! {
         <aside
             class="inspector"
@@ -37,14 +34,14 @@ pub(crate) fn Inspector(props: &StoreProps) -> Html {
             data-up={store.sheet.to_string()}
         >
             { sheet_handle(store, step) }
-            <Tabs
-                label="Inspector"
-                id="inspector-tab"
-                class="underlined"
-                names={TABS.map(|(_, name)| name).to_vec()}
-                chosen={chosen.unwrap_or(0)}
-                onchoose={store.on(|i: usize| Msg::InspectorTab(TABS[i.min(2)].0))}
-            />
+            { tabs(&Tabs {
+                label: "Inspector",
+                id: "inspector-tab",
+                class: "underlined",
+                names: &TABS.map(|(_, name)| name),
+                chosen: chosen.unwrap_or(0),
+                onchoose: store.on(|i: usize| Msg::InspectorTab(TABS[i.min(2)].0)),
+            }) }
             <div
                 class="inspector-body"
                 role="tabpanel"
@@ -52,10 +49,10 @@ pub(crate) fn Inspector(props: &StoreProps) -> Html {
                 aria-labelledby={format!("inspector-tab-{}", chosen.unwrap_or(0))}
             >
                 { content }
-                if let Some(step) = why {
-                    <Why facts={facts(step)} tone={tone(step.outcome())} />
-                }
             </div>
+            if let Some(step) = explained {
+                { why(step) }
+            }
         </aside>
     }
 }

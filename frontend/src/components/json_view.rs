@@ -1,22 +1,19 @@
 //! A body as JSON: what matters is bold, what does not is folded.
 
-use std::sync::Arc;
-
 use serde_json::Value;
-use yew::{AttrValue, Html, Properties, classes, component, html};
+use yew::{Html, classes, html};
 
 use super::fold::{holds, size};
 use crate::state::{Msg, Sends, Store, View};
 
-#[derive(Clone, PartialEq, Properties)]
-pub(crate) struct JsonViewProps {
-    pub(crate) store: Store,
+/// What is drawn, and how.
+pub(crate) struct JsonView<'a> {
+    pub(crate) store: &'a Store,
     pub(crate) view: View,
-    pub(crate) label: AttrValue,
-    pub(crate) body: Arc<Value>,
+    pub(crate) label: &'static str,
+    pub(crate) body: &'a Value,
     /// The places that matter.
     pub(crate) emphasis: Vec<String>,
-    #[prop_or_default]
     pub(crate) refused: bool,
 }
 
@@ -26,20 +23,20 @@ const SHORT: usize = 26;
 /// Longer texts wrap over too many lines to be looked through.
 const LONGEST: usize = 600;
 
-#[component]
-pub(crate) fn JsonView(props: &JsonViewProps) -> Html {
+/// Draws a body.
+pub(crate) fn json_view(props: &JsonView<'_>) -> Html {
     let mut printer = Printer {
         props,
-        short: line_count(&props.body) <= SHORT,
+        short: line_count(props.body) <= SHORT,
         rows: Vec::new(),
     };
-    printer.value(None, &props.body, "", 0, "");
+    printer.value(None, props.body, "", 0, "");
     html! {
         <div
             class={classes!("json", props.refused.then_some("refused"))}
             role="region"
             tabindex="0"
-            aria-label={props.label.clone()}
+            aria-label={props.label}
         >
             { for printer.rows }
         </div>
@@ -58,18 +55,58 @@ fn line_count(value: &Value) -> usize {
 }
 
 struct Printer<'a> {
-    props: &'a JsonViewProps,
+    props: &'a JsonView<'a>,
     short: bool,
     rows: Vec<Html>,
 }
 
 impl Printer<'_> {
     fn open_at_first(&self, pointer: &str, depth: usize) -> bool {
-        if pointer.ends_with("/managedFields") {
+        let spoken = self.props.body.pointer("/details/causes").is_some();
+        if pointer.ends_with("/managedFields") || (pointer == "/details" && !spoken) {
             return false;
         }
         let emphasis = &self.props.emphasis;
         depth == 0 || self.short || emphasis.iter().any(|place| holds(pointer, place))
+    }
+
+    /// Whether a member of a long body says nothing about this request.
+    fn is_quiet(&self, pointer: &str, depth: usize) -> bool {
+        let told = ["/metadata/name", "/metadata/managedFields"].contains(&pointer);
+        !self.short
+            && !told
+            && depth > 1
+            && !self.open_at_first(pointer, depth)
+            && !self.matters(pointer)
+    }
+
+    fn matters(&self, pointer: &str) -> bool {
+        let mut emphasis = self.props.emphasis.iter();
+        emphasis.any(|place| holds(place, pointer))
+    }
+
+    /// The fold for members that say nothing about this request.
+    fn rest(&mut self, pointer: &str, hidden: usize, open: bool, depth: usize) {
+        let toggle = Msg::Toggle(self.props.view, pointer.to_owned());
+        let text = if open {
+            "show less".to_owned()
+        } else {
+            format!("… {hidden} more")
+        };
+        self.row(
+            None,
+            depth,
+            html! {
+                <button
+                    type="button"
+                    class="fold"
+                    aria-expanded={open.to_string()}
+                    onclick={self.props.store.sends(toggle)}
+                >
+                    { text }
+                </button>
+            },
+        );
     }
 
     fn value(&mut self, key: Option<&str>, value: &Value, pointer: &str, depth: usize, end: &str) {
@@ -82,11 +119,7 @@ impl Printer<'_> {
                     text = text.chars().take(LONGEST).collect();
                     text.push('…');
                 }
-                let matters = self
-                    .props
-                    .emphasis
-                    .iter()
-                    .any(|place| holds(place, pointer));
+                let matters = self.matters(pointer);
                 let token = html! {
                     <span class={classes!("token", matters.then_some("matters"))}>{ text }</span>
                 };
@@ -135,10 +168,21 @@ impl Printer<'_> {
                 }
             }
             Value::Object(map) => {
-                for (i, (key, value)) in map.iter().enumerate() {
+                let place = |key: &str| {
                     let escaped = key.replace('~', "~0").replace('/', "~1");
-                    let place = format!("{pointer}/{escaped}");
-                    self.value(Some(key), value, &place, depth + 1, last(i, map.len()));
+                    format!("{pointer}/{escaped}")
+                };
+                let quiet = |key: &str| at_first && self.is_quiet(&place(key), depth + 1);
+                let hidden = map.keys().filter(|key| quiet(key)).count();
+                let rest = format!("{pointer}/…");
+                let all = hidden < 2 || self.props.store.is_toggled(self.props.view, &rest);
+                let shown: Vec<_> = map.iter().filter(|(key, _)| all || !quiet(key)).collect();
+                for (i, (key, value)) in shown.iter().enumerate() {
+                    let end = if all { last(i, shown.len()) } else { "," };
+                    self.value(Some(key), value, &place(key), depth + 1, end);
+                }
+                if hidden > 1 {
+                    self.rest(&rest, hidden, all, depth + 1);
                 }
             }
             _ => {}

@@ -1,14 +1,12 @@
 //! Where only one card fits: three heads that choose which one is open.
 
-use yew::{Html, classes, component, html};
+use yew::{Html, classes, html};
 
-use super::StoreProps;
 use super::editor_card::chip;
-use crate::state::{Lane, Msg, Sends};
+use super::icon::{Icon, icon};
+use crate::state::{Lane, Msg, Sends, Store};
 
-#[component]
-pub(crate) fn LaneTabs(props: &StoreProps) -> Html {
-    let store = &props.store;
+pub(crate) fn lane_tabs(store: &Store) -> Html {
     let head = |lane: Lane| {
         let (name, (version, tone)) = match lane {
             Lane::Editor(editor) => (editor.name(), chip(store, editor)),
@@ -18,8 +16,9 @@ pub(crate) fn LaneTabs(props: &StoreProps) -> Html {
                 ("Server", (version, "plain"))
             }
         };
-        // `stale by 1` has no room here.
-        let version = version.split(" by ").next().unwrap_or_default().to_owned();
+        // There is no room here for `stale by 1`, and a tick says `current`.
+        let version = version.split(" by ").next().unwrap_or_default();
+        let version = version.trim_end_matches(" · current").to_owned();
         html! {
             <button
                 type="button"
@@ -28,7 +27,13 @@ pub(crate) fn LaneTabs(props: &StoreProps) -> Html {
                 onclick={store.sends(Msg::Open(lane))}
             >
                 <span class="lane-name">{ name }</span>
-                <span class={classes!("lane-version", tone)}>{ version }</span>
+                <span class={classes!("lane-version", tone)}>
+                    { version }
+                    if tone == "ok" {
+                        { icon(Icon::Check) }
+                        <span class="unseen">{ "current" }</span>
+                    }
+                </span>
             </button>
         }
     };

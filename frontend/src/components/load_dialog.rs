@@ -5,9 +5,8 @@ use optimist_core::sim::{LoadError, NGINX};
 use wasm_bindgen::JsCast;
 use wasm_bindgen_futures::{JsFuture, spawn_local};
 use web_sys::{File, HtmlInputElement, HtmlTextAreaElement};
-use yew::{DragEvent, Event, Html, InputEvent, SubmitEvent, component, html};
+use yew::{DragEvent, Event, Html, InputEvent, SubmitEvent, html};
 
-use super::StoreProps;
 use super::dialog::Modal;
 use super::icon::{Icon, icon};
 use crate::state::{Msg, Sends, Store};
@@ -23,9 +22,7 @@ fn take(store: &Store, file: File) {
     });
 }
 
-#[component]
-pub(crate) fn LoadDialog(props: &StoreProps) -> Html {
-    let store = &props.store;
+pub(crate) fn load_dialog(store: &Store) -> Html {
     let oninput = store.on(|event: InputEvent| {
         let area = event
             .target()

@@ -23,23 +23,13 @@ mod why;
 mod wire;
 mod yaml_view;
 
-pub(crate) use caption::Caption;
-pub(crate) use editor_card::EditorCard;
-pub(crate) use header::Header;
-pub(crate) use help_dialog::HelpDialog;
-pub(crate) use inspector::Inspector;
-pub(crate) use lane_tabs::LaneTabs;
-pub(crate) use load_dialog::LoadDialog;
-pub(crate) use server_card::ServerCard;
-pub(crate) use timeline::Timeline;
-pub(crate) use transport::Transport;
-
-use yew::Properties;
-
-use crate::state::Store;
-
-/// What most parts need: the state.
-#[derive(Clone, PartialEq, Properties)]
-pub(crate) struct StoreProps {
-    pub(crate) store: Store,
-}
+pub(crate) use caption::caption;
+pub(crate) use editor_card::editor_card;
+pub(crate) use header::header;
+pub(crate) use help_dialog::help_dialog;
+pub(crate) use inspector::inspector;
+pub(crate) use lane_tabs::lane_tabs;
+pub(crate) use load_dialog::load_dialog;
+pub(crate) use server_card::server_card;
+pub(crate) use timeline::timeline;
+pub(crate) use transport::transport;

@@ -2,15 +2,12 @@
 
 use optimist_core::render::{Change, changes};
 use optimist_core::sim::{EditorId, Outcome};
-use yew::{Html, classes, component, html};
+use yew::{Html, classes, html};
 
-use super::StoreProps;
 use super::yaml_view::dotted;
 use crate::state::{Lane, Msg, Sends, Store};
 
-#[component]
-pub(crate) fn Revisions(props: &StoreProps) -> Html {
-    let store = &props.store;
+pub(crate) fn revisions(store: &Store) -> Html {
     let tree = &store.tree;
     let here = tree.position();
     // The writes on the way here, to name the writer of each version.

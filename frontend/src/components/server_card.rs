@@ -1,16 +1,13 @@
 //! The server: what is stored now, and every version before it.
 
-use std::rc::Rc;
-
 use optimist_core::render::{Change, changes};
 use optimist_core::sim::Outcome;
-use yew::{Html, component, html};
+use yew::{Html, html};
 
-use super::StoreProps;
-use super::revisions::Revisions;
-use super::tabs::{Tabs, panel_id};
-use super::yaml_view::YamlView;
-use crate::state::{Lane, Msg, Sends, ServerTab, State, View};
+use super::revisions::revisions;
+use super::tabs::{Tabs, panel_id, tabs};
+use super::yaml_view::{YamlView, yaml_view};
+use crate::state::{Lane, Msg, Sends, ServerTab, State, Store, View};
 use crate::words;
 
 const TABS: [(ServerTab, &str); 2] = [
@@ -36,9 +33,7 @@ fn last_write(state: &State) -> (Vec<Change>, &'static str) {
     (marks, Lane::Editor(step.editor).slug())
 }
 
-#[component]
-pub(crate) fn ServerCard(props: &StoreProps) -> Html {
-    let store = &props.store;
+pub(crate) fn server_card(store: &Store) -> Html {
     let stored = store.world().stored();
     let chosen = TABS.iter().position(|(tab, _)| *tab == store.server_tab);
     let chip = stored.map_or_else(
@@ -60,28 +55,29 @@ pub(crate) fn ServerCard(props: &StoreProps) -> Html {
             </header>
             <div class="card-body" role="tabpanel" id={panel_id("server")}>
                 if store.server_tab == ServerTab::Revisions {
-                    <Revisions store={store.clone()} />
+                    { revisions(store) }
                 } else if let Some((_, object)) = stored {
-                    <YamlView
-                        store={store.clone()}
-                        view={View::Lane(Lane::Server)}
-                        id="server"
-                        label="Stored object"
-                        object={object.clone()}
-                        marks={Rc::new(marks)}
-                        {tone}
-                    />
+                    { yaml_view(&YamlView {
+                        store,
+                        view: View::Lane(Lane::Server),
+                        id: "server",
+                        label: "Stored object".to_owned(),
+                        object,
+                        marks,
+                        tone,
+                        editor: None,
+                    }) }
                 }
             </div>
             <div class="controls">
-                <Tabs
-                    label="What the server has"
-                    id="server"
-                    class="segmented"
-                    names={TABS.map(|(_, name)| name).to_vec()}
-                    chosen={chosen.unwrap_or(0)}
-                    onchoose={store.on(|i: usize| Msg::ServerTab(TABS[i.min(1)].0))}
-                />
+                { tabs(&Tabs {
+                    label: "What the server has",
+                    id: "server",
+                    class: "segmented",
+                    names: &TABS.map(|(_, name)| name),
+                    chosen: chosen.unwrap_or(0),
+                    onchoose: store.on(|i: usize| Msg::ServerTab(TABS[i.min(1)].0)),
+                }) }
                 <p class="last-write">{ words::last_write(&store.tree) }</p>
             </div>
         </section>

@@ -1,10 +1,10 @@
 //! One step of the timeline: an arrow to the server, an answer, and what the store did.
 
 use optimist_core::sim::{EditorId, NodeId, Outcome, RunTree};
-use yew::{Callback, Html, Properties, classes, component, html};
+use yew::{Callback, Html, MouseEvent, Properties, UseReducerDispatcher, classes, component, html};
 
 use super::icon::{Icon, icon};
-use crate::state::Lane;
+use crate::state::{Lane, Msg, State};
 use crate::words;
 
 /// Where a step stands, seen from the current one.
@@ -38,7 +38,7 @@ pub(crate) struct StepRowProps {
     pub(crate) sentence: String,
     /// The histories that fork here; empty where there is only one.
     pub(crate) branches: Vec<Branch>,
-    pub(crate) ongo: Callback<NodeId>,
+    pub(crate) dispatcher: UseReducerDispatcher<State>,
 }
 
 /// The row of a node; `None` for the root.
@@ -46,7 +46,7 @@ pub(crate) fn row(
     tree: &RunTree,
     (position, node): (usize, NodeId),
     parent: NodeId,
-    ongo: &Callback<NodeId>,
+    dispatcher: &UseReducerDispatcher<State>,
 ) -> Option<StepRowProps> {
     let step = tree.step(node)?;
     let here = tree.position();
@@ -76,7 +76,7 @@ pub(crate) fn row(
         pill: words::pill(step),
         sentence: format!("Step {position}. {}", words::sentence(step)),
         branches: branches.collect(),
-        ongo: ongo.clone(),
+        dispatcher: dispatcher.clone(),
     })
 }
 
@@ -95,7 +95,10 @@ pub(crate) fn StepRow(props: &StepRowProps) -> Html {
     };
     let slug = Lane::Editor(props.editor).slug();
     let node = props.node;
-    let onclick = props.ongo.reform(move |_| node);
+    let go = |node: NodeId| {
+        let dispatcher = props.dispatcher.clone();
+        Callback::from(move |_: MouseEvent| dispatcher.dispatch(Msg::Go(node)))
+    };
     html! {
         <li class={classes!("step", slug, phase, outcome)} id={format!("step-{node}")}>
             <button
@@ -103,7 +106,7 @@ pub(crate) fn StepRow(props: &StepRowProps) -> Html {
                 class="step-button"
                 aria-label={props.sentence.clone()}
                 aria-current={(props.phase == Phase::Current).then_some("step")}
-                {onclick}
+                onclick={go(node)}
             >
                 <span class="half">
                     <span class="ask">{ props.headline.clone() }</span>
@@ -133,7 +136,7 @@ pub(crate) fn StepRow(props: &StepRowProps) -> Html {
                                 aria-pressed={branch.shown.to_string()}
                                 aria-label={format!("Branch {}, {}", i + 1, branch.label)}
                                 title={branch.label.clone()}
-                                onclick={props.ongo.reform(move |_| node)}
+                                onclick={go(node)}
                             >
                                 { i + 1 }
                             </button>

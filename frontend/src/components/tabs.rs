@@ -1,23 +1,20 @@
 //! A row of tabs: arrows move between them, and only the chosen one is a stop of the Tab key.
 
-use yew::{AttrValue, Callback, Children, Html, KeyboardEvent, Properties, component, html};
+use yew::{Callback, Html, KeyboardEvent, html};
 
 use crate::browser;
 
-#[derive(Clone, PartialEq, Properties)]
-pub(crate) struct TabsProps {
+/// A row of tabs.
+pub(crate) struct Tabs<'a> {
     /// What the tabs are about.
-    pub(crate) label: AttrValue,
+    pub(crate) label: &'static str,
     /// Begins the ids of the tabs and of their panel.
-    pub(crate) id: AttrValue,
-    pub(crate) names: Vec<&'static str>,
+    pub(crate) id: &'static str,
+    pub(crate) names: &'a [&'static str],
     pub(crate) chosen: usize,
     pub(crate) onchoose: Callback<usize>,
     /// `segmented` or `underlined`.
     pub(crate) class: &'static str,
-    /// What stands at the end of the row.
-    #[prop_or_default]
-    pub(crate) children: Children,
 }
 
 /// The id of the panel that a row of tabs fills.
@@ -25,14 +22,14 @@ pub(crate) fn panel_id(id: &str) -> String {
     format!("{id}-panel")
 }
 
-#[component]
-pub(crate) fn Tabs(props: &TabsProps) -> Html {
+/// Draws a row of tabs.
+pub(crate) fn tabs(props: &Tabs<'_>) -> Html {
     let count = props.names.len();
     let tab = |(i, name): (usize, &&'static str)| {
         let chosen = i == props.chosen;
         let onclick = props.onchoose.reform(move |_| i);
         let onkeydown = {
-            let (onchoose, id) = (props.onchoose.clone(), props.id.clone());
+            let (onchoose, id) = (props.onchoose.clone(), props.id);
             Callback::from(move |event: KeyboardEvent| {
                 let to = match event.key().as_str() {
                     "ArrowLeft" => (i + count - 1) % count,
@@ -52,7 +49,7 @@ pub(crate) fn Tabs(props: &TabsProps) -> Html {
                 role="tab"
                 id={format!("{}-{i}", props.id)}
                 aria-selected={chosen.to_string()}
-                aria-controls={panel_id(&props.id)}
+                aria-controls={panel_id(props.id)}
                 tabindex={if chosen { "0" } else { "-1" }}
                 {onclick}
                 {onkeydown}
@@ -63,10 +60,9 @@ pub(crate) fn Tabs(props: &TabsProps) -> Html {
     };
     html! {
         <div class={props.class}>
-            <div class="tablist" role="tablist" aria-label={props.label.clone()}>
+            <div class="tablist" role="tablist" aria-label={props.label}>
                 { for props.names.iter().enumerate().map(tab) }
             </div>
-            { props.children.clone() }
         </div>
     }
 }

@@ -1,23 +1,18 @@
 //! What happened, downwards in time: arrows between the lanes.
 
-use yew::{Html, classes, component, html};
+use yew::{Html, classes, html};
 
-use super::StoreProps;
 use super::step_row::{StepRow, StepRowProps, row};
-use crate::state::{Msg, Sends};
+use crate::state::{Msg, Sends, Store};
 
-#[component]
-pub(crate) fn Timeline(props: &StoreProps) -> Html {
-    let store = &props.store;
+pub(crate) fn timeline(store: &Store) -> Html {
     let tree = &store.tree;
-    let ongo = yew::use_callback(store.dispatcher(), |node, dispatcher| {
-        dispatcher.dispatch(Msg::Go(node));
-    });
+    let dispatcher = store.dispatcher();
     let line = tree.line();
     let rows: Vec<StepRowProps> = line
         .windows(2)
         .enumerate()
-        .filter_map(|(i, pair)| row(tree, (i + 1, pair[1]), pair[0], &ongo))
+        .filter_map(|(i, pair)| row(tree, (i + 1, pair[1]), pair[0], &dispatcher))
         .collect();
     let start = tree.current() == 0;
     let first = store
@@ -28,6 +23,7 @@ pub(crate) fn Timeline(props: &StoreProps) -> Html {
     let session = store.session;
     html! {
         <section class="timeline" id="history" tabindex="-1" aria-label="What happened">
+            <div class="track">
             <div class="lanes" aria-hidden="true"><i class="a" /><i class="server" /><i class="b" /></div>
             <ol>
                 <li class={classes!("root", start.then_some("current"))} id="step-0">
@@ -49,6 +45,7 @@ pub(crate) fn Timeline(props: &StoreProps) -> Html {
             if line.len() == 1 {
                 <p class="timeline-empty">{ "Each request becomes an arrow here." }</p>
             }
+            </div>
         </section>
     }
 }

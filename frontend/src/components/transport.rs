@@ -3,9 +3,8 @@
 use optimist_core::sim::{NodeId, Outcome};
 use wasm_bindgen::JsCast;
 use web_sys::HtmlInputElement;
-use yew::{Html, InputEvent, classes, component, html};
+use yew::{Html, InputEvent, classes, html};
 
-use super::StoreProps;
 use super::fold::counted;
 use super::icon::{Icon, icon};
 use crate::state::{Lane, Msg, Sends, Store};
@@ -14,9 +13,7 @@ use crate::words;
 /// With more steps than this, marks are ticks.
 const CROWDED: usize = 60;
 
-#[component]
-pub(crate) fn Transport(props: &StoreProps) -> Html {
-    let store = &props.store;
+pub(crate) fn transport(store: &Store) -> Html {
     let tree = &store.tree;
     let line = tree.line();
     let (here, last) = (tree.position(), line.len() - 1);

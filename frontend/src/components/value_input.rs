@@ -37,6 +37,11 @@ pub(crate) fn ValueInput(props: &ValueInputProps) -> Html {
             input.select();
         }
     });
+    use_effect_with(props.editing.error.is_some(), |wrong| {
+        if *wrong {
+            browser::reveal("typing-error");
+        }
+    });
     let onkeydown = {
         let (store, back_to) = (props.store.clone(), props.back_to.to_string());
         let editor = props.editing.editor;

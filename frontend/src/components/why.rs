@@ -1,17 +1,10 @@
 //! Why the server answered as it did: the facts that it noted where it decided.
 
 use optimist_core::sim::{Outcome, Step};
-use yew::{Html, Properties, classes, component, html};
-
-#[derive(PartialEq, Properties)]
-pub(crate) struct WhyProps {
-    /// The facts, in words.
-    pub(crate) facts: Vec<String>,
-    pub(crate) tone: &'static str,
-}
+use yew::{Html, classes, html};
 
 /// The facts of a step, or the server's own words where it noted none.
-pub(crate) fn facts(step: &Step) -> Vec<String> {
+fn facts(step: &Step) -> Vec<String> {
     let facts: Vec<String> = step
         .exchange
         .facts
@@ -37,12 +30,12 @@ pub(crate) fn tone(outcome: Outcome) -> &'static str {
     }
 }
 
-#[component]
-pub(crate) fn Why(props: &WhyProps) -> Html {
+/// The card that says why.
+pub(crate) fn why(step: &Step) -> Html {
     html! {
-        <section class={classes!("why", props.tone)} aria-label="Why">
+        <section class={classes!("why", tone(step.outcome()))} aria-label="Why">
             <h3>{ "Why" }</h3>
-            { for props.facts.iter().map(|fact| html! { <p>{ fact }</p> }) }
+            { for facts(step).iter().map(|fact| html! { <p>{ fact }</p> }) }
         </section>
     }
 }

@@ -1,13 +1,11 @@
 //! A request, as it went or would go over the wire, and its answer.
 
-use std::sync::Arc;
-
 use optimist_core::render::Change;
 use optimist_core::sim::{Action, Outcome, Step};
 use serde_json::Value;
 use yew::{Html, classes, html};
 
-use super::json_view::JsonView;
+use super::json_view::{JsonView, json_view};
 use super::why::tone;
 use crate::state::{Lane, Store, View};
 
@@ -49,26 +47,13 @@ pub(crate) fn wire(store: &Store, step: &Step) -> Html {
         <>
             { request_line(exchange.method.as_str(), &exchange.target, &exchange.content_type, slug) }
             if *exchange.sent != Value::Null {
-                <JsonView
-                    store={store.clone()}
-                    view={View::Request}
-                    label="Request body"
-                    body={exchange.sent.clone()}
-                    emphasis={places(&step.edits)}
-                />
+                { json_view(&JsonView { store, view: View::Request, label: "Request body", body: &exchange.sent, emphasis: places(&step.edits), refused: false }) }
             }
             <p class={classes!("status-line", tone(step.outcome()))}>{ exchange.status_line() }</p>
             { for exchange.warnings.iter().map(|warning| html! {
                 <p class="warning">{ format!("Warning: {warning}") }</p>
             }) }
-            <JsonView
-                store={store.clone()}
-                view={View::Response}
-                label="Response body"
-                body={exchange.received.clone()}
-                emphasis={answer}
-                {refused}
-            />
+            { json_view(&JsonView { store, view: View::Response, label: "Response body", body: &exchange.received, emphasis: answer, refused }) }
         </>
     }
 }
@@ -103,13 +88,7 @@ pub(crate) fn preview(store: &Store) -> Html {
                 content_type.unwrap_or_default(),
                 slug,
             ) }
-            <JsonView
-                store={store.clone()}
-                view={View::Preview}
-                label="Request body, not sent yet"
-                body={Arc::new(body)}
-                emphasis={places(&editor.copy.edits())}
-            />
+            { json_view(&JsonView { store, view: View::Preview, label: "Request body, not sent yet", body: &body, emphasis: places(&editor.copy.edits()), refused: false }) }
         </>
     }
 }

@@ -1,38 +1,34 @@
 //! An object as YAML lines, with folds, marks and values that can be edited in place.
 
-use std::rc::Rc;
-use std::sync::Arc;
-
 use optimist_core::render::{Change, Line, Token, lines};
 use optimist_core::sim::EditorId;
 use serde_json::Value;
-use yew::{AttrValue, Classes, Html, Properties, classes, component, html};
+use yew::{Classes, Html, classes, html};
 
-use super::fold::{QUIET, counted, folded_at_first, holds, is_quiet, size, visible_lines};
+use super::fold::{QUIET, folded_at_first, holds, is_quiet, size, visible_lines};
 use super::value_input::ValueInput;
 use crate::state::{Msg, Sends, Store, View};
 
 /// Longer values are cut; the whole of it is in the field that edits it.
 const LONGEST: usize = 160;
 
-#[derive(Clone, PartialEq, Properties)]
-pub(crate) struct YamlViewProps {
-    pub(crate) store: Store,
+/// What is drawn, and how.
+pub(crate) struct YamlView<'a> {
+    pub(crate) store: &'a Store,
     pub(crate) view: View,
     /// Begins the ids of its lines.
-    pub(crate) id: AttrValue,
-    pub(crate) label: AttrValue,
-    pub(crate) object: Arc<Value>,
+    pub(crate) id: &'static str,
+    pub(crate) label: String,
+    pub(crate) object: &'a Value,
     /// Places that are marked, and what was there.
-    pub(crate) marks: Rc<Vec<Change>>,
+    pub(crate) marks: Vec<Change>,
     /// The colour of the marks.
     pub(crate) tone: &'static str,
     /// Whose edits go where; `None` if nothing can be edited.
-    #[prop_or_default]
     pub(crate) editor: Option<EditorId>,
 }
 
-impl YamlViewProps {
+impl YamlView<'_> {
     fn is_open(&self, pointer: &str, folded_at_first: bool) -> bool {
         self.store.is_toggled(self.view, pointer) == folded_at_first
     }
@@ -49,9 +45,9 @@ impl YamlViewProps {
     }
 }
 
-#[component]
-pub(crate) fn YamlView(props: &YamlViewProps) -> Html {
-    let all = lines(&props.object);
+/// Draws an object.
+pub(crate) fn yaml_view(props: &YamlView<'_>) -> Html {
+    let all = lines(props.object);
     let visible = visible_lines(&all);
     let quiet = all.iter().filter(|line| is_quiet(&line.pointer)).count();
     let quiet_open = props.is_open(QUIET, true);
@@ -109,7 +105,7 @@ fn indented(line: &Line) -> String {
 }
 
 fn fold_row(
-    props: &YamlViewProps,
+    props: &YamlView<'_>,
     classes: Classes,
     line: &Line,
     label: &str,
@@ -136,11 +132,11 @@ fn fold_row(
     }
 }
 
-fn quiet_row(props: &YamlViewProps, count: usize, open: bool) -> Html {
+fn quiet_row(props: &YamlView<'_>, count: usize, open: bool) -> Html {
     let text = if open {
         "show less".to_owned()
     } else {
-        format!("… {} more", counted(count, "field"))
+        format!("… {count} more fields")
     };
     html! {
         <div class="line" style="--indent:2ch" key={QUIET}>
@@ -156,10 +152,10 @@ fn quiet_row(props: &YamlViewProps, count: usize, open: bool) -> Html {
     }
 }
 
-fn value_row(props: &YamlViewProps, line: &Line) -> Html {
+fn value_row(props: &YamlView<'_>, line: &Line) -> Html {
     let mark = props.mark(line);
     let was = mark
-        .filter(|change| change.pointer == line.pointer)
+        .filter(|change| change.pointer == line.pointer && !change.is_bookkeeping())
         .map(|change| match &change.before {
             Some(Value::String(text)) => format!("was {}", cut(text)),
             Some(value) if value.is_object() || value.is_array() => "changed".to_owned(),
@@ -188,7 +184,7 @@ fn value_row(props: &YamlViewProps, line: &Line) -> Html {
     }
 }
 
-fn value(props: &YamlViewProps, line: &Line, token: &Token) -> Html {
+fn value(props: &YamlView<'_>, line: &Line, token: &Token) -> Html {
     // What Send does with the version is chosen beside Send, not typed.
     let fixed = !token.scalar || line.pointer == "/metadata/resourceVersion";
     let Some(editor) = props.editor.filter(|_| !fixed) else {
