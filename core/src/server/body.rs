@@ -75,13 +75,17 @@ fn decode_custom(
     body: &[u8],
 ) -> Result<(Value, Vec<String>), Refusal> {
     let resource = &info.resource;
-    let kind = node.text("kind").unwrap_or_default().to_owned();
+    let head = head(&node);
+    if let Some(error) = foreign::uninterpretable(&head) {
+        return Err(unrecognized(info, &error, body));
+    }
+    let kind = text(&head, "kind");
     if kind.is_empty() {
         let error = missing_kind(&String::from_utf8_lossy(body));
         return Err(unrecognized(info, &error, body));
     }
-    let api_version = node.text("apiVersion").unwrap_or_default();
-    let found = GroupVersion::parse(api_version).unwrap_or_else(|| GroupVersion::new("", ""));
+    let found = GroupVersion::parse(text(&head, "apiVersion"));
+    let found = found.unwrap_or_else(|| GroupVersion::new("", ""));
     let refuse = |error: &str| {
         let (version, expected) = (go::quote(&found.version), &resource.kind);
         Status::bad_request(format!(
@@ -99,9 +103,9 @@ pub(super) fn decode_patched(
     info: &RequestInfo,
     patched: Value,
 ) -> Result<(Value, Vec<String>), Refusal> {
-    let text = patched.to_string();
+    let shown = go::json(&patched);
     let refuse = |error: &str| {
-        let error = crate::status::FieldError::invalid("patch", &text.as_str().into(), error);
+        let error = crate::status::FieldError::invalid("patch", &shown.as_str().into(), error);
         Status::invalid(&crate::object::GroupName::new("", ""), "", &[error])
     };
     if let Definition::Custom(custom) = &info.resource.definition {
@@ -146,14 +150,7 @@ fn weigh(
 
 fn check_kind(info: &RequestInfo, node: &Node, body: &[u8]) -> Result<(), Refusal> {
     let expected = &info.resource.group_version;
-    let head = match node {
-        Node::Object(_) => ["apiVersion", "kind"]
-            .iter()
-            .filter_map(|field| Some(((*field).to_owned(), Value::from(node.get(field)?.clone()))))
-            .collect(),
-        Node::Null => Value::Object(JsonMap::new()),
-        other => Value::from(other.clone()),
-    };
+    let head = head(node);
     let (version, kind) = (text(&head, "apiVersion"), text(&head, "kind"));
     if let Some(error) = foreign::mistake(&info.resource, &head) {
         return Err(undecodable(info, version, kind, &error, body));
@@ -163,6 +160,18 @@ fn check_kind(info: &RequestInfo, node: &Node, body: &[u8]) -> Result<(), Refusa
         version => GroupVersion::parse(version).unwrap_or_else(|| expected.clone()),
     };
     check_version(&found, expected)
+}
+
+/// What says which kind a document is of.
+fn head(node: &Node) -> Value {
+    match node {
+        Node::Object(_) => ["apiVersion", "kind"]
+            .iter()
+            .filter_map(|field| Some(((*field).to_owned(), Value::from(node.get(field)?.clone()))))
+            .collect(),
+        Node::Null => Value::Object(JsonMap::new()),
+        other => Value::from(other.clone()),
+    }
 }
 
 /// `transformDecodeError`: what is known of the kind decides how the error is introduced.

@@ -3,21 +3,26 @@
 //! `pkg/apiserver/customresource_handler.go`). They are JSON that a schema shapes, not Go structs.
 
 mod definition;
+mod size;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 
 use serde_json::Value;
 
 use super::kinds::{metadata, names};
+use super::patching::foreign;
 use super::{ApiServer, Resources};
 use crate::go;
 use crate::json::{self, Node};
 use crate::object::{GroupName, GroupVersion, Metadata, text};
-pub(super) use definition::{defines_kinds, definitions, served_by};
-
 use crate::schema::custom::{self, Before};
 use crate::schema::openapi::Schema;
 use crate::status::FieldError;
+
+pub(super) use definition::{defines_kinds, definitions, served_by};
+pub(super) use size::fit;
 
 /// What a CustomResourceDefinition says of one version of its kind.
 #[derive(Debug)]
@@ -95,7 +100,10 @@ impl Custom {
     /// # Errors
     /// The decoder's error, if it is no object, has no kind, or its metadata is malformed.
     pub(super) fn decode_patched(&self, patched: Value) -> Result<(Value, Vec<String>), String> {
-        if patched.is_object() && text(&patched, "kind").is_empty() {
+        if let Some(error) = foreign::uninterpretable(&patched) {
+            return Err(error);
+        }
+        if text(&patched, "kind").is_empty() {
             return Err(missing_kind(&go::json(&patched)));
         }
         self.decode(Node::from(patched))

@@ -105,6 +105,7 @@ impl ApiServer {
         body: &[u8],
         trace: &mut Trace,
     ) -> Result<Answer, Refusal> {
+        trace.warnings.extend(info.resource.deprecation().map(str::to_owned));
         let answer = match (info.verb.as_str(), info.name.is_empty()) {
             ("get", false) => self.get(info, trace),
             ("get", true) => self.list(info),

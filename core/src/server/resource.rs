@@ -10,8 +10,8 @@ use crate::apply::Set;
 use crate::object::{GroupName, GroupVersion};
 use crate::schema::custom::numbers_as_stored;
 use crate::schema::{Struct, builtin};
-use crate::status::FieldError;
-use crate::storage::Store;
+use crate::status::{FieldError, Refusal};
+use crate::storage::{Revision, Store};
 
 /// A kind and its rules (upstream: the resource's strategy).
 #[derive(Debug)]
@@ -93,10 +93,34 @@ impl Resource {
         }
     }
 
+    /// What every request for it is warned of.
+    pub(super) fn deprecation(&self) -> Option<&str> {
+        match &self.definition {
+            Definition::Builtin(_) => None,
+            Definition::Custom(custom) => custom.deprecation.as_deref(),
+        }
+    }
+
     /// Gives an object the form in which it is stored.
     pub(super) fn before_storing(&self, object: &mut Value) {
         if let Definition::Custom(_) = &self.definition {
             numbers_as_stored(object);
+        }
+    }
+
+    /// Makes an object fit into a request to etcd.
+    ///
+    /// # Errors
+    /// What etcd or its client say, if it does not.
+    pub(super) fn fit(
+        &self,
+        key: &str,
+        expected: Revision,
+        object: &mut Value,
+    ) -> Result<(), Refusal> {
+        match &self.definition {
+            Definition::Builtin(_) => Ok(()),
+            Definition::Custom(_) => custom::fit(key, expected, object),
         }
     }
 

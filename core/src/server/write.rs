@@ -182,6 +182,7 @@ impl ApiServer {
             let object = info.resource.read_back(&Arc::new(object));
             return Ok(Answer::ok(object.as_ref().clone()));
         }
+        info.resource.fit(&key, revision, &mut object)?;
         let put = self.store.put_if(&key, revision, |after| {
             trace.facts.push(Fact::Stored {
                 before: revision,
@@ -253,6 +254,7 @@ impl ApiServer {
             trace.facts.push(Fact::DryRun);
             return Ok(info.resource.read_back(&Arc::new(object)));
         }
+        info.resource.fit(&key, 0, &mut object)?;
         let name = object.name().to_owned();
         self.store
             .put_if(&key, 0, |revision| {

@@ -10,6 +10,21 @@ use crate::server::Resource;
 /// The error of decoding an object into a built-in kind if its `apiVersion` or `kind` do not allow
 /// that. Either may be left out.
 pub(in crate::server) fn mistake(resource: &Resource, object: &Value) -> Option<String> {
+    if let Some(error) = uninterpretable(object) {
+        return Some(error);
+    }
+    let version = match text(object, "apiVersion") {
+        "" => resource.group_version.clone(),
+        version => GroupVersion::parse(version)?,
+    };
+    match text(object, "kind") {
+        "" => other_kind(resource, &version, &resource.kind),
+        kind => other_kind(resource, &version, kind),
+    }
+}
+
+/// The error of reading only `apiVersion` and `kind` of an object (`SimpleMetaFactory`).
+pub(in crate::server) fn uninterpretable(object: &Value) -> Option<String> {
     let interpreted = |error: &str| {
         Some(format!(
             "couldn't get version/kind; json parse error: json: cannot unmarshal {error}"
@@ -33,14 +48,9 @@ pub(in crate::server) fn mistake(resource: &Resource, object: &Value) -> Option<
         }
     }
     let version = text(object, "apiVersion");
-    let version = match GroupVersion::parse(version) {
-        _ if version.is_empty() => resource.group_version.clone(),
-        Some(version) => version,
-        None => return Some(format!("unexpected GroupVersion string: {version}")),
-    };
-    match text(object, "kind") {
-        "" => other_kind(resource, &version, &resource.kind),
-        kind => other_kind(resource, &version, kind),
+    match GroupVersion::parse(version) {
+        None => Some(format!("unexpected GroupVersion string: {version}")),
+        Some(_) => None,
     }
 }
 
