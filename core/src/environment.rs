@@ -60,6 +60,11 @@ impl Environment {
         }
     }
 
+    /// How much time has passed since the beginning.
+    pub fn elapsed(&self) -> Duration {
+        self.elapsed
+    }
+
     /// Lets time pass.
     pub fn advance(&mut self, by: Duration) {
         self.elapsed = self.elapsed.saturating_add(by);

@@ -46,7 +46,7 @@ pub struct Details {
 /// `metav1.StatusCause`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cause {
-    /// `FieldValueInvalid`, `FieldManagerConflict`, ...
+    /// `FieldValueInvalid`, `FieldManagerConflict`, ...; may be empty.
     pub reason: &'static str,
     /// The text for people.
     pub message: String,
@@ -170,6 +170,54 @@ impl Status {
         status
     }
 
+    /// 404 as the last handler answers where no handler is: text, not a status.
+    pub fn page_not_found() -> Refusal {
+        Self::new(404, None, "404 page not found\n".to_owned())
+    }
+
+    /// Whether this is [`Status::page_not_found`].
+    pub fn is_page_not_found(&self) -> bool {
+        self.code == 404 && self.reason.is_none()
+    }
+
+    /// 410 `Expired`: the version asked for is gone.
+    pub fn expired(message: impl Into<String>) -> Refusal {
+        Self::new(410, Some("Expired"), message.into())
+    }
+
+    /// 500 `InternalError` (`NewInternalError`), as watches report it.
+    pub fn internal_error(why: &str) -> Refusal {
+        let message = format!("Internal error occurred: {why}");
+        let mut status = Self::new(500, Some("InternalError"), message);
+        status.details = Some(Details {
+            causes: vec![Cause {
+                reason: "",
+                message: why.to_owned(),
+                field: String::new(),
+            }],
+            ..Details::default()
+        });
+        status
+    }
+
+    /// 504 `Timeout`: the version asked for is still to come
+    /// (`storage.NewTooLargeResourceVersionError`).
+    pub fn too_large_version(asked: u64, current: u64, retry_after_seconds: u32) -> Refusal {
+        const PROBLEM: &str = "Too large resource version";
+        let message = format!("Timeout: {PROBLEM}: {asked}, current: {current}");
+        let mut status = Self::new(504, Some("Timeout"), message);
+        status.details = Some(Details {
+            causes: vec![Cause {
+                reason: "ResourceVersionTooLarge",
+                message: PROBLEM.to_owned(),
+                field: String::new(),
+            }],
+            retry_after_seconds,
+            ..Details::default()
+        });
+        status
+    }
+
     /// 422 `Invalid` with one cause per error (`NewInvalid`).
     pub fn invalid(kind: &GroupName, name: &str, errors: &[FieldError]) -> Refusal {
         let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
@@ -243,7 +291,10 @@ impl Details {
 
 impl Cause {
     fn to_json(&self) -> Value {
-        let mut cause = json!({"reason": self.reason, "message": self.message});
+        let mut cause = json!({"message": self.message});
+        if !self.reason.is_empty() {
+            cause["reason"] = self.reason.into();
+        }
         if !self.field.is_empty() {
             cause["field"] = self.field.as_str().into();
         }

@@ -59,7 +59,8 @@ impl ApiServer {
         for name in names {
             self.delete_object(info, &name, &options, trace)?;
         }
-        Ok(Answer::ok(super::read::list_of(info, revision, list)))
+        let meta = super::read::ListMeta::at(revision);
+        Ok(Answer::ok(super::read::list_of(info, meta, list)))
     }
 
     fn delete_object(

@@ -1,16 +1,21 @@
 //! The API server: from an HTTP request to an HTTP response.
 
 mod body;
+mod continue_token;
 mod custom;
 mod delete;
 mod facts;
 mod kinds;
+mod list;
+mod list_options;
 mod patching;
 mod read;
 mod request;
 mod resource;
 mod scale;
+mod scope;
 mod selector;
+mod watch_caches;
 mod write;
 
 use std::sync::Arc;
@@ -24,6 +29,8 @@ pub use kinds::Rules;
 pub use request::{Options, RequestInfo};
 pub use resource::{Definition, Endpoint, Generation, Resource, Resources};
 
+use self::list_options::ListOptions;
+use self::watch_caches::WatchCaches;
 use crate::environment::Environment;
 use crate::object::Metadata;
 use crate::status::{Refusal, Status};
@@ -38,6 +45,7 @@ pub struct ApiServer {
     store: Store,
     resources: Arc<Resources>,
     environment: Environment,
+    caches: WatchCaches,
 }
 
 impl Default for ApiServer {
@@ -64,9 +72,12 @@ impl ApiServer {
     /// A server with the built-in kinds and the `default` namespace, whose first new object gets
     /// `first_revision` as its resourceVersion (at least 2).
     pub fn new(environment: Environment, first_revision: Revision) -> Self {
+        let store = Store::starting_after(first_revision.saturating_sub(2));
+        let resources = Arc::new(Resources::builtin());
         let mut server = Self {
-            store: Store::starting_after(first_revision.saturating_sub(2)),
-            resources: Arc::new(Resources::builtin()),
+            caches: WatchCaches::started(&store, &resources, environment.elapsed()),
+            store,
+            resources,
             environment,
         };
         let namespace = serde_json::json!({"metadata": {"name": DEFAULT_NAMESPACE}});
@@ -108,7 +119,7 @@ impl ApiServer {
         trace.warnings.extend(info.resource.deprecation().map(str::to_owned));
         let answer = match (info.verb.as_str(), info.name.is_empty()) {
             ("get", false) => self.get(info, trace),
-            ("get", true) => self.list(info),
+            ("list", _) => self.list(info, &ListOptions::read(info)?, trace),
             ("create", true) => self.create(info, body, trace),
             ("update", false) => self.update(info, body, trace),
             ("patch", false) => self.patch(info, body, trace),
@@ -116,9 +127,11 @@ impl ApiServer {
             ("delete", true) => self.delete_collection(info, body, trace),
             _ => Err(Status::method_not_allowed()),
         };
-        if info.verb != "get" && custom::defines_kinds(&info.resource) {
+        if !matches!(info.verb.as_str(), "get" | "list") && custom::defines_kinds(&info.resource) {
             self.serve_custom_resources();
         }
+        let now = self.environment.elapsed();
+        self.caches.follow(&self.store, &self.resources, now);
         answer
     }
 
@@ -145,6 +158,13 @@ impl ApiServer {
 
 fn refuse(refusal: &Status) -> Response<Vec<u8>> {
     let code = StatusCode::from_u16(refusal.code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    if refusal.is_page_not_found() {
+        let mut response = Response::new(refusal.message.clone().into_bytes());
+        *response.status_mut() = code;
+        let text = HeaderValue::from_static("text/plain; charset=utf-8");
+        response.headers_mut().insert(header::CONTENT_TYPE, text);
+        return response;
+    }
     let mut response = json_response(code, &refusal.to_json());
     let retry_after = refusal
         .details

@@ -1,10 +1,11 @@
-//! Get and list.
+//! Reads of one object, and what lists are written as.
 
 use std::sync::Arc;
 
 use http::StatusCode;
 use serde_json::{Value, json};
 
+use super::list_options::parse_version;
 use super::resource::Definition;
 use super::selector::Selector;
 use super::{Answer, ApiServer, Fact, RequestInfo, Trace, scale, storage_key};
@@ -13,7 +14,8 @@ use crate::status::{Refusal, Status};
 use crate::storage::Revision;
 
 impl ApiServer {
-    pub(super) fn get(&self, info: &RequestInfo, trace: &mut Trace) -> Result<Answer, Refusal> {
+    pub(super) fn get(&mut self, info: &RequestInfo, trace: &mut Trace) -> Result<Answer, Refusal> {
+        self.wait_until_not_older(info)?;
         let key = storage_key(info.stored_resource(), &info.namespace, &info.name);
         let (revision, object) = self
             .store
@@ -27,15 +29,21 @@ impl ApiServer {
         }))
     }
 
-    pub(super) fn list(&self, info: &RequestInfo) -> Result<Answer, Refusal> {
-        let query = |name| info.query(name).unwrap_or_default();
-        let selector = Selector::parse(
-            query("labelSelector"),
-            query("fieldSelector"),
-            &info.resource,
-        )?;
-        let (revision, _, items) = self.collect(info, &selector);
-        Ok(Answer::ok(list_of(info, revision, items)))
+    /// Whatever version a get names, it is answered with the newest object, which must not be
+    /// older. The watch cache waits for a version that is still to come and etcd does not; they
+    /// also word a version that is none differently (`CacheDelegator.Get`, `store.Get`).
+    fn wait_until_not_older(&mut self, info: &RequestInfo) -> Result<(), Refusal> {
+        let version = parse_version(info.query("resourceVersion").unwrap_or_default());
+        if self.caches.of(info.stored_resource()).is_some() {
+            return self.wait_for(version.map_err(Status::internal)?);
+        }
+        let version = version
+            .map_err(|why| Status::bad_request(format!("invalid resource version: {why}")))?;
+        let newest = self.store.revision();
+        if version > newest {
+            return Err(Status::too_large_version(version, newest, 0));
+        }
+        Ok(())
     }
 
     /// The current version of the store, and the selected objects with their names.
@@ -57,18 +65,48 @@ impl ApiServer {
     }
 }
 
-/// A list as the kind writes it: items of built-in kinds do not repeat kind and version.
-pub(super) fn list_of(info: &RequestInfo, revision: Revision, mut items: Vec<Value>) -> Value {
+/// `metav1.ListMeta`.
+#[derive(Clone, Debug)]
+pub(super) struct ListMeta {
+    /// The version of the list.
+    pub(super) version: Revision,
+    /// How to get the rest; empty if this is the end.
+    pub(super) continue_token: String,
+    /// How many items are left, where that is known.
+    pub(super) remaining: Option<usize>,
+}
+
+impl ListMeta {
+    /// A whole list at a version.
+    pub(super) fn at(version: Revision) -> Self {
+        Self {
+            version,
+            continue_token: String::new(),
+            remaining: None,
+        }
+    }
+}
+
+/// A list as the kind writes it: items of built-in kinds do not repeat kind and version, and lists
+/// of custom resources show an empty continue token.
+pub(super) fn list_of(info: &RequestInfo, meta: ListMeta, mut items: Vec<Value>) -> Value {
     let resource = &info.resource;
-    let mut metadata = json!({"resourceVersion": revision.to_string()});
-    match &resource.definition {
+    let mut metadata = json!({"resourceVersion": meta.version.to_string()});
+    let custom = match &resource.definition {
         Definition::Builtin(_) => {
             for item in items.iter_mut().filter_map(Value::as_object_mut) {
                 item.remove("kind");
                 item.remove("apiVersion");
             }
+            false
         }
-        Definition::Custom(_) => metadata["continue"] = "".into(),
+        Definition::Custom(_) => true,
+    };
+    if custom || !meta.continue_token.is_empty() {
+        metadata["continue"] = meta.continue_token.into();
+    }
+    if let Some(remaining) = meta.remaining {
+        metadata["remainingItemCount"] = remaining.into();
     }
     json!({
         "kind": format!("{}List", resource.kind),

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use http::{Method, Request, header};
 
+use super::list_options::is_true;
 use super::resource::{Definition, Resource, Resources};
 use super::scale::{self, SCALE};
 use crate::object::GroupName;
@@ -12,7 +13,7 @@ use crate::status::{FieldError, Refusal, Status};
 /// A request to one resource or object.
 #[derive(Clone, Debug)]
 pub struct RequestInfo {
-    /// `get`, `create`, `update`, `patch`, `delete`.
+    /// `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`.
     pub verb: String,
     /// The resource.
     pub resource: Arc<Resource>,
@@ -73,7 +74,12 @@ impl RequestInfo {
         let (group, version, rest) = match parts.as_slice() {
             ["api", version, rest @ ..] => ("", *version, rest),
             ["apis", group, version, rest @ ..] => (*group, *version, rest),
-            _ => return Err(Status::no_such_resource()),
+            _ => return Err(Status::page_not_found()),
+        };
+        // The old way to ask for a watch: by the path.
+        let (watch, rest) = match rest {
+            ["watch", rest @ ..] if !rest.is_empty() => (true, rest),
+            rest => (false, rest),
         };
         let (namespace, rest) = match rest {
             ["namespaces", namespace, rest @ ..] if !rest.is_empty() => (*namespace, rest),
@@ -87,8 +93,18 @@ impl RequestInfo {
         };
         let resource = resources
             .by_path(group, version, plural)
-            .filter(|resource| resource.namespaced != namespace.is_empty())
-            .ok_or_else(Status::no_such_resource)?;
+            .ok_or_else(|| nothing_there(group, version, resources))?;
+        // Only lists and watches go across all namespaces.
+        let across = namespace.is_empty() && name.is_empty();
+        if resource.namespaced == namespace.is_empty() && !(resource.namespaced && across) {
+            return Err(nothing_there(group, version, resources));
+        }
+        if across && resource.namespaced && *request.method() != Method::GET {
+            return Err(match resource.definition {
+                Definition::Builtin(_) => Status::method_not_allowed(),
+                Definition::Custom(_) => Status::page_not_found(),
+            });
+        }
         if !subresource.is_empty() && !resource.serves(subresource) {
             return Err(match resource.definition {
                 Definition::Builtin(_) => Status::no_such_resource(),
@@ -96,7 +112,10 @@ impl RequestInfo {
             });
         }
         let verb = match *request.method() {
-            Method::GET => "get",
+            Method::GET if watch => "watch",
+            Method::GET if !name.is_empty() => "get",
+            Method::GET => "list",
+            _ if watch => return Err(Status::method_not_allowed()),
             Method::POST => "create",
             Method::PUT => "update",
             Method::PATCH => "patch",
@@ -113,6 +132,14 @@ impl RequestInfo {
             form_urlencoded::parse(request.uri().query().unwrap_or_default().as_bytes())
                 .into_owned()
                 .collect();
+        let asks = |query: &[(String, String)]| {
+            let watch = query.iter().find(|(name, _)| name == "watch");
+            watch.is_some_and(|(_, value)| is_true(value))
+        };
+        let verb = match verb {
+            "list" if asks(&query) => "watch",
+            verb => verb,
+        };
         let options = Options::parse(&query, verb, content_type)?;
         let agent = header(header::USER_AGENT).unwrap_or_default();
         let manager = if options.field_manager.is_empty() {
@@ -158,6 +185,21 @@ impl RequestInfo {
     /// The resource of the stored object.
     pub fn stored_resource(&self) -> &Arc<Resource> {
         self.parent.as_ref().unwrap_or(&self.resource)
+    }
+}
+
+/// What answers where no resource is: the handlers of a built-in group with a status, and where no
+/// handler is, nor a definition of a custom resource, the last one with a text.
+fn nothing_there(group: &str, version: &str, resources: &Resources) -> Refusal {
+    let handled = resources.iter().any(|resource| {
+        resource.group_version.group == group
+            && resource.group_version.version == version
+            && matches!(resource.definition, Definition::Builtin(_))
+    });
+    if handled {
+        Status::no_such_resource()
+    } else {
+        Status::page_not_found()
     }
 }
 

@@ -50,6 +50,28 @@ impl Selector {
         })
     }
 
+    /// Whether it selects everything.
+    pub fn is_empty(&self) -> bool {
+        self.labels.is_empty() && self.fields.is_empty()
+    }
+
+    /// The value that a field must have (`RequiresExactMatch`).
+    pub fn requires(&self, path: &str) -> Option<&str> {
+        let mut fields = self.fields.iter();
+        let field = fields.find(|field| field.equal && field.path == path)?;
+        Some(&field.value)
+    }
+
+    /// Only the object of this name.
+    pub fn named(mut self, name: &str) -> Self {
+        self.fields.push(FieldRequirement {
+            path: "metadata.name".to_owned(),
+            value: name.to_owned(),
+            equal: true,
+        });
+        self
+    }
+
     /// Whether an object is selected.
     pub fn matches(&self, object: &Value) -> bool {
         self.labels

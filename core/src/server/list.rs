@@ -1,0 +1,253 @@
+//! Lists: at which version, from the watch cache or from etcd, in one piece or in chunks
+//! (`k8s.io/apiserver/pkg/storage`: `cacher/delegator.go`, `cacher/watch_cache.go` and
+//! `etcd3/store.go`).
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::continue_token::ContinueToken;
+use super::list_options::{ListOptions, VersionMatch, parse_version};
+use super::read::{ListMeta, list_of};
+use super::scope::{Entry, Scope};
+use super::{Answer, ApiServer, Fact, RequestInfo, Trace};
+use crate::status::{Refusal, Status};
+use crate::storage::Revision;
+
+/// How long a read waits for the watch cache to get as new as it asks for (`blockTimeout`).
+pub(super) const LONGEST_WAIT: Duration = Duration::from_secs(3);
+/// When to try again after that (`resourceVersionTooHighRetrySeconds`).
+pub(super) const RETRY_SECONDS: u32 = 1;
+
+const TOO_OLD: &str = "The resourceVersion for the provided list is too old.";
+const TOO_OLD_TO_GO_ON: &str = "The provided continue parameter is too old to display a \
+     consistent list result. You can start a new list without the continue parameter, or use the \
+     continue token in this response to retrieve the remainder of the results. Continuing with \
+     the provided token results in an inconsistent list - objects that were created, modified, or \
+     deleted between the time the first chunk was returned and now may show up in the list.";
+
+/// A list as asked for, read and checked.
+struct Query<'a> {
+    info: &'a RequestInfo,
+    options: &'a ListOptions,
+    scope: Scope,
+    /// The version asked for; 0 if none.
+    version: Revision,
+    token: Option<ContinueToken>,
+}
+
+/// What a list is made from: a state of the collection.
+struct State {
+    version: Revision,
+    objects: Vec<Entry>,
+    /// The most items; 0 for all.
+    limit: usize,
+    /// What a continue token is relative to.
+    token_prefix: String,
+}
+
+impl ApiServer {
+    pub(super) fn list(
+        &mut self,
+        info: &RequestInfo,
+        options: &ListOptions,
+        trace: &mut Trace,
+    ) -> Result<Answer, Refusal> {
+        let query = Query::read(info, options)?;
+        let cached = self.caches.of(info.stored_resource()).is_some();
+        let from_cache = if cached {
+            self.list_from_cache(&query)?
+        } else {
+            None
+        };
+        let state = match from_cache {
+            Some(state) => state,
+            None => self.list_from_store(&query)?,
+        };
+        trace.facts.push(Fact::Read(state.version));
+        let (meta, items) = query.chunk(state);
+        Ok(Answer::ok(list_of(info, meta, items)))
+    }
+
+    /// What the watch cache answers; `None` where it leaves the answer to etcd.
+    fn list_from_cache(&mut self, query: &Query<'_>) -> Result<Option<State>, Refusal> {
+        let resource = query.info.stored_resource();
+        let single = matches!(query.scope, Scope::Single(_));
+        let exact = match (query.options.version_match, &query.token) {
+            (VersionMatch::Exact, _) => Some(query.version),
+            (VersionMatch::Unset, Some(token)) => token.version,
+            (VersionMatch::Unset, None) => query.legacy_exact().then_some(query.version),
+            (VersionMatch::NotOlderThan, _) => None,
+        };
+        if exact.is_some() && single {
+            return Ok(None);
+        }
+        let newest = self.store.revision();
+        let newest_wanted = match (query.options.version_match, &query.token) {
+            (VersionMatch::Unset, Some(_)) => true,
+            (VersionMatch::Unset, None) => query.options.version.is_empty(),
+            _ => false,
+        };
+        let wanted = match exact {
+            Some(version) => version,
+            None if newest_wanted => newest,
+            None => query.version,
+        };
+        self.wait_for(wanted)?;
+        let Some(cache) = self.caches.of(resource) else {
+            return Ok(None);
+        };
+        if exact.is_some() && wanted < cache.listable_from() {
+            return Ok(None);
+        }
+        if wanted > cache.revision() {
+            self.caches.catch_up(resource, newest);
+        }
+        let (version, objects) = match exact {
+            Some(version) => (version, query.scope.at(&self.store, version)),
+            None => {
+                let version = self.caches.of(resource).map_or(newest, |c| c.revision());
+                (version, query.scope.now(&self.store))
+            }
+        };
+        // The cache does not split what may be of any version.
+        let limit = match query.options.version.as_str() {
+            "0" => 0,
+            _ => query.limit(),
+        };
+        Ok(Some(State {
+            version,
+            objects,
+            limit,
+            token_prefix: query.scope.prefix().trim_end_matches('/').to_owned(),
+        }))
+    }
+
+    /// What etcd answers.
+    fn list_from_store(&self, query: &Query<'_>) -> Result<State, Refusal> {
+        let newest = self.store.revision();
+        let single = matches!(query.scope, Scope::Single(_));
+        let exact = match (&query.token, query.options.version_match) {
+            (Some(token), _) => token.version,
+            (None, VersionMatch::Exact) => Some(query.version),
+            (None, VersionMatch::Unset) if query.legacy_exact() && !single => Some(query.version),
+            _ => None,
+        };
+        let exact = exact.filter(|version| *version > 0);
+        let wanted = exact.unwrap_or_default().max(query.version);
+        if wanted > newest {
+            return Err(Status::too_large_version(wanted, newest, 0));
+        }
+        let version = exact.unwrap_or(newest);
+        if version < self.store.compacted() {
+            return Err(query.expired());
+        }
+        Ok(State {
+            version,
+            objects: match exact {
+                Some(version) => query.scope.at(&self.store, version),
+                None => query.scope.now(&self.store),
+            },
+            limit: query.limit(),
+            token_prefix: query.scope.prefix().to_owned(),
+        })
+    }
+
+    /// Waits until the watch cache is as new as asked for, which takes its time where that is
+    /// still to come.
+    pub(super) fn wait_for(&mut self, version: Revision) -> Result<(), Refusal> {
+        let newest = self.store.revision();
+        if version <= newest {
+            return Ok(());
+        }
+        self.environment.advance(LONGEST_WAIT);
+        Err(Status::too_large_version(version, newest, RETRY_SECONDS))
+    }
+}
+
+impl<'a> Query<'a> {
+    /// `storage.ValidateListOptions`.
+    fn read(info: &'a RequestInfo, options: &'a ListOptions) -> Result<Self, Refusal> {
+        let scope = Scope::of(info, options);
+        let token = match options.continue_token.as_str() {
+            "" => None,
+            token => Some(
+                ContinueToken::decode(token, scope.prefix())
+                    .map_err(|why| Status::bad_request(format!("invalid continue token: {why}")))?,
+            ),
+        };
+        if token.is_some() && !matches!(options.version.as_str(), "" | "0") {
+            let why = "specifying resource version is not allowed when using continue";
+            return Err(Status::bad_request(why));
+        }
+        let version = parse_version(&options.version)
+            .map_err(|why| Status::bad_request(format!("invalid resource version: {why}")))?;
+        Ok(Self {
+            info,
+            options,
+            scope,
+            version,
+            token,
+        })
+    }
+
+    /// Whether a version without a match means exactly that version: it does where a limit asks
+    /// for chunks.
+    fn legacy_exact(&self) -> bool {
+        self.limit() > 0 && !matches!(self.options.version.as_str(), "" | "0")
+    }
+
+    fn limit(&self) -> usize {
+        usize::try_from(self.options.limit).unwrap_or_default()
+    }
+
+    /// The selected items from where the list goes on up to the limit.
+    fn chunk(&self, state: State) -> (ListMeta, Vec<Value>) {
+        let resource = self.info.stored_resource();
+        let start = self.token.as_ref().map_or("", |token| &token.start);
+        let objects = &state.objects;
+        let skipped = objects.partition_point(|(key, _)| key.as_ref() < start);
+        let objects = &objects[skipped..];
+        let mut meta = ListMeta::at(state.version);
+        let mut items = Vec::new();
+        for (i, (key, stored)) in objects.iter().enumerate() {
+            let object = resource.read_back(stored);
+            if !self.options.selector.matches(&object) {
+                continue;
+            }
+            items.push(Arc::unwrap_or_clone(object));
+            if items.len() == state.limit {
+                let more = i + 1 < objects.len();
+                if more {
+                    let token = ContinueToken {
+                        version: Some(state.version),
+                        start: format!("{key}\0"),
+                    };
+                    meta.continue_token = token.encode(&state.token_prefix);
+                }
+                // With a selector nobody knows how many of the others will match.
+                if more && self.options.selector.is_empty() {
+                    meta.remaining = Some(objects.len() - state.limit);
+                }
+                break;
+            }
+        }
+        (meta, items)
+    }
+
+    /// Why etcd cannot read that version any more; a list that was going on is offered to go on
+    /// with the newest version instead.
+    fn expired(&self) -> Refusal {
+        let Some(token) = &self.token else {
+            return Status::expired(TOO_OLD);
+        };
+        let mut status = Status::expired(TOO_OLD_TO_GO_ON);
+        let inconsistent = ContinueToken {
+            version: None,
+            start: token.start.clone(),
+        };
+        status.continue_token = Some(inconsistent.encode(self.scope.prefix()));
+        status
+    }
+}

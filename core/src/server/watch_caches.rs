@@ -1,0 +1,123 @@
+//! The watch caches of all resources, and what of the passage of time watches need to know.
+
+use std::time::Duration;
+
+use imbl::{OrdMap, Vector};
+
+use super::{Resource, Resources};
+use crate::storage::{Revision, Store, WatchCache};
+
+/// The caches of one run of the server.
+#[derive(Clone, Debug)]
+pub(super) struct WatchCaches {
+    enabled: bool,
+    run: u64,
+    /// By where etcd keeps the objects: versions of a resource share one.
+    caches: OrdMap<String, WatchCache>,
+    followed: Revision,
+    /// The last revision of each moment at which there was a change.
+    moments: Vector<(Duration, Revision)>,
+}
+
+impl WatchCaches {
+    /// The caches of a server that has just started.
+    pub(super) fn started(store: &Store, resources: &Resources, now: Duration) -> Self {
+        let mut caches = Self {
+            enabled: true,
+            run: 0,
+            caches: OrdMap::new(),
+            followed: store.revision(),
+            moments: Vector::unit((now, store.revision())),
+        };
+        caches.fill(store, resources);
+        caches
+    }
+
+    /// Starts the server again, with or without watch caches.
+    pub(super) fn restart(&mut self, enabled: bool, store: &Store, resources: &Resources) {
+        self.enabled = enabled;
+        self.run += 1;
+        self.caches.clear();
+        self.fill(store, resources);
+    }
+
+    /// How often the server has been restarted: a watch does not outlive a run.
+    pub(super) fn run(&self) -> u64 {
+        self.run
+    }
+
+    /// The cache of a resource, if it has one.
+    pub(super) fn of(&self, resource: &Resource) -> Option<&WatchCache> {
+        self.caches.get(&resource.storage_prefix)
+    }
+
+    /// Lets the cache of a resource catch up with the store, as a read that must see the newest
+    /// state does (`ConditionalProgressRequester`).
+    pub(super) fn catch_up(&mut self, resource: &Resource, revision: Revision) {
+        if let Some(cache) = self.caches.get_mut(&resource.storage_prefix) {
+            cache.progress(revision);
+        }
+    }
+
+    /// Takes in what has been written.
+    pub(super) fn follow(&mut self, store: &Store, resources: &Resources, now: Duration) {
+        if store.revision() == self.followed {
+            return;
+        }
+        for change in store.log_after(self.followed) {
+            let mut prefixes = self.caches.keys();
+            let prefix = prefixes.find(|prefix| is_below(&change.key, prefix));
+            if let Some(prefix) = prefix.cloned()
+                && let Some(cache) = self.caches.get_mut(&prefix)
+            {
+                cache.record(change.revision, now);
+            }
+        }
+        self.fill(store, resources);
+        self.followed = store.revision();
+        if self.moments.back().is_some_and(|(at, _)| *at == now) {
+            self.moments.pop_back();
+        }
+        self.moments.push_back((now, self.followed));
+    }
+
+    /// The revision of the store at a moment.
+    pub(super) fn revision_at(&self, moment: Duration) -> Revision {
+        let later = self.moments.binary_search_by(|(at, _)| {
+            if *at <= moment {
+                std::cmp::Ordering::Less
+            } else {
+                std::cmp::Ordering::Greater
+            }
+        });
+        let later = later.unwrap_or_else(|index| index);
+        let last = later
+            .checked_sub(1)
+            .and_then(|index| self.moments.get(index));
+        last.map_or(0, |(_, revision)| *revision)
+    }
+
+    fn fill(&mut self, store: &Store, resources: &Resources) {
+        if !self.enabled {
+            return;
+        }
+        for resource in resources.iter().filter(|resource| is_cached(resource)) {
+            let prefix = &resource.storage_prefix;
+            if !self.caches.contains_key(prefix) {
+                let cache = WatchCache::listed_at(store.revision());
+                self.caches.insert(prefix.clone(), cache);
+            }
+        }
+    }
+}
+
+/// Events change too often to be worth a cache (`DefaultWatchCacheSizes`).
+fn is_cached(resource: &Resource) -> bool {
+    resource.plural != "events"
+        || !matches!(resource.group_version.group.as_str(), "" | "events.k8s.io")
+}
+
+fn is_below(key: &str, prefix: &str) -> bool {
+    key.strip_prefix(prefix)
+        .is_some_and(|rest| rest.starts_with('/'))
+}
