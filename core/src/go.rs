@@ -77,7 +77,7 @@ pub fn print(value: &Value) -> String {
 pub fn number(n: &serde_json::Number) -> String {
     match (n.as_i64(), n.as_f64()) {
         (Some(i), _) => i.to_string(),
-        (None, Some(f)) if f == 0.0 || (1e-4..1e21).contains(&f.abs()) => f.to_string(),
+        (None, Some(f)) if f == 0.0 || (1e-4..1e6).contains(&f.abs()) => f.to_string(),
         (None, Some(f)) => {
             let text = format!("{f:e}");
             match text.split_once('e') {
@@ -221,6 +221,7 @@ mod tests {
         );
         assert_eq!(print(&json!(1.5)), "1.5");
         assert_eq!(print(&json!(1e21)), "1e+21");
+        assert_eq!(print(&json!(1234567.5)), "1.2345675e+06");
     }
 
     #[test]

@@ -37,24 +37,29 @@ pub(super) fn decode_object(
     body: &[u8],
 ) -> Result<(Value, Vec<String>), Refusal> {
     check_size(body)?;
-    let node = match info.content_type.as_str() {
-        "" | "application/json" => json::parse(body).map_err(|error| {
-            let error = format!(
-                "couldn't get version/kind; json parse error: {}",
-                error.message
-            );
-            unrecognized(info, &error, body)
-        })?,
+    let (node, repeated) = match info.content_type.as_str() {
+        "" | "application/json" => {
+            let node = json::parse(body).map_err(|error| {
+                let error = format!(
+                    "couldn't get version/kind; json parse error: {}",
+                    error.message
+                );
+                unrecognized(info, &error, body)
+            })?;
+            (node, Vec::new())
+        }
         "application/yaml" => {
             let text = String::from_utf8_lossy(body);
-            yaml::parse(&text)
-                .map_err(|error| unrecognized(info, &format!("yaml: {error}"), body))?
-                .node
+            let document = yaml::parse(&text)
+                .map_err(|error| unrecognized(info, &format!("yaml: {error}"), body))?;
+            // It is decoded as the JSON that it stands for: keys sorted, none repeated.
+            let node = Node::from(Value::from(document.node));
+            (node, document.duplicates)
         }
         _ => return Err(Status::unsupported_media_type(&MEDIA_TYPES)),
     };
     if let Definition::Custom(custom) = &info.resource.definition {
-        return decode_custom(info, custom, node, body);
+        return decode_custom(info, custom, node, repeated, body);
     }
     check_kind(info, &node, body)?;
     let resource = &info.resource;
@@ -62,6 +67,7 @@ pub(super) fn decode_object(
         mut value,
         complaints,
     } = schema::decode(node, &resource.root).map_err(|error| unhandled(info, &error))?;
+    let complaints = with_repeated(info, repeated, complaints);
     let warnings = weigh(info, complaints, |error| unhandled(info, error))?;
     finish(info, &mut value);
     Ok((value, warnings))
@@ -72,6 +78,7 @@ fn decode_custom(
     info: &RequestInfo,
     custom: &Custom,
     node: Node,
+    repeated: Vec<String>,
     body: &[u8],
 ) -> Result<(Value, Vec<String>), Refusal> {
     let resource = &info.resource;
@@ -93,6 +100,7 @@ fn decode_custom(
         ))
     };
     let (value, complaints) = custom.decode(node).map_err(|error| refuse(&error))?;
+    let complaints = with_repeated(info, repeated, complaints);
     let warnings = weigh(info, complaints, refuse)?;
     check_version(&found, &resource.group_version)?;
     Ok((value, warnings))
@@ -129,6 +137,20 @@ pub(super) fn finish(info: &RequestInfo, value: &mut Value) {
     value["apiVersion"] = resource.group_version.to_string().into();
     value["kind"] = resource.kind.as_str().into();
     schema::fill_defaults(value, &resource.root);
+}
+
+/// Adds the keys that a YAML document repeats: one error with a line for each, but a warning each.
+fn with_repeated(
+    info: &RequestInfo,
+    mut repeated: Vec<String>,
+    complaints: Vec<String>,
+) -> Vec<String> {
+    if !repeated.is_empty() && info.options.field_validation == FieldValidation::Strict {
+        let lines = repeated.join("\n  ");
+        repeated = vec![format!("yaml: unmarshal errors:\n  {lines}")];
+    }
+    repeated.extend(complaints);
+    repeated
 }
 
 /// What strict decoding complains of is a warning, an error or nothing.

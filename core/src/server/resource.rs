@@ -47,7 +47,7 @@ pub enum Definition {
     /// By its type, and rules of its own.
     Builtin(Rules),
     /// As untyped JSON, by the schema of a CustomResourceDefinition.
-    Custom(Custom),
+    Custom(Box<Custom>),
 }
 
 /// One path to an object.

@@ -45,7 +45,7 @@ fn is_base64(text: &str) -> bool {
     let body = text.trim_end_matches('=');
     let padding = text.len() - body.len();
     let alphabet = |c: u8| c.is_ascii_alphanumeric() || c == b'+' || c == b'/';
-    !text.is_empty() && text.len() % 4 == 0 && padding <= 2 && body.bytes().all(alphabet)
+    !text.is_empty() && text.len().is_multiple_of(4) && padding <= 2 && body.bytes().all(alphabet)
 }
 
 fn is_date(text: &str) -> bool {
@@ -145,11 +145,11 @@ fn named_duration(text: &str) -> bool {
         let unit = after.trim_start();
         let end = unit.trim_start_matches(|c: char| c.is_ascii_alphabetic() || c == 'µ');
         let name = unit[..unit.len() - end.len()].to_lowercase();
-        let known = |names: &&[&str]| {
+        let known = |names: &&'static [&'static str]| {
             names.contains(&name.as_str())
                 || names.last().is_some_and(|last| name.starts_with(last))
         };
-        if UNITS.iter().any(|names| known(names)) {
+        if UNITS.iter().any(known) {
             return true;
         }
         rest = end;
@@ -257,7 +257,7 @@ fn is_isbn10(text: &str) -> bool {
         _ => return false,
     };
     let sum: u32 = (1..).zip(first).map(|(i, c)| i * u32::from(c - b'0')).sum();
-    (sum + 10 * check) % 11 == 0
+    (sum + 10 * check).is_multiple_of(11)
 }
 
 fn is_isbn13(text: &str) -> bool {

@@ -198,14 +198,14 @@ fn resource(spec: &Value, version: &Value) -> Resource {
             Generation::AllButMetadata
         },
         endpoints,
-        definition: Definition::Custom(Custom {
+        definition: Definition::Custom(Box::new(Custom {
             group_version: group_version.clone(),
             kind: kind.to_owned(),
             schema,
             has_status,
             scale: scale(&subresources["scale"]),
             deprecation: deprecation(spec, version),
-        }),
+        })),
         group_version,
     }
 }
@@ -229,5 +229,33 @@ fn deprecation(spec: &Value, version: &Value) -> Option<String> {
     }
     let (group, kind) = (text(spec, "group"), text(&spec["names"], "kind"));
     let name = text(version, "name");
-    Some(format!("{group}/{name} {kind} is deprecated"))
+    let usable = |v: &&Value| v["served"] == true && v["deprecated"] != true;
+    let newest = versions(spec)
+        .filter(usable)
+        .map(|version| text(version, "name"))
+        .filter(|other| maturity(other) > maturity(name))
+        .max_by_key(|other| maturity(other));
+    let hint = newest.map_or_else(String::new, |newest| {
+        format!("; use {group}/{newest} {kind}")
+    });
+    Some(format!("{group}/{name} {kind} is deprecated{hint}"))
+}
+
+/// The order of versions (`k8s.io/apimachinery/pkg/version`): `v2` before `v1` before `v2beta1`
+/// before `v1alpha1`; other names come last.
+fn maturity(version: &str) -> (u8, u64, u64) {
+    let parse = || {
+        let rest = version.strip_prefix('v')?;
+        let stage = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+        let major = rest[..rest.len() - stage.len()].parse().ok()?;
+        if stage.is_empty() {
+            return Some((3, major, 0));
+        }
+        let (level, minor) = match stage.strip_prefix("beta") {
+            Some(minor) => (2, minor),
+            None => (1, stage.strip_prefix("alpha")?),
+        };
+        Some((level, major, minor.parse().ok()?))
+    };
+    parse().unwrap_or_default()
 }
