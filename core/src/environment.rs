@@ -81,6 +81,11 @@ impl Environment {
         z ^ (z >> 31)
     }
 
+    /// The next pseudo-random number from 0 up to 1.
+    pub fn fraction(&mut self) -> f64 {
+        (self.draw() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
     /// A fresh uid in the form of a random UUID (RFC 9562, version 4).
     pub fn uid(&mut self) -> String {
         let (a, b) = (self.draw(), self.draw());

@@ -160,7 +160,11 @@ impl ApiServer {
             .delete_if(key, revision)
             .map_err(|_| Status::modified(&info.group_resource(), &info.name))?;
         trace.facts.push(Fact::Deleted(deleted));
-        Ok(last.map_or(Value::Null, |last| self.deleted(info, &last)))
+        // etcd answers with what it deleted, at the version of the deletion.
+        Ok(last.map_or(Value::Null, |mut last| {
+            Arc::make_mut(&mut last).set_meta("resourceVersion", deleted.to_string());
+            self.deleted(info, &last)
+        }))
     }
 
     /// What the deletion of an object answers (`finalizeDelete`).

@@ -158,12 +158,6 @@ impl ListOptions {
         }
         errors
     }
-
-    /// Whether the watch wants the initial events and a bookmark that ends them
-    /// (`isListWatchRequest`).
-    pub(super) fn streams_list(&self) -> bool {
-        self.initial_events == Some(true) && self.bookmarks
-    }
 }
 
 /// `Convert_Slice_string_To_bool`: everything but `0` and `false` is true, even nothing.

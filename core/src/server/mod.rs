@@ -15,6 +15,7 @@ mod resource;
 mod scale;
 mod scope;
 mod selector;
+mod watch;
 mod watch_caches;
 mod write;
 
@@ -28,13 +29,14 @@ pub use facts::{Fact, Facts};
 pub use kinds::Rules;
 pub use request::{Options, RequestInfo};
 pub use resource::{Definition, Endpoint, Generation, Resource, Resources};
+pub use watch::{EventType, INITIAL_EVENTS_END, Watch, WatchEvent};
 
 use self::list_options::ListOptions;
 use self::watch_caches::WatchCaches;
 use crate::environment::Environment;
 use crate::object::Metadata;
 use crate::status::{Refusal, Status};
-use crate::storage::{Revision, Store};
+use crate::storage::{Revision, RevisionError, Store, WatchCache};
 
 /// The namespace that always exists.
 pub const DEFAULT_NAMESPACE: &str = "default";
@@ -91,15 +93,19 @@ impl ApiServer {
     }
 
     /// Answers one request as kube-apiserver v1.36 would. The response's extensions hold
-    /// [`Facts`]: why it was answered so.
+    /// [`Facts`]: why it was answered so. A watch is answered with what there is at once; to go on
+    /// watching, [open](Self::watch) it.
     pub fn handle(&mut self, request: Request<Vec<u8>>) -> Response<Vec<u8>> {
         let mut trace = Trace::default();
-        let answer = RequestInfo::parse(&request, &self.resources)
-            .and_then(|info| self.dispatch(&info, request.body(), &mut trace));
-        let mut response = match answer {
-            Ok(answer) => json_response(answer.code, &answer.body),
-            Err(refusal) => refuse(&refusal),
-        };
+        let answer = RequestInfo::parse(&request, &self.resources).and_then(|info| {
+            if info.verb == "watch" {
+                let mut watch = Watch::open(self, &info)?;
+                return Ok(stream_response(&watch.poll(self)));
+            }
+            let answer = self.dispatch(&info, request.body(), &mut trace)?;
+            Ok(json_response(answer.code, &answer.body))
+        });
+        let mut response = answer.unwrap_or_else(|refusal| refuse(&refusal));
         for warning in &trace.warnings {
             let quoted = warning.replace('\\', "\\\\").replace('"', "\\\"");
             if let Ok(value) = HeaderValue::try_from(format!("299 - \"{quoted}\"")) {
@@ -110,13 +116,54 @@ impl ApiServer {
         response
     }
 
+    /// Opens a watch, which the caller polls.
+    ///
+    /// # Errors
+    /// The response, if the request is refused or is none to watch.
+    pub fn watch(&self, request: &Request<Vec<u8>>) -> Result<Watch, Response<Vec<u8>>> {
+        RequestInfo::parse(request, &self.resources)
+            .and_then(|info| match info.verb.as_str() {
+                "watch" => Watch::open(self, &info),
+                _ => Err(Status::method_not_allowed()),
+            })
+            .map_err(|refusal| refuse(&refusal))
+    }
+
+    /// Compacts etcd at a revision, as `etcdctl compact` does. Watch caches do not hear of it:
+    /// what they hold is served as before.
+    ///
+    /// # Errors
+    /// If that revision is in the future, or already compacted.
+    pub fn compact(&mut self, revision: Revision) -> Result<(), RevisionError> {
+        self.store.compact(revision)
+    }
+
+    /// Restarts the server. The store stays; all watches end, and watch caches begin anew with a
+    /// list of what is there.
+    pub fn restart(&mut self) {
+        let enabled = self.caches.enabled();
+        self.caches.restart(enabled, &self.store, &self.resources);
+    }
+
+    /// Restarts the server with or without watch caches (`--watch-cache`).
+    pub fn restart_with_watch_cache(&mut self, enabled: bool) {
+        self.caches.restart(enabled, &self.store, &self.resources);
+    }
+
+    /// How far back the watch cache of a resource reaches; `None` if it has none.
+    pub fn watch_cache(&self, resource: &Resource) -> Option<&WatchCache> {
+        self.caches.of(resource)
+    }
+
     fn dispatch(
         &mut self,
         info: &RequestInfo,
         body: &[u8],
         trace: &mut Trace,
     ) -> Result<Answer, Refusal> {
-        trace.warnings.extend(info.resource.deprecation().map(str::to_owned));
+        trace
+            .warnings
+            .extend(info.resource.deprecation().map(str::to_owned));
         let answer = match (info.verb.as_str(), info.name.is_empty()) {
             ("get", false) => self.get(info, trace),
             ("list", _) => self.list(info, &ListOptions::read(info)?, trace),
@@ -174,6 +221,18 @@ fn refuse(refusal: &Status) -> Response<Vec<u8>> {
         let value = HeaderValue::from(retry_after);
         response.headers_mut().insert(header::RETRY_AFTER, value);
     }
+    response
+}
+
+fn stream_response(events: &[WatchEvent]) -> Response<Vec<u8>> {
+    let mut bytes = Vec::new();
+    for event in events {
+        bytes.extend(event.to_json().to_string().into_bytes());
+        bytes.push(b'\n');
+    }
+    let mut response = Response::new(bytes);
+    let json = HeaderValue::from_static("application/json");
+    response.headers_mut().insert(header::CONTENT_TYPE, json);
     response
 }
 

@@ -105,6 +105,9 @@ impl RequestInfo {
                 Definition::Custom(_) => Status::page_not_found(),
             });
         }
+        if watch && !subresource.is_empty() {
+            return Err(nothing_there(group, version, resources));
+        }
         if !subresource.is_empty() && !resource.serves(subresource) {
             return Err(match resource.definition {
                 Definition::Builtin(_) => Status::no_such_resource(),

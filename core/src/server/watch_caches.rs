@@ -41,6 +41,11 @@ impl WatchCaches {
         self.fill(store, resources);
     }
 
+    /// Whether the server runs with watch caches.
+    pub(super) fn enabled(&self) -> bool {
+        self.enabled
+    }
+
     /// How often the server has been restarted: a watch does not outlive a run.
     pub(super) fn run(&self) -> u64 {
         self.run

@@ -47,6 +47,12 @@ impl WatchCache {
         self.revision
     }
 
+    /// The version of the latest event, or of the list if there was none.
+    pub fn latest_event(&self) -> Revision {
+        let latest = self.events.back();
+        latest.map_or(self.listed, |(revision, _)| *revision)
+    }
+
     /// The oldest version from which it can be watched; everything after it is there.
     pub fn watchable_from(&self) -> Revision {
         match self.events.front() {

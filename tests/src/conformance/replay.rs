@@ -6,7 +6,7 @@ use super::normalize::Normalizer;
 use super::prepare::fresh_server;
 use super::recording::{Answer, Recording};
 use super::run::Run;
-use super::subject::{CAPABILITIES, Subject};
+use super::subject::{CAPABILITIES, Subject, equip};
 use super::template::Context;
 
 /// What came of replaying one recording.
@@ -87,7 +87,10 @@ pub fn replay_with(recording: &Recording, exceptions: &Exceptions) -> Report {
         };
     }
     match fresh_server() {
-        Ok(server) => replay_against(recording, server, exceptions),
+        Ok(mut server) => {
+            equip(&mut server, &recording.needs);
+            replay_against(recording, server, exceptions)
+        }
         Err(message) => {
             let failure = Failure {
                 step: 0,

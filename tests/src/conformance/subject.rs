@@ -4,12 +4,14 @@ use std::fmt;
 use std::time::Duration;
 
 use http::{Request, Response};
-use optimist_core::server::ApiServer;
+use optimist_core::server::{ApiServer, Watch};
 
 use super::tree::Tree;
 
 /// What a recording may say it `needs`, and the core has.
-pub const CAPABILITIES: &[&str] = &["parallel"];
+pub const CAPABILITIES: &[&str] = &["compaction", WITHOUT_WATCH_CACHE, "parallel", "restart"];
+
+const WITHOUT_WATCH_CACHE: &str = "no-watch-cache";
 
 /// Something a step asks for and the server cannot do yet.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -65,30 +67,59 @@ pub trait Subject {
     fn restart(&mut self) -> Result<(), Unsupported>;
 }
 
+/// Gives the core what a recording needs.
+pub(super) fn equip(server: &mut ApiServer, needs: &[String]) {
+    if needs.iter().any(|need| need == WITHOUT_WATCH_CACHE) {
+        server.restart_with_watch_cache(false);
+    }
+}
+
+/// How finely time passes while a watch is read.
+const TICK: Duration = Duration::from_millis(100);
+
 impl Subject for ApiServer {
-    type Watch = ();
+    type Watch = Watch;
 
     fn handle(&mut self, request: Request<Vec<u8>>) -> Response<Vec<u8>> {
         ApiServer::handle(self, request)
     }
 
-    fn advance(&mut self, _by: Duration) {
-        // The core has no clock yet.
+    fn advance(&mut self, by: Duration) {
+        self.environment_mut().advance(by);
     }
 
-    fn open_watch(&mut self, _request: Request<Vec<u8>>) -> Result<Opened<()>, Unsupported> {
-        Err(Unsupported("watch"))
+    fn open_watch(&mut self, request: Request<Vec<u8>>) -> Result<Opened<Watch>, Unsupported> {
+        Ok(match self.watch(&request) {
+            Ok(watch) => Opened::Stream(watch),
+            Err(response) => Opened::Refused(response),
+        })
     }
 
-    fn read_watch(&mut self, _watch: &mut (), _idle: Duration) -> Result<Vec<Tree>, Unsupported> {
-        Err(Unsupported("watch"))
+    fn read_watch(&mut self, watch: &mut Watch, idle: Duration) -> Result<Vec<Tree>, Unsupported> {
+        let mut events = Vec::new();
+        let mut silence = Duration::ZERO;
+        loop {
+            let arrived = watch.poll(self);
+            if !arrived.is_empty() {
+                silence = Duration::ZERO;
+            }
+            events.extend(arrived.iter().map(|event| Tree::from(&event.to_json())));
+            if silence >= idle || !watch.is_open() {
+                return Ok(events);
+            }
+            self.advance(TICK);
+            silence += TICK;
+        }
     }
 
-    fn compact(&mut self, _revision: u64) -> Result<(), Unsupported> {
-        Err(Unsupported("compaction"))
+    fn compact(&mut self, revision: u64) -> Result<(), Unsupported> {
+        // Whether there was anything to compact shows in what can be read afterwards.
+        let _ = ApiServer::compact(self, revision);
+        Ok(())
     }
 
     fn restart(&mut self) -> Result<(), Unsupported> {
-        Err(Unsupported("restart"))
+        ApiServer::restart(self);
+        Ok(())
     }
 }

@@ -1,0 +1,444 @@
+//! Watches: from which version, what each change is to a watcher, and when a watch ends
+//! (`k8s.io/apiserver/pkg/storage`: `cacher/cacher.go`, `cacher/cache_watcher.go` and
+//! `etcd3/watcher.go`; `pkg/endpoints/handlers/watch.go`).
+//!
+//! A [`Watch`] is plain data that the caller polls: it holds where it is in the history of the
+//! store, not the store.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use imbl::Vector;
+use serde_json::{Value, json};
+
+use super::list::{LONGEST_WAIT, RETRY_SECONDS};
+use super::list_options::{ListOptions, parse_version};
+use super::resource::Definition;
+use super::scope::Scope;
+use super::selector::Selector;
+use super::{ApiServer, RequestInfo, Resource};
+use crate::go;
+use crate::object::Metadata;
+use crate::schema;
+use crate::status::{Refusal, Status};
+use crate::storage::{Change, Revision, WatchCache};
+
+/// The shortest time after which a watch ends that names none, and half of the longest
+/// (`MinRequestTimeout`).
+const SHORTEST_DEFAULT: Duration = Duration::from_secs(1800);
+/// How often a watch gets a bookmark (`defaultBookmarkFrequency`).
+const BOOKMARK_EVERY: Duration = Duration::from_secs(60);
+/// How long before its end a watch gets a last bookmark.
+const LAST_BOOKMARK_BEFORE: Duration = Duration::from_secs(2);
+/// When bookmarks are first looked at after a watch was opened (`dispatchEvents`).
+const FIRST_TICK: Duration = Duration::from_secs(1);
+/// What marks the bookmark that ends the initial events (`metav1.InitialEventsAnnotationKey`).
+pub const INITIAL_EVENTS_END: &str = "k8s.io/initial-events-end";
+
+/// What happened to an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EventType {
+    /// It exists and the watcher did not know, or it is selected now and was not.
+    Added,
+    /// It changed.
+    Modified,
+    /// It was deleted, or is selected no more: the object is the one before, with the version of
+    /// the change.
+    Deleted,
+    /// Nothing up to the version that the object names.
+    Bookmark,
+    /// The watch is over; the object is a `metav1.Status`.
+    Error,
+}
+
+impl EventType {
+    /// `ADDED`, `MODIFIED`, ...
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Added => "ADDED",
+            Self::Modified => "MODIFIED",
+            Self::Deleted => "DELETED",
+            Self::Bookmark => "BOOKMARK",
+            Self::Error => "ERROR",
+        }
+    }
+}
+
+impl fmt::Display for EventType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// One event of a watch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WatchEvent {
+    /// What happened.
+    pub event_type: EventType,
+    /// The object, a bookmark in its shape, or the error.
+    pub object: Arc<Value>,
+}
+
+impl WatchEvent {
+    /// The event as it goes over the wire.
+    pub fn to_json(&self) -> Value {
+        json!({"type": self.event_type.as_str(), "object": *self.object})
+    }
+
+    /// Whether this is the bookmark that ends the initial events.
+    pub fn ends_initial_events(&self) -> bool {
+        let annotations = self.object.metadata().and_then(|m| m.get("annotations"));
+        self.event_type == EventType::Bookmark
+            && annotations.and_then(|a| a.get(INITIAL_EVENTS_END)) == Some(&"true".into())
+    }
+
+    fn new(event_type: EventType, object: Arc<Value>) -> Self {
+        Self { event_type, object }
+    }
+
+    fn error(status: &Status) -> Self {
+        Self::new(EventType::Error, Arc::new(status.to_json()))
+    }
+}
+
+/// An open watch. Cloning is cheap, and a clone goes its own way: a watch may be polled on any
+/// clone of the server that it was opened on.
+#[derive(Clone, Debug)]
+pub struct Watch {
+    resource: Arc<Resource>,
+    scope: Scope,
+    selector: Selector,
+    /// Whether the watch cache serves it, rather than etcd.
+    cached: bool,
+    bookmarks: bool,
+    initial_events: Option<bool>,
+    /// Of the server: a watch ends with it.
+    run: u64,
+    opened: Duration,
+    deadline: Duration,
+    state: State,
+}
+
+#[derive(Clone, Debug)]
+enum State {
+    /// The initial events must not be older than a version that is still to come.
+    Waiting(Revision),
+    /// Some events are ready, and everything after a revision is to follow.
+    Streaming(Stream),
+    /// There is nothing more, but perhaps for an error that has not been read.
+    Ended(Option<WatchEvent>),
+}
+
+#[derive(Clone, Debug)]
+struct Stream {
+    ready: Vector<WatchEvent>,
+    after: Revision,
+    /// Plain bookmarks must be newer than what the watch began with.
+    bookmarks_after: Revision,
+    next_bookmark: Option<Duration>,
+}
+
+impl Watch {
+    /// Opens a watch.
+    ///
+    /// # Errors
+    /// What is refused before the stream begins; everything else is an event in the stream.
+    pub(super) fn open(server: &ApiServer, info: &RequestInfo) -> Result<Self, Refusal> {
+        let options = ListOptions::read(info)?;
+        let version = parse_version(&options.version).map_err(Status::internal)?;
+        let opened = server.environment.elapsed();
+        let mut watch = Self {
+            resource: Arc::clone(info.stored_resource()),
+            scope: Scope::of(info, &options),
+            cached: server.caches.of(info.stored_resource()).is_some(),
+            bookmarks: options.bookmarks,
+            initial_events: options.initial_events,
+            run: server.caches.run(),
+            opened,
+            deadline: opened.saturating_add(timeout(server, options.timeout_seconds)),
+            selector: options.selector,
+            state: State::Ended(None),
+        };
+        let newest = server.store.revision();
+        watch.state = match (watch.cached, watch.initial_events) {
+            // The newest state is the one that etcd has now.
+            (_, Some(_)) if options.version.is_empty() => watch.start(server, newest),
+            (true, Some(true)) if version > newest => State::Waiting(version),
+            (false, Some(true)) if version > newest => watch.too_large(version, newest),
+            (false, Some(false)) if version == 0 => watch.start(server, newest),
+            _ => watch.start(server, version),
+        };
+        Ok(watch)
+    }
+
+    /// Whether events may still come.
+    pub fn is_open(&self) -> bool {
+        !matches!(self.state, State::Ended(None))
+    }
+
+    /// The kind of the objects.
+    pub fn resource(&self) -> &Arc<Resource> {
+        &self.resource
+    }
+
+    /// Takes the events that have arrived since the last poll. After the last one, which may be an
+    /// error, the watch [is no longer open](Self::is_open).
+    pub fn poll(&mut self, server: &ApiServer) -> Vec<WatchEvent> {
+        let now = server.environment.elapsed();
+        if let State::Waiting(version) = self.state {
+            self.state = self.waited(server, version, now);
+        }
+        let (events, ended) = match std::mem::replace(&mut self.state, State::Ended(None)) {
+            State::Waiting(version) => {
+                self.state = State::Waiting(version);
+                return Vec::new();
+            }
+            State::Ended(error) => return error.into_iter().collect(),
+            State::Streaming(mut stream) => {
+                let mut events: Vec<_> = std::mem::take(&mut stream.ready).into_iter().collect();
+                let ended = server.caches.run() != self.run || now >= self.deadline;
+                if server.caches.run() == self.run {
+                    self.stream(&mut stream, server, now.min(self.deadline), &mut events);
+                }
+                self.state = State::Streaming(stream);
+                (events, ended)
+            }
+        };
+        if ended {
+            self.state = State::Ended(None);
+        }
+        events
+    }
+
+    /// What became of waiting for a version (`waitUntilFreshAndBlock`).
+    fn waited(&self, server: &ApiServer, version: Revision, now: Duration) -> State {
+        let patience = self.opened.saturating_add(LONGEST_WAIT);
+        let until = now.min(patience).min(self.deadline);
+        if server.caches.run() != self.run {
+            State::Ended(None)
+        } else if server.caches.revision_at(until) >= version {
+            self.start(server, version)
+        } else if until == self.deadline {
+            State::Ended(None)
+        } else if now >= patience {
+            self.too_large(version, server.store.revision())
+        } else {
+            State::Waiting(version)
+        }
+    }
+
+    /// The stream from a version; 0 is anywhere.
+    fn start(&self, server: &ApiServer, version: Revision) -> State {
+        match server.caches.of(&self.resource) {
+            Some(cache) => self.start_from_cache(server, cache, version),
+            None => self.start_from_store(server, version),
+        }
+    }
+
+    /// `Cacher.Watch` and `getAllEventsSinceLocked`.
+    fn start_from_cache(&self, server: &ApiServer, cache: &WatchCache, version: Revision) -> State {
+        // A cache that is too old catches up with the newest state.
+        let newest = server.store.revision();
+        let cached = if version > cache.revision() {
+            newest.max(cache.revision())
+        } else {
+            cache.revision()
+        };
+        if self.initial_events == Some(true) || (self.initial_events.is_none() && version == 0) {
+            let mut ready = self.everything(server);
+            if self.streams_list() {
+                ready.push_back(self.bookmark(cached, true));
+            }
+            return State::Streaming(Stream {
+                ready,
+                after: newest,
+                bookmarks_after: cached.max(version),
+                next_bookmark: self.first_bookmark(),
+            });
+        }
+        let after = if version == 0 { cached } else { version };
+        let oldest = cache.watchable_from();
+        if after < oldest {
+            let why = format!("too old resource version: {after} ({oldest})");
+            return self.failed(&Status::expired(why));
+        }
+        State::Streaming(Stream {
+            ready: Vector::new(),
+            after,
+            bookmarks_after: after.max(cache.latest_event()),
+            next_bookmark: self.first_bookmark(),
+        })
+    }
+
+    /// `watchChan.startWatching`. Only the bookmark that ends the initial events is ever sent.
+    fn start_from_store(&self, server: &ApiServer, version: Revision) -> State {
+        let newest = server.store.revision();
+        let mut ready = Vector::new();
+        let mut after = version;
+        if self.initial_events == Some(true) || (self.initial_events.is_none() && version == 0) {
+            ready = self.everything(server);
+            after = newest;
+            if self.streams_list() {
+                ready.push_back(self.bookmark(after, true));
+            }
+        }
+        let Ok(mut changes) = server.store.changes_after(after) else {
+            let why = "The resourceVersion for the provided watch is too old.";
+            return self.failed(&Status::expired(why));
+        };
+        // What the change at the compacted revision replaced is gone, unless it replaced nothing.
+        let first = changes.next().filter(|change| {
+            change.revision == server.store.compacted()
+                && change.before.is_some()
+                && self.scope.contains(&change.key)
+        });
+        if let Some(change) = first {
+            return self.failed(&Status::internal_error(&format!(
+                "etcd event received with PrevKv=nil (key={}, modRevision={}, type={})",
+                go::quote(&change.key),
+                change.revision,
+                if change.after.is_some() {
+                    "PUT"
+                } else {
+                    "DELETE"
+                },
+            )));
+        }
+        State::Streaming(Stream {
+            ready,
+            after,
+            bookmarks_after: after,
+            next_bookmark: None,
+        })
+    }
+
+    /// Adds what happens until a moment.
+    fn stream(
+        &self,
+        stream: &mut Stream,
+        server: &ApiServer,
+        until: Duration,
+        events: &mut Vec<WatchEvent>,
+    ) {
+        while let Some(due) = stream.next_bookmark.filter(|due| *due <= until) {
+            let then = server.caches.revision_at(due);
+            self.changes(stream, server, then, events);
+            let cached = server.caches.of(&self.resource);
+            let version = cached.map_or(then, |cache| cache.revision().min(then));
+            if version > stream.bookmarks_after {
+                events.push(self.bookmark(version, false));
+            }
+            stream.next_bookmark = self.bookmark_after(due);
+        }
+        let last = if until == self.deadline {
+            server.caches.revision_at(until)
+        } else {
+            Revision::MAX
+        };
+        self.changes(stream, server, last, events);
+    }
+
+    /// Adds the changes up to a revision.
+    fn changes(
+        &self,
+        stream: &mut Stream,
+        server: &ApiServer,
+        last: Revision,
+        events: &mut Vec<WatchEvent>,
+    ) {
+        for change in server.store.log_after(stream.after) {
+            if change.revision > last {
+                break;
+            }
+            stream.after = change.revision;
+            if self.scope.contains(&change.key) {
+                events.extend(self.event(change));
+            }
+        }
+    }
+
+    /// What a change is to this watcher (`convertToWatchEvent`, `watchChan.transform`).
+    fn event(&self, change: &Change) -> Option<WatchEvent> {
+        let selected = |object: &Option<Arc<Value>>| {
+            let object = object
+                .as_ref()
+                .map(|stored| self.resource.read_back(stored));
+            object.filter(|object| self.selector.matches(object))
+        };
+        match (selected(&change.before), selected(&change.after)) {
+            (None, None) => None,
+            (None, Some(now)) => Some(WatchEvent::new(EventType::Added, now)),
+            (Some(_), Some(now)) => Some(WatchEvent::new(EventType::Modified, now)),
+            (Some(mut before), None) => {
+                let version = change.revision.to_string();
+                Arc::make_mut(&mut before).set_meta("resourceVersion", version);
+                Some(WatchEvent::new(EventType::Deleted, before))
+            }
+        }
+    }
+
+    /// The objects that are there, as if they were new.
+    fn everything(&self, server: &ApiServer) -> Vector<WatchEvent> {
+        let objects = self.scope.now(&server.store).into_iter();
+        objects
+            .map(|(_, stored)| self.resource.read_back(&stored))
+            .filter(|object| self.selector.matches(object))
+            .map(|object| WatchEvent::new(EventType::Added, object))
+            .collect()
+    }
+
+    fn bookmark(&self, version: Revision, ends_initial_events: bool) -> WatchEvent {
+        let mut object = match self.resource.definition {
+            Definition::Builtin(_) => schema::zero(&self.resource.root),
+            Definition::Custom(_) => json!({}),
+        };
+        let mut metadata = json!({"resourceVersion": version.to_string()});
+        if ends_initial_events {
+            metadata["annotations"] = json!({INITIAL_EVENTS_END: "true"});
+        }
+        object["apiVersion"] = self.resource.group_version.to_string().into();
+        object["kind"] = self.resource.kind.as_str().into();
+        object["metadata"] = metadata;
+        WatchEvent::new(EventType::Bookmark, Arc::new(object))
+    }
+
+    fn streams_list(&self) -> bool {
+        self.initial_events == Some(true) && self.bookmarks
+    }
+
+    /// When the first plain bookmark is due: at once where the end of the initial events was
+    /// waited for (`nextBookmarkTime`).
+    fn first_bookmark(&self) -> Option<Duration> {
+        if self.streams_list() {
+            Some(self.opened.saturating_add(FIRST_TICK))
+        } else {
+            self.bookmark_after(self.opened)
+        }
+    }
+
+    fn bookmark_after(&self, moment: Duration) -> Option<Duration> {
+        let last = self.deadline.saturating_sub(LAST_BOOKMARK_BEFORE);
+        let next = moment.saturating_add(BOOKMARK_EVERY).min(last);
+        (self.bookmarks && next > moment).then_some(next)
+    }
+
+    fn too_large(&self, version: Revision, newest: Revision) -> State {
+        self.failed(&Status::too_large_version(version, newest, RETRY_SECONDS))
+    }
+
+    fn failed(&self, why: &Status) -> State {
+        State::Ended(Some(WatchEvent::error(why)))
+    }
+}
+
+/// After how long a watch ends. One that names no time ends at a random one, so that not all end
+/// together.
+fn timeout(server: &ApiServer, seconds: Option<i64>) -> Duration {
+    match seconds {
+        Some(seconds) if seconds != 0 => {
+            Duration::from_secs(u64::try_from(seconds).unwrap_or_default())
+        }
+        _ => SHORTEST_DEFAULT.mul_f64(1.0 + server.environment.clone().fraction()),
+    }
+}
