@@ -5,6 +5,7 @@
 mod defaults;
 mod embedded;
 mod formats;
+mod limits;
 mod lists;
 mod numbers;
 mod outcome;

@@ -2,9 +2,10 @@
 //! leniency towards what was wrong before and stays as it is
 //! (`pkg/apiserver/validation/ratcheting.go`, `k8s.io/apiserver/pkg/cel/common/equality.go`).
 
-use serde_json::{Number, Value};
+use serde_json::Value;
 
 use super::formats;
+use super::limits::{is_whole, number};
 use super::outcome::{Mistake, Outcome, Report};
 use crate::go;
 use crate::object::JsonMap;
@@ -132,7 +133,8 @@ fn check(value: &Value, schema: &Schema, path: &str, before: Option<Before<'_>>)
     outcome
 }
 
-fn types(schema: &Schema) -> Vec<&str> {
+/// The types that a schema names.
+pub(super) fn types(schema: &Schema) -> Vec<&str> {
     if schema.int_or_string {
         vec!["integer", "string"]
     } else if schema.ty.is_empty() {
@@ -144,7 +146,7 @@ fn types(schema: &Schema) -> Vec<&str> {
 
 /// The format, if values of the type can have it and the server knows it
 /// (`pkg/apiserver/validation/formats.go`).
-fn known_format(schema: &Schema) -> Option<&str> {
+pub(super) fn known_format(schema: &Schema) -> Option<&str> {
     let format = schema.format.as_str();
     let ty = if schema.int_or_string {
         ""
@@ -196,16 +198,6 @@ fn type_of(value: &Value, schema: &Schema, path: &str) -> Outcome {
         _ => outcome.matched += 1,
     }
     outcome
-}
-
-/// Whether a float is an integer, give or take rounding (`swag.IsFloat64AJSONInteger`).
-fn is_whole(f: f64) -> bool {
-    const LARGEST: f64 = 9_007_199_254_740_991.0;
-    if !f.is_finite() || f.abs() > LARGEST {
-        return false;
-    }
-    let whole = f.trunc();
-    f == whole || (f - whole).abs() / (f.abs() + whole.abs()) < 1e-9
 }
 
 fn combined(value: &Value, checks: &Checks, path: &str) -> Outcome {
@@ -321,140 +313,6 @@ fn formatted(text: &str, format: &str, path: &str) -> Outcome {
         outcome.add(mistyped(path, format, &text.into()));
     }
     outcome
-}
-
-fn number(n: &Number, schema: &Schema, path: &str) -> Outcome {
-    let mut outcome = Outcome::default();
-    let checks = &schema.checks;
-    let float = n.as_f64().unwrap_or_default();
-    // A limit that the type cannot hold is complained of, and compared as a float.
-    let mut limit = |limit: f64, what: &str| {
-        let wrong = out_of_range(&Value::from(limit), schema, what, path);
-        let native = wrong.is_none();
-        if let Some(text) = wrong {
-            outcome.add(Mistake::general(text));
-        }
-        native
-    };
-    let mut found = Vec::new();
-    if let Some(text) = out_of_range(&Value::Number(n.clone()), schema, "Checked", path) {
-        found.push(Mistake::general(text));
-    }
-    if let Some(factor) = checks.multiple_of {
-        let native = limit(factor, "MultipleOf");
-        found.extend(multiple(n, factor, native, path));
-    }
-    let mut compare = |bound: f64,
-                       native: bool,
-                       words: &str,
-                       wrong: fn(f64, f64) -> bool,
-                       wrong_int: fn(i64, i64) -> bool| {
-        let (bad, shown) = match n.as_i64().filter(|_| native) {
-            Some(i) => (wrong_int(i, bound as i64), (bound as i64).to_string()),
-            None => (wrong(float, bound), go::print(&Value::from(bound))),
-        };
-        if bad {
-            let text = format!("{path} in body should be {words} {shown}");
-            found.push(Mistake::of(
-                path,
-                Report::Invalid(Value::Number(n.clone())),
-                text,
-            ));
-        }
-    };
-    if let Some((bound, exclusive)) = checks.minimum {
-        let native = limit(bound, "Minimum boundary");
-        if exclusive {
-            compare(bound, native, "greater than", |n, b| n <= b, |n, b| n <= b);
-        } else {
-            compare(
-                bound,
-                native,
-                "greater than or equal to",
-                |n, b| n < b,
-                |n, b| n < b,
-            );
-        }
-    }
-    if let Some((bound, exclusive)) = checks.maximum {
-        let native = limit(bound, "Maximum boundary");
-        if exclusive {
-            compare(bound, native, "less than", |n, b| n >= b, |n, b| n >= b);
-        } else {
-            compare(
-                bound,
-                native,
-                "less than or equal to",
-                |n, b| n > b,
-                |n, b| n > b,
-            );
-        }
-    }
-    found.into_iter().for_each(|mistake| outcome.add(mistake));
-    outcome.matched += 1;
-    outcome
-}
-
-fn multiple(n: &Number, factor: f64, native: bool, path: &str) -> Option<Mistake> {
-    let value = || Report::Invalid(Value::Number(n.clone()));
-    let integers = n.as_i64().filter(|_| native).map(|n| (n, factor as i64));
-    let shown = match integers {
-        Some((_, factor)) => Value::from(factor),
-        None => Value::from(factor),
-    };
-    let not_positive = integers.map_or(factor <= 0.0, |(_, factor)| factor <= 0);
-    if not_positive {
-        let text = format!(
-            "factor MultipleOf declared for {path} must be positive: {}",
-            go::print(&shown)
-        );
-        return Some(Mistake::of(path, Report::Invalid(shown), text));
-    }
-    let fits = match integers {
-        Some((n, factor)) => n % factor == 0,
-        None => {
-            let n = n.as_f64().unwrap_or_default();
-            is_whole(if factor < 1.0 {
-                1.0 / factor * n
-            } else {
-                n / factor
-            })
-        }
-    };
-    (!fits).then(|| {
-        let text = format!(
-            "{path} in body should be a multiple of {}",
-            go::print(&shown)
-        );
-        Mistake::of(path, value(), text)
-    })
-}
-
-/// Whether a number cannot be held in its type and format (`IsValueValidAgainstRange`).
-fn out_of_range(n: &Value, schema: &Schema, what: &str, path: &str) -> Option<String> {
-    let float = n.as_f64().unwrap_or_default();
-    // 2^63 is the first float that is too large.
-    let whole = n.as_i64().or_else(|| {
-        (float.fract() == 0.0 && (-(2f64.powi(63))..2f64.powi(63)).contains(&float))
-            .then_some(float as i64)
-    });
-    let format = known_format(schema);
-    let fits = match (types(schema).as_slice(), format) {
-        (["integer"], Some("int32")) => whole.is_some_and(|i| i32::try_from(i).is_ok()),
-        (["integer"], _) => whole.is_some(),
-        (["number"], Some("float")) => (float as f32).is_finite(),
-        _ => true,
-    };
-    if fits {
-        return None;
-    }
-    let ty = &schema.ty;
-    Some(match format {
-        Some(format) => {
-            format!("{what} value must be of type {ty} with format {format} in {path}")
-        }
-        None => format!("{what} value must be of type {ty} (default format) in {path}"),
-    })
 }
 
 fn array(items: &[Value], schema: &Schema, path: &str, before: Option<Before<'_>>) -> Outcome {
