@@ -251,3 +251,6 @@ impl<'a> Query<'a> {
         status
     }
 }
+
+#[cfg(test)]
+mod tests;

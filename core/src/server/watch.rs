@@ -442,3 +442,6 @@ fn timeout(server: &ApiServer, seconds: Option<i64>) -> Duration {
         _ => SHORTEST_DEFAULT.mul_f64(1.0 + server.environment.clone().fraction()),
     }
 }
+
+#[cfg(test)]
+mod tests;
