@@ -13,11 +13,19 @@ use crate::components::{
     timeline, transport,
 };
 use crate::keyboard;
-use crate::state::{Dialog, Msg, State, Theme};
+use crate::state::{Dialog, Lane, Msg, State, Theme};
 use crate::words;
 
 /// How long a step stands while playing.
 const PACE: u32 = 1100;
+
+/// Scrolls a working copy so far that what people edit is in sight, not only its metadata.
+fn reveal_content(slug: &str) {
+    let not = ["apiVersion", "kind", "metadata"]
+        .map(|field| format!(":not([id^=\"{slug}/{field}\"])"))
+        .concat();
+    browser::reveal(&format!("#card-{slug} button.value{not}"), 48.0);
+}
 
 /// The page.
 #[component]
@@ -61,9 +69,22 @@ pub fn App() -> Html {
             };
         }
     });
-    use_effect_with((store.session, store.tree.current()), |(_, node)| {
-        browser::reveal(&format!("step-{node}"));
-    });
+    {
+        let read = store
+            .tree
+            .step(store.tree.current())
+            .map(|step| step.editor);
+        use_effect_with(
+            (store.session, store.tree.current(), read),
+            |&(_, node, editor)| {
+                browser::reveal(&format!("#step-{node}"), 8.0);
+                browser::reveal("#card-server .meant", 24.0);
+                if let Some(editor) = editor {
+                    reveal_content(Lane::Editor(editor).slug());
+                }
+            },
+        );
+    }
 
     html! {
         <>

@@ -28,10 +28,11 @@ pub(crate) fn focus_soon(id: String) {
     gloo_timers::callback::Timeout::new(0, move || focus(&id)).forget();
 }
 
-/// Scrolls as little as is needed to see an element in what scrolls directly around it, and
-/// nothing else: the page itself stays where it is.
-pub(crate) fn reveal(id: &str) {
-    let Some(element) = element(id) else { return };
+/// Scrolls as little as is needed to see an element and some space around it, in what scrolls
+/// directly around it and nothing else: the page itself stays where it is.
+pub(crate) fn reveal(selector: &str, margin: f64) {
+    let found = document().and_then(|document| document.query_selector(selector).ok()?);
+    let Some(element) = found else { return };
     let Ok(Some(around)) = element.closest(".timeline, .yaml") else {
         return;
     };
@@ -39,14 +40,11 @@ pub(crate) fn reveal(id: &str) {
         element.get_bounding_client_rect(),
         around.get_bounding_client_rect(),
     );
-    let above = outer.top() + MARGIN - inner.top();
-    let below = inner.bottom() + MARGIN - outer.bottom();
+    let above = outer.top() + margin - inner.top();
+    let below = inner.bottom() + margin - outer.bottom();
     let by = if above > 0.0 { -above } else { below.max(0.0) };
     around.set_scroll_top(around.scroll_top() + by.round() as i32);
 }
-
-/// What stays free around an element that was scrolled to.
-const MARGIN: f64 = 8.0;
 
 /// What is remembered between visits. A browser may forbid it: then nothing is.
 fn storage() -> Option<Storage> {

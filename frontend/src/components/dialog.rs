@@ -6,22 +6,26 @@ use yew::{
 };
 
 use super::icon::{Icon, icon};
+use crate::browser;
 use crate::state::{Msg, Sends, Store};
 
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct ModalProps {
     pub(crate) store: Store,
     pub(crate) title: AttrValue,
+    /// The id of what has the keyboard at first.
+    pub(crate) begin: &'static str,
     pub(crate) children: Children,
 }
 
 #[component]
 pub(crate) fn Modal(props: &ModalProps) -> Html {
     let dialog = use_node_ref();
-    use_effect_with(dialog.clone(), |dialog| {
+    use_effect_with((dialog.clone(), props.begin), |(dialog, begin)| {
         if let Some(dialog) = dialog.cast::<HtmlDialogElement>() {
             // It fails only if the dialog is open already.
             let _ = dialog.show_modal();
+            browser::focus(begin);
         }
     });
     let close = Msg::Dialog(None);
@@ -39,6 +43,7 @@ pub(crate) fn Modal(props: &ModalProps) -> Html {
                 <button
                     type="button"
                     class="icon-button"
+                    id="dialog-close"
                     aria-label="Close"
                     onclick={props.store.sends(close)}
                 >

@@ -8,7 +8,7 @@ use crate::state::Store;
 
 pub(crate) fn help_dialog(store: &Store) -> Html {
     html! {
-        <Modal store={store.clone()} title="How this works">
+        <Modal store={store.clone()} title="How this works" begin="dialog-close">
             <div class="dialog-body prose">
                 <p>
                     { "You are two people who edit one object on one API server. Get reads it, Send \

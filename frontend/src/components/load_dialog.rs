@@ -64,7 +64,7 @@ pub(crate) fn load_dialog(store: &Store) -> Html {
     };
     let problem = store.draft.problem.as_ref();
     html! {
-        <Modal store={store.clone()} title="Load a manifest">
+        <Modal store={store.clone()} title="Load a manifest" begin="manifest">
             <form class="dialog-body load-form" {ondragover} {ondrop} {onsubmit}>
                 <p class="muted" id="load-hint">
                     { "Paste YAML or JSON, or drop a file here. Output of " }
@@ -78,7 +78,6 @@ pub(crate) fn load_dialog(store: &Store) -> Html {
                     aria-invalid={problem.is_some().to_string()}
                     spellcheck="false"
                     autocapitalize="off"
-                    autofocus={true}
                     placeholder={"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: settings\ndata:\n  colour: blue"}
                     value={store.draft.text.clone()}
                     {oninput}

@@ -22,7 +22,7 @@ pub(crate) fn timeline(store: &Store) -> Html {
         .map_or(0, |version| version.revision);
     let session = store.session;
     html! {
-        <section class="timeline" id="history" tabindex="-1" aria-label="What happened">
+        <section class="timeline" id="history" tabindex="-1" aria-label="History">
             <div class="track">
             <div class="lanes" aria-hidden="true"><i class="a" /><i class="server" /><i class="b" /></div>
             <ol>

@@ -39,7 +39,7 @@ pub(crate) fn ValueInput(props: &ValueInputProps) -> Html {
     });
     use_effect_with(props.editing.error.is_some(), |wrong| {
         if *wrong {
-            browser::reveal("typing-error");
+            browser::reveal("#typing-error", 8.0);
         }
     });
     let onkeydown = {

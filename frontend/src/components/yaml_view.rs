@@ -81,7 +81,10 @@ pub(crate) fn yaml_view(props: &YamlView<'_>) -> Html {
             rows.push(quiet_row(props, quiet, quiet_open));
         }
     }
-    let gone = props.marks.iter().filter(|change| change.after.is_none());
+    let gone = props
+        .marks
+        .iter()
+        .filter(|change| change.after.is_none() && !change.is_bookkeeping());
     html! {
         <div
             class={classes!("yaml", props.tone)}
@@ -154,6 +157,7 @@ fn quiet_row(props: &YamlView<'_>, count: usize, open: bool) -> Html {
 
 fn value_row(props: &YamlView<'_>, line: &Line) -> Html {
     let mark = props.mark(line);
+    let meant = mark.is_some_and(|change| !change.is_bookkeeping());
     let was = mark
         .filter(|change| change.pointer == line.pointer && !change.is_bookkeeping())
         .map(|change| match &change.before {
@@ -164,7 +168,7 @@ fn value_row(props: &YamlView<'_>, line: &Line) -> Html {
         });
     html! {
         <div
-            class={classes!("line", mark.is_some().then_some("marked"))}
+            class={classes!("line", mark.is_some().then_some("marked"), meant.then_some("meant"))}
             style={indented(line)}
             key={line.pointer.clone()}
         >

@@ -1,0 +1,187 @@
+//! The page as a person works it: by the labels of its regions and the names of its controls.
+
+use gloo_timers::future::TimeoutFuture;
+use optimist_frontend::App;
+use wasm_bindgen::JsCast;
+use web_sys::{
+    Document, Element, Event, EventInit, HtmlElement, HtmlInputElement, HtmlTextAreaElement,
+    KeyboardEvent, KeyboardEventInit,
+};
+use yew::AppHandle;
+
+/// A page of its own, gone when the test is over.
+pub struct Page {
+    place: Element,
+    app: Option<AppHandle<App>>,
+}
+
+fn document() -> Document {
+    web_sys::window().unwrap().document().unwrap()
+}
+
+/// Lets what was asked for be drawn, and what waits for that be done and drawn.
+async fn settle() {
+    yew::scheduler::flush().await;
+    TimeoutFuture::new(5).await;
+    yew::scheduler::flush().await;
+}
+
+impl Page {
+    pub async fn open() -> Self {
+        let place = document().create_element("div").unwrap();
+        document().body().unwrap().append_child(&place).unwrap();
+        let app = optimist_frontend::mount(place.clone());
+        settle().await;
+        Self {
+            place,
+            app: Some(app),
+        }
+    }
+
+    /// A region, by its label.
+    fn region(&self, label: &str) -> Element {
+        self.place
+            .query_selector(&format!("[aria-label=\"{label}\"]"))
+            .unwrap()
+            .unwrap_or_else(|| panic!("there is no region {label:?}"))
+    }
+
+    /// What a region says.
+    pub fn text(&self, region: &str) -> String {
+        self.region(region).text_content().unwrap_or_default()
+    }
+
+    /// What the whole page says.
+    pub fn all_text(&self) -> String {
+        self.place.text_content().unwrap_or_default()
+    }
+
+    /// A control in a region whose name begins so.
+    fn control(&self, region: &str, name: &str) -> HtmlElement {
+        let controls = self
+            .region(region)
+            .query_selector_all("button, input, textarea, label")
+            .unwrap();
+        let names: Vec<String> = (0..controls.length())
+            .filter_map(|i| controls.item(i)?.dyn_into::<Element>().ok())
+            .map(|control| named(&control))
+            .collect();
+        let at = names.iter().position(|known| known.starts_with(name));
+        let at = at.unwrap_or_else(|| panic!("no {name:?} in {region:?}, only {names:?}"));
+        controls.item(at as u32).unwrap().unchecked_into()
+    }
+
+    /// Whether a region has a control whose name begins so.
+    pub fn has(&self, region: &str, name: &str) -> bool {
+        let controls = self.region(region).query_selector_all("button").unwrap();
+        (0..controls.length())
+            .filter_map(|i| controls.item(i)?.dyn_into::<Element>().ok())
+            .any(|control| named(&control).starts_with(name))
+    }
+
+    pub async fn press(&self, region: &str, name: &str) {
+        self.control(region, name).click();
+        settle().await;
+    }
+
+    /// Clicks a value of a working copy, types over it and presses Enter.
+    pub async fn set(&self, editor: &str, field: &str, value: &str) {
+        self.press(editor, &format!("{field}: ")).await;
+        let input: HtmlInputElement = self
+            .control(editor, &format!("{editor}: {field}"))
+            .unchecked_into();
+        input.set_value(value);
+        press_on(&input, "Enter");
+        settle().await;
+    }
+
+    /// Presses a key in the field that is being typed in.
+    pub async fn key_in_field(&self, key: &str) {
+        let field = document().active_element().unwrap();
+        press_on(&field, key);
+        settle().await;
+    }
+
+    /// Presses a key while nothing in particular has the keyboard.
+    pub async fn key(&self, key: &str) {
+        press_on(&document().body().unwrap(), key);
+        settle().await;
+    }
+
+    /// Opens the dialog, puts a manifest in and loads it.
+    pub async fn load(&self, manifest: &str) {
+        self.place
+            .query_selector(".load")
+            .unwrap()
+            .unwrap()
+            .unchecked_into::<HtmlElement>()
+            .click();
+        settle().await;
+        let area: HtmlTextAreaElement = self.region("Manifest").unchecked_into();
+        area.set_value(manifest);
+        let init = EventInit::new();
+        init.set_bubbles(true);
+        let event = Event::new_with_event_init_dict("input", &init).unwrap();
+        area.dispatch_event(&event).unwrap();
+        settle().await;
+        let submit = self
+            .place
+            .query_selector("dialog [type=submit]")
+            .unwrap()
+            .unwrap();
+        submit.unchecked_into::<HtmlElement>().click();
+        settle().await;
+    }
+
+    pub async fn close_dialog(&self) {
+        let close = self.region("Close");
+        close.unchecked_into::<HtmlElement>().click();
+        settle().await;
+    }
+
+    /// `step 3 / 4`.
+    pub fn position(&self) -> String {
+        let position = self.place.query_selector(".position").unwrap().unwrap();
+        position.text_content().unwrap_or_default()
+    }
+
+    /// What was last said to those who hear the page.
+    pub fn said(&self) -> String {
+        let said = self.place.query_selector("[aria-live=polite]").unwrap();
+        said.unwrap().text_content().unwrap_or_default()
+    }
+
+    /// The text of what an attribute selector finds, for what has no label of its own.
+    pub fn find(&self, selector: &str) -> Option<String> {
+        self.place
+            .query_selector(selector)
+            .unwrap()
+            .and_then(|found| found.text_content())
+    }
+}
+
+impl Drop for Page {
+    fn drop(&mut self) {
+        if let Some(app) = self.app.take() {
+            app.destroy();
+        }
+        self.place.remove();
+    }
+}
+
+fn named(control: &Element) -> String {
+    let name = control.get_attribute("aria-label");
+    name.or_else(|| control.text_content())
+        .unwrap_or_default()
+        .trim()
+        .to_owned()
+}
+
+fn press_on(target: &Element, key: &str) {
+    let init = KeyboardEventInit::new();
+    init.set_key(key);
+    init.set_bubbles(true);
+    init.set_cancelable(true);
+    let event = KeyboardEvent::new_with_keyboard_event_init_dict("keydown", &init).unwrap();
+    target.dispatch_event(&event).unwrap();
+}

@@ -1,0 +1,255 @@
+//! The Play page, worked as a person works it, in a browser.
+
+mod page;
+
+use page::Page;
+use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
+
+wasm_bindgen_test_configure!(run_in_browser);
+
+const A: &str = "Editor A";
+const B: &str = "Editor B";
+const SERVER: &str = "API server";
+
+/// Both have read version 100 and want another number of replicas.
+async fn both_want_to_write() -> Page {
+    let page = Page::open().await;
+    page.press(A, "Get").await;
+    page.press(B, "Get").await;
+    page.set(A, "spec.replicas", "5").await;
+    page.set(B, "spec.replicas", "2").await;
+    page
+}
+
+async fn conflict() -> Page {
+    let page = both_want_to_write().await;
+    page.press(A, "Send").await;
+    page.press(B, "Send").await;
+    page
+}
+
+#[wasm_bindgen_test]
+async fn it_opens_with_the_deployment_stored_and_nothing_read() {
+    let page = Page::open().await;
+    assert!(page.text(SERVER).contains("rv 100"));
+    assert!(page.text("Stored object").contains("nginx-deployment"));
+    for editor in [A, B] {
+        assert!(page.text(editor).contains("not read yet"));
+    }
+    assert!(page.text("To try").contains("Get as A and as B"));
+    assert_eq!(page.position(), "step 0 / 0");
+}
+
+#[wasm_bindgen_test]
+async fn an_edit_is_marked_with_what_was_there_and_can_be_discarded() {
+    let page = Page::open().await;
+    page.press(A, "Get").await;
+    assert!(page.text(A).contains("rv 100 · current"));
+    page.set(A, "spec.replicas", "5").await;
+    assert!(
+        page.text(A).contains("replicas: 5was 3"),
+        "{}",
+        page.text(A)
+    );
+    page.press(A, "Discard edits").await;
+    assert!(!page.text(A).contains("was 3"));
+}
+
+#[wasm_bindgen_test]
+async fn of_two_who_read_the_same_version_the_second_gets_the_409() {
+    let page = conflict().await;
+    let body = page.text("Response body");
+    assert!(body.contains("\"code\": 409"), "{body}");
+    assert!(body.contains("\"reason\": \"Conflict\""), "{body}");
+    assert!(
+        body.contains(
+            "Operation cannot be fulfilled on deployments.apps \\\"nginx-deployment\\\": the object \
+             has been modified; please apply your changes to the latest version and try again"
+        ),
+        "{body}"
+    );
+    assert!(
+        page.text("Request body")
+            .contains("\"resourceVersion\": \"100\"")
+    );
+    assert!(page.text("Why").contains("the store holds 101"));
+    assert!(page.text(B).contains("rv 100 · stale by 1"));
+    assert!(
+        page.text(B).contains("replicas: 2was 3"),
+        "the edit survives"
+    );
+    assert_eq!(page.find(".pill.refused").as_deref(), Some("100 ≠ 101"));
+    assert_eq!(page.find(".conflicts").as_deref(), Some("1 conflict"));
+    assert!(page.said().contains("409 Conflict"), "{}", page.said());
+}
+
+#[wasm_bindgen_test]
+async fn after_reading_again_the_edit_is_redone_and_accepted() {
+    let page = conflict().await;
+    page.press(B, "Get").await;
+    assert!(page.text(B).contains("rv 101 · current"));
+    assert!(page.text(B).contains("replicas: 2was 5"));
+    page.press(B, "Send").await;
+    assert!(page.text(SERVER).contains("rv 102"));
+}
+
+#[wasm_bindgen_test]
+async fn without_a_version_nothing_is_compared() {
+    let page = both_want_to_write().await;
+    page.press(A, "Send").await;
+    page.press(B, "send resourceVersion").await;
+    page.press(B, "Send").await;
+    assert!(page.text(SERVER).contains("rv 102"));
+    assert!(page.text("Why").contains("carried no resourceVersion"));
+    assert!(!page.text("Request body").contains("resourceVersion"));
+}
+
+#[wasm_bindgen_test]
+async fn an_apply_names_the_owner_and_force_takes_the_field_over() {
+    let page = both_want_to_write().await;
+    page.press(A, "Apply").await;
+    page.press(A, "Send").await;
+    assert!(page.text("Response body").contains("kubectl-create"));
+    assert!(
+        page.text("What happened")
+            .contains("Someone else owns that field")
+    );
+    page.press(A, "force").await;
+    page.press(A, "Send").await;
+    assert!(page.text(SERVER).contains("rv 101"));
+}
+
+#[wasm_bindgen_test]
+async fn a_merge_patch_carries_only_what_changed() {
+    let page = both_want_to_write().await;
+    page.press(B, "Merge patch").await;
+    page.press("Inspector", "Preview").await;
+    let body = page.text("Request body, not sent yet");
+    assert!(
+        body.contains("\"replicas\": 2") && !body.contains("template"),
+        "{body}"
+    );
+    page.press(B, "Send").await;
+    assert_eq!(page.text("Request body"), body);
+}
+
+#[wasm_bindgen_test]
+async fn stepping_back_shows_what_was_and_keeps_what_comes() {
+    let page = conflict().await;
+    page.press("Steps", "Back").await;
+    page.press("Steps", "Back").await;
+    assert_eq!(page.position(), "step 2 / 4");
+    assert!(page.text(SERVER).contains("rv 100"));
+    assert!(page.text(A).contains("replicas: 5was 3"));
+    let future = page.find(".step.future.refused").unwrap_or_default();
+    assert!(future.contains("409 Conflict"), "{future}");
+    page.press("Steps", "Last").await;
+    assert_eq!(page.position(), "step 4 / 4");
+    page.press("Steps", "First").await;
+    assert!(page.text(A).contains("not read yet"));
+    assert!(
+        page.text("Inspector")
+            .contains("Nothing went over the wire yet")
+    );
+}
+
+#[wasm_bindgen_test]
+async fn going_on_from_an_earlier_step_keeps_both_branches() {
+    let page = conflict().await;
+    page.press("Steps", "Back").await;
+    page.press("Steps", "Back").await;
+    page.press(B, "Send").await;
+    assert!(page.text(SERVER).contains("replicas: 2"));
+    assert_eq!(page.position(), "step 3 / 3");
+    let fork = "Histories that go on from here";
+    assert!(page.has(fork, "Branch 1, Editor A") && page.has(fork, "Branch 2, Editor B"));
+    page.press(fork, "Branch 1").await;
+    assert_eq!(page.position(), "step 3 / 4");
+    assert!(page.text(SERVER).contains("replicas: 5"));
+}
+
+#[wasm_bindgen_test]
+async fn a_value_of_the_wrong_type_is_refused_in_place_and_not_sent() {
+    let page = Page::open().await;
+    page.press(A, "Get").await;
+    page.set(A, "spec.replicas", "many").await;
+    assert!(page.text(A).contains("“many” is not a whole number"));
+    page.press(A, "Send").await;
+    assert_eq!(page.position(), "step 1 / 1");
+    page.key_in_field("Escape").await;
+    assert!(page.text(A).contains("replicas: 3"));
+}
+
+#[wasm_bindgen_test]
+async fn the_keyboard_reads_sends_and_steps() {
+    let page = Page::open().await;
+    page.key("g").await;
+    page.key("b").await;
+    page.key("g").await;
+    assert!(page.text(B).contains("rv 100 · current"));
+    page.set(B, "spec.replicas", "2").await;
+    assert!(
+        page.text(B).contains("replicas: 2was 3"),
+        "{}",
+        page.text(B)
+    );
+    page.key("Enter").await;
+    assert_eq!(page.position(), "step 3 / 3", "{}", page.said());
+    page.key("ArrowLeft").await;
+    page.key("ArrowLeft").await;
+    assert_eq!(page.position(), "step 1 / 3");
+    page.key("ArrowRight").await;
+    assert_eq!(page.position(), "step 2 / 3");
+    page.key("Home").await;
+    assert_eq!(page.position(), "step 0 / 3");
+    page.key("End").await;
+    assert_eq!(page.position(), "step 3 / 3");
+    page.key("?").await;
+    assert!(page.all_text().contains("work as Editor A"));
+    page.key("ArrowLeft").await;
+    assert_eq!(page.position(), "step 3 / 3", "a dialog is open");
+}
+
+#[wasm_bindgen_test]
+async fn a_broken_manifest_is_shown_with_its_place_and_nothing_is_lost() {
+    let page = conflict().await;
+    page.load("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: x\n   bad: 1\n")
+        .await;
+    let problem = page.find("dialog [role=alert]").unwrap();
+    assert!(problem.contains("Line 5, column"), "{problem}");
+    assert!(
+        page.text("Line 5, column 7").contains("bad: 1"),
+        "{problem}"
+    );
+    page.close_dialog().await;
+    assert_eq!(page.position(), "step 4 / 4");
+    assert!(page.text(SERVER).contains("nginx-deployment"));
+}
+
+#[wasm_bindgen_test]
+async fn a_manifest_copied_from_kubectl_loads_without_what_the_server_owns() {
+    let page = Page::open().await;
+    page.load(
+        "apiVersion: v1\ndata:\n  colour: blue\nkind: ConfigMap\nmetadata:\n  creationTimestamp: \
+         \"2024-01-01T00:00:00Z\"\n  name: settings\n  namespace: default\n  resourceVersion: \
+         \"4711\"\n  uid: 6ee39c5c-1b29-4d2a-8f4d-5c0f5b8f0000\n",
+    )
+    .await;
+    let said = page.text("What happened");
+    for field in [
+        "metadata.uid",
+        "metadata.resourceVersion",
+        "metadata.creationTimestamp",
+    ] {
+        assert!(said.contains(field), "{said}");
+    }
+    assert!(said.contains("ConfigMap settings"), "{said}");
+    assert!(page.text(SERVER).contains("colour: blue"));
+    page.press(A, "Get").await;
+    page.set(A, "data.colour", "green").await;
+    page.press(A, "Send").await;
+    page.press("Inspector", "Diff").await;
+    assert!(page.text("Inspector").contains("data.colour"));
+    page.press("What the server has", "Revisions").await;
+    assert!(page.text("Stored versions").contains("colour blue→green"));
+}

@@ -1,0 +1,209 @@
+//! A headless Chrome, driven over WebDriver (<https://www.w3.org/TR/webdriver2/>).
+
+use std::env;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+/// The member that holds an element's id, fixed by the standard.
+const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
+
+/// How long something may take to appear.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Something on the page.
+pub struct Element(String);
+
+/// A browser with one window. It and its driver end with it.
+pub struct Browser {
+    driver: Child,
+    agent: ureq::Agent,
+    session: String,
+}
+
+impl Browser {
+    /// Starts `CHROMEDRIVER`, or the chromedriver on PATH, on a free port; it starts `CHROME`,
+    /// or the browser that it knows of.
+    ///
+    /// # Panics
+    /// If either cannot be started.
+    pub fn start() -> Self {
+        let program = env::var("CHROMEDRIVER").unwrap_or_else(|_| "chromedriver".to_owned());
+        let mut driver = Command::new(&program)
+            .arg("--port=0")
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap_or_else(|error| panic!("{program}: {error} (set CHROMEDRIVER)"));
+        let port = announced_port(&mut driver);
+        let agent = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            .timeout_global(Some(Duration::from_secs(120)))
+            .build()
+            .new_agent();
+        let mut options = json!({"args": [
+            "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+            "--disable-background-networking", "--disable-component-update", "--disable-sync",
+            "--disable-dev-shm-usage",
+        ]});
+        if let Ok(chrome) = env::var("CHROME") {
+            options["binary"] = chrome.into();
+        }
+        let mut browser = Self {
+            driver,
+            agent,
+            session: format!("http://127.0.0.1:{port}/session"),
+        };
+        let capabilities = json!({"capabilities": {"alwaysMatch": {
+            "goog:chromeOptions": options,
+            "goog:loggingPrefs": {"browser": "ALL"},
+        }}});
+        let session = browser.post("", &capabilities);
+        let id = session["sessionId"].as_str().expect("a session has an id");
+        browser.session = format!("{}/{id}", browser.session);
+        browser
+    }
+
+    fn post(&self, path: &str, body: &Value) -> Value {
+        let url = format!("{}{path}", self.session);
+        let answer = self
+            .agent
+            .post(&url)
+            .content_type("application/json")
+            .send(body.to_string())
+            .and_then(|mut response| response.body_mut().read_to_string());
+        let answer = answer.unwrap_or_else(|error| panic!("{url}: {error}"));
+        let mut answer: Value = serde_json::from_str(&answer).expect("WebDriver speaks JSON");
+        let value = answer["value"].take();
+        if let Some(error) = value.get("error") {
+            panic!("{path} {body}: {error}: {}", value["message"]);
+        }
+        value
+    }
+
+    /// Opens a page.
+    pub fn go(&self, url: &str) {
+        self.post("/url", &json!({"url": url}));
+    }
+
+    /// Gives the page a size, as a device of that size would.
+    pub fn resize(&self, width: u32, height: u32) {
+        let size = json!({
+            "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600,
+        });
+        let command = json!({"cmd": "Emulation.setDeviceMetricsOverride", "params": size});
+        self.post("/goog/cdp/execute", &command);
+    }
+
+    /// What a script returns.
+    pub fn run(&self, script: &str, arguments: &[Value]) -> Value {
+        self.post(
+            "/execute/sync",
+            &json!({"script": script, "args": arguments}),
+        )
+    }
+
+    /// Waits until a script returns something true.
+    ///
+    /// # Panics
+    /// If that takes too long.
+    pub fn wait(&self, what: &str, script: &str, arguments: &[Value]) -> Value {
+        let start = Instant::now();
+        loop {
+            let value = self.run(script, arguments);
+            if !value.is_null() && value != false {
+                return value;
+            }
+            assert!(
+                start.elapsed() < PATIENCE,
+                "waited in vain for {what}; the page says: {}",
+                self.run("return document.body.innerText", &[])
+            );
+            thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// The visible control in a region (both by their labels) whose name begins so.
+    pub fn control(&self, region: &str, name: &str) -> Element {
+        const SCRIPT: &str = "
+            const [region, name] = arguments;
+            const controls = 'button, label, input:not([type=radio]), textarea, [role=tab]';
+            return [...document.querySelectorAll(`[aria-label=\"${region}\"] `)]
+                .flatMap(part => [...part.querySelectorAll(controls)])
+                .find(control => control.checkVisibility() &&
+                    (control.ariaLabel ?? control.textContent).trim().startsWith(name))";
+        let what = format!("{name:?} in {region:?}");
+        let found = self.wait(&what, SCRIPT, &[region.into(), name.into()]);
+        Element(found[ELEMENT].as_str().unwrap_or_default().to_owned())
+    }
+
+    /// Clicks where a person would; fails if something is in the way.
+    pub fn click(&self, element: &Element) {
+        self.post(&format!("/element/{}/click", element.0), &json!({}));
+    }
+
+    /// Types into what has the keyboard.
+    pub fn type_text(&self, text: &str) {
+        let keys: Vec<Value> = text
+            .chars()
+            .flat_map(|key| {
+                [
+                    json!({"type": "keyDown", "value": key}),
+                    json!({"type": "keyUp", "value": key}),
+                ]
+            })
+            .collect();
+        self.post(
+            "/actions",
+            &json!({"actions": [{"type": "key", "id": "keys", "actions": keys}]}),
+        );
+    }
+
+    /// What a region says, by its label.
+    pub fn text(&self, region: &str) -> String {
+        const SCRIPT: &str =
+            "return document.querySelector(`[aria-label=\"${arguments[0]}\"]`)?.innerText ?? ''";
+        let text = self.run(SCRIPT, &[region.into()]);
+        text.as_str().unwrap_or_default().to_owned()
+    }
+
+    /// What the console said since this was last asked: level and message.
+    pub fn console(&self) -> Vec<(String, String)> {
+        let entries = self.post("/se/log", &json!({"type": "browser"}));
+        let text = |entry: &Value, member: &str| entry[member].as_str().unwrap_or("").to_owned();
+        entries
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(|entry| (text(entry, "level"), text(entry, "message")))
+            .collect()
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        // What could not be ended politely is ended all the same.
+        let _ = self.agent.delete(&self.session).call();
+        let _ = self.driver.kill();
+        let _ = self.driver.wait();
+    }
+}
+
+/// `ChromeDriver was started successfully on port 4444.`
+fn announced_port(driver: &mut Child) -> u16 {
+    let output = driver.stdout.take().expect("its output is piped");
+    let mut lines = BufReader::new(output).lines();
+    let port = lines
+        .by_ref()
+        .map_while(Result::ok)
+        .find_map(|line| {
+            let port = line.rsplit_once("successfully on port ")?.1;
+            port.trim_end_matches('.').parse().ok()
+        })
+        .expect("chromedriver says on which port it listens");
+    // A pipe that nobody reads would stop it one day.
+    thread::spawn(move || lines.for_each(drop));
+    port
+}

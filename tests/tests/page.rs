@@ -1,0 +1,106 @@
+//! The release site as a visitor has it: under a sub-path, in a browser, worked by hand.
+
+use std::env;
+use std::path::PathBuf;
+
+use optimist_tests::page::{Browser, Site};
+
+const ENTER: &str = "\u{e007}";
+
+fn dist() -> PathBuf {
+    let folder = env::var_os("OPTIMIST_DIST").map_or_else(
+        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../dist"),
+        PathBuf::from,
+    );
+    assert!(
+        folder.join("index.html").is_file(),
+        "there is no site in {}: run `cargo xtask test page`, which builds it first",
+        folder.display()
+    );
+    folder
+}
+
+/// The page fits its window: nothing sticks out to the right, and nothing makes it scroll as a whole.
+fn fits(browser: &Browser, what: &str) {
+    const SCRIPT: &str = "
+        const wide = document.documentElement;
+        const out = [...document.querySelectorAll('.page *')].filter(part =>
+            part.checkVisibility() && !part.closest('svg, .unseen, .json, .yaml, .timeline') &&
+            part.getBoundingClientRect().right > innerWidth + 1);
+        return [wide.scrollWidth - innerWidth, wide.scrollHeight - innerHeight,
+            out.map(part => part.className + ' ' + part.textContent.slice(0, 40)).join('; ')]";
+    let found = browser.run(SCRIPT, &[]);
+    assert_eq!(found, serde_json::json!([0, 0, ""]), "{what}");
+}
+
+fn set(browser: &Browser, editor: &str, field: &str, value: &str) {
+    browser.click(&browser.control(editor, &format!("{field}: ")));
+    browser.control(editor, &format!("{editor}: {field}"));
+    browser.type_text(&format!("{value}{ENTER}"));
+    browser.control(editor, &format!("{field}: {value}"));
+}
+
+fn press(browser: &Browser, region: &str, name: &str) {
+    browser.click(&browser.control(region, name));
+}
+
+fn conflict(browser: &Browser, open: impl Fn(&str)) {
+    for (editor, replicas) in [("Editor A", "5"), ("Editor B", "2")] {
+        open(editor);
+        press(browser, editor, "Get");
+        set(browser, editor, "spec.replicas", replicas);
+    }
+    for editor in ["Editor A", "Editor B"] {
+        open(editor);
+        press(browser, editor, "Send");
+    }
+    browser.wait(
+        "the 409",
+        "return document.querySelector('.step.current.refused')",
+        &[],
+    );
+}
+
+#[test]
+#[ignore = "needs the release site: cargo xtask test page"]
+fn a_visitor_makes_the_409_by_hand_on_a_wide_page_and_on_a_phone() {
+    let site = Site::serve(&dist());
+    let browser = Browser::start();
+
+    browser.resize(1440, 900);
+    browser.go(&site.url());
+    browser.control("Editor A", "Get");
+    fits(&browser, "as it opens");
+    conflict(&browser, |_| {});
+    fits(&browser, "after the 409");
+    let answer = browser.text("Response body");
+    assert!(answer.contains("\"code\": 409"), "{answer}");
+    assert!(answer.contains("the object has been modified"), "{answer}");
+    assert!(browser.text("Why").contains("the store holds 101"));
+    assert!(browser.text("Editor B").contains("stale by 1"));
+
+    press(&browser, "Steps", "Back");
+    press(&browser, "Steps", "Back");
+    press(&browser, "Editor B", "Send");
+    browser.control("History", "Branch 1");
+    browser.resize(1024, 768);
+    fits(&browser, "on a tablet");
+
+    browser.resize(390, 844);
+    browser.go(&site.url());
+    browser.control("Open card", "Editor A");
+    fits(&browser, "on a phone, as it opens");
+    conflict(&browser, |editor| press(&browser, "Open card", editor));
+    fits(&browser, "on a phone, after the 409");
+    press(&browser, "Inspector", "409 Conflict");
+    browser.control("Inspector", "Diff");
+    fits(&browser, "on a phone, with the sheet up");
+    assert!(browser.text("Why").contains("the store holds 101"));
+
+    let severe: Vec<_> = browser
+        .console()
+        .into_iter()
+        .filter(|(level, _)| level == "SEVERE")
+        .collect();
+    assert!(severe.is_empty(), "the console complains: {severe:?}");
+}
