@@ -323,7 +323,7 @@ pub(crate) fn pill(step: &Step) -> Option<(String, &'static str)> {
             let text = step.exchange.facts.iter().find_map(|fact| match fact {
                 Fact::VersionDiffered { sent, stored } => Some(format!("{sent} ≠ {stored}")),
                 Fact::VersionRequired(stored) => Some(format!("? ≠ {stored}")),
-                Fact::OwnedByOther { .. } => Some("not the owner".to_owned()),
+                Fact::OwnedByOther { .. } => Some("≠ owner".to_owned()),
                 _ => None,
             });
             Some((text.unwrap_or_else(|| "not stored".to_owned()), "refused"))
