@@ -67,7 +67,9 @@ impl ApiServer {
         };
         trace.facts.push(Fact::Read(state.version));
         let (meta, items) = query.chunk(state);
-        Ok(Answer::ok(list_of(info, meta, items)))
+        let list = list_of(info, meta, items);
+        let now = self.environment.now();
+        Ok(Answer::ok(info.view.of_list(&info.resource, list, now)))
     }
 
     /// What the watch cache answers; `None` where it leaves the answer to etcd.

@@ -15,6 +15,7 @@ mod resource;
 mod scale;
 mod scope;
 mod selector;
+mod table;
 mod watch;
 mod watch_caches;
 mod write;
@@ -29,6 +30,7 @@ pub use facts::{Fact, Facts};
 pub use kinds::Rules;
 pub use request::{Options, RequestInfo};
 pub use resource::{Definition, Endpoint, Generation, Resource, Resources};
+pub use table::View;
 pub use watch::{EventType, INITIAL_EVENTS_END, Watch, WatchEvent};
 
 use self::list_options::ListOptions;

@@ -23,10 +23,10 @@ impl ApiServer {
             .ok_or_else(|| Status::not_found(&info.group_resource(), &info.name))?;
         let object = &info.stored_resource().read_back(object);
         trace.facts.push(Fact::Read(revision));
-        Ok(Answer::ok(match info.parent {
+        Ok(Answer::ok(info.view.of_object(match info.parent {
             Some(_) => scale::of(object),
             None => object.as_ref().clone(),
-        }))
+        })))
     }
 
     /// Whatever version a get names, it is answered with the newest object, which must not be

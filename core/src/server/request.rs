@@ -7,6 +7,7 @@ use http::{Method, Request, header};
 use super::list_options::is_true;
 use super::resource::{Definition, Resource, Resources};
 use super::scale::{self, SCALE};
+use super::table::View;
 use crate::object::GroupName;
 use crate::status::{FieldError, Refusal, Status};
 
@@ -29,6 +30,8 @@ pub struct RequestInfo {
     pub options: Options,
     /// The media type without parameters; empty where there is none.
     pub content_type: String,
+    /// How the client wants to see the answer.
+    pub view: View,
     /// The field manager: from the query, or the part of the User-Agent before the first slash.
     pub manager: String,
     /// The query, decoded, in its order.
@@ -163,6 +166,7 @@ impl RequestInfo {
             subresource: subresource.to_owned(),
             options,
             content_type: content_type.to_owned(),
+            view: View::accepted(request.headers()),
             manager,
             query,
         })
