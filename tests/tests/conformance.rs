@@ -5,26 +5,29 @@ use std::path::{Path, PathBuf};
 
 use optimist_tests::conformance::{Exceptions, Outcome, Recording, display, load, replay};
 
-/// The scenarios that the core is known to conform to; it must not fall back behind them.
-const CONFORMING: &[&str] = &[];
+/// What the core does not set out to do, and why.
+const OUT_OF_SCOPE: &[(&str, &str)] = &[(
+    "ssa_multi_version",
+    "ownership across two versions of a kind needs conversion between them",
+)];
 
 fn recordings() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("conformance")
 }
 
 #[test]
-fn the_core_conforms_to_these_scenarios() {
-    for name in CONFORMING {
-        let file = recordings().join("scenarios").join(format!("{name}.json"));
-        for recording in load(file).unwrap() {
-            let report = replay(&recording);
-            assert!(
-                matches!(report.outcome, Outcome::Passed { .. }),
-                "{}",
-                display::line(&report)
-            );
-        }
-    }
+fn the_core_answers_every_recording_as_the_recorded_server_did() {
+    let recordings = load(recordings()).unwrap();
+    let in_scope = recordings.iter().filter(|recording| {
+        let name = recording.name.as_str();
+        OUT_OF_SCOPE.iter().all(|(excluded, _)| *excluded != name)
+    });
+    let differing: Vec<String> = in_scope
+        .map(replay)
+        .filter(|report| !matches!(report.outcome, Outcome::Passed { .. }))
+        .map(|report| display::line(&report))
+        .collect();
+    assert!(differing.is_empty(), "{}", differing.join("\n"));
 }
 
 #[test]
