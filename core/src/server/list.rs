@@ -10,10 +10,10 @@ use serde_json::Value;
 use super::continue_token::ContinueToken;
 use super::list_options::{ListOptions, VersionMatch, parse_version};
 use super::read::{ListMeta, list_of};
-use super::scope::{Entry, Scope};
+use super::scope::Scope;
 use super::{Answer, ApiServer, Fact, RequestInfo, Trace};
 use crate::status::{Refusal, Status};
-use crate::storage::Revision;
+use crate::storage::{Entry, Revision};
 
 /// How long a read waits for the watch cache to get as new as it asks for (`blockTimeout`).
 pub(super) const LONGEST_WAIT: Duration = Duration::from_secs(3);

@@ -3,11 +3,9 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
-
 use super::list_options::ListOptions;
 use super::{RequestInfo, storage_key};
-use crate::storage::{Revision, Store};
+use crate::storage::{Entry, Revision, Store};
 
 /// A place in the store.
 #[derive(Clone, Debug)]
@@ -17,9 +15,6 @@ pub(super) enum Scope {
     /// One key: the request names its object.
     Single(String),
 }
-
-/// A stored object and its key.
-pub(super) type Entry = (Arc<str>, Arc<Value>);
 
 impl Scope {
     /// Where to look: a selector of a namespace or name makes it narrower. A list that goes on

@@ -26,6 +26,9 @@ pub struct Version {
     pub object: Option<Arc<Value>>,
 }
 
+/// A key and the value that it had at some revision.
+pub type Entry = (Arc<str>, Arc<Value>);
+
 /// One change of the store, in the order of revisions.
 #[derive(Clone, Debug)]
 pub struct Change {
@@ -125,11 +128,7 @@ impl Store {
     ///
     /// # Errors
     /// If that revision has been compacted away, or is still to come.
-    pub fn range_at(
-        &self,
-        prefix: &str,
-        revision: Revision,
-    ) -> Result<Vec<(Arc<str>, Arc<Value>)>, RevisionError> {
+    pub fn range_at(&self, prefix: &str, revision: Revision) -> Result<Vec<Entry>, RevisionError> {
         if revision > self.revision {
             return Err(RevisionError::Future(self.revision));
         }
@@ -141,7 +140,7 @@ impl Store {
 
     /// The values as they were at a revision, compacted or not: those of now with every later
     /// change taken back.
-    pub(crate) fn rewound(&self, prefix: &str, revision: Revision) -> Vec<(Arc<str>, Arc<Value>)> {
+    pub(crate) fn rewound(&self, prefix: &str, revision: Revision) -> Vec<Entry> {
         let now = self
             .range(prefix)
             .map(|(key, _, object)| (Arc::clone(key), Arc::clone(object)));
