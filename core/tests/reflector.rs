@@ -183,8 +183,17 @@ fn known(reflector: &Reflector) -> State {
         .collect()
 }
 
+/// So many random histories.
+fn histories(cases: u32) -> ProptestConfig {
+    ProptestConfig {
+        cases,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 10_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(histories(10_000))]
 
     /// Disconnected, lagged and compacted at random, a reflector always knows exactly what the
     /// server had at the version that it says, goes only forward, and at last knows what is there.
@@ -224,6 +233,10 @@ proptest! {
         }
         prop_assert_eq!(known(&reflector), world.now());
     }
+}
+
+proptest! {
+    #![proptest_config(histories(3_000))]
 
     /// A watch from a version yields exactly the changes after it, each as what it is to somebody
     /// who sees only what is selected.
