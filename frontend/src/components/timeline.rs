@@ -26,7 +26,8 @@ pub(crate) fn timeline(store: &Store) -> Html {
             <div class="track">
             <div class="lanes" aria-hidden="true"><i class="a" /><i class="server" /><i class="b" /></div>
             <ol>
-                <li class={classes!("root", start.then_some("current"))} id="step-0">
+                // With a key, as all rows have: else each new step would make all rows anew.
+                <li key="root" class={classes!("root", start.then_some("current"))} id="step-0">
                     <button
                         type="button"
                         class="pill plain"

@@ -1,6 +1,6 @@
 //! Stepping back and forth, and where in the history we are.
 
-use optimist_core::sim::{NodeId, Outcome};
+use optimist_core::sim::{EditorId, NodeId, Outcome};
 use wasm_bindgen::JsCast;
 use web_sys::HtmlInputElement;
 use yew::{Html, InputEvent, classes, html};
@@ -10,7 +10,7 @@ use super::icon::{Icon, icon};
 use crate::state::{Lane, Msg, Sends, Store};
 use crate::words;
 
-/// With more steps than this, marks are ticks.
+/// With more steps than this, marks are ticks: a long history must not cost an element a step.
 const CROWDED: usize = 60;
 
 pub(crate) fn transport(store: &Store) -> Html {
@@ -76,8 +76,8 @@ fn scrubber(store: &Store, line: &[NodeId], here: usize) -> Html {
             (position == here).then_some("current"),
         );
         html! {
-            <span {class} style={format!("--at:{:.4}", share(position))}>
-                if refused && last <= CROWDED {
+            <span {class} style={format!("--at:{:.4}", share(position))} key={position}>
+                if refused {
                     { icon(Icon::Cross) }
                 }
             </span>
@@ -93,10 +93,15 @@ fn scrubber(store: &Store, line: &[NodeId], here: usize) -> Html {
         Msg::Seek(position.unwrap_or(0))
     });
     html! {
-        <div class={classes!("scrubber", (last > CROWDED).then_some("crowded"))}>
+        <div class="scrubber">
             <span class="rail" />
             <span class="rail done" style={format!("--at:{:.4}", share(here))} />
-            { for line.iter().enumerate().map(mark) }
+            if last > CROWDED {
+                { ticks(store, line) }
+                <span class="mark current" style={format!("--at:{:.4}", share(here))} />
+            } else {
+                { for line.iter().enumerate().map(mark) }
+            }
             <input
                 type="range"
                 min="0"
@@ -108,5 +113,35 @@ fn scrubber(store: &Store, line: &[NodeId], here: usize) -> Html {
                 {oninput}
             />
         </div>
+    }
+}
+
+/// All steps as three paths: A's, B's and the refused.
+fn ticks(store: &Store, line: &[NodeId]) -> Html {
+    let mut paths = [
+        ("a", String::new()),
+        ("b", String::new()),
+        ("refused", String::new()),
+    ];
+    for (position, &node) in line.iter().enumerate() {
+        let Some(step) = store.tree.step(node) else {
+            continue;
+        };
+        let (path, reach) = match (step.outcome(), step.editor) {
+            (Outcome::Refused, _) => (2, "-4V14"),
+            (_, EditorId::A) => (0, " 0V5"),
+            (_, EditorId::B) => (1, " 5V10"),
+        };
+        paths[path].1.push_str(&format!("M{position}{reach}"));
+    }
+    html! {
+        <svg
+            class="ticks"
+            viewBox={format!("0 0 {} 10", line.len() - 1)}
+            preserveAspectRatio="none"
+            aria-hidden="true"
+        >
+            { for paths.into_iter().map(|(class, d)| html! { <path {class} {d} /> }) }
+        </svg>
     }
 }

@@ -95,7 +95,7 @@ pub(crate) fn yaml_view(props: &YamlView<'_>) -> Html {
         >
             { for rows }
             { for gone.map(|change| html! {
-                <div class="line marked gone">
+                <div class="line marked gone" key={format!("gone{}", change.pointer)}>
                     <span class="was">{ format!("removed {}", dotted(&change.pointer)) }</span>
                 </div>
             }) }
