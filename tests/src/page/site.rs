@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
 
-use tiny_http::{Header, Response, Server};
+use tiny_http::{Header, Request, Response, Server};
 
 const UNDER: &str = "/optimist/";
 
@@ -27,15 +27,9 @@ impl Site {
         let (serving, folder) = (Arc::clone(&server), folder.to_owned());
         thread::spawn(move || {
             for request in serving.incoming_requests() {
-                // A browser that went away needs no answer.
-                let _ = match read(&folder, request.url()) {
-                    Some((bytes, media_type)) => {
-                        let header = Header::from_bytes("Content-Type", media_type);
-                        let response = Response::from_data(bytes);
-                        request.respond(response.with_header(header.expect("it is a header")))
-                    }
-                    None => request.respond(Response::empty(404)),
-                };
+                // A thread each: a browser may leave one answer unread until it has another.
+                let folder = folder.clone();
+                thread::spawn(move || answer(request, &folder));
             }
         });
         Self {
@@ -54,6 +48,18 @@ impl Drop for Site {
     fn drop(&mut self) {
         self.server.unblock();
     }
+}
+
+fn answer(request: Request, folder: &Path) {
+    // A browser that went away needs no answer.
+    let _ = match read(folder, request.url()) {
+        Some((bytes, media_type)) => {
+            let header = Header::from_bytes("Content-Type", media_type);
+            let response = Response::from_data(bytes);
+            request.respond(response.with_header(header.expect("it is a header")))
+        }
+        None => request.respond(Response::empty(404)),
+    };
 }
 
 fn read(folder: &Path, url: &str) -> Option<(Vec<u8>, &'static str)> {
