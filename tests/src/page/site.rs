@@ -1,41 +1,35 @@
 //! Serves a folder under a sub-path, as a project's page on a static host is served.
 
 use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::thread;
-
-use tiny_http::{Header, Request, Response, Server};
 
 const UNDER: &str = "/optimist/";
 
-/// A server of a folder on a free port, for as long as it lives.
+/// A server of a folder on a free port, for as long as the tests run.
 pub struct Site {
-    server: Arc<Server>,
     port: u16,
 }
 
 impl Site {
-    /// Serves a folder.
+    /// Serves a folder. Each connection has a thread and one answer, so none holds up another.
     ///
     /// # Panics
     /// If the machine has no free port.
     pub fn serve(folder: &Path) -> Self {
-        let server = Server::http("127.0.0.1:0").expect("there is a free port");
-        let server = Arc::new(server);
-        let address = server.server_addr().to_ip().expect("it listens on TCP");
-        let (serving, folder) = (Arc::clone(&server), folder.to_owned());
+        let listener = TcpListener::bind("127.0.0.1:0").expect("there is a free port");
+        let port = listener.local_addr().expect("it listens on TCP").port();
+        let folder = folder.to_owned();
         thread::spawn(move || {
-            for request in serving.incoming_requests() {
-                // A thread each: a browser may leave one answer unread until it has another.
+            for connection in listener.incoming().flatten() {
                 let folder = folder.clone();
-                thread::spawn(move || answer(request, &folder));
+                // A browser that went away needs no answer.
+                thread::spawn(move || answer(connection, &folder).ok());
             }
         });
-        Self {
-            server,
-            port: address.port(),
-        }
+        Self { port }
     }
 
     /// Where the page is.
@@ -44,22 +38,25 @@ impl Site {
     }
 }
 
-impl Drop for Site {
-    fn drop(&mut self) {
-        self.server.unblock();
-    }
-}
-
-fn answer(request: Request, folder: &Path) {
-    // A browser that went away needs no answer.
-    let _ = match read(folder, request.url()) {
-        Some((bytes, media_type)) => {
-            let header = Header::from_bytes("Content-Type", media_type);
-            let response = Response::from_data(bytes);
-            request.respond(response.with_header(header.expect("it is a header")))
+fn answer(mut connection: TcpStream, folder: &Path) -> std::io::Result<()> {
+    let mut lines = BufReader::new(connection.try_clone()?).lines();
+    let request = lines.next().transpose()?.unwrap_or_default();
+    for line in lines {
+        if line?.is_empty() {
+            break;
         }
-        None => request.respond(Response::empty(404)),
+    }
+    let url = request.split(' ').nth(1).unwrap_or_default();
+    let (status, media_type, bytes) = match read(folder, url) {
+        Some((bytes, media_type)) => ("200 OK", media_type, bytes),
+        None => ("404 Not Found", "text/plain", Vec::new()),
     };
+    let length = bytes.len();
+    write!(
+        connection,
+        "HTTP/1.1 {status}\r\nContent-Type: {media_type}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n"
+    )?;
+    connection.write_all(&bytes)
 }
 
 fn read(folder: &Path, url: &str) -> Option<(Vec<u8>, &'static str)> {
