@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// A string as Go's `%q` prints it (`strconv.Quote`).
 pub fn quote(text: &str) -> String {
@@ -52,6 +52,19 @@ pub fn quote_list<S: AsRef<str>>(items: &[S]) -> String {
     format!("[{}]", quoted.join(" "))
 }
 
+fn print_list(items: &[Value], print: fn(&Value) -> String) -> String {
+    let items: Vec<String> = items.iter().map(print).collect();
+    format!("[{}]", items.join(" "))
+}
+
+fn print_map(map: &Map<String, Value>, print: fn(&Value) -> String) -> String {
+    let members: Vec<String> = map
+        .iter()
+        .map(|(key, value)| format!("{key}:{}", print(value)))
+        .collect();
+    format!("map[{}]", members.join(" "))
+}
+
 /// A decoded JSON value as Go's `%v` prints it: `map[a:1 b:[x y]]`, `<nil>`.
 pub fn print(value: &Value) -> String {
     match value {
@@ -59,17 +72,8 @@ pub fn print(value: &Value) -> String {
         Value::Bool(b) => b.to_string(),
         Value::Number(n) => number(n),
         Value::String(s) => s.clone(),
-        Value::Array(items) => {
-            let items: Vec<String> = items.iter().map(print).collect();
-            format!("[{}]", items.join(" "))
-        }
-        Value::Object(map) => {
-            let members: Vec<String> = map
-                .iter()
-                .map(|(key, value)| format!("{key}:{}", print(value)))
-                .collect();
-            format!("map[{}]", members.join(" "))
-        }
+        Value::Array(items) => print_list(items, print),
+        Value::Object(map) => print_map(map, print),
     }
 }
 
@@ -192,17 +196,8 @@ pub fn print_as_text(value: &Value) -> String {
             format!("%!s({}={})", reflect_kind(value), print(value))
         }
         Value::String(text) => text.clone(),
-        Value::Array(items) => {
-            let items: Vec<String> = items.iter().map(print_as_text).collect();
-            format!("[{}]", items.join(" "))
-        }
-        Value::Object(map) => {
-            let members: Vec<String> = map
-                .iter()
-                .map(|(key, value)| format!("{key}:{}", print_as_text(value)))
-                .collect();
-            format!("map[{}]", members.join(" "))
-        }
+        Value::Array(items) => print_list(items, print_as_text),
+        Value::Object(map) => print_map(map, print_as_text),
     }
 }
 
