@@ -12,8 +12,9 @@ use crate::components::{
     caption, editor_card, header, help_dialog, inspector, lane_tabs, load_dialog, server_card,
     timeline, transport,
 };
+use crate::explore;
 use crate::keyboard;
-use crate::state::{Dialog, Lane, Msg, State, Theme};
+use crate::state::{Dialog, Lane, Msg, Page, State, Store, Theme};
 use crate::words;
 
 /// How long a step stands while playing.
@@ -44,6 +45,19 @@ pub fn App() -> Html {
                     if let Some(msg) = keyboard::message(&store, event) {
                         event.prevent_default();
                         store.dispatch(msg);
+                    }
+                })
+            });
+            move || drop(listener)
+        });
+    }
+    {
+        let dispatcher = store.dispatcher();
+        use_effect_with((), move |()| {
+            let listener = browser::window().map(|window| {
+                EventListener::new(&window, "hashchange", move |_| {
+                    if let Some(page) = Page::of_fragment(&browser::fragment()) {
+                        dispatcher.dispatch(Msg::Page(page));
                     }
                 })
             });
@@ -88,29 +102,40 @@ pub fn App() -> Html {
 
     html! {
         <>
-            <a class="skip" href="#history">{ "Skip to what happened" }</a>
-            <div class="page" data-lane={store.lane.slug()}>
-                { header(&store) }
-                { caption(&store) }
-                <main class="stage">
-                    { lane_tabs(&store) }
-                    <div class="cards">
-                        { editor_card(&store, EditorId::A) }
-                        { server_card(&store) }
-                        { editor_card(&store, EditorId::B) }
-                    </div>
-                    { timeline(&store) }
-                </main>
-                { inspector(&store) }
-                { transport(&store) }
-            </div>
-            <p class="unseen" role="status" aria-live="polite">{ words::announcement(&store) }</p>
+            { match store.page {
+                Page::Play => play(&store),
+                Page::Explore => explore::page(&store),
+            } }
             if store.dialog == Some(Dialog::Load) {
                 { load_dialog(&store) }
             }
             if store.dialog == Some(Dialog::Help) {
                 { help_dialog(&store) }
             }
+        </>
+    }
+}
+
+fn play(store: &Store) -> Html {
+    html! {
+        <>
+            <a class="skip" href="#history">{ "Skip to what happened" }</a>
+            <div class="page" data-lane={store.lane.slug()}>
+                { header(store) }
+                { caption(store) }
+                <main class="stage">
+                    { lane_tabs(store) }
+                    <div class="cards">
+                        { editor_card(store, EditorId::A) }
+                        { server_card(store) }
+                        { editor_card(store, EditorId::B) }
+                    </div>
+                    { timeline(store) }
+                </main>
+                { inspector(store) }
+                { transport(store) }
+            </div>
+            <p class="unseen" role="status" aria-live="polite">{ words::announcement(store) }</p>
         </>
     }
 }

@@ -15,6 +15,12 @@ pub(crate) fn element(id: &str) -> Option<Element> {
     document()?.get_element_by_id(id)
 }
 
+/// The fragment of the address, with its `#`; empty where there is none.
+pub(crate) fn fragment() -> String {
+    let hash = window().and_then(|window| window.location().hash().ok());
+    hash.unwrap_or_default()
+}
+
 /// Moves the keyboard to an element, if it is there.
 pub(crate) fn focus(id: &str) {
     if let Some(element) = element(id).and_then(|element| element.dyn_into::<HtmlElement>().ok()) {

@@ -5,7 +5,7 @@ use wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlInputElement, KeyboardEvent};
 
 use crate::browser;
-use crate::state::{Dialog, Lane, Msg, State};
+use crate::state::{Dialog, Lane, Msg, Page, State};
 
 /// The keys and what they do, as the help lists them.
 pub(crate) const KEYS: [(&str, &str); 8] = [
@@ -61,6 +61,9 @@ pub(crate) fn message(state: &State, event: &KeyboardEvent) -> Option<Msg> {
     }
     let holder = holder(event);
     let key = event.key();
+    if state.page != Page::Play {
+        return None;
+    }
     if event.ctrl_key() {
         return (key == "Enter" && holder != Holder::Text).then_some(Msg::Send(state.focus));
     }

@@ -6,6 +6,7 @@
 mod app;
 mod browser;
 mod components;
+mod explore;
 mod keyboard;
 mod panic;
 mod state;

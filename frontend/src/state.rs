@@ -1,5 +1,7 @@
 //! The only state of the page: the run tree and what is open, chosen or being typed.
 
+mod page;
+
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
@@ -8,6 +10,7 @@ use optimist_core::object::Metadata;
 use optimist_core::sim::{Action, EditorId, LoadError, NGINX, NodeId, RunTree, World};
 use yew::{Callback, Reducible, UseReducerHandle};
 
+pub(crate) use self::page::Page;
 use crate::browser;
 
 /// The state, and the way to change it.
@@ -105,6 +108,8 @@ pub(crate) struct Draft {
 pub(crate) struct State {
     /// Counts changes, so that two states are compared by one number.
     change: u64,
+    /// The way in that is open.
+    pub(crate) page: Page,
     pub(crate) tree: Rc<RunTree>,
     /// Counts loads: a node's id says nothing in another session.
     pub(crate) session: u32,
@@ -135,6 +140,7 @@ impl PartialEq for State {
 /// What people do.
 #[derive(Clone, Debug)]
 pub(crate) enum Msg {
+    Page(Page),
     Get(EditorId),
     Send(EditorId),
     Go(NodeId),
@@ -181,6 +187,7 @@ impl State {
         };
         Self {
             change: 0,
+            page: Page::of_fragment(&browser::fragment()).unwrap_or(Page::Play),
             tree: Rc::new(RunTree::new(world)),
             session: 0,
             focus: EditorId::A,
@@ -209,6 +216,10 @@ impl State {
 
     fn apply(&mut self, msg: Msg) {
         match msg {
+            Msg::Page(page) => {
+                self.page = page;
+                self.playing = false;
+            }
             Msg::Get(editor) => self.act(editor, |_| Action::Get),
             Msg::Send(editor) => self.act(editor, |write| Action::Send(write.clone())),
             Msg::Go(node) => self.walk(|tree| tree.go(node)),

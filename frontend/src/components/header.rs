@@ -4,7 +4,7 @@ use yew::{Html, html};
 
 use super::icon::{Icon, icon};
 use crate::browser;
-use crate::state::{Dialog, Msg, Sends, Store, Theme};
+use crate::state::{Dialog, Msg, Page, Sends, Store, Theme};
 
 pub(crate) fn header(store: &Store) -> Html {
     let dark = match store.theme {
@@ -26,16 +26,19 @@ pub(crate) fn header(store: &Store) -> Html {
         <header class="top">
             <h1>
                 <span class="wordmark">{ "Optimist" }<span class="dot">{ "." }</span></span>
-                <span class="title">{ "Two people edit one Kubernetes object" }</span>
+                <span class="title">{ store.page.title() }</span>
             </h1>
-            <button
-                type="button"
-                class="button load"
-                onclick={store.sends(Msg::Dialog(Some(Dialog::Load)))}
-            >
-                { icon(Icon::Load) }
-                <span>{ "Load manifest" }</span>
-            </button>
+            { navigation(store) }
+            if store.page == Page::Play {
+                <button
+                    type="button"
+                    class="button load"
+                    onclick={store.sends(Msg::Dialog(Some(Dialog::Load)))}
+                >
+                    { icon(Icon::Load) }
+                    <span>{ "Load manifest" }</span>
+                </button>
+            }
             <button
                 type="button"
                 class="icon-button"
@@ -55,5 +58,22 @@ pub(crate) fn header(store: &Store) -> Html {
                 { "?" }
             </button>
         </header>
+    }
+}
+
+/// The ways in, as links: the address is what says which one is open.
+fn navigation(store: &Store) -> Html {
+    let link = |page: &Page| {
+        html! {
+            <a
+                href={page.fragment()}
+                aria-current={(*page == store.page).then_some("page")}
+            >
+                { page.name() }
+            </a>
+        }
+    };
+    html! {
+        <nav class="pages" aria-label="Pages">{ for Page::ALL.iter().map(link) }</nav>
     }
 }
