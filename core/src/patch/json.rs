@@ -2,10 +2,12 @@
 //! replacing an absent key adds it, copying an absent key writes `null`, the part of a path before
 //! the first slash does not count, and `test` compares scalars by their spelling.
 
+mod diff;
 mod tree;
 
 use serde_json::Value;
 
+pub use diff::json_diff;
 use tree::{Slot, Tree, equal, find};
 
 use crate::go;

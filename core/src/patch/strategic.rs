@@ -3,6 +3,7 @@
 //! `$patch` in a map or list item, `$retainKeys` in a map, `$setElementOrder/<list>` and
 //! `$deleteFromPrimitiveList/<list>` beside a list.
 
+mod diff;
 mod lists;
 mod shape;
 
@@ -14,6 +15,8 @@ use crate::go;
 use crate::object::JsonMap;
 use crate::schema::{Struct, Type};
 use shape::Shape;
+
+pub use diff::strategic_diff;
 
 const PATCH: &str = "$patch";
 const RETAIN_KEYS: &str = "$retainKeys";

@@ -308,7 +308,7 @@ fn insertion_sort<T>(items: &mut [(Option<usize>, T)]) {
 }
 
 /// Drops repeated scalars: the last one takes the place of each that is dropped.
-fn deduplicate(mut items: Vec<Value>) -> Vec<Value> {
+pub(super) fn deduplicate(mut items: Vec<Value>) -> Vec<Value> {
     let distinct: HashSet<String> = items.iter().map(Value::to_string).collect();
     if distinct.len() == items.len() {
         return items;
@@ -329,7 +329,7 @@ fn deduplicate(mut items: Vec<Value>) -> Vec<Value> {
 }
 
 /// The one kind of all items.
-fn element_kind(lists: &[&[Value]]) -> Outcome<&'static str> {
+pub(super) fn element_kind(lists: &[&[Value]]) -> Outcome<&'static str> {
     let mut kind = None;
     for item in lists.iter().flat_map(|list| list.iter()) {
         let this = go::reflect_kind(item);
@@ -366,7 +366,7 @@ fn position(items: &[Value], key: &str, value: &Value) -> Outcome<Option<usize>>
     Ok(None)
 }
 
-fn member<'a>(map: &'a JsonMap, key: &str) -> Outcome<&'a Value> {
+pub(super) fn member<'a>(map: &'a JsonMap, key: &str) -> Outcome<&'a Value> {
     match map.get(key) {
         Some(value) => Ok(value),
         None => other(format!(
@@ -376,7 +376,7 @@ fn member<'a>(map: &'a JsonMap, key: &str) -> Outcome<&'a Value> {
     }
 }
 
-fn as_map(value: &Value) -> Outcome<&JsonMap> {
+pub(super) fn as_map(value: &Value) -> Outcome<&JsonMap> {
     match value {
         Value::Object(map) => Ok(map),
         value => mistyped(&Value::Object(JsonMap::new()), value),

@@ -15,7 +15,7 @@ pub(super) struct Shape<'a> {
 /// A field of a struct, found by its name.
 pub(super) struct Found<'a> {
     pub(super) shape: Shape<'a>,
-    field: &'a Field,
+    pub(super) field: &'a Field,
 }
 
 /// A list field: how its items merge.
@@ -26,6 +26,8 @@ pub(super) struct List<'a> {
     pub(super) merges: bool,
     /// The member that tells items apart; empty where items are scalars.
     pub(super) key: &'a str,
+    /// Whether a patch names the members of an item that stay.
+    pub(super) retains_keys: bool,
 }
 
 impl<'a> Shape<'a> {
@@ -103,6 +105,7 @@ impl<'a> Shape<'a> {
             item,
             merges: field.patch.merge,
             key: field.patch.merge_key.as_deref().unwrap_or_default(),
+            retains_keys: field.patch.retain_keys,
         })
     }
 }

@@ -1,0 +1,197 @@
+//! The strategic merge patch that makes one object of another, as clients compute it
+//! (`strategicpatch.CreateTwoWayMergePatch`).
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::shape::{List, Shape};
+use super::{DELETE_FROM_PRIMITIVE_LIST, Outcome, PATCH, RETAIN_KEYS, SET_ELEMENT_ORDER, lists};
+use crate::go;
+use crate::object::JsonMap;
+use crate::schema::{Struct, Type};
+
+/// The strategic merge patch that makes `edited` of `read`: what changed, items of lists told
+/// apart by their merge keys, with a directive where something is to go or to stand elsewhere.
+///
+/// # Errors
+/// Where the client gives up too: in an object or list that differs and whose field the kind does
+/// not have, and over items without their merge key.
+pub fn strategic_diff(read: &JsonMap, edited: &JsonMap, root: &Arc<Struct>) -> Outcome<JsonMap> {
+    let ty = Type::Struct(Arc::clone(root));
+    diff_maps(read, edited, Shape::new(&ty, false), false)
+}
+
+fn diff_maps(
+    before: &JsonMap,
+    after: &JsonMap,
+    shape: Shape<'_>,
+    retains_keys: bool,
+) -> Outcome<JsonMap> {
+    let mut patch = JsonMap::new();
+    for (key, new) in after {
+        match (before.get(key), new) {
+            (Some(Value::Object(old)), Value::Object(new)) => {
+                let Some(found) = known(shape.field(key), old == new)? else {
+                    continue;
+                };
+                let inner = diff_maps(old, new, found.shape, found.field.patch.retain_keys)?;
+                if !inner.is_empty() {
+                    patch.insert(key.clone(), Value::Object(inner));
+                }
+            }
+            (Some(Value::Array(old)), Value::Array(new)) => {
+                let Some(list) = known(shape.list(key), old == new)? else {
+                    continue;
+                };
+                if list.merges {
+                    diff_lists(key, old, new, &list, &mut patch)?;
+                } else if old != new {
+                    patch.insert(key.clone(), Value::Array(new.clone()));
+                }
+            }
+            (Some(old), new) if old == new => {}
+            (_, new) => {
+                patch.insert(key.clone(), new.clone());
+            }
+        }
+    }
+    let gone = before.keys().filter(|key| !after.contains_key(*key));
+    patch.extend(gone.map(|key| (key.clone(), Value::Null)));
+    if retains_keys && !patch.is_empty() {
+        let kept = after.iter().filter(|(_, value)| !value.is_null());
+        let kept: Vec<Value> = kept.map(|(key, _)| key.as_str().into()).collect();
+        if !kept.is_empty() {
+            patch.insert(RETAIN_KEYS.to_owned(), Value::Array(kept));
+        }
+    }
+    Ok(patch)
+}
+
+/// A field that the kind does not have matters only where it differs.
+fn known<T>(found: Outcome<T>, alike: bool) -> Outcome<Option<T>> {
+    match found {
+        Err(_) if alike => Ok(None),
+        found => found.map(Some),
+    }
+}
+
+fn diff_lists(
+    name: &str,
+    before: &[Value],
+    after: &[Value],
+    list: &List<'_>,
+    patch: &mut JsonMap,
+) -> Outcome<()> {
+    let mut put = |name: String, items: Vec<Value>| {
+        if !items.is_empty() {
+            patch.insert(name, Value::Array(items));
+        }
+    };
+    if before.is_empty() {
+        put(name.to_owned(), after.to_vec());
+        return Ok(());
+    }
+    let order = format!("{SET_ELEMENT_ORDER}/{name}");
+    if lists::element_kind(&[before, after])? == "map" {
+        let items = diff_items(before, after, list)?;
+        let (old, new) = (keys(before, list)?, keys(after, list)?);
+        if !items.is_empty() || old != new {
+            let only_key = |key: &Value| with_key(JsonMap::new(), list, key);
+            put(order, new.into_iter().map(only_key).collect());
+        }
+        put(name.to_owned(), items);
+        return Ok(());
+    }
+    let (old, new): (Vec<_>, Vec<_>) = (before.iter().collect(), after.iter().collect());
+    let (mut gone, mut added) = (Vec::new(), Vec::new());
+    for pair in paired(&old, &new) {
+        match pair {
+            (Some(old), None) => gone.push(before[old].clone()),
+            (None, Some(new)) => added.push(new),
+            _ => {}
+        }
+    }
+    added.sort_by_key(|new| after.iter().position(|item| *item == after[*new]));
+    // The client sorts what was read before it compares: what stood in another order then differs.
+    let sorted = sorted(&old).into_iter().map(|(_, old)| &before[old]);
+    if !gone.is_empty() || sorted.ne(after) {
+        put(order, after.to_vec());
+    }
+    let added = added.into_iter().map(|new| after[new].clone());
+    put(name.to_owned(), added.collect());
+    let deletions = format!("{DELETE_FROM_PRIMITIVE_LIST}/{name}");
+    put(deletions, lists::deduplicate(gone));
+    Ok(())
+}
+
+/// What changes and comes, in the order of the edited list, and then what goes.
+fn diff_items(before: &[Value], after: &[Value], list: &List<'_>) -> Outcome<Vec<Value>> {
+    let (old_keys, new_keys) = (keys(before, list)?, keys(after, list)?);
+    let (mut kept, mut gone) = (Vec::new(), Vec::new());
+    for pair in paired(&old_keys, &new_keys) {
+        match pair {
+            (Some(old), Some(new)) => {
+                let (old, new_item) = (lists::as_map(&before[old])?, lists::as_map(&after[new])?);
+                let item = diff_maps(old, new_item, list.item, list.retains_keys)?;
+                if !item.is_empty() {
+                    kept.push((new, with_key(item, list, new_keys[new])));
+                }
+            }
+            (None, Some(new)) => kept.push((new, after[new].clone())),
+            (Some(old), None) => {
+                let directive = (PATCH.to_owned(), "delete".into());
+                let directive = JsonMap::from_iter([directive]);
+                gone.push(with_key(directive, list, old_keys[old]));
+            }
+            (None, None) => {}
+        }
+    }
+    kept.sort_by_key(|(new, _)| new_keys.iter().position(|key| *key == new_keys[*new]));
+    let kept = kept.into_iter().map(|(_, item)| item);
+    Ok(kept.chain(gone).collect())
+}
+
+fn with_key(mut item: JsonMap, list: &List<'_>, key: &Value) -> Value {
+    item.insert(list.key.to_owned(), key.clone());
+    Value::Object(item)
+}
+
+fn keys<'a>(items: &'a [Value], list: &List<'_>) -> Outcome<Vec<&'a Value>> {
+    let key = |item| lists::member(lists::as_map(item)?, list.key);
+    items.iter().map(key).collect()
+}
+
+/// The positions of values in the order of their texts; of equal ones the last comes first, as the
+/// client's sorting has it.
+fn sorted(values: &[&Value]) -> Vec<(String, usize)> {
+    let texts = values.iter().map(|value| go::print(value));
+    let mut sorted: Vec<(String, usize)> = texts.zip(0..).collect();
+    sorted.reverse();
+    sorted.sort_by(|(left, _), (right, _)| left.cmp(right));
+    sorted
+}
+
+/// Which value becomes which, by their texts; what has no counterpart goes or comes.
+fn paired(before: &[&Value], after: &[&Value]) -> Vec<(Option<usize>, Option<usize>)> {
+    let (before, after) = (sorted(before), sorted(after));
+    let (mut old, mut new) = (before.into_iter().peekable(), after.into_iter().peekable());
+    let mut pairs = Vec::new();
+    loop {
+        let order = match (old.peek(), new.peek()) {
+            (None, None) => return pairs,
+            (Some(_), None) => Ordering::Less,
+            (None, Some(_)) => Ordering::Greater,
+            (Some((left, _)), Some((right, _))) => left.cmp(right),
+        };
+        let mut pair = (None, None);
+        if order.is_le() {
+            pair.0 = old.next().map(|(_, i)| i);
+        }
+        if order.is_ge() {
+            pair.1 = new.next().map(|(_, i)| i);
+        }
+        pairs.push(pair);
+    }
+}
