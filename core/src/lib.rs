@@ -7,6 +7,7 @@
 pub mod apply;
 pub mod client;
 pub mod environment;
+pub mod explore;
 pub mod go;
 pub mod json;
 pub mod object;

@@ -4,6 +4,7 @@
 
 mod element;
 mod fields_v1;
+mod locate;
 mod manager;
 mod managers;
 mod set;
@@ -12,6 +13,7 @@ mod updater;
 
 pub use element::PathElement;
 pub use fields_v1::{from_fields_v1, to_fields_v1};
+pub use locate::differing;
 pub use manager::FieldManager;
 pub use managers::{Manager, Managers, Operation, Owned};
 pub use set::{Path, Set};

@@ -2,6 +2,7 @@
 
 mod run_tree;
 mod step;
+pub mod verdict;
 mod world;
 
 pub use run_tree::{NodeId, RunTree};

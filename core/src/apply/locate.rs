@@ -1,0 +1,221 @@
+//! What a field's path names in an object, and what two objects differ in, as such paths.
+
+use serde_json::Value;
+
+use super::{Path, PathElement, Set, compare};
+use crate::object::{JsonMap, map_mut};
+use crate::schema::Struct;
+
+impl Path {
+    /// Whether one of two paths lies on the other: they are the same field, or one is in the other.
+    pub fn overlaps(&self, other: &Path) -> bool {
+        self.0.iter().zip(&other.0).all(|(a, b)| a == b)
+    }
+
+    /// The value at the path; the empty path is the object itself.
+    pub fn find<'a>(&self, object: &'a Value) -> Option<&'a Value> {
+        self.0
+            .iter()
+            .try_fold(object, |value, element| match element {
+                PathElement::Field(name) => value.get(name),
+                element => {
+                    let items = value.as_array()?;
+                    items.get(position(items, element)?)
+                }
+            })
+    }
+
+    /// Puts a value at the path, and makes what is missing on the way. The item of a list is
+    /// replaced, or added at its end.
+    pub fn put(&self, object: &mut Value, value: Value) {
+        let mut place = object;
+        for element in &self.0 {
+            place = match element {
+                PathElement::Field(name) => {
+                    map_mut(place).entry(name.as_str()).or_insert(Value::Null)
+                }
+                element => {
+                    if !place.is_array() {
+                        *place = Value::Array(Vec::new());
+                    }
+                    let Value::Array(items) = place else { return };
+                    let at = position(items, element).unwrap_or_else(|| {
+                        items.push(new_item(element));
+                        items.len() - 1
+                    });
+                    match items.get_mut(at) {
+                        Some(item) => item,
+                        None => return,
+                    }
+                }
+            };
+        }
+        *place = value;
+    }
+
+    /// Takes away what is at the path, if it is there.
+    pub fn take(&self, object: &mut Value) {
+        let Some((last, parents)) = self.0.split_last() else {
+            *object = Value::Null;
+            return;
+        };
+        let place = parents
+            .iter()
+            .try_fold(object, |value, element| match element {
+                PathElement::Field(name) => value.get_mut(name),
+                element => {
+                    let items = value.as_array_mut()?;
+                    let at = position(items, element)?;
+                    items.get_mut(at)
+                }
+            });
+        match (place, last) {
+            (Some(Value::Object(members)), PathElement::Field(name)) => {
+                members.remove(name);
+            }
+            (Some(Value::Array(items)), element) => {
+                if let Some(at) = position(items, element) {
+                    items.remove(at);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn position(items: &[Value], element: &PathElement) -> Option<usize> {
+    match element {
+        PathElement::Field(_) => None,
+        PathElement::Key(fields) => items.iter().position(|item| has_key(item, fields)),
+        PathElement::Value(value) => items.iter().position(|item| item == value),
+        PathElement::Index(i) => usize::try_from(*i).ok().filter(|i| *i < items.len()),
+    }
+}
+
+/// A key field that an item leaves out stands for its default, which the server has yet to write.
+fn has_key(item: &Value, fields: &[(String, Value)]) -> bool {
+    let given = |(name, value): &(String, Value)| item.get(name).map(|found| found == value);
+    fields.iter().all(|field| given(field) != Some(false))
+        && fields.iter().any(|field| given(field) == Some(true))
+}
+
+fn new_item(element: &PathElement) -> Value {
+    match element {
+        PathElement::Key(fields) => Value::Object(fields.iter().cloned().collect::<JsonMap>()),
+        PathElement::Value(value) => value.clone(),
+        _ => Value::Null,
+    }
+}
+
+/// The fields in which two objects differ. Of what came, went or differs as a whole there is one
+/// path, and none of what lies below it.
+pub fn differing(before: &Value, after: &Value, root: &Struct) -> Vec<Path> {
+    let comparison = compare(before, after, root);
+    let differing = comparison
+        .removed
+        .union(&comparison.modified)
+        .union(&comparison.added);
+    let mut found = Vec::new();
+    outermost(&differing, &mut Vec::new(), &mut found);
+    found
+}
+
+fn outermost(set: &Set, path: &mut Vec<PathElement>, found: &mut Vec<Path>) {
+    for node in set.nodes() {
+        path.push(node.element.clone());
+        if node.member {
+            found.push(Path(path.clone()));
+        } else {
+            outermost(&node.children, path, found);
+        }
+        path.pop();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::server::Resources;
+    use serde_json::json;
+
+    fn deployment() -> Value {
+        json!({"spec": {"replicas": 3, "template": {"spec": {"containers": [
+            {"name": "nginx", "image": "nginx:1", "ports": [{"containerPort": 80, "protocol": "TCP"}]}]}}}})
+    }
+
+    fn paths(before: &Value, after: &Value) -> Vec<Path> {
+        let resources = Resources::builtin();
+        let resource = resources.by_kind("apps/v1", "Deployment").unwrap();
+        differing(before, after, &resource.root)
+    }
+
+    #[test]
+    fn what_differs_is_named_by_the_keys_of_items_and_no_deeper_than_it_must() {
+        let before = deployment();
+        let mut after = before.clone();
+        after["spec"]["replicas"] = 5.into();
+        let containers = &mut after["spec"]["template"]["spec"]["containers"];
+        containers[0]["image"] = "nginx:2".into();
+        let sidecar = json!({"name": "sidecar", "image": "s:1"});
+        containers
+            .as_array_mut()
+            .unwrap()
+            .insert(0, sidecar.clone());
+        let found = paths(&before, &after);
+        let text: Vec<String> = found.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            text,
+            [
+                ".spec.replicas",
+                ".spec.template.spec.containers[name=\"nginx\"].image",
+                ".spec.template.spec.containers[name=\"sidecar\"]",
+            ]
+        );
+        assert_eq!(found[1].find(&after), Some(&json!("nginx:2")));
+        assert_eq!(found[2].find(&before), None);
+
+        let mut redone = before;
+        for path in &found {
+            path.put(&mut redone, path.find(&after).unwrap().clone());
+        }
+        let containers = &redone["spec"]["template"]["spec"]["containers"];
+        assert_eq!(containers[0]["image"], "nginx:2");
+        assert_eq!(containers[1], sidecar, "added at the end");
+        found[2].take(&mut redone);
+        assert_eq!(found[2].find(&redone), None);
+    }
+
+    #[test]
+    fn an_item_that_leaves_out_a_defaulted_key_is_found_by_the_others() {
+        let object = deployment();
+        let mut other = object.clone();
+        let ports = "/spec/template/spec/containers/0/ports";
+        *other.pointer_mut(ports).unwrap() = json!([{"containerPort": 80}]);
+        let mut named = object.clone();
+        *named.pointer_mut(&format!("{ports}/0")).unwrap() =
+            json!({"containerPort": 80, "protocol": "TCP", "name": "web"});
+        let path = paths(&object, &named).remove(0);
+        assert!(
+            path.to_string()
+                .ends_with("[containerPort=80,protocol=\"TCP\"].name")
+        );
+        path.put(&mut other, "web".into());
+        let port = other.pointer(&format!("{ports}/0")).unwrap();
+        assert_eq!(port, &json!({"containerPort": 80, "name": "web"}));
+    }
+
+    #[test]
+    fn a_field_overlaps_with_itself_and_with_what_it_is_in() {
+        let path = |names: &[&str]| {
+            Path(
+                names
+                    .iter()
+                    .map(|name| PathElement::Field((*name).to_owned()))
+                    .collect(),
+            )
+        };
+        assert!(path(&["spec"]).overlaps(&path(&["spec", "replicas"])));
+        assert!(path(&[]).overlaps(&path(&["spec"])));
+        assert!(!path(&["spec", "paused"]).overlaps(&path(&["spec", "replicas"])));
+    }
+}

@@ -1,0 +1,131 @@
+//! What an actor means to do, to be done on whatever it reads.
+
+use serde_json::Value;
+
+use crate::apply::{Path, PathElement};
+use crate::schema::Struct;
+use crate::sim::verdict::Edit;
+
+/// What an actor means to do.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Intent {
+    /// To change fields.
+    Change(Vec<Change>),
+    /// To delete the object.
+    Delete,
+}
+
+/// One change of a field.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// The field.
+    pub path: Path,
+    /// What is done to it.
+    pub how: How,
+}
+
+/// What is done to a field.
+#[derive(Clone, Debug, PartialEq)]
+pub enum How {
+    /// It is set to a value.
+    Set(Value),
+    /// It is taken away.
+    Remove,
+    /// Items are added at the end of a list that has no keys; those that are there already are not
+    /// added again.
+    Append(Vec<Value>),
+}
+
+impl Intent {
+    /// What was changed between an object as it was read and as it was edited.
+    pub fn between(read: &Value, edited: &Value, root: &Struct) -> Self {
+        let change = |edit: &Edit| {
+            let before = edit.path.find(read).and_then(Value::as_array);
+            let how = match (&edit.value, before) {
+                (None, _) => How::Remove,
+                (Some(Value::Array(after)), Some(before)) if after.starts_with(before) => {
+                    How::Append(after.get(before.len()..).unwrap_or_default().to_vec())
+                }
+                (Some(value), _) => How::Set(value.clone()),
+            };
+            Change {
+                path: edit.path.clone(),
+                how,
+            }
+        };
+        let edits = Edit::between(read, edited, root);
+        Intent::Change(edits.iter().map(|edit| change(edit)).collect())
+    }
+
+    /// The object as the actor would have it; a deletion changes nothing in it.
+    pub fn done_on(&self, object: &Value) -> Value {
+        let mut edited = object.clone();
+        let Intent::Change(changes) = self else {
+            return edited;
+        };
+        for Change { path, how } in changes {
+            match how {
+                How::Set(value) => path.put(&mut edited, value.clone()),
+                How::Remove => path.take(&mut edited),
+                How::Append(items) => {
+                    let list = path.find(&edited).and_then(Value::as_array);
+                    let mut list = list.cloned().unwrap_or_default();
+                    for item in items {
+                        if !list.contains(item) {
+                            list.push(item.clone());
+                        }
+                    }
+                    path.put(&mut edited, Value::Array(list));
+                }
+            }
+        }
+        edited
+    }
+
+    /// Whether it changes nothing.
+    pub fn is_empty(&self) -> bool {
+        matches!(self, Intent::Change(changes) if changes.is_empty())
+    }
+}
+
+impl Change {
+    /// That a field be set, by the names of the members on the way to it.
+    pub fn set(names: &[&str], value: impl Into<Value>) -> Self {
+        let elements = names
+            .iter()
+            .map(|name| PathElement::Field((*name).to_owned()));
+        Self {
+            path: Path(elements.collect()),
+            how: How::Set(value.into()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::server::Resources;
+    use serde_json::json;
+
+    #[test]
+    fn an_intent_is_done_again_on_what_was_read_later() {
+        let resources = Resources::builtin();
+        let root = &resources.by_kind("apps/v1", "Deployment").unwrap().root;
+        let object = |replicas: i64, containers: Value, args: Value| {
+            let mut object = json!({"spec": {"replicas": replicas, "template": {"spec": {"containers": containers}}}});
+            object["spec"]["template"]["spec"]["containers"][0]["args"] = args;
+            object
+        };
+        let nginx = json!({"name": "nginx", "image": "nginx:1"});
+        let sidecar = json!({"name": "sidecar", "image": "s:1"});
+        let other = json!({"name": "other", "image": "o:1"});
+        let read = object(3, json!([nginx]), json!(["a"]));
+        let edited = object(3, json!([nginx, sidecar]), json!(["a", "b"]));
+        let later = object(5, json!([nginx, other]), json!(["a", "c"]));
+        let intent = Intent::between(&read, &edited, root);
+        let wanted = object(5, json!([nginx, other, sidecar]), json!(["a", "c", "b"]));
+        assert_eq!(intent.done_on(&later), wanted);
+        assert_eq!(intent.done_on(&wanted), wanted);
+        assert!(Intent::between(&read, &read, root).is_empty());
+    }
+}

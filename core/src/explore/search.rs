@@ -1,0 +1,654 @@
+//! The search itself.
+//!
+//! A state lies as deep as all actors together took steps, so the states come in layers, and by the
+//! time one is looked at, every way to it is known: the number of histories up to it is the sum
+//! over those ways. Time and memory grow with the states, not with the histories.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use http::Request;
+use serde_json::Value;
+
+use super::scenario::{OnConflict, Plan, Prepared, Scenario};
+use super::state::{ObjectId, Phase, Pool, Progress, ServerId, State};
+use crate::client::is_conflict;
+use crate::object::Metadata;
+use crate::server::key_of;
+use crate::sim::verdict::{Accepted, Ledger, Loss, Verdict};
+
+/// An index into the states of a search. The first is 0.
+pub type StateId = usize;
+/// An index into the edges of a search.
+pub type EdgeId = usize;
+
+/// What happens on an edge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Move {
+    /// The actor reads the object.
+    Read,
+    /// The actor's request is answered; with micro steps, the server compares and puts.
+    Write,
+    /// The server takes in the actor's request and reads the object.
+    ServerReads,
+    /// The server finds that the object has changed since it read it, and reads it again.
+    ServerReadsAgain,
+}
+
+/// What a step does to the edits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Effect {
+    /// Nothing: a read, or a step inside the server.
+    None,
+    /// The edit is acknowledged.
+    Acknowledged,
+    /// The edit is acknowledged, and somebody else's is lost.
+    Loses,
+    /// The request is refused, and the actor goes on.
+    Refused,
+    /// The request is refused, and the actor gives up.
+    GivesUp,
+}
+
+/// One step that leads from a state to another.
+#[derive(Clone, Copy, Debug)]
+pub struct Edge {
+    /// Where it begins.
+    pub from: StateId,
+    /// Where it ends.
+    pub to: StateId,
+    /// Whose step it is: an index into the scenario's plans.
+    pub actor: usize,
+    /// What happens.
+    pub what: Move,
+    /// The status code of the answer; 0 where there is none yet.
+    pub code: u16,
+    /// What it does to the edits.
+    pub effect: Effect,
+}
+
+/// How many histories ended with each verdict.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// [`Verdict::Kept`].
+    pub kept: u128,
+    /// [`Verdict::LeftOut`].
+    pub left_out: u128,
+    /// [`Verdict::Refused`].
+    pub refused: u128,
+    /// [`Verdict::Lost`].
+    pub lost: u128,
+}
+
+impl Tally {
+    /// Those of one verdict.
+    pub fn of(&self, verdict: Verdict) -> u128 {
+        match verdict {
+            Verdict::Kept => self.kept,
+            Verdict::LeftOut => self.left_out,
+            Verdict::Refused => self.refused,
+            Verdict::Lost => self.lost,
+        }
+    }
+
+    /// All of them.
+    pub fn total(&self) -> u128 {
+        Verdict::ALL
+            .iter()
+            .fold(0, |sum, verdict| self.of(*verdict).saturating_add(sum))
+    }
+
+    fn add(&mut self, verdict: Verdict, histories: u128) {
+        let place = match verdict {
+            Verdict::Kept => &mut self.kept,
+            Verdict::LeftOut => &mut self.left_out,
+            Verdict::Refused => &mut self.refused,
+            Verdict::Lost => &mut self.lost,
+        };
+        *place = place.saturating_add(histories);
+    }
+
+    fn add_all(&mut self, other: &Tally) {
+        for verdict in Verdict::ALL {
+            self.add(verdict, other.of(verdict));
+        }
+    }
+}
+
+/// How far a search is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// There are states left to look at.
+    Running,
+    /// Every history was looked at.
+    Done,
+    /// It stopped because there are more states than it may keep.
+    TooManyStates,
+}
+
+#[derive(Clone, Debug)]
+struct Answer {
+    code: u16,
+    conflict: bool,
+    /// The server afterwards.
+    server: ServerId,
+    /// What a read showed.
+    shown: Option<ObjectId>,
+}
+
+#[derive(Clone, Debug)]
+struct Node {
+    state: State,
+    /// How many histories lead here; more than there are numbers for are that many.
+    histories: u128,
+    /// The edge by which it was first found.
+    first: Option<EdgeId>,
+    /// Where its own edges begin.
+    edges: EdgeId,
+}
+
+/// A search through all histories of a scenario. It works when asked to, and as much as asked for.
+#[derive(Clone, Debug)]
+pub struct Search {
+    scenario: Scenario,
+    key: String,
+    most_states: usize,
+    pool: Pool,
+    prepared: HashMap<(usize, ObjectId), Option<Prepared>>,
+    /// By server, actor and copy; the actor's number does not matter for a read.
+    answers: HashMap<(ServerId, usize, Option<ObjectId>), Answer>,
+    nodes: Vec<Node>,
+    known: HashMap<Box<[u32]>, StateId>,
+    edges: Vec<Edge>,
+    next: StateId,
+    status: Status,
+    tally: Tally,
+}
+
+impl Search {
+    /// A search that keeps no more than so many states.
+    pub fn new(scenario: Scenario, most_states: usize) -> Self {
+        let key = key_of(&scenario.resource, &scenario.object);
+        let mut pool = Pool::default();
+        let server = pool.server(scenario.server.clone(), &key);
+        let held = pool.object(&scenario.object);
+        let actors = scenario.plans.iter().map(|plan| Progress {
+            phase: if plan.reads_first {
+                Phase::ToRead
+            } else {
+                Phase::ToSend
+            },
+            steps: 0,
+            attempts: plan.attempts(),
+            copy: (!plan.reads_first).then_some(held),
+        });
+        let state = State {
+            server,
+            actors: actors.collect(),
+            ledger: Ledger::default(),
+        };
+        let known = HashMap::from([(pool.fingerprint(&state), 0)]);
+        let nodes = vec![Node {
+            state,
+            histories: 1,
+            first: None,
+            edges: 0,
+        }];
+        Self {
+            scenario,
+            key,
+            most_states,
+            pool,
+            prepared: HashMap::new(),
+            answers: HashMap::new(),
+            nodes,
+            known,
+            edges: Vec::new(),
+            next: 0,
+            status: Status::Running,
+            tally: Tally::default(),
+        }
+    }
+
+    /// Looks at up to so many states.
+    pub fn advance(&mut self, states: usize) -> Status {
+        for _ in 0..states {
+            if self.status != Status::Running {
+                break;
+            }
+            self.look_at_next();
+        }
+        self.status
+    }
+
+    /// Looks at all of them.
+    pub fn run(&mut self) -> Status {
+        while self.advance(usize::MAX) == Status::Running {}
+        self.status
+    }
+
+    fn look_at_next(&mut self) {
+        let id = self.next;
+        let Some(node) = self.nodes.get_mut(id) else {
+            self.status = Status::Done;
+            return;
+        };
+        if self.known.len() > self.most_states {
+            self.status = Status::TooManyStates;
+            return;
+        }
+        node.edges = self.edges.len();
+        let (state, histories) = (node.state.clone(), node.histories);
+        self.next += 1;
+        let mut ended = true;
+        for actor in 0..state.actors.len() {
+            let Some((next, edge)) = self.step(id, &state, actor) else {
+                continue;
+            };
+            ended = false;
+            let edge_id = self.edges.len();
+            let fingerprint = self.pool.fingerprint(&next);
+            let to = *self.known.entry(fingerprint).or_insert_with(|| {
+                self.nodes.push(Node {
+                    state: next,
+                    histories: 0,
+                    first: Some(edge_id),
+                    edges: 0,
+                });
+                self.nodes.len() - 1
+            });
+            if let Some(found) = self.nodes.get_mut(to) {
+                found.histories = found.histories.saturating_add(histories);
+            }
+            self.edges.push(Edge { to, ..edge });
+        }
+        if ended {
+            self.tally.add(state.ledger.verdict(), histories);
+        }
+        if self.next == self.nodes.len() {
+            self.status = Status::Done;
+        }
+    }
+
+    /// What comes of it when an actor takes its next step; `None` if it does no more.
+    fn step(&mut self, from: StateId, state: &State, actor: usize) -> Option<(State, Edge)> {
+        let progress = *state.actors.get(actor)?;
+        let mut next = state.clone();
+        let mut edge = Edge {
+            from,
+            to: from,
+            actor,
+            what: Move::Write,
+            code: 0,
+            effect: Effect::None,
+        };
+        let mut changed = Progress {
+            steps: progress.steps.saturating_add(1),
+            ..progress
+        };
+        match progress.phase {
+            Phase::Done => return None,
+            Phase::ToRead => {
+                let answer = self.read(state.server)?;
+                edge.what = Move::Read;
+                edge.code = answer.code;
+                changed.copy = answer.shown;
+                if answer.shown.is_some() {
+                    next.ledger.read(actor as u8);
+                    changed.phase = Phase::ToSend;
+                } else {
+                    next.ledger.refused(actor as u8);
+                    edge.effect = Effect::GivesUp;
+                    changed.phase = Phase::Done;
+                }
+            }
+            Phase::ToSend if self.scenario.micro_steps => {
+                edge.what = Move::ServerReads;
+                changed.phase = Phase::InServer {
+                    seen: state.server,
+                    current: false,
+                };
+            }
+            Phase::ToSend => {
+                let answer = self.write(state.server, actor, progress.copy?)?;
+                self.answered(&mut next, &mut edge, &mut changed, &answer)?;
+            }
+            // `GuaranteedUpdate` of `k8s.io/apiserver/pkg/storage/etcd3/store.go`.
+            Phase::InServer { seen, current } => {
+                let answer = self.write(seen, actor, progress.copy?)?;
+                let stored = |server: ServerId| self.pool.servers.get(server as usize)?.stored;
+                let unchanged = stored(seen) == stored(state.server);
+                let refused = answer.code >= 400;
+                // What came from the watch cache may be old, so nobody is refused for its sake.
+                if unchanged || refused && current {
+                    let answer = if unchanged {
+                        self.write(state.server, actor, progress.copy?)?
+                    } else {
+                        Answer {
+                            server: state.server,
+                            ..answer
+                        }
+                    };
+                    self.answered(&mut next, &mut edge, &mut changed, &answer)?;
+                } else {
+                    edge.what = Move::ServerReadsAgain;
+                    changed.phase = Phase::InServer {
+                        seen: state.server,
+                        current: true,
+                    };
+                }
+            }
+        }
+        *next.actors.get_mut(actor)? = changed;
+        Some((next, edge))
+    }
+
+    /// Takes in the answer to a write.
+    fn answered(
+        &mut self,
+        next: &mut State,
+        edge: &mut Edge,
+        progress: &mut Progress,
+        answer: &Answer,
+    ) -> Option<()> {
+        let actor = edge.actor;
+        let who = actor as u8;
+        let plan = self.scenario.plans.get(actor)?;
+        edge.code = answer.code;
+        if answer.code < 400 {
+            let edits = self.prepared.get(&(actor, progress.copy?))?.as_ref()?;
+            let object = |server| self.pool.stored(server).map(|known| &*known.object);
+            let known = next.ledger.losses().len();
+            let write = Accepted {
+                step: next
+                    .actors
+                    .iter()
+                    .map(|actor| usize::from(actor.steps))
+                    .sum(),
+                edits: &edits.edits,
+                before: object(next.server),
+                after: object(answer.server),
+            };
+            next.ledger.accepted(who, write);
+            next.server = answer.server;
+            edge.effect = if next.ledger.losses().len() > known {
+                Effect::Loses
+            } else {
+                Effect::Acknowledged
+            };
+            progress.phase = Phase::Done;
+            return Some(());
+        }
+        next.ledger.refused(who);
+        edge.effect = Effect::GivesUp;
+        progress.phase = Phase::Done;
+        if answer.conflict && progress.attempts > 0 {
+            progress.phase = match plan.on_conflict {
+                OnConflict::GiveUp => return Some(()),
+                OnConflict::ReadAgain(_) => Phase::ToRead,
+                OnConflict::Resend(_) => Phase::ToSend,
+            };
+            progress.attempts -= 1;
+            edge.effect = Effect::Refused;
+        }
+        Some(())
+    }
+
+    fn read(&mut self, server: ServerId) -> Option<Answer> {
+        let place = (server, usize::MAX, None);
+        if let Some(answer) = self.answers.get(&place) {
+            return Some(answer.clone());
+        }
+        let request = self.scenario.read()?;
+        let answer = self.ask(server, request)?;
+        self.answers.insert(place, answer.clone());
+        Some(answer)
+    }
+
+    fn write(&mut self, server: ServerId, actor: usize, copy: ObjectId) -> Option<Answer> {
+        let place = (server, actor, Some(copy));
+        if let Some(answer) = self.answers.get(&place) {
+            return Some(answer.clone());
+        }
+        let plan: &Plan = self.scenario.plans.get(actor)?;
+        let prepared = self.prepared.entry((actor, copy)).or_insert_with(|| {
+            let read = &self.pool.objects.get(copy as usize)?.object;
+            self.scenario.prepare(plan, read)
+        });
+        let request = prepared.as_ref()?.request.clone();
+        let answer = self.ask(server, request)?;
+        self.answers.insert(place, answer.clone());
+        Some(answer)
+    }
+
+    fn ask(&mut self, server: ServerId, request: Request<Vec<u8>>) -> Option<Answer> {
+        let read = request.method() == http::Method::GET;
+        let mut asked = self.pool.servers.get(server as usize)?.server.clone();
+        let response = asked.handle(request);
+        let code = response.status().as_u16();
+        let shown = (read && code < 400)
+            .then(|| serde_json::from_slice::<Value>(response.body()).ok())
+            .flatten()
+            .map(|object| self.pool.object(&Arc::new(object)));
+        Some(Answer {
+            code,
+            conflict: is_conflict(&response),
+            server: self.pool.server(asked, &self.key),
+            shown,
+        })
+    }
+
+    /// What is searched.
+    pub fn scenario(&self) -> &Scenario {
+        &self.scenario
+    }
+
+    /// How far it is.
+    pub fn status(&self) -> Status {
+        self.status
+    }
+
+    /// How the histories that have been followed to their end ended.
+    pub fn tally(&self) -> Tally {
+        self.tally
+    }
+
+    /// How many states are known.
+    pub fn states(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// How many states have been looked at.
+    pub fn looked_at(&self) -> usize {
+        self.next
+    }
+
+    /// Every step from a state to another that was looked at.
+    pub fn edges(&self) -> &[Edge] {
+        &self.edges
+    }
+}
+
+/// What is asked of a search once it has looked.
+impl Search {
+    /// A state.
+    pub fn moment(&self, id: StateId) -> Option<Moment<'_>> {
+        let node = self.nodes.get(id)?;
+        Some(Moment {
+            search: self,
+            id,
+            node,
+        })
+    }
+
+    /// The states in which nobody does any more, as far as they are known.
+    pub fn ends(&self) -> impl Iterator<Item = Moment<'_>> {
+        (0..self.next)
+            .filter_map(|id| self.moment(id))
+            .filter(Moment::is_end)
+    }
+
+    /// The steps of a shortest history up to a state.
+    pub fn path_to(&self, id: StateId) -> Vec<EdgeId> {
+        let mut path = Vec::new();
+        let mut at = id;
+        while let Some(first) = self.nodes.get(at).and_then(|node| node.first)
+            && let Some(edge) = self.edges.get(first)
+        {
+            path.push(first);
+            at = edge.from;
+        }
+        path.reverse();
+        path
+    }
+
+    /// The same, and on to some end.
+    pub fn path_through(&self, id: StateId) -> Vec<EdgeId> {
+        let mut path = self.path_to(id);
+        let mut at = id;
+        while let Some(next) = self.moment(at).and_then(|moment| moment.edges().next()) {
+            path.push(next);
+            let Some(edge) = self.edges.get(next) else {
+                break;
+            };
+            at = edge.to;
+        }
+        path
+    }
+
+    /// The end of the shortest history with a verdict; of several, one that is decided soonest.
+    pub fn shortest(&self, verdict: Verdict) -> Option<StateId> {
+        let ends = self.ends().filter(|end| end.verdict() == verdict);
+        ends.min_by_key(|end| (end.depth(), self.deciding(&self.path_to(end.id))))
+            .map(|end| end.id)
+    }
+
+    /// After how many of its steps it is decided how a history ends: after the first that loses an
+    /// edit, else the last at which somebody gives up, else all.
+    pub fn deciding(&self, path: &[EdgeId]) -> usize {
+        let does = |wanted: Effect| {
+            let edges = &self.edges;
+            move |id: &EdgeId| edges.get(*id).is_some_and(|edge| edge.effect == wanted)
+        };
+        let lost = path.iter().position(does(Effect::Loses));
+        let refused = || path.iter().rposition(does(Effect::GivesUp));
+        lost.or_else(refused).map_or(path.len(), |at| at + 1)
+    }
+
+    /// For each state, how the histories that go on from it end.
+    pub fn outlook(&self) -> Vec<Tally> {
+        let mut outlook = vec![Tally::default(); self.nodes.len()];
+        for id in (0..self.next).rev() {
+            let Some(moment) = self.moment(id) else {
+                continue;
+            };
+            let mut tally = Tally::default();
+            if moment.is_end() {
+                tally.add(moment.verdict(), 1);
+            }
+            for edge in moment.edges().filter_map(|id| self.edges.get(id)) {
+                if let Some(next) = outlook.get(edge.to) {
+                    tally.add_all(next);
+                }
+            }
+            if let Some(place) = outlook.get_mut(id) {
+                *place = tally;
+            }
+        }
+        outlook
+    }
+}
+
+/// A state, to look at.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment<'a> {
+    search: &'a Search,
+    /// Its index.
+    pub id: StateId,
+    node: &'a Node,
+}
+
+impl<'a> Moment<'a> {
+    /// How many steps each actor has taken.
+    pub fn steps(&self) -> impl Iterator<Item = usize> + 'a {
+        self.node
+            .state
+            .actors
+            .iter()
+            .map(|actor| usize::from(actor.steps))
+    }
+
+    /// How many steps all have taken together.
+    pub fn depth(&self) -> usize {
+        self.steps().sum()
+    }
+
+    /// How many histories lead here.
+    pub fn histories(&self) -> u128 {
+        self.node.histories
+    }
+
+    /// The object as it is stored here; `None` if it is deleted.
+    pub fn stored(&self) -> Option<&'a Arc<Value>> {
+        let known = self.search.pool.stored(self.node.state.server);
+        known.map(|known| &known.object)
+    }
+
+    /// What an actor has last read, and whether that is the version that is stored. `None` if it
+    /// has read nothing, or does no more.
+    pub fn copy(&self, actor: usize) -> Option<(&'a Arc<Value>, bool)> {
+        let actor = self.node.state.actors.get(actor)?;
+        if actor.phase == Phase::Done {
+            return None;
+        }
+        let pool = &self.search.pool;
+        let known = pool.objects.get(actor.copy? as usize)?;
+        let stored = pool.stored(self.node.state.server);
+        let version = known.object.resource_version();
+        let current = stored.is_some_and(|stored| stored.object.resource_version() == version);
+        Some((&known.object, current))
+    }
+
+    /// Whether an actor does no more.
+    pub fn is_done(&self, actor: usize) -> bool {
+        let actor = self.node.state.actors.get(actor);
+        actor.is_none_or(|actor| actor.phase == Phase::Done)
+    }
+
+    /// Whether nobody does any more.
+    pub fn is_end(&self) -> bool {
+        (0..self.node.state.actors.len()).all(|actor| self.is_done(actor))
+    }
+
+    /// The verdict, should the history end here.
+    pub fn verdict(&self) -> Verdict {
+        self.node.state.ledger.verdict()
+    }
+
+    /// What was lost on the way here.
+    pub fn losses(&self) -> &'a [Loss<u8>] {
+        self.node.state.ledger.losses()
+    }
+
+    /// Whose last write was refused.
+    pub fn refused(&self) -> &'a [u8] {
+        self.node.state.ledger.who_was_refused()
+    }
+
+    /// The steps that can come next, as far as they were looked at.
+    pub fn edges(&self) -> impl Iterator<Item = EdgeId> + 'a {
+        let search = self.search;
+        let begin = self.node.edges;
+        let end = if self.id >= search.next {
+            begin
+        } else if self.id + 1 < search.next {
+            search
+                .nodes
+                .get(self.id + 1)
+                .map_or(begin, |next| next.edges)
+        } else {
+            search.edges.len()
+        };
+        begin..end
+    }
+}
