@@ -61,7 +61,7 @@ impl Default for ApiServer {
 /// What a verb answers: the object and whether it was made by this request.
 #[derive(Debug)]
 struct Answer {
-    body: Value,
+    body: Arc<Value>,
     code: StatusCode,
 }
 

@@ -21,11 +21,11 @@ impl ApiServer {
             .store
             .get(&key)
             .ok_or_else(|| Status::not_found(&info.group_resource(), &info.name))?;
-        let object = &info.stored_resource().read_back(object);
+        let object = info.stored_resource().read_back(object);
         trace.facts.push(Fact::Read(revision));
         Ok(Answer::ok(info.view.of_object(match info.parent {
-            Some(_) => scale::of(object),
-            None => object.as_ref().clone(),
+            Some(_) => Arc::new(scale::of(&object)),
+            None => object,
         })))
     }
 
@@ -108,18 +108,19 @@ pub(super) fn list_of(info: &RequestInfo, meta: ListMeta, mut items: Vec<Value>)
     if let Some(remaining) = meta.remaining {
         metadata["remainingItemCount"] = remaining.into();
     }
-    json!({
+    let mut list = json!({
         "kind": format!("{}List", resource.kind),
         "apiVersion": resource.group_version.to_string(),
         "metadata": metadata,
-        "items": items,
-    })
+    });
+    list["items"] = items.into();
+    list
 }
 
 impl Answer {
-    pub(super) fn ok(body: Value) -> Self {
+    pub(super) fn ok(body: impl Into<Arc<Value>>) -> Self {
         Self {
-            body,
+            body: body.into(),
             code: StatusCode::OK,
         }
     }

@@ -1,6 +1,8 @@
 //! What else a client may ask to see instead of objects: only their metadata, or a table
 //! (`k8s.io/apiserver/pkg/endpoints/handlers/response.go`, `pkg/printers`).
 
+use std::sync::Arc;
+
 use http::{HeaderMap, header};
 use serde_json::{Value, json};
 
@@ -78,9 +80,9 @@ impl View {
     }
 
     /// An object as this view shows it.
-    pub(super) fn of_object(self, object: Value) -> Value {
+    pub(super) fn of_object(self, object: Arc<Value>) -> Arc<Value> {
         match self {
-            Self::Metadata => metadata_of(&object),
+            Self::Metadata => Arc::new(metadata_of(&object)),
             _ => object,
         }
     }

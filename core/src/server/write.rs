@@ -42,16 +42,12 @@ impl ApiServer {
             let message = "resourceVersion should not be set on objects to be created";
             return Err(Status::internal(message));
         }
-        let mut nothing = schema::zero(&info.resource.root);
-        for field in ["apiVersion", "kind"] {
-            nothing[field] = object[field].clone();
-        }
         self.manager(info, endpoint(info)?)
-            .update(&nothing, &mut object, &info.manager);
+            .update(&self.nothing(info), &mut object, &info.manager);
         let object = self.create_object(info, object, trace)?;
         Ok(Answer {
             code: StatusCode::CREATED,
-            ..Answer::ok(object.as_ref().clone())
+            ..Answer::ok(object)
         })
     }
 
@@ -111,7 +107,7 @@ impl ApiServer {
         let mut answer = self.write_object(&whole, uid, false, trace, |server, live| {
             scale::write_through(server, parent, live, produce)
         })?;
-        answer.body = scale::of(&answer.body);
+        answer.body = Arc::new(scale::of(&answer.body));
         Ok(answer)
     }
 
@@ -137,7 +133,7 @@ impl ApiServer {
             let object = self.create_object(info, object, trace)?;
             return Ok(Answer {
                 code: StatusCode::CREATED,
-                ..Answer::ok(object.as_ref().clone())
+                ..Answer::ok(object)
             });
         };
         let live = info.resource.read_back(&stored);
@@ -175,12 +171,12 @@ impl ApiServer {
         info.resource.before_storing(&mut object);
         if object == *stored {
             trace.facts.push(Fact::Unchanged(revision));
-            return Ok(Answer::ok(live.as_ref().clone()));
+            return Ok(Answer::ok(live));
         }
         if info.options.dry_run {
             trace.facts.push(Fact::DryRun);
             let object = info.resource.read_back(&Arc::new(object));
-            return Ok(Answer::ok(object.as_ref().clone()));
+            return Ok(Answer::ok(object));
         }
         info.resource.fit(&key, revision, &mut object)?;
         let put = self.store.put_if(&key, revision, |after| {
@@ -193,7 +189,7 @@ impl ApiServer {
         });
         let stored = put.map_err(|_| Status::modified(&info.group_resource(), &info.name))?;
         let object = info.resource.read_back(&stored);
-        Ok(Answer::ok(object.as_ref().clone()))
+        Ok(Answer::ok(object))
     }
 
     /// What stands for an object that does not exist yet.
