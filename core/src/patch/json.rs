@@ -11,7 +11,7 @@ pub use diff::json_diff;
 use tree::{Slot, Tree, equal, find};
 
 use crate::go;
-use crate::json::{self, Node, Raw};
+use crate::json::{self, Raw};
 
 /// So many bytes the copy operations of one patch may copy (`JSONPatchMaxCopyBytes`).
 const MOST_COPIED: usize = 3 * 1024 * 1024;
@@ -122,7 +122,7 @@ impl JsonPatch {
     ///
     /// # Errors
     /// If one of them fails.
-    pub fn apply(&self, document: Value) -> Result<Node, JsonPatchError> {
+    pub fn apply(&self, document: Value) -> Result<Value, JsonPatchError> {
         let mut root = Tree::Stored(document);
         let mut copied = 0;
         for operation in &self.operations {
@@ -221,7 +221,7 @@ mod tests {
 
     fn patched(document: Value, patch: &str) -> Result<Value, JsonPatchError> {
         let patch = JsonPatch::decode(patch.as_bytes()).unwrap();
-        patch.apply(document).map(Value::from)
+        patch.apply(document)
     }
 
     fn fails(document: Value, patch: &str) -> JsonPatchError {

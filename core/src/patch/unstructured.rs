@@ -6,7 +6,6 @@
 use serde_json::Value;
 
 use crate::go;
-use crate::object::JsonMap;
 use crate::schema::{Scalar, Struct, Type};
 
 /// What converting gives.
@@ -22,9 +21,9 @@ pub struct Converted {
 ///
 /// # Errors
 /// The text of the error if a value cannot be of its field's type.
-pub fn from_unstructured(value: Value, root: &Struct) -> Result<Converted, String> {
+pub fn from_unstructured(mut value: Value, root: &Struct) -> Result<Converted, String> {
     let mut converter = Converter::default();
-    let value = converter.structure(value, root)?;
+    converter.structure(&mut value, root)?;
     let mut unknown = converter.unknown;
     unknown.sort();
     Ok(Converted { value, unknown })
@@ -37,32 +36,37 @@ struct Converter {
 }
 
 impl Converter {
-    fn structure(&mut self, value: Value, ty: &Struct) -> Result<Value, String> {
-        let Value::Object(mut members) = value else {
+    fn structure(&mut self, value: &mut Value, ty: &Struct) -> Result<(), String> {
+        let Value::Object(members) = value else {
             return Err(format!(
                 "cannot restore struct from: {}",
-                go::reflect_kind(&value)
+                go::reflect_kind(value)
             ));
         };
-        let mut converted = JsonMap::new();
+        let mut known = 0;
         // In the order of the fields: the first that does not fit is reported.
         for field in &ty.fields {
-            let Some(member) = members.remove(&field.name) else {
+            let Some(member) = members.get_mut(&field.name) else {
                 continue;
             };
+            known += 1;
             let outer = self.enter(&field.name);
-            let named = named_type(&ty.name, &field.name);
-            let member = self.value(member, &field.ty, named)?;
-            self.path.truncate(outer);
-            converted.insert(field.name.clone(), member);
-        }
-        for name in members.keys() {
-            let outer = self.enter(name);
-            self.unknown
-                .push(format!("unknown field \"{}\"", self.path));
+            self.value(member, &field.ty, (&ty.name, &field.name))?;
             self.path.truncate(outer);
         }
-        Ok(Value::Object(converted))
+        if members.len() > known {
+            members.retain(|name, _| {
+                let known = ty.field(name).is_some();
+                if !known {
+                    let outer = self.enter(name);
+                    self.unknown
+                        .push(format!("unknown field \"{}\"", self.path));
+                    self.path.truncate(outer);
+                }
+                known
+            });
+        }
+        Ok(())
     }
 
     fn enter(&mut self, name: &str) -> usize {
@@ -74,35 +78,36 @@ impl Converter {
         outer
     }
 
-    fn value(&mut self, value: Value, ty: &Type, named: Option<&str>) -> Result<Value, String> {
-        let kind = go::reflect_kind(&value);
+    /// Converts a value of the field `of` a struct, or one of its items or values.
+    fn value(&mut self, value: &mut Value, ty: &Type, of: (&str, &str)) -> Result<(), String> {
+        let kind = go::reflect_kind(value);
         match (ty, value) {
-            (Type::Any, value) | (_, value @ Value::Null) => Ok(value),
+            (Type::Any, _) | (_, Value::Null) => Ok(()),
             (Type::Struct(inner), value) => self.structure(value, inner),
+            // A map's keys are not in the path of what is in it.
             (Type::Map(inner), Value::Object(members)) => members
-                .into_iter()
-                // A map's keys are not in the path of what is in it.
-                .map(|(key, value)| Ok((key, self.value(value, &inner.value, named)?)))
-                .collect::<Result<JsonMap, String>>()
-                .map(Value::Object),
+                .values_mut()
+                .try_for_each(|value| self.value(value, &inner.value, of)),
             (Type::Map(_), _) => Err(format!("cannot restore map from {kind}")),
             (Type::List(inner), Value::Array(items)) => {
                 let outer = self.path.len();
-                let mut converted = Vec::with_capacity(items.len());
-                for (i, item) in items.into_iter().enumerate() {
+                for (i, item) in items.iter_mut().enumerate() {
                     self.path.push_str(&format!("[{i}]"));
-                    converted.push(self.value(item, &inner.item, named)?);
+                    self.value(item, &inner.item, of)?;
                     self.path.truncate(outer);
                 }
-                Ok(Value::Array(converted))
+                Ok(())
             }
             (Type::List(_), _) => Err(format!("cannot restore slice from {kind}")),
-            (Type::Scalar(scalar), value) => convert_scalar(value, *scalar, named),
+            (Type::Scalar(scalar), value) => {
+                *value = convert_scalar(value.take(), *scalar, of)?;
+                Ok(())
+            }
         }
     }
 }
 
-fn convert_scalar(value: Value, scalar: Scalar, named: Option<&str>) -> Result<Value, String> {
+fn convert_scalar(value: Value, scalar: Scalar, of: (&str, &str)) -> Result<Value, String> {
     let kind = go::reflect_kind(&value);
     let unmarshal = |into: &str| {
         let what = match &value {
@@ -167,7 +172,7 @@ fn convert_scalar(value: Value, scalar: Scalar, named: Option<&str>) -> Result<V
         // To Go a number is a character, which it may convert to text, and the converter forbids.
         (Value::Number(n), "string") if n.is_i64() => Err(format!(
             "cannot convert int64 to {}",
-            named.unwrap_or(primitive)
+            named_type(of.0, of.1).unwrap_or(primitive)
         )),
         _ => Err(format!("unrecognized type: {primitive}")),
     }

@@ -206,9 +206,7 @@ fn to_proper_version(
         custom.fill_in(&mut merged);
         return Ok(merged);
     }
-    let managed = merged
-        .metadata()
-        .and_then(|meta| meta.get("managedFields").cloned());
+    let managed = merged.metadata_mut().remove("managedFields");
     if resource.is_builtin() {
         let gv = &resource.group_version;
         let kind = format!("{}/{}, Kind={}", gv.group, gv.version, resource.kind);
@@ -287,7 +285,7 @@ fn json_patched(
         .iter()
         .map(|complaint| format!("json patch {complaint}"))
         .collect();
-    Ok((patched.into(), complaints))
+    Ok((patched, complaints))
 }
 
 fn merged(info: &RequestInfo, live: &Value, bytes: &[u8]) -> Result<(Value, Vec<String>), Refusal> {

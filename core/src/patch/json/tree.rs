@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{JsonPatchError, Outcome};
 use crate::go;
-use crate::json::{Node, Raw};
+use crate::json::Raw;
 
 /// A value while it is patched: what no path has led into stays as it was written. A `null` in a
 /// document is an absent [`Slot`].
@@ -173,7 +173,7 @@ impl Tree {
 
     /// Its size in bytes, spelled out.
     pub(super) fn size(&self) -> usize {
-        go::json(&Node::from(self.clone()).into()).len()
+        go::json(&self.clone().into()).len()
     }
 
     /// A scalar as it is spelled: in a stored object as Go's encoder spells it.
@@ -228,15 +228,15 @@ pub(super) fn equal(left: Slot, right: Slot) -> Outcome<bool> {
     }
 }
 
-impl From<Tree> for Node {
+impl From<Tree> for Value {
     fn from(tree: Tree) -> Self {
-        let slot = |slot: Slot| slot.map_or(Node::Null, Node::from);
+        let slot = |slot: Slot| slot.map_or(Value::Null, Value::from);
         match tree {
-            Tree::Stored(value) => value.into(),
+            Tree::Stored(value) => value,
             Tree::Written(raw) => raw.into(),
-            Tree::Null => Node::Null,
-            Tree::Map(map) => Node::Object(map.into_iter().map(|(k, v)| (k, slot(v))).collect()),
-            Tree::List(items) => Node::Array(items.into_iter().map(slot).collect()),
+            Tree::Null => Value::Null,
+            Tree::Map(map) => map.into_iter().map(|(k, v)| (k, slot(v))).collect(),
+            Tree::List(items) => items.into_iter().map(slot).collect(),
         }
     }
 }
