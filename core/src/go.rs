@@ -147,6 +147,14 @@ fn json_number(n: &serde_json::Number) -> String {
 
 fn write_json_string(text: &str, out: &mut String) {
     out.push('"');
+    // Nearly all text is written as it is; 0xe2 begins the two separators of lines.
+    let may_need_escapes =
+        |byte| matches!(byte, 0..0x20 | b'"' | b'\\' | b'<' | b'>' | b'&' | 0xe2);
+    if !text.bytes().any(may_need_escapes) {
+        out.push_str(text);
+        out.push('"');
+        return;
+    }
     for c in text.chars() {
         match c {
             '"' => out.push_str("\\\""),

@@ -80,7 +80,7 @@ fn read_element(key: &str) -> Option<Element> {
 
 fn write_element(element: &PathElement) -> String {
     match element {
-        PathElement::Field(name) => format!("f:{name}"),
+        PathElement::Field(name) => ["f:", name].concat(),
         PathElement::Value(value) => format!("v:{value}"),
         PathElement::Key(fields) => {
             let map: JsonMap = fields.iter().cloned().collect();

@@ -261,7 +261,7 @@ pub struct Applied {
 fn strip(managers: &mut Managers, manager: &Manager) {
     managers.retain(|owned| {
         if owned.manager == *manager {
-            owned.set = owned.set.difference(&NEVER_OWNED);
+            owned.set.subtract(&NEVER_OWNED);
         }
         !owned.set.is_empty()
     });

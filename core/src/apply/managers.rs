@@ -267,8 +267,8 @@ fn encode_entry(owned: &Owned) -> Value {
         "operation": manager.operation.name(),
         "apiVersion": owned.api_version,
         "fieldsType": "FieldsV1",
-        "fieldsV1": to_fields_v1(&owned.set),
     });
+    entry["fieldsV1"] = to_fields_v1(&owned.set);
     if !manager.name.is_empty() {
         entry["manager"] = manager.name.as_str().into();
     }

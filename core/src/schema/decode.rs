@@ -1,6 +1,8 @@
 //! From JSON to a built-in type and back, as a Go struct would hold and write it
 //! (`sigs.k8s.io/json` v0.0.0-2025 with strict mode; `omitempty` and `omitzero` of the API types).
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 use super::quantity::Quantity;
@@ -96,14 +98,14 @@ fn is_empty(value: &Value) -> bool {
 
 #[derive(Default)]
 struct Decoder<'a> {
-    path: Vec<Step>,
+    path: Vec<Step<'a>>,
     owner: &'a str,
     complaints: Vec<String>,
     error: Option<String>,
 }
 
-enum Step {
-    Field(String),
+enum Step<'a> {
+    Field(&'a str),
     /// A map key: shown in complaints, not in type errors.
     Key(String),
     Index(usize),
@@ -111,28 +113,28 @@ enum Step {
 
 impl<'a> Decoder<'a> {
     fn members(&mut self, members: Vec<(String, Node)>, ty: &'a Struct) -> JsonMap {
-        let mut slots: Vec<Option<Value>> = vec![None; ty.fields.len()];
+        let mut slots: Vec<Option<(String, Value)>> = vec![None; ty.fields.len()];
         for (name, node) in members {
             let Some(position) = ty.position(&name) else {
-                self.complain("unknown", name);
+                self.complain("unknown", &name);
                 continue;
             };
             let field = &ty.fields[position];
             let outer = std::mem::replace(&mut self.owner, &ty.name);
-            self.path.push(Step::Field(name));
-            let before = slots[position].take();
+            self.path.push(Step::Field(&field.name));
+            let before = slots[position].take().map(|(_, value)| value);
             let repeated = before.is_some();
-            slots[position] = Some(self.value(node, &field.ty, before));
+            slots[position] = Some((name, self.value(node, &field.ty, before)));
             self.owner = outer;
-            if let Some(Step::Field(name)) = self.path.pop()
-                && repeated
-            {
-                self.complain("duplicate", name);
+            self.path.pop();
+            if repeated {
+                self.complain("duplicate", &field.name);
             }
         }
         let mut map = JsonMap::new();
         for (field, slot) in ty.fields.iter().zip(slots) {
-            let written = match slot {
+            let (name, value) = slot.unzip();
+            let written = match value {
                 None | Some(Value::Null) => absent(&field.ty, field.pointer, field.omit),
                 Some(Value::Object(inner))
                     if inner.is_empty()
@@ -153,7 +155,7 @@ impl<'a> Decoder<'a> {
                 Some(value) => Some(value),
             };
             if let Some(value) = written {
-                map.insert(field.name.clone(), value);
+                map.insert(name.unwrap_or_else(|| field.name.clone()), value);
             }
         }
         map
@@ -172,15 +174,14 @@ impl<'a> Decoder<'a> {
                     Some(Value::Object(map)) => map,
                     _ => JsonMap::new(),
                 };
-                let mut seen = Vec::with_capacity(members.len());
+                let mut seen = HashSet::with_capacity(members.len());
                 for (key, node) in members {
                     self.path.push(Step::Key(key.clone()));
                     let value = self.item(node, &inner.value);
                     self.path.pop();
-                    if seen.contains(&key) {
-                        self.complain("duplicate", key.clone());
+                    if !seen.insert(key.clone()) {
+                        self.complain("duplicate", &key);
                     }
-                    seen.push(key.clone());
                     map.insert(key, value);
                 }
                 Value::Object(map)
@@ -272,7 +273,7 @@ impl<'a> Decoder<'a> {
             .path
             .iter()
             .filter_map(|step| match step {
-                Step::Field(name) => Some(name.as_str()),
+                Step::Field(name) => Some(*name),
                 Step::Key(_) | Step::Index(_) => None,
             })
             .collect();
@@ -288,19 +289,21 @@ impl<'a> Decoder<'a> {
         Value::Null
     }
 
-    fn complain(&mut self, what: &str, name: String) {
+    fn complain(&mut self, what: &str, name: &str) {
         let mut path = String::new();
-        let last = Step::Field(name);
-        for step in self.path.iter().chain([&last]) {
-            match step {
-                Step::Field(name) | Step::Key(name) => {
-                    if !path.is_empty() {
-                        path.push('.');
-                    }
-                    path.push_str(name);
+        for step in self.path.iter().chain([&Step::Field(name)]) {
+            let name = match step {
+                Step::Field(name) => name,
+                Step::Key(name) => name.as_str(),
+                Step::Index(i) => {
+                    path.push_str(&format!("[{i}]"));
+                    continue;
                 }
-                Step::Index(i) => path.push_str(&format!("[{i}]")),
+            };
+            if !path.is_empty() {
+                path.push('.');
             }
+            path.push_str(name);
         }
         let complaint = format!("{what} field {}", go::quote(&path));
         if !self.complaints.contains(&complaint) {

@@ -18,8 +18,8 @@ pub fn fill_defaults(value: &mut Value, ty: &Struct) {
         }
     }
     dependent(&ty.name, map);
-    for field in &ty.fields {
-        if let Some(value) = map.get_mut(&field.name) {
+    for (name, value) in map {
+        if let Some(field) = ty.field(name) {
             descend(value, &field.ty);
         }
     }
