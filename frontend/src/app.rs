@@ -87,7 +87,7 @@ pub fn App() -> Html {
         let read = store
             .tree
             .step(store.tree.current())
-            .map(|step| step.editor);
+            .and_then(|step| step.editor());
         use_effect_with(
             (store.session, store.tree.current(), read),
             |&(_, node, editor)| {

@@ -7,7 +7,9 @@ use std::rc::Rc;
 
 use optimist_core::client::{Strategy, Write, edit_scalar};
 use optimist_core::object::Metadata;
-use optimist_core::sim::{Action, EditorId, LoadError, NGINX, NodeId, RunTree, World};
+use optimist_core::sim::{
+    Action, Connection, EditorId, LoadError, NGINX, NodeId, Operation, RunTree, WatchAction, World,
+};
 use yew::{Callback, Reducible, UseReducerHandle};
 
 pub(crate) use self::page::Page;
@@ -54,6 +56,7 @@ pub(crate) enum View {
 pub(crate) enum ServerTab {
     Object,
     Revisions,
+    Watch,
 }
 
 /// What the inspector shows.
@@ -121,6 +124,10 @@ pub(crate) struct State {
     /// Folds that are not as they are at first.
     toggled: Rc<BTreeSet<(View, String)>>,
     pub(crate) server_tab: ServerTab,
+    /// The resourceVersion that the next watch is opened from; empty to leave it unset.
+    pub(crate) watch_from: String,
+    /// Whether compacting restarts the server too.
+    pub(crate) restart: bool,
     pub(crate) inspector_tab: InspectorTab,
     /// Whether the inspector is up where it is a sheet.
     pub(crate) sheet: bool,
@@ -143,6 +150,10 @@ pub(crate) enum Msg {
     Page(Page),
     Get(EditorId),
     Send(EditorId),
+    /// Something that no editor does.
+    Act(Operation),
+    WatchFrom(String),
+    Restart(bool),
     Go(NodeId),
     /// To the n-th node of the line.
     Seek(usize),
@@ -195,6 +206,8 @@ impl State {
             editing: None,
             toggled: Rc::default(),
             server_tab: ServerTab::Object,
+            watch_from: String::new(),
+            restart: true,
             inspector_tab: InspectorTab::Wire,
             sheet: false,
             dialog: None,
@@ -222,6 +235,16 @@ impl State {
             }
             Msg::Get(editor) => self.act(editor, |_| Action::Get),
             Msg::Send(editor) => self.act(editor, |write| Action::Send(write.clone())),
+            Msg::Act(operation) => {
+                let lists = operation == Operation::Watch(WatchAction::List);
+                self.operate(operation);
+                // A reflector goes on at once.
+                if lists && *self.world().watcher().connection() == Connection::Listed {
+                    self.operate(Operation::Watch(WatchAction::Resume));
+                }
+            }
+            Msg::WatchFrom(version) => self.watch_from = version,
+            Msg::Restart(on) => self.restart = on,
             Msg::Go(node) => self.walk(|tree| tree.go(node)),
             Msg::Seek(position) => self.walk(|tree| {
                 let node = tree.line().get(position).copied();
@@ -329,8 +352,12 @@ impl State {
         }
         self.editing = None;
         let action = action(&self.world().editor(editor).write);
-        let tree = Rc::make_mut(&mut self.tree);
-        if tree.act(editor, action).is_some() {
+        self.operate(Operation::Edit(editor, action));
+    }
+
+    fn operate(&mut self, operation: Operation) {
+        self.playing = false;
+        if Rc::make_mut(&mut self.tree).act(operation).is_some() {
             self.inspector_tab = InspectorTab::Wire;
         }
     }
@@ -399,6 +426,7 @@ impl State {
         self.editing = None;
         self.toggled = Rc::default();
         self.server_tab = ServerTab::Object;
+        self.watch_from.clear();
         self.inspector_tab = InspectorTab::Wire;
         self.sheet = false;
         self.playing = false;

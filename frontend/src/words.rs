@@ -2,9 +2,10 @@
 
 use optimist_core::client::Strategy;
 use optimist_core::server::Fact;
-use optimist_core::sim::{Action, EditorId, Outcome, RunTree, Step};
+use optimist_core::sim::{Action, EditorId, Operation, Outcome, RunTree, Step};
 
-use crate::state::State;
+use crate::components::watch;
+use crate::state::{Lane, State};
 
 /// A caption: what happened and why, and what to try next.
 pub(crate) struct Words {
@@ -28,15 +29,25 @@ pub(crate) fn letter(editor: EditorId) -> &'static str {
     }
 }
 
+/// Whose step it is.
+pub(crate) fn actor(step: &Step) -> &'static str {
+    watch::words::actor(&step.operation)
+}
+
+/// Whose step it is, as a class.
+pub(crate) fn slug(step: &Step) -> &'static str {
+    step.editor().map_or(Lane::Server, Lane::Editor).slug()
+}
+
 /// How a strategy is called in a sentence.
 fn strategy(step: &Step) -> &'static str {
-    match &step.action {
-        Action::Get => "Get",
-        Action::Send(write) => match write.strategy {
+    match &step.operation {
+        Operation::Edit(_, Action::Send(write)) => match write.strategy {
             Strategy::Update => "Update",
             Strategy::MergePatch => "merge patch",
             Strategy::Apply => "apply",
         },
+        _ => "Get",
     }
 }
 
@@ -54,9 +65,8 @@ pub(crate) fn invitation(state: &State) -> [(String, bool); 3] {
     let so_far = &tree.line()[..=tree.position()];
     let did = |editor: EditorId, sent: bool| {
         so_far.iter().any(|&node| {
-            tree.step(node).is_some_and(|step| {
-                step.editor == editor && matches!(step.action, Action::Send(_)) == sent
-            })
+            tree.step(node)
+                .is_some_and(|step| step.editor() == Some(editor) && step.is_send() == sent)
         })
     };
     let both = |test: &dyn Fn(EditorId) -> bool| EditorId::BOTH.into_iter().all(test);
@@ -83,11 +93,12 @@ pub(crate) fn invitation(state: &State) -> [(String, bool); 3] {
 }
 
 /// What else there is to find out once both have written.
-pub(crate) const EXPERIMENTS: [&str; 4] = [
+pub(crate) const EXPERIMENTS: [&str; 5] = [
     "Step back to before the first write and let the other one write first.",
     "Untick send resourceVersion before the second write: nothing is compared.",
     "Send the second edit as a merge patch: it carries only what changed.",
     "Send it as an apply: now the server asks who owns the field.",
+    "Open the server's Watch, drop it, change the object twice, and resume.",
 ];
 
 /// What the step that led here did.
@@ -96,22 +107,22 @@ pub(crate) fn caption(state: &State) -> Words {
     let Some(step) = tree.step(tree.current()) else {
         return opening(state);
     };
+    let Some(me) = step.editor() else {
+        return watch::words::caption(state, step);
+    };
     match step.outcome() {
-        Outcome::Read => read(state, step),
-        Outcome::Written => written(state, step),
+        Outcome::Read | Outcome::Done => read(state, step, me),
+        Outcome::Written => written(state, step, me),
         Outcome::Unchanged => Words {
             title: "Accepted, and nothing changed.".to_owned(),
             text: vec![format!(
                 "The object as {} wants it is the object that is stored. It stays version {}.",
-                letter(step.editor),
+                letter(me),
                 step.after
             )],
-            next: Some(format!(
-                "Change a value in {} and send again.",
-                step.editor.name()
-            )),
+            next: Some(format!("Change a value in {} and send again.", me.name())),
         },
-        Outcome::Refused => refused(state, step),
+        Outcome::Refused => refused(state, step, me),
     }
 }
 
@@ -127,8 +138,8 @@ fn opening(state: &State) -> Words {
     }
 }
 
-fn read(state: &State, step: &Step) -> Words {
-    let (me, them) = (step.editor, other(step.editor));
+fn read(state: &State, step: &Step, me: EditorId) -> Words {
+    let them = other(me);
     let mine = read_version(state, me);
     if mine.is_some() && mine == read_version(state, them) {
         let version = step.after;
@@ -168,11 +179,10 @@ fn read(state: &State, step: &Step) -> Words {
     }
 }
 
-fn written(state: &State, step: &Step) -> Words {
-    let (me, them) = (step.editor, other(step.editor));
+fn written(state: &State, step: &Step, me: EditorId) -> Words {
+    let them = other(me);
     let unseen = step
-        .exchange
-        .facts
+        .facts()
         .iter()
         .any(|fact| matches!(fact, Fact::VersionNotSent(_)));
     let mut text = vec![if unseen {
@@ -221,9 +231,8 @@ fn written(state: &State, step: &Step) -> Words {
     }
 }
 
-fn refused(state: &State, step: &Step) -> Words {
-    let me = step.editor;
-    let differed = step.exchange.facts.iter().find_map(|fact| match fact {
+fn refused(state: &State, step: &Step, me: EditorId) -> Words {
+    let differed = step.facts().iter().find_map(|fact| match fact {
         Fact::VersionDiffered { sent, stored } => Some((*sent, *stored)),
         _ => None,
     });
@@ -252,8 +261,7 @@ fn refused(state: &State, step: &Step) -> Words {
         };
     }
     let owned = step
-        .exchange
-        .facts
+        .facts()
         .iter()
         .any(|fact| matches!(fact, Fact::OwnedByOther { .. }));
     if owned {
@@ -283,7 +291,7 @@ fn read_both(state: &State, version: u64) -> bool {
     EditorId::BOTH.into_iter().all(|editor| {
         tree.line()[..=tree.position()].iter().any(|&node| {
             tree.step(node).is_some_and(|step| {
-                step.editor == editor
+                step.editor() == Some(editor)
                     && step.after == version
                     && matches!(step.outcome(), Outcome::Read | Outcome::Written)
             })
@@ -304,7 +312,7 @@ pub(crate) fn last_write(tree: &RunTree) -> String {
         |step| {
             format!(
                 "Last write: {}, {}, {} → {}",
-                step.editor.name(),
+                actor(step),
                 strategy(step),
                 step.before,
                 step.after
@@ -316,11 +324,15 @@ pub(crate) fn last_write(tree: &RunTree) -> String {
 /// The pill on the server's lane: what the store did, and the tone of it.
 pub(crate) fn pill(step: &Step) -> Option<(String, &'static str)> {
     match step.outcome() {
-        Outcome::Read => None,
+        Outcome::Done if matches!(step.operation, Operation::Compact { .. }) => {
+            Some((format!("compacted {}", step.after), "plain"))
+        }
+        Outcome::Read | Outcome::Done => None,
+        Outcome::Refused if step.editor().is_none() => None,
         Outcome::Written => Some((format!("{} → {}", step.before, step.after), "ok")),
         Outcome::Unchanged => Some((format!("= {}", step.after), "plain")),
         Outcome::Refused => {
-            let text = step.exchange.facts.iter().find_map(|fact| match fact {
+            let text = step.facts().iter().find_map(|fact| match fact {
                 Fact::VersionDiffered { sent, stored } => Some(format!("{sent} ≠ {stored}")),
                 Fact::VersionRequired(stored) => Some(format!("? ≠ {stored}")),
                 Fact::OwnedByOther { .. } => Some("≠ owner".to_owned()),
@@ -333,7 +345,10 @@ pub(crate) fn pill(step: &Step) -> Option<(String, &'static str)> {
 
 /// The answer in the timeline: `200 OK · rv 101`.
 pub(crate) fn answer(step: &Step) -> String {
-    let line = step.exchange.status_line();
+    if step.editor().is_none() {
+        return watch::words::answer(step);
+    }
+    let line = step.status_line();
     match step.outcome() {
         Outcome::Refused => line,
         Outcome::Unchanged => format!("{line} · unchanged"),
@@ -343,14 +358,15 @@ pub(crate) fn answer(step: &Step) -> String {
 
 /// A step in one sentence, for those who hear the page.
 pub(crate) fn sentence(step: &Step) -> String {
-    let mut sentence = format!(
-        "{}: {}. {}.",
-        step.editor.name(),
-        step.headline(),
-        answer(step)
-    );
-    if let Some(message) = step.exchange.message() {
+    let mut sentence = format!("{}: {}.", actor(step), step.headline());
+    let answer = answer(step);
+    if !answer.is_empty() {
+        sentence.push_str(&format!(" {answer}."));
+    }
+    if let Some(message) = step.message() {
         sentence.push_str(&format!(" Refused: {message}"));
+    } else {
+        sentence.push_str(&watch::words::heard(step));
     }
     sentence
 }

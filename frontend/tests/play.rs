@@ -1,5 +1,6 @@
 //! The Play page, worked as a person works it, in a browser.
 
+#[allow(dead_code, reason = "each test file uses a part of it")]
 mod page;
 
 use page::Page;

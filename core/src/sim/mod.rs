@@ -1,13 +1,16 @@
-//! Two editors and a server: what they do, step by step, and every history that comes of it.
+//! Two editors, a watcher and a server: what they do, step by step, and every history that comes
+//! of it.
 
 mod run_tree;
 mod step;
 pub mod verdict;
+mod watcher;
 mod world;
 
 pub use run_tree::{NodeId, RunTree};
 pub use step::{Exchange, Outcome, Step};
-pub use world::{Action, Editor, EditorId, LoadError, World};
+pub use watcher::{Connection, Received, WatchAction, Watcher};
+pub use world::{Action, Editor, EditorId, LoadError, Operation, World};
 
 /// The Deployment of the Kubernetes documentation, which the page opens with.
 pub const NGINX: &str = include_str!("nginx.yaml");

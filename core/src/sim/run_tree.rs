@@ -1,7 +1,7 @@
 //! All histories of a session. Going back never destroys a future: doing something else there
 //! starts a branch.
 
-use super::{Action, EditorId, Step, World};
+use super::{Operation, Step, World};
 
 /// A moment in some history: an index into the tree. The root is 0.
 pub type NodeId = usize;
@@ -57,11 +57,16 @@ impl RunTree {
         self.current
     }
 
-    /// Lets an editor act here and goes on to what comes of it. What was done here before stays
-    /// as a branch. `None`, and nothing happens, if there is nothing to send yet.
-    pub fn act(&mut self, editor: EditorId, action: Action) -> Option<NodeId> {
+    /// The world that the tree begins with.
+    pub fn origin(&self) -> &World {
+        &self.nodes[0].world
+    }
+
+    /// Does something here and goes on to what comes of it. What was done here before stays as a
+    /// branch. `None`, and nothing happens, if it cannot be done now.
+    pub fn act(&mut self, operation: Operation) -> Option<NodeId> {
         let mut world = self.world().clone();
-        let step = world.act(editor, action)?;
+        let step = world.act(operation)?;
         let id = self.nodes.len();
         self.nodes.push(Node {
             parent: Some(self.current),
@@ -146,7 +151,7 @@ impl RunTree {
 mod tests {
     use super::*;
     use crate::client::{Strategy, Write, edit_scalar};
-    use crate::sim::{NGINX, Outcome};
+    use crate::sim::{Action, EditorId, NGINX, Outcome};
 
     fn edit(tree: &mut RunTree, editor: EditorId, pointer: &str, text: &str) {
         let copy = &mut tree.world_mut().editor_mut(editor).copy;
@@ -155,7 +160,9 @@ mod tests {
     }
 
     fn send(tree: &mut RunTree, editor: EditorId, write: Write) -> Outcome {
-        let node = tree.act(editor, Action::Send(write)).unwrap();
+        let node = tree
+            .act(Operation::Edit(editor, Action::Send(write)))
+            .unwrap();
         tree.step(node).unwrap().outcome()
     }
 
@@ -163,7 +170,7 @@ mod tests {
     fn both_want_to_write() -> RunTree {
         let mut tree = RunTree::new(World::load(NGINX).unwrap().0);
         for editor in EditorId::BOTH {
-            tree.act(editor, Action::Get).unwrap();
+            tree.act(Operation::Edit(editor, Action::Get)).unwrap();
         }
         edit(&mut tree, EditorId::A, "/spec/replicas", "5");
         edit(&mut tree, EditorId::B, "/spec/replicas", "2");
@@ -184,9 +191,9 @@ mod tests {
         );
         let step = tree.step(tree.current()).unwrap();
         assert_eq!(step.headline(), "PUT replicas 3→2 · if rv 100");
-        assert_eq!(step.exchange.status_line(), "409 Conflict");
+        assert_eq!(step.status_line(), "409 Conflict");
         assert_eq!(
-            step.exchange.message().unwrap(),
+            step.message().unwrap(),
             "Operation cannot be fulfilled on deployments.apps \"nginx-deployment\": the object has \
              been modified; please apply your changes to the latest version and try again"
         );
@@ -203,7 +210,7 @@ mod tests {
         let mut tree = both_want_to_write();
         send(&mut tree, EditorId::A, Write::default());
         send(&mut tree, EditorId::B, Write::default());
-        tree.act(EditorId::B, Action::Get).unwrap();
+        tree.act(Operation::Edit(EditorId::B, Action::Get)).unwrap();
         assert_eq!(
             send(&mut tree, EditorId::B, Write::default()),
             Outcome::Written
@@ -242,7 +249,6 @@ mod tests {
         let message = tree
             .step(tree.current())
             .unwrap()
-            .exchange
             .message()
             .unwrap()
             .to_owned();
@@ -282,7 +288,8 @@ mod tests {
     #[test]
     fn nothing_is_sent_before_something_was_read() {
         let mut tree = RunTree::new(World::load(NGINX).unwrap().0);
-        assert_eq!(tree.act(EditorId::A, Action::Send(Write::default())), None);
+        let send = Operation::Edit(EditorId::A, Action::Send(Write::default()));
+        assert_eq!(tree.act(send), None);
         assert_eq!(tree.line(), [0]);
     }
 }

@@ -1,14 +1,14 @@
-//! One atomic thing that happened: a request and its answer.
+//! One atomic thing that happened: a request and its answer, mostly.
 
 use std::sync::Arc;
 
 use http::{Method, Request, Response};
 use serde_json::Value;
 
-use super::{Action, EditorId};
+use super::{Action, EditorId, Operation, Received, WatchAction};
 use crate::object::{Metadata, text};
 use crate::render::{Change, changes};
-use crate::server::{Fact, Facts};
+use crate::server::{EventType, Fact, Facts};
 use crate::storage::Revision;
 
 /// A request and its answer, as they went over the wire.
@@ -26,7 +26,8 @@ pub struct Exchange {
     pub sent: Arc<Value>,
     /// The status code.
     pub code: u16,
-    /// The answer's body: the object, or a `metav1.Status`.
+    /// The answer's body: the object, or a `metav1.Status`. Of a watch the events that came at
+    /// once, as a list.
     pub received: Arc<Value>,
     /// The texts of the answer's Warning headers.
     pub warnings: Vec<String>,
@@ -45,17 +46,17 @@ pub enum Outcome {
     Unchanged,
     /// A request that was refused; nothing was stored.
     Refused,
+    /// Nothing was asked of the API: a connection was dropped, or etcd compacted.
+    Done,
 }
 
 /// One step of a history.
 #[derive(Clone, Debug)]
 pub struct Step {
-    /// Who did it.
-    pub editor: EditorId,
-    /// What was done.
-    pub action: Action,
-    /// What went over the wire.
-    pub exchange: Exchange,
+    /// What was done, and by whom.
+    pub operation: Operation,
+    /// What went over the wire, if anything did.
+    pub exchange: Option<Exchange>,
     /// What the write meant to change, compared with what its editor had read.
     pub edits: Vec<Change>,
     /// What the stored object lost and gained.
@@ -64,9 +65,18 @@ pub struct Step {
     pub before: Revision,
     /// The object's version after; 0 if there is none.
     pub after: Revision,
+    /// The events that reached the watcher.
+    pub arrived: Vec<Arc<Received>>,
 }
 
 impl Exchange {
+    /// A watch that was granted; what it brings is still to come.
+    pub(super) fn stream(request: &Request<Vec<u8>>) -> Self {
+        let mut exchange = Self::new(request, &Response::default());
+        exchange.received = Arc::new(Value::Array(Vec::new()));
+        exchange
+    }
+
     pub(super) fn new(request: &Request<Vec<u8>>, response: &Response<Vec<u8>>) -> Self {
         let header = |name: http::header::HeaderName| {
             let value = request.headers().get(name);
@@ -122,9 +132,8 @@ impl Exchange {
 
 impl Step {
     pub(super) fn new(
-        editor: EditorId,
-        action: Action,
-        exchange: Exchange,
+        operation: Operation,
+        exchange: Option<Exchange>,
         edits: Vec<Change>,
         stored: (Option<&Value>, Option<&Value>),
     ) -> Self {
@@ -142,21 +151,95 @@ impl Step {
             _ => Vec::new(),
         };
         Self {
-            editor,
-            action,
+            operation,
             exchange,
             edits,
             effect,
             before,
             after,
+            arrived: Vec::new(),
+        }
+    }
+
+    /// Notes what reached the watcher.
+    pub(super) fn arrive(&mut self, arrived: Vec<Arc<Received>>) {
+        if matches!(self.operation, Operation::Watch(_))
+            && let Some(exchange) = &mut self.exchange
+            && !arrived.is_empty()
+        {
+            let events = arrived.iter().map(|received| received.event.to_json());
+            exchange.received = Arc::new(events.collect());
+        }
+        self.arrived = arrived;
+    }
+
+    /// The editor who did it, if one did.
+    pub fn editor(&self) -> Option<EditorId> {
+        match self.operation {
+            Operation::Edit(editor, _) => Some(editor),
+            _ => None,
+        }
+    }
+
+    /// Whether an editor's edits were sent.
+    pub fn is_send(&self) -> bool {
+        matches!(self.operation, Operation::Edit(_, Action::Send(_)))
+    }
+
+    /// Whether a watch was granted.
+    pub fn is_stream(&self) -> bool {
+        matches!(
+            self.operation,
+            Operation::Watch(WatchAction::Open(_) | WatchAction::Resume)
+        ) && self
+            .exchange
+            .as_ref()
+            .is_some_and(|exchange| exchange.code < 400)
+    }
+
+    /// The error that a watch began with.
+    fn error(&self) -> Option<&Received> {
+        let mut arrived = self.arrived.iter().map(|received| &**received);
+        arrived.find(|received| {
+            matches!(self.operation, Operation::Watch(_))
+                && received.event.event_type == EventType::Error
+        })
+    }
+
+    /// Why it was answered so.
+    pub fn facts(&self) -> &[Fact] {
+        self.exchange
+            .as_ref()
+            .map(|exchange| exchange.facts.as_slice())
+            .unwrap_or_default()
+    }
+
+    /// `409 Conflict`; `410 Expired` for a watch that is granted only to say so; empty if nothing
+    /// was asked.
+    pub fn status_line(&self) -> String {
+        match (self.error(), &self.exchange) {
+            (Some(error), _) => error.status_line().unwrap_or_default(),
+            (None, Some(exchange)) => exchange.status_line(),
+            (None, None) => String::new(),
+        }
+    }
+
+    /// The server's message, where it refused.
+    pub fn message(&self) -> Option<&str> {
+        match self.error() {
+            Some(error) => error.message(),
+            None => self.exchange.as_ref()?.message(),
         }
     }
 
     /// What became of the request.
     pub fn outcome(&self) -> Outcome {
-        if self.exchange.code >= 400 {
+        let Some(exchange) = &self.exchange else {
+            return Outcome::Done;
+        };
+        if exchange.code >= 400 || self.error().is_some() {
             Outcome::Refused
-        } else if matches!(self.action, Action::Get) {
+        } else if !self.is_send() {
             Outcome::Read
         } else if self.before == self.after {
             Outcome::Unchanged
@@ -167,11 +250,15 @@ impl Step {
 
     /// What the request carries, in a few words: `PUT replicas 3→5 · if rv 100`.
     pub fn headline(&self) -> String {
-        let mut parts = vec![match self.exchange.content_type.as_str() {
+        let exchange = match (&self.operation, &self.exchange) {
+            (Operation::Edit(..), Some(exchange)) => exchange,
+            (operation, _) => return operation.to_string(),
+        };
+        let mut parts = vec![match exchange.content_type.as_str() {
             "application/apply-patch+yaml" => "APPLY".to_owned(),
-            _ => self.exchange.method.to_string(),
+            _ => exchange.method.to_string(),
         }];
-        if !matches!(self.action, Action::Get) {
+        if self.is_send() {
             let visible = |change: &&Change| !change.is_bookkeeping();
             let mut edits = self.edits.iter().filter(visible);
             match (edits.next(), edits.count()) {
@@ -181,7 +268,7 @@ impl Step {
             }
         }
         let mut headline = parts.join(" ");
-        if let Some(version) = self.exchange.precondition() {
+        if let Some(version) = exchange.precondition() {
             headline.push_str(&format!(" · if rv {version}"));
         }
         headline

@@ -1,4 +1,4 @@
-//! The server and its editors at one moment.
+//! The server, its editors and its watcher at one moment.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::step::{Exchange, Step};
+use super::watcher::{WatchAction, Watcher};
 use crate::client::{Manifest, ManifestError, WorkingCopy, Write, get_request};
 use crate::environment::Environment;
 use crate::object::{Metadata, text};
@@ -51,6 +52,39 @@ pub enum Action {
     Get,
     /// Send the edits.
     Send(Write),
+}
+
+/// Everything that takes a step, and who does it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Operation {
+    /// An editor acts.
+    Edit(EditorId, Action),
+    /// The watcher acts.
+    Watch(WatchAction),
+    /// Someone compacts etcd at its current revision.
+    Compact {
+        /// Whether the API server is restarted too, so that its watch cache is empty as well.
+        restart: bool,
+    },
+}
+
+impl fmt::Display for Operation {
+    /// A word or two: `GET`, `WATCH from 100`, `compact and restart`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Operation::Edit(_, Action::Get) => "GET",
+            Operation::Edit(_, Action::Send(_)) => "send",
+            Operation::Watch(WatchAction::Open(version)) if !version.is_empty() => {
+                return write!(f, "WATCH from {version}");
+            }
+            Operation::Watch(WatchAction::Open(_)) => "WATCH",
+            Operation::Watch(WatchAction::Resume) => "WATCH again",
+            Operation::Watch(WatchAction::Drop) => "connection dropped",
+            Operation::Watch(WatchAction::List) => "LIST",
+            Operation::Compact { restart: false } => "compact",
+            Operation::Compact { restart: true } => "compact and restart",
+        })
+    }
 }
 
 /// An editor at one moment.
@@ -98,18 +132,19 @@ impl From<ManifestError> for LoadError {
 /// The version that the first stored object gets.
 const FIRST_VERSION: Revision = 100;
 
-/// The server, the object that it is all about, and both editors. Cloning is cheap.
+/// The server, the object that it is all about, both editors and the watcher. Cloning is cheap.
 #[derive(Clone, Debug)]
 pub struct World {
     server: ApiServer,
     resource: Arc<Resource>,
     key: String,
     editors: [Editor; 2],
+    watcher: Watcher,
 }
 
 impl World {
-    /// A server that has just stored a manifest, and two editors who have not read it. Says which
-    /// fields of the manifest were dropped because the server owns them.
+    /// A server that has just stored a manifest, two editors who have not read it, and a watcher
+    /// who does not watch yet. Says which fields of the manifest were dropped because the server owns them.
     ///
     /// # Errors
     /// If the text is no manifest of a kind that is served, or the server refuses it.
@@ -137,6 +172,7 @@ impl World {
         let object = send(&mut server, &path, &manifest.object)?;
         let world = Self {
             key: key_of(&resource, &object),
+            watcher: Watcher::new(&resource, &object),
             server,
             resource,
             editors: Default::default(),
@@ -159,7 +195,31 @@ impl World {
         self.server.store().get(&self.key)
     }
 
-    /// Every stored version of the object, oldest first.
+    /// The watcher.
+    pub fn watcher(&self) -> &Watcher {
+        &self.watcher
+    }
+
+    /// How many changes of the object a watcher without a connection has not heard of.
+    pub fn missed(&self) -> usize {
+        let seen = self.watcher.seen().parse();
+        seen.map_or(0, |seen| self.revisions_after(seen).count())
+    }
+
+    /// Every revision at which the object changed, compacted or not, oldest first.
+    pub fn revisions(&self) -> impl Iterator<Item = Revision> {
+        self.revisions_after(0)
+    }
+
+    fn revisions_after(&self, revision: Revision) -> impl Iterator<Item = Revision> {
+        self.server
+            .store()
+            .log_after(revision)
+            .filter(|change| *change.key == *self.key)
+            .map(|change| change.revision)
+    }
+
+    /// Every version of the object that etcd still has, oldest first.
     pub fn versions(&self) -> impl DoubleEndedIterator<Item = &Version> {
         self.server.store().history(&self.key)
     }
@@ -170,9 +230,7 @@ impl World {
         let Some(read) = read.and_then(|version| version.parse::<Revision>().ok()) else {
             return 0;
         };
-        self.versions()
-            .filter(|version| version.revision > read)
-            .count()
+        self.revisions_after(read).count()
     }
 
     /// The kind of the object.
@@ -200,9 +258,41 @@ impl World {
         }
     }
 
-    /// Lets an editor act: sends the request and takes in the answer. `None` if there is nothing
-    /// to send yet.
-    pub fn act(&mut self, id: EditorId, action: Action) -> Option<Step> {
+    /// Does something, and lets the watcher hear of it. `None` if it cannot be done now.
+    pub fn act(&mut self, operation: Operation) -> Option<Step> {
+        let mut step = match operation {
+            Operation::Edit(id, action) => self.edit(id, action)?,
+            Operation::Watch(action) => self.watch(action)?,
+            Operation::Compact { restart } => self.compact(restart)?,
+        };
+        step.arrive(self.watcher.poll(&self.server));
+        Some(step)
+    }
+
+    fn watch(&mut self, action: WatchAction) -> Option<Step> {
+        let exchange = self.watcher.act(&mut self.server, &action)?;
+        Some(self.aside(Operation::Watch(action), exchange))
+    }
+
+    fn compact(&mut self, restart: bool) -> Option<Step> {
+        let newest = self.server.store().revision();
+        let compacted = self.server.compact(newest).is_ok();
+        if restart {
+            self.server.restart();
+        } else if !compacted {
+            return None;
+        }
+        Some(self.aside(Operation::Compact { restart }, None))
+    }
+
+    /// A step beside the object.
+    fn aside(&self, operation: Operation, exchange: Option<Exchange>) -> Step {
+        let stored = self.stored().map(|(_, object)| &**object);
+        Step::new(operation, exchange, Vec::new(), (stored, stored))
+    }
+
+    /// Sends an editor's request and takes in the answer.
+    fn edit(&mut self, id: EditorId, action: Action) -> Option<Step> {
         let request = self.preview(id, &action)?;
         self.server
             .environment_mut()
@@ -221,7 +311,8 @@ impl World {
         }
         let after = self.stored().map(|(_, object)| Arc::clone(object));
         let stored = (before.as_deref(), after.as_deref());
-        Some(Step::new(id, action, exchange, edits, stored))
+        let operation = Operation::Edit(id, action);
+        Some(Step::new(operation, Some(exchange), edits, stored))
     }
 }
 

@@ -40,6 +40,7 @@ fn change(change: &Change) -> Html {
 pub(crate) fn diff(step: &Step) -> Html {
     let empty = match step.outcome() {
         Outcome::Read => Some("A read changes nothing."),
+        Outcome::Done => Some("The stored object is as it was."),
         Outcome::Refused => Some("Refused: the stored object is as it was."),
         Outcome::Unchanged => Some("The result equals what is stored: nothing was written."),
         Outcome::Written if step.effect.is_empty() => {

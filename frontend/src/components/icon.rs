@@ -20,6 +20,7 @@ pub(crate) enum Icon {
     Up,
     Down,
     Load,
+    Eye,
 }
 
 /// Draws a sign; it says nothing to those who cannot see it.
@@ -42,6 +43,9 @@ pub(crate) fn icon(icon: Icon) -> Html {
         Icon::Undo => "M6 3 2.5 6.5 6 10M2.5 6.5H10a3.5 3.5 0 0 1 0 7H7",
         Icon::Up => "m4 10 4-4 4 4",
         Icon::Down => "m4 6 4 4 4-4",
+        Icon::Eye => {
+            "M1.5 8S4 3.5 8 3.5 14.5 8 14.5 8 12 12.5 8 12.5 1.5 8 1.5 8zM8 6.2a1.8 1.8 0 1 0 0 3.6 1.8 1.8 0 0 0 0-3.6z"
+        }
         Icon::Load => "M8 2v8M4.8 6.8 8 10l3.2-3.2M3 13.5h10",
     };
     let filled = matches!(

@@ -9,6 +9,7 @@ use super::tabs::{Tabs, panel_id, tabs};
 use super::why::{tone, why};
 use super::wire::{preview, wire};
 use crate::state::{InspectorTab, Msg, Sends, Store};
+use crate::words;
 
 const TABS: [(InspectorTab, &str); 3] = [
     (InspectorTab::Wire, "Wire"),
@@ -76,11 +77,11 @@ fn sheet_handle(store: &Store, step: Option<&Step>) -> Html {
             "nothing was sent yet".to_owned(),
         ),
         Some(step) => {
-            let rest = step.exchange.message().map_or_else(
-                || format!("{} {}", step.editor.name(), step.headline()),
+            let rest = step.message().map_or_else(
+                || format!("{} {}", words::actor(step), step.headline()),
                 |message| message.rsplit(": ").next().unwrap_or(message).to_owned(),
             );
-            (step.exchange.status_line(), tone(step.outcome()), rest)
+            (step.status_line(), tone(step.outcome()), rest)
         }
     };
     html! {

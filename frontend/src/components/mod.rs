@@ -19,6 +19,7 @@ mod tabs;
 mod timeline;
 mod transport;
 mod value_input;
+pub(crate) mod watch;
 mod why;
 mod wire;
 mod yaml_view;

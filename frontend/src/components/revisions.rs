@@ -26,7 +26,7 @@ pub(crate) fn revisions(store: &Store) -> Html {
             (Some(old), Some(new)) => changes(old, new),
             _ => Vec::new(),
         };
-        let writer = written.map(|(node, step)| (*node, step.editor));
+        let writer = written.and_then(|(node, step)| Some((*node, step.editor()?)));
         rows.push(row(store, version.revision, writer, &differs));
         before = version.object.as_deref();
     }

@@ -1,4 +1,4 @@
-//! The server: what is stored now, and every version before it.
+//! The server: what is stored now, every version before it, and what a watcher hears of it.
 
 use optimist_core::render::{Change, changes};
 use optimist_core::sim::Outcome;
@@ -6,13 +6,15 @@ use yew::{Html, html};
 
 use super::revisions::revisions;
 use super::tabs::{Tabs, panel_id, tabs};
+use super::watch;
 use super::yaml_view::{YamlView, yaml_view};
 use crate::state::{Lane, Msg, Sends, ServerTab, State, Store, View};
 use crate::words;
 
-const TABS: [(ServerTab, &str); 2] = [
+const TABS: [(ServerTab, &str); 3] = [
     (ServerTab::Object, "Object"),
     (ServerTab::Revisions, "Revisions"),
+    (ServerTab::Watch, "Watch"),
 ];
 
 /// What the step that led here changed in the store, and whose colour that has.
@@ -30,7 +32,7 @@ fn last_write(state: &State) -> (Vec<Change>, &'static str) {
         (Some(new), Some(old)) => changes(old, new),
         _ => Vec::new(),
     };
-    (marks, Lane::Editor(step.editor).slug())
+    (marks, words::slug(step))
 }
 
 pub(crate) fn server_card(store: &Store) -> Html {
@@ -56,6 +58,8 @@ pub(crate) fn server_card(store: &Store) -> Html {
             <div class="card-body" role="tabpanel" id={panel_id("server")}>
                 if store.server_tab == ServerTab::Revisions {
                     { revisions(store) }
+                } else if store.server_tab == ServerTab::Watch {
+                    { watch::stream(store) }
                 } else if let Some((_, object)) = stored {
                     { yaml_view(&YamlView {
                         store,
@@ -76,9 +80,13 @@ pub(crate) fn server_card(store: &Store) -> Html {
                     class: "segmented",
                     names: &TABS.map(|(_, name)| name),
                     chosen: chosen.unwrap_or(0),
-                    onchoose: store.on(|i: usize| Msg::ServerTab(TABS[i.min(1)].0)),
+                    onchoose: store.on(|i: usize| Msg::ServerTab(TABS[i.min(2)].0)),
                 }) }
-                <p class="last-write">{ words::last_write(&store.tree) }</p>
+                if store.server_tab == ServerTab::Watch {
+                    { watch::controls(store) }
+                } else {
+                    <p class="last-write">{ words::last_write(&store.tree) }</p>
+                }
             </div>
         </section>
     }

@@ -4,6 +4,7 @@ use optimist_core::sim::{EditorId, NodeId, Outcome, RunTree};
 use yew::{Callback, Html, MouseEvent, Properties, UseReducerDispatcher, classes, component, html};
 
 use super::icon::{Icon, icon};
+use super::watch::arrows::Events;
 use crate::state::{Lane, Msg, State};
 use crate::words;
 
@@ -29,11 +30,14 @@ pub(crate) struct Branch {
 pub(crate) struct StepRowProps {
     pub(crate) node: NodeId,
     pub(crate) phase: Phase,
-    pub(crate) editor: EditorId,
+    /// Whose step it is; `None` if it is the watcher's or nobody's.
+    pub(crate) editor: Option<EditorId>,
     pub(crate) outcome: Outcome,
     pub(crate) headline: String,
     pub(crate) answer: String,
     pub(crate) pill: Option<(String, &'static str)>,
+    /// What reached the watcher.
+    pub(crate) events: Events,
     /// For those who hear the page.
     pub(crate) sentence: String,
     /// The histories that fork here; empty where there is only one.
@@ -58,7 +62,7 @@ pub(crate) fn row(
             let step = tree.step(sibling)?;
             Some(Branch {
                 node: sibling,
-                label: format!("{}: {}", step.editor.name(), step.headline()),
+                label: format!("{}: {}", words::actor(step), step.headline()),
                 shown: sibling == node,
             })
         });
@@ -69,7 +73,8 @@ pub(crate) fn row(
             std::cmp::Ordering::Equal => Phase::Current,
             std::cmp::Ordering::Greater => Phase::Future,
         },
-        editor: step.editor,
+        editor: step.editor(),
+        events: Events::of(&step.arrived),
         outcome: step.outcome(),
         headline: step.headline(),
         answer: words::answer(step),
@@ -92,15 +97,23 @@ pub(crate) fn StepRow(props: &StepRowProps) -> Html {
         Outcome::Written => "written",
         Outcome::Unchanged => "unchanged",
         Outcome::Refused => "refused",
+        Outcome::Done => "done",
     };
-    let slug = Lane::Editor(props.editor).slug();
+    let slug = props
+        .editor
+        .map_or("watch", |editor| Lane::Editor(editor).slug());
+    let lines = props.events.lines();
     let node = props.node;
     let go = |node: NodeId| {
         let dispatcher = props.dispatcher.clone();
         Callback::from(move |_: MouseEvent| dispatcher.dispatch(Msg::Go(node)))
     };
     html! {
-        <li class={classes!("step", slug, phase, outcome)} id={format!("step-{node}")}>
+        <li
+            class={classes!("step", slug, phase, outcome)}
+            id={format!("step-{node}")}
+            style={(lines > 0).then(|| format!("--heard:{lines}"))}
+        >
             <button
                 type="button"
                 class="step-button"
@@ -110,7 +123,9 @@ pub(crate) fn StepRow(props: &StepRowProps) -> Html {
             >
                 <span class="half">
                     <span class="ask">{ props.headline.clone() }</span>
-                    { arrows(props.editor) }
+                    if props.outcome != Outcome::Done {
+                        { arrows(props.editor) }
+                    }
                     <span class="answer">
                         { props.answer.clone() }
                         if props.outcome == Outcome::Written {
@@ -123,6 +138,9 @@ pub(crate) fn StepRow(props: &StepRowProps) -> Html {
                 </span>
                 if let Some((text, tone)) = &props.pill {
                     <span class={classes!("pill", *tone)}>{ text.clone() }</span>
+                }
+                if lines > 0 {
+                    { props.events.draw() }
                 }
             </button>
             if !props.branches.is_empty() {
@@ -149,10 +167,10 @@ pub(crate) fn StepRow(props: &StepRowProps) -> Html {
 }
 
 /// The request slants down to the server, its answer back: time runs downwards.
-fn arrows(editor: EditorId) -> Html {
+fn arrows(editor: Option<EditorId>) -> Html {
     let (near, far, head, tail) = match editor {
-        EditorId::A => ("0%", "100%", "M0 0-9-4.5V4.5z", "M0 0 9-4.5V4.5z"),
-        EditorId::B => ("100%", "0%", "M0 0 9-4.5V4.5z", "M0 0-9-4.5V4.5z"),
+        Some(EditorId::A) => ("0%", "100%", "M0 0-9-4.5V4.5z", "M0 0 9-4.5V4.5z"),
+        Some(EditorId::B) | None => ("100%", "0%", "M0 0 9-4.5V4.5z", "M0 0-9-4.5V4.5z"),
     };
     html! {
         <svg class="arrows" height="44" aria-hidden="true">

@@ -15,8 +15,8 @@ pub(crate) fn timeline(store: &Store) -> Html {
         .filter_map(|(i, pair)| row(tree, (i + 1, pair[1]), pair[0], &dispatcher))
         .collect();
     let start = tree.current() == 0;
-    let first = store
-        .world()
+    let first = tree
+        .origin()
         .versions()
         .next()
         .map_or(0, |version| version.revision);

@@ -7,7 +7,7 @@ use yew::{Html, InputEvent, classes, html};
 
 use super::fold::counted;
 use super::icon::{Icon, icon};
-use crate::state::{Lane, Msg, Sends, Store};
+use crate::state::{Msg, Sends, Store};
 use crate::words;
 
 /// With more steps than this, marks are ticks: a long history must not cost an element a step.
@@ -20,7 +20,11 @@ pub(crate) fn transport(store: &Store) -> Html {
     let conflicts = line[..=here]
         .iter()
         .filter_map(|&node| tree.step(node))
-        .filter(|step| step.exchange.code == 409)
+        .filter(|step| {
+            step.exchange
+                .as_ref()
+                .is_some_and(|exchange| exchange.code == 409)
+        })
         .count();
     let button = |msg: Msg, label: &'static str, class: &'static str, sign, off: bool| {
         html! {
@@ -66,7 +70,7 @@ fn scrubber(store: &Store, line: &[NodeId], here: usize) -> Html {
     let share = |position: usize| position as f64 / last.max(1) as f64;
     let mark = |(position, node): (usize, &NodeId)| {
         let step = store.tree.step(*node);
-        let slug = step.map_or("start", |step| Lane::Editor(step.editor).slug());
+        let slug = step.map_or("start", words::slug);
         let refused = step.is_some_and(|step| step.outcome() == Outcome::Refused);
         let class = classes!(
             "mark",
@@ -116,21 +120,23 @@ fn scrubber(store: &Store, line: &[NodeId], here: usize) -> Html {
     }
 }
 
-/// All steps as three paths: A's, B's and the refused.
+/// All steps as four paths: A's, B's, the refused, and those of neither.
 fn ticks(store: &Store, line: &[NodeId]) -> Html {
     let mut paths = [
         ("a", String::new()),
         ("b", String::new()),
         ("refused", String::new()),
+        ("server", String::new()),
     ];
     for (position, &node) in line.iter().enumerate() {
         let Some(step) = store.tree.step(node) else {
             continue;
         };
-        let (path, reach) = match (step.outcome(), step.editor) {
+        let (path, reach) = match (step.outcome(), step.editor()) {
             (Outcome::Refused, _) => (2, "-4V14"),
-            (_, EditorId::A) => (0, " 0V5"),
-            (_, EditorId::B) => (1, " 5V10"),
+            (_, Some(EditorId::A)) => (0, " 0V5"),
+            (_, Some(EditorId::B)) => (1, " 5V10"),
+            (_, None) => (3, " 3V7"),
         };
         paths[path].1.push_str(&format!("M{position}{reach}"));
     }

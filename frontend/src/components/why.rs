@@ -3,19 +3,18 @@
 use optimist_core::sim::{Outcome, Step};
 use yew::{Html, classes, html};
 
+use super::watch;
+
 /// The facts of a step, or the server's own words where it noted none.
 fn facts(step: &Step) -> Vec<String> {
-    let facts: Vec<String> = step
-        .exchange
-        .facts
-        .iter()
-        .map(ToString::to_string)
-        .collect();
+    if step.editor().is_none() {
+        return watch::words::why(step);
+    }
+    let facts: Vec<String> = step.facts().iter().map(ToString::to_string).collect();
     if !facts.is_empty() {
         return facts;
     }
     let message = step
-        .exchange
         .message()
         .map(|message| format!("The server says: {message}"));
     message.into_iter().collect()
@@ -24,7 +23,7 @@ fn facts(step: &Step) -> Vec<String> {
 /// The tone of an outcome.
 pub(crate) fn tone(outcome: Outcome) -> &'static str {
     match outcome {
-        Outcome::Read | Outcome::Unchanged => "plain",
+        Outcome::Read | Outcome::Unchanged | Outcome::Done => "plain",
         Outcome::Written => "ok",
         Outcome::Refused => "refused",
     }

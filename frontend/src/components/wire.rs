@@ -8,6 +8,7 @@ use yew::{Html, classes, html};
 use super::json_view::{JsonView, json_view};
 use super::why::tone;
 use crate::state::{Lane, Store, View};
+use crate::words;
 
 fn places(changes: &[Change]) -> Vec<String> {
     let changes = changes.iter().map(|change| change.pointer.clone());
@@ -31,12 +32,30 @@ fn request_line(method: &str, target: &str, content_type: &str, slug: &'static s
     }
 }
 
+/// What matters in the first event of a stream.
+const EVENT: [&str; 4] = [
+    "/0/object/code",
+    "/0/object/reason",
+    "/0/object/message",
+    "/0/object/metadata/resourceVersion",
+];
+
 /// A step over the wire.
 pub(crate) fn wire(store: &Store, step: &Step) -> Html {
-    let exchange = &step.exchange;
-    let slug = Lane::Editor(step.editor).slug();
+    let Some(exchange) = &step.exchange else {
+        return html! {
+            <div class="empty"><p>{ "No request of the API: nothing went over the wire." }</p></div>
+        };
+    };
+    let slug = words::slug(step);
     let refused = step.outcome() == Outcome::Refused;
-    let answer = if refused {
+    let answer = if !step.arrived.is_empty() && step.editor().is_none() {
+        let events = 0..step.arrived.len();
+        events
+            .map(|i| format!("/{i}/type"))
+            .chain(EVENT.map(str::to_owned))
+            .collect()
+    } else if refused {
         ["/reason", "/code", "/message", "/details/causes"]
             .map(str::to_owned)
             .to_vec()
@@ -50,6 +69,9 @@ pub(crate) fn wire(store: &Store, step: &Step) -> Html {
                 { json_view(&JsonView { store, view: View::Request, label: "Request body", body: &exchange.sent, emphasis: places(&step.edits), refused: false }) }
             }
             <p class={classes!("status-line", tone(step.outcome()))}>{ exchange.status_line() }</p>
+            if step.is_stream() {
+                <p class="muted">{ "The answer stays open. Each event is a line of its own; at once came:" }</p>
+            }
             { for exchange.warnings.iter().map(|warning| html! {
                 <p class="warning">{ format!("Warning: {warning}") }</p>
             }) }

@@ -84,6 +84,17 @@ impl Page {
         settle().await;
     }
 
+    /// Chooses in a select.
+    pub async fn choose(&self, label: &str, value: &str) {
+        let select: HtmlInputElement = self.region(label).unchecked_into();
+        select.set_value(value);
+        let init = EventInit::new();
+        init.set_bubbles(true);
+        let event = Event::new_with_event_init_dict("change", &init).unwrap();
+        select.dispatch_event(&event).unwrap();
+        settle().await;
+    }
+
     /// Clicks a value of a working copy, types over it and presses Enter.
     pub async fn set(&self, editor: &str, field: &str, value: &str) {
         self.press(editor, &format!("{field}: ")).await;

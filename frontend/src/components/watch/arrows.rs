@@ -1,0 +1,60 @@
+//! Watching in the timeline: events leave the server's lane for the eye beside it.
+
+use std::sync::Arc;
+
+use optimist_core::server::EventType;
+use optimist_core::sim::Received;
+use yew::{Html, classes, html};
+
+use super::words;
+use crate::components::icon::{Icon, icon};
+
+/// More events than this in one step are counted, not drawn.
+const DRAWN: usize = 3;
+
+/// What a row needs to draw the events of its step.
+#[derive(Clone, PartialEq)]
+pub(crate) struct Events {
+    /// Their words, and whether they are errors.
+    drawn: Vec<(String, bool)>,
+    more: usize,
+}
+
+impl Events {
+    pub(crate) fn of(arrived: &[Arc<Received>]) -> Self {
+        let drawn = arrived.iter().take(DRAWN).map(|received| {
+            let is_error = received.event.event_type == EventType::Error;
+            (words::event(received), is_error)
+        });
+        Self {
+            drawn: drawn.collect(),
+            more: arrived.len().saturating_sub(DRAWN),
+        }
+    }
+
+    /// How many lines they take.
+    pub(crate) fn lines(&self) -> usize {
+        self.drawn.len() + usize::from(self.more > 0)
+    }
+
+    /// The arrows. What they say is in the sentence of the step.
+    pub(crate) fn draw(&self) -> Html {
+        html! {
+            <span class="heard" aria-hidden="true">
+                { for self.drawn.iter().map(|(text, is_error)| html! {
+                    <span class={classes!("heard-event", is_error.then_some("refused"))}>
+                        <svg width="46" height="10">
+                            <line x1="0" y1="5" x2="40" y2="5" />
+                            <path d="M46 5 37 .5v9z" />
+                        </svg>
+                        { icon(Icon::Eye) }
+                        <span>{ text.clone() }</span>
+                    </span>
+                }) }
+                if self.more > 0 {
+                    <span class="heard-event more">{ format!("and {} more", self.more) }</span>
+                }
+            </span>
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! The server's *Watch* view: what reaches a watcher, and what it does when nothing does.
+
+pub(crate) mod arrows;
+pub(crate) mod words;
+
+use optimist_core::server::EventType;
+use optimist_core::sim::{Connection, Operation, Received, WatchAction, World};
+use wasm_bindgen::JsCast;
+use web_sys::HtmlInputElement;
+use yew::{Event, Html, TargetCast, classes, html};
+
+use crate::state::{Msg, Sends, Store};
+
+/// So many of the last versions are offered to watch from, and so many events are shown.
+const OFFERED: usize = 50;
+
+/// The stream, newest last and in sight.
+pub(crate) fn stream(store: &Store) -> Html {
+    let world = store.world();
+    let watcher = world.watcher();
+    let received = watcher.received();
+    let older = received.len().saturating_sub(OFFERED);
+    let now: Vec<_> = store
+        .tree
+        .step(store.tree.current())
+        .map(|step| step.arrived.iter().collect())
+        .unwrap_or_default();
+    let fresh = received.len() - now.len().min(received.len());
+    let (state, tone) = words::state(world);
+    html! {
+        <div class="watch">
+            <p class={classes!("watch-state", tone)}>{ state }</p>
+            <div class="yaml" role="region" tabindex="0" aria-label="Events of the watch">
+                if received.is_empty() {
+                    <p class="muted watch-empty">{ words::EMPTY }</p>
+                }
+                if older > 0 {
+                    <p class="muted">{ format!("{older} earlier") }</p>
+                }
+                <ol class="events">
+                    { for received.iter().enumerate().skip(older).map(|(i, received)| {
+                        event(received, i >= fresh)
+                    }) }
+                </ol>
+            </div>
+        </div>
+    }
+}
+
+fn event(received: &Received, fresh: bool) -> Html {
+    let refused = received.event.event_type == EventType::Error;
+    html! {
+        <li class={classes!("event", fresh.then_some("fresh"), refused.then_some("refused"))}>
+            <div class="event-head">
+                <b>{ received.event.event_type.as_str() }</b>
+                <span>{ words::version(received) }</span>
+            </div>
+            { for received.effect.iter().take(4).map(|change| html! {
+                <div class="change">{ change.to_string() }</div>
+            }) }
+            if received.effect.len() > 4 {
+                <div class="muted">{ format!("and {} more", received.effect.len() - 4) }</div>
+            }
+            if refused {
+                <div class="change">{ received.message().unwrap_or_default().to_owned() }</div>
+            }
+        </li>
+    }
+}
+
+/// What the watcher can do now, and how its past is taken from it.
+pub(crate) fn controls(store: &Store) -> Html {
+    let world = store.world();
+    let compacted = world.server().store();
+    let compacted = compacted.compacted() == compacted.revision();
+    let restart = store.restart;
+    html! {
+        <>
+            <div class="watch-row">
+                { version_select(store) }
+                { for presses(world, chosen(store)).into_iter().map(|press| {
+                    html! {
+                        <button
+                            type="button"
+                            class={classes!("button", press.primary.then_some("primary"))}
+                            title={press.title}
+                            onclick={store.sends(Msg::Act(Operation::Watch(press.action)))}
+                        >
+                            { press.name }
+                        </button>
+                    }
+                }) }
+            </div>
+            <div class="watch-row">
+                <button
+                    type="button"
+                    class="button"
+                    title="Let etcd forget every version but the current one"
+                    disabled={compacted && !restart}
+                    onclick={store.sends(Msg::Act(Operation::Compact { restart }))}
+                >
+                    { "Compact" }
+                </button>
+                <label class="check" title="Its watch cache remembers what etcd forgets, until it restarts">
+                    <input
+                        type="checkbox"
+                        checked={restart}
+                        onchange={store.on(|event: Event| {
+                            let input = event.target_dyn_into::<HtmlInputElement>();
+                            Msg::Restart(input.is_some_and(|input| input.checked()))
+                        })}
+                    />
+                    <span>{ "restart the server too" }</span>
+                </label>
+            </div>
+        </>
+    }
+}
+
+/// A button of the watcher.
+struct Press {
+    name: String,
+    title: &'static str,
+    primary: bool,
+    action: WatchAction,
+}
+
+fn presses(world: &World, from: &str) -> Vec<Press> {
+    let watcher = world.watcher();
+    let open = |name: &str, primary| Press {
+        name: name.to_owned(),
+        title: "Open a watch from the chosen version",
+        primary,
+        action: WatchAction::Open(from.to_owned()),
+    };
+    match watcher.connection() {
+        Connection::None => vec![open("Open", true)],
+        Connection::Open { .. } => vec![
+            open("Open", false),
+            Press {
+                name: "Drop".to_owned(),
+                title: "Let the connection go, as a network does",
+                primary: true,
+                action: WatchAction::Drop,
+            },
+        ],
+        Connection::Failed { .. } => vec![
+            open("Open", false),
+            Press {
+                name: "List again".to_owned(),
+                title: "What a reflector does: list, then watch from the list's version",
+                primary: true,
+                action: WatchAction::List,
+            },
+        ],
+        Connection::Dropped | Connection::Closed | Connection::Listed => vec![
+            open("Open", false),
+            Press {
+                name: match watcher.seen() {
+                    "" => "Resume".to_owned(),
+                    seen => format!("Resume {seen}"),
+                },
+                title: "Open a watch from the last version that was seen",
+                primary: true,
+                action: WatchAction::Resume,
+            },
+        ],
+    }
+}
+
+/// The chosen resourceVersion, if it is there in this history.
+fn chosen(store: &Store) -> &str {
+    let chosen = store.watch_from.as_str();
+    let newest = store.world().server().store().revision();
+    let is_future = chosen.parse().is_ok_and(|version: u64| version > newest);
+    if is_future { "" } else { chosen }
+}
+
+fn version_select(store: &Store) -> Html {
+    let mut versions: Vec<String> = store
+        .world()
+        .revisions()
+        .map(|version| version.to_string())
+        .collect();
+    versions.drain(1..versions.len().saturating_sub(OFFERED).max(1));
+    versions.reverse();
+    let names = [("", "from now".to_owned()), ("0", "from 0".to_owned())];
+    let names = names.map(|(value, name)| (value.to_owned(), name));
+    let versions = versions
+        .into_iter()
+        .map(|version| (version.clone(), format!("from {version}")));
+    let onchange = store.on(|event: Event| {
+        // A select's value is read as an input's is; its own type would be one more binding.
+        let select = event
+            .target()
+            .map(JsCast::unchecked_into::<HtmlInputElement>);
+        Msg::WatchFrom(select.map(|select| select.value()).unwrap_or_default())
+    });
+    html! {
+        <select
+            class="button"
+            aria-label="resourceVersion to watch from"
+            title="from now: no resourceVersion; from 0: whatever the cache has; from a version: every change after it"
+            {onchange}
+        >
+            { for names.into_iter().chain(versions).map(|(value, name)| {
+                let selected = value == chosen(store);
+                // With a key, so that what is chosen stays what it says.
+                html! { <option key={value.clone()} {selected} {value}>{ name }</option> }
+            }) }
+        </select>
+    }
+}
