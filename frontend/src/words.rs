@@ -343,6 +343,15 @@ pub(crate) fn pill(step: &Step) -> Option<(String, &'static str)> {
     }
 }
 
+/// What the timeline says was asked. The pill of a compaction says what it is.
+pub(crate) fn ask(step: &Step) -> String {
+    match step.operation {
+        Operation::Compact { restart: true } => "server restarted".to_owned(),
+        Operation::Compact { restart: false } => String::new(),
+        _ => step.headline(),
+    }
+}
+
 /// The answer in the timeline: `200 OK · rv 101`.
 pub(crate) fn answer(step: &Step) -> String {
     if step.editor().is_none() {

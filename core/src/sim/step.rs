@@ -248,10 +248,16 @@ impl Step {
         }
     }
 
-    /// What the request carries, in a few words: `PUT replicas 3→5 · if rv 100`.
+    /// What the request carries, in a few words: `PUT replicas 3→5 · if rv 100`, `WATCH from 100`.
     pub fn headline(&self) -> String {
         let exchange = match (&self.operation, &self.exchange) {
             (Operation::Edit(..), Some(exchange)) => exchange,
+            (Operation::Watch(WatchAction::Resume), Some(exchange)) => {
+                let from = exchange.target.split_once("resourceVersion=");
+                let from = from.and_then(|(_, rest)| rest.split('&').next());
+                let from = from.unwrap_or_default().to_owned();
+                return Operation::Watch(WatchAction::Open(from)).to_string();
+            }
             (operation, _) => return operation.to_string(),
         };
         let mut parts = vec![match exchange.content_type.as_str() {

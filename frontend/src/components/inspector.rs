@@ -79,7 +79,11 @@ fn sheet_handle(store: &Store, step: Option<&Step>) -> Html {
         Some(step) => {
             let rest = step.message().map_or_else(
                 || format!("{} {}", words::actor(step), step.headline()),
-                |message| message.rsplit(": ").next().unwrap_or(message).to_owned(),
+                // The last part of what an editor is told says it; a watcher is told little.
+                |message| match (step.editor(), message.rsplit_once(": ")) {
+                    (Some(_), Some((_, last))) => last.to_owned(),
+                    _ => message.to_owned(),
+                },
             );
             (step.status_line(), tone(step.outcome()), rest)
         }

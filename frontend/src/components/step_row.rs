@@ -76,7 +76,7 @@ pub(crate) fn row(
         editor: step.editor(),
         events: Events::of(&step.arrived),
         outcome: step.outcome(),
-        headline: step.headline(),
+        headline: words::ask(step),
         answer: words::answer(step),
         pill: words::pill(step),
         sentence: format!("Step {position}. {}", words::sentence(step)),

@@ -32,6 +32,9 @@ fn request_line(method: &str, target: &str, content_type: &str, slug: &'static s
     }
 }
 
+const STREAM: &str = "The answer stays open. Each event is a line of its own; at once came:";
+const STREAM_ENDED: &str = "Granted, and ended by its first event:";
+
 /// What matters in the first event of a stream.
 const EVENT: [&str; 4] = [
     "/0/object/code",
@@ -68,9 +71,9 @@ pub(crate) fn wire(store: &Store, step: &Step) -> Html {
             if *exchange.sent != Value::Null {
                 { json_view(&JsonView { store, view: View::Request, label: "Request body", body: &exchange.sent, emphasis: places(&step.edits), refused: false }) }
             }
-            <p class={classes!("status-line", tone(step.outcome()))}>{ exchange.status_line() }</p>
+            <p class={classes!("status-line", if exchange.code < 400 && refused { "plain" } else { tone(step.outcome()) })}>{ exchange.status_line() }</p>
             if step.is_stream() {
-                <p class="muted">{ "The answer stays open. Each event is a line of its own; at once came:" }</p>
+                <p class="muted">{ if refused { STREAM_ENDED } else { STREAM } }</p>
             }
             { for exchange.warnings.iter().map(|warning| html! {
                 <p class="warning">{ format!("Warning: {warning}") }</p>

@@ -28,7 +28,7 @@ pub(crate) fn stream(store: &Store) -> Html {
     let fresh = received.len() - now.len().min(received.len());
     let (state, tone) = words::state(world);
     html! {
-        <div class="watch">
+        <div class="watch-view">
             <p class={classes!("watch-state", tone)}>{ state }</p>
             <div class="yaml" role="region" tabindex="0" aria-label="Events of the watch">
                 if received.is_empty() {
@@ -184,11 +184,11 @@ fn version_select(store: &Store) -> Html {
         .collect();
     versions.drain(1..versions.len().saturating_sub(OFFERED).max(1));
     versions.reverse();
-    let names = [("", "from now".to_owned()), ("0", "from 0".to_owned())];
+    let names = [("", "now".to_owned()), ("0", "rv 0".to_owned())];
     let names = names.map(|(value, name)| (value.to_owned(), name));
     let versions = versions
         .into_iter()
-        .map(|version| (version.clone(), format!("from {version}")));
+        .map(|version| (version.clone(), format!("rv {version}")));
     let onchange = store.on(|event: Event| {
         // A select's value is read as an input's is; its own type would be one more binding.
         let select = event
@@ -200,7 +200,7 @@ fn version_select(store: &Store) -> Html {
         <select
             class="button"
             aria-label="resourceVersion to watch from"
-            title="from now: no resourceVersion; from 0: whatever the cache has; from a version: every change after it"
+            title="now: no resourceVersion; 0: whatever the cache has; a version: every change after it"
             {onchange}
         >
             { for names.into_iter().chain(versions).map(|(value, name)| {
