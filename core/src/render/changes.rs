@@ -18,8 +18,7 @@ pub struct Change {
 impl Change {
     /// The last part of the path: `replicas`.
     pub fn field(&self) -> String {
-        let last = self.pointer.rsplit('/').next().unwrap_or_default();
-        last.replace("~1", "/").replace("~0", "~")
+        unescape(self.pointer.rsplit('/').next().unwrap_or_default())
     }
 
     /// Whether it is in a field that every write moves, so that nobody means it.
@@ -44,6 +43,11 @@ impl fmt::Display for Change {
             (_, None) => write!(f, "−{field}"),
         }
     }
+}
+
+/// A member's name, as a part of a JSON pointer has it.
+pub(super) fn unescape(part: &str) -> String {
+    part.replace("~1", "/").replace("~0", "~")
 }
 
 fn brief(value: &Value) -> String {
