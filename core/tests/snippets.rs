@@ -50,7 +50,7 @@ impl Sent<'_> {
     }
 
     fn kubectl(&self) -> String {
-        self.with(&Resources::builtin(), |call| kubectl(call))
+        self.with(&Resources::builtin(), kubectl)
     }
 }
 
@@ -140,7 +140,7 @@ fn a_request_of_kubectl_gives_the_command_that_sent_it() {
             content_type: request["content_type"].as_str().unwrap_or_default(),
             body,
         };
-        let rendered = sent.with(server.resources(), |call| kubectl(call));
+        let rendered = sent.with(server.resources(), kubectl);
         let (arguments, input) = run(&rendered);
         let has = |flag: &str| arguments.iter().any(|argument| argument == flag);
         assert_eq!(arguments[0], verb, "{command}\n{rendered}");

@@ -1,8 +1,8 @@
 //! A request as Go code that sends it with `k8s.io/client-go`.
 
 mod fields;
+mod imports;
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -12,6 +12,7 @@ use super::edits::{Edit, edits};
 use crate::go::quote;
 use crate::object::{Metadata, text};
 use crate::server::{Definition, Resource};
+use imports::Imports;
 
 /// A Go function that sends a request: with the typed client for built-in kinds, with the dynamic
 /// one for others.
@@ -36,70 +37,6 @@ struct Go<'a> {
     call: &'a Call<'a>,
     request: &'a Request<'a>,
     imports: Imports,
-}
-
-/// The packages that the code names.
-#[derive(Default)]
-struct Imports(BTreeSet<String>);
-
-impl Imports {
-    fn add(&mut self, package: &str) {
-        self.0.insert(format!("{}", quote(package)));
-    }
-
-    /// A package under a name of its own.
-    fn add_as(&mut self, name: &str, package: &str) -> String {
-        self.0.insert(format!("{name} {}", quote(package)));
-        name.to_owned()
-    }
-
-    fn meta(&mut self) -> String {
-        self.add_as("metav1", "k8s.io/apimachinery/pkg/apis/meta/v1")
-    }
-
-    /// The package of a built-in type.
-    fn package_of(&mut self, ty: &str) -> String {
-        match ty {
-            "ObjectMeta"
-            | "OwnerReference"
-            | "ManagedFieldsEntry"
-            | "LabelSelector"
-            | "LabelSelectorRequirement"
-            | "Condition" => self.meta(),
-            "Lease" | "LeaseSpec" => self.add_as("coordinationv1", "k8s.io/api/coordination/v1"),
-            "Scale" | "ScaleSpec" | "ScaleStatus" => {
-                self.add_as("autoscalingv1", "k8s.io/api/autoscaling/v1")
-            }
-            "RollingUpdateDeployment" => self.add_as("appsv1", "k8s.io/api/apps/v1"),
-            ty if ty.starts_with("Deployment") => self.add_as("appsv1", "k8s.io/api/apps/v1"),
-            _ => self.add_as("corev1", "k8s.io/api/core/v1"),
-        }
-    }
-
-    /// As gofmt has it: the standard library first.
-    fn render(&self) -> String {
-        let path = |line: &String| line.split('"').nth(1).unwrap_or_default().to_owned();
-        let (mut other, mut standard): (Vec<&String>, Vec<&String>) =
-            self.0.iter().partition(|line| {
-                path(line)
-                    .split('/')
-                    .next()
-                    .is_some_and(|p| p.contains('.'))
-            });
-        other.sort_by_key(|line| path(line));
-        standard.sort_by_key(|line| path(line));
-        let mut out = "import (\n".to_owned();
-        for (i, group) in [standard, other].iter().enumerate() {
-            if i > 0 && !group.is_empty() {
-                out.push('\n');
-            }
-            for line in group {
-                out.push_str(&format!("\t{line}\n"));
-            }
-        }
-        out.push_str(")\n");
-        out
-    }
 }
 
 impl Go<'_> {

@@ -18,9 +18,10 @@ use crate::schema::{Struct, Type};
 /// # Errors
 /// Where the client gives up too: in an object or list that differs and whose field the kind does
 /// not have, and over items without their merge key.
-pub fn strategic_diff(read: &JsonMap, edited: &JsonMap, root: &Arc<Struct>) -> Outcome<JsonMap> {
+pub fn strategic_diff(read: &Value, edited: &Value, root: &Arc<Struct>) -> Outcome<Value> {
     let ty = Type::Struct(Arc::clone(root));
-    diff_maps(read, edited, Shape::new(&ty, false), false)
+    let (read, edited) = (lists::as_map(read)?, lists::as_map(edited)?);
+    diff_maps(read, edited, Shape::new(&ty, false), false).map(Value::Object)
 }
 
 fn diff_maps(

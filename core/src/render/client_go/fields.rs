@@ -2,7 +2,7 @@
 
 use serde_json::{Number, Value};
 
-use super::Imports;
+use super::imports::Imports;
 use crate::go;
 use crate::patch::named_type;
 use crate::render::call::json;

@@ -2,8 +2,9 @@
 
 use serde_json::Value;
 
+use super::literal::{literal, string};
 use crate::render::edits::Edit;
-use crate::schema::{Scalar, Struct, Type};
+use crate::schema::{Omit, Scalar, Struct, Type};
 
 /// A place in an object: what Rust calls it, and what is known of it.
 struct Place<'a> {
@@ -31,7 +32,7 @@ pub(super) fn assign(variable: &str, root: &Struct, edit: &Edit) -> Option<Strin
     let value = match simple(place.ty, value) {
         Some(simple) if place.optional => format!("Some({simple})"),
         Some(simple) => simple,
-        None => format!("serde_json::from_value({})?", super::literal(value)),
+        None => format!("serde_json::from_value({})?", literal(value)),
     };
     Some(match place.in_map {
         Some((map, key)) => format!("{map}.insert({key}.into(), {value});\n"),
@@ -57,7 +58,7 @@ fn find<'a>(variable: &str, root: &'a Struct, path: &[String]) -> Option<Place<'
                 name: String::new(),
                 ty: &inner.value,
                 optional: false,
-                in_map: Some((inside, super::string(part))),
+                in_map: Some((inside, string(part))),
             },
             Type::List(inner) => Place {
                 name: format!("{inside}[{part}]"),
@@ -77,7 +78,7 @@ fn member<'a>(outer: &str, ty: &'a Struct, name: &str) -> Option<Place<'a>> {
         // Of a root, that is in its type.
         return None;
     }
-    let required = field.omit == crate::schema::Omit::Never && !field.pointer;
+    let required = field.omit == Omit::Never && !field.pointer;
     let exception = OTHERWISE.contains(&(&*ty.name, name));
     Some(Place {
         name: format!("{outer}.{}", snake(name)),
@@ -95,7 +96,7 @@ fn simple(ty: &Type, value: &Value) -> Option<String> {
         return None;
     };
     match (scalar, value) {
-        (Scalar::String, Value::String(text)) => Some(format!("{}.into()", super::string(text))),
+        (Scalar::String, Value::String(text)) => Some(format!("{}.into()", string(text))),
         (Scalar::Bool, Value::Bool(b)) => Some(b.to_string()),
         (Scalar::Int32, Value::Number(n)) => i32::try_from(n.as_i64()?).ok().map(|n| n.to_string()),
         (Scalar::Int64, Value::Number(n)) => Some(n.as_i64()?.to_string()),
@@ -104,11 +105,11 @@ fn simple(ty: &Type, value: &Value) -> Option<String> {
             Some(format!("{INT_OR_STRING}::Int({n})"))
         }
         (Scalar::IntOrString, Value::String(text)) => {
-            let text = super::string(text);
+            let text = string(text);
             Some(format!("{INT_OR_STRING}::String({text}.into())"))
         }
         (Scalar::Quantity, Value::String(text)) => {
-            Some(format!("{QUANTITY}({}.into())", super::string(text)))
+            Some(format!("{QUANTITY}({}.into())", string(text)))
         }
         _ => None,
     }
