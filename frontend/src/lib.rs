@@ -9,6 +9,7 @@ mod components;
 mod explore;
 mod keyboard;
 mod panic;
+mod rest;
 mod state;
 mod words;
 
@@ -20,6 +21,7 @@ pub use app::App;
 /// Mounts the page where `index.html` has a place for it.
 pub fn start() {
     panic::tell_on_the_page();
+    rest::load_at_first_use();
     let body = || Some(browser::document()?.body()?.into());
     if let Some(place) = browser::element("app").or_else(body) {
         mount(place);

@@ -28,6 +28,7 @@ cargo xtask COMMAND
   play [--port N] [--release]   serve the page, rebuilt on every change (port 8080)
   test [STAGE...]               run every check, or only: lint, native, browser, page
   dist                          build the release site into dist/
+  profile                       find out which functions of dist/ run as the page opens
   size                          weigh dist/ against its budget
   setup                         only bring what the commands above need
 
@@ -41,6 +42,7 @@ enum Command {
     Play { port: u16, release: bool },
     Test(Vec<Stage>),
     Dist,
+    Profile,
     Size,
     Setup,
 }
@@ -63,6 +65,7 @@ fn run(command: Command) -> Outcome<()> {
         Command::Play { port, release } => site::play(&workspace, port, release)?,
         Command::Test(chosen) => stages::run(&workspace, &chosen)?,
         Command::Dist => site::dist(&workspace)?,
+        Command::Profile => site::profile(&workspace)?,
         Command::Size => size::report(&workspace)?,
         Command::Setup => {
             let wasm = toolchain::wasm(&workspace)?;
@@ -118,10 +121,11 @@ fn parse(arguments: &[String]) -> Outcome<Command> {
             }
             Ok(Command::Test(chosen))
         }
-        "dist" | "size" | "setup" => match rest.next() {
+        "dist" | "profile" | "size" | "setup" => match rest.next() {
             Some("-h" | "--help") => Ok(Command::Help),
             Some(argument) => Err(unexpected(argument)),
             None if command == "dist" => Ok(Command::Dist),
+            None if command == "profile" => Ok(Command::Profile),
             None if command == "size" => Ok(Command::Size),
             None => Ok(Command::Setup),
         },

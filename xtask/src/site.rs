@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
 use std::time::Duration;
@@ -9,7 +10,7 @@ use std::time::Duration;
 use crate::failure::{Failure, Outcome};
 use crate::tools::Kit;
 use crate::workspace::Workspace;
-use crate::{progress, toolchain, tools};
+use crate::{browser, progress, toolchain, tools};
 
 /// Builds the release site into `dist/`.
 pub fn dist(workspace: &Workspace) -> Outcome<()> {
@@ -27,7 +28,102 @@ pub fn dist(workspace: &Workspace) -> Outcome<()> {
         "release site into dist/",
         &mut build,
         "mend what is named above, then cargo xtask dist",
+    )?;
+    let program = program(workspace)?;
+    let named = workspace.scratch("named.wasm");
+    let scratch = workspace.scratch("");
+    fs::create_dir_all(&scratch).map_err(|error| unwritable(&scratch, &error))?;
+    fs::copy(&program, &named).map_err(|error| unwritable(&named, &error))?;
+    let rest = program.to_string_lossy().replace("_bg.wasm", "_rest.wasm");
+    let mut split = splitter(workspace);
+    split.arg(&named).arg(&program).arg(rest);
+    split.arg(workspace.root().join(PROFILE));
+    progress::stream(
+        "what the first screen needs, and the rest",
+        &mut split,
+        "cargo xtask profile",
     )
+}
+
+/// The names of the functions that the first screen needs.
+const PROFILE: &str = "xtask/split/first-screen.txt";
+
+/// Finds out anew which functions run until the page is drawn. Needs a site in `dist/`.
+pub fn profile(workspace: &Workspace) -> Outcome<()> {
+    let browser = browser::find_or_install(workspace)?;
+    let site = workspace.scratch("profiled-site");
+    fs::create_dir_all(&site).map_err(|error| unwritable(&site, &error))?;
+    let dist = workspace.dist();
+    let files = fs::read_dir(&dist).map_err(|error| unwritable(&dist, &error))?;
+    for file in files.flatten() {
+        let copy = site.join(file.file_name());
+        fs::copy(file.path(), &copy).map_err(|error| unwritable(&copy, &error))?;
+    }
+    let program = program(workspace)?;
+    let noting = site.join(program.file_name().unwrap_or_default());
+    let mut instrument = splitter(workspace);
+    instrument.arg(workspace.scratch("named.wasm")).arg(noting);
+    progress::stream(
+        "note which functions run",
+        &mut instrument,
+        "cargo xtask dist",
+    )?;
+    let mut run = workspace.cargo();
+    browser.tell(&mut run);
+    run.args([
+        "run",
+        "--quiet",
+        "--package",
+        "optimist-tests",
+        "--bin",
+        "profile",
+        "--",
+    ]);
+    let told = run.arg(&site).output();
+    let told = told.map_err(|error| unwritable(&site, &error))?;
+    let names = String::from_utf8_lossy(&told.stdout);
+    if !told.status.success() || names.is_empty() {
+        return Err(Failure::new(
+            format!(
+                "the page did not open: {}",
+                String::from_utf8_lossy(&told.stderr)
+            ),
+            "cargo xtask dist, then this again",
+        ));
+    }
+    let profile = workspace.root().join(PROFILE);
+    let text = format!("{PROFILE_HEAD}{names}");
+    fs::write(&profile, text).map_err(|error| unwritable(&profile, &error))?;
+    println!("    {} functions in {PROFILE}", names.lines().count());
+    Ok(())
+}
+
+const PROFILE_HEAD: &str = "\
+# The functions that run until the page is drawn, as `cargo xtask profile` found them. They are
+# in the first file of the release site, all others in the second (see src/main.rs).
+";
+
+/// The wasm that the page names.
+fn program(workspace: &Workspace) -> Outcome<PathBuf> {
+    let dist = workspace.dist();
+    let files = fs::read_dir(&dist).map_err(|error| unwritable(&dist, &error))?;
+    let mut files = files.flatten().map(|file| file.path());
+    files
+        .find(|path| path.to_string_lossy().ends_with("_bg.wasm"))
+        .ok_or_else(|| {
+            let site = dist.display();
+            Failure::new(format!("there is no program in {site}"), "cargo xtask dist")
+        })
+}
+
+fn splitter(workspace: &Workspace) -> Command {
+    let mut command = workspace.cargo();
+    command.args(["run", "--quiet", "--package", "optimist-split", "--"]);
+    command
+}
+
+fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::new(format!("{}: {error}", path.display()), "cargo xtask dist")
 }
 
 /// Serves the page, rebuilt on every change, until it is interrupted.
@@ -50,6 +146,9 @@ pub fn play(workspace: &Workspace, port: u16, release: bool) -> Outcome<()> {
     } else {
         tools::for_play(workspace, toolchain)?
     };
+    // Trunk does not start if a folder that it is to ignore is missing.
+    let dist = workspace.dist();
+    fs::create_dir_all(&dist).map_err(|error| unwritable(&dist, &error))?;
     let mut serve = trunk(workspace, &kit)?;
     // Apart from dist/, which only ever holds a release.
     serve
