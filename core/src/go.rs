@@ -97,6 +97,18 @@ pub fn number(n: &serde_json::Number) -> String {
     }
 }
 
+/// `strings.ToLower`, as far as a name can tell: letters beyond ASCII matter only where their
+/// small form is in it, which two have (U+0130 and the Kelvin sign).
+pub fn lower(text: &str) -> String {
+    text.chars()
+        .map(|c| match c {
+            '\u{130}' => 'i',
+            '\u{212a}' => 'k',
+            c => c.to_ascii_lowercase(),
+        })
+        .collect()
+}
+
 /// A value as Go's JSON encoder writes it: keys sorted, and what HTML would mistake escaped.
 pub fn json(value: &Value) -> String {
     let mut out = String::new();

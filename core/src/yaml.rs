@@ -146,7 +146,7 @@ impl<'a> Reader<'a> {
         }
         let rest = self.text.chars().skip(index).skip_while(|c| *c == '*');
         let name: String = rest
-            .take_while(|c| c.is_alphanumeric() || "-_".contains(*c))
+            .take_while(|c| c.is_ascii_alphanumeric() || "-_".contains(*c))
             .collect();
         Some(format!("yaml: unknown anchor '{name}' referenced"))
     }
@@ -351,18 +351,32 @@ fn integer(text: &str) -> Option<Number> {
     }
 }
 
+/// `[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?`, as go-yaml has it (`resolve.go`), read as
+/// JSON: that needs a digit on both sides of the point, and no others in front.
 fn float(text: &str) -> Option<Number> {
     let plain = text.replace('_', "");
-    let digits = plain.trim_start_matches(['+', '-']);
-    let shaped = digits.starts_with(|c: char| c.is_ascii_digit() || c == '.')
-        && digits.chars().any(|c| c.is_ascii_digit())
-        && digits
-            .chars()
-            .all(|c| c.is_ascii_digit() || ".eE+-".contains(c));
-    if !shaped {
+    let (sign, digits) = match plain.strip_prefix('-') {
+        Some(digits) => ("-", digits),
+        None => ("", plain.strip_prefix('+').unwrap_or(&plain)),
+    };
+    let (mantissa, exponent) = match digits.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, exponent.strip_prefix('+').unwrap_or(exponent)),
+        None => (digits, "0"),
+    };
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let all_digits = |text: &str| text.bytes().all(|c| c.is_ascii_digit());
+    let power = exponent.strip_prefix('-').unwrap_or(exponent);
+    let shaped = all_digits(whole) && all_digits(fraction) && all_digits(power);
+    if !shaped || power.is_empty() || (whole.is_empty() && fraction.is_empty()) {
         return None;
     }
-    Number::from_f64(plain.parse().ok()?)
+    let whole = match whole.trim_start_matches('0') {
+        "" => "0",
+        whole => whole,
+    };
+    let fraction = if fraction.is_empty() { "0" } else { fraction };
+    let number: f64 = serde_json::from_str(&format!("{sign}{whole}.{fraction}e{exponent}")).ok()?;
+    Number::from_f64(number)
 }
 
 #[cfg(test)]
@@ -380,6 +394,16 @@ mod tests {
             value("a: yes\nb: 'yes'\nc: 0x10\nd: 010\ne: 1.5\nf: ~\ng: 1e3\nh: 1.25-alpine\ny: 1"),
             json!({"a": true, "b": "yes", "c": 16, "d": 8, "e": 1.5, "f": null, "g": 1000.0,
                    "h": "1.25-alpine", "true": 1})
+        );
+    }
+
+    #[test]
+    fn a_float_may_be_written_in_ways_that_json_has_not() {
+        assert_eq!(
+            value("[.5, -1., +007.50, 1_0.2_5, 1.5E+3, -2e-3, '.', 1e, 1.2.3, e5, 1e999, --1.0]"),
+            json!([
+                0.5, -1.0, 7.5, 10.25, 1500.0, -0.002, ".", "1e", "1.2.3", "e5", "1e999", "--1.0"
+            ])
         );
     }
 

@@ -29,6 +29,7 @@ pub fn dist(workspace: &Workspace) -> Outcome<()> {
         &mut build,
         "mend what is named above, then cargo xtask dist",
     )?;
+    set_styles_in(&dist.join("index.html"))?;
     let program = program(workspace)?;
     let named = workspace.scratch("named.wasm");
     let scratch = workspace.scratch("");
@@ -43,6 +44,50 @@ pub fn dist(workspace: &Workspace) -> Outcome<()> {
         &mut split,
         "cargo xtask profile",
     )
+}
+
+/// Puts the styles into the page itself: that is one request instead of many, and they compress
+/// better together.
+fn set_styles_in(page: &Path) -> Outcome<()> {
+    let html = fs::read_to_string(page).map_err(|error| unwritable(page, &error))?;
+    let mut files = Vec::new();
+    let with_styles = styles_set_in(&html, |file| {
+        let file = page.with_file_name(file.trim_start_matches("./"));
+        let style = fs::read_to_string(&file).map_err(|error| unwritable(&file, &error));
+        files.push(file);
+        style
+    })?;
+    fs::write(page, with_styles).map_err(|error| unwritable(page, &error))?;
+    for file in files {
+        fs::remove_file(&file).map_err(|error| unwritable(&file, &error))?;
+    }
+    Ok(())
+}
+
+/// The page with a `<style>` in the place of its first link to a style, and no other such links.
+fn styles_set_in(html: &str, mut read: impl FnMut(&str) -> Outcome<String>) -> Outcome<String> {
+    let (mut before, mut styles, mut after) = (String::new(), String::new(), html);
+    let mut place = None;
+    while let Some((text, (link, rest))) = after
+        .split_once("<link ")
+        .and_then(|(text, link)| Some((text, link.split_once('>')?)))
+    {
+        before.push_str(text);
+        after = rest;
+        let href = link.split(' ').find_map(|part| part.strip_prefix("href="));
+        match href.filter(|_| link.contains("rel=stylesheet")) {
+            Some(href) => {
+                place.get_or_insert(before.len());
+                styles.push_str(&read(href.trim_matches('"'))?);
+            }
+            None => before.push_str(&format!("<link {link}>")),
+        }
+    }
+    before.push_str(after);
+    if let Some(place) = place {
+        before.insert_str(place, &format!("<style>{styles}</style>"));
+    }
+    Ok(before)
 }
 
 /// The names of the functions that the first screen needs.
@@ -92,16 +137,29 @@ pub fn profile(workspace: &Workspace) -> Outcome<()> {
         ));
     }
     let profile = workspace.root().join(PROFILE);
-    let text = format!("{PROFILE_HEAD}{names}");
+    let compiler = toolchain::wasm(workspace)?.version(workspace)?;
+    let text = format!("{PROFILE_HEAD}{COMPILER}{compiler}\n\n{names}");
     fs::write(&profile, text).map_err(|error| unwritable(&profile, &error))?;
     println!("    {} functions in {PROFILE}", names.lines().count());
     Ok(())
 }
 
 const PROFILE_HEAD: &str = "\
-# The functions that run until the page is drawn, as `cargo xtask profile` found them. They are
-# in the first file of the release site, all others in the second (see src/main.rs).
+# The functions that run until the page is drawn, with their sizes in instructions, as
+# `cargo xtask profile` found them. They are in the first file of the release site, all others in
+# the second (see src/main.rs).
 ";
+
+const COMPILER: &str = "# Compiler: ";
+
+/// Whether the profile was made with the compiler that is here. Another one may inline other
+/// functions, and so call some that the profile does not name.
+pub fn profile_fits(workspace: &Workspace) -> Outcome<bool> {
+    let compiler = toolchain::wasm(workspace)?.version(workspace)?;
+    let profile = workspace.root().join(PROFILE);
+    let text = fs::read_to_string(&profile).map_err(|error| unwritable(&profile, &error))?;
+    Ok(text.contains(&format!("{COMPILER}{compiler}\n")))
+}
 
 /// The wasm that the page names.
 fn program(workspace: &Workspace) -> Outcome<PathBuf> {
@@ -181,4 +239,19 @@ fn trunk(workspace: &Workspace, kit: &Kit) -> Outcome<Command> {
         trunk.env("NO_COLOR", "true");
     }
     Ok(trunk)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_release_page_has_its_styles_in_itself() {
+        let page = "<title>O</title><link href=icon rel=icon><link href=./a-1.css rel=stylesheet>\
+            <link href=./b-1.css integrity=sha384-x rel=stylesheet><script>1</script>";
+        let page = styles_set_in(page, |file| Ok(format!("/*{file}*/"))).map_err(|_| ());
+        let expected = "<title>O</title><link href=icon rel=icon>\
+            <style>/*./a-1.css*//*./b-1.css*/</style><script>1</script>";
+        assert_eq!(page, Ok(expected.to_owned()));
+    }
 }

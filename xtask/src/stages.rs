@@ -7,7 +7,7 @@ use crate::failure::{Failure, Outcome};
 use crate::progress::{self, Counted};
 use crate::toolchain::{self, TARGET};
 use crate::workspace::Workspace;
-use crate::{site, tools};
+use crate::{site, size, tools};
 
 const FRONTEND: &str = "optimist-frontend";
 const MEND: &str = "mend what is named above, then cargo xtask test lint";
@@ -46,7 +46,7 @@ struct Check {
     run: fn(&Workspace, &mut Counted) -> Outcome<()>,
 }
 
-const CHECKS: [Check; 9] = [
+const CHECKS: [Check; 10] = [
     Check {
         name: "format",
         stage: Stage::Lint,
@@ -86,6 +86,11 @@ const CHECKS: [Check; 9] = [
         name: "release site",
         stage: Stage::Page,
         run: |workspace, _| site::dist(workspace),
+    },
+    Check {
+        name: "sizes",
+        stage: Stage::Page,
+        run: |workspace, _| size::report(workspace),
     },
     Check {
         name: "page tests",
@@ -241,6 +246,9 @@ fn page_tests(workspace: &Workspace, counted: &mut Counted) -> Outcome<()> {
     let browser = browser::find_or_install(workspace)?;
     let mut command = workspace.cargo();
     browser.tell(&mut command);
+    if !site::profile_fits(workspace)? {
+        command.env("OPTIMIST_PROFILE_OF_ANOTHER_COMPILER", "1");
+    }
     // The workspace again, for one test: another choice of packages could choose other features
     // of what they share, and build it twice.
     command

@@ -105,7 +105,7 @@ impl Shell<'_> {
         let target = &self.request.target;
         let kind = match self.call.resource {
             Some(resource) if matches!(resource.definition, Definition::Builtin(_)) => {
-                resource.kind.to_lowercase()
+                resource.kind.to_ascii_lowercase()
             }
             _ => format!("{}.{}", target.plural, target.group),
         };

@@ -1,5 +1,5 @@
 //! Which functions of the page run until it is drawn: `profile SITE`, where the site's wasm notes
-//! that (`xtask/split`). Prints their names, one a line.
+//! that (`xtask/split`). Prints their sizes and names, one a line.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

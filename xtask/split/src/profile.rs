@@ -1,39 +1,67 @@
-//! Which functions stay: those that run until the page is drawn, by their names.
+//! Which functions stay: those that run until the page is drawn, by their names
+//! and sizes.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashMap};
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 
-/// The functions that run while the page opens.
+/// The functions that run while the page opens: the sizes, in instructions, of those of a name.
+/// Many instances of one generic function have one name, and few of them run.
 #[derive(Debug, Default)]
 pub struct Profile {
-    staying: HashSet<String>,
+    staying: HashMap<String, BTreeSet<u64>>,
 }
 
 impl Profile {
-    /// A name a line; `#` begins a comment.
+    /// A size and a name a line; `#` begins a comment.
     ///
     /// # Errors
-    /// If there is none, which would make the split pointless.
+    /// If a line has no size, or if there is none, which would make the split pointless.
     pub fn parse(text: &str) -> Result<Self> {
-        let names = text
-            .lines()
-            .filter(|line| !line.is_empty() && !line.starts_with("# "));
-        let staying: HashSet<String> = names.map(str::to_owned).collect();
+        let mut staying: HashMap<String, BTreeSet<u64>> = HashMap::new();
+        let lines = text.lines();
+        for line in lines.filter(|line| !line.is_empty() && !line.starts_with("# ")) {
+            let (size, name) = line
+                .split_once(' ')
+                .and_then(|(size, name)| Some((size.parse().ok()?, name)))
+                .with_context(|| format!("not a size and a name: {line}"))?;
+            staying.entry(name.to_owned()).or_default().insert(size);
+        }
         if staying.is_empty() {
             bail!("no function is named that stays");
         }
         Ok(Self { staying })
     }
 
-    /// Whether a function of this name moves.
-    pub fn moves(&self, name: &str) -> bool {
-        !name.is_empty() && !self.staying.contains(&unhashed(name))
+    /// Which of these functions move, each with its name and its size: those whose name is not in
+    /// the profile, or not with that size. Where the profile has a size that no function of the
+    /// name has, it is older than the program, and all of that name stay.
+    pub fn moving<'a>(&self, functions: &[(usize, &'a str, u64)]) -> BTreeSet<usize> {
+        let mut sizes: HashMap<String, BTreeSet<u64>> = HashMap::new();
+        for (_, name, size) in functions {
+            sizes.entry(unhashed(name)).or_default().insert(*size);
+        }
+        let moves = |(_, name, size): &&(usize, &'a str, u64)| {
+            let name = unhashed(name);
+            match (self.staying.get(&name), sizes.get(&name)) {
+                (Some(profiled), Some(found)) => {
+                    profiled.is_subset(found) && !profiled.contains(size)
+                }
+                _ => !name.is_empty(),
+            }
+        };
+        let moving = functions.iter().filter(moves);
+        moving.map(|(function, _, _)| *function).collect()
     }
 }
 
-/// A name without what makes it differ from build to build: the hashes of the compiler.
+/// A name without what makes it differ from build to build: the hashes of the compiler, and the
+/// number that tells functions of one name apart.
 pub fn unhashed(name: &str) -> String {
+    let name = match name.rsplit_once('.') {
+        Some((name, number)) if number.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => name,
+    };
     let hash = name.rfind("::h").filter(|at| {
         let hash = &name[at + 3..];
         hash.len() == 16 && hash.bytes().all(|byte| byte.is_ascii_hexdigit())
@@ -60,12 +88,38 @@ pub fn unhashed(name: &str) -> String {
 mod tests {
     use super::*;
 
+    fn moving(profile: &str, functions: &[(usize, &str, u64)]) -> Vec<usize> {
+        let profile = Profile::parse(profile).unwrap();
+        profile.moving(functions).into_iter().collect()
+    }
+
     #[test]
     fn a_function_is_known_whatever_the_build_called_it() {
-        let profile = Profile::parse("# opening\ncore::fmt::write\n<[T] as core::A>::b\n").unwrap();
-        assert!(!profile.moves("core[12f89f2d8a73214f]::fmt::write::h0123456789abcdef"));
-        assert!(!profile.moves("<[T] as core::A>::b"));
-        assert!(profile.moves("core::fmt::write_char"));
+        let functions = [
+            (
+                0,
+                "core[12f89f2d8a73214f]::fmt::write::h0123456789abcdef",
+                9,
+            ),
+            (1, "core::fmt::write::h0123456789abcdef.2028", 9),
+            (2, "<[T] as core::A>::b", 9),
+            (3, "core::fmt::write_char", 9),
+            (4, "", 9),
+        ];
+        let profile = "# opening\n9 core::fmt::write\n9 <[T] as core::A>::b\n";
+        assert_eq!(moving(profile, &functions), [3]);
+    }
+
+    #[test]
+    fn of_one_name_only_what_ran_stays_unless_the_profile_is_older_than_the_program() {
+        let functions = [(0, "sort", 10), (1, "sort", 20), (2, "sort", 30)];
+        assert_eq!(moving("10 sort\n30 sort\n", &functions), [1]);
+        assert_eq!(moving("10 sort\n31 sort\n", &functions), []);
+    }
+
+    #[test]
+    fn a_profile_that_says_nothing_is_refused() {
         assert!(Profile::parse("# nothing\n").is_err());
+        assert!(Profile::parse("sort\n").is_err());
     }
 }

@@ -53,8 +53,8 @@ pub fn split(wasm: &[u8], profile: &Profile) -> Result<Parts> {
     })
 }
 
-/// The module with a global for each function that says whether it ran: exported as `ran ` and
-/// the function's name.
+/// The module with a global for each function that says whether it ran: exported as `ran `,
+/// a number, and the function's size and name.
 ///
 /// # Errors
 /// If the bytes are no wasm.
@@ -67,10 +67,11 @@ pub fn instrument(wasm: &[u8]) -> Result<Vec<u8>> {
     let functions: Vec<FunctionId> = module.funcs.iter_local().map(|(id, _)| id).collect();
     for (n, id) in functions.into_iter().enumerate() {
         let name = module.funcs.get(id).name.clone().unwrap_or_default();
+        let size = module.funcs.get(id).kind.unwrap_local().size();
         let no = ConstExpr::Value(ir::Value::I32(0));
         let ran = module.globals.add_local(ValType::I32, true, false, no);
         let name = profile::unhashed(&name);
-        module.exports.add(&format!("ran {n} {name}"), ran);
+        module.exports.add(&format!("ran {n} {size} {name}"), ran);
         let local = module.funcs.get_mut(id).kind.unwrap_local_mut();
         let mut body = local.builder_mut().func_body();
         body.const_at(0, ir::Value::I32(1)).global_set_at(1, ran);
@@ -121,7 +122,7 @@ struct Plan {
 impl Plan {
     fn new(module: &Module, profile: &Profile) -> Result<Self> {
         let mut uses = BTreeMap::new();
-        let mut named = BTreeSet::new();
+        let mut named = Vec::new();
         let mut load = None;
         for function in module.funcs.iter() {
             let index = function.id().index();
@@ -131,12 +132,13 @@ impl Plan {
                 let name = function.name.as_deref().unwrap_or_default();
                 if profile::unhashed(name) == LOAD {
                     load = Some(index);
-                } else if profile.moves(name) {
-                    named.insert(index);
+                } else {
+                    named.push((index, name, local.size()));
                 }
             }
             uses.insert(index, used);
         }
+        let mut named = profile.moving(&named);
         let load = load.with_context(|| format!("the module has no function {LOAD}"))?;
 
         // What loads the rest cannot be in it, nor what the browser's side of that calls.

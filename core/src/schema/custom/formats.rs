@@ -54,7 +54,7 @@ fn is_date(text: &str) -> bool {
 
 /// As RFC 3339 has it, but any character may stand before the fraction, and second 60 is none.
 fn is_date_time(text: &str) -> bool {
-    let text = text.to_lowercase();
+    let text = text.to_ascii_lowercase();
     let mut parts = text.split('t');
     let (Some(date), Some(time)) = (parts.next(), parts.next()) else {
         return false;
@@ -144,7 +144,7 @@ fn named_duration(text: &str) -> bool {
         let after = rest[start..].trim_start_matches(|c: char| c.is_ascii_digit());
         let unit = after.trim_start();
         let end = unit.trim_start_matches(|c: char| c.is_ascii_alphabetic() || c == 'µ');
-        let name = unit[..unit.len() - end.len()].to_lowercase();
+        let name = unit[..unit.len() - end.len()].to_ascii_lowercase();
         let known = |names: &&'static [&'static str]| {
             names.contains(&name.as_str())
                 || names.last().is_some_and(|last| name.starts_with(last))

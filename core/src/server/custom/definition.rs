@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::{Custom, ScalePaths};
 use crate::apply::Set;
+use crate::go;
 use crate::object::{GroupName, GroupVersion, Metadata, text};
 use crate::schema::openapi::Schema;
 use crate::schema::{Field, Omit, PatchStrategy, Struct, Type, builtin, custom};
@@ -74,7 +75,7 @@ fn prepare(object: &mut Value, _: Option<&Value>) {
     if let Some(Value::Object(names)) = spec.get_mut("names")
         && let Some(kind) = names.get("kind").and_then(Value::as_str)
     {
-        let (singular, list) = (kind.to_lowercase(), format!("{kind}List"));
+        let (singular, list) = (go::lower(kind), format!("{kind}List"));
         names.entry("singular").or_insert(singular.into());
         names.entry("listKind").or_insert(list.into());
     }

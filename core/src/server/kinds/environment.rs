@@ -4,6 +4,7 @@
 use serde_json::Value;
 
 use super::names::{self, NameRule};
+use crate::go;
 use crate::object::text;
 use crate::status::FieldError;
 
@@ -141,7 +142,7 @@ fn field_ref(reference: &Value, path: &str) -> Vec<FieldError> {
         && let Some(key) = key.strip_suffix("']")
     {
         return match map {
-            "metadata.annotations" => broken(&key.to_lowercase(), path, names::qualified),
+            "metadata.annotations" => broken(&go::lower(key), path, names::qualified),
             "metadata.labels" => broken(key, path, names::qualified),
             _ => {
                 let detail = format!(

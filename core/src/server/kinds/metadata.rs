@@ -171,7 +171,7 @@ pub(in crate::server) fn annotations(annotations: Option<&Value>, path: &str) ->
     let mut errors = Vec::new();
     let mut size = 0;
     for (key, value) in members(annotations) {
-        let reasons = names::qualified(&key.to_lowercase()).into_iter();
+        let reasons = names::qualified(&go::lower(key)).into_iter();
         errors.extend(reasons.map(|why| FieldError::invalid(path, &key.into(), why)));
         size += key.len() + value.as_str().unwrap_or_default().len();
     }
