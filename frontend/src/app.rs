@@ -2,7 +2,7 @@
 
 use gloo_events::{EventListener, EventListenerOptions};
 use gloo_timers::callback::Interval;
-use optimist_core::sim::EditorId;
+use optimist_core::sim::ActorId;
 use wasm_bindgen::JsCast;
 use web_sys::KeyboardEvent;
 use yew::{Html, component, html, use_effect_with, use_reducer};
@@ -87,7 +87,7 @@ pub fn App() -> Html {
         let read = store
             .tree
             .step(store.tree.current())
-            .and_then(|step| step.editor());
+            .and_then(|step| step.actor());
         use_effect_with(
             (store.session, store.tree.current(), read),
             |&(_, node, editor)| {
@@ -126,9 +126,9 @@ fn play(store: &Store) -> Html {
                 <main class="stage">
                     { lane_tabs(store) }
                     <div class="cards">
-                        { editor_card(store, EditorId::A) }
+                        { editor_card(store, ActorId::A) }
                         { server_card(store) }
-                        { editor_card(store, EditorId::B) }
+                        { editor_card(store, ActorId::B) }
                     </div>
                     { timeline(store) }
                 </main>

@@ -1,6 +1,6 @@
 //! What the keys do, wherever the keyboard is.
 
-use optimist_core::sim::EditorId;
+use optimist_core::sim::ActorId;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlInputElement, KeyboardEvent};
 
@@ -78,15 +78,15 @@ pub(crate) fn message(state: &State, event: &KeyboardEvent) -> Option<Msg> {
         "End" if arrows => Some(Msg::Last),
         "Enter" if holder == Holder::Page => Some(Msg::Send(state.focus)),
         "Escape" if state.sheet => Some(Msg::Sheet(false)),
-        "a" | "A" => Some(work_as(EditorId::A)),
-        "b" | "B" => Some(work_as(EditorId::B)),
+        "a" | "A" => Some(work_as(ActorId::A)),
+        "b" | "B" => Some(work_as(ActorId::B)),
         "g" | "G" => Some(Msg::Get(state.focus)),
         "?" => Some(Msg::Dialog(Some(Dialog::Help))),
         _ => None,
     }
 }
 
-fn work_as(editor: EditorId) -> Msg {
+fn work_as(editor: ActorId) -> Msg {
     let lane = Lane::Editor(editor);
     browser::focus_soon(format!("card-{}", lane.slug()));
     Msg::Open(lane)

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use optimist_core::client::{Strategy, Write, edit_scalar};
 use optimist_core::object::Metadata;
 use optimist_core::sim::{
-    Action, Connection, EditorId, LoadError, NGINX, NodeId, Operation, RunTree, WatchAction, World,
+    Action, ActorId, Connection, LoadError, NGINX, NodeId, Operation, RunTree, WatchAction, World,
 };
 use yew::{Callback, Reducible, UseReducerHandle};
 
@@ -21,22 +21,23 @@ pub(crate) type Store = UseReducerHandle<State>;
 /// A column of the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Lane {
-    Editor(EditorId),
+    Editor(ActorId),
     Server,
 }
 
 impl Lane {
     pub(crate) const ALL: [Lane; 3] = [
-        Lane::Editor(EditorId::A),
+        Lane::Editor(ActorId::A),
         Lane::Server,
-        Lane::Editor(EditorId::B),
+        Lane::Editor(ActorId::B),
     ];
 
     /// A short name for ids and classes.
     pub(crate) fn slug(self) -> &'static str {
         match self {
-            Lane::Editor(EditorId::A) => "a",
-            Lane::Editor(EditorId::B) => "b",
+            Lane::Editor(ActorId::A) => "a",
+            Lane::Editor(ActorId::B) => "b",
+            Lane::Editor(ActorId::C) => "c",
             Lane::Server => "server",
         }
     }
@@ -85,7 +86,7 @@ pub(crate) enum Theme {
 /// A value that is being typed.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Editing {
-    pub(crate) editor: EditorId,
+    pub(crate) editor: ActorId,
     pub(crate) pointer: String,
     pub(crate) text: String,
     pub(crate) error: Option<String>,
@@ -117,7 +118,7 @@ pub(crate) struct State {
     /// Counts loads: a node's id says nothing in another session.
     pub(crate) session: u32,
     /// Whom the keyboard speaks for.
-    pub(crate) focus: EditorId,
+    pub(crate) focus: ActorId,
     /// The card that is open where only one fits.
     pub(crate) lane: Lane,
     pub(crate) editing: Option<Editing>,
@@ -148,8 +149,8 @@ impl PartialEq for State {
 #[derive(Clone, Debug)]
 pub(crate) enum Msg {
     Page(Page),
-    Get(EditorId),
-    Send(EditorId),
+    Get(ActorId),
+    Send(ActorId),
     /// Something that no editor does.
     Act(Operation),
     WatchFrom(String),
@@ -163,15 +164,14 @@ pub(crate) enum Msg {
     Last,
     Play,
     Tick,
-    Focus(EditorId),
+    Focus(ActorId),
     Open(Lane),
-    StartEdit(EditorId, String, String),
+    StartEdit(ActorId, String, String),
     CommitEdit(String),
     CancelEdit,
-    Discard(EditorId),
-    Strategy(EditorId, Strategy),
-    SendVersion(EditorId, bool),
-    Force(EditorId, bool),
+    Discard(ActorId),
+    Strategy(ActorId, Strategy),
+    Write(ActorId, Write),
     Toggle(View, String),
     ServerTab(ServerTab),
     InspectorTab(InspectorTab),
@@ -201,8 +201,8 @@ impl State {
             page: Page::of_fragment(&browser::fragment()).unwrap_or(Page::Play),
             tree: Rc::new(RunTree::new(world)),
             session: 0,
-            focus: EditorId::A,
-            lane: Lane::Editor(EditorId::A),
+            focus: ActorId::A,
+            lane: Lane::Editor(ActorId::A),
             editing: None,
             toggled: Rc::default(),
             server_tab: ServerTab::Object,
@@ -220,6 +220,11 @@ impl State {
 
     pub(crate) fn world(&self) -> &World {
         self.tree.world()
+    }
+
+    /// What an actor is called.
+    pub(crate) fn name(&self, actor: ActorId) -> &str {
+        &self.world().actor(actor).name
     }
 
     /// Whether a fold is not as it is at first.
@@ -284,18 +289,16 @@ impl State {
             Msg::CancelEdit => self.editing = None,
             Msg::Discard(editor) => {
                 self.editing = None;
-                self.world_mut().editor_mut(editor).copy.discard();
+                self.world_mut().copy_mut(editor).discard();
             }
             Msg::Strategy(editor, strategy) => {
-                // What the usual client does with this strategy.
-                *self.write_mut(editor) = Write {
-                    strategy,
-                    send_resource_version: strategy == Strategy::Update,
-                    force: false,
-                };
+                self.focus = editor;
+                self.world_mut().actor_mut(editor).choose(strategy);
             }
-            Msg::SendVersion(editor, on) => self.write_mut(editor).send_resource_version = on,
-            Msg::Force(editor, on) => self.write_mut(editor).force = on,
+            Msg::Write(editor, write) => {
+                self.focus = editor;
+                self.world_mut().actor_mut(editor).set_write(write);
+            }
             Msg::Toggle(view, pointer) => {
                 let toggled = Rc::make_mut(&mut self.toggled);
                 let fold = (view, pointer);
@@ -334,13 +337,8 @@ impl State {
         Rc::make_mut(&mut self.tree).world_mut()
     }
 
-    fn write_mut(&mut self, editor: EditorId) -> &mut Write {
-        self.focus = editor;
-        &mut self.world_mut().editor_mut(editor).write
-    }
-
     /// A value whose text is wrong is not sent as something else: the typing stays open instead.
-    fn act(&mut self, editor: EditorId, action: impl FnOnce(&Write) -> Action) {
+    fn act(&mut self, editor: ActorId, action: impl FnOnce(&Write) -> Action) {
         self.playing = false;
         self.focus = editor;
         if self
@@ -351,8 +349,8 @@ impl State {
             return;
         }
         self.editing = None;
-        let action = action(&self.world().editor(editor).write);
-        self.operate(Operation::Edit(editor, action));
+        let action = action(&self.world().actor(editor).write());
+        self.operate(Operation::Act(editor, action));
     }
 
     fn operate(&mut self, operation: Operation) {
@@ -387,17 +385,13 @@ impl State {
         let Some(editing) = self.editing.take() else {
             return;
         };
-        let copy = &self.world().editor(editing.editor).copy;
+        let copy = self.world().copy(editing.editor);
         let Some(object) = copy.edited() else {
             return;
         };
         match edit_scalar(object, &editing.pointer, &typed) {
             Ok(edited) if edited == **object => {}
-            Ok(edited) => self
-                .world_mut()
-                .editor_mut(editing.editor)
-                .copy
-                .edit(edited),
+            Ok(edited) => self.world_mut().copy_mut(editing.editor).edit(edited),
             Err(error) => {
                 self.editing = Some(Editing {
                     text: typed,

@@ -2,7 +2,7 @@
 
 use optimist_core::client::Strategy;
 use optimist_core::server::Fact;
-use optimist_core::sim::{Action, EditorId, Operation, Outcome, RunTree, Step};
+use optimist_core::sim::{Action, ActorId, Operation, Outcome, Step};
 
 use crate::components::watch;
 use crate::state::{Lane, State};
@@ -14,62 +14,65 @@ pub(crate) struct Words {
     pub(crate) next: Option<String>,
 }
 
-fn other(editor: EditorId) -> EditorId {
+fn other(editor: ActorId) -> ActorId {
     match editor {
-        EditorId::A => EditorId::B,
-        EditorId::B => EditorId::A,
+        ActorId::A => ActorId::B,
+        ActorId::B | ActorId::C => ActorId::A,
     }
 }
 
 /// `A` or `B`.
-pub(crate) fn letter(editor: EditorId) -> &'static str {
+pub(crate) fn letter(editor: ActorId) -> &'static str {
     match editor {
-        EditorId::A => "A",
-        EditorId::B => "B",
+        ActorId::A => "A",
+        ActorId::B => "B",
+        ActorId::C => "C",
     }
 }
 
 /// Whose step it is.
-pub(crate) fn actor(step: &Step) -> &'static str {
-    watch::words::actor(&step.operation)
+pub(crate) fn actor<'a>(state: &'a State, step: &Step) -> &'a str {
+    watch::words::actor(state, &step.operation)
 }
 
 /// Whose step it is, as a class.
 pub(crate) fn slug(step: &Step) -> &'static str {
-    step.editor().map_or(Lane::Server, Lane::Editor).slug()
+    step.actor().map_or(Lane::Server, Lane::Editor).slug()
 }
 
 /// How a strategy is called in a sentence.
 fn strategy(step: &Step) -> &'static str {
     match &step.operation {
-        Operation::Edit(_, Action::Send(write)) => match write.strategy {
+        Operation::Act(_, Action::Send(write)) => match write.strategy {
             Strategy::Update => "Update",
             Strategy::MergePatch => "merge patch",
+            Strategy::StrategicMergePatch => "strategic merge patch",
+            Strategy::JsonPatch => "JSON patch",
             Strategy::Apply => "apply",
         },
         _ => "Get",
     }
 }
 
-fn read_version(state: &State, editor: EditorId) -> Option<&str> {
-    state.world().editor(editor).copy.resource_version()
+fn read_version(state: &State, editor: ActorId) -> Option<&str> {
+    state.world().copy(editor).resource_version()
 }
 
-fn is_edited(state: &State, editor: EditorId) -> bool {
-    state.world().editor(editor).copy.is_edited()
+fn is_edited(state: &State, editor: ActorId) -> bool {
+    state.world().copy(editor).is_edited()
 }
 
 /// What to try in a session, and whether it is done in this history.
 pub(crate) fn invitation(state: &State) -> [(String, bool); 3] {
     let tree = &state.tree;
     let so_far = &tree.line()[..=tree.position()];
-    let did = |editor: EditorId, sent: bool| {
+    let did = |editor: ActorId, sent: bool| {
         so_far.iter().any(|&node| {
             tree.step(node)
-                .is_some_and(|step| step.editor() == Some(editor) && step.is_send() == sent)
+                .is_some_and(|step| step.actor() == Some(editor) && step.is_send() == sent)
         })
     };
-    let both = |test: &dyn Fn(EditorId) -> bool| EditorId::BOTH.into_iter().all(test);
+    let both = |test: &dyn Fn(ActorId) -> bool| ActorId::EDITORS.into_iter().all(test);
     let replicas = state
         .world()
         .stored()
@@ -107,7 +110,7 @@ pub(crate) fn caption(state: &State) -> Words {
     let Some(step) = tree.step(tree.current()) else {
         return opening(state);
     };
-    let Some(me) = step.editor() else {
+    let Some(me) = step.actor() else {
         return watch::words::caption(state, step);
     };
     match step.outcome() {
@@ -120,7 +123,10 @@ pub(crate) fn caption(state: &State) -> Words {
                 letter(me),
                 step.after
             )],
-            next: Some(format!("Change a value in {} and send again.", me.name())),
+            next: Some(format!(
+                "Change a value in {} and send again.",
+                state.name(me)
+            )),
         },
         Outcome::Refused => refused(state, step, me),
     }
@@ -138,7 +144,7 @@ fn opening(state: &State) -> Words {
     }
 }
 
-fn read(state: &State, step: &Step, me: EditorId) -> Words {
+fn read(state: &State, step: &Step, me: ActorId) -> Words {
     let them = other(me);
     let mine = read_version(state, me);
     if mine.is_some() && mine == read_version(state, them) {
@@ -162,7 +168,7 @@ fn read(state: &State, step: &Step, me: EditorId) -> Words {
     if is_edited(state, me) {
         text.push(format!(
             "{} keeps the unsent edit: it is redone on what was just read.",
-            me.name()
+            state.name(me)
         ));
     }
     let next = if is_edited(state, me) {
@@ -170,16 +176,16 @@ fn read(state: &State, step: &Step, me: EditorId) -> Words {
     } else if read_version(state, them).is_none() {
         format!("Get as {} too.", letter(them))
     } else {
-        format!("Change a value in {}, then send.", me.name())
+        format!("Change a value in {}, then send.", state.name(me))
     };
     Words {
-        title: format!("{} read version {}.", me.name(), step.after),
+        title: format!("{} read version {}.", state.name(me), step.after),
         text,
         next: Some(next),
     }
 }
 
-fn written(state: &State, step: &Step, me: EditorId) -> Words {
+fn written(state: &State, step: &Step, me: ActorId) -> Words {
     let them = other(me);
     let unseen = step
         .facts()
@@ -196,7 +202,7 @@ fn written(state: &State, step: &Step, me: EditorId) -> Words {
     } else {
         format!(
             "{} sent the version that is stored, {}. So the write went through and made {}.",
-            me.name(),
+            state.name(me),
             step.before,
             step.after
         )
@@ -205,7 +211,7 @@ fn written(state: &State, step: &Step, me: EditorId) -> Words {
     if stale {
         text.push(format!(
             "{} still holds {}.",
-            them.name(),
+            state.name(them),
             read_version(state, them).unwrap_or_default()
         ));
     }
@@ -217,7 +223,7 @@ fn written(state: &State, step: &Step, me: EditorId) -> Words {
     } else if stale {
         Some(format!(
             "Change a value in {}'s stale copy and send it.",
-            them.name()
+            state.name(them)
         ))
     } else if read_version(state, them).is_none() {
         Some(format!("Get as {}.", letter(them)))
@@ -225,13 +231,13 @@ fn written(state: &State, step: &Step, me: EditorId) -> Words {
         Some("Step back and send in another order: this history is kept.".to_owned())
     };
     Words {
-        title: format!("{} made version {}.", me.name(), step.after),
+        title: format!("{} made version {}.", state.name(me), step.after),
         text,
         next,
     }
 }
 
-fn refused(state: &State, step: &Step, me: EditorId) -> Words {
+fn refused(state: &State, step: &Step, me: ActorId) -> Words {
     let differed = step.facts().iter().find_map(|fact| match fact {
         Fact::VersionDiffered { sent, stored } => Some((*sent, *stored)),
         _ => None,
@@ -241,13 +247,16 @@ fn refused(state: &State, step: &Step, me: EditorId) -> Words {
             title: if read_both(state, sent) {
                 format!("Both read {sent}. Only one may write it.")
             } else {
-                format!("{} read {sent}. It is no longer the latest.", me.name())
+                format!(
+                    "{} read {sent}. It is no longer the latest.",
+                    state.name(me)
+                )
             },
             text: vec![
                 format!(
                     "{} still holds the copy it read at {sent}. Since then the object moved to \
                      {stored}.",
-                    me.name()
+                    state.name(me)
                 ),
                 format!(
                     "The server compared {sent} with {stored} and stored nothing. It did not look \
@@ -274,24 +283,27 @@ fn refused(state: &State, step: &Step, me: EditorId) -> Words {
             ],
             next: Some(format!(
                 "Tick force in {} to take the field over, or take the edit back.",
-                me.name()
+                state.name(me)
             )),
         };
     }
     Words {
-        title: format!("{} was refused.", me.name()),
+        title: format!("{} was refused.", state.name(me)),
         text: vec!["The server stored nothing. Its answer says why.".to_owned()],
-        next: Some(format!("Mend the value in {} and send again.", me.name())),
+        next: Some(format!(
+            "Mend the value in {} and send again.",
+            state.name(me)
+        )),
     }
 }
 
 /// Whether both editors read a version in this history.
 fn read_both(state: &State, version: u64) -> bool {
     let tree = &state.tree;
-    EditorId::BOTH.into_iter().all(|editor| {
+    ActorId::EDITORS.into_iter().all(|editor| {
         tree.line()[..=tree.position()].iter().any(|&node| {
             tree.step(node).is_some_and(|step| {
-                step.editor() == Some(editor)
+                step.actor() == Some(editor)
                     && step.after == version
                     && matches!(step.outcome(), Outcome::Read | Outcome::Written)
             })
@@ -300,7 +312,8 @@ fn read_both(state: &State, version: u64) -> bool {
 }
 
 /// What the last write on the way here was.
-pub(crate) fn last_write(tree: &RunTree) -> String {
+pub(crate) fn last_write(state: &State) -> String {
+    let tree = &state.tree;
     let line = tree.line();
     let last = line[..=tree.position()]
         .iter()
@@ -312,7 +325,7 @@ pub(crate) fn last_write(tree: &RunTree) -> String {
         |step| {
             format!(
                 "Last write: {}, {}, {} → {}",
-                actor(step),
+                actor(state, step),
                 strategy(step),
                 step.before,
                 step.after
@@ -328,7 +341,7 @@ pub(crate) fn pill(step: &Step) -> Option<(String, &'static str)> {
             Some((format!("compacted {}", step.after), "plain"))
         }
         Outcome::Read | Outcome::Done => None,
-        Outcome::Refused if step.editor().is_none() => None,
+        Outcome::Refused if step.actor().is_none() => None,
         Outcome::Written => Some((format!("{} → {}", step.before, step.after), "ok")),
         Outcome::Unchanged => Some((format!("= {}", step.after), "plain")),
         Outcome::Refused => {
@@ -348,13 +361,14 @@ pub(crate) fn ask(step: &Step) -> String {
     match step.operation {
         Operation::Compact { restart: true } => "server restarted".to_owned(),
         Operation::Compact { restart: false } => String::new(),
+        Operation::Wait(seconds) => format!("{seconds} s pass"),
         _ => step.headline(),
     }
 }
 
 /// The answer in the timeline: `200 OK · rv 101`.
 pub(crate) fn answer(step: &Step) -> String {
-    if step.editor().is_none() {
+    if step.actor().is_none() {
         return watch::words::answer(step);
     }
     let line = step.status_line();
@@ -366,8 +380,8 @@ pub(crate) fn answer(step: &Step) -> String {
 }
 
 /// A step in one sentence, for those who hear the page.
-pub(crate) fn sentence(step: &Step) -> String {
-    let mut sentence = format!("{}: {}.", actor(step), step.headline());
+pub(crate) fn sentence(state: &State, step: &Step) -> String {
+    let mut sentence = format!("{}: {}.", actor(state, step), step.headline());
     let answer = answer(step);
     if !answer.is_empty() {
         sentence.push_str(&format!(" {answer}."));
@@ -388,7 +402,7 @@ pub(crate) fn announcement(state: &State) -> String {
             "Step {} of {}. {}",
             tree.position(),
             tree.line().len() - 1,
-            sentence(step)
+            sentence(state, step)
         ),
         None => "Start of the history.".to_owned(),
     }

@@ -123,7 +123,7 @@ async fn an_apply_names_the_owner_and_force_takes_the_field_over() {
 #[wasm_bindgen_test]
 async fn a_merge_patch_carries_only_what_changed() {
     let page = both_want_to_write().await;
-    page.press(B, "Merge patch").await;
+    page.press(B, "Merge").await;
     page.press("Inspector", "Preview").await;
     let body = page.text("Request body, not sent yet");
     assert!(

@@ -64,6 +64,18 @@ const SERVER_OWNED: [&str; 8] = [
 /// The largest manifest in bytes; a real server takes no larger request either.
 const LARGEST: usize = 3 * 1024 * 1024;
 
+/// An object as a new one is sent: without what the server owns.
+pub fn bare(object: &Value) -> Value {
+    let mut object = object.clone();
+    for field in SERVER_OWNED {
+        object.metadata_mut().remove(field);
+    }
+    if let Some(map) = object.as_object_mut() {
+        map.remove("status");
+    }
+    object
+}
+
 impl Manifest {
     /// Reads a manifest.
     ///
@@ -125,7 +137,7 @@ impl Manifest {
 }
 
 /// JSON where it looks like JSON, so that mistakes are named in its terms.
-fn read(manifest: &str) -> Result<Value, ManifestError> {
+pub(crate) fn read(manifest: &str) -> Result<Value, ManifestError> {
     if manifest.trim_start().starts_with('{') {
         let node = json::parse(manifest.as_bytes()).map_err(|error| ManifestError::Syntax {
             line: error.line,
@@ -140,6 +152,32 @@ fn read(manifest: &str) -> Result<Value, ManifestError> {
         message: error.message,
     })?;
     Ok(document.node.into())
+}
+
+/// The documents of a text, parted by `---`. Each begins with as many empty lines as others came
+/// before it, so that its mistakes are named with their line in the whole text.
+pub(crate) fn documents(text: &str) -> Vec<String> {
+    let mut documents = Vec::new();
+    let mut document = String::new();
+    let mut written = false;
+    for (number, line) in text.lines().enumerate() {
+        if line.trim_end() == "---" {
+            if written {
+                documents.push(std::mem::take(&mut document));
+            }
+            document = "\n".repeat(number + 1);
+            written = false;
+        } else {
+            let content = line.trim();
+            written |= !content.is_empty() && !content.starts_with('#');
+            document.push_str(line);
+            document.push('\n');
+        }
+    }
+    if written || documents.is_empty() {
+        documents.push(document);
+    }
+    documents
 }
 
 #[cfg(test)]

@@ -11,8 +11,9 @@ mod write;
 
 pub use edit::{EditError, edit_scalar, remove_at};
 pub use indexed_store::{IndexFn, IndexedStore, NAMESPACE_INDEX};
-pub use manifest::{Manifest, ManifestError};
+pub use manifest::{Manifest, ManifestError, bare};
+pub(crate) use manifest::{documents, read as read_manifest};
 pub use reflector::{Begin, Progress, Reflector};
 pub use retry::{Backoff, DEFAULT_BACKOFF, DEFAULT_RETRY, is_conflict, retry_on_conflict};
 pub use working_copy::WorkingCopy;
-pub use write::{Strategy, Write, get_request};
+pub use write::{OnConflict, Strategy, Subresource, Write, get_request};

@@ -16,6 +16,12 @@ pub struct WorkingCopy {
 }
 
 impl WorkingCopy {
+    /// Nothing read yet.
+    pub const BLANK: WorkingCopy = WorkingCopy {
+        read: None,
+        edited: None,
+    };
+
     /// The object as it was read; `None` before the first read.
     pub fn read(&self) -> Option<&Arc<Value>> {
         self.read.as_ref()

@@ -168,7 +168,7 @@ impl Scenario {
 
     /// The request that reads the object.
     pub(super) fn read(&self) -> Option<Request<Vec<u8>>> {
-        get_request(&self.resource, &self.object, "")
+        get_request(&self.path(), "")
     }
 
     /// The request by which an actor does what it means to, on what it has read.

@@ -1,16 +1,25 @@
-//! Two editors, a watcher and a server: what they do, step by step, and every history that comes
-//! of it.
+//! Actors, a watcher and a server: what they do, step by step, and every history that comes of it.
 
+mod action;
+mod actor;
+mod operation;
 mod run_tree;
+mod start;
 mod step;
+mod subject;
 pub mod verdict;
 mod watcher;
 mod world;
 
+pub use action::{Action, ByHand, Delete};
+pub use actor::{Actor, ActorId};
+pub use operation::Operation;
 pub use run_tree::{NodeId, RunTree};
+pub use start::{LoadError, Start};
 pub use step::{Exchange, Outcome, Step};
+pub use subject::Subject;
 pub use watcher::{Connection, Received, WatchAction, Watcher};
-pub use world::{Action, Editor, EditorId, LoadError, Operation, World};
+pub use world::World;
 
 /// The Deployment of the Kubernetes documentation, which the page opens with. As JSON, so that
 /// opening needs no reader of YAML.

@@ -1,7 +1,8 @@
 //! All histories of a session. Going back never destroys a future: doing something else there
 //! starts a branch.
 
-use super::{Operation, Step, World};
+use super::{Action, Exchange, Operation, Outcome, Step, World};
+use crate::client::OnConflict;
 
 /// A moment in some history: an index into the tree. The root is 0.
 pub type NodeId = usize;
@@ -62,9 +63,43 @@ impl RunTree {
         &self.nodes[0].world
     }
 
-    /// Does something here and goes on to what comes of it. What was done here before stays as a
-    /// branch. `None`, and nothing happens, if it cannot be done now.
+    /// Does something here and goes on to what comes of it, and after a conflict to what the actor
+    /// does then, a node each. What was done here before stays as a branch. `None`, and nothing
+    /// happens, if it cannot be done now.
     pub fn act(&mut self, operation: Operation) -> Option<NodeId> {
+        let again = match &operation {
+            Operation::Act(_, Action::Send(write)) => write.on_conflict,
+            _ => OnConflict::GiveUp,
+        };
+        let mut id = self.act_once(operation.clone())?;
+        let attempts = match again {
+            OnConflict::GiveUp => 1,
+            OnConflict::ReadAgain(attempts) | OnConflict::Resend(attempts) => attempts,
+        };
+        for _ in 1..attempts {
+            let exchange = self.step(id).and_then(|step| step.exchange.as_ref());
+            if !exchange.is_some_and(Exchange::is_conflict) {
+                break;
+            }
+            if let (OnConflict::ReadAgain(_), Operation::Act(actor, _)) = (again, &operation) {
+                id = self.act_once(Operation::Act(*actor, Action::Get))?;
+                if self
+                    .step(id)
+                    .is_some_and(|step| step.outcome() == Outcome::Refused)
+                {
+                    break;
+                }
+            }
+            match self.act_once(operation.clone()) {
+                Some(next) => id = next,
+                None => break,
+            }
+        }
+        Some(id)
+    }
+
+    /// Does one step here, whatever its actor would do after a conflict.
+    pub fn act_once(&mut self, operation: Operation) -> Option<NodeId> {
         let mut world = self.world().clone();
         let step = world.act(operation)?;
         let id = self.nodes.len();
@@ -79,6 +114,22 @@ impl RunTree {
         self.nodes[self.current].next = Some(id);
         self.current = id;
         Some(id)
+    }
+
+    /// How many nodes there are, the root among them.
+    #[allow(clippy::len_without_is_empty)] // It is never empty.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// The world at a node.
+    pub fn world_at(&self, node: NodeId) -> Option<&World> {
+        Some(&self.nodes.get(node)?.world)
+    }
+
+    /// The node that a node follows; `None` at the root.
+    pub fn parent(&self, node: NodeId) -> Option<NodeId> {
+        self.nodes.get(node)?.parent
     }
 
     /// What led to a node; `None` at the root or if there is no such node.
@@ -151,17 +202,17 @@ impl RunTree {
 mod tests {
     use super::*;
     use crate::client::{Strategy, Write, edit_scalar};
-    use crate::sim::{Action, EditorId, NGINX, Outcome};
+    use crate::sim::{ActorId, NGINX};
 
-    fn edit(tree: &mut RunTree, editor: EditorId, pointer: &str, text: &str) {
-        let copy = &mut tree.world_mut().editor_mut(editor).copy;
+    fn edit(tree: &mut RunTree, editor: ActorId, pointer: &str, text: &str) {
+        let copy = tree.world_mut().copy_mut(editor);
         let object = edit_scalar(copy.edited().unwrap(), pointer, text).unwrap();
         copy.edit(object);
     }
 
-    fn send(tree: &mut RunTree, editor: EditorId, write: Write) -> Outcome {
+    fn send(tree: &mut RunTree, editor: ActorId, write: Write) -> Outcome {
         let node = tree
-            .act(Operation::Edit(editor, Action::Send(write)))
+            .act(Operation::Act(editor, Action::Send(write)))
             .unwrap();
         tree.step(node).unwrap().outcome()
     }
@@ -169,11 +220,11 @@ mod tests {
     /// Both have read version 100 and want different numbers of replicas.
     fn both_want_to_write() -> RunTree {
         let mut tree = RunTree::new(World::load(NGINX).unwrap().0);
-        for editor in EditorId::BOTH {
-            tree.act(Operation::Edit(editor, Action::Get)).unwrap();
+        for editor in ActorId::EDITORS {
+            tree.act(Operation::Act(editor, Action::Get)).unwrap();
         }
-        edit(&mut tree, EditorId::A, "/spec/replicas", "5");
-        edit(&mut tree, EditorId::B, "/spec/replicas", "2");
+        edit(&mut tree, ActorId::A, "/spec/replicas", "5");
+        edit(&mut tree, ActorId::B, "/spec/replicas", "2");
         tree
     }
 
@@ -181,12 +232,12 @@ mod tests {
     fn both_read_100_and_only_one_may_write_it() {
         let mut tree = both_want_to_write();
         assert_eq!(
-            send(&mut tree, EditorId::A, Write::default()),
+            send(&mut tree, ActorId::A, Write::default()),
             Outcome::Written
         );
-        assert_eq!(tree.world().stale_by(EditorId::B), 1);
+        assert_eq!(tree.world().stale_by(ActorId::B), 1);
         assert_eq!(
-            send(&mut tree, EditorId::B, Write::default()),
+            send(&mut tree, ActorId::B, Write::default()),
             Outcome::Refused
         );
         let step = tree.step(tree.current()).unwrap();
@@ -197,7 +248,7 @@ mod tests {
             "Operation cannot be fulfilled on deployments.apps \"nginx-deployment\": the object has \
              been modified; please apply your changes to the latest version and try again"
         );
-        let copy = &tree.world().editor(EditorId::B).copy;
+        let copy = tree.world().copy(ActorId::B);
         assert_eq!(
             copy.edited().unwrap()["spec"]["replicas"],
             2,
@@ -208,11 +259,11 @@ mod tests {
     #[test]
     fn after_reading_again_the_same_edit_is_accepted() {
         let mut tree = both_want_to_write();
-        send(&mut tree, EditorId::A, Write::default());
-        send(&mut tree, EditorId::B, Write::default());
-        tree.act(Operation::Edit(EditorId::B, Action::Get)).unwrap();
+        send(&mut tree, ActorId::A, Write::default());
+        send(&mut tree, ActorId::B, Write::default());
+        tree.act(Operation::Act(ActorId::B, Action::Get)).unwrap();
         assert_eq!(
-            send(&mut tree, EditorId::B, Write::default()),
+            send(&mut tree, ActorId::B, Write::default()),
             Outcome::Written
         );
         let (version, object) = tree.world().stored().unwrap();
@@ -226,11 +277,8 @@ mod tests {
             send_resource_version: false,
             ..Write::default()
         };
-        assert_eq!(
-            send(&mut tree, EditorId::A, blind.clone()),
-            Outcome::Written
-        );
-        assert_eq!(send(&mut tree, EditorId::B, blind), Outcome::Written);
+        assert_eq!(send(&mut tree, ActorId::A, blind.clone()), Outcome::Written);
+        assert_eq!(send(&mut tree, ActorId::B, blind), Outcome::Written);
         assert_eq!(tree.world().stored().unwrap().1["spec"]["replicas"], 2);
     }
 
@@ -238,14 +286,9 @@ mod tests {
     fn an_apply_of_what_another_manager_owns_is_refused_unless_forced() {
         let mut tree = both_want_to_write();
         let apply = Write {
-            strategy: Strategy::Apply,
-            send_resource_version: false,
-            force: false,
+            ..Write::usual(Strategy::Apply)
         };
-        assert_eq!(
-            send(&mut tree, EditorId::A, apply.clone()),
-            Outcome::Refused
-        );
+        assert_eq!(send(&mut tree, ActorId::A, apply.clone()), Outcome::Refused);
         let message = tree
             .step(tree.current())
             .unwrap()
@@ -260,14 +303,14 @@ mod tests {
             force: true,
             ..apply
         };
-        assert_eq!(send(&mut tree, EditorId::A, forced), Outcome::Written);
+        assert_eq!(send(&mut tree, ActorId::A, forced), Outcome::Written);
     }
 
     #[test]
     fn going_back_and_doing_something_else_keeps_the_old_future() {
         let mut tree = both_want_to_write();
         let fork = tree.current();
-        send(&mut tree, EditorId::A, Write::default());
+        send(&mut tree, ActorId::A, Write::default());
         let first = tree.current();
         assert!(tree.back());
         assert_eq!(tree.world().stored().unwrap().0, 100);
@@ -276,7 +319,7 @@ mod tests {
             Some(&first),
             "the future is still there"
         );
-        send(&mut tree, EditorId::B, Write::default());
+        send(&mut tree, ActorId::B, Write::default());
         assert_eq!(tree.branches(fork).len(), 2);
         assert_eq!(tree.world().stored().unwrap().1["spec"]["replicas"], 2);
         assert!(tree.go(first));
@@ -288,7 +331,7 @@ mod tests {
     #[test]
     fn nothing_is_sent_before_something_was_read() {
         let mut tree = RunTree::new(World::load(NGINX).unwrap().0);
-        let send = Operation::Edit(EditorId::A, Action::Send(Write::default()));
+        let send = Operation::Act(ActorId::A, Action::Send(Write::default()));
         assert_eq!(tree.act(send), None);
         assert_eq!(tree.line(), [0]);
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use http::{Method, Request, Response};
 use serde_json::Value;
 
-use super::{Action, EditorId, Operation, Received, WatchAction};
+use super::{Action, ActorId, Operation, Received, WatchAction};
 use crate::object::{Metadata, text};
 use crate::render::{Change, changes};
 use crate::server::{EventType, Fact, Facts};
@@ -112,6 +112,11 @@ impl Exchange {
         (!version.is_empty()).then_some(version)
     }
 
+    /// Whether it says that somebody else was faster (`errors.IsConflict`); not every 409 does.
+    pub fn is_conflict(&self) -> bool {
+        self.code == 409 && text(&self.received, "reason") == "Conflict"
+    }
+
     /// `409 Conflict`: the code and its reason, or the standard phrase.
     pub fn status_line(&self) -> String {
         let code = http::StatusCode::from_u16(self.code).ok();
@@ -173,17 +178,35 @@ impl Step {
         self.arrived = arrived;
     }
 
-    /// The editor who did it, if one did.
-    pub fn editor(&self) -> Option<EditorId> {
+    /// The actor who did it, if one did.
+    pub fn actor(&self) -> Option<ActorId> {
         match self.operation {
-            Operation::Edit(editor, _) => Some(editor),
+            Operation::Act(actor, _) => Some(actor),
             _ => None,
         }
     }
 
-    /// Whether an editor's edits were sent.
+    /// What an actor did, if one did something.
+    pub fn action(&self) -> Option<&Action> {
+        match &self.operation {
+            Operation::Act(_, action) => Some(action),
+            _ => None,
+        }
+    }
+
+    /// Whether an actor's edits were sent.
     pub fn is_send(&self) -> bool {
-        matches!(self.operation, Operation::Edit(_, Action::Send(_)))
+        matches!(self.action(), Some(Action::Send(_)))
+    }
+
+    /// Whether it asked for something to be stored or deleted.
+    fn is_write(&self) -> bool {
+        match &self.operation {
+            Operation::Act(_, Action::Get) => false,
+            Operation::Act(_, Action::Request(by_hand)) => by_hand.method != "GET",
+            Operation::Act(..) => true,
+            _ => false,
+        }
     }
 
     /// Whether a watch was granted.
@@ -239,7 +262,7 @@ impl Step {
         };
         if exchange.code >= 400 || self.error().is_some() {
             Outcome::Refused
-        } else if !self.is_send() {
+        } else if !self.is_write() {
             Outcome::Read
         } else if self.before == self.after {
             Outcome::Unchanged
@@ -251,7 +274,7 @@ impl Step {
     /// What the request carries, in a few words: `PUT replicas 3→5 · if rv 100`, `WATCH from 100`.
     pub fn headline(&self) -> String {
         let exchange = match (&self.operation, &self.exchange) {
-            (Operation::Edit(..), Some(exchange)) => exchange,
+            (Operation::Act(..), Some(exchange)) => exchange,
             (Operation::Watch(WatchAction::Resume), Some(exchange)) => {
                 let from = exchange.target.split_once("resourceVersion=");
                 let from = from.and_then(|(_, rest)| rest.split('&').next());

@@ -9,10 +9,11 @@ use imbl::Vector;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::Subject;
 use super::step::Exchange;
 use crate::object::{Metadata, text};
 use crate::render::{Change, changes};
-use crate::server::{ApiServer, EventType, Resource, Watch, WatchEvent};
+use crate::server::{ApiServer, EventType, Watch, WatchEvent};
 use crate::storage::Revision;
 
 /// What a watcher can do.
@@ -95,9 +96,9 @@ pub struct Watcher {
 }
 
 impl Watcher {
-    pub(super) fn new(resource: &Resource, object: &Value) -> Self {
-        let path = resource.path(object.namespace(), "");
-        let name = object.name();
+    pub(super) fn new(subject: &Subject) -> Self {
+        let path = subject.resource().path(subject.namespace(), "");
+        let name = subject.name();
         Self {
             target: format!("{path}?fieldSelector=metadata.name%3D{name}").into(),
             watch: None,
@@ -254,11 +255,11 @@ fn failed(status: &Value) -> Connection {
 mod tests {
     use super::*;
     use crate::client::{Write, edit_scalar};
-    use crate::sim::{Action, EditorId, NGINX, Operation, Outcome, RunTree, Step, World};
+    use crate::sim::{Action, ActorId, NGINX, Operation, Outcome, RunTree, Step, World};
 
     fn session() -> RunTree {
         let mut tree = RunTree::new(World::load(NGINX).unwrap().0);
-        tree.act(Operation::Edit(EditorId::A, Action::Get)).unwrap();
+        tree.act(Operation::Act(ActorId::A, Action::Get)).unwrap();
         tree
     }
 
@@ -272,10 +273,10 @@ mod tests {
     }
 
     fn change(tree: &mut RunTree, replicas: &str) -> Step {
-        let copy = &mut tree.world_mut().editor_mut(EditorId::A).copy;
+        let copy = tree.world_mut().copy_mut(ActorId::A);
         let object = edit_scalar(copy.edited().unwrap(), "/spec/replicas", replicas).unwrap();
         copy.edit(object);
-        let send = Operation::Edit(EditorId::A, Action::Send(Write::default()));
+        let send = Operation::Act(ActorId::A, Action::Send(Write::default()));
         let node = tree.act(send).unwrap();
         tree.step(node).unwrap().clone()
     }
@@ -390,12 +391,12 @@ mod tests {
     #[test]
     fn a_stale_copy_stays_as_stale_whatever_etcd_forgets() {
         let mut tree = session();
-        tree.act(Operation::Edit(EditorId::B, Action::Get)).unwrap();
+        tree.act(Operation::Act(ActorId::B, Action::Get)).unwrap();
         for replicas in ["5", "6", "7"] {
             change(&mut tree, replicas);
         }
         compact(&mut tree, true);
-        assert_eq!(tree.world().stale_by(EditorId::B), 3);
+        assert_eq!(tree.world().stale_by(ActorId::B), 3);
         assert_eq!(
             tree.world().revisions().collect::<Vec<_>>(),
             [100, 101, 102, 103]

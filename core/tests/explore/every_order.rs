@@ -304,6 +304,7 @@ fn choice(attempts: u8) -> impl Strategy<Value = Choice> {
                 strategy,
                 send_resource_version,
                 force,
+                ..Write::default()
             },
             on_conflict,
         },

@@ -78,9 +78,9 @@ fn sheet_handle(store: &Store, step: Option<&Step>) -> Html {
         ),
         Some(step) => {
             let rest = step.message().map_or_else(
-                || format!("{} {}", words::actor(step), step.headline()),
+                || format!("{} {}", words::actor(store, step), step.headline()),
                 // The last part of what an editor is told says it; a watcher is told little.
-                |message| match (step.editor(), message.rsplit_once(": ")) {
+                |message| match (step.actor(), message.rsplit_once(": ")) {
                     (Some(_), Some((_, last))) => last.to_owned(),
                     _ => message.to_owned(),
                 },

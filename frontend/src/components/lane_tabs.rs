@@ -9,7 +9,7 @@ use crate::state::{Lane, Msg, Sends, Store};
 pub(crate) fn lane_tabs(store: &Store) -> Html {
     let head = |lane: Lane| {
         let (name, (version, tone)) = match lane {
-            Lane::Editor(editor) => (editor.name(), chip(store, editor)),
+            Lane::Editor(editor) => (store.name(editor), chip(store, editor)),
             Lane::Server => {
                 let version = store.world().stored().map(|(version, _)| version);
                 let version = version.map_or("deleted".to_owned(), |v| format!("rv {v}"));
@@ -26,7 +26,7 @@ pub(crate) fn lane_tabs(store: &Store) -> Html {
                 aria-pressed={(store.lane == lane).to_string()}
                 onclick={store.sends(Msg::Open(lane))}
             >
-                <span class="lane-name">{ name }</span>
+                <span class="lane-name">{ name.to_owned() }</span>
                 <span class={classes!("lane-version", tone)}>
                     { version }
                     if tone == "ok" {

@@ -1,7 +1,7 @@
 //! Every stored version, newest first: who wrote it, and what it changed.
 
 use optimist_core::render::{Change, changes};
-use optimist_core::sim::{EditorId, Outcome};
+use optimist_core::sim::{ActorId, Outcome};
 use yew::{Html, classes, html};
 
 use super::yaml_view::dotted;
@@ -26,7 +26,7 @@ pub(crate) fn revisions(store: &Store) -> Html {
             (Some(old), Some(new)) => changes(old, new),
             _ => Vec::new(),
         };
-        let writer = written.and_then(|(node, step)| Some((*node, step.editor()?)));
+        let writer = written.and_then(|(node, step)| Some((*node, step.actor()?)));
         rows.push(row(store, version.revision, writer, &differs));
         before = version.object.as_deref();
     }
@@ -38,12 +38,7 @@ pub(crate) fn revisions(store: &Store) -> Html {
     }
 }
 
-fn row(
-    store: &Store,
-    revision: u64,
-    writer: Option<(usize, EditorId)>,
-    differs: &[Change],
-) -> Html {
+fn row(store: &Store, revision: u64, writer: Option<(usize, ActorId)>, differs: &[Change]) -> Html {
     let visible: Vec<&Change> = differs
         .iter()
         .filter(|change| !change.is_bookkeeping())
@@ -60,7 +55,7 @@ fn row(
                         title="Go to the step that wrote it"
                         onclick={store.sends(Msg::Go(node))}
                     >
-                        { editor.name() }
+                        { store.name(editor).to_owned() }
                     </button>
                 } else {
                     <span class="muted">{ "as loaded" }</span>

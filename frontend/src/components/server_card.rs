@@ -85,7 +85,7 @@ pub(crate) fn server_card(store: &Store) -> Html {
                 if store.server_tab == ServerTab::Watch {
                     { watch::controls(store) }
                 } else {
-                    <p class="last-write">{ words::last_write(&store.tree) }</p>
+                    <p class="last-write">{ words::last_write(store) }</p>
                 }
             </div>
         </section>

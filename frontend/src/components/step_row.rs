@@ -1,6 +1,6 @@
 //! One step of the timeline: an arrow to the server, an answer, and what the store did.
 
-use optimist_core::sim::{EditorId, NodeId, Outcome, RunTree};
+use optimist_core::sim::{ActorId, NodeId, Outcome};
 use yew::{Callback, Html, MouseEvent, Properties, UseReducerDispatcher, classes, component, html};
 
 use super::icon::{Icon, icon};
@@ -31,7 +31,7 @@ pub(crate) struct StepRowProps {
     pub(crate) node: NodeId,
     pub(crate) phase: Phase,
     /// Whose step it is; `None` if it is the watcher's or nobody's.
-    pub(crate) editor: Option<EditorId>,
+    pub(crate) editor: Option<ActorId>,
     pub(crate) outcome: Outcome,
     pub(crate) headline: String,
     pub(crate) answer: String,
@@ -47,11 +47,12 @@ pub(crate) struct StepRowProps {
 
 /// The row of a node; `None` for the root.
 pub(crate) fn row(
-    tree: &RunTree,
+    state: &State,
     (position, node): (usize, NodeId),
     parent: NodeId,
     dispatcher: &UseReducerDispatcher<State>,
 ) -> Option<StepRowProps> {
+    let tree = &state.tree;
     let step = tree.step(node)?;
     let here = tree.position();
     let siblings = tree.branches(parent);
@@ -62,7 +63,7 @@ pub(crate) fn row(
             let step = tree.step(sibling)?;
             Some(Branch {
                 node: sibling,
-                label: format!("{}: {}", words::actor(step), step.headline()),
+                label: format!("{}: {}", words::actor(state, step), step.headline()),
                 shown: sibling == node,
             })
         });
@@ -73,13 +74,13 @@ pub(crate) fn row(
             std::cmp::Ordering::Equal => Phase::Current,
             std::cmp::Ordering::Greater => Phase::Future,
         },
-        editor: step.editor(),
+        editor: step.actor(),
         events: Events::of(&step.arrived),
         outcome: step.outcome(),
         headline: words::ask(step),
         answer: words::answer(step),
         pill: words::pill(step),
-        sentence: format!("Step {position}. {}", words::sentence(step)),
+        sentence: format!("Step {position}. {}", words::sentence(state, step)),
         branches: branches.collect(),
         dispatcher: dispatcher.clone(),
     })
@@ -167,10 +168,12 @@ pub(crate) fn StepRow(props: &StepRowProps) -> Html {
 }
 
 /// The request slants down to the server, its answer back: time runs downwards.
-fn arrows(editor: Option<EditorId>) -> Html {
+fn arrows(editor: Option<ActorId>) -> Html {
     let (near, far, head, tail) = match editor {
-        Some(EditorId::A) => ("0%", "100%", "M0 0-9-4.5V4.5z", "M0 0 9-4.5V4.5z"),
-        Some(EditorId::B) | None => ("100%", "0%", "M0 0 9-4.5V4.5z", "M0 0-9-4.5V4.5z"),
+        Some(ActorId::A) => ("0%", "100%", "M0 0-9-4.5V4.5z", "M0 0 9-4.5V4.5z"),
+        Some(ActorId::B | ActorId::C) | None => {
+            ("100%", "0%", "M0 0 9-4.5V4.5z", "M0 0-9-4.5V4.5z")
+        }
     };
     html! {
         <svg class="arrows" height="44" aria-hidden="true">

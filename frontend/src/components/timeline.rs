@@ -12,7 +12,7 @@ pub(crate) fn timeline(store: &Store) -> Html {
     let rows: Vec<StepRowProps> = line
         .windows(2)
         .enumerate()
-        .filter_map(|(i, pair)| row(tree, (i + 1, pair[1]), pair[0], &dispatcher))
+        .filter_map(|(i, pair)| row(store, (i + 1, pair[1]), pair[0], &dispatcher))
         .collect();
     let start = tree.current() == 0;
     let first = tree

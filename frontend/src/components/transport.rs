@@ -1,6 +1,6 @@
 //! Stepping back and forth, and where in the history we are.
 
-use optimist_core::sim::{EditorId, NodeId, Outcome};
+use optimist_core::sim::{ActorId, NodeId, Outcome};
 use wasm_bindgen::JsCast;
 use web_sys::HtmlInputElement;
 use yew::{Html, InputEvent, classes, html};
@@ -88,7 +88,7 @@ fn scrubber(store: &Store, line: &[NodeId], here: usize) -> Html {
         }
     };
     let step = store.tree.step(store.tree.current());
-    let text = step.map_or("start".to_owned(), words::sentence);
+    let text = step.map_or("start".to_owned(), |step| words::sentence(store, step));
     let oninput = store.on(|event: InputEvent| {
         let input = event
             .target()
@@ -132,11 +132,11 @@ fn ticks(store: &Store, line: &[NodeId]) -> Html {
         let Some(step) = store.tree.step(node) else {
             continue;
         };
-        let (path, reach) = match (step.outcome(), step.editor()) {
+        let (path, reach) = match (step.outcome(), step.actor()) {
             (Outcome::Refused, _) => (2, "-4V14"),
-            (_, Some(EditorId::A)) => (0, " 0V5"),
-            (_, Some(EditorId::B)) => (1, " 5V10"),
-            (_, None) => (3, " 3V7"),
+            (_, Some(ActorId::A)) => (0, " 0V5"),
+            (_, Some(ActorId::B)) => (1, " 5V10"),
+            (_, Some(ActorId::C) | None) => (3, " 3V7"),
         };
         paths[path].1.push_str(&format!("M{position}{reach}"));
     }

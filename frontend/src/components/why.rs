@@ -7,7 +7,7 @@ use super::watch;
 
 /// The facts of a step, or the server's own words where it noted none.
 fn facts(step: &Step) -> Vec<String> {
-    if step.editor().is_none() {
+    if step.actor().is_none() {
         return watch::words::why(step);
     }
     let facts: Vec<String> = step.facts().iter().map(ToString::to_string).collect();

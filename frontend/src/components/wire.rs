@@ -52,7 +52,7 @@ pub(crate) fn wire(store: &Store, step: &Step) -> Html {
     };
     let slug = words::slug(step);
     let refused = step.outcome() == Outcome::Refused;
-    let answer = if !step.arrived.is_empty() && step.editor().is_none() {
+    let answer = if !step.arrived.is_empty() && step.actor().is_none() {
         let events = 0..step.arrived.len();
         events
             .map(|i| format!("/{i}/type"))
@@ -86,14 +86,12 @@ pub(crate) fn wire(store: &Store, step: &Step) -> Html {
 /// What Send would put on the wire now.
 pub(crate) fn preview(store: &Store) -> Html {
     let id = store.focus;
-    let editor = store.world().editor(id);
-    let request = store
-        .world()
-        .preview(id, &Action::Send(editor.write.clone()));
+    let actor = store.world().actor(id);
+    let request = store.world().preview(id, &Action::Send(actor.write()));
     let Some(request) = request else {
         return html! {
             <div class="empty">
-                <p>{ format!("{} has read nothing, so there is nothing to send.", id.name()) }</p>
+                <p>{ format!("{} has read nothing, so there is nothing to send.", actor.name) }</p>
                 <p>{ "Get first. Then this shows the request that Send would make, as you edit." }</p>
             </div>
         };
@@ -105,7 +103,7 @@ pub(crate) fn preview(store: &Store) -> Html {
     html! {
         <>
             <p class="muted">
-                { "If " }<b class={slug}>{ id.name() }</b>{ " pressed Send now:" }
+                { "If " }<b class={slug}>{ &*actor.name }</b>{ " pressed Send now:" }
             </p>
             { request_line(
                 request.method().as_str(),
@@ -113,7 +111,7 @@ pub(crate) fn preview(store: &Store) -> Html {
                 content_type.unwrap_or_default(),
                 slug,
             ) }
-            { json_view(&JsonView { store, view: View::Preview, label: "Request body, not sent yet", body: &body, emphasis: places(&editor.copy.edits()), refused: false }) }
+            { json_view(&JsonView { store, view: View::Preview, label: "Request body, not sent yet", body: &body, emphasis: places(&store.world().copy(id).edits()), refused: false }) }
         </>
     }
 }

@@ -1,7 +1,7 @@
 //! An object as YAML lines, with folds, marks and values that can be edited in place.
 
 use optimist_core::render::{Change, Line, Token, lines};
-use optimist_core::sim::EditorId;
+use optimist_core::sim::ActorId;
 use serde_json::Value;
 use yew::{Classes, Html, classes, html};
 
@@ -25,7 +25,7 @@ pub(crate) struct YamlView<'a> {
     /// The colour of the marks.
     pub(crate) tone: &'static str,
     /// Whose edits go where; `None` if nothing can be edited.
-    pub(crate) editor: Option<EditorId>,
+    pub(crate) editor: Option<ActorId>,
 }
 
 impl YamlView<'_> {
@@ -204,7 +204,7 @@ fn value(props: &YamlView<'_>, line: &Line, token: &Token) -> Html {
             <ValueInput
                 store={props.store.clone()}
                 editing={editing.clone()}
-                label={format!("{}: {place}", editor.name())}
+                label={format!("{}: {place}", props.store.name(editor))}
                 back_to={id}
             />
         };
@@ -215,7 +215,7 @@ fn value(props: &YamlView<'_>, line: &Line, token: &Token) -> Html {
             type="button"
             class="value"
             {id}
-            aria-label={format!("{place}: {}, edit as {}", cut(&token.plain), editor.name())}
+            aria-label={format!("{place}: {}, edit as {}", cut(&token.plain), props.store.name(editor))}
             onclick={props.store.sends(start)}
         >
             { cut(&token.text) }

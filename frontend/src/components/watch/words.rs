@@ -10,11 +10,12 @@ use crate::words::Words;
 pub(crate) const EMPTY: &str = "Events appear here as they arrive.";
 
 /// Who acted.
-pub(crate) fn actor(operation: &Operation) -> &'static str {
+pub(crate) fn actor<'a>(state: &'a State, operation: &Operation) -> &'a str {
     match operation {
-        Operation::Edit(editor, _) => editor.name(),
+        Operation::Act(actor, _) => state.name(*actor),
         Operation::Watch(_) => "Watcher",
         Operation::Compact { .. } => "etcd",
+        Operation::Wait(_) => "Clock",
     }
 }
 
@@ -120,7 +121,12 @@ pub(crate) fn caption(state: &State, step: &Step) -> Words {
             "Change the object and watch the event arrive. Or drop the connection.",
         ),
         Operation::Compact { restart } => compacted(version, *restart),
-        Operation::Edit(..) => words(String::new(), String::new(), ""),
+        Operation::Wait(seconds) => words(
+            format!("{seconds} seconds later."),
+            "Nothing was sent. The server's clock went on.".to_owned(),
+            "Go on.",
+        ),
+        Operation::Act(..) => words(String::new(), String::new(), ""),
     }
 }
 
@@ -202,7 +208,7 @@ pub(crate) fn why(step: &Step) -> Vec<String> {
         Operation::Compact { restart: false } => {
             "Watches are served from the API server's watch cache, which compaction does not reach."
         }
-        Operation::Edit(..) => return Vec::new(),
+        Operation::Act(..) | Operation::Wait(_) => return Vec::new(),
     };
     vec![why.to_owned()]
 }

@@ -1,0 +1,46 @@
+//! Everything that takes a step.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Action, ActorId, WatchAction};
+
+/// Everything that takes a step, and who does it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Operation {
+    /// An actor acts.
+    Act(ActorId, Action),
+    /// The watcher acts.
+    Watch(WatchAction),
+    /// Someone compacts etcd at its current revision.
+    Compact {
+        /// Whether the API server is restarted too, so that its watch cache is empty as well.
+        restart: bool,
+    },
+    /// Some seconds pass.
+    Wait(u32),
+}
+
+impl fmt::Display for Operation {
+    /// A word or two: `GET`, `WATCH from 100`, `compact and restart`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Operation::Act(_, Action::Get) => "GET",
+            Operation::Act(_, Action::Send(_)) => "send",
+            Operation::Act(_, Action::Create) => "create",
+            Operation::Act(_, Action::Delete(_)) => "DELETE",
+            Operation::Act(_, Action::Request(by_hand)) => &by_hand.method,
+            Operation::Watch(WatchAction::Open(version)) if !version.is_empty() => {
+                return write!(f, "WATCH from {version}");
+            }
+            Operation::Watch(WatchAction::Open(_)) => "WATCH",
+            Operation::Watch(WatchAction::Resume) => "WATCH again",
+            Operation::Watch(WatchAction::Drop) => "connection dropped",
+            Operation::Watch(WatchAction::List) => "LIST",
+            Operation::Compact { restart: false } => "compact",
+            Operation::Compact { restart: true } => "compact and restart",
+            Operation::Wait(seconds) => return write!(f, "{seconds} s pass"),
+        })
+    }
+}
