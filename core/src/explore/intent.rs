@@ -27,31 +27,21 @@ pub struct Change {
 /// What is done to a field.
 #[derive(Clone, Debug, PartialEq)]
 pub enum How {
-    /// It is set to a value.
+    /// It is set to a value; an item of a list that is not there yet is added at the end.
     Set(Value),
     /// It is taken away.
     Remove,
-    /// Items are added at the end of a list that has no keys; those that are there already are not
-    /// added again.
-    Append(Vec<Value>),
 }
 
 impl Intent {
     /// What was changed between an object as it was read and as it was edited.
     pub fn between(read: &Value, edited: &Value, root: &Struct) -> Self {
-        let change = |edit: &Edit| {
-            let before = edit.path.find(read).and_then(Value::as_array);
-            let how = match (&edit.value, before) {
-                (None, _) => How::Remove,
-                (Some(Value::Array(after)), Some(before)) if after.starts_with(before) => {
-                    How::Append(after.get(before.len()..).unwrap_or_default().to_vec())
-                }
-                (Some(value), _) => How::Set(value.clone()),
-            };
-            Change {
-                path: edit.path.clone(),
-                how,
-            }
+        let change = |edit: &Edit| Change {
+            path: edit.path.clone(),
+            how: match &edit.value {
+                Some(value) => How::Set(value.clone()),
+                None => How::Remove,
+            },
         };
         let edits = Edit::between(read, edited, root);
         Intent::Change(edits.iter().map(|edit| change(edit)).collect())
@@ -67,16 +57,6 @@ impl Intent {
             match how {
                 How::Set(value) => path.put(&mut edited, value.clone()),
                 How::Remove => path.take(&mut edited),
-                How::Append(items) => {
-                    let list = path.find(&edited).and_then(Value::as_array);
-                    let mut list = list.cloned().unwrap_or_default();
-                    for item in items {
-                        if !list.contains(item) {
-                            list.push(item.clone());
-                        }
-                    }
-                    path.put(&mut edited, Value::Array(list));
-                }
             }
         }
         edited

@@ -4,11 +4,21 @@
 //! lets the actors' requests arrive in every order, each answered by
 //! [`ApiServer::handle`](crate::server::ApiServer::handle), and counts what became of the edits.
 
+mod found;
 mod intent;
+mod ready;
+mod replay;
 mod scenario;
 mod search;
 mod state;
+mod tally;
+mod way;
 
+pub use found::Moment;
 pub use intent::{Change, How, Intent};
-pub use scenario::{OnConflict, Ownership, Plan, Scenario};
-pub use search::{Edge, EdgeId, Effect, Moment, Move, Search, StateId, Status, Tally};
+pub use ready::{Doing, READY, Ready};
+pub use replay::replayed;
+pub use scenario::{Ownership, Plan, Scenario};
+pub use search::{Edge, EdgeId, Effect, Move, Search, StateId, Status};
+pub use tally::Tally;
+pub use way::Way;

@@ -6,11 +6,12 @@ use http::{Request, header};
 use serde_json::{Value, json};
 
 use super::Intent;
-use crate::apply::{Manager, Managers, Operation, Owned, Set};
-use crate::client::{WorkingCopy, Write, get_request};
+use crate::apply::{Manager, Managers, Operation, Owned, Set, differing};
+use crate::client::{OnConflict, Subresource, WorkingCopy, Write, get_request};
 use crate::object::Metadata;
 use crate::server::{ApiServer, Resource};
 use crate::sim::verdict::Edit;
+use crate::sim::{ByHand, World};
 
 /// A starting object and two or three actors.
 #[derive(Clone, Debug)]
@@ -23,6 +24,8 @@ pub struct Scenario {
     pub object: Arc<Value>,
     /// Who takes part.
     pub plans: Vec<Plan>,
+    /// The request that settled who owns what, where that was asked for.
+    pub settling: Option<ByHand>,
     /// Whether a request is no single step: the server first reads, and later compares and puts,
     /// and others may come in between.
     pub micro_steps: bool,
@@ -38,41 +41,41 @@ pub struct Plan {
     /// Whether it first reads the object. Otherwise it works on the starting object, which it has
     /// from elsewhere: a file, or its own working copy.
     pub reads_first: bool,
-    /// How it writes. A deletion carries a precondition if this sends the version.
+    /// Through which part of the object it writes, whatever the way of writing.
+    pub subresource: Option<Subresource>,
+    /// Who owns the fields that it is about to change.
+    pub ownership: Ownership,
+    /// How it writes, and what it does after a conflict. A deletion carries a precondition if this
+    /// sends the version.
     pub write: Write,
-    /// What it does after a conflict.
-    pub on_conflict: OnConflict,
-}
-
-/// What an actor does when a write is answered with a conflict.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum OnConflict {
-    /// Nothing more.
-    #[default]
-    GiveUp,
-    /// Reads again, redoes the edit on that and sends it, up to so many times in all.
-    ReadAgain(u8),
-    /// Sends the same body again, up to so many times in all.
-    Resend(u8),
 }
 
 impl Plan {
+    /// The write that it sends.
+    pub fn sends(&self) -> Write {
+        Write {
+            subresource: self.subresource.or(self.write.subresource),
+            ..self.write.clone()
+        }
+    }
+
+    /// How often it tries again after a conflict.
     pub(super) fn attempts(&self) -> u8 {
-        match self.on_conflict {
+        match self.write.on_conflict {
             OnConflict::GiveUp => 0,
-            OnConflict::ReadAgain(attempts) | OnConflict::Resend(attempts) => attempts,
+            OnConflict::ReadAgain(tries) | OnConflict::Resend(tries) => tries.saturating_sub(1),
         }
     }
 }
 
-/// Who owns the fields that the actors are about to change.
+/// Who owns the fields that an actor is about to change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Ownership {
     /// Whoever owns them in the starting object.
     #[default]
     AsStored,
-    /// Each actor owns those that it changes, and nobody else does.
-    Each,
+    /// The actor, and nobody else who has not this too.
+    Its,
     /// Nobody.
     Nobody,
 }
@@ -92,16 +95,29 @@ impl Scenario {
             resource,
             object,
             plans: Vec::new(),
+            settling: None,
             micro_steps: false,
         }
     }
 
-    /// Settles who owns the fields that the actors change, by a request that sets managedFields.
+    /// Begins with the object of a world as it is stored there. Time stands still.
+    pub fn of(world: &World) -> Self {
+        let object = world.stored().map(|(_, object)| Arc::clone(object));
+        Self::new(
+            world.server().clone(),
+            Arc::clone(world.resource()),
+            object.unwrap_or_default(),
+        )
+    }
+
+    /// Settles who owns the fields that the actors change, as they say, by a request that sets
+    /// managedFields.
     ///
     /// # Errors
     /// The server's words, if it refuses that.
-    pub fn with_owners(mut self, ownership: Ownership) -> Result<Self, String> {
-        if ownership == Ownership::AsStored {
+    pub fn with_owners(mut self) -> Result<Self, String> {
+        let settled = |plan: &&Plan| plan.ownership != Ownership::AsStored;
+        if !self.plans.iter().any(|plan| settled(&plan)) {
             return Ok(self);
         }
         let managed = self
@@ -109,21 +125,21 @@ impl Scenario {
             .metadata()
             .and_then(|meta| meta.get("managedFields"));
         let mut managers = Managers::decode(managed)?;
-        let mut changed = Vec::new();
-        for plan in &self.plans {
-            let set = self.set_of_changes(&plan.intent);
-            changed.push((Manager::new(&plan.manager, Operation::Apply, "", ""), set));
-        }
+        let changes = self.plans.iter().filter(settled);
+        let changes: Vec<(&Plan, Set)> = changes
+            .map(|plan| (plan, self.set_of_changes(&plan.intent)))
+            .collect();
         managers.retain(|owned| {
-            for (_, set) in &changed {
+            for (_, set) in &changes {
                 owned.set = owned.set.recursive_difference(set);
             }
             !owned.set.is_empty()
         });
-        if ownership == Ownership::Each {
-            for (manager, set) in changed.into_iter().filter(|(_, set)| !set.is_empty()) {
+        for (plan, set) in changes {
+            if plan.ownership == Ownership::Its && !set.is_empty() {
+                let subresource = plan.sends().subresource.map_or("", Subresource::name);
                 managers.insert(Owned {
-                    manager,
+                    manager: Manager::new(&plan.manager, Operation::Apply, "", subresource),
                     api_version: self.resource.group_version.to_string(),
                     set,
                     time: Some(self.server.environment().now()),
@@ -135,17 +151,21 @@ impl Scenario {
             "managedFields",
             managers.encode().unwrap_or_else(|| json!([{}])),
         );
-        let request = Request::patch(self.path())
-            .header(header::CONTENT_TYPE, "application/merge-patch+json")
-            .header(header::USER_AGENT, "kubectl")
-            .body(body.to_string().into_bytes())
-            .map_err(|error| error.to_string())?;
+        let settling = ByHand {
+            method: "PATCH".to_owned(),
+            target: self.path(),
+            content_type: "application/merge-patch+json".to_owned(),
+            body: body.to_string(),
+        };
+        let request = settling.request("kubectl");
+        let request = request.ok_or_else(|| "The object has no path.".to_owned())?;
         let response = self.server.handle(request);
         let answer: Value = serde_json::from_slice(response.body()).unwrap_or_default();
         if !response.status().is_success() {
             return Err(crate::object::text(&answer, "message").to_owned());
         }
         self.object = Arc::new(answer);
+        self.settling = Some(settling);
         Ok(self)
     }
 
@@ -153,9 +173,9 @@ impl Scenario {
     fn set_of_changes(&self, intent: &Intent) -> Set {
         let edited = intent.done_on(&self.object);
         let mut set = Set::default();
-        for edit in Edit::between(&self.object, &edited, &self.resource.root) {
-            if edit.path.find(&self.object).is_some() {
-                set.insert(&edit.path);
+        for path in differing(&self.object, &edited, &self.resource.root) {
+            if path.find(&self.object).is_some() {
+                set.insert(&path);
             }
         }
         set
@@ -184,8 +204,9 @@ impl Scenario {
         let mut copy = WorkingCopy::default();
         copy.settle(Arc::clone(read));
         copy.edit(edited);
+        let write = plan.sends();
         Some(Prepared {
-            request: plan.write.request(&self.resource, &copy, &plan.manager)?,
+            request: write.request(&self.resource, &copy, &plan.manager)?,
             edits,
         })
     }

@@ -94,7 +94,8 @@ impl Delete {
 }
 
 impl ByHand {
-    fn request(&self, manager: &str) -> Option<Request<Vec<u8>>> {
+    /// The request, as a manager sends it. `None` if it is none.
+    pub(crate) fn request(&self, manager: &str) -> Option<Request<Vec<u8>>> {
         let mut request = Request::builder()
             .method(self.method.as_str())
             .uri(self.target.as_str())

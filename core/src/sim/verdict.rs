@@ -202,8 +202,9 @@ impl<Id: Copy + PartialEq> Ledger<Id> {
 }
 
 impl Edit {
-    /// What was changed between an object as it was read and as it was edited. What every write
-    /// moves by itself is nobody's edit.
+    /// What was changed between an object as it was read and as it was edited. Items that were only
+    /// added to a list without keys, or only taken away, are an edit each. What every write moves by
+    /// itself is nobody's edit.
     pub fn between(read: &Value, edited: &Value, root: &Struct) -> Vec<Arc<Edit>> {
         let bookkeeping = Set::of_fields(&[
             &["metadata", "managedFields"],
@@ -213,14 +214,27 @@ impl Edit {
             &["metadata", "uid"],
         ]);
         let bookkeeping = bookkeeping.paths();
-        differing(read, edited, root)
-            .into_iter()
-            .filter(|path| !bookkeeping.iter().any(|own| own.overlaps(path)))
-            .map(|path| {
-                let value = path.find(edited).cloned();
-                Arc::new(Edit { path, value })
-            })
-            .collect()
+        let mut edits = Vec::new();
+        for path in differing(read, edited, root) {
+            if bookkeeping.iter().any(|own| own.overlaps(&path)) {
+                continue;
+            }
+            let (before, after) = (path.find(read), path.find(edited));
+            if let (Some(Value::Array(before)), Some(Value::Array(after))) = (before, after)
+                && let Some(items) = items_between(before, after)
+            {
+                edits.extend(items.into_iter().map(|(item, added)| {
+                    let mut path = path.clone();
+                    path.0.push(PathElement::Value(item.clone()));
+                    let value = added.then(|| item.clone());
+                    Arc::new(Edit { path, value })
+                }));
+                continue;
+            }
+            let value = after.cloned();
+            edits.push(Arc::new(Edit { path, value }));
+        }
+        edits
     }
 
     /// That the object be gone.
@@ -233,7 +247,7 @@ impl Edit {
 
     /// Whether a stored object has it.
     pub fn holds_in(&self, object: Option<&Value>) -> bool {
-        let found = object.and_then(|object| self.path.find(object));
+        let found = object.and_then(|object| self.found_in(object));
         match (&self.value, found) {
             (None, None) => true,
             (Some(wanted), Some(found)) => covers(found, wanted),
@@ -241,10 +255,20 @@ impl Edit {
         }
     }
 
+    /// What an object has at its place. An item of a list without keys is there if one says as
+    /// much, for the server may have filled it up.
+    fn found_in<'a>(&self, object: &'a Value) -> Option<&'a Value> {
+        let Some((PathElement::Value(item), list)) = self.path.0.split_last() else {
+            return self.path.find(object);
+        };
+        let items = Path(list.to_vec()).find(object)?.as_array()?;
+        items.iter().find(|found| covers(found, item))
+    }
+
     /// The edit as the server stored it, which may have put it in another form; `None` if it left
     /// it out.
     fn as_stored(&self, before: Option<&Value>, after: Option<&Value>) -> Option<Self> {
-        let at = |object: Option<&Value>| object.and_then(|object| self.path.find(object).cloned());
+        let at = |object: Option<&Value>| object.and_then(|object| self.found_in(object).cloned());
         if self.path.0.is_empty() && after.is_some() {
             // Marked for deletion: it goes when its finalizers are gone.
             let field = |name: &str| PathElement::Field(name.to_owned());
@@ -271,6 +295,28 @@ impl Edit {
             value,
         })
     }
+}
+
+/// The items that one list has and another has not, each once and with whether it was added.
+/// `None` where that is not all in which the lists differ.
+fn items_between<'a>(before: &'a [Value], after: &'a [Value]) -> Option<Vec<(&'a Value, bool)>> {
+    let added = after.len() > before.len();
+    let (fewer, more) = if added {
+        (before, after)
+    } else {
+        (after, before)
+    };
+    let mut rest = fewer.iter().peekable();
+    let mut items: Vec<(&Value, bool)> = Vec::new();
+    for item in more {
+        if rest.next_if_eq(&item).is_none() {
+            items.push((item, added));
+        }
+    }
+    let once = |(i, (item, _)): (usize, &(&Value, bool))| {
+        !fewer.contains(item) && items.iter().skip(i + 1).all(|(other, _)| other != item)
+    };
+    (rest.next().is_none() && items.iter().enumerate().all(once)).then_some(items)
 }
 
 /// Whether a value has everything that another one says.

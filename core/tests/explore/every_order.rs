@@ -5,15 +5,16 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use http::Request;
-use optimist_core::client::{Strategy as Way, WorkingCopy, Write, is_conflict};
-use optimist_core::explore::{Intent, OnConflict, Ownership, Plan, Scenario, Tally};
+use optimist_core::client::{OnConflict, Strategy as Way, WorkingCopy, Write, is_conflict};
+use optimist_core::explore::{Intent, Ownership, Plan, Scenario, Tally};
 use optimist_core::server::{ApiServer, key_of};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::setup::{MANAGERS, deployment, searched, set, widget};
 
-/// Every value of an object by its place; items of lists by their names where they have some.
+/// Every value of an object by its place; items of lists by their names where they have some, and
+/// text in lists as what is there or not.
 type Leaves = BTreeMap<String, Value>;
 
 fn leaves(object: Option<&Value>) -> Leaves {
@@ -28,6 +29,11 @@ fn leaves(object: Option<&Value>) -> Leaves {
             Value::Array(items) if !items.is_empty() && named(items) => {
                 for item in items {
                     collect(item, &format!("{place}[{}]", item["name"]), into);
+                }
+            }
+            Value::Array(items) if !items.is_empty() && items.iter().all(Value::is_string) => {
+                for item in items {
+                    into.insert(format!("{place}[={item}]"), true.into());
                 }
             }
             leaf => drop(into.insert(place.to_owned(), leaf.clone())),
@@ -191,10 +197,11 @@ fn step(scenario: &Scenario, run: &mut Run, who: usize) {
         return;
     }
     run.events.push(Event::Refused(who));
-    if is_conflict(&response) && actor.attempts > 0 && plan.on_conflict != OnConflict::GiveUp {
+    if is_conflict(&response) && actor.attempts > 0 && plan.write.on_conflict != OnConflict::GiveUp
+    {
         actor.attempts -= 1;
         actor.done = false;
-        actor.reads = matches!(plan.on_conflict, OnConflict::ReadAgain(_));
+        actor.reads = matches!(plan.write.on_conflict, OnConflict::ReadAgain(_));
     }
 }
 
@@ -221,9 +228,9 @@ fn every_order(scenario: &Scenario, run: &Run, start: &Leaves, total: &mut Tally
 fn by_brute_force(scenario: &Scenario) -> Tally {
     let actors = scenario.plans.iter().map(|plan| Actor {
         copy: (!plan.reads_first).then(|| Arc::clone(&scenario.object)),
-        attempts: match plan.on_conflict {
+        attempts: match plan.write.on_conflict {
             OnConflict::GiveUp => 0,
-            OnConflict::ReadAgain(n) | OnConflict::Resend(n) => n,
+            OnConflict::ReadAgain(n) | OnConflict::Resend(n) => n - 1,
         },
         reads: plan.reads_first,
         done: false,
@@ -282,12 +289,12 @@ struct Choice {
     intent: usize,
     reads_first: bool,
     write: Write,
-    on_conflict: OnConflict,
 }
 
 fn choice(attempts: u8) -> impl Strategy<Value = Choice> {
     let write = (
-        prop::sample::select(vec![Way::Update, Way::MergePatch, Way::Apply]),
+        prop::sample::select(Way::ALL.to_vec()),
+        any::<bool>(),
         any::<bool>(),
         any::<bool>(),
     );
@@ -297,16 +304,22 @@ fn choice(attempts: u8) -> impl Strategy<Value = Choice> {
         1 => Just(OnConflict::Resend(attempts)),
     ];
     (0usize..12, prop::bool::weighted(0.8), write, on_conflict).prop_map(
-        |(intent, reads_first, (strategy, send_resource_version, force), on_conflict)| Choice {
+        |(
+            intent,
+            reads_first,
+            (strategy, send_resource_version, force, test_values),
+            on_conflict,
+        )| Choice {
             intent,
             reads_first,
             write: Write {
                 strategy,
                 send_resource_version,
                 force,
+                test_values,
+                on_conflict,
                 ..Write::default()
             },
-            on_conflict,
         },
     )
 }
@@ -318,22 +331,17 @@ fn scenario(choices: &[Choice], custom: bool, ownership: Ownership) -> Scenario 
         .iter()
         .zip(MANAGERS)
         .map(|(choice, manager)| Plan {
-            manager: manager.into(),
-            intent: intent(&scenario, choice.intent),
             reads_first: choice.reads_first,
+            ownership,
             write: choice.write.clone(),
-            on_conflict: choice.on_conflict,
+            ..Plan::new(manager, intent(&scenario, choice.intent))
         })
         .collect();
-    scenario.with_owners(ownership).unwrap()
+    scenario.with_owners().unwrap()
 }
 
 fn ownership() -> impl Strategy<Value = Ownership> {
-    prop::sample::select(vec![
-        Ownership::AsStored,
-        Ownership::Each,
-        Ownership::Nobody,
-    ])
+    prop::sample::select(vec![Ownership::AsStored, Ownership::Its, Ownership::Nobody])
 }
 
 proptest! {
@@ -341,7 +349,7 @@ proptest! {
 
     #[test]
     fn two_who_may_try_again(
-        choices in prop::collection::vec(choice(1), 2),
+        choices in prop::collection::vec(choice(2), 2),
         custom in any::<bool>(),
         ownership in ownership(),
     ) {
@@ -352,7 +360,7 @@ proptest! {
 
     #[test]
     fn three_of_whom_each_tries_once(
-        choices in prop::collection::vec(choice(0), 3),
+        choices in prop::collection::vec(choice(1), 3),
         custom in any::<bool>(),
         ownership in ownership(),
     ) {

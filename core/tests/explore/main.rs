@@ -1,15 +1,16 @@
 //! What comes of the same edits in every order, found by searching all of them.
 
 mod every_order;
+mod replays;
 mod setup;
 
-use optimist_core::client::Strategy;
+use optimist_core::client::{OnConflict, Strategy};
 use optimist_core::explore::{
-    Effect, Intent, Move, OnConflict, Ownership, Scenario, Search, Status, Tally,
+    Effect, Intent, Move, Ownership, READY, Scenario, Search, Status, Tally, Way,
 };
 use optimist_core::sim::verdict::Verdict;
 use serde_json::json;
-use setup::{Way, deployment, owned, searched, set, widget, with};
+use setup::{Means, deployment, owned, searched, set, widget, with};
 
 const CONTAINERS: &str = "/spec/template/spec/containers/-";
 
@@ -38,7 +39,7 @@ fn two_containers() -> (Scenario, Vec<Intent>) {
     (scenario, intents)
 }
 
-fn outcomes((scenario, intents): (Scenario, Vec<Intent>), way: &Way) -> Search {
+fn outcomes((scenario, intents): (Scenario, Vec<Intent>), way: &Means) -> Search {
     searched(with(scenario, way, intents))
 }
 
@@ -51,16 +52,16 @@ fn tally(kept: u128, refused: u128, lost: u128) -> Tally {
     }
 }
 
-fn update() -> Way {
-    Way::by(Strategy::Update)
+fn update() -> Means {
+    Means::by(Strategy::Update)
 }
 
-fn merge_patch() -> Way {
-    Way::by(Strategy::MergePatch)
+fn merge_patch() -> Means {
+    Means::by(Strategy::MergePatch)
 }
 
-fn apply() -> Way {
-    Way::by(Strategy::Apply)
+fn apply() -> Means {
+    Means::by(Strategy::Apply)
 }
 
 /// What was lost in the ends of a search: whose, what, by whom, and whether blindly.
@@ -104,7 +105,7 @@ fn updates_with_a_version_are_refused_instead_and_lose_nothing() {
 
 #[test]
 fn reading_again_after_a_conflict_keeps_every_edit() {
-    let way = update().versioned().then(OnConflict::ReadAgain(1));
+    let way = update().versioned().then(OnConflict::ReadAgain(2));
     let search = outcomes(replicas_and_image(), &way);
     assert_eq!(search.tally(), tally(6, 0, 0));
     assert!(search.edges().iter().any(|edge| edge.code == 409));
@@ -112,7 +113,7 @@ fn reading_again_after_a_conflict_keeps_every_edit() {
 
 #[test]
 fn sending_the_same_again_stays_refused() {
-    let way = update().versioned().then(OnConflict::Resend(2));
+    let way = update().versioned().then(OnConflict::Resend(3));
     let search = outcomes(replicas_and_image(), &way);
     assert_eq!(search.tally().lost, 0);
     assert_eq!(search.tally().kept, 2, "one after the other");
@@ -125,8 +126,14 @@ fn sending_the_same_again_stays_refused() {
 
 #[test]
 fn patches_that_name_only_what_they_change_keep_each_other() {
-    let search = outcomes(replicas_and_image(), &merge_patch());
-    assert_eq!(search.tally(), tally(6, 0, 0));
+    for strategy in [
+        Strategy::MergePatch,
+        Strategy::StrategicMergePatch,
+        Strategy::JsonPatch,
+    ] {
+        let search = outcomes(replicas_and_image(), &Means::by(strategy));
+        assert_eq!(search.tally(), tally(6, 0, 0), "{strategy:?}");
+    }
 }
 
 #[test]
@@ -135,6 +142,11 @@ fn a_merge_patch_replaces_lists_so_items_are_kept_only_if_one_read_after_the_oth
         outcomes(two_containers(), &merge_patch()).tally(),
         tally(2, 0, 4)
     );
+    let strategic = Means::by(Strategy::StrategicMergePatch);
+    assert_eq!(
+        outcomes(two_containers(), &strategic).tally(),
+        tally(6, 0, 0)
+    );
     let scenario = widget();
     let tags = vec![
         set(&scenario, "/spec/tags/-", "from-a"),
@@ -142,9 +154,22 @@ fn a_merge_patch_replaces_lists_so_items_are_kept_only_if_one_read_after_the_oth
     ];
     let search = outcomes((scenario, tags), &merge_patch());
     assert_eq!(search.tally(), tally(2, 0, 4));
-    assert!(
-        losses(&search).iter().all(|(.., blind)| *blind),
-        "of the list as a whole, each meant to set it"
+    assert_eq!(
+        losses(&search),
+        [
+            (
+                0,
+                ".spec.tags[=\"from-a\"]=Some(String(\"from-a\"))".to_owned(),
+                1,
+                false
+            ),
+            (
+                1,
+                ".spec.tags[=\"from-b\"]=Some(String(\"from-b\"))".to_owned(),
+                0,
+                false
+            ),
+        ]
     );
 }
 
@@ -154,7 +179,7 @@ fn managers_that_apply_what_they_alone_own_keep_each_other() {
     for way in [apply(), apply().blind()] {
         let scenario = owned(
             with(scenario.clone(), &way, intents.clone()),
-            Ownership::Each,
+            Ownership::Its,
         );
         let search = searched(scenario);
         assert_eq!(search.tally().kept, search.tally().total());
@@ -306,7 +331,7 @@ fn the_shortest_way_to_lose_an_update_is_shown_or_said_not_to_be() {
 
 #[test]
 fn what_comes_after_a_state_adds_up_to_what_comes_of_all() {
-    let way = update().versioned().then(OnConflict::ReadAgain(2));
+    let way = update().versioned().then(OnConflict::ReadAgain(3));
     let search = outcomes(replicas_and_image(), &way);
     let outlook = search.outlook();
     assert_eq!(outlook[0], search.tally());
@@ -331,7 +356,7 @@ fn a_million_histories_are_counted_in_a_few_states() {
         set(&scenario, "/spec/minReadySeconds", 3),
     ];
     // Of three who send the same again and again, two are refused to the end.
-    let way = update().versioned().then(OnConflict::Resend(10));
+    let way = update().versioned().then(OnConflict::Resend(11));
     let mut scenario = with(scenario, &way, intents);
     let search = searched(scenario.clone());
     assert_eq!(search.tally().total(), 12_698_730);
@@ -364,7 +389,7 @@ fn it_works_in_slices_and_says_how_far_it_is() {
 
 #[test]
 fn inside_a_request_the_server_retries_a_patch_and_refuses_a_stale_update() {
-    let micro = |way: &Way| {
+    let micro = |way: &Means| {
         let (scenario, intents) = replicas_and_image();
         let mut scenario = with(scenario, way, intents);
         scenario.micro_steps = true;
@@ -393,4 +418,29 @@ fn inside_a_request_the_server_retries_a_patch_and_refuses_a_stale_update() {
         "an Update without a version is put over whatever is there"
     );
     assert!(again(&blind) > 0);
+}
+
+/// What each way of writing makes of each ready pair: histories kept, refused and lost.
+#[test]
+fn the_matrix_of_every_ready_pair() {
+    let mut found = String::new();
+    for ready in READY {
+        found += &format!("{}\n", ready.title);
+        for way in Way::all(4) {
+            let scenario = ready
+                .scenario()
+                .unwrap()
+                .in_ways(std::slice::from_ref(&way))
+                .unwrap();
+            let Tally {
+                kept,
+                refused,
+                lost,
+                left_out,
+            } = searched(scenario).tally();
+            assert_eq!(left_out, 0);
+            found += &format!("  {:32} {kept} {refused} {lost}\n", way.name);
+        }
+    }
+    assert_eq!(found, include_str!("matrix.txt"), "{found}");
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use http::Request;
-use optimist_core::client::{Strategy, Write};
-use optimist_core::explore::{Intent, OnConflict, Ownership, Plan, Scenario, Search, Status};
+use optimist_core::client::{OnConflict, Strategy, Write};
+use optimist_core::explore::{Intent, Ownership, Plan, Scenario, Search, Status};
 use optimist_core::server::ApiServer;
 use serde_json::{Value, json};
 
@@ -70,13 +70,12 @@ pub fn widget() -> Scenario {
 
 /// How everybody writes.
 #[derive(Clone)]
-pub struct Way {
+pub struct Means {
     pub write: Write,
-    pub on_conflict: OnConflict,
     pub reads_first: bool,
 }
 
-impl Way {
+impl Means {
     pub fn by(strategy: Strategy) -> Self {
         Self {
             write: Write {
@@ -84,7 +83,6 @@ impl Way {
                 send_resource_version: false,
                 ..Write::default()
             },
-            on_conflict: OnConflict::GiveUp,
             reads_first: true,
         }
     }
@@ -101,7 +99,7 @@ impl Way {
     }
 
     pub fn then(mut self, on_conflict: OnConflict) -> Self {
-        self.on_conflict = on_conflict;
+        self.write.on_conflict = on_conflict;
         self
     }
 
@@ -134,24 +132,25 @@ pub fn set(scenario: &Scenario, pointer: &str, value: impl Into<Value>) -> Inten
 }
 
 /// Actors who mean to do this, all in the same way.
-pub fn with(mut scenario: Scenario, way: &Way, intents: Vec<Intent>) -> Scenario {
+pub fn with(mut scenario: Scenario, way: &Means, intents: Vec<Intent>) -> Scenario {
     scenario.plans = intents
         .into_iter()
         .zip(MANAGERS)
         .map(|(intent, manager)| Plan {
-            manager: manager.into(),
-            intent,
             reads_first: way.reads_first,
             write: way.write.clone(),
-            on_conflict: way.on_conflict,
+            ..Plan::new(manager, intent)
         })
         .collect();
     scenario
 }
 
 /// The same, after it is settled who owns what they change.
-pub fn owned(scenario: Scenario, ownership: Ownership) -> Scenario {
-    scenario.with_owners(ownership).unwrap()
+pub fn owned(mut scenario: Scenario, ownership: Ownership) -> Scenario {
+    for plan in &mut scenario.plans {
+        plan.ownership = ownership;
+    }
+    scenario.with_owners().unwrap()
 }
 
 pub fn searched(scenario: Scenario) -> Search {
