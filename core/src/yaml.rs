@@ -64,6 +64,12 @@ const MOST_NODES: usize = 200_000;
 /// # Errors
 /// If the text is no YAML, has an alias to nothing, or nests too deep.
 pub fn parse(text: &str) -> Result<Document, YamlError> {
+    if let Some(node) = plain_json(text) {
+        return Ok(Document {
+            node,
+            duplicates: Vec::new(),
+        });
+    }
     let mut reader = Reader {
         text,
         events: Parser::new_from_str(text),
@@ -82,6 +88,35 @@ pub fn parse(text: &str) -> Result<Document, YamlError> {
         node,
         duplicates: reader.duplicates,
     })
+}
+
+/// A document in JSON, as most clients send one, if YAML has the same to say of it: that is read
+/// much faster. YAML has its own rules for escapes, floats, long or repeated keys and `<<`.
+fn plain_json(text: &str) -> Option<Node> {
+    const LONGEST: usize = 1000;
+    fn is_plain(node: &Node, depth: usize) -> bool {
+        depth <= DEEPEST
+            && match node {
+                Node::Number(number) => !number.is_f64(),
+                Node::Array(items) => items.iter().all(|item| is_plain(item, depth + 1)),
+                Node::Object(members) => {
+                    let mut keys = HashSet::with_capacity(members.len());
+                    members.iter().all(|(key, member)| {
+                        key.len() < LONGEST
+                            && key != "<<"
+                            && keys.insert(key)
+                            && is_plain(member, depth + 1)
+                    })
+                }
+                Node::Null | Node::Bool(_) | Node::String(_) => true,
+            }
+    }
+    let written_plainly = |byte| matches!(byte, b' '..=b'~' | b'\n') && byte != b'\\';
+    if !text.starts_with('{') || text.len() > MOST_NODES || !text.bytes().all(written_plainly) {
+        return None;
+    }
+    let node = serde_json::from_str(text).ok()?;
+    is_plain(&node, 0).then_some(node)
 }
 
 struct Reader<'a> {
@@ -415,6 +450,28 @@ mod tests {
         );
         assert_eq!(value(""), Value::Null);
         assert_eq!(value("# only a comment\n"), Value::Null);
+    }
+
+    #[test]
+    fn what_json_and_yaml_read_differently_is_read_as_yaml() {
+        let document = parse(r#"{"a": 1, "a": 2}"#).unwrap();
+        assert_eq!(
+            document.duplicates,
+            [r#"line 1: key "a" already set in map"#]
+        );
+        let texts = [r#"{"a": 1e3}"#, r#"{"a": "\x41"}"#, "{\"a\":\t1}", "{a: 1}"];
+        for text in texts {
+            assert_eq!(plain_json(text), None, "{text}");
+        }
+        assert_eq!(
+            value(r#"{"a": 1e3, "b": -0}"#),
+            json!({"a": 1000.0, "b": 0})
+        );
+        let plain = "{\"a\": [1, -2, true, null, \"~ no: # 'yes'\"],\n \"b\": {}}";
+        assert_eq!(
+            plain_json(plain).map(Value::from),
+            Some(json!({"a": [1, -2, true, null, "~ no: # 'yes'"], "b": {}}))
+        );
     }
 
     #[test]

@@ -324,13 +324,20 @@ impl Comparison {
         }
     }
 
+    /// Whether nothing differs.
+    fn is_empty(&self) -> bool {
+        self.removed.is_empty() && self.modified.is_empty() && self.added.is_empty()
+    }
+
     fn add(&mut self, element: &PathElement, mark: Mark, below: Comparison) {
         for (set, this, children) in [
             (&mut self.removed, Mark::Removed, below.removed),
             (&mut self.modified, Mark::Modified, below.modified),
             (&mut self.added, Mark::Added, below.added),
         ] {
-            set.add(element.clone(), mark == this, children);
+            if mark == this || !children.is_empty() {
+                set.add(element.clone(), mark == this, children);
+            }
         }
     }
 }
@@ -389,7 +396,9 @@ fn compare_members(before: Option<&Value>, after: Option<&Value>, shape: Shape<'
     let mut visit = |key: &String, a: Option<&Value>, b: Option<&Value>| {
         let ty = shape.member(key).unwrap_or(&Type::Any);
         let (mark, below) = compare_values(a, b, ty);
-        comparison.add(&PathElement::Field(key.clone()), mark, below);
+        if mark != Mark::Same || !below.is_empty() {
+            comparison.add(&PathElement::Field(key.clone()), mark, below);
+        }
     };
     for (key, a) in before.into_iter().flatten() {
         visit(key, Some(a), after.and_then(|map| map.get(key)));
@@ -491,6 +500,9 @@ pub fn merge(live: &Value, config: &Value, root: &Struct) -> Value {
 
 fn merge_values(live: Option<&Value>, config: Option<&Value>, ty: &Type) -> Option<Value> {
     let leaf = || config.or(live).cloned();
+    if config.is_none() {
+        return leaf();
+    }
     match shape(ty, config.or(live)) {
         Shape::Scalar | Shape::AtomicMap | Shape::AtomicList => leaf(),
         Shape::List(list) => {
