@@ -10,6 +10,7 @@ pub mod environment;
 pub mod explore;
 pub mod go;
 pub mod json;
+pub mod lesson;
 pub mod object;
 pub mod patch;
 pub mod render;

@@ -1,6 +1,7 @@
 //! YAML as the API server and kubectl read it: YAML 1.1 scalars, mappings only with string keys,
 //! through JSON (`sigs.k8s.io/yaml` v1.6).
 
+mod located;
 mod reports;
 
 use std::collections::HashSet;
@@ -11,6 +12,8 @@ use serde_json::Number;
 
 use crate::go;
 use crate::json::Node;
+
+pub use located::{Content, Located, Member, parse_located};
 
 /// A parsed document.
 #[derive(Clone, Debug, PartialEq)]

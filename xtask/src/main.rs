@@ -7,6 +7,7 @@
 
 mod browser;
 mod failure;
+mod lesson;
 mod progress;
 mod site;
 mod size;
@@ -29,6 +30,7 @@ cargo xtask COMMAND
   test [STAGE...]               run every check, or only: lint, native, browser, page
   dist                          build the release site into dist/
   profile                       find out which functions of dist/ run as the page opens
+  lesson FILE...                run lessons, and name what in them is not true
   size                          weigh dist/ against its budget
   setup                         only bring what the commands above need
 
@@ -43,6 +45,7 @@ enum Command {
     Test(Vec<Stage>),
     Dist,
     Profile,
+    Lesson(Vec<String>),
     Size,
     Setup,
 }
@@ -66,6 +69,7 @@ fn run(command: Command) -> Outcome<()> {
         Command::Test(chosen) => stages::run(&workspace, &chosen)?,
         Command::Dist => site::dist(&workspace)?,
         Command::Profile => site::profile(&workspace)?,
+        Command::Lesson(files) => lesson::check(&workspace, &files)?,
         Command::Size => size::report(&workspace)?,
         Command::Setup => {
             let wasm = toolchain::wasm(&workspace)?;
@@ -121,6 +125,17 @@ fn parse(arguments: &[String]) -> Outcome<Command> {
             }
             Ok(Command::Test(chosen))
         }
+        "lesson" => {
+            let files: Vec<String> = rest.map(str::to_owned).collect();
+            match files.first().map(String::as_str) {
+                Some("-h" | "--help") => Ok(Command::Help),
+                Some(_) => Ok(Command::Lesson(files)),
+                None => Err(Failure::new(
+                    "lesson needs a file",
+                    "cargo xtask lesson lessons/01-the-lost-update.yaml",
+                )),
+            }
+        }
         "dist" | "profile" | "size" | "setup" => match rest.next() {
             Some("-h" | "--help") => Ok(Command::Help),
             Some(argument) => Err(unexpected(argument)),
@@ -165,6 +180,15 @@ mod tests {
             Ok(Command::Test(vec![Stage::Page, Stage::Lint]))
         );
         assert!(parsed("test paeg").unwrap_err().contains("`paeg`"));
+    }
+
+    #[test]
+    fn lesson_takes_files_and_needs_one() {
+        assert_eq!(
+            parsed("lesson a.yaml b.yaml"),
+            Ok(Command::Lesson(vec!["a.yaml".into(), "b.yaml".into()]))
+        );
+        assert!(parsed("lesson").unwrap_err().contains("needs a file"));
     }
 
     #[test]

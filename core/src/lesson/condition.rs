@@ -1,0 +1,494 @@
+//! What can be true of a history: the claims that a lesson makes, the answers among which one
+//! predicts, and the goals.
+
+use std::fmt;
+
+use serde_json::Value;
+
+use super::FieldPath;
+use super::fields::{Fields, LessonError, Read, items, members, number, text};
+use super::script::ACTORS;
+use crate::apply::Managers;
+use crate::object::text as text_of;
+use crate::sim::verdict::{Accepted, Edit, Ledger};
+use crate::sim::{ActorId, Exchange, NodeId, Outcome, RunTree, Step};
+use crate::yaml::{Content, Located};
+
+/// Something that is true or not, at the current step of a history.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Condition {
+    /// The status code of the last answer; `None`: there was no answer.
+    Answer(Option<u16>),
+    /// The reason in the last answer's Status.
+    Reason(String),
+    /// The last answer's message has this text in it.
+    Message(String),
+    /// How many requests were sent.
+    Requests(Count),
+    /// How many writes made a new version.
+    Writes(Count),
+    /// How many requests were refused.
+    Refused(Count),
+    /// How many of those were conflicts.
+    Conflicts(Count),
+    /// How many acknowledged edits vanished.
+    Lost(Count),
+    /// What the stored object has at a place; `None`: nothing.
+    Stored(FieldPath, Option<Value>),
+    /// What an actor's working copy has at a place; `None`: nothing.
+    Copy(ActorId, FieldPath, Option<Value>),
+    /// What the last request's body has at a place; `None`: nothing.
+    Sent(FieldPath, Option<Value>),
+    /// By how many versions an actor's copy is behind.
+    Stale(ActorId, usize),
+    /// Exactly who owns a field.
+    Owners(FieldPath, Vec<String>),
+    /// Whether the object exists.
+    Exists(bool),
+    /// Not all of these.
+    Not(Vec<Condition>),
+    /// At least one of these holds as a whole.
+    Any(Vec<Vec<Condition>>),
+}
+
+/// How many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Count {
+    /// So many and no others.
+    Exactly(u64),
+    /// So many or more.
+    AtLeast(u64),
+    /// So many or fewer.
+    AtMost(u64),
+}
+
+impl Count {
+    fn holds(self, count: usize) -> bool {
+        let count = count as u64;
+        match self {
+            Count::Exactly(n) => count == n,
+            Count::AtLeast(n) => count >= n,
+            Count::AtMost(n) => count <= n,
+        }
+    }
+
+    fn read(located: &Located) -> Read<Self> {
+        if let Content::Scalar(Value::String(text), _) = &located.content {
+            let bounded = |words: &str| text.strip_prefix(words)?.trim().parse().ok();
+            if let Some(n) = bounded("at least ") {
+                return Ok(Count::AtLeast(n));
+            }
+            if let Some(n) = bounded("at most ") {
+                return Ok(Count::AtMost(n));
+            }
+            let message = "a number is needed here, or “at least 1”, or “at most 1”";
+            return Err(LessonError::new(located.line, message));
+        }
+        number(located).map(Count::Exactly)
+    }
+}
+
+impl fmt::Display for Count {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Count::Exactly(0) => f.write_str("no"),
+            Count::Exactly(n) => write!(f, "{n}"),
+            Count::AtLeast(n) => write!(f, "at least {n}"),
+            Count::AtMost(n) => write!(f, "at most {n}"),
+        }
+    }
+}
+
+pub(super) const CONDITIONS: [&str; 17] = [
+    "answer",
+    "reason",
+    "message",
+    "requests",
+    "writes",
+    "refused",
+    "conflicts",
+    "lost",
+    "stored",
+    "copy",
+    "sent",
+    "stale",
+    "owners",
+    "exists",
+    "not",
+    "any",
+    "all",
+];
+
+/// Reads conditions: a mapping whose members must all hold.
+pub(super) fn conditions(located: &Located) -> Read<Vec<Condition>> {
+    conditions_of(&Fields::of(located, "a condition", &CONDITIONS)?)
+}
+
+/// Reads the conditions among the members of a mapping.
+pub(super) fn conditions_of(fields: &Fields<'_>) -> Read<Vec<Condition>> {
+    let mut all = Vec::new();
+    for member in fields.members {
+        if CONDITIONS.contains(&member.key.as_str()) {
+            one(&member.key, &member.value, &mut all)?;
+        }
+    }
+    if all.is_empty() {
+        return Err(LessonError::new(fields.line, "a condition is missing here"));
+    }
+    Ok(all)
+}
+
+fn one(key: &str, value: &Located, all: &mut Vec<Condition>) -> Read<()> {
+    all.push(match key {
+        "answer" => Condition::Answer(match &value.content {
+            Content::Scalar(Value::String(none), _) if none == "none" => None,
+            _ => Some(code(value)?),
+        }),
+        "reason" => Condition::Reason(text(value)?),
+        "message" => Condition::Message(text(value)?),
+        "requests" => Condition::Requests(Count::read(value)?),
+        "writes" => Condition::Writes(Count::read(value)?),
+        "refused" => Condition::Refused(Count::read(value)?),
+        "conflicts" => Condition::Conflicts(Count::read(value)?),
+        "lost" => Condition::Lost(Count::read(value)?),
+        "exists" => Condition::Exists(super::fields::flag(value)?),
+        "not" => Condition::Not(conditions(value)?),
+        "any" => {
+            let ways = items(value)?.iter().map(conditions);
+            Condition::Any(ways.collect::<Read<_>>()?)
+        }
+        "all" => {
+            for item in items(value)? {
+                all.extend(conditions(item)?);
+            }
+            return Ok(());
+        }
+        "stored" => return places(value, all, Condition::Stored),
+        "sent" => return places(value, all, Condition::Sent),
+        "copy" => {
+            for (actor, value) in by_actor(value)? {
+                places(value, all, |path, value| {
+                    Condition::Copy(actor, path, value)
+                })?;
+            }
+            return Ok(());
+        }
+        "stale" => {
+            for (actor, value) in by_actor(value)? {
+                let by = usize::try_from(number(value)?).unwrap_or(usize::MAX);
+                all.push(Condition::Stale(actor, by));
+            }
+            return Ok(());
+        }
+        _ => {
+            for member in members(value, "owners")? {
+                let names = items(&member.value)?.iter().map(text);
+                let mut names = names.collect::<Read<Vec<String>>>()?;
+                names.sort();
+                let path = place(&member.key, member.line)?;
+                all.push(Condition::Owners(path, names));
+            }
+            return Ok(());
+        }
+    });
+    Ok(())
+}
+
+fn code(value: &Located) -> Read<u16> {
+    u16::try_from(number(value)?)
+        .ok()
+        .filter(|code| (100..600).contains(code))
+        .ok_or_else(|| LessonError::new(value.line, "a status code is needed here: 200, 409"))
+}
+
+fn place(text: &str, line: usize) -> Read<FieldPath> {
+    FieldPath::parse(text).map_err(|why| LessonError::new(line, why))
+}
+
+/// Places and what is there; `~` for nothing.
+fn places(
+    value: &Located,
+    all: &mut Vec<Condition>,
+    condition: impl Fn(FieldPath, Option<Value>) -> Condition,
+) -> Read<()> {
+    for member in members(value, "places and values")? {
+        let value = Value::from(&member.value);
+        let path = place(&member.key, member.line)?;
+        all.push(condition(path, (!value.is_null()).then_some(value)));
+    }
+    Ok(())
+}
+
+fn by_actor(value: &Located) -> Read<Vec<(ActorId, &Located)>> {
+    let members = members(value, "actors")?.iter().map(|member| {
+        let known = ACTORS.iter().find(|(name, _)| *name == member.key);
+        known
+            .map(|(_, actor)| (*actor, &member.value))
+            .ok_or_else(|| LessonError::new(member.line, "A, B or C is needed here"))
+    });
+    members.collect()
+}
+
+/// The part of a history that conditions are about.
+#[derive(Clone, Copy)]
+pub struct Past<'a> {
+    tree: &'a RunTree,
+    since: NodeId,
+}
+
+impl<'a> Past<'a> {
+    /// From a node, exclusive, to where the tree is. `None` if that history does not go through
+    /// the node.
+    pub fn since(tree: &'a RunTree, since: NodeId) -> Option<Self> {
+        let line = tree.line();
+        let past = line.get(..=tree.position())?;
+        past.contains(&since).then_some(Self { tree, since })
+    }
+
+    fn steps(self) -> impl DoubleEndedIterator<Item = &'a Step> {
+        let line = self.tree.line();
+        let begin = line.iter().position(|node| *node == self.since);
+        let past = begin.unwrap_or(0) + 1..self.tree.position() + 1;
+        let nodes: Vec<NodeId> = line.get(past).unwrap_or_default().to_vec();
+        nodes.into_iter().filter_map(|node| self.tree.step(node))
+    }
+
+    fn exchanges(self) -> impl DoubleEndedIterator<Item = &'a Exchange> {
+        self.steps().filter_map(|step| step.exchange.as_ref())
+    }
+
+    fn count(self, wanted: impl Fn(&Step) -> bool) -> usize {
+        self.steps().filter(|step| wanted(step)).count()
+    }
+
+    /// Whether all of them hold.
+    pub fn fulfils(self, conditions: &[Condition]) -> bool {
+        conditions.iter().all(|condition| self.holds(condition))
+    }
+
+    /// Whether a condition holds.
+    pub fn holds(self, condition: &Condition) -> bool {
+        let world = self.tree.world();
+        let stored = || world.stored().map(|(_, object)| object.as_ref());
+        let last = || self.exchanges().next_back();
+        let at = |object: Option<&Value>, path: &FieldPath, value: &Option<Value>| {
+            object.and_then(|object| path.find(object)) == value.as_ref()
+        };
+        match condition {
+            Condition::Answer(code) => last().map(|last| last.code) == *code,
+            Condition::Reason(reason) => {
+                last().is_some_and(|last| text_of(&last.received, "reason") == reason)
+            }
+            Condition::Message(part) => last()
+                .and_then(Exchange::message)
+                .is_some_and(|message| message.contains(part.as_str())),
+            Condition::Requests(count) => count.holds(self.exchanges().count()),
+            Condition::Writes(count) => {
+                count.holds(self.count(|step| step.outcome() == Outcome::Written))
+            }
+            Condition::Refused(count) => {
+                count.holds(self.count(|step| step.outcome() == Outcome::Refused))
+            }
+            Condition::Conflicts(count) => {
+                let conflicts = self.exchanges().filter(|exchange| exchange.is_conflict());
+                count.holds(conflicts.count())
+            }
+            Condition::Lost(count) => count.holds(self.losses()),
+            Condition::Stored(path, value) => at(stored(), path, value),
+            Condition::Copy(actor, path, value) => {
+                let copy = world.copy(*actor);
+                at(copy.edited().map(|object| object.as_ref()), path, value)
+            }
+            Condition::Sent(path, value) => at(last().map(|last| last.sent.as_ref()), path, value),
+            Condition::Stale(actor, by) => world.stale_by(*actor) == *by,
+            Condition::Owners(path, names) => {
+                stored().is_some_and(|object| owners(object, path) == *names)
+            }
+            Condition::Exists(exists) => stored().is_some() == *exists,
+            Condition::Not(conditions) => !self.fulfils(conditions),
+            Condition::Any(ways) => ways.iter().any(|way| self.fulfils(way)),
+        }
+    }
+
+    /// What is there instead of what a condition wants, where that can be said in a word.
+    pub(super) fn instead_of(self, condition: &Condition) -> Option<String> {
+        let world = self.tree.world();
+        let at = |object: Option<&Value>, path: &FieldPath| {
+            let found = object.and_then(|object| path.find(object));
+            found.map_or("not there".to_owned(), Value::to_string)
+        };
+        let stored = world.stored().map(|(_, object)| object.as_ref());
+        let last = self.exchanges().next_back();
+        Some(match condition {
+            Condition::Answer(_) => last?.code.to_string(),
+            Condition::Reason(_) => text_of(&last?.received, "reason").to_owned(),
+            Condition::Message(_) => last?.message().unwrap_or("no message").to_owned(),
+            Condition::Requests(_) => self.exchanges().count().to_string(),
+            Condition::Lost(_) => self.losses().to_string(),
+            Condition::Stored(path, _) => at(stored, path),
+            Condition::Sent(path, _) => at(Some(&last?.sent), path),
+            Condition::Copy(actor, path, _) => {
+                let copy = world.copy(*actor);
+                at(copy.edited().map(|object| object.as_ref()), path)
+            }
+            Condition::Stale(actor, _) => world.stale_by(*actor).to_string(),
+            Condition::Owners(path, _) => owners(stored?, path).join(", "),
+            _ => return None,
+        })
+    }
+
+    /// How many acknowledged edits vanished in this part of the history.
+    fn losses(self) -> usize {
+        let line = self.tree.line();
+        let past = line.get(..=self.tree.position()).unwrap_or_default();
+        let since = past.iter().position(|node| *node == self.since);
+        let ledger = ledger(self.tree, past);
+        let losses = ledger.losses().iter();
+        losses.filter(|loss| Some(loss.step) > since).count()
+    }
+}
+
+/// What became of everybody's edits along a line of the tree.
+fn ledger(tree: &RunTree, line: &[NodeId]) -> Ledger<ActorId> {
+    let mut ledger = Ledger::default();
+    for (number, pair) in line.windows(2).enumerate() {
+        let [from, to] = pair else { continue };
+        let (Some(step), Some(before), Some(after)) =
+            (tree.step(*to), tree.world_at(*from), tree.world_at(*to))
+        else {
+            continue;
+        };
+        let Some(actor) = step.actor() else {
+            continue;
+        };
+        let subject = before.subject();
+        match step.outcome() {
+            Outcome::Done => {}
+            Outcome::Read => ledger.read(actor),
+            Outcome::Refused => ledger.refused(actor),
+            Outcome::Written | Outcome::Unchanged => {
+                let copy = before.copy(actor);
+                let edits = match (copy.read(), copy.edited()) {
+                    (Some(read), Some(edited)) => {
+                        Edit::between(read, edited, &subject.resource().root)
+                    }
+                    _ => Vec::new(),
+                };
+                ledger.accepted(
+                    actor,
+                    Accepted {
+                        step: number + 1,
+                        edits: &edits,
+                        before: before.stored().map(|(_, object)| object.as_ref()),
+                        after: after.stored().map(|(_, object)| object.as_ref()),
+                    },
+                );
+            }
+        }
+    }
+    ledger
+}
+
+/// The managers that own a field, sorted, each once.
+fn owners(object: &Value, path: &FieldPath) -> Vec<String> {
+    let managed = object.pointer("/metadata/managedFields");
+    let managers = Managers::decode(managed).unwrap_or_default();
+    let mut names: Vec<String> = managers
+        .iter()
+        .filter(|owned| owned.set.paths().iter().any(|owned| path.is(&owned.0)))
+        .map(|owned| owned.manager.name.clone())
+        .collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+struct Shown<'a>(&'a Option<Value>);
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            None => f.write_str("not there"),
+            Some(Value::String(text)) => f.write_str(text),
+            Some(value) => write!(f, "{value}"),
+        }
+    }
+}
+
+impl Condition {
+    /// As a goal that one works towards, in few words: `replicas is 5`.
+    pub(super) fn label(&self) -> String {
+        let about = |path: &FieldPath, value: &Option<Value>| match value {
+            None => format!("{} is gone", path.field()),
+            value => format!("{} is {}", path.field(), Shown(value)),
+        };
+        match self {
+            Condition::Stored(path, value) => about(path, value),
+            Condition::Owners(path, names) if !names.is_empty() => {
+                format!("{} is owned by {}", path.field(), names.join(" and "))
+            }
+            Condition::Lost(Count::Exactly(0)) => "no update is lost".to_owned(),
+            Condition::Refused(Count::Exactly(0)) => "nobody is refused".to_owned(),
+            Condition::Conflicts(Count::Exactly(0)) => "no conflict".to_owned(),
+            other => other.to_string(),
+        }
+    }
+}
+
+impl fmt::Display for Condition {
+    /// As a claim: `spec.replicas is 5`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let letter = |actor: &ActorId| match actor {
+            ActorId::A => "A",
+            ActorId::B => "B",
+            ActorId::C => "C",
+        };
+        match self {
+            Condition::Answer(Some(code)) => write!(f, "the answer is {code}"),
+            Condition::Answer(None) => f.write_str("there is no answer"),
+            Condition::Reason(reason) => write!(f, "the reason is {reason}"),
+            Condition::Message(part) => write!(f, "the message says “{part}”"),
+            Condition::Requests(count) => write!(f, "{count} requests"),
+            Condition::Writes(count) => write!(f, "{count} writes stored"),
+            Condition::Refused(count) => write!(f, "{count} requests refused"),
+            Condition::Conflicts(count) => write!(f, "{count} conflicts"),
+            Condition::Lost(count) => write!(f, "{count} lost updates"),
+            Condition::Stored(path, value) => write!(f, "{path} is {}", Shown(value)),
+            Condition::Copy(actor, path, value) => {
+                write!(f, "{path} in {}’s copy is {}", letter(actor), Shown(value))
+            }
+            Condition::Sent(path, value) => {
+                write!(f, "{path} in the request is {}", Shown(value))
+            }
+            Condition::Stale(actor, 0) => write!(f, "{}’s copy is current", letter(actor)),
+            Condition::Stale(actor, by) => write!(f, "{}’s copy is stale by {by}", letter(actor)),
+            Condition::Owners(path, names) if names.is_empty() => {
+                write!(f, "nobody owns {path}")
+            }
+            Condition::Owners(path, names) => {
+                write!(f, "{path} is owned by {}", names.join(" and "))
+            }
+            Condition::Exists(true) => f.write_str("the object exists"),
+            Condition::Exists(false) => f.write_str("the object is gone"),
+            Condition::Not(conditions) => {
+                f.write_str("not: ")?;
+                joined(f, conditions, ", ")
+            }
+            Condition::Any(ways) => {
+                for (i, way) in ways.iter().enumerate() {
+                    f.write_str(if i > 0 { ", or " } else { "" })?;
+                    joined(f, way, " and ")?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+fn joined(f: &mut fmt::Formatter<'_>, conditions: &[Condition], between: &str) -> fmt::Result {
+    for (i, condition) in conditions.iter().enumerate() {
+        f.write_str(if i > 0 { between } else { "" })?;
+        fmt::Display::fmt(condition, f)?;
+    }
+    Ok(())
+}

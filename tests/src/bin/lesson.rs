@@ -1,0 +1,51 @@
+//! `lesson FILE...`: runs lessons, prints what happens in them, and says what in them is not true.
+#![forbid(unsafe_code)]
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use optimist_core::lesson::{Lesson, prove};
+
+fn main() -> ExitCode {
+    let files: Vec<String> = std::env::args().skip(1).collect();
+    if files.is_empty() {
+        eprintln!("usage: lesson FILE...");
+        return ExitCode::from(2);
+    }
+    let mut wrong = false;
+    for file in &files {
+        wrong |= !check(file);
+    }
+    if wrong {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
+    }
+}
+
+/// Whether everything in a lesson is true.
+fn check(file: &str) -> bool {
+    let text = match std::fs::read_to_string(file) {
+        Ok(text) => text,
+        Err(error) => {
+            eprintln!("{file}: {error}");
+            return false;
+        }
+    };
+    let lesson = match Lesson::parse(&text) {
+        Ok(lesson) => Arc::new(lesson),
+        Err(error) => {
+            eprintln!("{file}:{}: {}", error.line, error.message);
+            return false;
+        }
+    };
+    let proof = prove(&lesson);
+    println!("{}", proof.transcript);
+    for problem in &proof.problems {
+        eprintln!("{file}:{}: {}", problem.line, problem.message);
+    }
+    if proof.problems.is_empty() {
+        println!("{file}: everything in it is true");
+    }
+    proof.problems.is_empty()
+}
