@@ -16,6 +16,7 @@ pub mod patch;
 pub mod render;
 pub mod schema;
 pub mod server;
+pub mod share;
 pub mod sim;
 pub mod status;
 pub mod storage;

@@ -1,0 +1,79 @@
+//! From a session's JSON to a text for links, and back.
+
+use std::fmt;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde_json::Value;
+
+/// What a text begins with, before the base64: the version of what is in it.
+const VERSION: char = '1';
+
+/// Browsers and what carries links between people take about so many characters; a session that
+/// needs more goes into a file.
+pub const LONGEST_LINK: usize = 32_000;
+
+/// The longest text that is looked at.
+const LONGEST_TEXT: usize = 8 << 20;
+
+/// What it may become when inflated, in bytes.
+const LARGEST_JSON: usize = 16 << 20;
+
+/// The compression level: the page waits for it.
+const LEVEL: u8 = 8;
+
+/// Why a text is no session that can be opened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ShareError {
+    /// A later version of Optimist made it.
+    Newer,
+    /// It is damaged, or was never one. The words say where that was noticed.
+    Damaged(&'static str),
+    /// It is larger, or would make a larger session, than this page can hold.
+    TooLarge,
+    /// What it begins with cannot be loaded any more.
+    Start(String),
+}
+
+impl fmt::Display for ShareError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ShareError::Newer => {
+                f.write_str("It was made by a later version of Optimist than this one.")
+            }
+            ShareError::Damaged(what) => write!(f, "It is damaged or incomplete: {what}."),
+            ShareError::TooLarge => f.write_str("It is too large to be opened here."),
+            ShareError::Start(why) => write!(f, "What it begins with cannot be loaded: {why}"),
+        }
+    }
+}
+
+impl std::error::Error for ShareError {}
+
+pub(super) fn pack(json: &Value) -> String {
+    let deflated = miniz_oxide::deflate::compress_to_vec(json.to_string().as_bytes(), LEVEL);
+    let mut text = String::from(VERSION);
+    URL_SAFE_NO_PAD.encode_string(deflated, &mut text);
+    text
+}
+
+pub(super) fn unpack(text: &str) -> Result<Value, ShareError> {
+    let text = text.trim();
+    if text.len() > LONGEST_TEXT {
+        return Err(ShareError::TooLarge);
+    }
+    let body = match text.chars().next() {
+        Some(VERSION) => &text[VERSION.len_utf8()..],
+        Some('2'..='9') => return Err(ShareError::Newer),
+        _ => return Err(ShareError::Damaged("it does not begin as one")),
+    };
+    let deflated = URL_SAFE_NO_PAD
+        .decode(body)
+        .map_err(|_| ShareError::Damaged("some of its characters do not belong there"))?;
+    let inflated = miniz_oxide::inflate::decompress_to_vec_with_limit(&deflated, LARGEST_JSON)
+        .map_err(|error| match error.status {
+            miniz_oxide::inflate::TINFLStatus::HasMoreOutput => ShareError::TooLarge,
+            _ => ShareError::Damaged("it breaks off or was changed"),
+        })?;
+    serde_json::from_slice(&inflated).map_err(|_| ShareError::Damaged("it is not JSON"))
+}
