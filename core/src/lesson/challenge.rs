@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::model::{Challenge, Found};
 use crate::client::OnConflict;
-use crate::explore::{Intent, Plan, Scenario, Search, Status, Tally};
+use crate::explore::{Intent, Ownership, Plan, Scenario, Search, Status, Tally};
 use crate::sim::verdict::Verdict;
 use crate::sim::{ActorId, RunTree};
 
@@ -89,11 +89,8 @@ impl Challenge {
                 manager: Arc::clone(&actor.manager),
                 intent: Intent::between(object, &edited, &resource.root),
                 reads_first: true,
-                on_conflict: match write.on_conflict {
-                    OnConflict::GiveUp => crate::explore::OnConflict::GiveUp,
-                    OnConflict::ReadAgain(n) => crate::explore::OnConflict::ReadAgain(n),
-                    OnConflict::Resend(n) => crate::explore::OnConflict::Resend(n),
-                },
+                subresource: None,
+                ownership: Ownership::default(),
                 write,
             });
         }
@@ -103,7 +100,7 @@ impl Challenge {
     /// What a search found.
     pub fn judge(&self, search: &Search) -> Finding {
         let tally = search.tally();
-        let retries = |plan: &Plan| plan.on_conflict != crate::explore::OnConflict::GiveUp;
+        let retries = |plan: &Plan| plan.write.on_conflict != OnConflict::GiveUp;
         Finding {
             tally,
             complete: search.status() == Status::Done,
