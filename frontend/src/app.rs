@@ -12,7 +12,7 @@ use crate::components::{
     caption, editor_card, header, help_dialog, inspector, lane_tabs, load_dialog, server_card,
     timeline, transport,
 };
-use crate::explore;
+use crate::explore::Explore;
 use crate::keyboard;
 use crate::state::{Dialog, Lane, Msg, Page, State, Store, Theme};
 use crate::words;
@@ -102,10 +102,12 @@ pub fn App() -> Html {
 
     html! {
         <>
-            { match store.page {
-                Page::Play => play(&store),
-                Page::Explore => explore::page(&store),
-            } }
+            if store.page == Page::Play {
+                { play(&store) }
+            }
+            if store.handover.opened {
+                <Explore store={store.clone()} />
+            }
             if store.dialog == Some(Dialog::Load) {
                 { load_dialog(&store) }
             }

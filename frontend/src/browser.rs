@@ -1,7 +1,7 @@
 //! The few things that are asked of the browser directly.
 
 use wasm_bindgen::JsCast;
-use web_sys::{Document, Element, HtmlElement, Storage, Window};
+use web_sys::{Document, Element, HtmlElement, MouseEvent, PointerEvent, Storage, Window};
 
 pub(crate) fn window() -> Option<Window> {
     web_sys::window()
@@ -15,10 +15,31 @@ pub(crate) fn element(id: &str) -> Option<Element> {
     document()?.get_element_by_id(id)
 }
 
+/// Milliseconds since the page began; 0 where the browser does not say.
+pub(crate) fn now() -> f64 {
+    let performance = window().and_then(|window| window.performance());
+    performance.map_or(0.0, |performance| performance.now())
+}
+
 /// The fragment of the address, with its `#`; empty where there is none.
 pub(crate) fn fragment() -> String {
     let hash = window().and_then(|window| window.location().hash().ok());
     hash.unwrap_or_default()
+}
+
+/// Goes to another page of Optimist.
+pub(crate) fn go(fragment: &str) {
+    if let Some(window) = window() {
+        // It fails only for fragments that are none.
+        let _ = window.location().set_hash(fragment);
+    }
+}
+
+/// Whether a click is one of a finger.
+pub(crate) fn is_touch(event: &MouseEvent) -> bool {
+    event
+        .dyn_ref::<PointerEvent>()
+        .is_some_and(|event| event.pointer_type() == "touch")
 }
 
 /// Moves the keyboard to an element, if it is there.

@@ -1,5 +1,6 @@
 //! The only state of the page: the run tree and what is open, chosen or being typed.
 
+mod handover;
 mod page;
 
 use std::collections::BTreeSet;
@@ -12,6 +13,7 @@ use optimist_core::sim::{
 };
 use yew::{Callback, Reducible, UseReducerHandle};
 
+pub(crate) use self::handover::{Asked, Handover, both_edited};
 pub(crate) use self::page::Page;
 use crate::browser;
 
@@ -114,6 +116,7 @@ pub(crate) struct State {
     change: u64,
     /// The way in that is open.
     pub(crate) page: Page,
+    pub(crate) handover: Handover,
     pub(crate) tree: Rc<RunTree>,
     /// Counts loads: a node's id says nothing in another session.
     pub(crate) session: u32,
@@ -149,6 +152,14 @@ impl PartialEq for State {
 #[derive(Clone, Debug)]
 pub(crate) enum Msg {
     Page(Page),
+    /// Takes the edits to Explore.
+    Explore,
+    /// Shows another history; what was there is kept.
+    Enter(Rc<RunTree>),
+    /// Shows another branch of the same histories.
+    Branch(Rc<RunTree>),
+    /// Goes back to what was kept.
+    Return,
     Get(ActorId),
     Send(ActorId),
     /// Something that no editor does.
@@ -196,9 +207,14 @@ impl State {
             Some("dark") => Theme::Dark,
             _ => Theme::System,
         };
+        let page = Page::of_fragment(&browser::fragment()).unwrap_or(Page::Play);
         Self {
             change: 0,
-            page: Page::of_fragment(&browser::fragment()).unwrap_or(Page::Play),
+            page,
+            handover: Handover {
+                opened: page == Page::Explore,
+                ..Handover::default()
+            },
             tree: Rc::new(RunTree::new(world)),
             session: 0,
             focus: ActorId::A,
@@ -236,7 +252,35 @@ impl State {
         match msg {
             Msg::Page(page) => {
                 self.page = page;
+                self.handover.opened |= page == Page::Explore;
                 self.playing = false;
+            }
+            Msg::Explore => {
+                let count = self.handover.asked.as_ref().map_or(0, |asked| asked.count);
+                if let Some(node) = both_edited(&self.tree) {
+                    self.handover.asked = Some(Asked {
+                        count: count + 1,
+                        tree: Rc::clone(&self.tree),
+                        node,
+                        session: self.session,
+                    });
+                    browser::go(Page::Explore.fragment());
+                }
+            }
+            Msg::Enter(tree) => {
+                let old = Rc::clone(&self.tree);
+                self.handover.kept.get_or_insert(old);
+                self.enter(tree);
+            }
+            Msg::Branch(tree) => {
+                self.tree = tree;
+                self.editing = None;
+                self.inspector_tab = InspectorTab::Wire;
+            }
+            Msg::Return => {
+                if let Some(tree) = self.handover.kept.take() {
+                    self.enter(tree);
+                }
             }
             Msg::Get(editor) => self.act(editor, |_| Action::Get),
             Msg::Send(editor) => self.act(editor, |write| Action::Send(write.clone())),
@@ -415,7 +459,13 @@ impl State {
             version,
             dropped,
         });
-        self.tree = Rc::new(RunTree::new(world));
+        self.enter(Rc::new(RunTree::new(world)));
+        self.dialog = None;
+        self.draft = Draft::default();
+    }
+
+    fn enter(&mut self, tree: Rc<RunTree>) {
+        self.tree = tree;
         self.session += 1;
         self.editing = None;
         self.toggled = Rc::default();
@@ -424,8 +474,6 @@ impl State {
         self.inspector_tab = InspectorTab::Wire;
         self.sheet = false;
         self.playing = false;
-        self.dialog = None;
-        self.draft = Draft::default();
     }
 }
 

@@ -4,7 +4,7 @@ use yew::{Html, html};
 
 use super::icon::{Icon, icon};
 use crate::browser;
-use crate::state::{Dialog, Msg, Page, Sends, Store, Theme};
+use crate::state::{Dialog, Msg, Page, Sends, Store, Theme, both_edited};
 
 pub(crate) fn header(store: &Store) -> Html {
     let dark = match store.theme {
@@ -30,6 +30,7 @@ pub(crate) fn header(store: &Store) -> Html {
             </h1>
             { navigation(store) }
             if store.page == Page::Play {
+                { explore(store) }
                 <button
                     type="button"
                     class="button load"
@@ -75,5 +76,34 @@ fn navigation(store: &Store) -> Html {
     };
     html! {
         <nav class="pages" aria-label="Pages">{ for Page::ALL.iter().map(link) }</nav>
+    }
+}
+
+/// To every history of the edits in the working copies; from one of them back to one's own.
+fn explore(store: &Store) -> Html {
+    if store.handover.kept.is_some() {
+        return html! {
+            <button type="button" class="button to-explore" onclick={store.sends(Msg::Return)}>
+                { "Back to your session" }
+            </button>
+        };
+    }
+    let edited = both_edited(&store.tree).is_some();
+    let title = if edited {
+        "Try every order of these two edits, in every way of writing"
+    } else {
+        "Change something in both editors first"
+    };
+    html! {
+        <button
+            type="button"
+            class="button to-explore"
+            disabled={!edited}
+            {title}
+            onclick={store.sends(Msg::Explore)}
+        >
+            { icon(Icon::Branch) }
+            <span>{ "Explore all 6 histories" }</span>
+        </button>
     }
 }

@@ -1,18 +1,107 @@
 //! Every history of the same edits: what is chosen, what came of it, and the map of it.
 
-use yew::{Html, html};
+mod endings;
+mod layout;
+mod map;
+mod matrix;
+mod model;
+mod replay;
+mod run;
+mod setup;
+mod words;
 
+use std::rc::Rc;
+
+use optimist_core::explore::{Intent, Plan, Scenario};
+use optimist_core::sim::ActorId;
+use yew::{
+    Callback, Html, Properties, UseReducerHandle, classes, component, html, use_effect_with,
+    use_reducer,
+};
+
+use self::model::{Model, Msg, Setup, Subject};
+use self::run::Run;
 use crate::components::header;
-use crate::state::Store;
+use crate::state::{Asked, Page, Store};
+
+/// The state of the page, and the way to change it.
+type Explored = UseReducerHandle<Model>;
+
+fn on<E>(model: &Explored, message: impl Fn(E) -> Msg + 'static) -> Callback<E> {
+    let dispatcher = model.dispatcher();
+    Callback::from(move |event| dispatcher.dispatch(message(event)))
+}
+
+/// What the page is given.
+#[derive(Clone, PartialEq, Properties)]
+pub(crate) struct ExploreProps {
+    pub(crate) store: Store,
+}
 
 /// The page.
-pub(crate) fn page(store: &Store) -> Html {
-    html! {
-        <div class="explore">
-            { header(store) }
-            <main class="explore-body">
-                <h2>{ "Same edits, every possible order" }</h2>
-            </main>
-        </div>
+#[component]
+pub(crate) fn Explore(props: &ExploreProps) -> Html {
+    let model = use_reducer(Model::new);
+    {
+        let dispatcher = model.dispatcher();
+        let begun = Rc::new((*model).clone());
+        use_effect_with((model.run, model.running), move |&(_, running)| {
+            let run =
+                running.then(|| Run::begin(begun, Rc::new(move |msg| dispatcher.dispatch(msg))));
+            move || drop(run)
+        });
     }
+    {
+        let model = model.clone();
+        use_effect_with(props.store.handover.asked.clone(), move |asked| {
+            let scenario = asked.as_ref().and_then(of_editors);
+            if let (Some(asked), Some(scenario)) = (asked, scenario) {
+                model.dispatch(Msg::Setup(Setup {
+                    subject: Subject::Editors(asked.clone(), Rc::new(scenario)),
+                    ..model.setup.clone()
+                }));
+            }
+        });
+    }
+    let store = &props.store;
+    if store.page != Page::Explore {
+        return html! {};
+    }
+    html! {
+        <>
+            <a class="skip" href="#outcomes">{ "Skip to the outcomes" }</a>
+            <div class={classes!("explore", model.running.then_some("running"))}>
+                { header(store) }
+                <main class="explore-body">
+                    <section class="explore-choice" aria-label="Scenario">
+                        <h2>{ words::heading(&model) }</h2>
+                        <p class="says">{ model.says() }</p>
+                        { setup::setup(&model) }
+                    </section>
+                    <section class="explore-matrix" id="outcomes" tabindex="-1" aria-label="Outcomes">
+                        { matrix::matrix(store, &model) }
+                    </section>
+                    <section class="explore-map" aria-label="Map of the histories">
+                        { map::map(store, &model) }
+                    </section>
+                </main>
+            </div>
+            <p class="unseen" role="status" aria-live="polite">{ words::announcement(&model) }</p>
+        </>
+    }
+}
+
+/// The edits of the working copies, from what is stored at that moment.
+fn of_editors(asked: &Asked) -> Option<Scenario> {
+    let world = asked.tree.world_at(asked.node)?;
+    world.stored()?;
+    let mut scenario = Scenario::of(world);
+    for editor in ActorId::EDITORS {
+        let copy = world.copy(editor);
+        let (read, edited) = (copy.read()?, copy.edited()?);
+        let intent = Intent::between(read, edited, &scenario.resource.root);
+        let manager = &world.actor(editor).manager;
+        scenario.plans.push(Plan::new(manager, intent));
+    }
+    Some(scenario)
 }

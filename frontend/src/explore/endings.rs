@@ -1,0 +1,104 @@
+//! The endings in words: the shortest way to lose an update, and a list of all of them.
+
+use std::rc::Rc;
+
+use optimist_core::explore::{Search, StateId};
+use optimist_core::sim::verdict::Verdict;
+use yew::{Html, classes, html};
+
+use super::{Explored, replay, words};
+use crate::state::Store;
+
+/// More endings than this nobody reads.
+const MOST: usize = 60;
+
+/// The shortest way to lose an update, or that there is none.
+pub(super) fn witness(store: &Store, model: &Explored, search: &Rc<Search>) -> Html {
+    let total = search.tally().total();
+    let complete = model
+        .chosen_row()
+        .is_some_and(|row| matches!(row.state, super::model::RowState::Done(_)));
+    let Some(end) = search.shortest(Verdict::Lost) else {
+        let checked = format!("{} checked", words::histories(total));
+        return html! {
+            <p class="witness kept">
+                <b>
+                    { if complete { "None loses an update" } else { "None so far loses an update" } }
+                </b>
+                { format!(": {checked}.") }
+            </p>
+        };
+    };
+    let path = search.path_to(end);
+    let deciding = search.deciding(&path);
+    html! {
+        <div class="witness lost">
+            <p>
+                <b>{ "Shortest way to lose an update" }</b>
+                { format!(": {}. ", words::steps(search, path.get(..deciding).unwrap_or_default())) }
+                { words::because(search, end) }{ "." }
+            </p>
+            <button type="button" class="button" onclick={replay::ending(store, model, search, Verdict::Lost)}>
+                { "Open it in Play" }
+            </button>
+        </div>
+    }
+}
+
+/// Every ending, the worst first.
+pub(super) fn list(store: &Store, model: &Explored, search: &Rc<Search>) -> Html {
+    let mut ends: Vec<(Verdict, String, u128, StateId)> = Vec::new();
+    for end in search.ends() {
+        let (verdict, why) = (end.verdict(), words::because(search, end.id));
+        // What reads the same is one ending here, though it may be several states.
+        let known = ends
+            .iter_mut()
+            .find(|(other, text, ..)| *other == verdict && *text == why);
+        match known {
+            Some((.., count, _)) => *count = count.saturating_add(end.histories()),
+            None => ends.push((verdict, why, end.histories(), end.id)),
+        }
+    }
+    ends.sort_by_key(|(verdict, _, count, _)| (*verdict, std::cmp::Reverse(*count)));
+    let actors = model.setup.actors;
+    let more = ends.len().saturating_sub(MOST);
+    let item = |(verdict, why, count, end): &(Verdict, String, u128, StateId)| {
+        let path = search.path_to(*end);
+        html! {
+            <li class={classes!("ending", words::tone(*verdict))}>
+                <p>
+                    <b>
+                        { words::histories(*count) }{ " " }
+                        { if *count == 1 {
+                            words::ending_of_one(*verdict, actors)
+                        } else {
+                            words::ending(*verdict, actors)
+                        } }
+                    </b>
+                    if !why.is_empty() {
+                        { ": " }{ why.clone() }
+                    }
+                    { "." }
+                </p>
+                <p class="steps">{ words::steps(search, &path) }</p>
+                <button
+                    type="button"
+                    class="link"
+                    aria-label={format!("Open in Play: {}", words::steps(search, &path))}
+                    onclick={replay::state(store, model, search, *end)}
+                >
+                    { "Open in Play" }
+                </button>
+            </li>
+        }
+    };
+    html! {
+        <div class="endings">
+            <h4>{ "All endings" }</h4>
+            <ul aria-label="All endings">{ for ends.iter().take(MOST).map(item) }</ul>
+            if more > 0 {
+                <p class="muted">{ format!("and {more} more.") }</p>
+            }
+        </div>
+    }
+}

@@ -1,0 +1,245 @@
+//! The map: every state that the histories of one way pass, and every step between two of them.
+
+use std::rc::Rc;
+
+use optimist_core::explore::{Edge, EdgeId, Effect, Search, StateId, Tally};
+use optimist_core::sim::verdict::Verdict;
+use yew::{Html, PointerEvent, classes, html};
+
+use super::layout::{Layout, layout};
+use super::model::{Focus, Msg, RowState};
+use super::{Explored, endings, on, replay, words};
+use crate::state::Store;
+
+pub(super) fn map(store: &Store, model: &Explored) -> Html {
+    let name = model.name(model.chosen);
+    let Some(row) = model.chosen_row() else {
+        return html! {};
+    };
+    let Some(search) = row.search() else {
+        let text = match &row.state {
+            RowState::Impossible(_) | RowState::Cancelled => {
+                words::stopped(&row.state, row.states).unwrap_or_default()
+            }
+            _ => format!(
+                "Searching: {} states so far.",
+                words::number(row.states as u128)
+            ),
+        };
+        return html! {
+            <>
+                <h3>{ name }</h3>
+                <p class="summary">{ text }</p>
+            </>
+        };
+    };
+    let outlook = search.outlook();
+    let drawn = layout(search);
+    html! {
+        <>
+            <h3>{ name }</h3>
+            <p class="summary">
+                { words::summary(&row.tally, model.setup.actors) }
+                if let Some(note) = words::stopped(&row.state, row.states) {
+                    <b class="note">{ note }</b>
+                }
+            </p>
+            { endings::witness(store, model, search) }
+            if let Some(inside) = words::inside(model) {
+                <p class="inside">{ inside }</p>
+            }
+            if let Some(drawn) = drawn {
+                { picture(store, model, search, &drawn) }
+                { explanation(model, search, &outlook) }
+            } else {
+                <p class="muted too-many">
+                    { format!(
+                        "{} states with {} steps between them: more than a picture can show. The list has every ending.",
+                        words::number(search.states() as u128),
+                        words::number(search.edges().len() as u128),
+                    ) }
+                </p>
+            }
+            { endings::list(store, model, search) }
+        </>
+    }
+}
+
+/// What is looked at, in words. It has room whether there is something or not.
+fn explanation(model: &Explored, search: &Search, outlook: &[Tally]) -> Html {
+    let text = match model.focus {
+        Some(Focus::State(id)) => words::state(search, id, outlook.get(id)),
+        Some(Focus::Edge(id)) => {
+            let edge = search.edges().get(id);
+            edge.map_or_else(Vec::new, |edge| words::edge(search, edge))
+        }
+        Some(Focus::Ending(verdict)) => {
+            let end = search.shortest(verdict);
+            end.map_or_else(Vec::new, |end| {
+                vec![
+                    words::steps(search, &search.path_to(end)),
+                    words::because(search, end),
+                ]
+            })
+        }
+        None => vec![
+            "Each circle is a moment, each line one request and its answer. Point at one to see \
+             what it means; click it to open that history in Play."
+                .to_owned(),
+        ],
+    };
+    html! {
+        <div class={classes!("explanation", model.focus.is_none().then_some("muted"))}>
+            { for text.into_iter().map(|text| html! { <p>{ text }</p> }) }
+        </div>
+    }
+}
+
+/// The history that is drawn out: through what is looked at, or the shortest of the worst kind.
+fn marked(model: &Explored, search: &Search) -> Vec<EdgeId> {
+    match model.focus {
+        Some(Focus::State(id)) => search.path_to(id),
+        Some(Focus::Edge(id)) => {
+            let from = search.edges().get(id).map_or(0, |edge| edge.from);
+            let mut path = search.path_to(from);
+            path.push(id);
+            path
+        }
+        Some(Focus::Ending(verdict)) => {
+            let end = search.shortest(verdict);
+            end.map_or_else(Vec::new, |end| search.path_to(end))
+        }
+        None => Vec::new(),
+    }
+}
+
+fn picture(store: &Store, model: &Explored, search: &Rc<Search>, drawn: &Layout) -> Html {
+    let marked = marked(model, search);
+    let place = |id: StateId| drawn.places.get(id).copied().unwrap_or_default();
+    let lines = search.edges().iter().enumerate().map(|(id, edge)| {
+        line(
+            store,
+            model,
+            search,
+            drawn,
+            (id, edge),
+            marked.contains(&id),
+        )
+    });
+    let halo = marked
+        .iter()
+        .filter_map(|id| search.edges().get(*id))
+        .map(|edge| {
+            let ((x1, y1), (x2, y2)) = (place(edge.from), place(edge.to));
+            html! { <path class="halo" d={format!("M{x1:.0} {y1:.0}L{x2:.0} {y2:.0}")} /> }
+        });
+    let states = (0..search.states()).map(|id| circle(store, model, search, id, place(id)));
+    html! {
+        // The list below says the same to those who do not see it, and to the keyboard.
+        <div class="picture" aria-hidden="true">
+            <svg
+                viewBox={format!("0 0 {:.0} {:.0}", drawn.width, drawn.height)}
+                style={format!("max-width:{:.0}px", drawn.width)}
+                onpointerleave={on(model, |_: PointerEvent| Msg::Focus(None))}
+            >
+                <g>{ for halo }</g>
+                <g>{ for lines }</g>
+                <g>{ for states }</g>
+            </svg>
+        </div>
+    }
+}
+
+fn line(
+    store: &Store,
+    model: &Explored,
+    search: &Rc<Search>,
+    drawn: &Layout,
+    (id, edge): (EdgeId, &Edge),
+    marked: bool,
+) -> Html {
+    let place = |id: StateId| drawn.places.get(id).copied().unwrap_or_default();
+    let ((x1, y1), (x2, y2)) = (place(edge.from), place(edge.to));
+    let d = format!("M{x1:.1} {y1:.1}L{x2:.1} {y2:.1}");
+    let tone = match edge.effect {
+        Effect::Loses => "lost",
+        Effect::Refused | Effect::GivesUp => "refused",
+        Effect::None | Effect::Acknowledged => words::slug(edge.actor),
+    };
+    // A's labels stand to the left of their lines and B's to the right; what goes wrong stands
+    // lower and outside, for it is where lines meet.
+    let wrong = !matches!(edge.effect, Effect::None | Effect::Acknowledged);
+    let left = if wrong {
+        x1 + x2 < drawn.width
+    } else {
+        edge.actor == 0
+    };
+    let (side, anchor) = if left { (-7.0, "end") } else { (7.0, "start") };
+    let at = if wrong { 0.62 } else { 0.42 };
+    let focus = Focus::Edge(id);
+    html! {
+        <g
+            key={id}
+            class={classes!("arc", words::slug(edge.actor), tone, marked.then_some("marked"))}
+            onpointerenter={on(model, move |_: PointerEvent| Msg::Focus(Some(focus)))}
+            onclick={replay::focused(store, model, search, focus)}
+        >
+            <path class="target" d={d.clone()} />
+            <path class="stroke" {d} />
+            if drawn.labels {
+                <text
+                    x={format!("{:.1}", x1 + (x2 - x1) * at + side)}
+                    y={format!("{:.1}", y1 + (y2 - y1) * at - 3.0)}
+                    text-anchor={anchor}
+                >
+                    { words::label(search, edge) }
+                </text>
+            }
+        </g>
+    }
+}
+
+fn circle(
+    store: &Store,
+    model: &Explored,
+    search: &Rc<Search>,
+    id: StateId,
+    (x, y): (f64, f64),
+) -> Html {
+    let Some(moment) = search.moment(id) else {
+        return html! {};
+    };
+    let end = moment.is_end();
+    let verdict = moment.verdict();
+    let class = if end { words::tone(verdict) } else { "open" };
+    let focus = Focus::State(id);
+    let sign = match verdict {
+        Verdict::Kept => "m-4 .5 3 3 5.5-6.5",
+        Verdict::Refused => "m-3.5-3.5 7 7m0-7-7 7",
+        Verdict::Lost => "m0-4v4.500m0 3v.2",
+        Verdict::LeftOut => "m-4 0h8",
+    };
+    html! {
+        <g
+            key={id}
+            class={classes!("moment", class, (model.focus == Some(focus)).then_some("focused"))}
+            onpointerenter={on(model, move |_: PointerEvent| Msg::Focus(Some(focus)))}
+            onclick={replay::focused(store, model, search, focus)}
+        >
+            <circle class="target" cx={x.to_string()} cy={y.to_string()} r="15" />
+            if end && verdict == Verdict::Lost {
+                <path class="shape" d={format!("M{x} {}l11 11-11 11-11-11z", y - 11.0)} />
+            } else if end && verdict == Verdict::Refused {
+                <path class="shape" d={format!("M{} {}h17v17h-17z", x - 8.5, y - 8.5)} />
+            } else {
+                <circle class="shape" cx={x.to_string()} cy={y.to_string()} r={if end { "9" } else { "7" }} />
+            }
+            if end {
+                <path class="sign" d={format!("M{x} {y}{sign}")} />
+                <text class="ways" x={x.to_string()} y={(y + 25.0).to_string()} text-anchor="middle">
+                    { words::number(moment.histories()) }
+                </text>
+            }
+        </g>
+    }
+}

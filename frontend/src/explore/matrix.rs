@@ -1,0 +1,248 @@
+//! The same edits in every way of writing: what became of them, counted.
+
+use optimist_core::sim::verdict::Verdict;
+use yew::{Event, Html, MouseEvent, classes, html};
+
+use super::model::{Focus, Msg, Row, RowState};
+use super::{Explored, on, replay, setup, words};
+use crate::state::Store;
+
+pub(super) fn matrix(store: &Store, model: &Explored) -> Html {
+    let left_out = model.rows.iter().any(|row| row.tally.left_out > 0);
+    let kept = if model.setup.actors == 2 {
+        "both"
+    } else {
+        "all"
+    };
+    html! {
+        <>
+            <table class="matrix">
+                <caption class="unseen">{ "What became of the edits, by way of writing" }</caption>
+                <thead>
+                    <tr>
+                        <th scope="col" class="way">{ "Everybody writes by" }</th>
+                        <th scope="col" class="bar">{ "Outcomes over all histories" }</th>
+                        <th scope="col">{ kept }{ " kept" }</th>
+                        if left_out {
+                            <th scope="col">{ "left out" }</th>
+                        }
+                        <th scope="col">{ "refused" }</th>
+                        <th scope="col">{ "lost update" }</th>
+                    </tr>
+                </thead>
+                <tbody>
+                    { for (0..model.rows.len()).map(|at| row(store, model, at, left_out)) }
+                </tbody>
+            </table>
+            <ul class="legend" aria-label="Legend">
+                <li class="kept">{ kept }{ " edits kept" }</li>
+                <li class="refused">{ "refused: the writer knows" }</li>
+                <li class="lost">{ "lost: nobody was told" }</li>
+                if left_out {
+                    <li class="left-out">{ "left out: answered 2xx without the edit" }</li>
+                }
+            </ul>
+            { progress(model) }
+            <p class="moral">
+                { "A refused write is the system working. A lost one is the bug that resourceVersion exists to prevent." }
+            </p>
+        </>
+    }
+}
+
+fn progress(model: &Explored) -> Html {
+    let done = model
+        .rows
+        .iter()
+        .filter(|row| row.search().is_some())
+        .count();
+    if model.running {
+        return html! {
+            <p class="progress">
+                <progress max={model.rows.len().to_string()} value={done.to_string()} />
+                <span>{ format!("{done} of {} ways searched", model.rows.len()) }</span>
+                <button type="button" class="button" onclick={on(model, |_: MouseEvent| Msg::Cancel)}>
+                    { "Cancel" }
+                </button>
+            </p>
+        };
+    }
+    let cancelled = model
+        .rows
+        .iter()
+        .any(|row| matches!(row.state, RowState::Cancelled));
+    if !cancelled {
+        return html! {};
+    }
+    html! {
+        <p class="progress">
+            <span>{ format!("Cancelled: {done} of {} ways searched", model.rows.len()) }</span>
+            <button type="button" class="button" onclick={on(model, |_: MouseEvent| Msg::Again)}>
+                { "Search again" }
+            </button>
+        </p>
+    }
+}
+
+fn row(store: &Store, model: &Explored, at: usize, left_out: bool) -> Html {
+    let Some(row) = model.rows.get(at) else {
+        return html! {};
+    };
+    let chosen = at == model.chosen;
+    let count = |verdict: Verdict| {
+        let count = row.tally.of(verdict);
+        let all = count > 0 && count == row.tally.total();
+        let known = row.search().is_some() || row.tally.total() > 0;
+        // The bar does the same for the keyboard.
+        let search = row.search().filter(|_| count > 0);
+        let onclick = search.map(|search| replay::ending(store, model, search, verdict));
+        html! {
+            <td
+                class={classes!("count", words::tone(verdict), (count > 0).then_some("some"))}
+                {onclick}
+            >
+                if !known {
+                    <span class="muted">{ "·" }</span>
+                } else if all && count > 1 {
+                    <span title={words::number(count)}>{ "all" }</span>
+                } else {
+                    { words::number(count) }
+                }
+            </td>
+        }
+    };
+    let note = words::stopped(&row.state, row.states);
+    html! {
+        <tr key={at} class={classes!(chosen.then_some("chosen"))}>
+            <th scope="row" class="way">
+                if at == model.mixed_row() {
+                    { mixed(model, chosen) }
+                } else {
+                    <button
+                        type="button"
+                        aria-pressed={chosen.to_string()}
+                        onclick={on(model, move |_: MouseEvent| Msg::Choose(at))}
+                    >
+                        { model.ways.get(at).map_or("", |way| way.name) }
+                    </button>
+                }
+                if let Some(note) = note {
+                    <span class="note">{ note }</span>
+                }
+            </th>
+            <td class="bar">{ bar(store, model, at, row) }</td>
+            { count(Verdict::Kept) }
+            if left_out {
+                { count(Verdict::LeftOut) }
+            }
+            { count(Verdict::Refused) }
+            { count(Verdict::Lost) }
+        </tr>
+    }
+}
+
+/// The row in which everybody writes in a way of their own.
+fn mixed(model: &Explored, chosen: bool) -> Html {
+    let at = model.mixed_row();
+    let choice = |actor: usize| {
+        let changed = |change: fn(&mut (usize, bool), Event)| {
+            let setup = model.setup.clone();
+            on(model, move |event: Event| {
+                let mut setup = setup.clone();
+                if let Some(place) = setup.mixed.get_mut(actor) {
+                    change(place, event);
+                }
+                Msg::Setup(setup)
+            })
+        };
+        let (way, reads_first) = model.setup.mixed.get(actor).copied().unwrap_or_default();
+        let letter = words::letter(actor);
+        html! {
+            <div class={classes!("mixed", words::slug(actor))}>
+                <b>{ letter }</b>
+                <select
+                    aria-label={format!("{letter} writes by")}
+                    onchange={changed(|place, event| {
+                        place.0 = setup::selected(&event).parse().unwrap_or(place.0);
+                    })}
+                >
+                    { for (0..model.ways.len()).map(|i| html! {
+                        <option value={i.to_string()} selected={way == i}>{ model.way_name(i) }</option>
+                    }) }
+                </select>
+                <label class="check">
+                    <input
+                        type="checkbox"
+                        aria-label={format!("{letter} reads first")}
+                        checked={reads_first}
+                        onchange={changed(|place, event| place.1 = setup::ticked(&event))}
+                    />
+                    <span>{ "reads first" }</span>
+                </label>
+            </div>
+        }
+    };
+    html! {
+        <>
+            <button
+                type="button"
+                aria-pressed={chosen.to_string()}
+                onclick={on(model, move |_: MouseEvent| Msg::Choose(at))}
+            >
+                { "Each in another way" }
+            </button>
+            { for (0..model.setup.actors).map(choice) }
+        </>
+    }
+}
+
+/// The outcomes as parts of a bar; each opens the shortest history that ends so.
+fn bar(store: &Store, model: &Explored, at: usize, row: &Row) -> Html {
+    let total = row.tally.total();
+    let Some(search) = row.search().filter(|_| total > 0) else {
+        let state = match row.state {
+            RowState::Running => "searching",
+            RowState::Waiting => "waiting",
+            _ => "nothing",
+        };
+        return html! { <div class={classes!("outcomes", state)} /> };
+    };
+    let part = |verdict: Verdict| {
+        let count = row.tally.of(verdict);
+        if count == 0 {
+            return html! {};
+        }
+        // Shares, so that what is rare is seen beside what is countless.
+        let share = (count as f64 / total as f64 * 100.0).max(3.0);
+        let label = format!(
+            "{} of {} {}. Open the shortest in Play",
+            words::number(count),
+            words::number(total),
+            words::ending(verdict, model.setup.actors)
+        );
+        let onclick = replay::ending(store, model, search, verdict);
+        let chosen = at == model.chosen;
+        let hover = move |focus: Option<Focus>| {
+            on(model, move |_: MouseEvent| {
+                Msg::Focus(focus.filter(|_| chosen))
+            })
+        };
+        html! {
+            <button
+                type="button"
+                class={words::tone(verdict)}
+                style={format!("flex-grow:{share:.2}")}
+                aria-label={label.clone()}
+                title={label}
+                {onclick}
+                onmouseenter={hover(Some(Focus::Ending(verdict)))}
+                onmouseleave={hover(None)}
+            />
+        }
+    };
+    html! {
+        <div class="outcomes">
+            { for [Verdict::Kept, Verdict::LeftOut, Verdict::Refused, Verdict::Lost].map(part) }
+        </div>
+    }
+}

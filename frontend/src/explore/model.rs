@@ -1,0 +1,292 @@
+//! What is explored, how far it is, and what of it is looked at.
+
+use std::rc::Rc;
+
+use optimist_core::explore::{EdgeId, READY, Scenario, Search, StateId, Tally, Way};
+use optimist_core::sim::verdict::Verdict;
+use yew::Reducible;
+
+use crate::state::Asked;
+
+/// What is to be explored.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Setup {
+    pub(super) subject: Subject,
+    pub(super) actors: usize,
+    pub(super) reads_first: bool,
+    /// How often those try who try again.
+    pub(super) tries: u8,
+    pub(super) micro_steps: bool,
+    /// How each actor writes where they differ: which way, and whether it reads first.
+    pub(super) mixed: [(usize, bool); 3],
+}
+
+/// Where the edits come from.
+#[derive(Clone, Debug)]
+pub(super) enum Subject {
+    /// One of the ready pairs.
+    Ready(usize),
+    /// The working copies of a moment in Play.
+    Editors(Asked, Rc<Scenario>),
+}
+
+impl PartialEq for Subject {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Subject::Ready(a), Subject::Ready(b)) => a == b,
+            (Subject::Editors(a, _), Subject::Editors(b, _)) => a == b,
+            _ => false,
+        }
+    }
+}
+
+/// A row of the matrix.
+#[derive(Clone, Debug)]
+pub(super) struct Row {
+    pub(super) state: RowState,
+    pub(super) tally: Tally,
+    pub(super) states: usize,
+}
+
+/// How far a row is.
+#[derive(Clone, Debug)]
+pub(super) enum RowState {
+    Waiting,
+    Running,
+    Done(Rc<Search>),
+    /// Where it stopped, and with what it found until then.
+    Stopped(Stop, Rc<Search>),
+    /// People had enough of it.
+    Cancelled,
+    /// The server does not let the scenario begin so.
+    Impossible(String),
+}
+
+/// Why a search stopped before its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stop {
+    States,
+    Time,
+}
+
+impl Row {
+    fn waiting() -> Self {
+        Self {
+            state: RowState::Waiting,
+            tally: Tally::default(),
+            states: 0,
+        }
+    }
+
+    pub(super) fn search(&self) -> Option<&Rc<Search>> {
+        match &self.state {
+            RowState::Done(search) | RowState::Stopped(_, search) => Some(search),
+            _ => None,
+        }
+    }
+}
+
+/// What of the map is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Focus {
+    State(StateId),
+    Edge(EdgeId),
+    /// The shortest history that ends so.
+    Ending(Verdict),
+}
+
+/// All of it.
+#[derive(Clone, Debug)]
+pub(super) struct Model {
+    change: u64,
+    pub(super) setup: Setup,
+    /// The edits that were last taken from Play.
+    pub(super) from_play: Option<Subject>,
+    /// Those of the matrix, and then those that only an actor of its own may choose.
+    pub(super) ways: Rc<Vec<Way>>,
+    /// One per way of the matrix, and one for the mixed.
+    pub(super) rows: Vec<Row>,
+    /// Counts what was begun, so that nothing of an earlier search comes in.
+    pub(super) run: u32,
+    pub(super) running: bool,
+    pub(super) chosen: usize,
+    pub(super) focus: Option<Focus>,
+}
+
+/// What people do, and what the search reports.
+#[derive(Clone, Debug)]
+pub(super) enum Msg {
+    Setup(Setup),
+    Choose(usize),
+    Focus(Option<Focus>),
+    Report(u32, usize, Row),
+    Ended(u32),
+    Cancel,
+    Again,
+}
+
+impl PartialEq for Model {
+    fn eq(&self, other: &Self) -> bool {
+        self.change == other.change
+    }
+}
+
+/// As often as client-go's `DefaultRetry`.
+const TRIES: u8 = 5;
+
+impl Model {
+    pub(super) fn new() -> Self {
+        let mut model = Self {
+            change: 0,
+            setup: Setup {
+                subject: Subject::Ready(0),
+                actors: 2,
+                reads_first: true,
+                tries: TRIES,
+                micro_steps: false,
+                mixed: [(1, true), (4, true), (4, true)],
+            },
+            from_play: None,
+            ways: Rc::default(),
+            rows: Vec::new(),
+            run: 0,
+            running: false,
+            chosen: 0,
+            focus: None,
+        };
+        model.begin();
+        model
+    }
+
+    /// The row in which the actors write in different ways.
+    pub(super) fn mixed_row(&self) -> usize {
+        self.rows.len().saturating_sub(1)
+    }
+
+    /// How everybody writes in the chosen row, if all do so in one way.
+    pub(super) fn chosen_way(&self) -> Option<&Way> {
+        self.ways
+            .get(self.chosen)
+            .filter(|_| self.chosen < self.mixed_row())
+    }
+
+    pub(super) fn chosen_row(&self) -> Option<&Row> {
+        self.rows.get(self.chosen)
+    }
+
+    /// What a row is called.
+    pub(super) fn name(&self, row: usize) -> String {
+        if row < self.mixed_row() {
+            return self.way_name(row);
+        }
+        let names = self.setup.mixed.iter().zip(["A", "B", "C"]);
+        let names = names.take(self.setup.actors).map(|((way, reads), letter)| {
+            let blind = if *reads { "" } else { ", blind" };
+            format!("{letter}: {}{blind}", self.way_name(*way))
+        });
+        names.collect::<Vec<_>>().join(" · ")
+    }
+
+    pub(super) fn way_name(&self, way: usize) -> String {
+        let name = self.ways.get(way).map_or("", |way| way.name);
+        match name.strip_prefix("… + ") {
+            Some(rest) => format!("Update with resourceVersion + {rest}"),
+            None => name.to_owned(),
+        }
+    }
+
+    /// What the actors mean to do.
+    pub(super) fn says(&self) -> String {
+        let says = match &self.setup.subject {
+            Subject::Ready(ready) => READY.get(*ready).map_or("", |ready| ready.says),
+            Subject::Editors(..) => "The edits of your working copies in Play.",
+        };
+        let third = if self.setup.actors == 3 {
+            " C, a controller, adds an annotation."
+        } else {
+            ""
+        };
+        format!("{says}{third}")
+    }
+
+    fn begin(&mut self) {
+        let mut ways = Way::all(self.setup.tries);
+        self.rows = vec![Row::waiting(); ways.len() + 1];
+        ways.extend(Way::more(self.setup.tries));
+        self.ways = Rc::new(ways);
+        self.go_on();
+    }
+
+    /// Searches what is not searched yet.
+    fn go_on(&mut self) {
+        self.run += 1;
+        self.running = true;
+        self.focus = None;
+    }
+
+    fn apply(&mut self, msg: Msg) {
+        match msg {
+            Msg::Setup(setup) => {
+                let only_mixed = Setup {
+                    mixed: setup.mixed,
+                    ..self.setup.clone()
+                } == setup;
+                self.setup = setup;
+                if matches!(self.setup.subject, Subject::Editors(..)) {
+                    self.from_play = Some(self.setup.subject.clone());
+                }
+                if only_mixed {
+                    self.chosen = self.mixed_row();
+                    if let Some(row) = self.rows.last_mut() {
+                        *row = Row::waiting();
+                    }
+                    self.go_on();
+                } else {
+                    self.begin();
+                }
+            }
+            Msg::Choose(row) => {
+                self.chosen = row;
+                self.focus = None;
+            }
+            Msg::Focus(focus) => self.focus = focus,
+            Msg::Report(run, at, row) => {
+                if let Some(place) = self.rows.get_mut(at).filter(|_| run == self.run) {
+                    *place = row;
+                }
+            }
+            Msg::Ended(run) if run == self.run => self.running = false,
+            Msg::Ended(_) => {}
+            Msg::Cancel => {
+                self.running = false;
+                for row in &mut self.rows {
+                    if matches!(row.state, RowState::Waiting | RowState::Running) {
+                        row.state = RowState::Cancelled;
+                    }
+                }
+            }
+            Msg::Again => {
+                for row in &mut self.rows {
+                    if matches!(row.state, RowState::Cancelled) {
+                        *row = Row::waiting();
+                    }
+                }
+                self.go_on();
+            }
+        }
+    }
+}
+
+impl Reducible for Model {
+    type Action = Msg;
+
+    fn reduce(self: Rc<Self>, msg: Msg) -> Rc<Self> {
+        if matches!(&msg, Msg::Focus(focus) if *focus == self.focus) {
+            return self;
+        }
+        let mut next = (*self).clone();
+        next.change += 1;
+        next.apply(msg);
+        Rc::new(next)
+    }
+}

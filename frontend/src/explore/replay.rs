@@ -1,0 +1,108 @@
+//! Opening a history in Play.
+
+use std::rc::Rc;
+
+use optimist_core::explore::{EdgeId, READY, Search, StateId, replayed};
+use optimist_core::sim::verdict::Verdict;
+use optimist_core::sim::{RunTree, World};
+use yew::{Callback, MouseEvent};
+
+use super::Explored;
+use super::model::{Focus, Msg, Subject};
+use crate::browser;
+use crate::state::{Msg as PlayMsg, Page, Store};
+
+/// Edits of Play are done again as a branch of the session that they are from.
+fn open(
+    store: &Store,
+    model: &Explored,
+    search: &Search,
+    path: &[EdgeId],
+    steps: usize,
+) -> Option<()> {
+    let message = match &model.setup.subject {
+        Subject::Ready(ready) => {
+            let (world, _) = World::load(READY.get(*ready)?.manifest).ok()?;
+            let tree = replayed(search, path, steps, RunTree::new(world));
+            PlayMsg::Enter(Rc::new(tree))
+        }
+        Subject::Editors(asked, _) => {
+            let same = store.session == asked.session;
+            let mut tree = if same { &*store.tree } else { &*asked.tree }.clone();
+            tree.go(asked.node);
+            let tree = Rc::new(replayed(search, path, steps, tree));
+            if same {
+                PlayMsg::Branch(tree)
+            } else {
+                PlayMsg::Enter(tree)
+            }
+        }
+    };
+    store.dispatch(message);
+    browser::go(Page::Play.fragment());
+    Some(())
+}
+
+/// Opens the shortest history with a verdict, where that is decided.
+pub(super) fn ending(
+    store: &Store,
+    model: &Explored,
+    search: &Rc<Search>,
+    verdict: Verdict,
+) -> Callback<MouseEvent> {
+    let (store, model, search) = (store.clone(), model.clone(), Rc::clone(search));
+    Callback::from(move |_| {
+        if let Some(end) = search.shortest(verdict) {
+            let path = search.path_to(end);
+            open(&store, &model, &search, &path, search.deciding(&path));
+        }
+    })
+}
+
+/// Opens a shortest history to a state, where it is decided.
+pub(super) fn state(
+    store: &Store,
+    model: &Explored,
+    search: &Rc<Search>,
+    state: StateId,
+) -> Callback<MouseEvent> {
+    let (store, model, search) = (store.clone(), model.clone(), Rc::clone(search));
+    Callback::from(move |_| {
+        let path = search.path_to(state);
+        open(&store, &model, &search, &path, search.deciding(&path));
+    })
+}
+
+/// Opens what is pointed at on the map. A finger points by touching: it opens only what it has
+/// touched before.
+pub(super) fn focused(
+    store: &Store,
+    model: &Explored,
+    search: &Rc<Search>,
+    focus: Focus,
+) -> Callback<MouseEvent> {
+    let (store, search, model) = (store.clone(), Rc::clone(search), model.clone());
+    Callback::from(move |event: MouseEvent| {
+        let touched = browser::is_touch(&event);
+        if touched && model.focus != Some(focus) {
+            model.dispatch(Msg::Focus(Some(focus)));
+            return;
+        }
+        let (path, steps) = match focus {
+            Focus::State(id) => (search.path_through(id), search.path_to(id).len()),
+            Focus::Edge(id) => {
+                let Some(edge) = search.edges().get(id) else {
+                    return;
+                };
+                let mut path = search.path_to(edge.from);
+                path.push(id);
+                let steps = path.len();
+                let on = search.path_through(edge.to);
+                path.extend(on.into_iter().skip(search.path_to(edge.to).len()));
+                (path, steps)
+            }
+            Focus::Ending(_) => return,
+        };
+        open(&store, &model, &search, &path, steps);
+    })
+}

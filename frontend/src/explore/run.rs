@@ -1,0 +1,193 @@
+//! The searches, in slices between which the page is free.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use gloo_timers::callback::Timeout;
+use optimist_core::explore::{Plan, READY, Scenario, Search, Status, Way};
+
+use super::model::{Model, Msg, Row, RowState, Stop, Subject};
+use crate::browser;
+
+/// How long a slice takes, in milliseconds. Much less than what a page may be away for: the state
+/// that is begun last may take as long again.
+const SLICE: f64 = 14.0;
+/// How long one row may take.
+const LONGEST: f64 = 10_000.0;
+/// How many states one row may have; each takes about half a kilobyte.
+const MOST_STATES: usize = 60_000;
+
+/// Something that can be told what happened.
+type Tell = Rc<dyn Fn(Msg)>;
+
+struct Job {
+    row: usize,
+    search: Option<Search>,
+    taken: f64,
+}
+
+struct Work {
+    run: u32,
+    base: Option<Scenario>,
+    model: Rc<Model>,
+    jobs: VecDeque<Job>,
+    tell: Tell,
+    timer: Option<Timeout>,
+}
+
+/// Searches that go on until they are done or this is dropped.
+pub(super) struct Run(Rc<RefCell<Work>>);
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        // The timer holds the work, and the work the timer.
+        self.0.borrow_mut().timer = None;
+    }
+}
+
+impl Run {
+    /// Begins with the chosen row.
+    pub(super) fn begin(model: Rc<Model>, tell: Tell) -> Self {
+        let done = |row: &usize| {
+            let row = model.rows.get(*row);
+            row.is_some_and(|row| row.search().is_some())
+        };
+        let to_do = (0..model.rows.len()).filter(|row| !done(row));
+        let mut jobs: VecDeque<Job> = to_do
+            .map(|row| Job {
+                row,
+                search: None,
+                taken: 0.0,
+            })
+            .collect();
+        if let Some(at) = jobs.iter().position(|job| job.row == model.chosen)
+            && let Some(chosen) = jobs.remove(at)
+        {
+            jobs.push_front(chosen);
+        }
+        let work = Rc::new(RefCell::new(Work {
+            run: model.run,
+            base: None,
+            model,
+            jobs,
+            tell,
+            timer: None,
+        }));
+        later(&work);
+        Self(work)
+    }
+}
+
+fn later(work: &Rc<RefCell<Work>>) {
+    let again = Rc::clone(work);
+    let timer = Timeout::new(0, move || {
+        if again.borrow_mut().slice() {
+            later(&again);
+        }
+    });
+    work.borrow_mut().timer = Some(timer);
+}
+
+impl Work {
+    /// Works for a while. `false` when there is nothing left.
+    fn slice(&mut self) -> bool {
+        let begin = browser::now();
+        while let Some(mut job) = self.jobs.pop_front() {
+            let start = browser::now();
+            let row = self.work_on(&mut job, begin);
+            job.taken += browser::now() - start;
+            let finished = !matches!(row.state, RowState::Running);
+            (self.tell)(Msg::Report(self.run, job.row, row));
+            if !finished {
+                self.jobs.push_front(job);
+            }
+            if browser::now() - begin > SLICE {
+                break;
+            }
+        }
+        if self.jobs.is_empty() {
+            (self.tell)(Msg::Ended(self.run));
+        }
+        !self.jobs.is_empty()
+    }
+
+    fn work_on(&mut self, job: &mut Job, begin: f64) -> Row {
+        let mut search = match job.search.take() {
+            Some(search) => search,
+            None => match self.scenario(job.row) {
+                Ok(scenario) => Search::new(scenario, MOST_STATES),
+                Err(why) => {
+                    return Row {
+                        state: RowState::Impossible(why),
+                        tally: Default::default(),
+                        states: 0,
+                    };
+                }
+            },
+        };
+        let mut status = search.status();
+        while status == Status::Running && browser::now() - begin <= SLICE {
+            status = search.advance(1);
+        }
+        let (tally, states) = (search.tally(), search.states());
+        let state = match status {
+            Status::Done => RowState::Done(Rc::new(search)),
+            Status::TooManyStates => RowState::Stopped(Stop::States, Rc::new(search)),
+            Status::Running if job.taken > LONGEST => {
+                RowState::Stopped(Stop::Time, Rc::new(search))
+            }
+            Status::Running => {
+                job.search = Some(search);
+                RowState::Running
+            }
+        };
+        Row {
+            state,
+            tally,
+            states,
+        }
+    }
+
+    fn scenario(&mut self, row: usize) -> Result<Scenario, String> {
+        let mut scenario = match &self.base {
+            Some(base) => base.clone(),
+            None => {
+                let base = base(&self.model)?;
+                self.base = Some(base.clone());
+                base
+            }
+        };
+        let setup = &self.model.setup;
+        let mixed = row == self.model.mixed_row();
+        let mut ways: Vec<Way> = Vec::new();
+        for (plan, (way, reads_first)) in scenario.plans.iter_mut().zip(setup.mixed) {
+            plan.reads_first = if mixed {
+                reads_first
+            } else {
+                setup.reads_first
+            };
+            let way = if mixed { way } else { row };
+            ways.extend(self.model.ways.get(way).cloned());
+        }
+        scenario.in_ways(&ways)
+    }
+}
+
+/// The scenario, before it is said who writes how.
+fn base(model: &Model) -> Result<Scenario, String> {
+    let setup = &model.setup;
+    let mut scenario = match &setup.subject {
+        Subject::Ready(ready) => {
+            let ready = READY.get(*ready).ok_or_else(String::new)?;
+            let scenario = ready.scenario();
+            scenario.map_err(|error| error.to_string())?
+        }
+        Subject::Editors(_, scenario) => scenario.as_ref().clone(),
+    };
+    if setup.actors > scenario.plans.len() {
+        scenario.plans.push(Plan::controller());
+    }
+    scenario.micro_steps = setup.micro_steps;
+    Ok(scenario)
+}

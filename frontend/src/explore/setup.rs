@@ -1,0 +1,105 @@
+//! What is to be explored.
+
+use optimist_core::explore::READY;
+use wasm_bindgen::JsCast;
+use web_sys::{HtmlInputElement, HtmlSelectElement};
+use yew::{Callback, Event, Html, html};
+
+use super::model::{Msg, Setup, Subject};
+use super::{Explored, on};
+
+/// What a `<select>` is set to.
+pub(super) fn selected(event: &Event) -> String {
+    let target = event.target();
+    let select = target.and_then(|target| target.dyn_into::<HtmlSelectElement>().ok());
+    select.map_or_else(String::new, |select| select.value())
+}
+
+/// Whether a box is ticked.
+pub(super) fn ticked(event: &Event) -> bool {
+    let target = event.target();
+    let input = target.and_then(|target| target.dyn_into::<HtmlInputElement>().ok());
+    input.is_some_and(|input| input.checked())
+}
+
+pub(super) fn setup(model: &Explored) -> Html {
+    let with_edits = {
+        let (setup, from_play) = (model.setup.clone(), model.from_play.clone());
+        on(model, move |event: Event| {
+            let slug = selected(&event);
+            let ready = READY.iter().position(|ready| ready.slug == slug);
+            let subject = ready.map(Subject::Ready).or_else(|| from_play.clone());
+            let mut setup = setup.clone();
+            setup.subject = subject.unwrap_or(setup.subject);
+            Msg::Setup(setup)
+        })
+    };
+    let with_tries = {
+        let setup = model.setup.clone();
+        on(model, move |event: Event| {
+            let tries = selected(&event).parse().unwrap_or(setup.tries);
+            Msg::Setup(Setup {
+                tries,
+                ..setup.clone()
+            })
+        })
+    };
+    let on_tick = |change: fn(&mut Setup, bool)| {
+        let setup = model.setup.clone();
+        on(model, move |event: Event| {
+            let mut setup = setup.clone();
+            change(&mut setup, ticked(&event));
+            Msg::Setup(setup)
+        })
+    };
+    let setup = &model.setup;
+    html! {
+        <form class="explore-setup">
+            <label class="field wide">
+                <span>{ "Edits" }</span>
+                <select aria-label="Edits" onchange={with_edits}>
+                    if let Some(from_play) = &model.from_play {
+                        <option value="play" selected={setup.subject == *from_play}>
+                            { "Working copies in Play" }
+                        </option>
+                    }
+                    { for READY.iter().enumerate().map(|(i, ready)| html! {
+                        <option
+                            value={ready.slug}
+                            selected={setup.subject == Subject::Ready(i)}
+                        >
+                            { ready.title }
+                        </option>
+                    }) }
+                </select>
+            </label>
+            <label class="field">
+                <span>{ "Tries, where somebody tries again" }</span>
+                <select aria-label="Tries" onchange={with_tries}>
+                    { for (2..=6u8).map(|tries| html! {
+                        <option value={tries.to_string()} selected={setup.tries == tries}>{ tries }</option>
+                    }) }
+                </select>
+            </label>
+            <div class="checks">
+                { check("Read first", "Otherwise everybody edits the starting object, as from a file.",
+                    setup.reads_first, on_tick(|setup, on| setup.reads_first = on)) }
+                { check("A third actor", "A controller that adds an annotation.",
+                    setup.actors == 3,
+                    on_tick(|setup, on| setup.actors = if on { 3 } else { 2 })) }
+                { check("Look inside requests",
+                    "The server first reads, and compares and puts later. Others may come in between.",
+                    setup.micro_steps, on_tick(|setup, on| setup.micro_steps = on)) }
+            </div>
+        </form>
+    }
+}
+
+fn check(label: &'static str, hint: &'static str, on: bool, onchange: Callback<Event>) -> Html {
+    html! {
+        <label class="check" title={hint}>
+            <input type="checkbox" checked={on} {onchange} />
+            <span>{ label }<span class="unseen">{ ". " }{ hint }</span></span>
+        </label>
+    }
+}

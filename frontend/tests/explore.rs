@@ -1,0 +1,288 @@
+//! The Explore page, worked as a person works it, in a browser.
+
+#[allow(dead_code, reason = "each test file uses a part of it")]
+mod page;
+
+use gloo_timers::future::TimeoutFuture;
+use page::Page;
+use wasm_bindgen::JsCast;
+use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
+use web_sys::{Element, Event, EventInit, HtmlElement, PointerEvent};
+
+wasm_bindgen_test_configure!(run_in_browser);
+
+const A: &str = "Editor A";
+const B: &str = "Editor B";
+const SCENARIO: &str = "Scenario";
+const OUTCOMES: &str = "Outcomes";
+const MAP: &str = "Map of the histories";
+const RETRY: &str = "… + RetryOnConflict";
+
+fn at(address: &str) {
+    let location = web_sys::window().unwrap().location();
+    location.set_hash(address).unwrap();
+}
+
+fn all(selector: &str) -> Vec<HtmlElement> {
+    let document = web_sys::window().unwrap().document().unwrap();
+    let found = document.query_selector_all(selector).unwrap();
+    (0..found.length())
+        .map(|i| found.item(i).unwrap().unchecked_into())
+        .collect()
+}
+
+/// Waits until every order was searched.
+async fn searched(page: &Page) {
+    for _ in 0..400 {
+        TimeoutFuture::new(25).await;
+        if !page.all_text().contains("ways searched") {
+            return;
+        }
+    }
+    panic!("it does not end: {}", page.text(OUTCOMES));
+}
+
+async fn explore() -> Page {
+    at("#/explore");
+    let page = Page::open().await;
+    searched(&page).await;
+    page
+}
+
+/// Chooses a pair of edits.
+async fn edits(page: &Page, which: &str) {
+    page.choose("Edits", which).await;
+    searched(page).await;
+}
+
+async fn tick(page: &Page, what: &str) {
+    page.press(SCENARIO, what).await;
+    searched(page).await;
+}
+
+/// How many histories keep everything, are refused, and lose an update, by a way of writing.
+fn counts(way: &str) -> Vec<String> {
+    let rows = all(".matrix tbody tr");
+    let text = |element: &Element| element.text_content().unwrap_or_default();
+    let row = rows.iter().find(|row| {
+        let name = row.query_selector("button").unwrap().unwrap();
+        text(&name) == way
+    });
+    let row = row.unwrap_or_else(|| panic!("there is no row {way:?}"));
+    let cells = row.query_selector_all(".count").unwrap();
+    (0..cells.length())
+        .map(|i| text(&cells.item(i).unwrap().unchecked_into()))
+        .collect()
+}
+
+/// Points at the first part of the map that is such.
+async fn point_at(selector: &str) {
+    let part = all(selector).into_iter().next();
+    let part = part.unwrap_or_else(|| panic!("there is no {selector:?} on the map"));
+    let event = PointerEvent::new("pointerenter").unwrap();
+    part.dispatch_event(&event).unwrap();
+    TimeoutFuture::new(20).await;
+}
+
+async fn open_first(selector: &str) {
+    let part = all(selector).into_iter().next().unwrap();
+    let init = EventInit::new();
+    init.set_bubbles(true);
+    let event = Event::new_with_event_init_dict("click", &init).unwrap();
+    part.dispatch_event(&event).unwrap();
+    TimeoutFuture::new(50).await;
+}
+
+#[wasm_bindgen_test]
+async fn the_same_two_edits_are_counted_under_every_way_of_writing() {
+    let page = explore().await;
+    assert!(page.text(SCENARIO).contains("A sets replicas 3→5"));
+    assert_eq!(counts("Update, no resourceVersion"), ["2", "0", "4"]);
+    assert_eq!(counts("Update with resourceVersion"), ["2", "4", "0"]);
+    assert_eq!(counts(RETRY), ["all", "0", "0"]);
+    assert_eq!(counts("… + resend the same body"), ["2", "4", "0"]);
+    assert_eq!(counts("Merge patch"), ["all", "0", "0"]);
+    assert_eq!(counts("Apply, fields of the creator"), ["0", "all", "0"]);
+    assert_eq!(counts("Apply, fields of their own"), ["all", "0", "0"]);
+}
+
+#[wasm_bindgen_test]
+async fn a_lost_update_opens_in_play_at_the_step_that_lost_it() {
+    let page = explore().await;
+    page.press(OUTCOMES, "4 of 6 lose an update").await;
+    TimeoutFuture::new(50).await;
+    assert_eq!(page.position(), "step 4 / 4");
+    let stored = page.text("Stored object");
+    assert!(stored.contains("replicas: 3was 5"), "{stored}");
+    assert!(page.text(A).contains("stale by 1"), "{}", page.text(A));
+}
+
+#[wasm_bindgen_test]
+async fn a_refusal_opens_in_play_at_its_409() {
+    let page = explore().await;
+    page.press(OUTCOMES, "4 of 6 refuse somebody").await;
+    TimeoutFuture::new(50).await;
+    let body = page.text("Response body");
+    assert!(body.contains("\"code\": 409"), "{body}");
+    page.key("End").await;
+    assert_eq!(page.position(), "step 4 / 4");
+}
+
+#[wasm_bindgen_test]
+async fn the_shortest_way_to_lose_an_update_is_told_or_that_there_is_none() {
+    let page = explore().await;
+    let map = page.text(MAP);
+    assert!(map.contains("6 histories · 4 lose an update"), "{map}");
+    assert!(
+        map.contains("Shortest way to lose an update: A GET · B GET · A PUT · B PUT"),
+        "{map}"
+    );
+    assert!(map.contains("B's PUT undid A's replicas = 5"), "{map}");
+    page.press(OUTCOMES, RETRY).await;
+    let map = page.text(MAP);
+    assert!(
+        map.contains("None loses an update: 6 histories checked."),
+        "{map}"
+    );
+    assert!(map.contains("PUT 409"), "the retries are on the map: {map}");
+}
+
+#[wasm_bindgen_test]
+async fn every_ready_pair_has_its_matrix_and_its_map() {
+    let page = explore().await;
+    for (pair, way, wanted) in [
+        ("same-field", "Merge patch", ["2", "0", "4"]),
+        (
+            "same-value",
+            "Update, no resourceVersion",
+            ["all", "0", "0"],
+        ),
+        ("two-items", "Merge patch", ["2", "0", "4"]),
+        ("two-items", "Strategic merge patch", ["all", "0", "0"]),
+        (
+            "list-without-keys",
+            "Strategic merge patch",
+            ["2", "0", "4"],
+        ),
+        ("same-item", "Strategic merge patch", ["all", "0", "0"]),
+        (
+            "delete-and-edit",
+            "Update, no resourceVersion",
+            ["1", "3", "2"],
+        ),
+        (
+            "spec-and-status",
+            "Update with resourceVersion",
+            ["2", "4", "0"],
+        ),
+    ] {
+        edits(&page, pair).await;
+        assert_eq!(counts(way), wanted, "{pair}, {way}");
+        assert!(all(".picture circle").len() > 8, "{pair} has no map");
+    }
+}
+
+#[wasm_bindgen_test]
+async fn pointing_at_the_map_explains_and_clicking_opens_that_history() {
+    let page = explore().await;
+    edits(&page, "same-field").await;
+    point_at(".arc.lost").await;
+    let says = page.find(".explanation").unwrap();
+    assert!(
+        says.contains("accepted, though B's copy is stale"),
+        "{says}"
+    );
+    assert!(
+        says.contains("overwrote blindly A's replicas = 5"),
+        "{says}"
+    );
+    assert_eq!(all(".arc.marked").len(), 4, "the way there is drawn out");
+    open_first(".arc.lost").await;
+    assert_eq!(page.position(), "step 4 / 4");
+    assert!(page.text("Stored object").contains("replicas: 2"));
+}
+
+#[wasm_bindgen_test]
+async fn the_edits_of_the_working_copies_are_explored_even_after_they_were_sent() {
+    at("#/play");
+    let page = Page::open().await;
+    page.press(A, "Get").await;
+    page.press(B, "Get").await;
+    page.set(A, "spec.replicas", "7").await;
+    page.set(B, "spec.replicas", "2").await;
+    page.press(A, "Send").await;
+    page.press(B, "Send").await;
+    all(".to-explore")[0].click();
+    TimeoutFuture::new(100).await;
+    searched(&page).await;
+    assert!(page.text(SCENARIO).contains("working copies in Play"));
+    assert_eq!(counts("Update, no resourceVersion"), ["2", "0", "4"]);
+    assert!(
+        page.text(MAP).contains("replicas = 7"),
+        "{}",
+        page.text(MAP)
+    );
+    page.press(MAP, "Open it in Play").await;
+    TimeoutFuture::new(50).await;
+    assert!(page.text("Stored object").contains("replicas: 2"));
+    page.key("Home").await;
+    assert!(
+        page.find(".position").unwrap().starts_with("step 0"),
+        "the session goes on: the history is a branch of it"
+    );
+}
+
+#[wasm_bindgen_test]
+async fn each_may_write_in_another_way() {
+    let page = explore().await;
+    edits(&page, "same-field").await;
+    assert_eq!(counts("Each in another way"), ["2", "2", "2"]);
+    page.choose("B writes by", "1").await;
+    searched(&page).await;
+    assert_eq!(counts("Each in another way"), ["2", "4", "0"]);
+    page.press(OUTCOMES, "B reads first").await;
+    searched(&page).await;
+    let map = page.text(MAP);
+    assert!(
+        map.contains("B: Update with resourceVersion, blind"),
+        "{map}"
+    );
+    assert!(map.contains("3 histories"), "{map}");
+}
+
+#[wasm_bindgen_test]
+async fn a_third_actor_makes_more_of_it_than_a_picture_can_show() {
+    let page = explore().await;
+    tick(&page, "A third actor").await;
+    assert!(page.text(SCENARIO).contains("Same three edits"));
+    assert_eq!(counts("Update with resourceVersion"), ["6", "84", "0"]);
+    assert_eq!(counts(RETRY), ["all", "0", "0"]);
+    let map = page.text(MAP);
+    assert!(map.contains("more than a picture can show"), "{map}");
+    assert!(page.text("All endings").contains("C PUT"));
+}
+
+#[wasm_bindgen_test]
+async fn inside_a_request_a_patch_is_retried_and_an_update_with_a_version_is_not() {
+    let page = explore().await;
+    tick(&page, "Look inside requests").await;
+    assert_eq!(counts("Merge patch"), ["all", "0", "0"]);
+    assert_eq!(counts("Update with resourceVersion"), ["2", "18", "0"]);
+    page.press(OUTCOMES, "Merge patch").await;
+    let map = page.text(MAP);
+    assert!(map.contains("reads again"), "{map}");
+    assert!(map.contains("the server can retry it"), "{map}");
+}
+
+#[wasm_bindgen_test]
+async fn a_long_search_can_be_cancelled_and_begun_again() {
+    let page = explore().await;
+    page.press(SCENARIO, "A third actor").await;
+    page.press(SCENARIO, "Look inside requests").await;
+    page.press(OUTCOMES, "Cancel").await;
+    let outcomes = page.text(OUTCOMES);
+    assert!(outcomes.contains("Cancelled"), "{outcomes}");
+    page.press(OUTCOMES, "Search again").await;
+    assert!(page.text(OUTCOMES).contains("ways searched"));
+    assert!(!page.text(OUTCOMES).contains("Cancelled"));
+}
