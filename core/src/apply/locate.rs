@@ -83,7 +83,7 @@ impl Path {
     }
 }
 
-fn position(items: &[Value], element: &PathElement) -> Option<usize> {
+pub(super) fn position(items: &[Value], element: &PathElement) -> Option<usize> {
     match element {
         PathElement::Field(_) => None,
         PathElement::Key(fields) => items.iter().position(|item| has_key(item, fields)),

@@ -12,6 +12,8 @@ use crate::yaml;
 pub enum EditError {
     /// Nothing is at that place.
     Missing(String),
+    /// The text is no YAML, or not such as can be put there.
+    Text(String),
     /// The text is not of the type that the value has.
     Type {
         /// What the value is: `a number`, `true or false`.
@@ -25,6 +27,7 @@ impl fmt::Display for EditError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             EditError::Missing(pointer) => write!(f, "there is nothing at {pointer}"),
+            EditError::Text(why) => f.write_str(why),
             EditError::Type { expected, text } => write!(f, "“{text}” is not {expected}"),
         }
     }
@@ -85,6 +88,56 @@ pub fn remove_at(object: &Value, pointer: &str) -> Result<Value, EditError> {
     Ok(edited)
 }
 
+/// The object with more in the map or list at a JSON pointer: for a map the typed members
+/// (`key: value`), for a list the typed item. Both are YAML. The second is where it went.
+///
+/// # Errors
+/// If there is no map or list at that place, the text is no YAML or no member, or a member is
+/// there already.
+pub fn add_at(object: &Value, pointer: &str, typed: &str) -> Result<(Value, String), EditError> {
+    let node = yaml::parse(typed).map_err(|error| EditError::Text(error.message))?;
+    let typed = Value::from(node.node);
+    let mut edited = object.clone();
+    let place = edited.pointer_mut(pointer);
+    let last = match (place, typed) {
+        (Some(Value::Array(list)), item) if !item.is_null() => {
+            list.push(item);
+            (list.len() - 1).to_string()
+        }
+        (Some(Value::Array(_)), _) => {
+            return Err(EditError::Text("type the item, as YAML".to_owned()));
+        }
+        (Some(Value::Object(map)), Value::Object(members)) if !members.is_empty() => {
+            if let Some(key) = members.keys().find(|key| map.contains_key(*key)) {
+                return Err(EditError::Text(format!("{key} is there already")));
+            }
+            let first = members.keys().next().cloned().unwrap_or_default();
+            map.extend(members);
+            first.replace('~', "~0").replace('/', "~1")
+        }
+        (Some(Value::Object(_)), _) => {
+            return Err(EditError::Text("type it as “key: value”".to_owned()));
+        }
+        _ => return Err(EditError::Missing(pointer.to_owned())),
+    };
+    Ok((edited, format!("{pointer}/{last}")))
+}
+
+/// The object that a whole text stands for, as YAML or JSON.
+///
+/// # Errors
+/// If the text is neither, with line and column, or is no object.
+pub fn edit_text(typed: &str) -> Result<Value, EditError> {
+    let document = yaml::parse(typed).map_err(|error| EditError::Text(error.to_string()))?;
+    if let Some(repeated) = document.duplicates.first() {
+        return Err(EditError::Text(repeated.clone()));
+    }
+    match Value::from(document.node) {
+        object @ Value::Object(_) => Ok(object),
+        _ => Err(EditError::Text("this is no object".to_owned())),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -106,6 +159,35 @@ mod tests {
         assert_eq!(error.to_string(), "“many” is not a whole number");
         assert!(edit_scalar(&object, "/paused", "5").is_err());
         assert!(edit_scalar(&object, "/nowhere", "5").is_err());
+    }
+
+    #[test]
+    fn members_and_items_are_added_as_they_are_typed() {
+        let object = json!({"labels": {"a": "b"}, "list": [1]});
+        let (edited, at) = add_at(&object, "/labels", "example.com/x: 'yes'").unwrap();
+        assert_eq!(edited["labels"], json!({"a": "b", "example.com/x": "yes"}));
+        assert_eq!(at, "/labels/example.com~1x");
+        let (edited, at) = add_at(&object, "/list", "{name: sidecar, ports: [80]}").unwrap();
+        assert_eq!(edited["list"][1], json!({"name": "sidecar", "ports": [80]}));
+        assert_eq!(at, "/list/1");
+        let refused = |at: &str, text: &str| add_at(&object, at, text).unwrap_err().to_string();
+        assert_eq!(refused("/labels", "a: c"), "a is there already");
+        assert_eq!(refused("/labels", "a"), "type it as “key: value”");
+        assert_eq!(refused("/list", ""), "type the item, as YAML");
+        assert_eq!(refused("/nowhere", "1"), "there is nothing at /nowhere");
+        assert!(!refused("/labels", "a: [").is_empty());
+    }
+
+    #[test]
+    fn a_whole_text_is_an_object_or_says_in_which_line_it_is_none() {
+        assert_eq!(edit_text("a: 1\nb: [2]\n"), Ok(json!({"a": 1, "b": [2]})));
+        let wrong = |text: &str| edit_text(text).unwrap_err().to_string();
+        assert!(wrong("a: 1\nb: [1, 2\nc: 3\n").starts_with("line "));
+        assert_eq!(
+            wrong("a: 1\na: 2\n"),
+            r#"line 2: key "a" already set in map"#
+        );
+        assert_eq!(wrong("- a"), "this is no object");
     }
 
     #[test]

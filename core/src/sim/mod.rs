@@ -3,6 +3,7 @@
 mod action;
 mod actor;
 mod operation;
+mod rehearsal;
 mod run_tree;
 mod start;
 mod step;
@@ -14,6 +15,7 @@ mod world;
 pub use action::{Action, ByHand, Delete};
 pub use actor::{Actor, ActorId};
 pub use operation::Operation;
+pub use rehearsal::Rehearsal;
 pub use run_tree::{NodeId, RunTree};
 pub use start::{LoadError, Start};
 pub use step::{Exchange, Outcome, Step};

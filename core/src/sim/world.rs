@@ -11,6 +11,7 @@ use super::step::{Exchange, Step};
 use super::watcher::{WatchAction, Watcher};
 use super::{Action, Actor, ActorId, Operation, Subject};
 use crate::client::{Subresource, WorkingCopy, Write};
+use crate::render::Call;
 use crate::server::{ApiServer, Resource};
 use crate::storage::{Revision, Version};
 
@@ -166,6 +167,33 @@ impl World {
     /// The request that an action would send; `None` for a write before the first read.
     pub fn preview(&self, id: ActorId, action: &Action) -> Option<Request<Vec<u8>>> {
         action.request(self.actor(id), self.subject())
+    }
+
+    /// A step's request, as commands and code that send it are made of it; `None` if none was sent.
+    pub fn call<'a>(&'a self, step: &'a Step) -> Option<Call<'a>> {
+        let exchange = step.exchange.as_ref()?;
+        let of_its_kind = |subject: &&Subject| {
+            let collection = subject.resource().path(subject.namespace(), "");
+            exchange.target.starts_with(&collection)
+        };
+        let by_hand = matches!(
+            step.action(),
+            Some(Action::Send(Write { body: Some(_), .. }))
+        );
+        Some(Call {
+            method: exchange.method.as_str(),
+            target: &exchange.target,
+            content_type: &exchange.content_type,
+            user_agent: &exchange.manager,
+            body: &exchange.sent,
+            resource: self
+                .subjects()
+                .find(of_its_kind)
+                .map(|subject| &**subject.resource()),
+            edits: (step.is_send() && !by_hand).then_some(&*step.edits),
+            attempts: 1,
+            reads_again: false,
+        })
     }
 
     /// Does something, and lets the watchers hear of it. `None` if it cannot be done now.

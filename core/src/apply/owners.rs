@@ -1,0 +1,126 @@
+//! Who owns what is where: `managedFields` turned round, for people who read an object line by
+//! line.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::locate::position;
+use super::{Manager, Managers, PathElement, Set};
+use crate::object::Metadata;
+
+/// The managers of an object, and which of its places each one owns.
+#[derive(Clone, Debug, Default)]
+pub struct Owners {
+    managers: Vec<Manager>,
+    /// By place, as a JSON pointer (RFC 6901): each owner by its number, and whether what lies
+    /// below is its own as well.
+    places: BTreeMap<String, Vec<(usize, bool)>>,
+}
+
+impl Owners {
+    /// The owners of an object, as its `managedFields` tell them. What cannot be decoded names
+    /// nobody.
+    pub fn of(object: &Value) -> Self {
+        let managed = object.metadata().and_then(|meta| meta.get("managedFields"));
+        let mut owners = Self::default();
+        let Ok(managers) = Managers::decode(managed) else {
+            return owners;
+        };
+        for owned in managers.iter() {
+            let number = owners.managers.len();
+            owners.managers.push(owned.manager.clone());
+            owners.mark(number, &owned.set, object, &mut String::new());
+        }
+        owners
+    }
+
+    fn mark(&mut self, number: usize, set: &Set, value: &Value, pointer: &mut String) {
+        let here = pointer.len();
+        for node in set.nodes() {
+            let (step, child) = match (&node.element, value) {
+                (PathElement::Field(name), value) => (
+                    name.replace('~', "~0").replace('/', "~1"),
+                    value.get(name.as_str()),
+                ),
+                (element, Value::Array(items)) => match position(items, element) {
+                    Some(at) => (at.to_string(), items.get(at)),
+                    None => continue,
+                },
+                _ => continue,
+            };
+            let Some(child) = child else { continue };
+            pointer.push('/');
+            pointer.push_str(&step);
+            if node.member {
+                let whole = node.children.is_empty();
+                let owners = self.places.entry(pointer.clone()).or_default();
+                owners.push((number, whole));
+            }
+            self.mark(number, &node.children, child, pointer);
+            pointer.truncate(here);
+        }
+    }
+
+    /// All managers, in the order of `managedFields`.
+    pub fn managers(&self) -> &[Manager] {
+        &self.managers
+    }
+
+    /// The numbers of those who own a place: the field itself, or something around it that is
+    /// owned as a whole.
+    pub fn at(&self, pointer: &str) -> Vec<usize> {
+        let mut found: Vec<usize> = Vec::new();
+        let ends = pointer.match_indices('/').map(|(at, _)| at).skip(1);
+        for end in ends.chain([pointer.len()]) {
+            let Some(owners) = pointer.get(..end).and_then(|outer| self.places.get(outer)) else {
+                continue;
+            };
+            let itself = end == pointer.len();
+            let owning = owners.iter().filter(|(_, whole)| itself || *whole);
+            found.extend(owning.map(|(number, _)| number));
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn each_place_names_its_owners_also_by_what_is_owned_whole_around_it() {
+        let entry = |manager: &str, operation: &str, fields: Value| {
+            json!({"manager": manager, "operation": operation, "apiVersion": "apps/v1",
+                   "fieldsType": "FieldsV1", "fieldsV1": fields})
+        };
+        let object = json!({
+            "metadata": {"managedFields": [
+                entry("gitops", "Apply", json!({"f:spec": {"f:replicas": {}, "f:containers": {
+                    "k:{\"name\":\"b\"}": {".": {}, "f:name": {}, "f:args": {}}}}})),
+                entry("scaler", "Update", json!({"f:spec": {"f:replicas": {}}})),
+            ]},
+            "spec": {"replicas": 3, "containers": [{"name": "a"}, {"name": "b", "args": ["x"]}]},
+        });
+        let owners = Owners::of(&object);
+        let names: Vec<&str> = owners.managers().iter().map(|m| m.name.as_str()).collect();
+        assert_eq!(names, ["gitops", "scaler"]);
+        assert_eq!(owners.at("/spec/replicas"), [0, 1]);
+        assert_eq!(owners.at("/spec/containers/1"), [0]);
+        assert_eq!(
+            owners.at("/spec/containers/1/args/0"),
+            [0],
+            "owned with its list"
+        );
+        assert_eq!(owners.at("/spec/containers/0/name"), [0usize; 0]);
+        assert_eq!(owners.at("/spec"), [0usize; 0]);
+        assert!(
+            Owners::of(&json!({"metadata": {"managedFields": 7}}))
+                .managers()
+                .is_empty()
+        );
+    }
+}
