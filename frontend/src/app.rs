@@ -130,7 +130,7 @@ fn play(store: &Store) -> Html {
                     <div class="cards">
                         { editor_card(store, ActorId::A) }
                         { server_card(store) }
-                        { editor_card(store, ActorId::B) }
+                        { editor_card(store, store.right) }
                     </div>
                     { timeline(store) }
                 </main>

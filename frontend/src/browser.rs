@@ -73,6 +73,20 @@ pub(crate) fn reveal(selector: &str, margin: f64) {
     around.set_scroll_top(around.scroll_top() + by.round() as i32);
 }
 
+/// Puts a text into the clipboard, and tells whether the browser let it.
+pub(crate) fn copy(text: String, told: impl FnOnce(bool) + 'static) {
+    // It is only there where the page came over a safe connection.
+    let clipboard = window().map(|window| window.navigator().clipboard());
+    let clipboard = clipboard.filter(|clipboard| clipboard.is_object());
+    let Some(clipboard) = clipboard else {
+        return told(false);
+    };
+    wasm_bindgen_futures::spawn_local(async move {
+        let written = wasm_bindgen_futures::JsFuture::from(clipboard.write_text(&text));
+        told(written.await.is_ok());
+    });
+}
+
 /// What is remembered between visits. A browser may forbid it: then nothing is.
 fn storage() -> Option<Storage> {
     window()?.local_storage().ok()?

@@ -80,6 +80,7 @@ pub(crate) fn message(state: &State, event: &KeyboardEvent) -> Option<Msg> {
         "Escape" if state.sheet => Some(Msg::Sheet(false)),
         "a" | "A" => Some(work_as(ActorId::A)),
         "b" | "B" => Some(work_as(ActorId::B)),
+        "c" | "C" => Some(work_as(ActorId::C)),
         "g" | "G" => Some(Msg::Get(state.focus)),
         "?" => Some(Msg::Dialog(Some(Dialog::Help))),
         _ => None,

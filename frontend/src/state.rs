@@ -3,19 +3,22 @@
 mod handover;
 mod page;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use optimist_core::client::{Strategy, Write, edit_scalar};
+use optimist_core::client::{Strategy, Write, add_at, edit_scalar, remove_at};
 use optimist_core::object::Metadata;
+use optimist_core::render::lines;
 use optimist_core::sim::{
-    Action, ActorId, Connection, LoadError, NGINX, NodeId, Operation, RunTree, WatchAction, World,
+    Action, ActorId, Connection, Delete, LoadError, NGINX, NodeId, Operation, RunTree, WatchAction,
+    World,
 };
 use yew::{Callback, Reducible, UseReducerHandle};
 
 pub(crate) use self::handover::{Asked, Handover, both_edited};
 pub(crate) use self::page::Page;
 use crate::browser;
+use crate::components::fold::{folded_at_first, visible_lines};
 
 /// The state, and the way to change it.
 pub(crate) type Store = UseReducerHandle<State>;
@@ -28,12 +31,6 @@ pub(crate) enum Lane {
 }
 
 impl Lane {
-    pub(crate) const ALL: [Lane; 3] = [
-        Lane::Editor(ActorId::A),
-        Lane::Server,
-        Lane::Editor(ActorId::B),
-    ];
-
     /// A short name for ids and classes.
     pub(crate) fn slug(self) -> &'static str {
         match self {
@@ -58,6 +55,7 @@ pub(crate) enum View {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ServerTab {
     Object,
+    Owners,
     Revisions,
     Watch,
 }
@@ -66,6 +64,9 @@ pub(crate) enum ServerTab {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum InspectorTab {
     Wire,
+    Kubectl,
+    Go,
+    Rust,
     Diff,
     Preview,
 }
@@ -85,12 +86,30 @@ pub(crate) enum Theme {
     Dark,
 }
 
-/// A value that is being typed.
+/// What is being typed in place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Typing {
+    /// A value.
+    Value,
+    /// What is to be added to a map or list.
+    Addition,
+}
+
+/// What is being typed in place, and where.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Editing {
     pub(crate) editor: ActorId,
+    pub(crate) typing: Typing,
     pub(crate) pointer: String,
     pub(crate) text: String,
+    pub(crate) error: Option<String>,
+}
+
+/// A working copy that is typed as a whole.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Raw {
+    pub(crate) text: String,
+    /// Why the text is no object; the working copy is as it was before then.
     pub(crate) error: Option<String>,
 }
 
@@ -125,6 +144,12 @@ pub(crate) struct State {
     /// The card that is open where only one fits.
     pub(crate) lane: Lane,
     pub(crate) editing: Option<Editing>,
+    /// Whose lane the right one is: Editor B's or the third hand's.
+    pub(crate) right: ActorId,
+    /// What a delete asks the server to compare.
+    pub(crate) preconditions: Delete,
+    /// The working copies that are typed as a whole.
+    pub(crate) raw: Rc<BTreeMap<ActorId, Raw>>,
     /// Folds that are not as they are at first.
     toggled: Rc<BTreeSet<(View, String)>>,
     pub(crate) server_tab: ServerTab,
@@ -162,6 +187,11 @@ pub(crate) enum Msg {
     Return,
     Get(ActorId),
     Send(ActorId),
+    Delete(ActorId),
+    Create(ActorId),
+    Preconditions(Delete),
+    /// Which of its objects it is about, by kind and name.
+    LookAt(String, String),
     /// Something that no editor does.
     Act(Operation),
     WatchFrom(String),
@@ -177,7 +207,11 @@ pub(crate) enum Msg {
     Tick,
     Focus(ActorId),
     Open(Lane),
-    StartEdit(ActorId, String, String),
+    StartEdit(ActorId, Typing, String, String),
+    Remove(ActorId, String),
+    /// Whether a working copy is typed as a whole.
+    Raw(ActorId, bool),
+    RawText(ActorId, String),
     CommitEdit(String),
     CancelEdit,
     Discard(ActorId),
@@ -220,6 +254,9 @@ impl State {
             focus: ActorId::A,
             lane: Lane::Editor(ActorId::A),
             editing: None,
+            right: ActorId::B,
+            preconditions: Delete::default(),
+            raw: Rc::default(),
             toggled: Rc::default(),
             server_tab: ServerTab::Object,
             watch_from: String::new(),
@@ -236,6 +273,15 @@ impl State {
 
     pub(crate) fn world(&self) -> &World {
         self.tree.world()
+    }
+
+    /// The columns, from left to right.
+    pub(crate) fn lanes(&self) -> [Lane; 3] {
+        [
+            Lane::Editor(ActorId::A),
+            Lane::Server,
+            Lane::Editor(self.right),
+        ]
     }
 
     /// What an actor is called.
@@ -284,6 +330,18 @@ impl State {
             }
             Msg::Get(editor) => self.act(editor, |_| Action::Get),
             Msg::Send(editor) => self.act(editor, |write| Action::Send(write.clone())),
+            Msg::Delete(editor) => {
+                let preconditions = self.preconditions;
+                self.act(editor, |_| Action::Delete(preconditions));
+            }
+            Msg::Create(editor) => self.act(editor, |_| Action::Create),
+            Msg::Preconditions(preconditions) => self.preconditions = preconditions,
+            Msg::LookAt(kind, name) => {
+                self.playing = false;
+                self.editing = None;
+                self.world_mut().look_at(&kind, &name);
+                self.write_raw_again();
+            }
             Msg::Act(operation) => {
                 let lists = operation == Operation::Watch(WatchAction::List);
                 self.operate(operation);
@@ -317,13 +375,18 @@ impl State {
                 self.lane = lane;
                 if let Lane::Editor(editor) = lane {
                     self.focus = editor;
+                    self.show(editor);
                 }
             }
-            Msg::StartEdit(editor, pointer, text) => {
+            Msg::StartEdit(editor, typing, pointer, text) => {
                 self.playing = false;
                 self.focus = editor;
+                if typing == Typing::Addition {
+                    self.unfold(editor, &pointer);
+                }
                 self.editing = Some(Editing {
                     editor,
+                    typing,
                     pointer,
                     text,
                     error: None,
@@ -331,9 +394,30 @@ impl State {
             }
             Msg::CommitEdit(text) => self.commit(text),
             Msg::CancelEdit => self.editing = None,
+            Msg::Remove(editor, pointer) => {
+                self.playing = false;
+                self.focus = editor;
+                self.editing = None;
+                let edited = self.world().copy(editor).edited();
+                if let Some(Ok(edited)) = edited.map(|object| remove_at(object, &pointer)) {
+                    self.world_mut().copy_mut(editor).edit(edited);
+                }
+            }
+            Msg::Raw(editor, on) => {
+                self.focus = editor;
+                self.editing = None;
+                self.write_raw(editor, on);
+            }
+            Msg::RawText(editor, text) => {
+                self.playing = false;
+                let typed = self.world_mut().copy_mut(editor).edit_text(&text);
+                let error = typed.err().map(|error| error.to_string());
+                Rc::make_mut(&mut self.raw).insert(editor, Raw { text, error });
+            }
             Msg::Discard(editor) => {
                 self.editing = None;
                 self.world_mut().copy_mut(editor).discard();
+                self.write_raw(editor, self.raw.contains_key(&editor));
             }
             Msg::Strategy(editor, strategy) => {
                 self.focus = editor;
@@ -385,11 +469,12 @@ impl State {
     fn act(&mut self, editor: ActorId, action: impl FnOnce(&Write) -> Action) {
         self.playing = false;
         self.focus = editor;
-        if self
+        let wrong_value = self
             .editing
             .as_ref()
-            .is_some_and(|editing| editing.editor == editor && editing.error.is_some())
-        {
+            .is_some_and(|editing| editing.editor == editor && editing.error.is_some());
+        let wrong_text = self.raw.get(&editor).is_some_and(|raw| raw.error.is_some());
+        if wrong_value || wrong_text {
             return;
         }
         self.editing = None;
@@ -400,7 +485,65 @@ impl State {
     fn operate(&mut self, operation: Operation) {
         self.playing = false;
         if Rc::make_mut(&mut self.tree).act(operation).is_some() {
-            self.inspector_tab = InspectorTab::Wire;
+            if matches!(self.inspector_tab, InspectorTab::Preview) {
+                self.inspector_tab = InspectorTab::Wire;
+            }
+            self.write_raw_again();
+            self.show_actor();
+        }
+    }
+
+    /// Opens the fold of a place in a working copy.
+    fn unfold(&mut self, editor: ActorId, pointer: &str) {
+        let view = View::Lane(Lane::Editor(editor));
+        let folded = self.world().copy(editor).edited().is_some_and(|object| {
+            let all = lines(object);
+            let line = all.iter().find(|line| line.pointer == pointer);
+            let folded = line.is_some_and(|line| folded_at_first(line, visible_lines(&all)));
+            folded != self.is_toggled(view, pointer)
+        });
+        if folded {
+            self.apply(Msg::Toggle(view, pointer.to_owned()));
+        }
+    }
+
+    /// Gives the right lane to whom it is about.
+    fn show(&mut self, actor: ActorId) {
+        if actor != ActorId::A && actor != self.right {
+            if self.lane == Lane::Editor(self.right) {
+                self.lane = Lane::Editor(actor);
+            }
+            if self.focus == self.right {
+                self.focus = actor;
+            }
+            self.right = actor;
+        }
+    }
+
+    /// Gives the right lane to whoever did the step that led here.
+    fn show_actor(&mut self) {
+        let step = self.tree.step(self.tree.current());
+        if let Some(actor) = step.and_then(|step| step.actor()) {
+            self.show(actor);
+        }
+    }
+
+    /// Shows a working copy as a text, or no longer.
+    fn write_raw(&mut self, editor: ActorId, on: bool) {
+        let text = self.world().copy(editor).text().filter(|_| on);
+        let raw = Rc::make_mut(&mut self.raw);
+        match text {
+            Some(text) => raw.insert(editor, Raw { text, error: None }),
+            None => raw.remove(&editor),
+        };
+    }
+
+    /// Takes the texts from the working copies anew. One that is wrong stays: it is nowhere else.
+    fn write_raw_again(&mut self) {
+        let right = self.raw.iter().filter(|(_, raw)| raw.error.is_none());
+        let right: Vec<ActorId> = right.map(|(editor, _)| *editor).collect();
+        for editor in right {
+            self.write_raw(editor, true);
         }
     }
 
@@ -410,6 +553,8 @@ impl State {
         walk(Rc::make_mut(&mut self.tree));
         if self.tree.current() != from {
             self.editing = None;
+            self.write_raw_again();
+            self.show_actor();
         }
     }
 
@@ -433,7 +578,12 @@ impl State {
         let Some(object) = copy.edited() else {
             return;
         };
-        match edit_scalar(object, &editing.pointer, &typed) {
+        let edited = match editing.typing {
+            Typing::Value => edit_scalar(object, &editing.pointer, &typed),
+            Typing::Addition if typed.trim().is_empty() => return,
+            Typing::Addition => add_at(object, &editing.pointer, &typed).map(|(edited, _)| edited),
+        };
+        match edited {
             Ok(edited) if edited == **object => {}
             Ok(edited) => self.world_mut().copy_mut(editing.editor).edit(edited),
             Err(error) => {
@@ -468,6 +618,8 @@ impl State {
         self.tree = tree;
         self.session += 1;
         self.editing = None;
+        self.raw = Rc::default();
+        self.right = ActorId::B;
         self.toggled = Rc::default();
         self.server_tab = ServerTab::Object;
         self.watch_from.clear();

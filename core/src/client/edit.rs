@@ -127,7 +127,7 @@ pub fn add_at(object: &Value, pointer: &str, typed: &str) -> Result<(Value, Stri
 ///
 /// # Errors
 /// If the text is neither, with line and column, or is no object.
-pub fn edit_text(typed: &str) -> Result<Value, EditError> {
+pub(super) fn edit_text(typed: &str) -> Result<Value, EditError> {
     let document = yaml::parse(typed).map_err(|error| EditError::Text(error.to_string()))?;
     if let Some(repeated) = document.duplicates.first() {
         return Err(EditError::Text(repeated.clone()));

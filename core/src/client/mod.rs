@@ -9,7 +9,7 @@ mod retry;
 mod working_copy;
 mod write;
 
-pub use edit::{EditError, add_at, edit_scalar, edit_text, remove_at};
+pub use edit::{EditError, add_at, edit_scalar, remove_at};
 pub use indexed_store::{IndexFn, IndexedStore, NAMESPACE_INDEX};
 pub use manifest::{Manifest, ManifestError, bare};
 pub(crate) use manifest::{documents, read as read_manifest};

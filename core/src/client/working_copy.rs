@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::edit::{EditError, edit_text};
 use crate::object::Metadata;
 use crate::patch;
-use crate::render::{Change, changes};
+use crate::render::{Change, changes, to_yaml};
 
 /// An object as read, and as edited since.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -55,6 +56,34 @@ impl WorkingCopy {
         if self.read.is_some() {
             self.edited = Some(Arc::new(object));
         }
+    }
+
+    /// The edited object as YAML, to type in; `managedFields`, which only the server keeps, left out.
+    pub fn text(&self) -> Option<String> {
+        let mut object = self.edited.as_deref()?.clone();
+        object.metadata_mut().remove("managedFields");
+        Some(to_yaml(&object))
+    }
+
+    /// Replaces the edited object by what was typed. `managedFields` stay if they are left out.
+    ///
+    /// # Errors
+    /// If the text is no object in YAML or JSON; the edits stay as they were.
+    pub fn edit_text(&mut self, typed: &str) -> Result<(), EditError> {
+        let mut object = edit_text(typed)?;
+        let managed = self
+            .read
+            .as_deref()
+            .and_then(|read| read.metadata()?.get("managedFields"));
+        if let Some(managed) = managed
+            && !object
+                .metadata()
+                .is_some_and(|meta| meta.contains_key("managedFields"))
+        {
+            object.set_meta("managedFields", managed.clone());
+        }
+        self.edit(object);
+        Ok(())
     }
 
     /// Drops the edits.
@@ -106,5 +135,20 @@ mod tests {
         );
         copy.discard();
         assert!(!copy.is_edited());
+    }
+
+    #[test]
+    fn the_whole_text_is_edited_without_what_only_the_server_keeps() {
+        let read = json!({"metadata": {"name": "x", "managedFields": [{"manager": "m"}]}, "a": 1});
+        let mut copy = WorkingCopy::default();
+        copy.settle(Arc::new(read.clone()));
+        let text = copy.text().unwrap();
+        assert_eq!(text, "a: 1\nmetadata:\n  name: x\n");
+        copy.edit_text(&text).unwrap();
+        assert!(!copy.is_edited());
+        copy.edit_text("a: 2\nmetadata: {name: x}").unwrap();
+        assert_eq!(copy.edits().len(), 1);
+        assert!(copy.edit_text("a: [").is_err());
+        assert_eq!(copy.edits().len(), 1, "nothing is lost");
     }
 }

@@ -6,6 +6,7 @@ use http::{Method, Request, Response};
 use serde_json::Value;
 
 use super::{Action, ActorId, Operation, Received, WatchAction};
+use crate::client::Write;
 use crate::object::{Metadata, text};
 use crate::render::{Change, changes};
 use crate::server::{EventType, Fact, Facts};
@@ -287,6 +288,13 @@ impl Step {
             "application/apply-patch+yaml" => "APPLY".to_owned(),
             _ => exchange.method.to_string(),
         }];
+        if let Some(Action::Send(Write {
+            subresource: Some(subresource),
+            ..
+        })) = self.action()
+        {
+            parts.push(format!("/{}", subresource.name()));
+        }
         if self.is_send() {
             let visible = |change: &&Change| !change.is_bookkeeping();
             let mut edits = self.edits.iter().filter(visible);

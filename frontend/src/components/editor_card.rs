@@ -3,12 +3,13 @@
 use optimist_core::client::{OnConflict, Strategy, Write};
 use optimist_core::sim::ActorId;
 use wasm_bindgen::JsCast;
-use web_sys::{HtmlInputElement, HtmlSelectElement};
-use yew::{Event, Html, classes, html};
+use web_sys::HtmlTextAreaElement;
+use yew::{Event, Html, InputEvent, classes, html};
 
 use super::icon::{Icon, icon};
+use super::more;
 use super::yaml_view::{YamlView, yaml_view};
-use crate::state::{Lane, Msg, Sends, State, Store, View};
+use crate::state::{Lane, Msg, Raw, Sends, State, Store, View};
 
 const STRATEGIES: [(Strategy, &str, &str); 5] = [
     (Strategy::Update, "Update", "PUT the whole object"),
@@ -49,13 +50,6 @@ pub(crate) fn chip(state: &State, editor: ActorId) -> (String, &'static str) {
     }
 }
 
-fn checked(event: &Event) -> bool {
-    event
-        .target()
-        .and_then(|target| target.dyn_into::<HtmlInputElement>().ok())
-        .is_some_and(|input| input.checked())
-}
-
 pub(crate) fn editor_card(store: &Store, id: ActorId) -> Html {
     let name = &store.world().actor(id).name;
     let copy = store.world().copy(id);
@@ -64,6 +58,8 @@ pub(crate) fn editor_card(store: &Store, id: ActorId) -> Html {
     let (chip, tone) = chip(store, id);
     let read = copy.edited().is_some();
     let edited = copy.is_edited();
+    let raw = store.raw.get(&id);
+    let wrong = raw.is_some_and(|raw| raw.error.is_some());
     html! {
         <section
             class={classes!("card", "editor", slug, (store.focus == id).then_some("focused"))}
@@ -74,10 +70,12 @@ pub(crate) fn editor_card(store: &Store, id: ActorId) -> Html {
             onfocusin={store.sends(Msg::Focus(id))}
         >
             <header class="card-head">
-                <h2>{ &**name }</h2>
+                <h2>{ who(store, id) }</h2>
                 <span class={classes!("chip", tone)}>{ chip }</span>
             </header>
-            if let Some(object) = copy.edited() {
+            if let Some(raw) = raw {
+                { raw_text(store, id, raw) }
+            } else if let Some(object) = copy.edited() {
                 { yaml_view(&YamlView {
                     store,
                     view: View::Lane(lane),
@@ -106,12 +104,23 @@ pub(crate) fn editor_card(store: &Store, id: ActorId) -> Html {
                     <button
                         type="button"
                         class="button primary"
-                        disabled={!read}
-                        title={if read { "" } else { "Get first" }}
+                        disabled={!read || wrong}
+                        title={if wrong { "The text is no object yet" } else if read { "" } else { "Get first" }}
                         onclick={store.sends(Msg::Send(id))}
                     >
                         { "Send" }
                     </button>
+                    if read {
+                        <button
+                            type="button"
+                            class="button whole"
+                            aria-pressed={raw.is_some().to_string()}
+                            title="Type the whole object as YAML"
+                            onclick={store.sends(Msg::Raw(id, raw.is_none()))}
+                        >
+                            { "YAML" }
+                        </button>
+                    }
                     if edited {
                         <button
                             type="button"
@@ -126,6 +135,35 @@ pub(crate) fn editor_card(store: &Store, id: ActorId) -> Html {
                 </div>
             </div>
         </section>
+    }
+}
+
+/// The working copy as a text. What is typed is the working copy as soon as it is an object.
+fn raw_text(store: &Store, id: ActorId, raw: &Raw) -> Html {
+    let name = store.name(id);
+    let oninput = store.on(move |event: InputEvent| {
+        let field = event
+            .target()
+            .and_then(|target| target.dyn_into::<HtmlTextAreaElement>().ok());
+        Msg::RawText(id, field.map(|field| field.value()).unwrap_or_default())
+    });
+    let error_id = format!("raw-error-{}", Lane::Editor(id).slug());
+    html! {
+        <div class="raw">
+            <textarea
+                aria-label={format!("{name}: working copy as YAML")}
+                aria-invalid={raw.error.is_some().to_string()}
+                aria-describedby={raw.error.is_some().then(|| error_id.clone())}
+                value={raw.text.clone()}
+                spellcheck="false"
+                autocapitalize="off"
+                wrap="off"
+                {oninput}
+            />
+            if let Some(error) = &raw.error {
+                <p class="typing-error" id={error_id} role="alert">{ error.clone() }</p>
+            }
+        </div>
     }
 }
 
@@ -157,17 +195,12 @@ fn options(store: &Store, id: ActorId) -> Html {
     let write = store.world().actor(id).write();
     let check = |on: bool, label: &'static str, title: &'static str, set: fn(&mut Write, bool)| {
         let changed = write.clone();
-        let onchange = store.on(move |event: Event| {
+        let onchange = store.on(move |on: bool| {
             let mut write = changed.clone();
-            set(&mut write, checked(&event));
+            set(&mut write, on);
             Msg::Write(id, write)
         });
-        html! {
-            <label class="check" {title}>
-                <input type="checkbox" checked={on} {onchange} />
-                <span>{ label }</span>
-            </label>
-        }
+        more::check(on, label, title, onchange)
     };
     html! {
         <>
@@ -191,20 +224,19 @@ fn options(store: &Store, id: ActorId) -> Html {
                     |write, on| write.test_values = on,
                 ) }
             }
+            { more::more(store, id) }
             { on_conflict(store, id, write) }
         </>
     }
 }
 
 fn on_conflict(store: &Store, id: ActorId, write: Write) -> Html {
-    let chosen = std::mem::discriminant(&write.on_conflict);
-    let is_chosen = move |choice: &OnConflict| std::mem::discriminant(choice) == chosen;
+    let choice = std::mem::discriminant(&write.on_conflict);
+    let is_chosen = move |other: &OnConflict| std::mem::discriminant(other) == choice;
     let onchange = store.on(move |event: Event| {
-        let select = event
-            .target()
-            .and_then(|target| target.dyn_into::<HtmlSelectElement>().ok());
-        let at = select.map_or(0, |select| select.selected_index().max(0) as usize);
-        let on_conflict = ON_CONFLICT.get(at).map(|(choice, _)| *choice);
+        let on_conflict = ON_CONFLICT
+            .get(more::chosen(&event))
+            .map(|(choice, _)| *choice);
         Msg::Write(
             id,
             Write {
@@ -218,9 +250,29 @@ fn on_conflict(store: &Store, id: ActorId, write: Write) -> Html {
             <span>{ "on conflict" }</span>
             <select {onchange}>
                 { for ON_CONFLICT.iter().map(|(choice, label)| html! {
-                    <option selected={is_chosen(choice)}>{ label }</option>
+                    <option selected={is_chosen(choice)}>{ *label }</option>
                 }) }
             </select>
         </label>
+    }
+}
+
+/// Whose lane it is; the right one can be another's.
+fn who(store: &Store, id: ActorId) -> Html {
+    let name = |id: ActorId| store.name(id).to_owned();
+    if id == ActorId::A {
+        return html! { { name(id) } };
+    }
+    const RIGHT: [ActorId; 2] = [ActorId::B, ActorId::C];
+    let onchange = store.on(|event: Event| {
+        let actor = RIGHT.get(more::chosen(&event)).copied();
+        Msg::Open(Lane::Editor(actor.unwrap_or(ActorId::B)))
+    });
+    html! {
+        <select class="who" aria-label="Whose lane this is" {onchange}>
+            { for RIGHT.map(|other| html! {
+                <option selected={other == id}>{ name(other) }</option>
+            }) }
+        </select>
     }
 }

@@ -5,14 +5,18 @@ use yew::{Html, classes, html};
 
 use super::diff::diff;
 use super::icon::{Icon, icon};
+use super::snippet::{Language, snippet};
 use super::tabs::{Tabs, panel_id, tabs};
 use super::why::{tone, why};
 use super::wire::{preview, wire};
 use crate::state::{InspectorTab, Msg, Sends, Store};
 use crate::words;
 
-const TABS: [(InspectorTab, &str); 3] = [
+const TABS: [(InspectorTab, &str); 6] = [
     (InspectorTab::Wire, "Wire"),
+    (InspectorTab::Kubectl, "kubectl"),
+    (InspectorTab::Go, "Go"),
+    (InspectorTab::Rust, "Rust"),
     (InspectorTab::Diff, "Diff"),
     (InspectorTab::Preview, "Preview"),
 ];
@@ -24,6 +28,9 @@ pub(crate) fn inspector(store: &Store) -> Html {
         (InspectorTab::Preview, _) => preview(store),
         (_, None) => nothing_yet(),
         (InspectorTab::Wire, Some(step)) => wire(store, step),
+        (InspectorTab::Kubectl, Some(step)) => snippet(store, step, Language::Kubectl),
+        (InspectorTab::Go, Some(step)) => snippet(store, step, Language::Go),
+        (InspectorTab::Rust, Some(step)) => snippet(store, step, Language::Rust),
         (InspectorTab::Diff, Some(step)) => diff(step),
     };
     let explained = step.filter(|_| store.inspector_tab != InspectorTab::Preview);
@@ -41,7 +48,7 @@ pub(crate) fn inspector(store: &Store) -> Html {
                 class: "underlined",
                 names: &TABS.map(|(_, name)| name),
                 chosen: chosen.unwrap_or(0),
-                onchoose: store.on(|i: usize| Msg::InspectorTab(TABS[i.min(2)].0)),
+                onchoose: store.on(|i: usize| Msg::InspectorTab(TABS[i.min(TABS.len() - 1)].0)),
             }) }
             <div
                 class="inspector-body"

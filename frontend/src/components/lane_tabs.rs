@@ -39,7 +39,7 @@ pub(crate) fn lane_tabs(store: &Store) -> Html {
     };
     html! {
         <div class="lane-tabs" role="group" aria-label="Open card">
-            { for Lane::ALL.map(head) }
+            { for store.lanes().map(head) }
         </div>
     }
 }

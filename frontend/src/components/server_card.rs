@@ -2,8 +2,10 @@
 
 use optimist_core::render::{Change, changes};
 use optimist_core::sim::Outcome;
-use yew::{Html, html};
+use yew::{Event, Html, html};
 
+use super::more::chosen;
+use super::owners;
 use super::revisions::revisions;
 use super::tabs::{Tabs, panel_id, tabs};
 use super::watch;
@@ -11,8 +13,9 @@ use super::yaml_view::{YamlView, yaml_view};
 use crate::state::{Lane, Msg, Sends, ServerTab, State, Store, View};
 use crate::words;
 
-const TABS: [(ServerTab, &str); 3] = [
+const TABS: [(ServerTab, &str); 4] = [
     (ServerTab::Object, "Object"),
+    (ServerTab::Owners, "Owners"),
     (ServerTab::Revisions, "Revisions"),
     (ServerTab::Watch, "Watch"),
 ];
@@ -35,6 +38,34 @@ fn last_write(state: &State) -> (Vec<Change>, &'static str) {
     (marks, words::slug(step))
 }
 
+/// Which object the cards are about, where there are several.
+fn subjects(store: &Store) -> Html {
+    let world = store.world();
+    let all: Vec<(String, String)> = world
+        .subjects()
+        .map(|subject| (subject.resource().kind.clone(), subject.name().to_owned()))
+        .collect();
+    if all.len() < 2 {
+        return Html::default();
+    }
+    let is_shown = |kind: &str, name: &str| {
+        let shown = world.subject();
+        shown.resource().kind == kind && shown.name() == name
+    };
+    let choices = all.clone();
+    let onchange = store.on(move |event: Event| {
+        let (kind, name) = choices.get(chosen(&event)).cloned().unwrap_or_default();
+        Msg::LookAt(kind, name)
+    });
+    html! {
+        <select class="who" aria-label="Which object" {onchange}>
+            { for all.iter().map(|(kind, name)| html! {
+                <option selected={is_shown(kind, name)}>{ format!("{kind} {name}") }</option>
+            }) }
+        </select>
+    }
+}
+
 pub(crate) fn server_card(store: &Store) -> Html {
     let stored = store.world().stored();
     let chosen = TABS.iter().position(|(tab, _)| *tab == store.server_tab);
@@ -53,10 +84,13 @@ pub(crate) fn server_card(store: &Store) -> Html {
         >
             <header class="card-head">
                 <h2>{ "API server" }<span class="etcd">{ " · etcd" }</span></h2>
+                { subjects(store) }
                 <span class="chip plain">{ chip }</span>
             </header>
             <div class="card-body" role="tabpanel" id={panel_id("server")}>
-                if store.server_tab == ServerTab::Revisions {
+                if store.server_tab == ServerTab::Owners {
+                    { owners::owners(store) }
+                } else if store.server_tab == ServerTab::Revisions {
                     { revisions(store) }
                 } else if store.server_tab == ServerTab::Watch {
                     { watch::stream(store) }
@@ -80,10 +114,12 @@ pub(crate) fn server_card(store: &Store) -> Html {
                     class: "segmented",
                     names: &TABS.map(|(_, name)| name),
                     chosen: chosen.unwrap_or(0),
-                    onchoose: store.on(|i: usize| Msg::ServerTab(TABS[i.min(2)].0)),
+                    onchoose: store.on(|i: usize| Msg::ServerTab(TABS[i.min(TABS.len() - 1)].0)),
                 }) }
                 if store.server_tab == ServerTab::Watch {
                     { watch::controls(store) }
+                } else if store.server_tab == ServerTab::Owners {
+                    { owners::foresight(store) }
                 } else {
                     <p class="last-write">{ words::last_write(store) }</p>
                 }

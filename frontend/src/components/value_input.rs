@@ -16,6 +16,9 @@ pub(crate) struct ValueInputProps {
     pub(crate) editing: Editing,
     /// What the value is called.
     pub(crate) label: AttrValue,
+    /// What is shown while nothing is typed.
+    #[prop_or_default]
+    pub(crate) placeholder: AttrValue,
     /// What gets the keyboard afterwards.
     pub(crate) back_to: AttrValue,
 }
@@ -74,7 +77,8 @@ pub(crate) fn ValueInput(props: &ValueInputProps) -> Html {
                 aria-invalid={error.is_some().to_string()}
                 aria-describedby={error.is_some().then_some("typing-error")}
                 value={props.editing.text.clone()}
-                size={(props.editing.text.chars().count().clamp(4, 24) + 1).to_string()}
+                placeholder={props.placeholder.clone()}
+                size={(props.editing.text.chars().count().max(props.placeholder.len()).clamp(4, 24) + 1).to_string()}
                 autocomplete="off"
                 autocapitalize="off"
                 spellcheck="false"

@@ -1,13 +1,16 @@
 //! A request, as it went or would go over the wire, and its answer.
 
+use optimist_core::client::Write;
 use optimist_core::render::Change;
-use optimist_core::sim::{Action, Outcome, Step};
+use optimist_core::sim::{Action, ActorId, Outcome, Step};
 use serde_json::Value;
-use yew::{Html, classes, html};
+use wasm_bindgen::JsCast;
+use web_sys::HtmlTextAreaElement;
+use yew::{Html, InputEvent, classes, html};
 
 use super::json_view::{JsonView, json_view};
 use super::why::tone;
-use crate::state::{Lane, Store, View};
+use crate::state::{Lane, Msg, Sends, Store, View};
 use crate::words;
 
 fn places(changes: &[Change]) -> Vec<String> {
@@ -83,6 +86,63 @@ pub(crate) fn wire(store: &Store, step: &Step) -> Html {
     }
 }
 
+/// The body as a text to type in, where one is; and the switch between that and the one that is
+/// computed from the edits.
+fn by_hand(store: &Store, id: ActorId, computed: &[u8]) -> Html {
+    let write = store.world().actor(id).write();
+    let (label, body) = match &write.body {
+        Some(_) => ("Compute it from the edits again", None),
+        None => {
+            let value: Option<Value> = serde_json::from_slice(computed).ok();
+            let pretty = value.and_then(|value| serde_json::to_string_pretty(&value).ok());
+            ("Write it by hand", Some(pretty.unwrap_or_default()))
+        }
+    };
+    let switched = Write {
+        body,
+        ..write.clone()
+    };
+    let typed = write.clone();
+    let oninput = store.on(move |event: InputEvent| {
+        let field = event
+            .target()
+            .and_then(|target| target.dyn_into::<HtmlTextAreaElement>().ok());
+        let body = field.map(|field| field.value());
+        Msg::Write(
+            id,
+            Write {
+                body,
+                ..typed.clone()
+            },
+        )
+    });
+    html! {
+        <>
+            <div>
+                <button
+                    type="button"
+                    class="button small"
+                    onclick={store.sends(Msg::Write(id, switched))}
+                >
+                    { label }
+                </button>
+            </div>
+            if let Some(body) = write.body {
+                <textarea
+                    class="by-hand"
+                    aria-label="Request body, by hand"
+                    value={body}
+                    spellcheck="false"
+                    autocapitalize="off"
+                    wrap="off"
+                    {oninput}
+                />
+                <p class="muted">{ "Sent as it stands, whatever the card above shows." }</p>
+            }
+        </>
+    }
+}
+
 /// What Send would put on the wire now.
 pub(crate) fn preview(store: &Store) -> Html {
     let id = store.focus;
@@ -100,6 +160,7 @@ pub(crate) fn preview(store: &Store) -> Html {
     let content_type = content_type.and_then(|value| value.to_str().ok());
     let body: Value = serde_json::from_slice(request.body()).unwrap_or(Value::Null);
     let slug = Lane::Editor(id).slug();
+    let written = actor.write().body.is_some();
     html! {
         <>
             <p class="muted">
@@ -111,7 +172,10 @@ pub(crate) fn preview(store: &Store) -> Html {
                 content_type.unwrap_or_default(),
                 slug,
             ) }
-            { json_view(&JsonView { store, view: View::Preview, label: "Request body, not sent yet", body: &body, emphasis: places(&store.world().copy(id).edits()), refused: false }) }
+            { by_hand(store, id, request.body()) }
+            if !written {
+                { json_view(&JsonView { store, view: View::Preview, label: "Request body, not sent yet", body: &body, emphasis: places(&store.world().copy(id).edits()), refused: false }) }
+            }
         </>
     }
 }

@@ -3,11 +3,11 @@
 use optimist_core::render::{Change, Line, Token, lines};
 use optimist_core::sim::ActorId;
 use serde_json::Value;
-use yew::{Classes, Html, classes, html};
+use yew::{Callback, Classes, Html, KeyboardEvent, classes, html};
 
 use super::fold::{QUIET, folded_at_first, holds, is_quiet, size, visible_lines};
 use super::value_input::ValueInput;
-use crate::state::{Msg, Sends, Store, View};
+use crate::state::{Msg, Sends, Store, Typing, View};
 
 /// Longer values are cut; the whole of it is in the field that edits it.
 const LONGEST: usize = 160;
@@ -60,6 +60,7 @@ pub(crate) fn yaml_view(props: &YamlView<'_>) -> Html {
         }
         if line.below == 0 {
             rows.push(value_row(props, line));
+            rows.extend(addition(props, &line.pointer, line.indent + 2));
         } else {
             let open = props.is_open(&line.pointer, folded_at_first(line, visible));
             let hidden = props.object.pointer(&line.pointer).map(size);
@@ -73,6 +74,7 @@ pub(crate) fn yaml_view(props: &YamlView<'_>) -> Html {
                 classes.push("marked");
             }
             rows.push(fold_row(props, classes, line, label, open, hidden));
+            rows.extend(addition(props, &line.pointer, line.indent + 2));
             if !open {
                 i += line.below;
             }
@@ -80,6 +82,14 @@ pub(crate) fn yaml_view(props: &YamlView<'_>) -> Html {
         if line.pointer == "/metadata" && quiet > 1 {
             rows.push(quiet_row(props, quiet, quiet_open));
         }
+    }
+    if let Some(editor) = props.editor {
+        rows.push(match addition(props, "", 0) {
+            Some(typing) => typing,
+            None => html! {
+                <div class="line" key="add">{ add(props, editor, "", "add a field") }</div>
+            },
+        });
     }
     let gone = props
         .marks
@@ -125,12 +135,14 @@ fn fold_row(
                 class="fold"
                 aria-expanded={open.to_string()}
                 onclick={props.toggle(&line.pointer)}
+                onkeydown={props.editor.map(|editor| line_keys(props, editor, line))}
             >
                 <span class="key">{ label.to_owned() }</span>{ ":" }
                 if !open {
                     <span class="hidden-part">{ format!(" … {}", hidden.unwrap_or_default()) }</span>
                 }
             </button>
+            { tools(props, line) }
         </div>
     }
 }
@@ -184,6 +196,7 @@ fn value_row(props: &YamlView<'_>, line: &Line) -> Html {
             if let Some(was) = was {
                 <span class="was">{ was }</span>
             }
+            { tools(props, line) }
         </div>
     }
 }
@@ -197,9 +210,11 @@ fn value(props: &YamlView<'_>, line: &Line, token: &Token) -> Html {
     let place = dotted(&line.pointer);
     let id = format!("{}{}", props.id, line.pointer);
     let editing = props.store.editing.as_ref();
-    if let Some(editing) =
-        editing.filter(|editing| editing.editor == editor && editing.pointer == line.pointer)
-    {
+    if let Some(editing) = editing.filter(|editing| {
+        editing.editor == editor
+            && editing.typing == Typing::Value
+            && editing.pointer == line.pointer
+    }) {
         return html! {
             <ValueInput
                 store={props.store.clone()}
@@ -209,18 +224,131 @@ fn value(props: &YamlView<'_>, line: &Line, token: &Token) -> Html {
             />
         };
     }
-    let start = Msg::StartEdit(editor, line.pointer.clone(), token.plain.clone());
+    let start = Msg::StartEdit(
+        editor,
+        Typing::Value,
+        line.pointer.clone(),
+        token.plain.clone(),
+    );
+    let onkeydown = line_keys(props, editor, line);
     html! {
         <button
             type="button"
             class="value"
             {id}
+            {onkeydown}
             aria-label={format!("{place}: {}, edit as {}", cut(&token.plain), props.store.name(editor))}
             onclick={props.store.sends(start)}
         >
             { cut(&token.text) }
         </button>
     }
+}
+
+/// What can be done with a line of an editor: add to it, take it out. For the pointer and for those
+/// who hear the page; the keyboard has `+` and Delete on the line itself.
+fn tools(props: &YamlView<'_>, line: &Line) -> Html {
+    let Some(editor) = props.editor else {
+        return Html::default();
+    };
+    let grows = line.below > 0 || line.value.as_ref().is_some_and(|token| !token.scalar);
+    let item = line.items.last().filter(|item| **item != line.pointer);
+    let remove = |pointer: &str, word: &'static str| {
+        let place = dotted(pointer);
+        html! {
+            <button
+                type="button"
+                class="tool"
+                tabindex="-1"
+                aria-label={format!("Remove {place}")}
+                title={format!("Remove {place}")}
+                onclick={props.store.sends(Msg::Remove(editor, pointer.to_owned()))}
+            >
+                { word }
+            </button>
+        }
+    };
+    html! {
+        <span class="tools">
+            if grows {
+                { add(props, editor, &line.pointer, "+") }
+            }
+            { remove(&line.pointer, "×") }
+            if let Some(item) = item {
+                { remove(item, "× item") }
+            }
+        </span>
+    }
+}
+
+/// Delete takes the line out, `+` adds to what it holds or stands in.
+fn line_keys(props: &YamlView<'_>, editor: ActorId, line: &Line) -> Callback<KeyboardEvent> {
+    let grows = line.below > 0 || line.value.as_ref().is_some_and(|token| !token.scalar);
+    let pointer = line.pointer.clone();
+    let store = props.store.clone();
+    Callback::from(move |event: KeyboardEvent| {
+        let around = pointer.rsplit_once('/').map_or("", |(around, _)| around);
+        let msg = match event.key().as_str() {
+            "Delete" | "Backspace" => Msg::Remove(editor, pointer.clone()),
+            "+" => {
+                let place = if grows { pointer.as_str() } else { around };
+                Msg::StartEdit(editor, Typing::Addition, place.to_owned(), String::new())
+            }
+            _ => return,
+        };
+        event.prevent_default();
+        store.dispatch(msg);
+    })
+}
+
+fn add(props: &YamlView<'_>, editor: ActorId, pointer: &str, word: &'static str) -> Html {
+    let place = if pointer.is_empty() {
+        "the object".to_owned()
+    } else {
+        dotted(pointer)
+    };
+    let start = Msg::StartEdit(editor, Typing::Addition, pointer.to_owned(), String::new());
+    html! {
+        <button
+            type="button"
+            class="tool"
+            id={format!("{}{pointer}+", props.id)}
+            tabindex={if pointer.is_empty() { "0" } else { "-1" }}
+            aria-label={format!("Add to {place}")}
+            title={format!("Add to {place}")}
+            onclick={props.store.sends(start)}
+        >
+            { word }
+        </button>
+    }
+}
+
+/// The field in which an addition is typed, if one is typed there.
+fn addition(props: &YamlView<'_>, pointer: &str, indent: usize) -> Option<Html> {
+    let editor = props.editor?;
+    let editing = props.store.editing.as_ref().filter(|editing| {
+        editing.editor == editor && editing.typing == Typing::Addition && editing.pointer == pointer
+    })?;
+    let list = props.object.pointer(pointer).is_some_and(Value::is_array);
+    let place = if pointer.is_empty() {
+        "the object".to_owned()
+    } else {
+        dotted(pointer)
+    };
+    Some(html! {
+        <div class="line marked" style={format!("--indent:{indent}ch")} key="addition">
+            if list {
+                <span class="dashes">{ "- " }</span>
+            }
+            <ValueInput
+                store={props.store.clone()}
+                editing={editing.clone()}
+                label={format!("{}: add to {place}", props.store.name(editor))}
+                placeholder={if list { "an item, as YAML" } else { "key: value" }}
+                back_to={format!("{}{pointer}+", props.id)}
+            />
+        </div>
+    })
 }
 
 /// `spec.replicas` for `/spec/replicas`.

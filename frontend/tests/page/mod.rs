@@ -95,6 +95,19 @@ impl Page {
         settle().await;
     }
 
+    /// Chooses in a select of a region, which its label names.
+    pub async fn choose_in(&self, region: &str, label: &str, value: &str) {
+        let labelled = self.control(region, label);
+        let select = labelled.query_selector("select").unwrap().unwrap();
+        let select: HtmlInputElement = select.unchecked_into();
+        select.set_value(value);
+        let init = EventInit::new();
+        init.set_bubbles(true);
+        let event = Event::new_with_event_init_dict("change", &init).unwrap();
+        select.dispatch_event(&event).unwrap();
+        settle().await;
+    }
+
     /// Clicks a value of a working copy, types over it and presses Enter.
     pub async fn set(&self, editor: &str, field: &str, value: &str) {
         self.press(editor, &format!("{field}: ")).await;
@@ -102,6 +115,34 @@ impl Page {
             .control(editor, &format!("{editor}: {field}"))
             .unchecked_into();
         input.set_value(value);
+        press_on(&input, "Enter");
+        settle().await;
+    }
+
+    /// Types into a text field that is there.
+    pub async fn write(&self, label: &str, text: &str) {
+        let area: HtmlTextAreaElement = self.region(label).unchecked_into();
+        area.set_value(text);
+        let init = EventInit::new();
+        init.set_bubbles(true);
+        let event = Event::new_with_event_init_dict("input", &init).unwrap();
+        area.dispatch_event(&event).unwrap();
+        settle().await;
+    }
+
+    /// What a text field holds.
+    pub fn written(&self, label: &str) -> String {
+        let area: HtmlTextAreaElement = self.region(label).unchecked_into();
+        area.value()
+    }
+
+    /// Adds to a map or list of a working copy.
+    pub async fn add(&self, editor: &str, place: &str, text: &str) {
+        self.press(editor, &format!("Add to {place}")).await;
+        let input: HtmlInputElement = self
+            .control(editor, &format!("{editor}: add to {place}"))
+            .unchecked_into();
+        input.set_value(text);
         press_on(&input, "Enter");
         settle().await;
     }

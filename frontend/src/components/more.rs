@@ -1,0 +1,136 @@
+//! What an editor has beyond the usual: subresources, dry run, another manager, delete, create.
+
+use optimist_core::client::{Subresource, Write};
+use optimist_core::sim::{ActorId, Delete};
+use wasm_bindgen::JsCast;
+use web_sys::{HtmlInputElement, HtmlSelectElement};
+use yew::{Callback, Event, Html, html};
+
+use crate::state::{Msg, Sends, Store};
+
+const TARGETS: [(Option<Subresource>, &str); 3] = [
+    (None, "the object"),
+    (Some(Subresource::Status), "/status"),
+    (Some(Subresource::Scale), "/scale"),
+];
+
+/// Which option of a list was chosen.
+pub(crate) fn chosen(event: &Event) -> usize {
+    let select = event
+        .target()
+        .and_then(|target| target.dyn_into::<HtmlSelectElement>().ok());
+    select.map_or(0, |select| select.selected_index().max(0) as usize)
+}
+
+/// A box to tick.
+pub(crate) fn check(
+    on: bool,
+    label: &'static str,
+    title: &'static str,
+    onchange: Callback<bool>,
+) -> Html {
+    let onchange = onchange.reform(|event: Event| {
+        event
+            .target()
+            .and_then(|target| target.dyn_into::<HtmlInputElement>().ok())
+            .is_some_and(|input| input.checked())
+    });
+    html! {
+        <label class="check" {title}>
+            <input type="checkbox" checked={on} {onchange} />
+            <span>{ label }</span>
+        </label>
+    }
+}
+
+/// Draws the fold and what is in it.
+pub(crate) fn more(store: &Store, id: ActorId) -> Html {
+    let actor = store.world().actor(id);
+    let write = actor.write();
+    let read = store.world().copy(id).edited().is_some();
+    let changed = |change: fn(&mut Write, Event)| {
+        let write = write.clone();
+        store.on(move |event: Event| {
+            let mut write = write.clone();
+            change(&mut write, event);
+            Msg::Write(id, write)
+        })
+    };
+    let to = changed(|write, event| {
+        write.subresource = TARGETS.get(chosen(&event)).and_then(|(target, _)| *target);
+    });
+    let manager = changed(|write, event| {
+        let input = event
+            .target()
+            .and_then(|target| target.dyn_into::<HtmlInputElement>().ok());
+        write.manager = input
+            .map(|input| input.value())
+            .filter(|name| !name.is_empty());
+    });
+    let dry_run = write.clone();
+    let dry_run = store.on(move |on| {
+        Msg::Write(
+            id,
+            Write {
+                dry_run: on,
+                ..dry_run.clone()
+            },
+        )
+    });
+    let delete = store.preconditions;
+    let uid = store.on(move |uid| Msg::Preconditions(Delete { uid, ..delete }));
+    let version = store.on(move |resource_version| {
+        Msg::Preconditions(Delete {
+            resource_version,
+            ..delete
+        })
+    });
+    html! {
+        <details class="more">
+            <summary aria-label={format!("{}: more", actor.name)}>{ "more" }</summary>
+            <div class="more-panel">
+                <label>
+                    <span>{ "Write to" }</span>
+                    <select onchange={to}>
+                        { for TARGETS.iter().map(|(target, label)| html! {
+                            <option selected={*target == write.subresource}>{ *label }</option>
+                        }) }
+                    </select>
+                </label>
+                <label>
+                    <span>{ "Manager" }</span>
+                    <input
+                        value={write.manager.clone().unwrap_or_default()}
+                        placeholder={actor.manager.to_string()}
+                        spellcheck="false"
+                        autocomplete="off"
+                        onchange={manager}
+                    />
+                </label>
+                { check(write.dry_run, "dry run", "The server answers and stores nothing", dry_run) }
+                <hr />
+                { check(delete.uid, "delete only this uid", "Refused if it is another object by now", uid) }
+                { check(delete.resource_version, "delete only this version", "Refused if it was changed since", version) }
+                <div class="buttons">
+                    <button
+                        type="button"
+                        class="button small"
+                        disabled={!read && (delete.uid || delete.resource_version)}
+                        onclick={store.sends(Msg::Delete(id))}
+                    >
+                        { "Delete" }
+                    </button>
+                    <button
+                        type="button"
+                        class="button small"
+                        disabled={!read}
+                        title="POST the working copy"
+                        onclick={store.sends(Msg::Create(id))}
+                    >
+                        { "Create" }
+                    </button>
+                </div>
+            </div>
+        </details>
+    }
+}

@@ -1,0 +1,162 @@
+//! Who owns what: each line of the stored object with its managers, and what the editor at work
+//! would take from them.
+
+use optimist_core::apply::{Manager, Operation, Owners};
+use optimist_core::client::{Strategy, Write};
+use optimist_core::render::{Line, lines};
+use optimist_core::sim::{ActorId, Outcome};
+use yew::{Html, classes, html};
+
+use super::fold::is_quiet;
+use super::yaml_view::dotted;
+use crate::state::{Lane, Store};
+
+/// Managers have a colour and a pattern each; the patterns begin again after so many.
+const PATTERNS: usize = 6;
+
+/// The look of a manager: an editor has the colour of its lane.
+fn look(store: &Store, number: usize, manager: &Manager) -> String {
+    let editor = ActorId::ALL
+        .into_iter()
+        .find(|id| *store.world().actor(*id).manager == *manager.name);
+    let tone = editor.map_or("other", |id| Lane::Editor(id).slug());
+    format!("owner {tone} pattern-{}", number % PATTERNS)
+}
+
+/// `editor-a applies`, `kubectl-create writes status`.
+fn title(manager: &Manager) -> String {
+    let how = match manager.operation {
+        Operation::Apply => "by apply",
+        Operation::Update => "by writing",
+    };
+    if manager.subresource.is_empty() {
+        format!("{}, {how}", manager.name)
+    } else {
+        format!("{}, {how} {}", manager.name, manager.subresource)
+    }
+}
+
+/// The stored object, a mark per owner beside each line.
+pub(crate) fn owners(store: &Store) -> Html {
+    let Some((_, object)) = store.world().stored() else {
+        return html! { <div class="yaml blank"><p>{ "There is no object." }</p></div> };
+    };
+    let owners = Owners::of(object);
+    if owners.managers().is_empty() {
+        return html! {
+            <div class="yaml blank">
+                <p>{ "Nobody owns anything here." }</p>
+                <p>{ "The object has no managedFields." }</p>
+            </div>
+        };
+    }
+    let all = lines(object);
+    let mut rows = Vec::new();
+    let mut skip = 0;
+    for line in &all {
+        if skip > 0 {
+            skip -= 1;
+            continue;
+        }
+        if line.pointer == "/metadata/managedFields" {
+            skip = line.below;
+            continue;
+        }
+        if !is_quiet(&line.pointer) {
+            rows.push(row(store, &owners, line));
+        }
+    }
+    html! {
+        <div class="yaml owners" role="region" tabindex="0" aria-label="Owners of the stored object">
+            <ul class="owner-legend">
+                { for owners.managers().iter().enumerate().map(|(number, manager)| html! {
+                    <li><span class={look(store, number, manager)} />{ title(manager) }</li>
+                }) }
+            </ul>
+            { for rows }
+        </div>
+    }
+}
+
+fn row(store: &Store, owners: &Owners, line: &Line) -> Html {
+    // An item of a list is owned where its first line begins.
+    let places = line.items.iter().chain([&line.pointer]);
+    let mut numbers: Vec<usize> = places.flat_map(|place| owners.at(place)).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    let managers: Vec<(usize, &Manager)> = numbers
+        .into_iter()
+        .filter_map(|number| Some((number, owners.managers().get(number)?)))
+        .collect();
+    let names: Vec<&str> = managers.iter().map(|(_, m)| m.name.as_str()).collect();
+    let key = line.key.clone().map(|key| format!("{key}:"));
+    html! {
+        <div class="line owned" style={format!("--indent:{}ch", line.indent)}>
+            <span class="owned-by" title={names.join(", ")}>
+                { for managers.iter().map(|(number, manager)| html! {
+                    <span class={look(store, *number, manager)} />
+                }) }
+            </span>
+            <span class="dashes">{ line.dashes.clone() }</span>
+            <span class="key">{ key.unwrap_or_default() }</span>
+            if let Some(token) = &line.value {
+                { " " }<span class="value">{ token.text.chars().take(80).collect::<String>() }</span>
+            }
+            if !names.is_empty() {
+                <span class="owner-names">{ names.join(", ") }</span>
+            }
+        </div>
+    }
+}
+
+/// What an apply of the editor at work would take from others and take away, before it is sent.
+pub(crate) fn foresight(store: &Store) -> Html {
+    let id = store.focus;
+    let (name, write) = (store.name(id), store.world().actor(id).write());
+    let slug = Lane::Editor(id).slug();
+    let rehearsed = store.world().rehearse(
+        id,
+        Write {
+            strategy: Strategy::Apply,
+            force: true,
+            ..if write.strategy == Strategy::Apply {
+                write
+            } else {
+                Write::usual(Strategy::Apply)
+            }
+        },
+    );
+    let Some(rehearsal) = rehearsed else {
+        return html! {
+            <p class="last-write">{ format!("{name} has read nothing yet: Get, and edit, to see what an apply would take.") }</p>
+        };
+    };
+    let mut says: Vec<String> = rehearsal
+        .taken
+        .iter()
+        .map(|(manager, path)| {
+            let path = path.to_string();
+            format!(
+                "take {} from {}",
+                path.trim_start_matches('.'),
+                manager.name
+            )
+        })
+        .collect();
+    let gone = rehearsal
+        .step
+        .effect
+        .iter()
+        .filter(|change| change.after.is_none());
+    says.extend(gone.map(|change| format!("remove {}", dotted(&change.pointer))));
+    let text = match (rehearsal.step.outcome(), says.is_empty()) {
+        (Outcome::Refused, _) => format!("would be refused: {}.", rehearsal.step.status_line()),
+        (_, true) => "would take nothing from anyone.".to_owned(),
+        (_, false) => format!("would {}.", says.join(", ")),
+    };
+    html! {
+        <p class={classes!("last-write", "foresight")}>
+            { "A forced apply by " }<b class={slug}>{ name.to_owned() }</b>{ " now " }{ text }
+        </p>
+    }
+}

@@ -1,0 +1,195 @@
+//! Editing a working copy, choosing how it is sent, and asking who owns what, in a browser.
+
+#[allow(dead_code, reason = "each test file uses a part of it")]
+mod page;
+
+use page::Page;
+use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
+
+wasm_bindgen_test_configure!(run_in_browser);
+
+const A: &str = "Editor A";
+const B: &str = "Editor B";
+const SERVER: &str = "API server";
+const RAW: &str = "Editor A: working copy as YAML";
+const PREVIEW: &str = "Request body, not sent yet";
+
+async fn read_by_a() -> Page {
+    let page = Page::open().await;
+    page.press(A, "Get").await;
+    page
+}
+
+#[wasm_bindgen_test]
+async fn a_field_is_added_and_another_taken_out_and_the_merge_patch_says_both() {
+    let page = read_by_a().await;
+    page.add(A, "metadata.labels", "team: web").await;
+    assert!(page.text(A).contains("team: webnew"), "{}", page.text(A));
+    page.press(A, "Remove metadata.labels.app").await;
+    assert!(page.text(A).contains("removed metadata.labels.app"));
+    page.press(A, "Merge").await;
+    page.press("Inspector", "Preview").await;
+    let body = page.text(PREVIEW);
+    assert!(body.contains(r#""app": null"#), "{body}");
+    assert!(body.contains(r#""team": "web""#), "{body}");
+}
+
+#[wasm_bindgen_test]
+async fn what_cannot_be_added_is_said_and_the_typing_stays() {
+    let page = read_by_a().await;
+    page.add(A, "metadata.labels", "app: other").await;
+    assert!(page.text(A).contains("app is there already"));
+    page.press(A, "Send").await;
+    assert_eq!(page.position(), "step 1 / 1", "nothing wrong is sent");
+    page.key_in_field("Escape").await;
+    assert!(!page.text(A).contains("is there already"));
+}
+
+#[wasm_bindgen_test]
+async fn the_whole_object_is_typed_and_a_mistake_names_its_line_and_loses_nothing() {
+    let page = read_by_a().await;
+    page.press(A, "YAML").await;
+    let text = page.written(RAW);
+    assert!(text.contains("  replicas: 3\n"), "{text}");
+    assert!(!text.contains("managedFields"), "{text}");
+    page.write(RAW, &text.replace("replicas: 3", "replicas: [3"))
+        .await;
+    assert!(page.text(A).contains("line "), "{}", page.text(A));
+    page.press(A, "Send").await;
+    assert_eq!(page.position(), "step 1 / 1", "no broken text is sent");
+    page.write(RAW, &text.replace("replicas: 3", "replicas: 5"))
+        .await;
+    page.press(A, "Send").await;
+    assert!(page.text(SERVER).contains("rv 101"));
+    assert!(page.written(RAW).contains("resourceVersion: \"101\""));
+    page.press(A, "YAML").await;
+    assert!(page.text(A).contains("replicas: 5"));
+}
+
+#[wasm_bindgen_test]
+async fn switching_the_strategy_loses_neither_the_edit_nor_the_options_of_each() {
+    let page = read_by_a().await;
+    page.set(A, "spec.replicas", "5").await;
+    page.press("Inspector", "Preview").await;
+    page.press(A, "JSON").await;
+    page.press(A, "test the old values").await;
+    let body = page.text(PREVIEW);
+    assert!(body.contains(r#""op": "test""#), "{body}");
+    page.press(A, "Strategic").await;
+    assert!(!page.text(PREVIEW).contains("test"));
+    page.press(A, "JSON").await;
+    assert_eq!(page.text(PREVIEW), body);
+    assert!(page.text(A).contains("was 3"));
+}
+
+#[wasm_bindgen_test]
+async fn a_body_written_by_hand_is_sent_as_it_stands() {
+    let page = read_by_a().await;
+    page.press(A, "Merge").await;
+    page.press("Inspector", "Preview").await;
+    page.press("Inspector", "Write it by hand").await;
+    page.write("Request body, by hand", r#"{"spec": {"replicas": 7}}"#)
+        .await;
+    page.press(A, "Send").await;
+    assert!(page.text("Stored object").contains("replicas: 7"));
+    page.press("Inspector", "Preview").await;
+    page.write("Request body, by hand", "{").await;
+    page.press(A, "Send").await;
+    assert!(page.text("Response body").contains("400"));
+}
+
+#[wasm_bindgen_test]
+async fn a_retry_reads_again_and_redoes_the_edit_a_step_each() {
+    let page = read_by_a().await;
+    page.press(B, "Get").await;
+    page.set(B, "spec.replicas", "4").await;
+    page.press(B, "Send").await;
+    page.set(A, "spec.revisionHistoryLimit", "3").await;
+    page.choose_in(A, "on conflict", "read again, redo").await;
+    page.press(A, "Send").await;
+    assert_eq!(page.position(), "step 6 / 6");
+    let history = page.text("History");
+    assert!(history.contains("409 Conflict"), "{history}");
+    assert!(page.text("Stored object").contains("replicas: 4"));
+    assert!(page.text(SERVER).contains("rv 102"));
+}
+
+#[wasm_bindgen_test]
+async fn each_line_names_its_owners_and_a_forced_apply_what_it_would_take() {
+    let page = read_by_a().await;
+    page.press("What the server has", "Owners").await;
+    let owners = page.text("Owners of the stored object");
+    assert!(owners.contains("replicas: 3kubectl-create"), "{owners}");
+    assert!(page.text(SERVER).contains("would take nothing from anyone"));
+    page.set(A, "spec.replicas", "5").await;
+    assert!(
+        page.text(SERVER)
+            .contains("would take spec.replicas from kubectl-create")
+    );
+    page.press(A, "Apply").await;
+    page.press(A, "force").await;
+    page.press(A, "Send").await;
+    let owners = page.text("Owners of the stored object");
+    assert!(owners.contains("replicas: 5editor-a"), "{owners}");
+}
+
+#[wasm_bindgen_test]
+async fn the_step_is_shown_as_kubectl_go_and_rust_would_send_it() {
+    let page = read_by_a().await;
+    page.set(A, "spec.replicas", "5").await;
+    page.press(A, "Merge").await;
+    page.press(A, "Send").await;
+    for (tab, label, says) in [
+        (
+            "kubectl",
+            "kubectl command",
+            "kubectl patch deployment nginx-deployment",
+        ),
+        ("Go", "Go with client-go", "types.MergePatchType"),
+        ("Rust", "Rust with kube-rs", "Patch::Merge"),
+    ] {
+        page.press("Inspector", tab).await;
+        assert!(page.text(label).contains(says), "{}", page.text(label));
+        assert!(page.has("Inspector", "Copy"));
+    }
+}
+
+#[wasm_bindgen_test]
+async fn a_third_hand_writes_the_status_in_a_lane_of_its_own() {
+    let page = Page::open().await;
+    page.choose("Whose lane this is", "Controller").await;
+    page.press("Controller", "Get").await;
+    page.add("Controller", "status", "replicas: 3").await;
+    page.choose_in("Controller", "Write to", "/status").await;
+    page.press("Controller", "Send").await;
+    assert!(
+        page.text(SERVER).contains("rv 101"),
+        "{}",
+        page.text(SERVER)
+    );
+    assert!(
+        page.text("History").contains("PUT /status +replicas 3"),
+        "{}",
+        page.text("History")
+    );
+    page.press("Steps", "First").await;
+    page.press(A, "Get").await;
+    page.choose("Whose lane this is", "Editor B").await;
+    assert!(page.text(B).contains("not read yet"));
+}
+
+#[wasm_bindgen_test]
+async fn a_delete_can_ask_for_the_object_that_was_read() {
+    let page = read_by_a().await;
+    page.press(B, "Get").await;
+    page.set(B, "spec.replicas", "4").await;
+    page.press(B, "Send").await;
+    page.press(A, "delete only this version").await;
+    page.press(A, "Delete").await;
+    assert!(page.text("Response body").contains("409"));
+    page.press(A, "delete only this version").await;
+    page.press(A, "Delete").await;
+    assert!(page.text(SERVER).contains("deleted"));
+    page.press(A, "Create").await;
+    assert!(!page.text(SERVER).contains("deleted"));
+}
