@@ -9,8 +9,8 @@ use yew::{Html, component, html, use_effect_with, use_reducer};
 
 use crate::browser;
 use crate::components::{
-    caption, editor_card, header, help_dialog, inspector, lane_tabs, load_dialog, server_card,
-    timeline, transport,
+    branches_dialog, caption, editor_card, header, help_dialog, inspector, lane_tabs, load_dialog,
+    server_card, timeline, transport,
 };
 use crate::explore::Explore;
 use crate::keyboard;
@@ -110,6 +110,9 @@ pub fn App() -> Html {
             }
             if store.dialog == Some(Dialog::Load) {
                 { load_dialog(&store) }
+            }
+            if store.dialog == Some(Dialog::Branches) {
+                { branches_dialog(&store) }
             }
             if store.dialog == Some(Dialog::Help) {
                 { help_dialog(&store) }

@@ -76,6 +76,7 @@ pub(crate) enum InspectorTab {
 pub(crate) enum Dialog {
     Load,
     Help,
+    Branches,
 }
 
 /// Light, dark, or what the system says.
@@ -148,6 +149,8 @@ pub(crate) struct State {
     pub(crate) right: ActorId,
     /// What a delete asks the server to compare.
     pub(crate) preconditions: Delete,
+    /// The ends of the two histories that are compared, where they were chosen.
+    compare: [Option<NodeId>; 2],
     /// The working copies that are typed as a whole.
     pub(crate) raw: Rc<BTreeMap<ActorId, Raw>>,
     /// Folds that are not as they are at first.
@@ -197,6 +200,11 @@ pub(crate) enum Msg {
     WatchFrom(String),
     Restart(bool),
     Go(NodeId),
+    /// One of the two histories that are compared, whether the second one, and where it ends.
+    Compare(bool, NodeId),
+    NameBranch(NodeId, String),
+    OpenBranch(NodeId),
+    DeleteBranch(NodeId),
     /// To the n-th node of the line.
     Seek(usize),
     Back,
@@ -256,6 +264,7 @@ impl State {
             editing: None,
             right: ActorId::B,
             preconditions: Delete::default(),
+            compare: [None; 2],
             raw: Rc::default(),
             toggled: Rc::default(),
             server_tab: ServerTab::Object,
@@ -282,6 +291,21 @@ impl State {
             Lane::Server,
             Lane::Editor(self.right),
         ]
+    }
+
+    /// The two histories that are compared: those that were chosen, else the one we are in and the
+    /// latest other one.
+    pub(crate) fn compared(&self, ends: &[NodeId]) -> (NodeId, NodeId) {
+        let chosen = self.compare.map(|end| end.filter(|end| ends.contains(end)));
+        let line = self.tree.line();
+        let here = line.last().copied().unwrap_or(0);
+        let first = chosen[0].unwrap_or(here);
+        let others = ends.iter().rev().copied();
+        let other = others
+            .filter(|end| *end != first)
+            .max_by_key(|end| *end == here);
+        let second = chosen[1].or(other).unwrap_or(first);
+        (first, second)
     }
 
     /// What an actor is called.
@@ -353,6 +377,13 @@ impl State {
             Msg::WatchFrom(version) => self.watch_from = version,
             Msg::Restart(on) => self.restart = on,
             Msg::Go(node) => self.walk(|tree| tree.go(node)),
+            Msg::Compare(second, end) => self.compare[usize::from(second)] = Some(end),
+            Msg::NameBranch(end, name) => Rc::make_mut(&mut self.tree).set_name(end, &name),
+            Msg::OpenBranch(end) => {
+                self.dialog = None;
+                self.walk(|tree| tree.go(end));
+            }
+            Msg::DeleteBranch(end) => self.walk(|tree| tree.delete(end)),
             Msg::Seek(position) => self.walk(|tree| {
                 let node = tree.line().get(position).copied();
                 node.is_some_and(|node| tree.go(node))
@@ -618,6 +649,7 @@ impl State {
         self.tree = tree;
         self.session += 1;
         self.editing = None;
+        self.compare = [None; 2];
         self.raw = Rc::default();
         self.right = ActorId::B;
         self.toggled = Rc::default();

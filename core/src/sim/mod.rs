@@ -2,6 +2,7 @@
 
 mod action;
 mod actor;
+mod branches;
 mod operation;
 mod rehearsal;
 mod run_tree;
@@ -14,6 +15,7 @@ mod world;
 
 pub use action::{Action, ByHand, Delete};
 pub use actor::{Actor, ActorId};
+pub use branches::Parting;
 pub use operation::Operation;
 pub use rehearsal::Rehearsal;
 pub use run_tree::{NodeId, RunTree};

@@ -1,6 +1,8 @@
 //! All histories of a session. Going back never destroys a future: doing something else there
 //! starts a branch.
 
+use std::collections::BTreeMap;
+
 use super::{Action, Exchange, Operation, Outcome, Step, World};
 use crate::client::OnConflict;
 
@@ -25,6 +27,8 @@ struct Node {
 pub struct RunTree {
     nodes: Vec<Node>,
     current: NodeId,
+    /// What people call the histories, by where each ended when it was named.
+    pub(super) names: BTreeMap<NodeId, String>,
 }
 
 impl RunTree {
@@ -40,6 +44,7 @@ impl RunTree {
         Self {
             nodes: vec![root],
             current: 0,
+            names: BTreeMap::new(),
         }
     }
 
@@ -183,9 +188,29 @@ impl RunTree {
             .is_some_and(|next| self.go(next))
     }
 
+    /// Whether there is such a node, and it was not deleted.
+    pub fn exists(&self, node: NodeId) -> bool {
+        node == 0 || self.parent(node).is_some()
+    }
+
+    /// Takes a node without children out from under its parent. Its number is not given again.
+    pub(super) fn forget(&mut self, node: NodeId, parent: NodeId) {
+        self.names.remove(&node);
+        if let Some(forgotten) = self.nodes.get_mut(node) {
+            forgotten.parent = None;
+            forgotten.step = None;
+        }
+        if let Some(parent) = self.nodes.get_mut(parent) {
+            parent.children.retain(|child| *child != node);
+            if parent.next == Some(node) {
+                parent.next = parent.children.last().copied();
+            }
+        }
+    }
+
     /// Goes to any node; its branch becomes the line. `false` if there is no such node.
     pub fn go(&mut self, node: NodeId) -> bool {
-        if node >= self.nodes.len() {
+        if !self.exists(node) {
             return false;
         }
         self.current = node;

@@ -1,5 +1,6 @@
 //! The parts of the page, a file each.
 
+mod branches;
 mod caption;
 mod dialog;
 mod diff;
@@ -27,6 +28,7 @@ mod why;
 mod wire;
 mod yaml_view;
 
+pub(crate) use branches::branches_dialog;
 pub(crate) use caption::caption;
 pub(crate) use editor_card::editor_card;
 pub(crate) use header::header;

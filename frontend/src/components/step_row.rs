@@ -5,7 +5,7 @@ use yew::{Callback, Html, MouseEvent, Properties, UseReducerDispatcher, classes,
 
 use super::icon::{Icon, icon};
 use super::watch::arrows::Events;
-use crate::state::{Lane, Msg, State};
+use crate::state::{Dialog, Lane, Msg, State};
 use crate::words;
 
 /// Where a step stands, seen from the current one.
@@ -161,6 +161,17 @@ pub(crate) fn StepRow(props: &StepRowProps) -> Html {
                             </button>
                         }
                     }) }
+                    <button
+                        type="button"
+                        aria-label="Compare histories"
+                        title="Compare histories"
+                        onclick={{
+                            let dispatcher = props.dispatcher.clone();
+                            move |_| dispatcher.dispatch(Msg::Dialog(Some(Dialog::Branches)))
+                        }}
+                    >
+                        { "⋯" }
+                    </button>
                 </span>
             }
         </li>

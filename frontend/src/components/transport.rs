@@ -7,7 +7,7 @@ use yew::{Html, InputEvent, classes, html};
 
 use super::fold::counted;
 use super::icon::{Icon, icon};
-use crate::state::{Msg, Sends, Store};
+use crate::state::{Dialog, Msg, Sends, Store};
 use crate::words;
 
 /// With more steps than this, marks are ticks: a long history must not cost an element a step.
@@ -26,6 +26,7 @@ pub(crate) fn transport(store: &Store) -> Html {
                 .is_some_and(|exchange| exchange.code == 409)
         })
         .count();
+    let histories = tree.ends().len();
     let button = |msg: Msg, label: &'static str, class: &'static str, sign, off: bool| {
         html! {
             <button
@@ -54,6 +55,15 @@ pub(crate) fn transport(store: &Store) -> Html {
             { button(Msg::Play, play, "play", sign, last == 0) }
             <span class="position">{ format!("step {here} / {last}") }</span>
             { scrubber(store, &line, here) }
+            if histories > 1 {
+                <button
+                    type="button"
+                    class="button small histories"
+                    onclick={store.sends(Msg::Dialog(Some(Dialog::Branches)))}
+                >
+                    { format!("{histories} histories") }
+                </button>
+            }
             <span class={classes!("chip", "conflicts", if conflicts > 0 { "refused" } else { "plain" })}>
                 if conflicts > 0 {
                     { counted(conflicts, "conflict") }

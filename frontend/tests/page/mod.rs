@@ -185,6 +185,29 @@ impl Page {
         settle().await;
     }
 
+    /// What the open dialog says.
+    pub fn dialog(&self) -> String {
+        self.find("dialog").unwrap_or_default()
+    }
+
+    /// Presses a button of the open dialog.
+    pub async fn press_in_dialog(&self, label: &str) {
+        let button = self.region(label);
+        button.unchecked_into::<HtmlElement>().click();
+        settle().await;
+    }
+
+    /// Types over a text field and leaves it.
+    pub async fn rename(&self, label: &str, text: &str) {
+        let input: HtmlInputElement = self.region(label).unchecked_into();
+        input.set_value(text);
+        let init = EventInit::new();
+        init.set_bubbles(true);
+        let event = Event::new_with_event_init_dict("change", &init).unwrap();
+        input.dispatch_event(&event).unwrap();
+        settle().await;
+    }
+
     pub async fn close_dialog(&self) {
         let close = self.region("Close");
         close.unchecked_into::<HtmlElement>().click();
