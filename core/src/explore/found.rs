@@ -131,7 +131,7 @@ impl<'a> Moment<'a> {
 
     /// The object as it is stored here; `None` if it is deleted.
     pub fn stored(&self) -> Option<&'a Arc<Value>> {
-        let known = self.search.pool.stored(self.node.state.server);
+        let known = self.search.memory.pool.stored(self.node.state.server);
         known.map(|known| &known.object)
     }
 
@@ -142,7 +142,7 @@ impl<'a> Moment<'a> {
         if actor.phase == Phase::Done {
             return None;
         }
-        let pool = &self.search.pool;
+        let pool = &self.search.memory.pool;
         let known = pool.objects.get(actor.copy? as usize)?;
         let stored = pool.stored(self.node.state.server);
         let version = known.object.resource_version();

@@ -6,6 +6,7 @@
 
 mod found;
 mod intent;
+mod memory;
 mod ready;
 mod replay;
 mod scenario;
@@ -16,6 +17,7 @@ mod way;
 
 pub use found::Moment;
 pub use intent::{Change, How, Intent};
+pub use memory::Memory;
 pub use ready::{Doing, READY, Ready};
 pub use replay::replayed;
 pub use scenario::{Ownership, Plan, Scenario};

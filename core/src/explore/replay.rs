@@ -1,14 +1,13 @@
 //! A history that the search found, done again in a world that people can step through.
 
-use std::sync::Arc;
-
 use super::{EdgeId, Intent, Move, Scenario, Search};
 use crate::sim::{Action, ActorId, Delete, Operation, RunTree};
 
 /// Does the steps of a path in a tree, which stands where the scenario begins, and then stands
 /// after the first `steps` of them. What was done in the tree before stays. If it had to be settled
-/// who owns what, that is a step too, and comes first. Steps inside the server are none: a request
-/// is one step, at the moment when it is answered.
+/// who owns what, that is a step too, and comes first; then those read who have the object from the
+/// beginning. Steps inside the server are none: a request is one step, at the moment when it is
+/// answered.
 pub fn replayed(search: &Search, path: &[EdgeId], steps: usize, mut tree: RunTree) -> RunTree {
     let scenario = search.scenario();
     if let Some(settling) = &scenario.settling {
@@ -60,11 +59,12 @@ pub fn replayed(search: &Search, path: &[EdgeId], steps: usize, mut tree: RunTre
 
 /// Gives those who do not read first what they work on.
 fn take_copies(scenario: &Scenario, tree: &mut RunTree) {
-    for (id, plan) in ActorId::ALL.into_iter().zip(&scenario.plans) {
-        if !plan.reads_first {
-            let copy = tree.world_mut().copy_mut(id);
-            copy.settle(Arc::clone(&scenario.object));
-            copy.edit(plan.intent.done_on(&scenario.object));
+    let plans = ActorId::ALL.into_iter().zip(&scenario.plans);
+    for (id, plan) in plans.filter(|(_, plan)| !plan.reads_first) {
+        if tree.world().copy(id).read() != Some(&scenario.object) {
+            tree.act_once(Operation::Act(id, Action::Get));
         }
+        let edited = plan.intent.done_on(&scenario.object);
+        tree.world_mut().copy_mut(id).edit(edited);
     }
 }

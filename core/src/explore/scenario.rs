@@ -191,7 +191,8 @@ impl Scenario {
         get_request(&self.path(), "")
     }
 
-    /// The request by which an actor does what it means to, on what it has read.
+    /// The request by which an actor does what it means to, on what it has read, and what it means
+    /// to change by it.
     pub(super) fn prepare(&self, plan: &Plan, read: &Arc<Value>) -> Option<Prepared> {
         if plan.intent == Intent::Delete {
             return Some(Prepared {
@@ -204,11 +205,8 @@ impl Scenario {
         let mut copy = WorkingCopy::default();
         copy.settle(Arc::clone(read));
         copy.edit(edited);
-        let write = plan.sends();
-        Some(Prepared {
-            request: write.request(&self.resource, &copy, &plan.manager)?,
-            edits,
-        })
+        let request = plan.sends().request(&self.resource, &copy, &plan.manager)?;
+        Some(Prepared { request, edits })
     }
 
     fn deletion(&self, plan: &Plan, read: &Value) -> Option<Request<Vec<u8>>> {

@@ -7,15 +7,13 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use http::Request;
-use serde_json::Value;
-
 use super::Tally;
-use super::scenario::{Plan, Prepared, Scenario};
-use super::state::{ObjectId, Phase, Pool, Progress, ServerId, State};
-use crate::client::{OnConflict, is_conflict};
+use super::memory::{Answer, Memory, RequestId};
+use super::scenario::{Plan, Scenario};
+use super::state::{ObjectId, Phase, Progress, ServerId, State};
+use crate::client::OnConflict;
 use crate::server::key_of;
-use crate::sim::verdict::{Accepted, Ledger};
+use crate::sim::verdict::{Accepted, Edit, Ledger};
 
 /// An index into the states of a search. The first is 0.
 pub type StateId = usize;
@@ -78,15 +76,8 @@ pub enum Status {
     TooManyStates,
 }
 
-#[derive(Clone, Debug)]
-struct Answer {
-    code: u16,
-    conflict: bool,
-    /// The server afterwards.
-    server: ServerId,
-    /// What a read showed.
-    shown: Option<ObjectId>,
-}
+/// A request that is made once, and what its actor means to change by it.
+type Prepared = (RequestId, Vec<Arc<Edit>>);
 
 #[derive(Clone, Debug)]
 pub(super) struct Node {
@@ -105,10 +96,11 @@ pub struct Search {
     scenario: Scenario,
     key: String,
     most_states: usize,
-    pub(super) pool: Pool,
+    pub(super) memory: Memory,
+    /// The request that reads the object.
+    reading: Option<RequestId>,
+    /// By actor and copy.
     prepared: HashMap<(usize, ObjectId), Option<Prepared>>,
-    /// By server, actor and copy; the actor's number does not matter for a read.
-    answers: HashMap<(ServerId, usize, Option<ObjectId>), Answer>,
     pub(super) nodes: Vec<Node>,
     known: HashMap<Box<[u32]>, StateId>,
     pub(super) edges: Vec<Edge>,
@@ -120,8 +112,14 @@ pub struct Search {
 impl Search {
     /// A search that keeps no more than so many states.
     pub fn new(scenario: Scenario, most_states: usize) -> Self {
+        Self::with_memory(scenario, most_states, Memory::default())
+    }
+
+    /// The same, with what another search remembers, which began with the same object.
+    pub fn with_memory(scenario: Scenario, most_states: usize, mut memory: Memory) -> Self {
         let key = key_of(&scenario.resource, &scenario.object);
-        let mut pool = Pool::default();
+        let reading = scenario.read().map(|request| memory.request(request));
+        let pool = &mut memory.pool;
         let server = pool.server(scenario.server.clone(), &key);
         let held = pool.object(&scenario.object);
         let actors = scenario.plans.iter().map(|plan| Progress {
@@ -150,9 +148,9 @@ impl Search {
             scenario,
             key,
             most_states,
-            pool,
+            memory,
+            reading,
             prepared: HashMap::new(),
-            answers: HashMap::new(),
             nodes,
             known,
             edges: Vec::new(),
@@ -199,7 +197,7 @@ impl Search {
             };
             ended = false;
             let edge_id = self.edges.len();
-            let fingerprint = self.pool.fingerprint(&next);
+            let fingerprint = self.memory.pool.fingerprint(&next);
             let to = *self.known.entry(fingerprint).or_insert_with(|| {
                 self.nodes.push(Node {
                     state: next,
@@ -268,7 +266,8 @@ impl Search {
             // `GuaranteedUpdate` of `k8s.io/apiserver/pkg/storage/etcd3/store.go`.
             Phase::InServer { seen, current } => {
                 let answer = self.write(seen, actor, progress.copy?)?;
-                let stored = |server: ServerId| self.pool.servers.get(server as usize)?.stored;
+                let stored =
+                    |server: ServerId| self.memory.pool.servers.get(server as usize)?.stored;
                 let unchanged = stored(seen) == stored(state.server);
                 let refused = answer.code >= 400;
                 // What came from the watch cache may be old, so nobody is refused for its sake.
@@ -308,8 +307,8 @@ impl Search {
         let plan = self.scenario.plans.get(actor)?;
         edge.code = answer.code;
         if answer.code < 400 {
-            let edits = self.prepared.get(&(actor, progress.copy?))?.as_ref()?;
-            let object = |server| self.pool.stored(server).map(|known| &*known.object);
+            let (_, edits) = self.prepared.get(&(actor, progress.copy?))?.as_ref()?;
+            let object = |server| self.memory.pool.stored(server).map(|known| &*known.object);
             let known = next.ledger.losses().len();
             let write = Accepted {
                 step: next
@@ -317,7 +316,7 @@ impl Search {
                     .iter()
                     .map(|actor| usize::from(actor.steps))
                     .sum(),
-                edits: &edits.edits,
+                edits,
                 before: object(next.server),
                 after: object(answer.server),
             };
@@ -347,47 +346,25 @@ impl Search {
     }
 
     fn read(&mut self, server: ServerId) -> Option<Answer> {
-        let place = (server, usize::MAX, None);
-        if let Some(answer) = self.answers.get(&place) {
-            return Some(answer.clone());
-        }
-        let request = self.scenario.read()?;
-        let answer = self.ask(server, request)?;
-        self.answers.insert(place, answer.clone());
-        Some(answer)
+        let request = self.reading?;
+        Some(self.memory.ask(server, request, &self.key))
     }
 
     fn write(&mut self, server: ServerId, actor: usize, copy: ObjectId) -> Option<Answer> {
-        let place = (server, actor, Some(copy));
-        if let Some(answer) = self.answers.get(&place) {
-            return Some(answer.clone());
-        }
         let plan: &Plan = self.scenario.plans.get(actor)?;
+        let memory = &mut self.memory;
         let prepared = self.prepared.entry((actor, copy)).or_insert_with(|| {
-            let read = &self.pool.objects.get(copy as usize)?.object;
-            self.scenario.prepare(plan, read)
+            let read = Arc::clone(&memory.pool.objects.get(copy as usize)?.object);
+            let prepared = self.scenario.prepare(plan, &read)?;
+            Some((memory.request(prepared.request), prepared.edits))
         });
-        let request = prepared.as_ref()?.request.clone();
-        let answer = self.ask(server, request)?;
-        self.answers.insert(place, answer.clone());
-        Some(answer)
+        let request = prepared.as_ref()?.0;
+        Some(self.memory.ask(server, request, &self.key))
     }
 
-    fn ask(&mut self, server: ServerId, request: Request<Vec<u8>>) -> Option<Answer> {
-        let read = request.method() == http::Method::GET;
-        let mut asked = self.pool.servers.get(server as usize)?.server.clone();
-        let response = asked.handle(request);
-        let code = response.status().as_u16();
-        let shown = (read && code < 400)
-            .then(|| serde_json::from_slice::<Value>(response.body()).ok())
-            .flatten()
-            .map(|object| self.pool.object(&Arc::new(object)));
-        Some(Answer {
-            code,
-            conflict: is_conflict(&response),
-            server: self.pool.server(asked, &self.key),
-            shown,
-        })
+    /// What was asked and answered so far.
+    pub fn memory(&self) -> &Memory {
+        &self.memory
     }
 
     /// What is searched.

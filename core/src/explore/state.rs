@@ -6,6 +6,8 @@
 //! that is stored; nor does `metadata.generation`, which follows from the rest.
 
 use std::collections::HashMap;
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -42,8 +44,8 @@ pub(super) struct Snapshot {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pool {
     pub(super) objects: Vec<Known>,
-    by_version: HashMap<(u32, String), ObjectId>,
-    contents: HashMap<String, u32>,
+    /// Those whose content has a hash.
+    contents: HashMap<u64, Vec<ObjectId>>,
     pub(super) servers: Vec<Snapshot>,
     by_store: HashMap<(Revision, Option<ObjectId>, u32), ServerId>,
     sources: Vec<Environment>,
@@ -52,23 +54,30 @@ pub(super) struct Pool {
 
 impl Pool {
     pub(super) fn object(&mut self, object: &Arc<Value>) -> ObjectId {
-        let mut bare = object.as_ref().clone();
-        let version = object.resource_version().to_owned();
-        bare.set_meta("resourceVersion", Value::Null);
-        bare.set_meta("generation", Value::Null);
-        let next = self.contents.len() as u32;
-        let content = *self.contents.entry(bare.to_string()).or_insert(next);
-        let objects = &mut self.objects;
-        *self
-            .by_version
-            .entry((content, version))
-            .or_insert_with(|| {
-                objects.push(Known {
-                    object: Arc::clone(object),
-                    content,
-                });
-                objects.len() as ObjectId - 1
-            })
+        let mut hasher = DefaultHasher::new();
+        content(object).for_each(|member| member.hash(&mut hasher));
+        let alike = self.contents.entry(hasher.finish()).or_default();
+        let version = object.resource_version();
+        let mut same = None;
+        for id in alike.iter() {
+            let Some(known) = self.objects.get(*id as usize) else {
+                continue;
+            };
+            if Arc::ptr_eq(&known.object, object) || content(&known.object).eq(content(object)) {
+                if known.object.resource_version() == version {
+                    return *id;
+                }
+                same = Some(known.content);
+            }
+        }
+        let id = self.objects.len() as ObjectId;
+        alike.push(id);
+        self.objects.push(Known {
+            object: Arc::clone(object),
+            // Its first object stands for what is the same but for the version.
+            content: same.unwrap_or(id),
+        });
+        id
     }
 
     pub(super) fn server(&mut self, server: ApiServer, key: &str) -> ServerId {
@@ -189,6 +198,17 @@ impl Pool {
         key.extend(kept.into_iter().flatten());
         key.into_boxed_slice()
     }
+}
+
+/// What an object says, but for which version it is: each member, and whether it is of metadata.
+fn content(object: &Value) -> impl Iterator<Item = (bool, &String, &Value)> {
+    let members = object.as_object().into_iter().flatten();
+    let members = members.filter(|(name, _)| *name != "metadata");
+    let metadata = object.metadata().into_iter().flatten();
+    let metadata = metadata.filter(|(name, _)| *name != "resourceVersion" && *name != "generation");
+    members
+        .map(|(name, value)| (false, name, value))
+        .chain(metadata.map(|(name, value)| (true, name, value)))
 }
 
 /// How far an actor is.

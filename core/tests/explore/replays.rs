@@ -2,6 +2,7 @@
 
 use optimist_core::client::Strategy;
 use optimist_core::explore::{Move, READY, Search, Way, replayed};
+use optimist_core::share::Session;
 use optimist_core::sim::verdict::Verdict;
 use optimist_core::sim::{Action, ActorId, NGINX, Operation, RunTree, World};
 use serde_json::Value;
@@ -28,7 +29,9 @@ fn content(object: Option<&Value>) -> Option<Value> {
 }
 
 fn assert_same(search: &Search, manifest: &str, name: &str) {
-    let settling = usize::from(search.scenario().settling.is_some());
+    let scenario = search.scenario();
+    let blind = scenario.plans.iter().filter(|plan| !plan.reads_first);
+    let before = usize::from(scenario.settling.is_some()) + blind.count();
     for end in search.ends() {
         let path = search.path_to(end.id);
         let mut tree = replayed(search, &path, path.len(), tree(manifest));
@@ -37,11 +40,11 @@ fn assert_same(search: &Search, manifest: &str, name: &str) {
             .filter(|edge| matches!(edge.what, Move::Read | Move::Write))
             .map(|edge| (ActorId::ALL[edge.actor], edge.code));
         let asked: Vec<_> = asked.collect();
-        assert_eq!(answers(&tree)[settling..], asked, "{name}");
+        assert_eq!(answers(&tree)[before..], asked, "{name}");
         let stored = tree.world().stored().map(|(_, object)| object.as_ref());
         let found = end.stored().map(|object| object.as_ref());
         assert_eq!(content(stored), content(found), "{name}");
-        assert_eq!(tree.position(), asked.len() + settling);
+        assert_eq!(tree.position(), asked.len() + before);
         assert!(tree.go(0));
         assert_eq!(tree.position(), 0);
     }
@@ -50,8 +53,11 @@ fn assert_same(search: &Search, manifest: &str, name: &str) {
 #[test]
 fn every_end_of_every_ready_pair_is_reached_again_with_the_same_answers() {
     for ready in READY {
-        for way in Way::all(3).into_iter().chain(Way::more(3)) {
-            for blind in [false, true] {
+        for (at, way) in Way::all(3).into_iter().chain(Way::more(3)).enumerate() {
+            for blind in [false, true]
+                .into_iter()
+                .filter(|blind| at % 4 == 0 || !blind)
+            {
                 let mut scenario = ready.scenario().unwrap();
                 for plan in &mut scenario.plans {
                     plan.reads_first = !blind;
@@ -91,4 +97,22 @@ fn it_stands_at_the_deciding_step_and_leaves_what_was_done_before() {
     assert_eq!(tree.position(), 3);
     assert_eq!(tree.line().len(), 5, "the last step is still to come");
     assert_eq!(tree.branches(0).len(), 2, "what was there is a branch");
+}
+
+#[test]
+fn a_link_carries_an_opened_history_whole() {
+    for ready in READY {
+        for way in Way::all(2) {
+            let scenario = ready.scenario().unwrap();
+            let scenario = scenario.in_ways(std::slice::from_ref(&way)).unwrap();
+            let search = searched(scenario);
+            let end = search.ends().last().unwrap();
+            let path = search.path_to(end.id);
+            let opened = replayed(&search, &path, 1, tree(ready.manifest));
+            let text = Session::of(&opened).to_text();
+            let again = Session::parse(&text).unwrap().replay().finish().unwrap();
+            assert_eq!(answers(&again), answers(&opened), "{}", way.name);
+            assert_eq!(again.position(), opened.position());
+        }
+    }
 }
