@@ -62,7 +62,8 @@ pub(crate) fn message(state: &State, event: &KeyboardEvent) -> Option<Msg> {
     let holder = holder(event);
     let key = event.key();
     if state.page != Page::Play {
-        return None;
+        let help = key == "?" && holder != Holder::Text;
+        return help.then_some(Msg::Dialog(Some(Dialog::Help)));
     }
     if event.ctrl_key() {
         return (key == "Enter" && holder != Holder::Text).then_some(Msg::Send(state.focus));

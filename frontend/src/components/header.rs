@@ -83,8 +83,15 @@ fn navigation(store: &Store) -> Html {
 fn explore(store: &Store) -> Html {
     if store.handover.kept.is_some() {
         return html! {
-            <button type="button" class="button to-explore" onclick={store.sends(Msg::Return)}>
-                { "Back to your session" }
+            <button
+                type="button"
+                class="button to-explore"
+                aria-label="Back to your session"
+                title="This history came from Explore. Yours is kept."
+                onclick={store.sends(Msg::Return)}
+            >
+                { icon(Icon::Back) }
+                <span>{ "Back to your session" }</span>
             </button>
         };
     }
@@ -98,6 +105,7 @@ fn explore(store: &Store) -> Html {
         <button
             type="button"
             class="button to-explore"
+            aria-label="Explore all 6 histories"
             disabled={!edited}
             {title}
             onclick={store.sends(Msg::Explore)}

@@ -139,7 +139,12 @@ fn picture(store: &Store, model: &Explored, search: &Rc<Search>, drawn: &Layout)
         <div class="picture" aria-hidden="true">
             <svg
                 viewBox={format!("0 0 {:.0} {:.0}", drawn.width, drawn.height)}
-                style={format!("max-width:{:.0}px", drawn.width)}
+                style={format!(
+                    "max-width:{:.0}px;font-size:{:.1}px",
+                    drawn.width,
+                    // Wide drawings are shown smaller.
+                    11.0 * (drawn.width / 640.0).clamp(1.0, 1.3)
+                )}
                 onpointerleave={on(model, |_: PointerEvent| Msg::Focus(None))}
             >
                 <g>{ for halo }</g>
@@ -175,7 +180,7 @@ fn line(
         edge.actor == 0
     };
     let (side, anchor) = if left { (-7.0, "end") } else { (7.0, "start") };
-    let at = if wrong { 0.62 } else { 0.42 };
+    let at = if wrong { 0.74 } else { 0.36 };
     let focus = Focus::Edge(id);
     html! {
         <g

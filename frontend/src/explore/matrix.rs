@@ -1,10 +1,13 @@
 //! The same edits in every way of writing: what became of them, counted.
 
-use optimist_core::sim::verdict::Verdict;
-use yew::{Event, Html, MouseEvent, classes, html};
+use std::rc::Rc;
 
+use optimist_core::sim::verdict::Verdict;
+use yew::{Html, MouseEvent, classes, html};
+
+use super::mixed::Mixed;
 use super::model::{Focus, Msg, Row, RowState};
-use super::{Explored, on, replay, setup, words};
+use super::{Explored, on, replay, words};
 use crate::state::Store;
 
 pub(super) fn matrix(store: &Store, model: &Explored) -> Html {
@@ -32,6 +35,14 @@ pub(super) fn matrix(store: &Store, model: &Explored) -> Html {
                 </thead>
                 <tbody>
                     { for (0..model.rows.len()).map(|at| row(store, model, at, left_out)) }
+                    <Mixed
+                        key="mixed"
+                        setup={model.setup.clone()}
+                        ways={Rc::clone(&model.ways)}
+                        chosen={model.chosen == model.mixed_row()}
+                        columns={if left_out { "6" } else { "5" }}
+                        dispatcher={model.dispatcher()}
+                    />
                 </tbody>
             </table>
             <ul class="legend" aria-label="Legend">
@@ -115,17 +126,17 @@ fn row(store: &Store, model: &Explored, at: usize, left_out: bool) -> Html {
     html! {
         <tr key={at} class={classes!(chosen.then_some("chosen"))}>
             <th scope="row" class="way">
-                if at == model.mixed_row() {
-                    { mixed(model, chosen) }
-                } else {
-                    <button
-                        type="button"
-                        aria-pressed={chosen.to_string()}
-                        onclick={on(model, move |_: MouseEvent| Msg::Choose(at))}
-                    >
-                        { model.ways.get(at).map_or("", |way| way.name) }
-                    </button>
-                }
+                <button
+                    type="button"
+                    aria-pressed={chosen.to_string()}
+                    onclick={on(model, move |_: MouseEvent| Msg::Choose(at))}
+                >
+                    { if at == model.mixed_row() {
+                        "Each in another way"
+                    } else {
+                        model.ways.get(at).map_or("", |way| way.name)
+                    } }
+                </button>
                 if let Some(note) = note {
                     <span class="note">{ note }</span>
                 }
@@ -138,61 +149,6 @@ fn row(store: &Store, model: &Explored, at: usize, left_out: bool) -> Html {
             { count(Verdict::Refused) }
             { count(Verdict::Lost) }
         </tr>
-    }
-}
-
-/// The row in which everybody writes in a way of their own.
-fn mixed(model: &Explored, chosen: bool) -> Html {
-    let at = model.mixed_row();
-    let choice = |actor: usize| {
-        let changed = |change: fn(&mut (usize, bool), Event)| {
-            let setup = model.setup.clone();
-            on(model, move |event: Event| {
-                let mut setup = setup.clone();
-                if let Some(place) = setup.mixed.get_mut(actor) {
-                    change(place, event);
-                }
-                Msg::Setup(setup)
-            })
-        };
-        let (way, reads_first) = model.setup.mixed.get(actor).copied().unwrap_or_default();
-        let letter = words::letter(actor);
-        html! {
-            <div class={classes!("mixed", words::slug(actor))}>
-                <b>{ letter }</b>
-                <select
-                    aria-label={format!("{letter} writes by")}
-                    onchange={changed(|place, event| {
-                        place.0 = setup::selected(&event).parse().unwrap_or(place.0);
-                    })}
-                >
-                    { for (0..model.ways.len()).map(|i| html! {
-                        <option value={i.to_string()} selected={way == i}>{ model.way_name(i) }</option>
-                    }) }
-                </select>
-                <label class="check">
-                    <input
-                        type="checkbox"
-                        aria-label={format!("{letter} reads first")}
-                        checked={reads_first}
-                        onchange={changed(|place, event| place.1 = setup::ticked(&event))}
-                    />
-                    <span>{ "reads first" }</span>
-                </label>
-            </div>
-        }
-    };
-    html! {
-        <>
-            <button
-                type="button"
-                aria-pressed={chosen.to_string()}
-                onclick={on(model, move |_: MouseEvent| Msg::Choose(at))}
-            >
-                { "Each in another way" }
-            </button>
-            { for (0..model.setup.actors).map(choice) }
-        </>
     }
 }
 

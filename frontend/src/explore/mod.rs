@@ -4,6 +4,7 @@ mod endings;
 mod layout;
 mod map;
 mod matrix;
+mod mixed;
 mod model;
 mod replay;
 mod run;

@@ -6,6 +6,7 @@ use optimist_core::explore::{EdgeId, READY, Scenario, Search, StateId, Tally, Wa
 use optimist_core::sim::verdict::Verdict;
 use yew::Reducible;
 
+use super::words;
 use crate::state::Asked;
 
 /// What is to be explored.
@@ -119,8 +120,12 @@ pub(super) enum Msg {
     Setup(Setup),
     Choose(usize),
     Focus(Option<Focus>),
-    Report(u32, usize, Row),
-    Ended(u32),
+    /// What some rows of a run came to.
+    Report {
+        run: u32,
+        rows: Vec<(usize, Row)>,
+        ended: bool,
+    },
     Cancel,
     Again,
 }
@@ -187,12 +192,8 @@ impl Model {
         names.collect::<Vec<_>>().join(" · ")
     }
 
-    pub(super) fn way_name(&self, way: usize) -> String {
-        let name = self.ways.get(way).map_or("", |way| way.name);
-        match name.strip_prefix("… + ") {
-            Some(rest) => format!("Update with resourceVersion + {rest}"),
-            None => name.to_owned(),
-        }
+    fn way_name(&self, way: usize) -> String {
+        self.ways.get(way).map_or_else(String::new, words::way)
     }
 
     /// What the actors mean to do.
@@ -250,13 +251,15 @@ impl Model {
                 self.focus = None;
             }
             Msg::Focus(focus) => self.focus = focus,
-            Msg::Report(run, at, row) => {
-                if let Some(place) = self.rows.get_mut(at).filter(|_| run == self.run) {
-                    *place = row;
+            Msg::Report { run, rows, ended } if run == self.run => {
+                for (at, row) in rows {
+                    if let Some(place) = self.rows.get_mut(at) {
+                        *place = row;
+                    }
                 }
+                self.running = !ended;
             }
-            Msg::Ended(run) if run == self.run => self.running = false,
-            Msg::Ended(_) => {}
+            Msg::Report { .. } => {}
             Msg::Cancel => {
                 self.running = false;
                 for row in &mut self.rows {

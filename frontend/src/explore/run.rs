@@ -5,14 +5,14 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use gloo_timers::callback::Timeout;
-use optimist_core::explore::{Plan, READY, Scenario, Search, Status, Way};
+use optimist_core::explore::{Memory, Plan, READY, Scenario, Search, Status, Way};
 
 use super::model::{Model, Msg, Row, RowState, Stop, Subject};
 use crate::browser;
 
 /// How long a slice takes, in milliseconds. Much less than what a page may be away for: the state
 /// that is begun last may take as long again.
-const SLICE: f64 = 14.0;
+const SLICE: f64 = 18.0;
 /// How long one row may take.
 const LONGEST: f64 = 10_000.0;
 /// How many states one row may have; each takes about half a kilobyte.
@@ -30,6 +30,8 @@ struct Job {
 struct Work {
     run: u32,
     base: Option<Scenario>,
+    /// What the rows before have asked the server.
+    memory: Memory,
     model: Rc<Model>,
     jobs: VecDeque<Job>,
     tell: Tell,
@@ -69,6 +71,7 @@ impl Run {
         let work = Rc::new(RefCell::new(Work {
             run: model.run,
             base: None,
+            memory: Memory::default(),
             model,
             jobs,
             tell,
@@ -93,12 +96,13 @@ impl Work {
     /// Works for a while. `false` when there is nothing left.
     fn slice(&mut self) -> bool {
         let begin = browser::now();
+        let mut reports = Vec::new();
         while let Some(mut job) = self.jobs.pop_front() {
             let start = browser::now();
             let row = self.work_on(&mut job, begin);
             job.taken += browser::now() - start;
             let finished = !matches!(row.state, RowState::Running);
-            (self.tell)(Msg::Report(self.run, job.row, row));
+            reports.push((job.row, row));
             if !finished {
                 self.jobs.push_front(job);
             }
@@ -106,17 +110,23 @@ impl Work {
                 break;
             }
         }
-        if self.jobs.is_empty() {
-            (self.tell)(Msg::Ended(self.run));
-        }
-        !self.jobs.is_empty()
+        let ended = self.jobs.is_empty();
+        (self.tell)(Msg::Report {
+            run: self.run,
+            rows: reports,
+            ended,
+        });
+        !ended
     }
 
     fn work_on(&mut self, job: &mut Job, begin: f64) -> Row {
         let mut search = match job.search.take() {
             Some(search) => search,
             None => match self.scenario(job.row) {
-                Ok(scenario) => Search::new(scenario, MOST_STATES),
+                Ok(scenario) => {
+                    let memory = std::mem::take(&mut self.memory);
+                    Search::with_memory(scenario, MOST_STATES, memory)
+                }
                 Err(why) => {
                     return Row {
                         state: RowState::Impossible(why),
@@ -131,6 +141,9 @@ impl Work {
             status = search.advance(1);
         }
         let (tally, states) = (search.tally(), search.states());
+        if status != Status::Running {
+            self.memory = search.memory().clone();
+        }
         let state = match status {
             Status::Done => RowState::Done(Rc::new(search)),
             Status::TooManyStates => RowState::Stopped(Stop::States, Rc::new(search)),

@@ -74,7 +74,7 @@ pub(super) fn setup(model: &Explored) -> Html {
                 </select>
             </label>
             <label class="field">
-                <span>{ "Tries, where somebody tries again" }</span>
+                <span>{ "Tries on conflict" }</span>
                 <select aria-label="Tries" onchange={with_tries}>
                     { for (2..=6u8).map(|tries| html! {
                         <option value={tries.to_string()} selected={setup.tries == tries}>{ tries }</option>

@@ -2,7 +2,7 @@
 
 use optimist_core::apply::{Path, PathElement};
 use optimist_core::client::Strategy;
-use optimist_core::explore::{Edge, EdgeId, Effect, Intent, Move, Search, StateId, Tally};
+use optimist_core::explore::{Edge, EdgeId, Effect, Intent, Move, Search, StateId, Tally, Way};
 use optimist_core::sim::verdict::{Edit, Loss, Verdict};
 use serde_json::Value;
 
@@ -25,6 +25,14 @@ pub(super) fn tone(verdict: Verdict) -> &'static str {
         Verdict::LeftOut => "left-out",
         Verdict::Refused => "refused",
         Verdict::Lost => "lost",
+    }
+}
+
+/// What a way of writing is called by itself.
+pub(super) fn way(way: &Way) -> String {
+    match way.name.strip_prefix("… + ") {
+        Some(rest) => format!("Update with resourceVersion + {rest}"),
+        None => way.name.to_owned(),
     }
 }
 
@@ -194,12 +202,11 @@ pub(super) fn step(search: &Search, edge: &Edge) -> String {
     }
 }
 
-/// The same where there is little room.
+/// The same where there is little room; of a step inside a request only what the server does.
 pub(super) fn label(search: &Search, edge: &Edge) -> String {
-    let verb = verb(search, edge.actor);
     match edge.what {
-        Move::ServerReads => format!("{verb} reads"),
-        Move::ServerReadsAgain => "reads again".to_owned(),
+        Move::ServerReads => "reads".to_owned(),
+        Move::ServerReadsAgain => "again".to_owned(),
         Move::Write if search.scenario().micro_steps && edge.code < 400 => "puts".to_owned(),
         _ => step(search, edge),
     }

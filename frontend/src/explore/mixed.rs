@@ -1,0 +1,71 @@
+//! In which way each actor writes, for the row in which they differ.
+
+use std::rc::Rc;
+
+use optimist_core::explore::Way;
+use yew::{Callback, Event, Html, Properties, UseReducerDispatcher, classes, component, html};
+
+use super::model::{Model, Msg, Setup};
+use super::{setup, words};
+
+/// What it depends on; searches go on beside it without drawing it again.
+#[derive(Clone, PartialEq, Properties)]
+pub(super) struct MixedProps {
+    pub(super) setup: Setup,
+    pub(super) ways: Rc<Vec<Way>>,
+    /// Whether the row is the chosen one.
+    pub(super) chosen: bool,
+    /// How many columns the table has.
+    pub(super) columns: &'static str,
+    pub(super) dispatcher: UseReducerDispatcher<Model>,
+}
+
+/// A row with a choice per actor.
+#[component]
+pub(super) fn Mixed(props: &MixedProps) -> Html {
+    html! {
+        <tr class={classes!("ways", props.chosen.then_some("chosen"))}>
+            <td colspan={props.columns}>
+                { for (0..props.setup.actors).map(|actor| choice(props, actor)) }
+            </td>
+        </tr>
+    }
+}
+
+fn choice(props: &MixedProps, actor: usize) -> Html {
+    let changed = |change: fn(&mut (usize, bool), Event)| {
+        let (setup, dispatcher) = (props.setup.clone(), props.dispatcher.clone());
+        Callback::from(move |event: Event| {
+            let mut setup = setup.clone();
+            if let Some(place) = setup.mixed.get_mut(actor) {
+                change(place, event);
+            }
+            dispatcher.dispatch(Msg::Setup(setup));
+        })
+    };
+    let (way, reads_first) = props.setup.mixed.get(actor).copied().unwrap_or_default();
+    let letter = words::letter(actor);
+    let choose = changed(|place, event| {
+        place.0 = setup::selected(&event).parse().unwrap_or(place.0);
+    });
+    let tick = changed(|place, event| place.1 = setup::ticked(&event));
+    html! {
+        <div class={classes!("mixed", words::slug(actor))}>
+            <b>{ letter }</b>
+            <select aria-label={format!("{letter} writes by")} onchange={choose}>
+                { for props.ways.iter().enumerate().map(|(i, known)| html! {
+                    <option value={i.to_string()} selected={way == i}>{ words::way(known) }</option>
+                }) }
+            </select>
+            <label class="check">
+                <input
+                    type="checkbox"
+                    aria-label={format!("{letter} reads first")}
+                    checked={reads_first}
+                    onchange={tick}
+                />
+                <span>{ "reads first" }</span>
+            </label>
+        </div>
+    }
+}
