@@ -123,3 +123,31 @@ fn a_visitor_makes_the_409_by_hand_on_a_wide_page_and_on_a_phone() {
         .collect();
     assert!(severe.is_empty(), "the console complains: {severe:?}");
 }
+
+#[test]
+#[ignore = "needs the release site: cargo xtask test page"]
+fn every_history_of_two_edits_is_counted_and_opens_in_play_and_a_phone_has_room_for_it() {
+    const DONE: &str = "return document.querySelector('.matrix') &&
+        !document.querySelector('.progress')";
+    const OUT: &str = "return [...document.querySelectorAll('.explore *')]
+        .filter(part => !part.closest('svg, .unseen, thead'))
+        .filter(part => part.getBoundingClientRect().right > innerWidth + 1)
+        .map(part => part.className).join('; ')";
+    const COUNTS: &str = "return [...document.querySelectorAll('.matrix tr')]
+        .find(row => row.textContent.startsWith('Update, no')).innerText.match(/\\d+/g)";
+    let site = Site::serve(&dist());
+    let browser = Browser::start();
+    let address = format!("{}#/explore", site.url());
+    for (width, height) in [(1440, 900), (1024, 768), (390, 844)] {
+        browser.resize(width, height);
+        browser.go(&site.url());
+        browser.go(&address);
+        browser.wait("the matrix", DONE, &[]);
+        let counts = browser.run(COUNTS, &[]);
+        assert_eq!(counts, serde_json::json!(["2", "0", "4"]), "at {width}");
+        assert_eq!(browser.run(OUT, &[]), "", "sticks out at {width}");
+        press(&browser, "Outcomes", "4 of 6 lose an update");
+        let position = "return document.querySelector('.position')?.textContent";
+        assert_eq!(browser.wait("the history", position, &[]), "step 4 / 4");
+    }
+}

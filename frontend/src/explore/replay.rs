@@ -27,14 +27,21 @@ fn open(
             PlayMsg::Enter(Rc::new(tree))
         }
         Subject::Editors(asked, _) => {
-            let same = store.session == asked.session;
-            let mut tree = if same { &*store.tree } else { &*asked.tree }.clone();
-            tree.go(asked.node);
-            let tree = Rc::new(replayed(search, path, steps, tree));
-            if same {
-                PlayMsg::Branch(tree)
+            let mut tree = (*store.tree).clone();
+            // It may be another session by now, or that history may be deleted.
+            let branch = store.session == asked.session && tree.go(asked.node);
+            if !branch {
+                tree = (*asked.tree).clone();
+                tree.go(asked.node);
+            }
+            let mut tree = replayed(search, path, steps, tree);
+            if let Some(end) = tree.line().last() {
+                tree.set_name(*end, &model.name(model.chosen));
+            }
+            if branch {
+                PlayMsg::Branch(Rc::new(tree))
             } else {
-                PlayMsg::Enter(tree)
+                PlayMsg::Enter(Rc::new(tree))
             }
         }
     };
