@@ -246,6 +246,7 @@ fn page_tests(workspace: &Workspace, counted: &mut Counted) -> Outcome<()> {
     let browser = browser::find_or_install(workspace)?;
     let mut command = workspace.cargo();
     browser.tell(&mut command);
+    command.env("OPTIMIST_AXE", tools::axe(workspace)?);
     if !site::profile_fits(workspace)? {
         command.env("OPTIMIST_PROFILE_OF_ANOTHER_COMPILER", "1");
     }
@@ -254,6 +255,7 @@ fn page_tests(workspace: &Workspace, counted: &mut Counted) -> Outcome<()> {
     command
         .env("OPTIMIST_DIST", workspace.dist())
         .args(["test", "--workspace", "--exclude", FRONTEND])
-        .args(["--test", "page", "--", "--include-ignored"]);
+        .args(["--test", "page", "--test", "accessible"])
+        .args(["--", "--include-ignored"]);
     progress::stream_tests("page tests", &mut command, "cargo xtask test page", counted)
 }

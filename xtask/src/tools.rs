@@ -14,6 +14,7 @@ const TRUNK: &str = "0.21.14";
 /// As in Trunk.toml, which makes Trunk insist on it.
 const BINARYEN: &str = "132";
 /// The npm package of that.
+const AXE: &str = "4.14.1";
 const BINARYEN_PACKAGE: &str = "132.0.0";
 
 /// A compiler for the browser together with the tools around it.
@@ -126,36 +127,59 @@ fn wasm_opt(workspace: &Workspace) -> Outcome<Option<PathBuf>> {
     }
     let package = format!("binaryen@{BINARYEN_PACKAGE}");
     let remedy = format!("install Node.js with npm, or binaryen {BINARYEN}, and run this again");
+    npm_install(workspace, ("wasm-opt", &package), &folder, &remedy)?;
+    if has(&programs, &["wasm-opt"]) {
+        Ok(Some(programs))
+    } else {
+        Err(Failure::new(format!("{package} has no wasm-opt"), remedy))
+    }
+}
+
+/// The script that finds what keeps people from using a page (axe-core).
+pub fn axe(workspace: &Workspace) -> Outcome<PathBuf> {
+    let folder = workspace.tool("axe-core", AXE);
+    let script = folder.join("node_modules/axe-core/axe.min.js");
+    if !script.is_file() {
+        let package = format!("axe-core@{AXE}");
+        let remedy = "install Node.js with npm, and run this again";
+        npm_install(workspace, ("the page tests", &package), &folder, remedy)?;
+    }
+    Ok(script)
+}
+
+/// Brings a package of npm into a folder, and npm itself where that is missing.
+fn npm_install(
+    workspace: &Workspace,
+    (who, package): (&str, &str),
+    folder: &Path,
+    remedy: &str,
+) -> Outcome<()> {
     for program in ["node", "npm"] {
         if system::on_path(program).is_some() {
             continue;
         }
         if !system::is_debian() {
             return Err(Failure::new(
-                format!("wasm-opt is missing, and so is {program}, which would bring it"),
+                format!("{package} is missing, and so is {program}, which would bring it"),
                 remedy,
             ));
         }
         // One after the other: some builds of nodejs bring npm along, and refuse a second.
         let debian = if program == "node" { "nodejs" } else { "npm" };
-        system::install(workspace, "wasm-opt needs Node.js", &[debian])?;
+        let why = format!("{who} needs Node.js");
+        system::install(workspace, &why, &[debian])?;
     }
-    let npm = system::on_path("npm").ok_or_else(|| Failure::new("npm is missing", &*remedy))?;
+    let npm = system::on_path("npm").ok_or_else(|| Failure::new("npm is missing", remedy))?;
     progress::quiet(
-        &format!("npm install {package} (wasm-opt)"),
+        &format!("npm install {package} (for {who})"),
         workspace
             .command(npm)
             .args(["install", "--no-audit", "--no-fund", "--prefix"])
-            .arg(&folder)
-            .arg(&package),
+            .arg(folder)
+            .arg(package),
         &workspace.log("npm"),
-        &remedy,
-    )?;
-    if has(&programs, &["wasm-opt"]) {
-        Ok(Some(programs))
-    } else {
-        Err(Failure::new(format!("{package} has no wasm-opt"), remedy))
-    }
+        remedy,
+    )
 }
 
 /// A tool that cargo builds.

@@ -34,6 +34,7 @@ pub(crate) fn header(store: &Store) -> Html {
                 <button
                     type="button"
                     class="button load"
+                    aria-label="Load manifest"
                     onclick={store.sends(Msg::Dialog(Some(Dialog::Load)))}
                 >
                     { icon(Icon::Load) }

@@ -118,10 +118,10 @@ pub(crate) fn StepRow(props: &StepRowProps) -> Html {
             <button
                 type="button"
                 class="step-button"
-                aria-label={props.sentence.clone()}
                 aria-current={(props.phase == Phase::Current).then_some("step")}
                 onclick={go(node)}
             >
+                <span class="unseen">{ format!("{} ", props.sentence) }</span>
                 <span class="half">
                     <span class="ask">{ props.headline.clone() }</span>
                     if props.outcome != Outcome::Done {

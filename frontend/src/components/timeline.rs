@@ -31,7 +31,7 @@ pub(crate) fn timeline(store: &Store) -> Html {
                     <button
                         type="button"
                         class="pill plain"
-                        aria-label={format!("Start: version {first} is stored")}
+                        aria-label={format!("Start: rv {first} is stored")}
                         aria-current={start.then_some("step")}
                         onclick={store.sends(Msg::First)}
                     >

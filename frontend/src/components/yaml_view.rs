@@ -254,7 +254,10 @@ fn tools(props: &YamlView<'_>, line: &Line) -> Html {
     let grows = line.below > 0 || line.value.as_ref().is_some_and(|token| !token.scalar);
     let item = line.items.last().filter(|item| **item != line.pointer);
     let remove = |pointer: &str, word: &'static str| {
-        let place = dotted(pointer);
+        let place = match word {
+            "×" => dotted(pointer),
+            _ => format!("item {}", dotted(pointer)),
+        };
         html! {
             <button
                 type="button"
@@ -314,7 +317,7 @@ fn add(props: &YamlView<'_>, editor: ActorId, pointer: &str, word: &'static str)
             class="tool"
             id={format!("{}{pointer}+", props.id)}
             tabindex={if pointer.is_empty() { "0" } else { "-1" }}
-            aria-label={format!("Add to {place}")}
+            aria-label={if pointer.is_empty() { word.to_owned() } else { format!("Add to {place}") }}
             title={format!("Add to {place}")}
             onclick={props.store.sends(start)}
         >

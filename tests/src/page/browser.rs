@@ -97,6 +97,14 @@ impl Browser {
         self.post("/goog/cdp/execute", &command);
     }
 
+    /// Says what the system of the visitor prefers: dark or light.
+    pub fn prefer(&self, dark: bool) {
+        let scheme = if dark { "dark" } else { "light" };
+        let features = json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
+        let command = json!({"cmd": "Emulation.setEmulatedMedia", "params": features});
+        self.post("/goog/cdp/execute", &command);
+    }
+
     /// What a script returns.
     pub fn run(&self, script: &str, arguments: &[Value]) -> Value {
         self.post(
