@@ -5,15 +5,16 @@ use gloo_timers::callback::Interval;
 use optimist_core::sim::ActorId;
 use wasm_bindgen::JsCast;
 use web_sys::KeyboardEvent;
-use yew::{Html, component, html, use_effect_with, use_reducer};
+use yew::{Html, classes, component, html, use_effect_with, use_reducer};
 
 use crate::browser;
 use crate::components::{
     branches_dialog, caption, editor_card, header, help_dialog, inspector, lane_tabs, load_dialog,
-    server_card, timeline, transport,
+    server_card, share_dialog, timeline, transport,
 };
 use crate::explore::Explore;
 use crate::keyboard;
+use crate::learn::Lessons;
 use crate::state::{Dialog, Lane, Msg, Page, State, Store, Theme};
 use crate::words;
 
@@ -56,9 +57,7 @@ pub fn App() -> Html {
         use_effect_with((), move |()| {
             let listener = browser::window().map(|window| {
                 EventListener::new(&window, "hashchange", move |_| {
-                    if let Some(page) = Page::of_fragment(&browser::fragment()) {
-                        dispatcher.dispatch(Msg::Page(page));
-                    }
+                    dispatcher.dispatch(Msg::Address(browser::fragment()));
                 })
             });
             move || drop(listener)
@@ -72,6 +71,20 @@ pub fn App() -> Html {
             move || drop(ticks)
         });
     }
+    {
+        let dispatcher = store.dispatcher();
+        use_effect_with(store.is_working(), move |working| {
+            let slices = working.then(|| Interval::new(1, move || dispatcher.dispatch(Msg::Work)));
+            move || drop(slices)
+        });
+    }
+    use_effect_with((), |()| {
+        let root = browser::document().and_then(|document| document.document_element());
+        if let Some(root) = root.filter(|_| browser::is_embedded()) {
+            // Only an invalid attribute name could fail here.
+            let _ = root.set_attribute("data-embed", "");
+        }
+    });
     use_effect_with(store.theme, |theme| {
         let root = browser::document().and_then(|document| document.document_element());
         if let Some(root) = root {
@@ -103,16 +116,22 @@ pub fn App() -> Html {
     html! {
         <>
             if store.page == Page::Play {
-                { play(&store) }
+                { stage(&store, caption(&store)) }
             }
             if store.handover.opened {
                 <Explore store={store.clone()} />
+            }
+            if store.page == Page::Learn {
+                <Lessons store={store.clone()} />
             }
             if store.dialog == Some(Dialog::Load) {
                 { load_dialog(&store) }
             }
             if store.dialog == Some(Dialog::Branches) {
                 { branches_dialog(&store) }
+            }
+            if store.dialog == Some(Dialog::Share) {
+                { share_dialog(&store) }
             }
             if store.dialog == Some(Dialog::Help) {
                 { help_dialog(&store) }
@@ -121,13 +140,18 @@ pub fn App() -> Html {
     }
 }
 
-fn play(store: &Store) -> Html {
+/// The actors, the server and what happened, beside what is told of it.
+pub(crate) fn stage(store: &Store, told: Html) -> Html {
     html! {
         <>
             <a class="skip" href="#history">{ "Skip to what happened" }</a>
-            <div class="page" data-lane={store.lane.slug()}>
+            <div
+                class={classes!("page", store.learn.is_on_stage().then_some("learning"))}
+                data-lane={store.lane.slug()}
+                data-teaching={store.learn.teaching.then_some("true")}
+            >
                 { header(store) }
-                { caption(store) }
+                { told }
                 <main class="stage">
                     { lane_tabs(store) }
                     <div class="cards">

@@ -1,7 +1,10 @@
 //! The few things that are asked of the browser directly.
 
 use wasm_bindgen::JsCast;
-use web_sys::{Document, Element, HtmlElement, MouseEvent, PointerEvent, Storage, Window};
+use wasm_bindgen_futures::JsFuture;
+use web_sys::{
+    Document, Element, HtmlElement, MouseEvent, PointerEvent, Response, Storage, Window,
+};
 
 pub(crate) fn window() -> Option<Window> {
     web_sys::window()
@@ -40,6 +43,43 @@ pub(crate) fn is_touch(event: &MouseEvent) -> bool {
     event
         .dyn_ref::<PointerEvent>()
         .is_some_and(|event| event.pointer_type() == "touch")
+}
+
+/// The address of this page, without its fragment.
+pub(crate) fn address() -> String {
+    let address = window().and_then(|window| window.location().href().ok());
+    let address = address.unwrap_or_default();
+    address.split('#').next().unwrap_or_default().to_owned()
+}
+
+/// Whether the page stands in another one (`?embed`).
+pub(crate) fn is_embedded() -> bool {
+    let query = window().and_then(|window| window.location().search().ok());
+    let query = query.unwrap_or_default();
+    query
+        .trim_start_matches('?')
+        .split('&')
+        .any(|pair| pair == "embed" || pair == "embed=")
+}
+
+/// The text of a file beside the page.
+///
+/// # Errors
+/// Why it did not come.
+pub(crate) async fn fetched(file: &str) -> Result<String, String> {
+    let told = || format!("{file} could not be loaded.");
+    let window = window().ok_or_else(told)?;
+    let response = JsFuture::from(window.fetch_with_str(file)).await;
+    let response: Response = response
+        .ok()
+        .and_then(|it| it.dyn_into().ok())
+        .ok_or_else(told)?;
+    if !response.ok() {
+        return Err(told());
+    }
+    let text = response.text().map_err(|_| told())?;
+    let text = JsFuture::from(text).await.map_err(|_| told())?;
+    text.as_string().ok_or_else(told)
 }
 
 /// Moves the keyboard to an element, if it is there.

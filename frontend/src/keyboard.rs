@@ -5,7 +5,7 @@ use wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlInputElement, KeyboardEvent};
 
 use crate::browser;
-use crate::state::{Dialog, Lane, Msg, Page, State};
+use crate::state::{Dialog, Lane, LearnMsg, Msg, Page, State};
 
 /// The keys and what they do, as the help lists them.
 pub(crate) const KEYS: [(&str, &str); 8] = [
@@ -17,6 +17,17 @@ pub(crate) const KEYS: [(&str, &str); 8] = [
     ("Ctrl Enter", "Send, from anywhere"),
     ("Esc", "cancel typing, close a dialog"),
     ("?", "this list"),
+];
+
+/// The keys of a lesson.
+pub(crate) const LESSON_KEYS: [(&str, &str); 7] = [
+    ("n p", "next step of the lesson, the one before"),
+    ("1 2 3", "predict"),
+    ("l", "back to the lesson, from wherever you tried something"),
+    ("h s", "a hint; show a way to do the task"),
+    ("o", "try every order of a challenge"),
+    ("t", "teach: large, and the arrows turn the lesson"),
+    ("PageDown", "next as well, for a presenter"),
 ];
 
 /// What has the keyboard, as far as keys mean something to it already.
@@ -61,7 +72,7 @@ pub(crate) fn message(state: &State, event: &KeyboardEvent) -> Option<Msg> {
     }
     let holder = holder(event);
     let key = event.key();
-    if state.page != Page::Play {
+    if state.page != Page::Play && !state.learn.is_on_stage() {
         let help = key == "?" && holder != Holder::Text;
         return help.then_some(Msg::Dialog(Some(Dialog::Help)));
     }
@@ -70,6 +81,9 @@ pub(crate) fn message(state: &State, event: &KeyboardEvent) -> Option<Msg> {
     }
     if holder == Holder::Text {
         return None;
+    }
+    if let Some(msg) = learning(state, holder, &key) {
+        return Some(msg);
     }
     let arrows = holder != Holder::Arrows;
     match key.as_str() {
@@ -86,6 +100,33 @@ pub(crate) fn message(state: &State, event: &KeyboardEvent) -> Option<Msg> {
         "?" => Some(Msg::Dialog(Some(Dialog::Help))),
         _ => None,
     }
+}
+
+/// What a key asks of a lesson. While teaching, the arrows turn its pages.
+fn learning(state: &State, holder: Holder, key: &str) -> Option<Msg> {
+    if !state.learn.is_on_stage() {
+        return None;
+    }
+    let teaching = state.learn.teaching && holder != Holder::Arrows;
+    Some(Msg::Learn(match key {
+        "n" | "N" | "PageDown" => LearnMsg::Forward,
+        "p" | "P" | "PageUp" => LearnMsg::Back,
+        "ArrowRight" if teaching => LearnMsg::Forward,
+        " " if teaching && holder == Holder::Page => LearnMsg::Forward,
+        "ArrowLeft" if teaching => LearnMsg::Back,
+        "l" | "L" => LearnMsg::Resume,
+        "t" | "T" => LearnMsg::Teach,
+        "h" | "H" => LearnMsg::Hint,
+        "s" | "S" => LearnMsg::Solve,
+        "o" | "O" => LearnMsg::Search,
+        key => {
+            let number: usize = key.parse().ok()?;
+            let course = state.learn.course.as_ref()?;
+            let prediction = course.walk.step().prediction.as_ref()?;
+            let choice = number.checked_sub(1)?;
+            (choice < prediction.choices.len()).then_some(LearnMsg::Predict(choice))?
+        }
+    }))
 }
 
 fn work_as(editor: ActorId) -> Msg {

@@ -8,6 +8,7 @@ mod browser;
 mod components;
 mod explore;
 mod keyboard;
+mod learn;
 mod panic;
 mod rest;
 mod state;

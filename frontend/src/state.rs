@@ -1,7 +1,9 @@
 //! The only state of the page: the run tree and what is open, chosen or being typed.
 
 mod handover;
+pub(crate) mod learn;
 mod page;
+pub(crate) mod share;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -16,7 +18,9 @@ use optimist_core::sim::{
 use yew::{Callback, Reducible, UseReducerHandle};
 
 pub(crate) use self::handover::{Asked, Handover, both_edited};
+pub(crate) use self::learn::{Course, Learn, LearnMsg};
 pub(crate) use self::page::Page;
+use self::share::Opening;
 use crate::browser;
 use crate::components::fold::{folded_at_first, visible_lines};
 
@@ -75,6 +79,7 @@ pub(crate) enum InspectorTab {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Dialog {
     Load,
+    Share,
     Help,
     Branches,
 }
@@ -137,6 +142,8 @@ pub(crate) struct State {
     /// The way in that is open.
     pub(crate) page: Page,
     pub(crate) handover: Handover,
+    pub(crate) learn: Learn,
+    pub(crate) opening: Opening,
     pub(crate) tree: Rc<RunTree>,
     /// Counts loads: a node's id says nothing in another session.
     pub(crate) session: u32,
@@ -179,7 +186,8 @@ impl PartialEq for State {
 /// What people do.
 #[derive(Clone, Debug)]
 pub(crate) enum Msg {
-    Page(Page),
+    /// The address says so.
+    Address(String),
     /// Takes the edits to Explore.
     Explore,
     /// Shows another history; what was there is kept.
@@ -188,6 +196,11 @@ pub(crate) enum Msg {
     Branch(Rc<RunTree>),
     /// Goes back to what was kept.
     Return,
+    Learn(LearnMsg),
+    /// Opens a session from its text.
+    OpenSession(String),
+    /// Goes on with what takes long.
+    Work,
     Get(ActorId),
     Send(ActorId),
     Delete(ActorId),
@@ -249,14 +262,14 @@ impl State {
             Some("dark") => Theme::Dark,
             _ => Theme::System,
         };
-        let page = Page::of_fragment(&browser::fragment()).unwrap_or(Page::Play);
-        Self {
+        let fragment = browser::fragment();
+        let page = Page::of_fragment(&fragment).unwrap_or(Page::Play);
+        let mut opened = Self {
             change: 0,
             page,
-            handover: Handover {
-                opened: page == Page::Explore,
-                ..Handover::default()
-            },
+            handover: Handover::default(),
+            learn: Learn::default(),
+            opening: Opening::default(),
             tree: Rc::new(RunTree::new(world)),
             session: 0,
             focus: ActorId::A,
@@ -277,7 +290,9 @@ impl State {
             loaded: None,
             playing: false,
             theme,
-        }
+        };
+        opened.apply(Msg::Address(fragment));
+        opened
     }
 
     pub(crate) fn world(&self) -> &World {
@@ -308,6 +323,11 @@ impl State {
         (first, second)
     }
 
+    /// Whether something takes long and goes on a slice at a time.
+    pub(crate) fn is_working(&self) -> bool {
+        self.learn.is_searching() || self.opening.progress().is_some()
+    }
+
     /// What an actor is called.
     pub(crate) fn name(&self, actor: ActorId) -> &str {
         &self.world().actor(actor).name
@@ -320,10 +340,23 @@ impl State {
 
     fn apply(&mut self, msg: Msg) {
         match msg {
-            Msg::Page(page) => {
-                self.page = page;
-                self.handover.opened |= page == Page::Explore;
-                self.playing = false;
+            Msg::Address(fragment) => {
+                if let Some(page) = Page::of_fragment(&fragment) {
+                    self.page = page;
+                    self.handover.opened |= page == Page::Explore;
+                    self.playing = false;
+                    self.set_stage();
+                    self.want_lesson(&fragment);
+                }
+                if let Some(text) = share::carried(&fragment) {
+                    self.open_session(text);
+                }
+            }
+            Msg::Learn(msg) => self.learn(msg),
+            Msg::OpenSession(text) => self.open_session(&text),
+            Msg::Work => {
+                self.open_further();
+                self.search();
             }
             Msg::Explore => {
                 let count = self.handover.asked.as_ref().map_or(0, |asked| asked.count);
@@ -470,6 +503,7 @@ impl State {
             Msg::Sheet(up) => self.sheet = up,
             Msg::Dialog(dialog) => {
                 self.dialog = dialog;
+                self.opening.problem = None;
                 self.draft.problem = None;
             }
             Msg::Draft(text) => {
@@ -645,6 +679,7 @@ impl State {
         self.draft = Draft::default();
     }
 
+    /// Shows another tree.
     fn enter(&mut self, tree: Rc<RunTree>) {
         self.tree = tree;
         self.session += 1;
@@ -672,6 +707,7 @@ impl Reducible for State {
         let mut next = (*self).clone();
         next.change += 1;
         next.apply(msg);
+        next.note_lesson(&self.tree);
         Rc::new(next)
     }
 }

@@ -41,6 +41,16 @@ pub(crate) fn header(store: &Store) -> Html {
                     <span>{ "Load manifest" }</span>
                 </button>
             }
+            if store.page == Page::Play || store.learn.is_on_stage() {
+                <button
+                    type="button"
+                    class="button share-button"
+                    onclick={store.sends(Msg::Dialog(Some(Dialog::Share)))}
+                >
+                    { icon(Icon::Share) }
+                    <span>{ "Share" }</span>
+                </button>
+            }
             <button
                 type="button"
                 class="icon-button"

@@ -3,7 +3,7 @@
 use yew::{Html, html};
 
 use super::dialog::Modal;
-use crate::keyboard::KEYS;
+use crate::keyboard::{KEYS, LESSON_KEYS};
 use crate::state::Store;
 
 pub(crate) fn help_dialog(store: &Store) -> Html {
@@ -25,17 +25,24 @@ pub(crate) fn help_dialog(store: &Store) -> Html {
                        a branch." }
                 </p>
                 <h3>{ "Keys" }</h3>
-                <dl class="keys">
-                    { for KEYS.iter().map(|(keys, what)| html! {
-                        <>
-                            <dt>
-                                { for keys.split(' ').map(|key| html! { <kbd>{ key.to_owned() }</kbd> }) }
-                            </dt>
-                            <dd>{ *what }</dd>
-                        </>
-                    }) }
-                </dl>
+                { keys(&KEYS) }
+                if store.learn.is_on_stage() {
+                    <h3>{ "In a lesson" }</h3>
+                    { keys(&LESSON_KEYS) }
+                }
             </div>
         </Modal>
     }
+}
+
+fn keys(keys: &[(&'static str, &'static str)]) -> Html {
+    let row = |&(keys, what): &(&'static str, &'static str)| {
+        html! {
+            <>
+                <dt>{ for keys.split(' ').map(|key| html! { <kbd>{ key }</kbd> }) }</dt>
+                <dd>{ what }</dd>
+            </>
+        }
+    };
+    html! { <dl class="keys">{ for keys.iter().map(row) }</dl> }
 }

@@ -20,6 +20,7 @@ pub(crate) enum Icon {
     Up,
     Down,
     Load,
+    Share,
     Eye,
 }
 
@@ -46,6 +47,7 @@ pub(crate) fn icon(icon: Icon) -> Html {
         Icon::Eye => {
             "M1.5 8S4 3.5 8 3.5 14.5 8 14.5 8 12 12.5 8 12.5 1.5 8 1.5 8zM8 6.2a1.8 1.8 0 1 0 0 3.6 1.8 1.8 0 0 0 0-3.6z"
         }
+        Icon::Share => "M8 10V2M4.8 5.2 8 2l3.2 3.2M3 9v4.5h10V9",
         Icon::Load => "M8 2v8M4.8 6.8 8 10l3.2-3.2M3 13.5h10",
     };
     let filled = matches!(

@@ -7,17 +7,20 @@ pub(crate) enum Page {
     Play,
     /// Every history of the same edits.
     Explore,
+    /// Lessons.
+    Learn,
 }
 
 impl Page {
     /// All, in the order of the navigation.
-    pub(crate) const ALL: [Page; 2] = [Page::Play, Page::Explore];
+    pub(crate) const ALL: [Page; 3] = [Page::Play, Page::Explore, Page::Learn];
 
     /// What the navigation calls it.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Page::Play => "Play",
             Page::Explore => "Explore",
+            Page::Learn => "Learn",
         }
     }
 
@@ -26,6 +29,7 @@ impl Page {
         match self {
             Page::Play => "Two people edit one Kubernetes object",
             Page::Explore => "Every history of the same edits",
+            Page::Learn => "Lessons that run",
         }
     }
 
@@ -34,6 +38,7 @@ impl Page {
         match self {
             Page::Play => "#/play",
             Page::Explore => "#/explore",
+            Page::Learn => "#/learn",
         }
     }
 

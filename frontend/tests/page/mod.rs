@@ -226,6 +226,25 @@ impl Page {
         said.unwrap().text_content().unwrap_or_default()
     }
 
+    /// How many there are of something.
+    pub fn count(&self, selector: &str) -> u32 {
+        self.place.query_selector_all(selector).unwrap().length()
+    }
+
+    /// Clicks what has no label of its own.
+    pub async fn click(&self, selector: &str) {
+        let found = self.place.query_selector(selector).unwrap();
+        let found = found.unwrap_or_else(|| panic!("there is no {selector:?}"));
+        found.unchecked_into::<HtmlElement>().click();
+        settle().await;
+    }
+
+    /// What a field has in it.
+    pub fn value(&self, selector: &str) -> String {
+        let found = self.place.query_selector(selector).unwrap().unwrap();
+        found.unchecked_into::<HtmlInputElement>().value()
+    }
+
     /// The text of what an attribute selector finds, for what has no label of its own.
     pub fn find(&self, selector: &str) -> Option<String> {
         self.place

@@ -1,0 +1,102 @@
+//! What is on the stage as a link or a file, and sessions from files.
+
+use optimist_core::share::LONGEST_LINK;
+use wasm_bindgen::JsCast;
+use wasm_bindgen_futures::{JsFuture, spawn_local};
+use web_sys::HtmlInputElement;
+use yew::{Event, Html, html};
+
+use super::dialog::Modal;
+use super::icon::{Icon, icon};
+use super::snippet::Copy;
+use crate::browser;
+use crate::state::{Msg, Page, Store};
+
+/// `812 characters`, `1.4 kB`.
+fn weight(text: &str) -> String {
+    match text.len() {
+        length @ ..1000 => format!("{length} characters"),
+        length => format!("{}.{} kB", length / 1000, length % 1000 / 100),
+    }
+}
+
+pub(crate) fn share_dialog(store: &Store) -> Html {
+    let session = store.session();
+    let steps = session.steps();
+    let text = session.to_text();
+    let page = if session.learning.is_some() {
+        Page::Learn
+    } else {
+        Page::Play
+    };
+    let link = format!("{}{}?s={text}", browser::address(), page.fragment());
+    let fits = link.len() <= LONGEST_LINK;
+    html! {
+        <Modal store={store.clone()} title="Share this session" begin="share-link">
+            <div class="dialog-body share">
+                if let Some(problem) = &store.opening.problem {
+                    <div class="problem" role="alert">
+                        <p><b>{ "Not opened. " }</b>{ problem.clone() }</p>
+                        <p class="muted">{ "Your session is as it was." }</p>
+                    </div>
+                }
+                <p class="muted">
+                    { format!(
+                        "{steps} steps, in all branches: what was done, not what came of it. Whoever \
+                         opens it does it again, at the step where you are."
+                    ) }
+                </p>
+                if fits {
+                    <label class="share-link">
+                        <span>{ format!("Link, {}", weight(&link)) }</span>
+                        <input id="share-link" readonly=true value={link.clone()} />
+                    </label>
+                } else {
+                    <p id="share-link" tabindex="-1">
+                        { format!("As a link it would be {} long, more than browsers and chats carry. Take the file.", weight(&link)) }
+                    </p>
+                }
+                <div class="dialog-actions">
+                    if fits {
+                        <Copy text={link.clone()} />
+                    }
+                    <a
+                        class="button"
+                        download="session.optimist"
+                        href={format!("data:text/plain,{text}")}
+                    >
+                        { "Save as a file" }
+                    </a>
+                    <span class="spring" />
+                    { open_file(store) }
+                </div>
+            </div>
+        </Modal>
+    }
+}
+
+fn open_file(store: &Store) -> Html {
+    let dispatcher = store.dispatcher();
+    let onchange = move |event: Event| {
+        let input = event
+            .target()
+            .and_then(|target| target.dyn_into::<HtmlInputElement>().ok());
+        let Some(input) = input else { return };
+        if let Some(file) = input.files().and_then(|files| files.get(0)) {
+            let dispatcher = dispatcher.clone();
+            spawn_local(async move {
+                let text = JsFuture::from(file.text()).await;
+                let text = text.ok().and_then(|text| text.as_string());
+                dispatcher.dispatch(Msg::OpenSession(text.unwrap_or_default()));
+            });
+        }
+        input.set_value("");
+    };
+    html! {
+        <label class="button file">
+            <input type="file" accept=".optimist,text/plain" {onchange} />
+            { icon(Icon::Load) }
+            <span>{ "Open a file" }</span>
+        </label>
+    }
+}

@@ -1,0 +1,98 @@
+//! Which lessons there are, and how far one got.
+
+use optimist_core::lesson::{Chapter, Entry};
+use wasm_bindgen::JsCast;
+use wasm_bindgen_futures::{JsFuture, spawn_local};
+use web_sys::HtmlInputElement;
+use yew::{Event, Html, html};
+
+use crate::components::header;
+use crate::components::icon::{Icon, icon};
+use crate::state::learn::{address, progress};
+use crate::state::{LearnMsg, Msg, Store};
+
+pub(super) fn contents(store: &Store) -> Html {
+    html! {
+        <div class="contents-page">
+            { header(store) }
+            <main class="contents">
+                <div class="contents-head">
+                    <h2>{ "Fourteen lessons, each a history that you step through" }</h2>
+                    <p class="muted">
+                        { "You predict, it runs, and it says why. Leave the script whenever you like: \
+                           what you try is kept beside it." }
+                    </p>
+                    { open_file(store) }
+                </div>
+                if let Some(problem) = &store.learn.problem {
+                    <p class="problem" role="alert">{ problem.clone() }</p>
+                }
+                if let Some(catalogue) = &store.learn.catalogue {
+                    { for catalogue.chapters.iter().map(chapter) }
+                } else if store.learn.problem.is_none() {
+                    <p class="muted">{ "Loading" }</p>
+                }
+            </main>
+        </div>
+    }
+}
+
+fn chapter(chapter: &Chapter) -> Html {
+    html! {
+        <section class="chapter">
+            <h3>{ chapter.title.clone() }</h3>
+            <ol>{ for chapter.lessons.iter().map(entry) }</ol>
+        </section>
+    }
+}
+
+fn entry(entry: &Entry) -> Html {
+    let progress = progress(&entry.name);
+    let (number, _) = entry.name.split_once('-').unwrap_or((&entry.name, ""));
+    let number = number.trim_start_matches('0').to_owned();
+    let said = match progress {
+        Some(progress) if progress.finished => html! {
+            <span class="so-far done">{ icon(Icon::Check) }{ "done" }</span>
+        },
+        Some(progress) => html! {
+            <span class="so-far">{ format!("at step {} of {}", progress.opened, entry.pages) }</span>
+        },
+        None => html! { <span class="so-far">{ format!("{} steps", entry.pages) }</span> },
+    };
+    html! {
+        <li>
+            <a class="entry" href={address(&entry.name)}>
+                <span class="number" aria-hidden="true">{ number }</span>
+                <span class="entry-title">{ entry.title.clone() }</span>
+                { said }
+            </a>
+        </li>
+    }
+}
+
+fn open_file(store: &Store) -> Html {
+    let dispatcher = store.dispatcher();
+    let onchange = move |event: Event| {
+        let input = event
+            .target()
+            .and_then(|target| target.dyn_into::<HtmlInputElement>().ok());
+        let Some(input) = input else { return };
+        if let Some(file) = input.files().and_then(|files| files.get(0)) {
+            let dispatcher = dispatcher.clone();
+            spawn_local(async move {
+                let text = JsFuture::from(file.text()).await;
+                let text = text.ok().and_then(|text| text.as_string());
+                dispatcher.dispatch(Msg::Learn(LearnMsg::File(text.unwrap_or_default())));
+            });
+        }
+        // So that the same file can be chosen again after it was mended.
+        input.set_value("");
+    };
+    html! {
+        <label class="button file">
+            <input type="file" accept=".yaml,.yml,text/yaml" {onchange} />
+            { icon(Icon::Load) }
+            <span>{ "Open a lesson of your own" }</span>
+        </label>
+    }
+}

@@ -1,0 +1,52 @@
+//! Lessons: which there are, and the one that is taken.
+
+mod contents;
+mod lesson;
+mod prose;
+mod task;
+
+use wasm_bindgen_futures::spawn_local;
+use yew::{Html, Properties, component, use_effect_with};
+
+use crate::app::stage;
+use crate::browser;
+use crate::state::{LearnMsg, Msg, Store};
+
+/// What the page is given.
+#[derive(Clone, PartialEq, Properties)]
+pub(crate) struct LessonsProps {
+    pub(crate) store: Store,
+}
+
+/// The page.
+#[component]
+pub(crate) fn Lessons(props: &LessonsProps) -> Html {
+    let store = &props.store;
+    {
+        let dispatcher = store.dispatcher();
+        use_effect_with(store.learn.catalogue.is_none(), move |missing| {
+            if *missing {
+                spawn_local(async move {
+                    let text = browser::fetched("lessons/catalogue.yaml").await;
+                    dispatcher.dispatch(Msg::Learn(LearnMsg::Catalogue(text)));
+                });
+            }
+        });
+    }
+    {
+        let dispatcher = store.dispatcher();
+        let open = store.learn.course.is_some();
+        use_effect_with((store.learn.wanted.clone(), open), move |(wanted, open)| {
+            if let (Some(name), false) = (wanted.clone(), open) {
+                spawn_local(async move {
+                    let text = browser::fetched(&format!("lessons/{name}.yaml")).await;
+                    dispatcher.dispatch(Msg::Learn(LearnMsg::Text(name, text)));
+                });
+            }
+        });
+    }
+    match &store.learn.course {
+        Some(course) => stage(store, lesson::lesson(store, course)),
+        None => contents::contents(store),
+    }
+}

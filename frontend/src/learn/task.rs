@@ -1,0 +1,145 @@
+//! What the learner does: a goal in this history, or a challenge over all of them.
+
+use optimist_core::lesson::{Challenge, Finding, Goal, Task};
+use optimist_core::sim::verdict::Verdict;
+use yew::{Html, classes, html};
+
+use super::prose::{line, prose};
+use crate::components::icon::{Icon, icon};
+use crate::state::{Course, LearnMsg, Msg, Sends, Store};
+
+pub(super) fn task(store: &Store, course: &Course) -> Html {
+    match &course.walk.step().task {
+        None => html! {},
+        Some(Task::Goal(task)) => goal(store, course, task),
+        Some(Task::Challenge(task)) => challenge(store, course, task),
+    }
+}
+
+fn goal(store: &Store, course: &Course, goal: &Goal) -> Html {
+    let walk = &course.walk;
+    let moved = walk.is_aside(&store.tree);
+    html! {
+        <div class={classes!("task", walk.solved().then_some("solved"))} role="group" aria-label="Your task">
+            <p class="question">{ line(&goal.ask) }</p>
+            <ul class="aims">
+                { for walk.goal(&store.tree).into_iter().map(|(label, holds)| html! {
+                    <li class={classes!(holds.then_some("done"))}>
+                        <span class="tick">
+                            if holds { { icon(Icon::Check) } }
+                        </span>
+                        <span class="unseen">{ if holds { "Done: " } else { "Not yet: " } }</span>
+                        { label }
+                    </li>
+                }) }
+            </ul>
+            { hint(course, goal.hint.as_deref()) }
+            <div class="task-row">
+                { hint_button(store, course, goal.hint.is_some()) }
+                if moved {
+                    { link(store, "Start this task again", LearnMsg::Resume) }
+                }
+                if !walk.solved() {
+                    { link(store, "Show a way", LearnMsg::Solve) }
+                }
+            </div>
+            { reached(walk.solved(), &goal.reached) }
+        </div>
+    }
+}
+
+fn challenge(store: &Store, course: &Course, challenge: &Challenge) -> Html {
+    let solved = course.walk.solved();
+    html! {
+        <div class={classes!("task", solved.then_some("solved"))} role="group" aria-label="Your task">
+            <p class="question">{ line(&challenge.ask) }</p>
+            <p class="muted">{ "Choose in the two cards. Then every order is tried." }</p>
+            <button
+                type="button"
+                class={classes!("button", "check-orders", (!solved).then_some("primary"))}
+                disabled={store.learn.is_searching()}
+                onclick={store.sends(Msg::Learn(LearnMsg::Search))}
+            >
+                { if store.learn.is_searching() { "Trying every order" } else { "Try every order" } }
+            </button>
+            if let Some(finding) = &course.finding {
+                { found(finding) }
+            }
+            { hint(course, challenge.hint.as_deref()) }
+            <div class="task-row">
+                { hint_button(store, course, challenge.hint.is_some()) }
+                if !solved {
+                    { link(store, "Show a way", LearnMsg::Solve) }
+                }
+            </div>
+            { reached(solved, &challenge.reached) }
+        </div>
+    }
+}
+
+fn found(finding: &Finding) -> Html {
+    let tally = finding.tally;
+    let row = |(verdict, class, words): (Verdict, &'static str, &'static str)| {
+        let count = tally.of(verdict);
+        let against = finding.against.contains(&verdict);
+        html! {
+            if count > 0 {
+                <li class={classes!(class, against.then_some("against"))}>
+                    { icon(if against { Icon::Cross } else { Icon::Check }) }
+                    { format!("{count} {words}") }
+                </li>
+            }
+        }
+    };
+    let rows = [
+        (Verdict::Kept, "ok", "keep both edits"),
+        (Verdict::Refused, "refused", "refuse somebody"),
+        (Verdict::LeftOut, "lost", "leave an edit out"),
+        (Verdict::Lost, "lost", "lose an update"),
+    ];
+    html! {
+        <div class="found" role="status">
+            <p>{ format!("{} orders", tally.total()) }</p>
+            <ul>{ for rows.into_iter().map(row) }</ul>
+            if finding.retries {
+                <p>{ "Somebody tries again after a conflict; here it is to work without." }</p>
+            }
+            if !finding.complete {
+                <p>{ "There are more orders than this page can try." }</p>
+            }
+        </div>
+    }
+}
+
+fn hint(course: &Course, hint: Option<&str>) -> Html {
+    html! {
+        if let (true, Some(hint)) = (course.hint, hint) {
+            <p class="hint">{ line(hint) }</p>
+        }
+    }
+}
+
+fn hint_button(store: &Store, course: &Course, has: bool) -> Html {
+    html! {
+        if has {
+            { link(store, if course.hint { "Hide the hint" } else { "Hint" }, LearnMsg::Hint) }
+        }
+    }
+}
+
+fn link(store: &Store, label: &'static str, msg: LearnMsg) -> Html {
+    html! {
+        <button type="button" class="link" onclick={store.sends(Msg::Learn(msg))}>{ label }</button>
+    }
+}
+
+fn reached(solved: bool, text: &str) -> Html {
+    html! {
+        if solved {
+            <div class="reached" role="status">
+                <p><b>{ icon(Icon::Check) }{ "There it is." }</b></p>
+                { prose(text) }
+            </div>
+        }
+    }
+}

@@ -1,0 +1,325 @@
+//! The Learn page, worked by keyboard as a person works it, in a browser.
+
+#[allow(dead_code, reason = "each test file uses a part of it")]
+mod page;
+
+use std::cell::Cell;
+
+use gloo_timers::future::TimeoutFuture;
+use js_sys::{Function, Object, Reflect};
+use page::Page;
+use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
+use web_sys::Window;
+
+wasm_bindgen_test_configure!(run_in_browser);
+
+macro_rules! lessons {
+    ($($name:literal)*) => {
+        [$(($name, include_str!(concat!("../../lessons/", $name, ".yaml")))),*]
+    };
+}
+
+const LESSONS: [(&str, &str); 14] = lessons!(
+    "01-the-lost-update"
+    "02-resourceversion-and-the-409"
+    "03-read-again-then-retry"
+    "04-just-clear-resourceversion"
+    "05-the-kubelet-got-there-first"
+    "06-the-status-subresource"
+    "07-merge-patch"
+    "08-strategic-merge-patch"
+    "09-json-patch-with-a-test"
+    "10-who-owns-a-field"
+    "11-apply-conflicts"
+    "12-giving-up-a-field"
+    "13-from-client-side-to-server-side"
+    "14-delete-with-care"
+);
+
+const CATALOGUE: &str = include_str!("../../lessons/catalogue.yaml");
+
+fn window() -> Window {
+    web_sys::window().unwrap()
+}
+
+fn storage() -> web_sys::Storage {
+    window().local_storage().unwrap().unwrap()
+}
+
+/// The files that stand beside the page on a real site.
+fn serve_lessons() {
+    let files = Object::new();
+    let set = |name: &str, text: &str| {
+        Reflect::set(&files, &format!("lessons/{name}.yaml").into(), &text.into()).unwrap();
+    };
+    set("catalogue", CATALOGUE);
+    for (name, text) in LESSONS {
+        set(name, text);
+    }
+    Reflect::set(&window(), &"lessonFiles".into(), &files).unwrap();
+    let fetch = Function::new_with_args(
+        "file",
+        "const text = window.lessonFiles[file];
+         return Promise.resolve(new Response(text, {status: text === undefined ? 404 : 200}));",
+    );
+    Reflect::set(&window(), &"fetch".into(), &fetch).unwrap();
+}
+
+async fn open(fragment: &str) -> Page {
+    serve_lessons();
+    go(fragment);
+    Page::open().await
+}
+
+fn go(fragment: &str) {
+    window().location().set_hash(fragment).unwrap();
+}
+
+/// Opens a lesson, and waits until it is there.
+async fn take(name: &str) -> Page {
+    let page = open(&format!("#/learn/{name}")).await;
+    wait(&page, ".lesson").await;
+    page
+}
+
+/// Waits until something is on the page.
+async fn wait(page: &Page, selector: &str) {
+    for _ in 0..500 {
+        if page.find(selector).is_some() {
+            return;
+        }
+        TimeoutFuture::new(10).await;
+    }
+    panic!("{selector} does not come: {}", page.all_text());
+}
+
+thread_local!(static BUSY: Cell<bool> = const { Cell::new(false) });
+
+/// The address and the storage are the whole browser tab's, so tests that need them wait for each
+/// other.
+struct Turn;
+
+impl Turn {
+    async fn wait() -> Self {
+        while BUSY.replace(true) {
+            TimeoutFuture::new(10).await;
+        }
+        Self
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        BUSY.set(false);
+        storage().clear().unwrap();
+        window().location().set_hash("").unwrap();
+    }
+}
+
+#[wasm_bindgen_test]
+async fn every_lesson_is_walked_by_keyboard_from_its_first_step_to_its_last() {
+    let _turn = Turn::wait().await;
+    for (name, _) in LESSONS {
+        let page = take(name).await;
+        let steps = page.count(".lesson-bar li");
+        for step in 1..=steps {
+            if page.find(".prediction").is_some() {
+                assert!(
+                    page.find(".choice.right").is_none(),
+                    "{name} tells before it happens"
+                );
+                page.key("1").await;
+                assert!(
+                    page.find(".choice.right").is_some(),
+                    "{name}, step {step}: nothing came true"
+                );
+            }
+            if page.find(".task").is_some() {
+                assert!(
+                    page.find(".task.solved").is_none(),
+                    "{name} is done by itself"
+                );
+                page.key("s").await;
+                if page.find(".check-orders").is_some() {
+                    page.key("o").await;
+                    wait(&page, ".found").await;
+                }
+                assert!(
+                    page.find(".task.solved").is_some(),
+                    "{name}, step {step}: {}",
+                    page.text("Lesson")
+                );
+            }
+            assert_eq!(page.find("[role=alert]"), None, "{name}");
+            if step < steps {
+                page.key("n").await;
+            }
+        }
+        assert!(
+            page.find(".lesson .way-on .primary").is_some(),
+            "{name} is not finished"
+        );
+        let kept = storage().get_item("optimist.lessons").unwrap().unwrap();
+        assert!(
+            kept.contains(&format!("\"{name}\":[{steps},true]")),
+            "{kept}"
+        );
+    }
+    let page = open("#/learn").await;
+    wait(&page, ".entry").await;
+    assert_eq!(page.count(".so-far.done"), 14);
+}
+
+#[wasm_bindgen_test]
+async fn a_lesson_is_resumed_where_it_was_left() {
+    let _turn = Turn::wait().await;
+    let page = take("01-the-lost-update").await;
+    for key in ["n", "n", "n", "2"] {
+        page.key(key).await;
+    }
+    drop(page);
+    let page = open("#/learn").await;
+    wait(&page, ".entry").await;
+    assert!(page.all_text().contains("at step 4 of 6"));
+    drop(page);
+    let page = take("01-the-lost-update").await;
+    assert_eq!(
+        page.find(".lesson .caption-title").as_deref(),
+        Some("B writes, too.")
+    );
+    assert!(
+        page.text("Prediction")
+            .contains("what you said, and so it was")
+    );
+    page.key("n").await;
+    assert_eq!(page.find(".stroke.opened.current").map(|_| ()), Some(()));
+    assert!(
+        page.text("Lesson")
+            .contains("It also hits what you never touched.")
+    );
+}
+
+#[wasm_bindgen_test]
+async fn one_may_leave_the_script_and_come_back_and_both_futures_stay() {
+    let _turn = Turn::wait().await;
+    let page = take("01-the-lost-update").await;
+    page.key("n").await;
+    page.press("Editor A", "Send").await;
+    assert!(page.text("Lesson").contains("You left the script"));
+    assert!(page.text("API server").contains("rv 101"));
+    page.key("l").await;
+    assert!(!page.text("Lesson").contains("You left the script"));
+    assert!(page.text("API server").contains("rv 100"));
+    page.key("n").await;
+    assert!(
+        page.find(".fork").is_some(),
+        "what was tried is still there"
+    );
+}
+
+#[wasm_bindgen_test]
+async fn play_and_the_lesson_each_keep_what_they_had() {
+    let _turn = Turn::wait().await;
+    let page = open("#/play").await;
+    page.press("Editor A", "Get").await;
+    page.press("Editor B", "Get").await;
+    page.press("Editor B", "Get").await;
+    go("#/learn/02-resourceversion-and-the-409");
+    wait(&page, ".lesson").await;
+    go("#/play");
+    wait(&page, ".caption:not(.lesson)").await;
+    assert_eq!(page.position(), "step 3 / 3");
+    go("#/learn/02-resourceversion-and-the-409");
+    wait(&page, ".lesson").await;
+    assert_eq!(page.position(), "step 2 / 2");
+}
+
+#[wasm_bindgen_test]
+async fn while_teaching_the_arrows_turn_the_lesson_and_answers_wait_to_be_shown() {
+    let _turn = Turn::wait().await;
+    let page = take("01-the-lost-update").await;
+    page.key("t").await;
+    for _ in 0..3 {
+        page.key("ArrowRight").await;
+    }
+    assert!(page.find(".choice").is_some() && page.find(".choice.right").is_none());
+    page.key("ArrowRight").await;
+    assert!(page.find(".choice.right").is_some());
+    page.key("ArrowLeft").await;
+    assert!(page.text("Lesson").contains("A writes."));
+}
+
+#[wasm_bindgen_test]
+async fn a_lesson_that_is_not_there_is_told() {
+    let _turn = Turn::wait().await;
+    let page = open("#/learn/99-nothing").await;
+    wait(&page, "[role=alert]").await;
+    wait(&page, ".entry").await;
+    assert!(
+        page.find("[role=alert]")
+            .unwrap()
+            .contains("could not be loaded")
+    );
+    assert_eq!(page.count(".entry"), 14);
+}
+
+#[wasm_bindgen_test]
+async fn a_session_goes_into_a_link_and_opens_again_at_the_same_step() {
+    let _turn = Turn::wait().await;
+    let page = open("#/play").await;
+    page.press("Editor A", "Get").await;
+    page.set("Editor A", "spec.replicas", "5").await;
+    page.press("Editor A", "Send").await;
+    page.press("Steps", "Back").await;
+    page.click(".share-button").await;
+    let link = page.value("#share-link");
+    assert!(link.len() < 500, "{}", link.len());
+    page.close_dialog().await;
+    drop(page);
+    let (_, fragment) = link.split_once('#').unwrap();
+    let page = open(&format!("#{fragment}")).await;
+    wait(&page, "#step-2").await;
+    assert_eq!(page.position(), "step 1 / 2");
+    assert!(page.text("Editor A").contains("was 3"));
+    page.key("ArrowRight").await;
+    assert!(page.text("API server").contains("rv 101"));
+}
+
+#[wasm_bindgen_test]
+async fn a_lesson_goes_into_a_link_with_its_page() {
+    let _turn = Turn::wait().await;
+    let page = take("01-the-lost-update").await;
+    for key in ["n", "n", "n"] {
+        page.key(key).await;
+    }
+    page.click(".share-button").await;
+    let link = page.value("#share-link");
+    page.close_dialog().await;
+    drop(page);
+    storage().clear().unwrap();
+    let (_, fragment) = link.split_once('#').unwrap();
+    let page = open(&format!("#{fragment}")).await;
+    wait(&page, ".lesson").await;
+    assert_eq!(
+        page.find(".lesson .caption-title").as_deref(),
+        Some("B writes, too.")
+    );
+}
+
+#[wasm_bindgen_test]
+async fn a_damaged_link_is_told_and_changes_nothing() {
+    let _turn = Turn::wait().await;
+    let page = open("#/play?s=1pY5Lbroken").await;
+    wait(&page, "[role=alert]").await;
+    let told = page.find("[role=alert]").unwrap();
+    assert!(
+        told.contains("Not opened") && told.contains("damaged"),
+        "{told}"
+    );
+    page.close_dialog().await;
+    assert!(page.text("API server").contains("rv 100"));
+    drop(page);
+    let page = open("#/play?s=7abc").await;
+    wait(&page, "[role=alert]").await;
+    assert!(page.find("[role=alert]").unwrap().contains("later version"));
+}
