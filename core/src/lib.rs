@@ -8,6 +8,7 @@ pub mod apply;
 pub mod client;
 pub mod environment;
 pub mod explore;
+pub mod export;
 pub mod go;
 pub mod json;
 pub mod lesson;
