@@ -1,7 +1,7 @@
 //! The page as a whole.
 
 use gloo_events::{EventListener, EventListenerOptions};
-use gloo_timers::callback::Interval;
+use gloo_timers::callback::{Interval, Timeout};
 use optimist_core::sim::ActorId;
 use wasm_bindgen::JsCast;
 use web_sys::KeyboardEvent;
@@ -15,11 +15,14 @@ use crate::components::{
 use crate::explore::Explore;
 use crate::keyboard;
 use crate::learn::Lessons;
-use crate::state::{Dialog, Lane, Msg, Page, State, Store, Theme};
+use crate::state::{Dialog, Lane, Msg, Page, Sends, State, Store, Theme};
 use crate::words;
 
 /// How long a step stands while playing.
 const PACE: u32 = 1100;
+
+/// How long after a change the session is kept, so that a burst of changes is kept once.
+const KEEPING: u32 = 400;
 
 /// Scrolls a working copy so far that what people edit is in sight, not only its metadata.
 fn reveal_content(slug: &str) {
@@ -76,6 +79,23 @@ pub fn App() -> Html {
         use_effect_with(store.is_working(), move |working| {
             let slices = working.then(|| Interval::new(1, move || dispatcher.dispatch(Msg::Work)));
             move || drop(slices)
+        });
+    }
+    {
+        let dispatcher = store.dispatcher();
+        use_effect_with(store.changes(), move |changes| {
+            let soon = (*changes > 0)
+                .then(|| Timeout::new(KEEPING, move || dispatcher.dispatch(Msg::Keep)));
+            move || drop(soon)
+        });
+    }
+    {
+        let dispatcher = store.dispatcher();
+        use_effect_with((), move |()| {
+            let listener = browser::window().map(|window| {
+                EventListener::new(&window, "pagehide", move |_| dispatcher.dispatch(Msg::Keep))
+            });
+            move || drop(listener)
         });
     }
     use_effect_with((), |()| {
@@ -140,6 +160,37 @@ pub fn App() -> Html {
     }
 }
 
+/// What there is to say of keeping the session.
+fn kept_notice(store: &Store) -> Html {
+    let dismiss = html! {
+        <button type="button" class="button small" onclick={store.sends(Msg::DismissKept)}>
+            { "Dismiss" }
+        </button>
+    };
+    if store.kept.refused {
+        return html! {
+            <p class="notice" role="status">
+                { "This browser keeps nothing: its storage is full or forbidden. Share can save the \
+                   session as a file." }
+                { dismiss }
+            </p>
+        };
+    }
+    let untouched = store.tree.len() == 1;
+    if store.kept.offered.is_none() || !untouched || store.page != Page::Play {
+        return Html::default();
+    }
+    html! {
+        <p class="notice">
+            { "There is a session from before." }
+            <button type="button" class="button small" onclick={store.sends(Msg::TakeOffer)}>
+                { "Open it" }
+            </button>
+            { dismiss }
+        </p>
+    }
+}
+
 /// The actors, the server and what happened, beside what is told of it.
 pub(crate) fn stage(store: &Store, told: Html) -> Html {
     html! {
@@ -151,6 +202,7 @@ pub(crate) fn stage(store: &Store, told: Html) -> Html {
                 data-teaching={store.learn.teaching.then_some("true")}
             >
                 { header(store) }
+                { kept_notice(store) }
                 { told }
                 <main class="stage">
                     { lane_tabs(store) }

@@ -146,6 +146,26 @@ pub(crate) fn remember(key: &str, value: Option<&str>) {
     }
 }
 
+/// What this tab keeps until it is closed.
+fn tab_storage() -> Option<Storage> {
+    window()?.session_storage().ok()?
+}
+
+pub(crate) fn kept(key: &str) -> Option<String> {
+    tab_storage()?.get_item(key).ok()?
+}
+
+/// Keeps something for this tab, or no longer; `false` if the browser has no room or forbids it.
+pub(crate) fn keep(key: &str, value: Option<&str>) -> bool {
+    tab_storage().is_some_and(|storage| {
+        let done = match value {
+            Some(value) => storage.set_item(key, value),
+            None => storage.remove_item(key),
+        };
+        done.is_ok()
+    })
+}
+
 /// Whether the system asks for a dark page.
 pub(crate) fn prefers_dark() -> bool {
     window()

@@ -11,6 +11,15 @@ pub fn tell_on_the_page() {
             browser::element("stopped-message"),
         ) {
             message.set_text_content(Some(&info.to_string()));
+            if let (Some(file), Some(session)) = (
+                browser::element("stopped-session"),
+                browser::kept(crate::state::kept::OWN),
+            ) {
+                // The text is safe in an address: it is made for links.
+                let address = format!("data:text/plain,{session}");
+                let _ = file.set_attribute("href", &address);
+                let _ = file.remove_attribute("hidden");
+            }
             // The attribute may already be gone; there is nothing else to be done here.
             let _ = place.remove_attribute("hidden");
         }

@@ -1,6 +1,7 @@
 //! The only state of the page: the run tree and what is open, chosen or being typed.
 
 mod handover;
+pub(crate) mod kept;
 pub(crate) mod learn;
 mod page;
 pub(crate) mod share;
@@ -18,6 +19,7 @@ use optimist_core::sim::{
 use yew::{Callback, Reducible, UseReducerHandle};
 
 pub(crate) use self::handover::{Asked, Handover, both_edited};
+use self::kept::Kept;
 pub(crate) use self::learn::{Course, Learn, LearnMsg};
 pub(crate) use self::page::Page;
 use self::share::Opening;
@@ -144,6 +146,7 @@ pub(crate) struct State {
     pub(crate) handover: Handover,
     pub(crate) learn: Learn,
     pub(crate) opening: Opening,
+    pub(crate) kept: Kept,
     pub(crate) tree: Rc<RunTree>,
     /// Counts loads: a node's id says nothing in another session.
     pub(crate) session: u32,
@@ -199,6 +202,10 @@ pub(crate) enum Msg {
     Learn(LearnMsg),
     /// Opens a session from its text.
     OpenSession(String),
+    /// Keep the session, for after a reload.
+    Keep,
+    TakeOffer,
+    DismissKept,
     /// Goes on with what takes long.
     Work,
     Get(ActorId),
@@ -270,6 +277,7 @@ impl State {
             handover: Handover::default(),
             learn: Learn::default(),
             opening: Opening::default(),
+            kept: Kept::default(),
             tree: Rc::new(RunTree::new(world)),
             session: 0,
             focus: ActorId::A,
@@ -291,6 +299,7 @@ impl State {
             playing: false,
             theme,
         };
+        opened.find_kept();
         opened.apply(Msg::Address(fragment));
         opened
     }
@@ -333,6 +342,11 @@ impl State {
         &self.world().actor(actor).name
     }
 
+    /// A number that is another one after every change; 0 as the page opens.
+    pub(crate) fn changes(&self) -> u64 {
+        self.change
+    }
+
     /// Whether a fold is not as it is at first.
     pub(crate) fn is_toggled(&self, view: View, pointer: &str) -> bool {
         self.toggled.contains(&(view, pointer.to_owned()))
@@ -348,12 +362,19 @@ impl State {
                     self.set_stage();
                     self.want_lesson(&fragment);
                 }
-                if let Some(text) = share::carried(&fragment) {
-                    self.open_session(text);
+                match share::carried(&fragment) {
+                    Some(text) => self.open_session(text),
+                    None => self.restore(),
                 }
             }
             Msg::Learn(msg) => self.learn(msg),
             Msg::OpenSession(text) => self.open_session(&text),
+            Msg::Keep => {}
+            Msg::TakeOffer => self.take_offer(),
+            Msg::DismissKept => {
+                self.kept.offered = None;
+                self.kept.refused = false;
+            }
             Msg::Work => {
                 self.open_further();
                 self.search();
@@ -705,6 +726,9 @@ impl Reducible for State {
             return self;
         }
         let mut next = (*self).clone();
+        if matches!(msg, Msg::Keep) && !next.keep() {
+            return self;
+        }
         next.change += 1;
         next.apply(msg);
         next.note_lesson(&self.tree);

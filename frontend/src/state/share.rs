@@ -61,6 +61,7 @@ impl State {
     }
 
     fn not_opened(&mut self, error: &ShareError) {
+        self.opened_kept();
         self.opening = Opening {
             replay: None,
             problem: Some(error.to_string()),
@@ -94,6 +95,10 @@ impl State {
                 self.page = Page::Learn;
                 self.set_stage();
                 self.open_linked_lesson(learning, tree);
+            }
+            None if self.opened_kept() => {
+                self.enter(Rc::new(tree));
+                self.loaded = None;
             }
             None => {
                 self.page = Page::Play;

@@ -27,7 +27,17 @@ async fn settle() {
 }
 
 impl Page {
+    /// A page in a tab of its own: nothing is kept from another test.
     pub async fn open() -> Self {
+        let window = web_sys::window().unwrap();
+        window.session_storage().unwrap().unwrap().clear().unwrap();
+        let storage = window.local_storage().unwrap().unwrap();
+        storage.remove_item("optimist.last-session").unwrap();
+        Self::reopen().await
+    }
+
+    /// A page in a tab that had one before.
+    pub async fn reopen() -> Self {
         let place = document().create_element("div").unwrap();
         document().body().unwrap().append_child(&place).unwrap();
         let app = optimist_frontend::mount(place.clone());
@@ -36,6 +46,19 @@ impl Page {
             place,
             app: Some(app),
         }
+    }
+
+    /// Waits until the session is kept, and closes the page.
+    pub async fn close(self) {
+        TimeoutFuture::new(600).await;
+        drop(self);
+        settle().await;
+    }
+
+    /// Waits for what the page does by and by.
+    pub async fn linger(&self) {
+        TimeoutFuture::new(300).await;
+        settle().await;
     }
 
     /// A region, by its label.
@@ -188,6 +211,16 @@ impl Page {
     /// What the open dialog says.
     pub fn dialog(&self) -> String {
         self.find("dialog").unwrap_or_default()
+    }
+
+    /// Presses the button that says so, wherever it is.
+    pub async fn press_named(&self, name: &str) {
+        let buttons = self.place.query_selector_all("button").unwrap();
+        let mut buttons =
+            (0..buttons.length()).filter_map(|i| buttons.item(i)?.dyn_into::<HtmlElement>().ok());
+        let button = buttons.find(|button| named(button) == name);
+        button.unwrap_or_else(|| panic!("no {name:?}")).click();
+        settle().await;
     }
 
     /// Presses a button of the open dialog.
