@@ -335,6 +335,31 @@ fn links_of_earlier_versions_still_open() {
 }
 
 #[test]
+fn names_stay_and_what_was_deleted_is_not_carried() {
+    let mut tree = both_want_to_write();
+    tree.act(Operation::Act(ActorId::B, Action::Get));
+    let gone = tree.current();
+    tree.go(3);
+    tree.act(Operation::Act(
+        ActorId::A,
+        Action::Delete(Delete::default()),
+    ));
+    let end = tree.current();
+    tree.set_name(end, "deleted instead");
+    assert!(tree.delete(gone));
+    let session = Session::of(&tree);
+    assert_eq!(session.steps(), 5);
+    let again = Session::parse(&session.to_text())
+        .unwrap()
+        .replay()
+        .finish()
+        .unwrap();
+    assert_eq!(again.name(again.current()), Some("deleted instead"));
+    assert_eq!(again.position(), tree.position());
+    assert_eq!(again.world().stored(), tree.world().stored());
+}
+
+#[test]
 fn typical_sessions_fit_into_a_link() {
     let both = both_want_to_write();
     let short = Session::of(&both).to_text().len();
@@ -368,14 +393,14 @@ fn a_way_through_a_lesson_is_kept_with_its_tree() {
     walk.predict(1, &mut tree).unwrap();
     // A look aside: it is no part of the script, and is kept.
     tree.act(Operation::Act(ActorId::A, Action::Get));
-    let mut session = Session::of(&tree);
-    session.page = "learn".to_owned();
-    session.learning = Some(Learning {
+    let learning = Learning {
         name: "01-the-lost-update".to_owned(),
         text: None,
         at: walk.at(),
         pages: walk.records(),
-    });
+    };
+    let mut session = Session::of_lesson(&tree, learning);
+    session.page = "learn".to_owned();
     let session = Session::parse(&session.to_text()).unwrap();
     let learning = session.learning.clone().unwrap();
     let again = session.replay().finish().unwrap();

@@ -272,6 +272,14 @@ async fn a_session_goes_into_a_link_and_opens_again_at_the_same_step() {
     page.press("Editor A", "Send").await;
     page.press("Steps", "Back").await;
     page.click(".share-button").await;
+    for (file, part) in [
+        ("md", "Editor%20A%20%7C%20GET"),
+        ("mmd", "sequenceDiagram"),
+        ("sh", "kubectl"),
+    ] {
+        let export = page.attribute(&format!("[download='history.{file}']"), "href");
+        assert!(export.contains(part), "{file}: {export}");
+    }
     let link = page.value("#share-link");
     assert!(link.len() < 500, "{}", link.len());
     page.close_dialog().await;

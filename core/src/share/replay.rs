@@ -73,6 +73,9 @@ impl Replay {
             self.tree = Some(tree);
             return Ok(None);
         }
+        for (node, name) in &self.session.names {
+            tree.set_name(*node, name);
+        }
         tree.go(self.session.end);
         tree.go(self.session.current);
         Ok(Some(tree))

@@ -27,6 +27,8 @@ pub struct Session {
     pub(super) current: NodeId,
     /// The last node of the line.
     pub(super) end: NodeId,
+    /// What people call the histories that end at these nodes.
+    pub(super) names: Vec<(NodeId, String)>,
     /// Which page of Optimist is open, as its address names it: `play`, `learn`.
     pub page: String,
     /// The way through a lesson, on its page.
@@ -62,7 +64,24 @@ const MOST_NODES: usize = 20_000;
 
 const DAMAGED: ShareError = ShareError::Damaged("something is missing in it");
 
+/// Nodes that were deleted are in no session, so those after them move up.
+fn moved(tree: &RunTree, node: NodeId) -> NodeId {
+    (1..=node).filter(|id| tree.exists(*id)).count()
+}
+
 impl Session {
+    /// What was done in the tree of a lesson, and the way through the lesson.
+    pub fn of_lesson(tree: &RunTree, mut learning: Learning) -> Self {
+        for page in &mut learning.pages {
+            page.begin = moved(tree, page.begin);
+            page.end = page.end.map(|end| moved(tree, end));
+        }
+        Self {
+            learning: Some(learning),
+            ..Self::of(tree)
+        }
+    }
+
     /// What was done in a tree.
     pub fn of(tree: &RunTree) -> Self {
         let mut ids = vec![None; tree.len()];
@@ -104,6 +123,10 @@ impl Session {
             nodes,
             current: kept(tree.current()),
             end: kept(tree.line().last().copied().unwrap_or(0)),
+            names: tree
+                .names()
+                .map(|(node, name)| (kept(node), name.to_owned()))
+                .collect(),
             page: String::new(),
             learning: None,
             extra: Value::Null,
@@ -173,6 +196,10 @@ impl Session {
         put("i", self.current.into());
         if self.end != self.current {
             put("e", self.end.into());
+        }
+        if !self.names.is_empty() {
+            let names = self.names.iter().map(|(node, name)| json!([node, name]));
+            put("b", names.collect());
         }
         put("p", self.page.as_str().into());
         put("x", self.extra.clone());
@@ -250,6 +277,11 @@ impl Session {
             nodes,
             current,
             end,
+            names: list(json.get("b"))
+                .unwrap_or_default()
+                .iter()
+                .filter_map(|name| Some((index(name.get(0))?, name.get(1)?.as_str()?.to_owned())))
+                .collect(),
             page: words("p").unwrap_or_default().to_owned(),
             learning,
             extra: json.get("x").cloned().unwrap_or_default(),

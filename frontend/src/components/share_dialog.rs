@@ -1,5 +1,6 @@
 //! What is on the stage as a link or a file, and sessions from files.
 
+use optimist_core::export::{markdown, mermaid, script};
 use optimist_core::share::LONGEST_LINK;
 use wasm_bindgen::JsCast;
 use wasm_bindgen_futures::{JsFuture, spawn_local};
@@ -70,8 +71,27 @@ pub(crate) fn share_dialog(store: &Store) -> Html {
                     <span class="spring" />
                     { open_file(store) }
                 </div>
+                <h3>{ "This history up to here, for elsewhere" }</h3>
+                <div class="dialog-actions">
+                    { export("history.md", "Markdown for an issue", &markdown(&store.tree)) }
+                    { export("history.mmd", "Mermaid diagram", &mermaid(&store.tree)) }
+                    { export("history.sh", "kubectl script", &script(&store.tree)) }
+                </div>
+                <p class="muted">
+                    { "The script sends the same requests to the cluster that kubectl talks to, with \
+                       the versions that it gives there." }
+                </p>
             </div>
         </Modal>
+    }
+}
+
+fn export(file: &'static str, label: &'static str, text: &str) -> Html {
+    let text = String::from(js_sys::encode_uri_component(text));
+    html! {
+        <a class="button" download={file} href={format!("data:text/plain;charset=utf-8,{text}")}>
+            { label }
+        </a>
     }
 }
 

@@ -155,8 +155,7 @@ impl Course {
         if self.name.is_empty() || tree.len() > MOST_KEPT {
             return;
         }
-        let mut session = Session::of(tree);
-        session.learning = Some(self.learning());
+        let mut session = Session::of_lesson(tree, self.learning());
         session.extra = fingerprint(&self.source);
         browser::remember(&kept_as(&self.name), Some(&session.to_text()));
         let mut all = all_progress();

@@ -37,12 +37,9 @@ impl Opening {
 impl State {
     /// What is on the stage, as a session.
     pub(crate) fn session(&self) -> Session {
-        let mut session = Session::of(&self.tree);
-        session.learning = self.learn.learning();
-        let page = if session.learning.is_some() {
-            Page::Learn
-        } else {
-            Page::Play
+        let (mut session, page) = match self.learn.learning() {
+            Some(learning) => (Session::of_lesson(&self.tree, learning), Page::Learn),
+            None => (Session::of(&self.tree), Page::Play),
         };
         session.page = page.fragment().trim_start_matches("#/").to_owned();
         session

@@ -272,6 +272,12 @@ impl Page {
         settle().await;
     }
 
+    /// An attribute of what has no label of its own.
+    pub fn attribute(&self, selector: &str, name: &str) -> String {
+        let found = self.place.query_selector(selector).unwrap().unwrap();
+        found.get_attribute(name).unwrap_or_default()
+    }
+
     /// What a field has in it.
     pub fn value(&self, selector: &str) -> String {
         let found = self.place.query_selector(selector).unwrap().unwrap();
