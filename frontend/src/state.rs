@@ -274,7 +274,7 @@ impl State {
         let mut opened = Self {
             change: 0,
             page,
-            handover: Handover::default(),
+            handover: Handover::found(),
             learn: Learn::default(),
             opening: Opening::default(),
             kept: Kept::default(),
@@ -379,21 +379,9 @@ impl State {
                 self.open_further();
                 self.search();
             }
-            Msg::Explore => {
-                let count = self.handover.asked.as_ref().map_or(0, |asked| asked.count);
-                if let Some(node) = both_edited(&self.tree) {
-                    self.handover.asked = Some(Asked {
-                        count: count + 1,
-                        tree: Rc::clone(&self.tree),
-                        node,
-                        session: self.session,
-                    });
-                    browser::go(Page::Explore.fragment());
-                }
-            }
+            Msg::Explore => self.explore(),
             Msg::Enter(tree) => {
-                let old = Rc::clone(&self.tree);
-                self.handover.kept.get_or_insert(old);
+                self.put_aside();
                 self.enter(tree);
             }
             Msg::Branch(tree) => {
@@ -401,11 +389,7 @@ impl State {
                 self.editing = None;
                 self.inspector_tab = InspectorTab::Wire;
             }
-            Msg::Return => {
-                if let Some(tree) = self.handover.kept.take() {
-                    self.enter(tree);
-                }
-            }
+            Msg::Return => self.return_to_own(),
             Msg::Get(editor) => self.act(editor, |_| Action::Get),
             Msg::Send(editor) => self.act(editor, |write| Action::Send(write.clone())),
             Msg::Delete(editor) => {

@@ -290,3 +290,29 @@ async fn a_long_search_can_be_cancelled_and_begun_again() {
     assert!(page.text(OUTCOMES).contains("ways searched"));
     assert!(!page.text(OUTCOMES).contains("Cancelled"));
 }
+
+#[wasm_bindgen_test]
+async fn an_opened_history_keeps_the_session_that_it_replaces_also_through_a_reload() {
+    at("#/play");
+    let page = Page::open().await;
+    page.press(A, "Get").await;
+    page.set(A, "spec.replicas", "7").await;
+    at("#/explore");
+    page.linger().await;
+    searched(&page).await;
+    page.press(OUTCOMES, "4 of 6 lose an update").await;
+    page.linger().await;
+    assert_eq!(page.position(), "step 4 / 4");
+    page.close().await;
+    let page = Page::reopen().await;
+    page.linger().await;
+    assert_eq!(page.position(), "step 4 / 4");
+    page.press_named("Back to your session").await;
+    page.linger().await;
+    assert_eq!(page.position(), "step 1 / 1");
+    assert!(
+        page.text(A).contains("replicas: 7was 3"),
+        "{}",
+        page.text(A)
+    );
+}

@@ -29,8 +29,10 @@ pub(crate) fn header(store: &Store) -> Html {
                 <span class="title">{ store.page.title() }</span>
             </h1>
             { navigation(store) }
-            if store.page == Page::Play {
+            if store.page == Page::Play || store.learn.is_on_stage() {
                 { explore(store) }
+            }
+            if store.page == Page::Play {
                 <button
                     type="button"
                     class="button load"
@@ -92,13 +94,13 @@ fn navigation(store: &Store) -> Html {
 
 /// To every history of the edits in the working copies; from one of them back to one's own.
 fn explore(store: &Store) -> Html {
-    if store.handover.kept.is_some() {
+    if store.page == Page::Play && store.handover.is_away() {
         return html! {
             <button
                 type="button"
                 class="button to-explore"
                 aria-label="Back to your session"
-                title="This history came from Explore. Yours is kept."
+                title="Yours is kept while this one is shown."
                 onclick={store.sends(Msg::Return)}
             >
                 { icon(Icon::Back) }

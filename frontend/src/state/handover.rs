@@ -4,6 +4,9 @@ use std::rc::Rc;
 
 use optimist_core::sim::{ActorId, NodeId, RunTree};
 
+use super::{Page, State};
+use crate::browser;
+
 /// What one page left for the other.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Handover {
@@ -11,8 +14,65 @@ pub(crate) struct Handover {
     pub(crate) opened: bool,
     /// What Play wants explored.
     pub(crate) asked: Option<Asked>,
-    /// The session whose place a history of Explore took.
-    pub(crate) kept: Option<Rc<RunTree>>,
+    /// The session whose place a history of Explore or of a link took.
+    own: Option<Rc<RunTree>>,
+    /// The same as a text, as it outlives a reload.
+    own_text: Option<String>,
+}
+
+/// What a tab keeps of the session whose place was taken.
+const OWN: &str = "optimist.own-session";
+
+impl Handover {
+    /// What there is as the page opens.
+    pub(super) fn found() -> Self {
+        Self {
+            own_text: browser::kept(OWN),
+            ..Self::default()
+        }
+    }
+
+    /// Whether there is a session to go back to.
+    pub(crate) fn is_away(&self) -> bool {
+        self.own.is_some() || self.own_text.is_some()
+    }
+}
+
+impl State {
+    /// Takes the edits to Explore.
+    pub(super) fn explore(&mut self) {
+        let asked = self.handover.asked.as_ref();
+        let count = asked.map_or(1, |asked| asked.count + 1);
+        if let Some(node) = both_edited(&self.tree) {
+            self.handover.asked = Some(Asked {
+                count,
+                tree: Rc::clone(&self.tree),
+                node,
+                session: self.session,
+            });
+            browser::go(Page::Explore.fragment());
+        }
+    }
+
+    /// Keeps what is on the stage as the person's own session, unless there is one already.
+    pub(super) fn put_aside(&mut self) {
+        if !self.handover.is_away() {
+            self.handover.own = Some(Rc::clone(&self.tree));
+            // In vain where the browser keeps nothing; then a reload ends it.
+            browser::keep(OWN, Some(&self.session().to_text()));
+        }
+    }
+
+    /// Goes back to the session that was kept.
+    pub(super) fn return_to_own(&mut self) {
+        let text = self.handover.own_text.take();
+        match (self.handover.own.take(), text) {
+            (Some(tree), _) => self.enter(tree),
+            (None, Some(text)) => self.reopen(&text),
+            (None, None) => {}
+        }
+        browser::keep(OWN, None);
+    }
 }
 
 /// A moment at which both editors have edits.

@@ -47,10 +47,15 @@ impl State {
             return;
         }
         if let Some(text) = self.kept.waiting.take() {
-            browser::keep(OPENING, Some("1"));
-            self.kept.restoring = true;
-            self.open_session(&text);
+            self.reopen(&text);
         }
+    }
+
+    /// Opens a session that was kept here.
+    pub(super) fn reopen(&mut self, text: &str) {
+        browser::keep(OPENING, Some("1"));
+        self.kept.restoring = true;
+        self.open_session(text);
     }
 
     /// A session was opened, or could not be; whether it is one that was kept here.

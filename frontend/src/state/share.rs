@@ -102,8 +102,7 @@ impl State {
                 self.set_stage();
                 // What was there is not lost: the header leads back to it.
                 if self.tree.len() > 1 {
-                    let old = Rc::clone(&self.tree);
-                    self.handover.kept.get_or_insert(old);
+                    self.put_aside();
                 }
                 self.enter(Rc::new(tree));
                 self.loaded = None;
