@@ -264,6 +264,37 @@ async fn a_lesson_that_is_not_there_is_told() {
 }
 
 #[wasm_bindgen_test]
+async fn a_lesson_from_a_file_opens_goes_into_a_link_and_is_left_again() {
+    let _turn = Turn::wait().await;
+    let readme = include_str!("../../lessons/README.md");
+    let (_, example) = readme.split_once("```yaml\n").unwrap();
+    let (example, _) = example.split_once("\n```").unwrap();
+    let page = open("#/learn").await;
+    wait(&page, ".entry").await;
+    page.choose_file("input[type=file]", "title: t\nteaches: t\n")
+        .await;
+    wait(&page, "[role=alert]").await;
+    assert!(page.find("[role=alert]").unwrap().contains("line "));
+    page.choose_file("input[type=file]", example).await;
+    wait(&page, ".lesson").await;
+    assert_eq!(page.find("[role=alert]"), None);
+    page.key("n").await;
+    page.click(".share-button").await;
+    let link = page.value("#share-link");
+    page.close_dialog().await;
+    page.click(".lesson-head a").await;
+    wait(&page, ".entry").await;
+    drop(page);
+    let (_, fragment) = link.split_once('#').unwrap();
+    let page = open(&format!("#{fragment}")).await;
+    wait(&page, ".lesson").await;
+    assert_eq!(
+        page.find(".lesson .caption-title").as_deref(),
+        Some("You label it.")
+    );
+}
+
+#[wasm_bindgen_test]
 async fn a_session_goes_into_a_link_and_opens_again_at_the_same_step() {
     let _turn = Turn::wait().await;
     let page = open("#/play").await;

@@ -16,7 +16,13 @@ pub(super) fn lesson(store: &Store, course: &Course) -> Html {
     html! {
         <section class="caption lesson" aria-label="Lesson">
             <div class="lesson-head">
-                <a class="link" href={Page::Learn.fragment()}>{ "All lessons" }</a>
+                <a
+                    class="link"
+                    href={Page::Learn.fragment()}
+                    onclick={store.sends(Msg::Learn(LearnMsg::Leave))}
+                >
+                    { "All lessons" }
+                </a>
                 if walk.opened() > 1 {
                     <button
                         type="button"
@@ -209,7 +215,14 @@ fn onward(store: &Store, course: &Course) -> Html {
             </a>
         },
         None => html! {
-            <a {class} id="lesson-forward" href={Page::Learn.fragment()}>{ "All lessons" }</a>
+            <a
+                {class}
+                id="lesson-forward"
+                href={Page::Learn.fragment()}
+                onclick={store.sends(Msg::Learn(LearnMsg::Leave))}
+            >
+                { "All lessons" }
+            </a>
         },
     }
 }

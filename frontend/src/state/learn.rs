@@ -39,6 +39,8 @@ pub(crate) enum LearnMsg {
     Search,
     /// Begins the lesson anew.
     Restart,
+    /// Back to all lessons; one from a file has no address that would say so.
+    Leave,
 }
 
 /// Lessons, as far as the page knows them.
@@ -309,6 +311,10 @@ impl State {
                 self.learn.problem = opened.err();
             }
             LearnMsg::File(text) => self.open_file(&text),
+            LearnMsg::Leave => {
+                self.learn.wanted = None;
+                self.leave_lesson();
+            }
             LearnMsg::Teach => self.learn.teaching = !self.learn.teaching,
             LearnMsg::Search => self.begin_search(),
             LearnMsg::Restart => {

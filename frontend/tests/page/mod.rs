@@ -272,6 +272,22 @@ impl Page {
         settle().await;
     }
 
+    /// Chooses a file with this text.
+    pub async fn choose_file(&self, selector: &str, text: &str) {
+        let input = self.place.query_selector(selector).unwrap().unwrap();
+        let choose = js_sys::Function::new_with_args(
+            "input, text",
+            "const files = new DataTransfer();
+             files.items.add(new File([text], 'lesson.yaml'));
+             input.files = files.files;
+             input.dispatchEvent(new Event('change', {bubbles: true}));",
+        );
+        choose
+            .call2(&wasm_bindgen::JsValue::NULL, &input, &text.into())
+            .unwrap();
+        settle().await;
+    }
+
     /// An attribute of what has no label of its own.
     pub fn attribute(&self, selector: &str, name: &str) -> String {
         let found = self.place.query_selector(selector).unwrap().unwrap();
