@@ -113,6 +113,22 @@ pub(crate) fn reveal(selector: &str, margin: f64) {
     around.set_scroll_top(around.scroll_top() + by.round() as i32);
 }
 
+/// Scrolls what scrolls so that the first part found in it is on top; to the beginning where there
+/// is no such part.
+pub(crate) fn scroll_within(outer: &str, part: &str) {
+    let found = document().and_then(|document| document.query_selector(outer).ok()?);
+    let Some(outer) = found else { return };
+    let top = match outer.query_selector(part) {
+        Ok(Some(part)) => {
+            let above =
+                part.get_bounding_client_rect().top() - outer.get_bounding_client_rect().top();
+            outer.scroll_top() + above.round() as i32 - 8
+        }
+        _ => 0,
+    };
+    outer.set_scroll_top(top);
+}
+
 /// Puts a text into the clipboard, and tells whether the browser let it.
 pub(crate) fn copy(text: String, told: impl FnOnce(bool) + 'static) {
     // It is only there where the page came over a safe connection.

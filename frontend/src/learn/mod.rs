@@ -45,6 +45,22 @@ pub(crate) fn Lessons(props: &LessonsProps) -> Html {
             }
         });
     }
+    let seen = store.learn.course.as_ref().map(|course| {
+        let walk = &course.walk;
+        (walk.at(), walk.happened(), walk.solved())
+    });
+    use_effect_with(seen, |seen| {
+        if let Some((_, happened, solved)) = *seen {
+            browser::scroll_within(
+                ".lesson-body",
+                match (happened, solved) {
+                    (true, true) => ".reached, .choice.right",
+                    (true, false) => ".choice.right",
+                    (false, _) => ".lesson-title",
+                },
+            );
+        }
+    });
     match &store.learn.course {
         Some(course) => stage(store, lesson::lesson(store, course)),
         None => contents::contents(store),
