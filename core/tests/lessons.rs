@@ -170,6 +170,14 @@ fn a_mistake_in_a_lesson_is_named_with_its_line() {
 }
 
 #[test]
+fn a_step_in_which_too_much_happens_is_refused() {
+    let deeds = "  - A: get\n".repeat(101);
+    let text = format!("title: t\nteaches: x\nsteps:\n- title: s\n  do:\n{deeds}");
+    let error = Lesson::parse(&text).unwrap_err().to_string();
+    assert_eq!(error, "line 4: 100 things may happen in a step and no more");
+}
+
+#[test]
 fn the_documented_example_is_a_lesson_and_true() {
     let readme = read("README.md");
     let begin = readme.find("```yaml\n").unwrap() + "```yaml\n".len();

@@ -15,6 +15,9 @@ use crate::yaml::{Content, Located, parse_located};
 /// The largest lesson in bytes.
 const LARGEST: usize = 256 * 1024;
 
+/// So much may happen in one step and no more: the page waits for it.
+const MOST_DEEDS: usize = 100;
+
 impl Lesson {
     /// Reads a lesson.
     ///
@@ -102,6 +105,10 @@ fn step(located: &Located) -> Read<LessonStep> {
     ];
     let fields = Fields::of(located, "a step", &known)?;
     let mut deeds = deeds(fields.items("do")?)?;
+    if deeds.len() > MOST_DEEDS {
+        let message = format!("{MOST_DEEDS} things may happen in a step and no more");
+        return Err(LessonError::new(fields.line, message));
+    }
     let task = match (fields.get("goal"), fields.get("challenge")) {
         (None, None) => None,
         (Some(goal), None) => Some(Task::Goal(self::goal(goal)?)),
