@@ -1,6 +1,9 @@
 //! The rest of the program. The release site has its wasm in two files (`xtask/split`): this asks
 //! for the second one at the first sign of use, and at the latest when something in it is called.
 //! Anywhere else there is one file, and none of this does anything.
+//!
+//! A function is in one file as a whole. So what only comes later, and would be inlined into what runs
+//! while the page opens, says `#[inline(never)]`; and wasm-opt may not inline what has one caller.
 
 use std::cell::Cell;
 

@@ -300,7 +300,7 @@ impl State {
             theme,
         };
         opened.find_kept();
-        opened.apply(Msg::Address(fragment));
+        opened.address(&fragment);
         opened
     }
 
@@ -352,21 +352,25 @@ impl State {
         self.toggled.contains(&(view, pointer.to_owned()))
     }
 
+    /// Goes where the address says. Apart from [`apply`](Self::apply), because opening needs it.
+    fn address(&mut self, fragment: &str) {
+        if let Some(page) = Page::of_fragment(fragment) {
+            self.page = page;
+            self.handover.opened |= page == Page::Explore;
+            self.playing = false;
+            self.set_stage();
+            self.want_lesson(fragment);
+        }
+        match share::carried(fragment) {
+            Some(text) => self.open_session(text),
+            None => self.restore(),
+        }
+    }
+
+    #[inline(never)] // not on the first screen
     fn apply(&mut self, msg: Msg) {
         match msg {
-            Msg::Address(fragment) => {
-                if let Some(page) = Page::of_fragment(&fragment) {
-                    self.page = page;
-                    self.handover.opened |= page == Page::Explore;
-                    self.playing = false;
-                    self.set_stage();
-                    self.want_lesson(&fragment);
-                }
-                match share::carried(&fragment) {
-                    Some(text) => self.open_session(text),
-                    None => self.restore(),
-                }
-            }
+            Msg::Address(fragment) => self.address(&fragment),
             Msg::Learn(msg) => self.learn(msg),
             Msg::OpenSession(text) => self.open_session(&text),
             Msg::Keep => {}

@@ -144,6 +144,7 @@ fn opening(state: &State) -> Words {
     }
 }
 
+#[inline(never)] // not on the first screen
 fn read(state: &State, step: &Step, me: ActorId) -> Words {
     let them = other(me);
     let mine = read_version(state, me);
@@ -185,6 +186,7 @@ fn read(state: &State, step: &Step, me: ActorId) -> Words {
     }
 }
 
+#[inline(never)] // not on the first screen
 fn written(state: &State, step: &Step, me: ActorId) -> Words {
     let them = other(me);
     let unseen = step
@@ -237,6 +239,7 @@ fn written(state: &State, step: &Step, me: ActorId) -> Words {
     }
 }
 
+#[inline(never)] // not on the first screen
 fn refused(state: &State, step: &Step, me: ActorId) -> Words {
     let differed = step.facts().iter().find_map(|fact| match fact {
         Fact::VersionDiffered { sent, stored } => Some((*sent, *stored)),

@@ -97,13 +97,7 @@ const PROFILE: &str = "xtask/split/first-screen.txt";
 pub fn profile(workspace: &Workspace) -> Outcome<()> {
     let browser = browser::find_or_install(workspace)?;
     let site = workspace.scratch("profiled-site");
-    fs::create_dir_all(&site).map_err(|error| unwritable(&site, &error))?;
-    let dist = workspace.dist();
-    let files = fs::read_dir(&dist).map_err(|error| unwritable(&dist, &error))?;
-    for file in files.flatten() {
-        let copy = site.join(file.file_name());
-        fs::copy(file.path(), &copy).map_err(|error| unwritable(&copy, &error))?;
-    }
+    copy_all(&workspace.dist(), &site)?;
     let program = program(workspace)?;
     let noting = site.join(program.file_name().unwrap_or_default());
     let mut instrument = splitter(workspace);
@@ -141,6 +135,20 @@ pub fn profile(workspace: &Workspace) -> Outcome<()> {
     let text = format!("{PROFILE_HEAD}{COMPILER}{compiler}\n\n{names}");
     fs::write(&profile, text).map_err(|error| unwritable(&profile, &error))?;
     println!("    {} functions in {PROFILE}", names.lines().count());
+    Ok(())
+}
+
+fn copy_all(from: &Path, to: &Path) -> Outcome<()> {
+    fs::create_dir_all(to).map_err(|error| unwritable(to, &error))?;
+    let files = fs::read_dir(from).map_err(|error| unwritable(from, &error))?;
+    for file in files.flatten() {
+        let (file, copy) = (file.path(), to.join(file.file_name()));
+        if file.is_dir() {
+            copy_all(&file, &copy)?;
+        } else {
+            fs::copy(&file, &copy).map_err(|error| unwritable(&copy, &error))?;
+        }
+    }
     Ok(())
 }
 

@@ -30,6 +30,7 @@ struct DeleteOptions {
 }
 
 impl ApiServer {
+    #[inline(never)] // not on the first screen
     pub(super) fn delete(
         &mut self,
         info: &RequestInfo,
@@ -42,6 +43,7 @@ impl ApiServer {
     }
 
     /// Deletes every selected object of a collection; answers with what was there before.
+    #[inline(never)] // not on the first screen
     pub(super) fn delete_collection(
         &mut self,
         info: &RequestInfo,

@@ -51,6 +51,7 @@ impl ApiServer {
         })
     }
 
+    #[inline(never)] // not on the first screen
     pub(super) fn update(
         &mut self,
         info: &RequestInfo,

@@ -18,6 +18,7 @@ fn called(store: &Store, end: NodeId, number: usize) -> String {
     name.map_or_else(|| format!("History {}", number + 1), str::to_owned)
 }
 
+#[inline(never)] // not on the first screen
 pub(crate) fn branches_dialog(store: &Store) -> Html {
     let ends = store.tree.ends();
     let line = store.tree.line();

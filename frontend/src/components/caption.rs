@@ -46,6 +46,7 @@ pub(crate) fn caption(store: &Store) -> Html {
     }
 }
 
+#[inline(never)] // not on the first screen
 fn notice(store: &Store, loaded: &Loaded) -> Html {
     html! {
         <div class="notice" role="status">

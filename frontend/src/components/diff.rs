@@ -37,6 +37,7 @@ fn change(change: &Change) -> Html {
 }
 
 /// The difference that a step made.
+#[inline(never)] // not on the first screen
 pub(crate) fn diff(step: &Step) -> Html {
     let empty = match step.outcome() {
         Outcome::Read => Some("A read changes nothing."),

@@ -139,6 +139,7 @@ pub(crate) fn editor_card(store: &Store, id: ActorId) -> Html {
 }
 
 /// The working copy as a text. What is typed is the working copy as soon as it is an object.
+#[inline(never)] // not on the first screen
 fn raw_text(store: &Store, id: ActorId, raw: &Raw) -> Html {
     let name = store.name(id);
     let oninput = store.on(move |event: InputEvent| {

@@ -47,6 +47,7 @@ pub(crate) fn header(store: &Store) -> Html {
                 <button
                     type="button"
                     class="button share-button"
+                    aria-label="Share"
                     onclick={store.sends(Msg::Dialog(Some(Dialog::Share)))}
                 >
                     { icon(Icon::Share) }

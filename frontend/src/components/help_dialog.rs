@@ -6,6 +6,7 @@ use super::dialog::Modal;
 use crate::keyboard::{KEYS, LESSON_KEYS};
 use crate::state::Store;
 
+#[inline(never)] // not on the first screen
 pub(crate) fn help_dialog(store: &Store) -> Html {
     html! {
         <Modal store={store.clone()} title="How this works" begin="dialog-close">

@@ -22,6 +22,7 @@ fn take(store: &Store, file: File) {
     });
 }
 
+#[inline(never)] // not on the first screen
 pub(crate) fn load_dialog(store: &Store) -> Html {
     let oninput = store.on(|event: InputEvent| {
         let area = event

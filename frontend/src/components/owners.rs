@@ -37,6 +37,7 @@ fn title(manager: &Manager) -> String {
 }
 
 /// The stored object, a mark per owner beside each line.
+#[inline(never)] // not on the first screen
 pub(crate) fn owners(store: &Store) -> Html {
     let Some((_, object)) = store.world().stored() else {
         return html! { <div class="yaml blank"><p>{ "There is no object." }</p></div> };
@@ -110,6 +111,7 @@ fn row(store: &Store, owners: &Owners, line: &Line) -> Html {
 }
 
 /// What an apply of the editor at work would take from others and take away, before it is sent.
+#[inline(never)] // not on the first screen
 pub(crate) fn foresight(store: &Store) -> Html {
     let id = store.focus;
     let (name, write) = (store.name(id), store.world().actor(id).write());

@@ -7,6 +7,7 @@ use yew::{Html, classes, html};
 use super::yaml_view::dotted;
 use crate::state::{Lane, Msg, Sends, Store};
 
+#[inline(never)] // not on the first screen
 pub(crate) fn revisions(store: &Store) -> Html {
     let tree = &store.tree;
     let here = tree.position();

@@ -21,6 +21,7 @@ fn weight(text: &str) -> String {
     }
 }
 
+#[inline(never)] // not on the first screen
 pub(crate) fn share_dialog(store: &Store) -> Html {
     let session = store.session();
     let steps = session.steps();

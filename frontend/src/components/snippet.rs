@@ -16,6 +16,7 @@ pub(crate) enum Language {
 }
 
 /// Draws the request of a step.
+#[inline(never)] // not on the first screen
 pub(crate) fn snippet(store: &Store, step: &Step, language: Language) -> Html {
     let Some(call) = store.world().call(step) else {
         return html! {

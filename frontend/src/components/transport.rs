@@ -131,6 +131,7 @@ fn scrubber(store: &Store, line: &[NodeId], here: usize) -> Html {
 }
 
 /// All steps as four paths: A's, B's, the refused, and those of neither.
+#[inline(never)] // not on the first screen
 fn ticks(store: &Store, line: &[NodeId]) -> Html {
     let mut paths = [
         ("a", String::new()),

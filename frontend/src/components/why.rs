@@ -30,6 +30,7 @@ pub(crate) fn tone(outcome: Outcome) -> &'static str {
 }
 
 /// The card that says why.
+#[inline(never)] // not on the first screen
 pub(crate) fn why(step: &Step) -> Html {
     html! {
         <section class={classes!("why", tone(step.outcome()))} aria-label="Why">

@@ -47,6 +47,7 @@ const EVENT: [&str; 4] = [
 ];
 
 /// A step over the wire.
+#[inline(never)] // not on the first screen
 pub(crate) fn wire(store: &Store, step: &Step) -> Html {
     let Some(exchange) = &step.exchange else {
         return html! {
@@ -144,6 +145,7 @@ fn by_hand(store: &Store, id: ActorId, computed: &[u8]) -> Html {
 }
 
 /// What Send would put on the wire now.
+#[inline(never)] // not on the first screen
 pub(crate) fn preview(store: &Store) -> Html {
     let id = store.focus;
     let actor = store.world().actor(id);

@@ -247,6 +247,7 @@ fn value(props: &YamlView<'_>, line: &Line, token: &Token) -> Html {
 
 /// What can be done with a line of an editor: add to it, take it out. For the pointer and for those
 /// who hear the page; the keyboard has `+` and Delete on the line itself.
+#[inline(never)] // not on the first screen
 fn tools(props: &YamlView<'_>, line: &Line) -> Html {
     let Some(editor) = props.editor else {
         return Html::default();
@@ -327,6 +328,7 @@ fn add(props: &YamlView<'_>, editor: ActorId, pointer: &str, word: &'static str)
 }
 
 /// The field in which an addition is typed, if one is typed there.
+#[inline(never)] // not on the first screen
 fn addition(props: &YamlView<'_>, pointer: &str, indent: usize) -> Option<Html> {
     let editor = props.editor?;
     let editing = props.store.editing.as_ref().filter(|editing| {

@@ -46,6 +46,7 @@ impl State {
     }
 
     /// Begins to open a session.
+    #[inline(never)] // not on the first screen
     pub(super) fn open_session(&mut self, text: &str) {
         match Session::parse(text) {
             Ok(session) => {
@@ -57,6 +58,7 @@ impl State {
         }
     }
 
+    #[inline(never)] // not on the first screen
     fn not_opened(&mut self, error: &ShareError) {
         self.opened_kept();
         self.opening = Opening {
@@ -67,6 +69,7 @@ impl State {
     }
 
     /// Goes on with opening for a little while.
+    #[inline(never)] // not on the first screen
     pub(super) fn open_further(&mut self) {
         let Some(replay) = self.opening.replay.take() else {
             return;

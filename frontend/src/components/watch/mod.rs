@@ -15,6 +15,7 @@ use crate::state::{Msg, Sends, Store};
 const OFFERED: usize = 50;
 
 /// The stream, newest last and in sight.
+#[inline(never)] // not on the first screen
 pub(crate) fn stream(store: &Store) -> Html {
     let world = store.world();
     let watcher = world.watcher();
@@ -69,6 +70,7 @@ fn event(received: &Received, fresh: bool) -> Html {
 }
 
 /// What the watcher can do now, and how its past is taken from it.
+#[inline(never)] // not on the first screen
 pub(crate) fn controls(store: &Store) -> Html {
     let world = store.world();
     let compacted = world.server().store();

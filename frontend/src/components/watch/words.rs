@@ -60,6 +60,7 @@ pub(crate) fn state(world: &World) -> (String, &'static str) {
 }
 
 /// What a step of the watcher, or against it, did.
+#[inline(never)] // not on the first screen
 pub(crate) fn caption(state: &State, step: &Step) -> Words {
     let world = state.world();
     let version = step.after;
@@ -183,6 +184,7 @@ fn refused(step: &Step) -> Words {
 }
 
 /// Why a step of the watcher went as it did.
+#[inline(never)] // not on the first screen
 pub(crate) fn why(step: &Step) -> Vec<String> {
     if let Some(message) = step.message() {
         return vec![format!("The server says: {message}")];
