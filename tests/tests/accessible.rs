@@ -122,9 +122,10 @@ fn nothing_on_any_screen_keeps_people_from_using_it() {
         ("phone, light", (390, 844), false),
         ("phone, dark", (390, 844), true),
     ] {
+        // A browser of its own: a tab keeps its session.
+        visit.browser = Browser::start();
         visit.browser.resize(width, height);
         visit.browser.prefer(dark);
-        visit.browser.go("about:blank");
         visit.browser.go(&site.url());
         visit.browser.control("Editor A", "Get");
         visit.play(how);

@@ -2,6 +2,8 @@
 
 use std::env;
 use std::path::PathBuf;
+use std::thread;
+use std::time::Duration;
 
 use optimist_tests::page::{Browser, Site};
 
@@ -102,6 +104,19 @@ fn a_visitor_makes_the_409_by_hand_on_a_wide_page_and_on_a_phone() {
     browser.resize(1024, 768);
     fits(&browser, "on a tablet");
 
+    // It is kept a moment after the last change.
+    thread::sleep(Duration::from_millis(800));
+    browser.go(&site.url());
+    browser.wait(
+        "the session of before the reload",
+        "return document.querySelector('.position')?.textContent === 'step 3 / 3'",
+        &[],
+    );
+    browser.control("History", "Branch 1");
+    says_nothing(&browser);
+
+    // A browser of its own: this one keeps its session.
+    let browser = Browser::start();
     browser.resize(390, 844);
     browser.go(&site.url());
     browser.control("Open card", "Editor A");
@@ -115,7 +130,11 @@ fn a_visitor_makes_the_409_by_hand_on_a_wide_page_and_on_a_phone() {
     browser.control("Inspector", "Diff");
     fits(&browser, "on a phone, with the sheet up");
     assert!(browser.text("Why").contains("the store holds 101"));
+    says_nothing(&browser);
+}
 
+/// Nothing went wrong that only the console tells.
+fn says_nothing(browser: &Browser) {
     let severe: Vec<_> = browser
         .console()
         .into_iter()
