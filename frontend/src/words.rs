@@ -50,6 +50,9 @@ fn strategy(step: &Step) -> &'static str {
             Strategy::JsonPatch => "JSON patch",
             Strategy::Apply => "apply",
         },
+        Operation::Act(_, Action::Delete(_)) => "delete",
+        Operation::Act(_, Action::Create) => "create",
+        Operation::Act(_, Action::Request(_)) => "request by hand",
         _ => "Get",
     }
 }
@@ -193,7 +196,20 @@ fn written(state: &State, step: &Step, me: ActorId) -> Words {
         .facts()
         .iter()
         .any(|fact| matches!(fact, Fact::VersionNotSent(_)));
-    let mut text = vec![if unseen {
+    let deletes = matches!(step.action(), Some(Action::Delete(_)));
+    let mut text = vec![if deletes && step.after == 0 {
+        format!(
+            "It was version {}. A copy of it that someone still holds is a copy of nothing.",
+            step.before
+        )
+    } else if deletes {
+        "It has finalizers, so it is only marked: it goes when the last of them is taken off."
+            .to_owned()
+    } else if step.before == 0 {
+        "There was none of that name. This one has a uid of its own: to the server it is another \
+         object than any before."
+            .to_owned()
+    } else if unseen {
         format!(
             "The {} carried no resourceVersion, so nothing was compared: {} became {} whatever \
              had happened in between.",
@@ -232,11 +248,12 @@ fn written(state: &State, step: &Step, me: ActorId) -> Words {
     } else {
         Some("Step back and send in another order: this history is kept.".to_owned())
     };
-    Words {
-        title: format!("{} made version {}.", state.name(me), step.after),
-        text,
-        next,
-    }
+    let title = if step.after == 0 {
+        format!("{} deleted the object.", state.name(me))
+    } else {
+        format!("{} made version {}.", state.name(me), step.after)
+    };
+    Words { title, text, next }
 }
 
 #[inline(never)] // not on the first screen
@@ -345,7 +362,14 @@ pub(crate) fn pill(step: &Step) -> Option<(String, &'static str)> {
         }
         Outcome::Read | Outcome::Done => None,
         Outcome::Refused if step.actor().is_none() => None,
-        Outcome::Written => Some((format!("{} → {}", step.before, step.after), "ok")),
+        Outcome::Written => {
+            let text = match (step.before, step.after) {
+                (before, 0) => format!("{before} → gone"),
+                (0, after) => format!("new: {after}"),
+                (before, after) => format!("{before} → {after}"),
+            };
+            Some((text, "ok"))
+        }
         Outcome::Unchanged => Some((format!("= {}", step.after), "plain")),
         Outcome::Refused => {
             let text = step.facts().iter().find_map(|fact| match fact {
@@ -378,6 +402,7 @@ pub(crate) fn answer(step: &Step) -> String {
     match step.outcome() {
         Outcome::Refused => line,
         Outcome::Unchanged => format!("{line} · unchanged"),
+        _ if step.after == 0 => line,
         _ => format!("{line} · rv {}", step.after),
     }
 }

@@ -179,6 +179,17 @@ async fn a_third_hand_writes_the_status_in_a_lane_of_its_own() {
 }
 
 #[wasm_bindgen_test]
+async fn a_stale_copy_says_what_has_changed_since() {
+    let page = read_by_a().await;
+    page.press(B, "Get").await;
+    page.set(B, "spec.replicas", "4").await;
+    page.press(B, "Send").await;
+    let stale = page.find("#card-a .stale").unwrap_or_default();
+    assert!(stale.starts_with("rv 100 · stale by 1"), "{stale}");
+    assert!(stale.ends_with("replicas 3→4"), "{stale}");
+}
+
+#[wasm_bindgen_test]
 async fn a_delete_can_ask_for_the_object_that_was_read() {
     let page = read_by_a().await;
     page.press(B, "Get").await;
@@ -190,6 +201,7 @@ async fn a_delete_can_ask_for_the_object_that_was_read() {
     page.press(A, "delete only this version").await;
     page.press(A, "Delete").await;
     assert!(page.text(SERVER).contains("deleted"));
+    assert!(page.all_text().contains("Editor A deleted the object."));
     page.press(A, "Create").await;
     assert!(!page.text(SERVER).contains("deleted"));
 }

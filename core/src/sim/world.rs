@@ -11,7 +11,7 @@ use super::step::{Exchange, Step};
 use super::watcher::{WatchAction, Watcher};
 use super::{Action, Actor, ActorId, Operation, Subject};
 use crate::client::{Subresource, WorkingCopy, Write};
-use crate::render::Call;
+use crate::render::{Call, Change, changes};
 use crate::server::{ApiServer, Resource};
 use crate::storage::{Revision, Version};
 
@@ -152,6 +152,17 @@ impl World {
             return 0;
         };
         self.revisions_after(read).count()
+    }
+
+    /// What has changed since an actor read the object, but for versions and times.
+    pub fn changed_since_read(&self, id: ActorId) -> Vec<Change> {
+        match (self.copy(id).read(), self.stored()) {
+            (Some(read), Some((_, stored))) => changes(read, stored)
+                .into_iter()
+                .filter(|change| !change.is_bookkeeping())
+                .collect(),
+            _ => Vec::new(),
+        }
     }
 
     /// The kind of the object.

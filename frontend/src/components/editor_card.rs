@@ -8,7 +8,7 @@ use yew::{Event, Html, InputEvent, classes, html};
 
 use super::icon::{Icon, icon};
 use super::more;
-use super::yaml_view::{YamlView, yaml_view};
+use super::yaml_view::{YamlView, dotted, yaml_view};
 use crate::state::{Lane, Msg, Raw, Sends, State, Store, View};
 
 const STRATEGIES: [(Strategy, &str, &str); 5] = [
@@ -71,7 +71,11 @@ pub(crate) fn editor_card(store: &Store, id: ActorId) -> Html {
         >
             <header class="card-head">
                 <h2>{ who(store, id) }</h2>
-                <span class={classes!("chip", tone)}>{ chip }</span>
+                if store.world().stale_by(id) > 0 {
+                    { stale(store, id, &chip) }
+                } else {
+                    <span class={classes!("chip", tone)}>{ chip }</span>
+                }
             </header>
             if let Some(raw) = raw {
                 { raw_text(store, id, raw) }
@@ -135,6 +139,29 @@ pub(crate) fn editor_card(store: &Store, id: ActorId) -> Html {
                 </div>
             </div>
         </section>
+    }
+}
+
+/// How stale a copy is, and behind it what has changed since.
+#[inline(never)] // not on the first screen
+fn stale(store: &Store, id: ActorId, chip: &str) -> Html {
+    let changed = store.world().changed_since_read(id);
+    html! {
+        <details class="more stale">
+            <summary class="chip refused">{ chip.to_owned() }</summary>
+            <div class="more-panel">
+                if store.world().stored().is_none() {
+                    <p>{ "The object is gone." }</p>
+                } else if changed.is_empty() {
+                    <p>{ "Only bookkeeping changed since: the version, and who owns what." }</p>
+                } else {
+                    <p>{ "Changed since it was read:" }</p>
+                    { for changed.iter().map(|change| html! {
+                        <p class="change" title={dotted(&change.pointer)}>{ change.to_string() }</p>
+                    }) }
+                }
+            </div>
+        </details>
     }
 }
 
