@@ -176,8 +176,7 @@ fn kept_notice(store: &Store) -> Html {
             </p>
         };
     }
-    let untouched = store.tree.len() == 1;
-    if store.kept.offered.is_none() || !untouched || store.page != Page::Play {
+    if store.kept.offered.is_none() || store.page != Page::Play {
         return Html::default();
     }
     html! {

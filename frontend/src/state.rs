@@ -362,7 +362,10 @@ impl State {
             self.want_lesson(fragment);
         }
         match share::carried(fragment) {
-            Some(text) => self.open_session(text),
+            Some(text) => {
+                self.set_aside();
+                self.open_session(text);
+            }
             None => self.restore(),
         }
     }

@@ -48,8 +48,16 @@ async fn another_tab_opens_as_new_and_is_offered_the_session_of_before() {
 }
 
 #[wasm_bindgen_test]
-async fn a_kept_session_that_is_damaged_is_said_and_keeps_nobody_out() {
+async fn a_page_on_which_nothing_was_done_leaves_nothing_behind() {
     Page::open().await.close().await;
+    let window = web_sys::window().unwrap();
+    let storage = window.session_storage().unwrap().unwrap();
+    assert_eq!(storage.get_item("optimist.session").unwrap(), None);
+}
+
+#[wasm_bindgen_test]
+async fn a_kept_session_that_is_damaged_is_said_and_keeps_nobody_out() {
+    a_session().await.close().await;
     let window = web_sys::window().unwrap();
     let storage = window.session_storage().unwrap().unwrap();
     storage.set_item("optimist.session", "1nonsense").unwrap();

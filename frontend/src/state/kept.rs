@@ -58,6 +58,13 @@ impl State {
         self.open_session(text);
     }
 
+    /// A link is opened instead of what was kept, which can still be had.
+    pub(super) fn set_aside(&mut self) {
+        if let Some(own) = self.kept.waiting.take() {
+            self.kept.offered = Some(own);
+        }
+    }
+
     /// A session was opened, or could not be; whether it is one that was kept here.
     pub(super) fn opened_kept(&mut self) -> bool {
         if self.kept.restoring {
@@ -77,6 +84,10 @@ impl State {
     pub(super) fn keep(&mut self) -> bool {
         // A lesson keeps its own place, and what is half opened is not yet a session.
         if self.learn.is_on_stage() || self.is_working() || self.kept.waiting.is_some() {
+            return false;
+        }
+        // Nothing was done yet, and nothing is to be replaced.
+        if self.tree.len() == 1 && browser::kept(OWN).is_none() {
             return false;
         }
         let text = self.session().to_text();
