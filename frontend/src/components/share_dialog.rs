@@ -2,13 +2,10 @@
 
 use optimist_core::export::{markdown, mermaid, script};
 use optimist_core::share::LONGEST_LINK;
-use wasm_bindgen::JsCast;
-use wasm_bindgen_futures::{JsFuture, spawn_local};
-use web_sys::HtmlInputElement;
-use yew::{Event, Html, html};
+use yew::{Html, html};
 
 use super::dialog::Modal;
-use super::icon::{Icon, icon};
+use super::file_button::file_button;
 use super::snippet::Copy;
 use crate::browser;
 use crate::state::{Msg, Page, Store};
@@ -70,7 +67,7 @@ pub(crate) fn share_dialog(store: &Store) -> Html {
                         { "Save as a file" }
                     </a>
                     <span class="spring" />
-                    { open_file(store) }
+                    { file_button(store, "Open a file", ".optimist,text/plain", Msg::OpenSession) }
                 </div>
                 <h3>{ "This history up to here, for elsewhere" }</h3>
                 <div class="dialog-actions">
@@ -93,31 +90,5 @@ fn export(file: &'static str, label: &'static str, text: &str) -> Html {
         <a class="button" download={file} href={format!("data:text/plain;charset=utf-8,{text}")}>
             { label }
         </a>
-    }
-}
-
-fn open_file(store: &Store) -> Html {
-    let dispatcher = store.dispatcher();
-    let onchange = move |event: Event| {
-        let input = event
-            .target()
-            .and_then(|target| target.dyn_into::<HtmlInputElement>().ok());
-        let Some(input) = input else { return };
-        if let Some(file) = input.files().and_then(|files| files.get(0)) {
-            let dispatcher = dispatcher.clone();
-            spawn_local(async move {
-                let text = JsFuture::from(file.text()).await;
-                let text = text.ok().and_then(|text| text.as_string());
-                dispatcher.dispatch(Msg::OpenSession(text.unwrap_or_default()));
-            });
-        }
-        input.set_value("");
-    };
-    html! {
-        <label class="button file">
-            <input type="file" accept=".optimist,text/plain" {onchange} />
-            { icon(Icon::Load) }
-            <span>{ "Open a file" }</span>
-        </label>
     }
 }

@@ -1,40 +1,38 @@
 //! Which lessons there are, and how far one got.
 
 use optimist_core::lesson::{Chapter, Entry};
-use wasm_bindgen::JsCast;
-use wasm_bindgen_futures::{JsFuture, spawn_local};
-use web_sys::HtmlInputElement;
-use yew::{Event, Html, html};
+use yew::{Html, html};
 
-use crate::components::header;
 use crate::components::icon::{Icon, icon};
+use crate::components::{file_button, header};
 use crate::state::learn::{address, progress};
 use crate::state::{LearnMsg, Msg, Store};
 
 pub(super) fn contents(store: &Store) -> Html {
     html! {
-        <div class="contents-page">
-            { header(store) }
-            <main class="contents">
-                <div class="contents-head">
-                    <h2>{ "Fourteen lessons, each a history that you step through" }</h2>
-                    <p class="muted">
-                        { "You predict, it runs, and it says why. Leave the script whenever you like: \
-                           what you try is kept beside it." }
-                    </p>
-                    { open_file(store) }
-                </div>
-                if let Some(problem) = &store.learn.problem {
-                    <p class="problem" role="alert">{ problem.clone() }</p>
-                }
-                if let Some(catalogue) = &store.learn.catalogue {
-                    { for catalogue.chapters.iter().map(chapter) }
-                } else if store.learn.problem.is_none() {
-                    <p class="muted">{ "Loading" }</p>
-                }
-            </main>
-        </div>
-    }
+           <div class="contents-page">
+               { header(store) }
+               <main class="contents">
+                   <div class="contents-head">
+                       <h2>{ "Fourteen lessons, each a history that you step through" }</h2>
+                       <p class="muted">
+                           { "You predict, it runs, and it says why. Leave the script whenever you like: \
+                              what you try is kept beside it." }
+                       </p>
+                       { file_button(store, "Open a lesson of your own", ".yaml,.yml,text/yaml", |text| {
+    Msg::Learn(LearnMsg::File(text)) }) }
+                   </div>
+                   if let Some(problem) = &store.learn.problem {
+                       <p class="problem" role="alert">{ problem.clone() }</p>
+                   }
+                   if let Some(catalogue) = &store.learn.catalogue {
+                       { for catalogue.chapters.iter().map(chapter) }
+                   } else if store.learn.problem.is_none() {
+                       <p class="muted">{ "Loading" }</p>
+                   }
+               </main>
+           </div>
+       }
 }
 
 fn chapter(chapter: &Chapter) -> Html {
@@ -67,32 +65,5 @@ fn entry(entry: &Entry) -> Html {
                 { said }
             </a>
         </li>
-    }
-}
-
-fn open_file(store: &Store) -> Html {
-    let dispatcher = store.dispatcher();
-    let onchange = move |event: Event| {
-        let input = event
-            .target()
-            .and_then(|target| target.dyn_into::<HtmlInputElement>().ok());
-        let Some(input) = input else { return };
-        if let Some(file) = input.files().and_then(|files| files.get(0)) {
-            let dispatcher = dispatcher.clone();
-            spawn_local(async move {
-                let text = JsFuture::from(file.text()).await;
-                let text = text.ok().and_then(|text| text.as_string());
-                dispatcher.dispatch(Msg::Learn(LearnMsg::File(text.unwrap_or_default())));
-            });
-        }
-        // So that the same file can be chosen again after it was mended.
-        input.set_value("");
-    };
-    html! {
-        <label class="button file">
-            <input type="file" accept=".yaml,.yml,text/yaml" {onchange} />
-            { icon(Icon::Load) }
-            <span>{ "Open a lesson of your own" }</span>
-        </label>
     }
 }

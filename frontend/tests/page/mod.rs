@@ -111,10 +111,7 @@ impl Page {
     pub async fn choose(&self, label: &str, value: &str) {
         let select: HtmlInputElement = self.region(label).unchecked_into();
         select.set_value(value);
-        let init = EventInit::new();
-        init.set_bubbles(true);
-        let event = Event::new_with_event_init_dict("change", &init).unwrap();
-        select.dispatch_event(&event).unwrap();
+        tell(&select, "change");
         settle().await;
     }
 
@@ -124,10 +121,7 @@ impl Page {
         let select = labelled.query_selector("select").unwrap().unwrap();
         let select: HtmlInputElement = select.unchecked_into();
         select.set_value(value);
-        let init = EventInit::new();
-        init.set_bubbles(true);
-        let event = Event::new_with_event_init_dict("change", &init).unwrap();
-        select.dispatch_event(&event).unwrap();
+        tell(&select, "change");
         settle().await;
     }
 
@@ -146,10 +140,7 @@ impl Page {
     pub async fn write(&self, label: &str, text: &str) {
         let area: HtmlTextAreaElement = self.region(label).unchecked_into();
         area.set_value(text);
-        let init = EventInit::new();
-        init.set_bubbles(true);
-        let event = Event::new_with_event_init_dict("input", &init).unwrap();
-        area.dispatch_event(&event).unwrap();
+        tell(&area, "input");
         settle().await;
     }
 
@@ -194,10 +185,7 @@ impl Page {
         settle().await;
         let area: HtmlTextAreaElement = self.region("Manifest").unchecked_into();
         area.set_value(manifest);
-        let init = EventInit::new();
-        init.set_bubbles(true);
-        let event = Event::new_with_event_init_dict("input", &init).unwrap();
-        area.dispatch_event(&event).unwrap();
+        tell(&area, "input");
         settle().await;
         let submit = self
             .place
@@ -234,10 +222,7 @@ impl Page {
     pub async fn rename(&self, label: &str, text: &str) {
         let input: HtmlInputElement = self.region(label).unchecked_into();
         input.set_value(text);
-        let init = EventInit::new();
-        init.set_bubbles(true);
-        let event = Event::new_with_event_init_dict("change", &init).unwrap();
-        input.dispatch_event(&event).unwrap();
+        tell(&input, "change");
         settle().await;
     }
 
@@ -316,6 +301,14 @@ impl Drop for Page {
         }
         self.place.remove();
     }
+}
+
+/// Lets an element say that something happened to it.
+fn tell(element: &Element, what: &str) {
+    let init = EventInit::new();
+    init.set_bubbles(true);
+    let event = Event::new_with_event_init_dict(what, &init).unwrap();
+    element.dispatch_event(&event).unwrap();
 }
 
 fn named(control: &Element) -> String {
