@@ -80,15 +80,7 @@ fn a_visitor_makes_the_409_by_hand_on_a_wide_page_and_on_a_phone() {
     browser.go(&site.url());
     browser.control("Editor A", "Get");
     fits(&browser, "as it opens");
-    if env::var_os("OPTIMIST_PROFILE_OF_ANOTHER_COMPILER").is_some() {
-        println!("not asked: does opening need the rest (the profile is of another compiler)");
-    } else {
-        assert_eq!(
-            rest_loaded(&browser),
-            0,
-            "xtask/split/first-screen.txt is out of date: cargo xtask profile"
-        );
-    }
+    assert_eq!(rest_loaded(&browser), 0, "the page needs the rest to open");
     conflict(&browser, |_| {});
     fits(&browser, "after the 409");
     let answer = browser.text("Response body");

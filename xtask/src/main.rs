@@ -29,7 +29,6 @@ cargo xtask COMMAND
   play [--port N] [--release]   serve the page, rebuilt on every change (port 8080)
   test [STAGE...]               run every check, or only: lint, native, browser, page
   dist                          build the release site into dist/
-  profile                       find out which functions of dist/ run as the page opens
   lesson FILE...                run lessons, and name what in them is not true
   size                          weigh dist/ against its budget
   setup                         only bring what the commands above need
@@ -44,7 +43,6 @@ enum Command {
     Play { port: u16, release: bool },
     Test(Vec<Stage>),
     Dist,
-    Profile,
     Lesson(Vec<String>),
     Size,
     Setup,
@@ -68,7 +66,6 @@ fn run(command: Command) -> Outcome<()> {
         Command::Play { port, release } => site::play(&workspace, port, release)?,
         Command::Test(chosen) => stages::run(&workspace, &chosen)?,
         Command::Dist => site::dist(&workspace)?,
-        Command::Profile => site::profile(&workspace)?,
         Command::Lesson(files) => lesson::check(&workspace, &files)?,
         Command::Size => size::report(&workspace)?,
         Command::Setup => {
@@ -136,11 +133,10 @@ fn parse(arguments: &[String]) -> Outcome<Command> {
                 )),
             }
         }
-        "dist" | "profile" | "size" | "setup" => match rest.next() {
+        "dist" | "size" | "setup" => match rest.next() {
             Some("-h" | "--help") => Ok(Command::Help),
             Some(argument) => Err(unexpected(argument)),
             None if command == "dist" => Ok(Command::Dist),
-            None if command == "profile" => Ok(Command::Profile),
             None if command == "size" => Ok(Command::Size),
             None => Ok(Command::Setup),
         },

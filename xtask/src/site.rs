@@ -30,19 +30,50 @@ pub fn dist(workspace: &Workspace) -> Outcome<()> {
         "mend what is named above, then cargo xtask dist",
     )?;
     set_styles_in(&dist.join("index.html"))?;
+    split(workspace)
+}
+
+/// Parts the program of `dist/` in what runs until the page is drawn, and the rest, which comes
+/// later. Which is which is seen in a browser; without one, the whole stays in one file.
+fn split(workspace: &Workspace) -> Outcome<()> {
+    let browser = match browser::find_or_install(workspace) {
+        Ok(browser) => browser,
+        Err(failure) => {
+            println!("    the program stays in one file, which is slower to open: {failure}");
+            return Ok(());
+        }
+    };
     let program = program(workspace)?;
-    let named = workspace.scratch("named.wasm");
-    let scratch = workspace.scratch("");
-    fs::create_dir_all(&scratch).map_err(|error| unwritable(&scratch, &error))?;
-    fs::copy(&program, &named).map_err(|error| unwritable(&named, &error))?;
+    let whole = workspace.scratch("whole.wasm");
+    let site = workspace.scratch("observed-site");
+    copy_all(&workspace.dist(), &site)?;
+    fs::copy(&program, &whole).map_err(|error| unwritable(&whole, &error))?;
+
+    let mut instrument = splitter(workspace);
+    instrument.arg(&whole);
+    instrument.arg(site.join(program.file_name().unwrap_or_default()));
+    progress::stream(
+        "note which functions run",
+        &mut instrument,
+        "cargo xtask dist",
+    )?;
+    let ran = workspace.scratch("first-screen.txt");
+    let mut open = workspace.cargo();
+    browser.tell(&mut open);
+    open.args(["run", "--quiet", "--package", "optimist-tests"])
+        .args(["--bin", "opening", "--"]);
+    progress::stream(
+        "open the page in a browser",
+        open.arg(&site).arg(&ran),
+        "cargo xtask play --release, and open it",
+    )?;
     let rest = program.to_string_lossy().replace("_bg.wasm", "_rest.wasm");
     let mut split = splitter(workspace);
-    split.arg(&named).arg(&program).arg(rest);
-    split.arg(workspace.root().join(PROFILE));
+    split.arg(&whole).arg(&program).arg(rest).arg(&ran);
     progress::stream(
         "what the first screen needs, and the rest",
         &mut split,
-        "cargo xtask profile",
+        "cargo xtask dist",
     )
 }
 
@@ -90,54 +121,6 @@ fn styles_set_in(html: &str, mut read: impl FnMut(&str) -> Outcome<String>) -> O
     Ok(before)
 }
 
-/// The names of the functions that the first screen needs.
-const PROFILE: &str = "xtask/split/first-screen.txt";
-
-/// Finds out anew which functions run until the page is drawn. Needs a site in `dist/`.
-pub fn profile(workspace: &Workspace) -> Outcome<()> {
-    let browser = browser::find_or_install(workspace)?;
-    let site = workspace.scratch("profiled-site");
-    copy_all(&workspace.dist(), &site)?;
-    let program = program(workspace)?;
-    let noting = site.join(program.file_name().unwrap_or_default());
-    let mut instrument = splitter(workspace);
-    instrument.arg(workspace.scratch("named.wasm")).arg(noting);
-    progress::stream(
-        "note which functions run",
-        &mut instrument,
-        "cargo xtask dist",
-    )?;
-    let mut run = workspace.cargo();
-    browser.tell(&mut run);
-    run.args([
-        "run",
-        "--quiet",
-        "--package",
-        "optimist-tests",
-        "--bin",
-        "profile",
-        "--",
-    ]);
-    let told = run.arg(&site).output();
-    let told = told.map_err(|error| unwritable(&site, &error))?;
-    let names = String::from_utf8_lossy(&told.stdout);
-    if !told.status.success() || names.is_empty() {
-        return Err(Failure::new(
-            format!(
-                "the page did not open: {}",
-                String::from_utf8_lossy(&told.stderr)
-            ),
-            "cargo xtask dist, then this again",
-        ));
-    }
-    let profile = workspace.root().join(PROFILE);
-    let compiler = toolchain::wasm(workspace)?.version(workspace)?;
-    let text = format!("{PROFILE_HEAD}{COMPILER}{compiler}\n\n{names}");
-    fs::write(&profile, text).map_err(|error| unwritable(&profile, &error))?;
-    println!("    {} functions in {PROFILE}", names.lines().count());
-    Ok(())
-}
-
 fn copy_all(from: &Path, to: &Path) -> Outcome<()> {
     fs::create_dir_all(to).map_err(|error| unwritable(to, &error))?;
     let files = fs::read_dir(from).map_err(|error| unwritable(from, &error))?;
@@ -150,23 +133,6 @@ fn copy_all(from: &Path, to: &Path) -> Outcome<()> {
         }
     }
     Ok(())
-}
-
-const PROFILE_HEAD: &str = "\
-# The functions that run until the page is drawn, with their sizes in instructions, as
-# `cargo xtask profile` found them. They are in the first file of the release site, all others in
-# the second (see src/main.rs).
-";
-
-const COMPILER: &str = "# Compiler: ";
-
-/// Whether the profile was made with the compiler that is here. Another one may inline other
-/// functions, and so call some that the profile does not name.
-pub fn profile_fits(workspace: &Workspace) -> Outcome<bool> {
-    let compiler = toolchain::wasm(workspace)?.version(workspace)?;
-    let profile = workspace.root().join(PROFILE);
-    let text = fs::read_to_string(&profile).map_err(|error| unwritable(&profile, &error))?;
-    Ok(text.contains(&format!("{COMPILER}{compiler}\n")))
 }
 
 /// The wasm that the page names.

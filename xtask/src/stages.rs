@@ -247,9 +247,6 @@ fn page_tests(workspace: &Workspace, counted: &mut Counted) -> Outcome<()> {
     let mut command = workspace.cargo();
     browser.tell(&mut command);
     command.env("OPTIMIST_AXE", tools::axe(workspace)?);
-    if !site::profile_fits(workspace)? {
-        command.env("OPTIMIST_PROFILE_OF_ANOTHER_COMPILER", "1");
-    }
     // The workspace again, for one test: another choice of packages could choose other features
     // of what they share, and build it twice.
     command

@@ -58,14 +58,6 @@ impl Toolchain {
             .env("CARGO_PROFILE_DEV_DEBUG", "0");
         Ok(command)
     }
-
-    /// What it calls itself, with its version.
-    pub fn version(self, workspace: &Workspace) -> Outcome<String> {
-        let mut rustc = self.command(workspace, "rustc", &[])?;
-        let version = system::output(rustc.arg("--version"));
-        let version = version.ok_or_else(|| Failure::new("rustc does not run", "rustc --version"));
-        Ok(version?.trim().to_owned())
-    }
 }
 
 /// Finds a compiler for the browser, or brings one. Says which it takes.

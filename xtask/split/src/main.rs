@@ -1,24 +1,21 @@
 //! Splits the program of the page in two: the first file has what runs until the page is drawn,
 //! the rest is loaded at the first sign of use.
 //!
-//! - `optimist-split WASM FIRST REST PROFILE` reads a wasm file with names, and the names of the
-//!   functions that stay; writes both parts.
-//! - `optimist-split WASM INSTRUMENTED` writes one that notes which functions run, to make a
-//!   profile of.
+//! - `optimist-split WASM INSTRUMENTED` writes one that notes which functions run.
+//! - `optimist-split WASM FIRST REST RAN` reads the same file, with names, and the numbers of the
+//!   functions that ran; writes both parts.
 //!
 //! What stays and calls a function that moved calls a stub instead: it has the rest loaded if that
 //! is not there yet (`optimist_frontend::rest::load`), and goes on by a slot of the function table
-//! which the rest fills. So a profile that is out of date costs bytes or time, never correctness.
+//! which the rest fills. So a function too few costs time, never correctness.
 
-mod profile;
 mod split;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
-
-use profile::Profile;
 
 fn main() -> ExitCode {
     match run() {
@@ -36,9 +33,11 @@ fn run() -> Result<()> {
     let write = |path: &String, bytes: &[u8]| fs::write(path, bytes).with_context(|| path.clone());
     match arguments.as_slice() {
         [wasm, instrumented] => write(instrumented, &split::instrument(&read(wasm)?)?),
-        [wasm, first, rest, profile] => {
-            let profile = fs::read_to_string(profile).with_context(|| profile.clone())?;
-            let parts = split::split(&read(wasm)?, &Profile::parse(&profile)?)?;
+        [wasm, first, rest, ran] => {
+            let numbers = fs::read_to_string(ran).with_context(|| ran.clone())?;
+            let numbers: Result<BTreeSet<usize>, _> = numbers.lines().map(str::parse).collect();
+            let numbers = numbers.with_context(|| format!("{ran}: not a number a line"))?;
+            let parts = split::split(&read(wasm)?, &numbers)?;
             write(first, &parts.first)?;
             write(rest, &parts.rest)?;
             println!(
@@ -47,6 +46,6 @@ fn run() -> Result<()> {
             );
             Ok(())
         }
-        _ => bail!("usage: optimist-split WASM FIRST REST PROFILE, or WASM INSTRUMENTED"),
+        _ => bail!("usage: optimist-split WASM INSTRUMENTED, or WASM FIRST REST RAN"),
     }
 }

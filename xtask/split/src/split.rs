@@ -9,8 +9,6 @@ use walrus::{
     FunctionKind, GlobalKind, ImportKind, ImportedFunction, Module, ModuleConfig, ValType,
 };
 
-use crate::profile::{self, Profile};
-
 /// Both parts.
 pub struct Parts {
     /// What the first screen needs.
@@ -27,19 +25,27 @@ pub struct Parts {
 
 /// The function of the page that has the rest loaded.
 const LOAD: &str = "optimist_frontend::rest::load";
+
+/// Whether a function is [`LOAD`], whatever hash the compiler added to its name.
+fn is_load(name: &str) -> bool {
+    name.strip_prefix(LOAD)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with("::h"))
+}
+
 /// The name under which the rest imports what the first part exports.
 const FIRST: &str = "first";
 /// The exported global that says whether the rest is there.
 const LOADED: &str = "rest-is-loaded";
 
-/// Splits a module.
+/// Splits a module: the functions of these numbers, as [`instrument`] gave them, stay, and what
+/// they cannot do without.
 ///
 /// # Errors
 /// If the bytes are no wasm with names, or not that of the page.
-pub fn split(wasm: &[u8], profile: &Profile) -> Result<Parts> {
+pub fn split(wasm: &[u8], ran: &BTreeSet<usize>) -> Result<Parts> {
     let first = parse(wasm)?;
     let rest = parse(wasm)?;
-    let plan = Plan::new(&first, profile)?;
+    let plan = Plan::new(&first, ran)?;
     let moving = plan.moving.len();
     let stubs = plan.slots.len();
     let first = plan.first_part(first)?;
@@ -53,8 +59,8 @@ pub fn split(wasm: &[u8], profile: &Profile) -> Result<Parts> {
     })
 }
 
-/// The module with a global for each function that says whether it ran: exported as `ran `,
-/// a number, and the function's size and name.
+/// The module with a global for each function that says whether it ran: exported as `ran ` and
+/// the function's number.
 ///
 /// # Errors
 /// If the bytes are no wasm.
@@ -65,13 +71,10 @@ pub fn instrument(wasm: &[u8]) -> Result<Vec<u8>> {
     let loaded = module.globals.add_local(ValType::I32, true, false, no);
     module.exports.add(LOADED, loaded);
     let functions: Vec<FunctionId> = module.funcs.iter_local().map(|(id, _)| id).collect();
-    for (n, id) in functions.into_iter().enumerate() {
-        let name = module.funcs.get(id).name.clone().unwrap_or_default();
-        let size = module.funcs.get(id).kind.unwrap_local().size();
+    for id in functions {
         let no = ConstExpr::Value(ir::Value::I32(0));
         let ran = module.globals.add_local(ValType::I32, true, false, no);
-        let name = profile::unhashed(&name);
-        module.exports.add(&format!("ran {n} {size} {name}"), ran);
+        module.exports.add(&format!("ran {}", id.index()), ran);
         let local = module.funcs.get_mut(id).kind.unwrap_local_mut();
         let mut body = local.builder_mut().func_body();
         body.const_at(0, ir::Value::I32(1)).global_set_at(1, ran);
@@ -120,9 +123,9 @@ struct Plan {
 }
 
 impl Plan {
-    fn new(module: &Module, profile: &Profile) -> Result<Self> {
+    fn new(module: &Module, ran: &BTreeSet<usize>) -> Result<Self> {
         let mut uses = BTreeMap::new();
-        let mut named = Vec::new();
+        let mut idle = BTreeSet::new();
         let mut load = None;
         for function in module.funcs.iter() {
             let index = function.id().index();
@@ -130,15 +133,14 @@ impl Plan {
             if let FunctionKind::Local(local) = &function.kind {
                 dfs_in_order(&mut used, local, local.entry_block());
                 let name = function.name.as_deref().unwrap_or_default();
-                if profile::unhashed(name) == LOAD {
+                if is_load(name) {
                     load = Some(index);
-                } else {
-                    named.push((index, name, local.size()));
+                } else if !ran.contains(&index) {
+                    idle.insert(index);
                 }
             }
             uses.insert(index, used);
         }
-        let mut named = profile.moving(&named);
         let load = load.with_context(|| format!("the module has no function {LOAD}"))?;
 
         // What loads the rest cannot be in it, nor what the browser's side of that calls.
@@ -156,7 +158,7 @@ impl Plan {
                 open.extend(&uses[&function].functions);
             }
         }
-        named.retain(|function| !loading.contains(function));
+        idle.retain(|function| !loading.contains(function));
 
         // What stays: all that can be reached without going through one that moves.
         let mut roots = BTreeSet::from([load]);
@@ -172,10 +174,10 @@ impl Plan {
             }
         }
         let mut staying: BTreeSet<usize> = BTreeSet::new();
-        let mut open: Vec<usize> = roots.difference(&named).copied().collect();
+        let mut open: Vec<usize> = roots.difference(&idle).copied().collect();
         while let Some(function) = open.pop() {
             if staying.insert(function) {
-                open.extend(uses[&function].functions.difference(&named));
+                open.extend(uses[&function].functions.difference(&idle));
             }
         }
         let local: BTreeSet<usize> = module
@@ -392,4 +394,16 @@ fn short(kind: &str, number: usize) -> String {
         }
     }
     kind.chars().chain(digits.into_iter().rev()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_loads_the_rest_is_known_by_its_name() {
+        assert!(is_load("optimist_frontend::rest::load"));
+        assert!(is_load("optimist_frontend::rest::load::h0123456789abcdef"));
+        assert!(!is_load("optimist_frontend::rest::load_soon"));
+    }
 }

@@ -1,0 +1,45 @@
+//! Which functions of the page run until it is drawn: `opening SITE FILE`, where the site's wasm
+//! notes that (`xtask/split`). Writes their numbers into the file, one a line.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use optimist_tests::page::{Browser, Site};
+
+/// The wasm's exports that say so. The script is loaded already, and says what it started.
+const RAN: &str = "
+    const script = document.querySelector('link[rel=modulepreload]').href;
+    return import(script).then(page => page.default()).then(wasm => Object.keys(wasm)
+        .filter(name => name.startsWith('ran ') && wasm[name].value === 1)
+        .map(name => Number(name.slice(4))))";
+
+fn main() -> ExitCode {
+    let arguments: Vec<PathBuf> = std::env::args().skip(1).map(PathBuf::from).collect();
+    let [site, file] = arguments.as_slice() else {
+        eprintln!("usage: opening SITE FILE");
+        return ExitCode::FAILURE;
+    };
+    let site = Site::serve(site);
+    let mut ran = BTreeSet::new();
+    for (width, height) in [(1440, 900), (390, 844)] {
+        let browser = Browser::start();
+        browser.resize(width, height);
+        browser.go(&site.url());
+        browser.wait(
+            "the page",
+            "return document.querySelector('#card-server .yaml')",
+            &[],
+        );
+        let numbers = browser.run(RAN, &[]);
+        let numbers = numbers.as_array().into_iter().flatten();
+        ran.extend(numbers.filter_map(serde_json::Value::as_u64));
+    }
+    let lines: String = ran.iter().map(|number| format!("{number}\n")).collect();
+    if let Err(error) = std::fs::write(file, lines) {
+        eprintln!("{}: {error}", file.display());
+        return ExitCode::FAILURE;
+    }
+    println!("    {} functions run", ran.len());
+    ExitCode::SUCCESS
+}
