@@ -9,8 +9,8 @@ use yew::{Html, classes, component, html, use_effect_with, use_reducer};
 
 use crate::browser;
 use crate::components::{
-    branches_dialog, caption, editor_card, header, help_dialog, inspector, lane_tabs, load_dialog,
-    server_card, share_dialog, timeline, transport,
+    Timeline, branches_dialog, caption, editor_card, header, help_dialog, inspector, lane_tabs,
+    load_dialog, request_dialog, server_card, share_dialog, transport,
 };
 use crate::explore::Explore;
 use crate::keyboard;
@@ -153,6 +153,9 @@ pub fn App() -> Html {
             if store.dialog == Some(Dialog::Share) {
                 { share_dialog(&store) }
             }
+            if store.dialog == Some(Dialog::Request) {
+                { request_dialog(&store) }
+            }
             if store.dialog == Some(Dialog::Help) {
                 { help_dialog(&store) }
             }
@@ -210,7 +213,7 @@ pub(crate) fn stage(store: &Store, told: Html) -> Html {
                         { server_card(store) }
                         { editor_card(store, store.right) }
                     </div>
-                    { timeline(store) }
+                    <Timeline store={store.clone()} />
                 </main>
                 { inspector(store) }
                 { transport(store) }

@@ -3,8 +3,10 @@
 use wasm_bindgen::JsCast;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{
-    Document, Element, HtmlElement, MouseEvent, PointerEvent, Response, Storage, Window,
+    Document, Element, Event, HtmlElement, HtmlInputElement, HtmlSelectElement, MouseEvent,
+    NodeList, PointerEvent, Response, Storage, Window,
 };
+use yew::TargetCast;
 
 pub(crate) fn window() -> Option<Window> {
     web_sys::window()
@@ -111,6 +113,25 @@ pub(crate) fn reveal(selector: &str, margin: f64) {
     let below = inner.bottom() + margin - outer.bottom();
     let by = if above > 0.0 { -above } else { below.max(0.0) };
     around.set_scroll_top(around.scroll_top() + by.round() as i32);
+}
+
+/// What a `<select>` is set to.
+pub(crate) fn selected(event: &Event) -> String {
+    let select = event.target_dyn_into::<HtmlSelectElement>();
+    select.map(|select| select.value()).unwrap_or_default()
+}
+
+/// Whether a box is ticked.
+pub(crate) fn ticked(event: &Event) -> bool {
+    let input = event.target_dyn_into::<HtmlInputElement>();
+    input.is_some_and(|input| input.checked())
+}
+
+/// All elements in another that a selector means, in the order of the page.
+pub(crate) fn all_within(outer: &Element, selector: &str) -> impl Iterator<Item = Element> {
+    let found = outer.query_selector_all(selector).ok();
+    let count = found.as_ref().map_or(0, NodeList::length);
+    (0..count).filter_map(move |i| found.as_ref()?.get(i)?.dyn_into().ok())
 }
 
 /// Scrolls what scrolls so that the first part found in it is on top; to the beginning where there

@@ -4,6 +4,7 @@ mod handover;
 pub(crate) mod kept;
 pub(crate) mod learn;
 mod page;
+pub(crate) mod request;
 pub(crate) mod share;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,8 +14,8 @@ use optimist_core::client::{Strategy, Write, add_at, edit_scalar, remove_at};
 use optimist_core::object::Metadata;
 use optimist_core::render::lines;
 use optimist_core::sim::{
-    Action, ActorId, Connection, Delete, LoadError, NGINX, NodeId, Operation, RunTree, WatchAction,
-    World,
+    Action, ActorId, ByHand, Connection, Delete, LoadError, NGINX, NodeId, Operation, RunTree,
+    WatchAction, World,
 };
 use yew::{Callback, Reducible, UseReducerHandle};
 
@@ -22,6 +23,7 @@ pub(crate) use self::handover::{Asked, Handover, both_edited};
 use self::kept::Kept;
 pub(crate) use self::learn::{Course, Learn, LearnMsg};
 pub(crate) use self::page::Page;
+use self::request::Request;
 use self::share::Opening;
 use crate::browser;
 use crate::components::fold::{folded_at_first, visible_lines};
@@ -84,6 +86,7 @@ pub(crate) enum Dialog {
     Share,
     Help,
     Branches,
+    Request,
 }
 
 /// Light, dark, or what the system says.
@@ -175,6 +178,7 @@ pub(crate) struct State {
     pub(crate) sheet: bool,
     pub(crate) dialog: Option<Dialog>,
     pub(crate) draft: Draft,
+    pub(crate) request: Option<Request>,
     pub(crate) loaded: Option<Loaded>,
     pub(crate) playing: bool,
     pub(crate) theme: Theme,
@@ -213,6 +217,9 @@ pub(crate) enum Msg {
     Delete(ActorId),
     Create(ActorId),
     Preconditions(Delete),
+    BeginRequest(ActorId),
+    WriteRequest(ByHand),
+    SendRequest,
     /// Which of its objects it is about, by kind and name.
     LookAt(String, String),
     /// Something that no editor does.
@@ -295,6 +302,7 @@ impl State {
             sheet: false,
             dialog: None,
             draft: Draft::default(),
+            request: None,
             loaded: None,
             playing: false,
             theme,
@@ -404,6 +412,9 @@ impl State {
                 self.act(editor, |_| Action::Delete(preconditions));
             }
             Msg::Create(editor) => self.act(editor, |_| Action::Create),
+            Msg::BeginRequest(actor) => self.begin_request(actor),
+            Msg::WriteRequest(by_hand) => self.write_request(by_hand),
+            Msg::SendRequest => self.send_request(),
             Msg::Preconditions(preconditions) => self.preconditions = preconditions,
             Msg::LookAt(kind, name) => {
                 self.playing = false;

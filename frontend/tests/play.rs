@@ -254,3 +254,50 @@ async fn a_manifest_copied_from_kubectl_loads_without_what_the_server_owns() {
     page.press("What the server has", "Revisions").await;
     assert!(page.text("Stored versions").contains("colour blue→green"));
 }
+
+#[wasm_bindgen_test]
+async fn pointing_at_an_arrow_shows_its_request() {
+    let page = conflict().await;
+    let write = page.attribute("li.step:nth-child(4)", "id");
+    assert_eq!(page.count(".peek"), 0);
+    page.point(&format!("#{write} .ask"), "pointerover").await;
+    let peek = page.find(".peek").unwrap();
+    for part in [
+        "PUT /apis/apps/v1/namespaces/default/deployments/nginx-deployment",
+        "Content-Type: application/json",
+        "resourceVersion: \"100\"",
+        "replicas 3→5",
+    ] {
+        assert!(peek.contains(part), "{part} in {peek}");
+    }
+    assert_eq!(page.position(), "step 4 / 4", "only a click goes there");
+    page.point("#history .root", "pointerover").await;
+    assert_eq!(page.count(".peek"), 0);
+}
+
+#[wasm_bindgen_test]
+async fn a_request_by_hand_is_sent_as_it_stands() {
+    let page = Page::open().await;
+    page.press(B, "By hand…").await;
+    assert!(page.dialog().contains("A request of Editor B"));
+    page.choose("Method", "PATCH").await;
+    page.type_over("Path and query", "deployments/nginx-deployment")
+        .await;
+    page.click("dialog [type=submit]").await;
+    assert!(
+        page.dialog()
+            .contains("Not sent. the path has to begin with /")
+    );
+    assert_eq!(page.position(), "step 0 / 0");
+
+    let path = "/apis/apps/v1/namespaces/default/deployments/nginx-deployment";
+    page.type_over("Path and query", path).await;
+    page.choose("Content type", "application/merge-patch+json")
+        .await;
+    page.write("Body", "{\"spec\": {\"replicas\": 7}}").await;
+    page.click("dialog [type=submit]").await;
+    assert_eq!(page.position(), "step 1 / 1");
+    assert!(page.text("Stored object").contains("replicas: 7"));
+    assert!(page.text("Request body").contains("7"));
+    assert!(page.text(B).contains("not read yet"));
+}

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
 
+use optimist_core::share::Session;
+use optimist_core::sim::{Action, ActorId, NGINX, Operation, RunTree, World};
 use optimist_tests::page::{Browser, Site};
 
 const ENTER: &str = "\u{e007}";
@@ -122,6 +124,50 @@ fn a_visitor_makes_the_409_by_hand_on_a_wide_page_and_on_a_phone() {
     browser.control("Inspector", "Diff");
     fits(&browser, "on a phone, with the sheet up");
     assert!(browser.text("Why").contains("the store holds 101"));
+    says_nothing(&browser);
+}
+
+/// A link to a history of so many reads.
+fn reads(site: &Site, count: usize) -> String {
+    let (world, _) = World::load(NGINX).expect("it loads");
+    let mut tree = RunTree::new(world);
+    for _ in 0..count {
+        tree.act(Operation::Act(ActorId::A, Action::Get));
+    }
+    format!("{}#/play?s={}", site.url(), Session::of(&tree).to_text())
+}
+
+#[test]
+#[ignore = "needs the release site: cargo xtask test page"]
+fn of_a_long_history_only_what_is_in_sight_is_drawn_and_every_step_can_be_reached() {
+    const STEPS: usize = 300;
+    const ROWS: &str = "return document.querySelectorAll('.step').length";
+    let site = Site::serve(&dist());
+    let browser = Browser::start();
+    browser.resize(1440, 900);
+    browser.go(&reads(&site, STEPS));
+    let in_sight = |step: usize| {
+        let script = "
+            const row = document.getElementById(`step-${arguments[0]}`);
+            const around = document.getElementById('history').getBoundingClientRect();
+            const here = row?.getBoundingClientRect();
+            return !!here && here.top >= around.top && here.bottom <= around.bottom";
+        browser.wait(&format!("step {step}"), script, &[step.into()]);
+        let rows = browser.run(ROWS, &[]).as_u64().unwrap_or_default();
+        assert!((4..100).contains(&rows), "{rows} rows");
+    };
+    in_sight(STEPS);
+    let scroll = "document.getElementById('history').scrollTop = arguments[0]";
+    browser.run(scroll, &[40.into()]);
+    in_sight(2);
+    // The middle of what is left out is as far down as if all of it were drawn.
+    browser.run(scroll, &[(149 * 78).into()]);
+    in_sight(152);
+    press(&browser, "Steps", "Back");
+    in_sight(STEPS - 1);
+    press(&browser, "Steps", "First");
+    press(&browser, "Steps", "Forward");
+    in_sight(1);
     says_nothing(&browser);
 }
 

@@ -94,6 +94,38 @@ impl Delete {
 }
 
 impl ByHand {
+    /// A request, to be changed by hand.
+    pub fn of(request: &Request<Vec<u8>>) -> Self {
+        let content_type = request.headers().get(header::CONTENT_TYPE);
+        let content_type = content_type.and_then(|value| value.to_str().ok());
+        let body = String::from_utf8_lossy(request.body());
+        let value: Result<serde_json::Value, _> = serde_json::from_str(&body);
+        let pretty = value.and_then(|value| serde_json::to_string_pretty(&value));
+        Self {
+            method: request.method().to_string(),
+            target: request.uri().to_string(),
+            content_type: content_type.unwrap_or_default().to_owned(),
+            body: pretty.unwrap_or_else(|_| body.into_owned()),
+        }
+    }
+
+    /// Whether it can be sent at all; what the server makes of it is another matter.
+    ///
+    /// # Errors
+    /// What in it HTTP does not allow.
+    pub fn check(&self) -> Result<(), String> {
+        if !self.target.starts_with('/') {
+            return Err("the path has to begin with /".to_owned());
+        }
+        let request = Request::builder().method(self.method.as_str());
+        request
+            .uri(self.target.as_str())
+            .header(header::CONTENT_TYPE, &self.content_type)
+            .body(())
+            .map(drop)
+            .map_err(|error| error.to_string())
+    }
+
     /// The request, as a manager sends it. `None` if it is none.
     pub(crate) fn request(&self, manager: &str) -> Option<Request<Vec<u8>>> {
         let mut request = Request::builder()
@@ -104,5 +136,29 @@ impl ByHand {
             request = request.header(header::CONTENT_TYPE, &self.content_type);
         }
         request.body(self.body.clone().into_bytes()).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_by_hand_says_what_keeps_it_from_being_sent() {
+        let get = ByHand {
+            method: "GET".to_owned(),
+            target: "/api/v1/namespaces/default/configmaps".to_owned(),
+            content_type: String::new(),
+            body: String::new(),
+        };
+        assert_eq!(get.check(), Ok(()));
+        let wrong = |target: &str, method: &str| ByHand {
+            target: target.to_owned(),
+            method: method.to_owned(),
+            ..get.clone()
+        };
+        assert!(wrong("api", "GET").check().unwrap_err().contains("/"));
+        assert!(wrong("/a b", "GET").check().unwrap_err().contains("uri"));
+        assert!(wrong("/api", "G T").check().unwrap_err().contains("method"));
     }
 }

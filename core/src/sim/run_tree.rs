@@ -2,6 +2,7 @@
 //! starts a branch.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::{Action, Exchange, Operation, Outcome, Step, World};
 use crate::client::OnConflict;
@@ -22,10 +23,10 @@ struct Node {
     world: World,
 }
 
-/// A tree of worlds, and where we are in it. It is never empty.
+/// A tree of worlds, and where we are in it. It is never empty. Clones share their nodes.
 #[derive(Clone, Debug)]
 pub struct RunTree {
-    nodes: Vec<Node>,
+    nodes: Vec<Arc<Node>>,
     current: NodeId,
     /// What people call the histories, by where each ended when it was named.
     pub(super) names: BTreeMap<NodeId, String>,
@@ -42,7 +43,7 @@ impl RunTree {
             world,
         };
         Self {
-            nodes: vec![root],
+            nodes: vec![Arc::new(root)],
             current: 0,
             names: BTreeMap::new(),
         }
@@ -55,7 +56,11 @@ impl RunTree {
 
     /// The world here, for edits that are no steps.
     pub fn world_mut(&mut self) -> &mut World {
-        &mut self.nodes[self.current].world
+        &mut self.node_mut(self.current).world
+    }
+
+    fn node_mut(&mut self, node: NodeId) -> &mut Node {
+        Arc::make_mut(&mut self.nodes[node])
     }
 
     /// Where we are.
@@ -108,15 +113,16 @@ impl RunTree {
         let mut world = self.world().clone();
         let step = world.act(operation)?;
         let id = self.nodes.len();
-        self.nodes.push(Node {
+        self.nodes.push(Arc::new(Node {
             parent: Some(self.current),
             children: Vec::new(),
             next: None,
             step: Some(step),
             world,
-        });
-        self.nodes[self.current].children.push(id);
-        self.nodes[self.current].next = Some(id);
+        }));
+        let parent = self.node_mut(self.current);
+        parent.children.push(id);
+        parent.next = Some(id);
         self.current = id;
         Some(id)
     }
@@ -196,11 +202,11 @@ impl RunTree {
     /// Takes a node without children out from under its parent. Its number is not given again.
     pub(super) fn forget(&mut self, node: NodeId, parent: NodeId) {
         self.names.remove(&node);
-        if let Some(forgotten) = self.nodes.get_mut(node) {
+        if let Some(forgotten) = self.nodes.get_mut(node).map(Arc::make_mut) {
             forgotten.parent = None;
             forgotten.step = None;
         }
-        if let Some(parent) = self.nodes.get_mut(parent) {
+        if let Some(parent) = self.nodes.get_mut(parent).map(Arc::make_mut) {
             parent.children.retain(|child| *child != node);
             if parent.next == Some(node) {
                 parent.next = parent.children.last().copied();
@@ -216,7 +222,9 @@ impl RunTree {
         self.current = node;
         let mut child = node;
         while let Some(parent) = self.nodes[child].parent {
-            self.nodes[parent].next = Some(child);
+            if self.nodes[parent].next != Some(child) {
+                self.node_mut(parent).next = Some(child);
+            }
             child = parent;
         }
         true

@@ -2,9 +2,8 @@
 
 use optimist_core::render::Change;
 use optimist_core::sim::{NodeId, Outcome, Parting};
-use wasm_bindgen::JsCast;
 use web_sys::HtmlInputElement;
-use yew::{Event, Html, classes, html};
+use yew::{Event, Html, TargetCast, classes, html};
 
 use super::dialog::Modal;
 use super::fold::counted;
@@ -28,9 +27,7 @@ pub(crate) fn branches_dialog(store: &Store) -> Html {
         let name = called(store, end, number);
         let steps = store.tree.path(end).len().saturating_sub(1);
         let onchange = store.on(move |event: Event| {
-            let input = event
-                .target()
-                .and_then(|target| target.dyn_into::<HtmlInputElement>().ok());
+            let input = event.target_dyn_into::<HtmlInputElement>();
             Msg::NameBranch(end, input.map(|input| input.value()).unwrap_or_default())
         });
         let side = |chosen: bool, second: bool, letter: &'static str| {

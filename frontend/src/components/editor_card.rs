@@ -2,9 +2,8 @@
 
 use optimist_core::client::{OnConflict, Strategy, Write};
 use optimist_core::sim::ActorId;
-use wasm_bindgen::JsCast;
 use web_sys::HtmlTextAreaElement;
-use yew::{Event, Html, InputEvent, classes, html};
+use yew::{Event, Html, InputEvent, TargetCast, classes, html};
 
 use super::icon::{Icon, icon};
 use super::more;
@@ -170,9 +169,7 @@ fn stale(store: &Store, id: ActorId, chip: &str) -> Html {
 fn raw_text(store: &Store, id: ActorId, raw: &Raw) -> Html {
     let name = store.name(id);
     let oninput = store.on(move |event: InputEvent| {
-        let field = event
-            .target()
-            .and_then(|target| target.dyn_into::<HtmlTextAreaElement>().ok());
+        let field = event.target_dyn_into::<HtmlTextAreaElement>();
         Msg::RawText(id, field.map(|field| field.value()).unwrap_or_default())
     });
     let error_id = format!("raw-error-{}", Lane::Editor(id).slug());

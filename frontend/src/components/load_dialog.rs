@@ -2,10 +2,9 @@
 
 use optimist_core::client::ManifestError;
 use optimist_core::sim::{LoadError, NGINX};
-use wasm_bindgen::JsCast;
 use wasm_bindgen_futures::{JsFuture, spawn_local};
 use web_sys::{File, HtmlInputElement, HtmlTextAreaElement};
-use yew::{DragEvent, Event, Html, InputEvent, SubmitEvent, html};
+use yew::{DragEvent, Event, Html, InputEvent, SubmitEvent, TargetCast, html};
 
 use super::dialog::Modal;
 use super::icon::{Icon, icon};
@@ -25,17 +24,13 @@ fn take(store: &Store, file: File) {
 #[inline(never)] // not on the first screen
 pub(crate) fn load_dialog(store: &Store) -> Html {
     let oninput = store.on(|event: InputEvent| {
-        let area = event
-            .target()
-            .and_then(|target| target.dyn_into::<HtmlTextAreaElement>().ok());
+        let area = event.target_dyn_into::<HtmlTextAreaElement>();
         Msg::Draft(area.map(|area| area.value()).unwrap_or_default())
     });
     let onchange = {
         let store = store.clone();
         move |event: Event| {
-            let input = event
-                .target()
-                .and_then(|target| target.dyn_into::<HtmlInputElement>().ok());
+            let input = event.target_dyn_into::<HtmlInputElement>();
             if let Some(input) = input {
                 if let Some(file) = input.files().and_then(|files| files.get(0)) {
                     take(&store, file);

@@ -2,10 +2,10 @@
 
 use optimist_core::client::{Subresource, Write};
 use optimist_core::sim::{ActorId, Delete};
-use wasm_bindgen::JsCast;
 use web_sys::{HtmlInputElement, HtmlSelectElement};
-use yew::{Callback, Event, Html, html};
+use yew::{Callback, Event, Html, TargetCast, html};
 
+use crate::browser::ticked;
 use crate::state::{Msg, Sends, Store};
 
 const TARGETS: [(Option<Subresource>, &str); 3] = [
@@ -16,9 +16,7 @@ const TARGETS: [(Option<Subresource>, &str); 3] = [
 
 /// Which option of a list was chosen.
 pub(crate) fn chosen(event: &Event) -> usize {
-    let select = event
-        .target()
-        .and_then(|target| target.dyn_into::<HtmlSelectElement>().ok());
+    let select = event.target_dyn_into::<HtmlSelectElement>();
     select.map_or(0, |select| select.selected_index().max(0) as usize)
 }
 
@@ -29,12 +27,7 @@ pub(crate) fn check(
     title: &'static str,
     onchange: Callback<bool>,
 ) -> Html {
-    let onchange = onchange.reform(|event: Event| {
-        event
-            .target()
-            .and_then(|target| target.dyn_into::<HtmlInputElement>().ok())
-            .is_some_and(|input| input.checked())
-    });
+    let onchange = onchange.reform(|event: Event| ticked(&event));
     html! {
         <label class="check" {title}>
             <input type="checkbox" checked={on} {onchange} />
@@ -60,9 +53,7 @@ pub(crate) fn more(store: &Store, id: ActorId) -> Html {
         write.subresource = TARGETS.get(chosen(&event)).and_then(|(target, _)| *target);
     });
     let manager = changed(|write, event| {
-        let input = event
-            .target()
-            .and_then(|target| target.dyn_into::<HtmlInputElement>().ok());
+        let input = event.target_dyn_into::<HtmlInputElement>();
         write.manager = input
             .map(|input| input.value())
             .filter(|name| !name.is_empty());
@@ -128,6 +119,14 @@ pub(crate) fn more(store: &Store, id: ActorId) -> Html {
                         onclick={store.sends(Msg::Create(id))}
                     >
                         { "Create" }
+                    </button>
+                    <button
+                        type="button"
+                        class="button small"
+                        title="Write method, path and body yourself"
+                        onclick={store.sends(Msg::BeginRequest(id))}
+                    >
+                        { "By hand…" }
                     </button>
                 </div>
             </div>

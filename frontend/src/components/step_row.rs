@@ -29,6 +29,8 @@ pub(crate) struct Branch {
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct StepRowProps {
     pub(crate) node: NodeId,
+    /// Which piece of a long history it begins.
+    pub(crate) piece: Option<usize>,
     pub(crate) phase: Phase,
     /// Whose step it is; `None` if it is the watcher's or nobody's.
     pub(crate) editor: Option<ActorId>,
@@ -45,16 +47,15 @@ pub(crate) struct StepRowProps {
     pub(crate) dispatcher: UseReducerDispatcher<State>,
 }
 
-/// The row of a node; `None` for the root.
+/// The row of a node, seen from `here`; `None` for the root.
 pub(crate) fn row(
     state: &State,
-    (position, node): (usize, NodeId),
-    parent: NodeId,
+    (position, here, node): (usize, usize, NodeId),
+    (parent, piece): (NodeId, Option<usize>),
     dispatcher: &UseReducerDispatcher<State>,
 ) -> Option<StepRowProps> {
     let tree = &state.tree;
     let step = tree.step(node)?;
-    let here = tree.position();
     let siblings = tree.branches(parent);
     let branches = siblings
         .iter()
@@ -69,6 +70,7 @@ pub(crate) fn row(
         });
     Some(StepRowProps {
         node,
+        piece,
         phase: match position.cmp(&here) {
             std::cmp::Ordering::Less => Phase::Past,
             std::cmp::Ordering::Equal => Phase::Current,
@@ -113,6 +115,7 @@ pub(crate) fn StepRow(props: &StepRowProps) -> Html {
         <li
             class={classes!("step", slug, phase, outcome)}
             id={format!("step-{node}")}
+            data-piece={props.piece.map(|piece| piece.to_string())}
             style={(lines > 0).then(|| format!("--heard:{lines}"))}
         >
             <button

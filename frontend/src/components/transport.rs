@@ -1,9 +1,8 @@
 //! Stepping back and forth, and where in the history we are.
 
 use optimist_core::sim::{ActorId, NodeId, Outcome};
-use wasm_bindgen::JsCast;
 use web_sys::HtmlInputElement;
-use yew::{Html, InputEvent, classes, html};
+use yew::{Html, InputEvent, TargetCast, classes, html};
 
 use super::fold::counted;
 use super::icon::{Icon, icon};
@@ -100,9 +99,7 @@ fn scrubber(store: &Store, line: &[NodeId], here: usize) -> Html {
     let step = store.tree.step(store.tree.current());
     let text = step.map_or("start".to_owned(), |step| words::sentence(store, step));
     let oninput = store.on(|event: InputEvent| {
-        let input = event
-            .target()
-            .and_then(|target| target.dyn_into::<HtmlInputElement>().ok());
+        let input = event.target_dyn_into::<HtmlInputElement>();
         let position = input.and_then(|input| input.value().parse().ok());
         Msg::Seek(position.unwrap_or(0))
     });

@@ -1,10 +1,9 @@
 //! The field in which a value is typed in place.
 
-use wasm_bindgen::JsCast;
 use web_sys::HtmlInputElement;
 use yew::{
-    AttrValue, FocusEvent, Html, KeyboardEvent, Properties, component, html, use_effect_with,
-    use_node_ref,
+    AttrValue, FocusEvent, Html, KeyboardEvent, Properties, TargetCast, component, html,
+    use_effect_with, use_node_ref,
 };
 
 use crate::browser;
@@ -23,11 +22,9 @@ pub(crate) struct ValueInputProps {
     pub(crate) back_to: AttrValue,
 }
 
-fn typed(target: Option<web_sys::EventTarget>) -> String {
-    target
-        .and_then(|target| target.dyn_into::<HtmlInputElement>().ok())
-        .map(|input| input.value())
-        .unwrap_or_default()
+fn typed(event: &impl TargetCast) -> String {
+    let input = event.target_dyn_into::<HtmlInputElement>();
+    input.map(|input| input.value()).unwrap_or_default()
 }
 
 #[component]
@@ -50,7 +47,7 @@ pub(crate) fn ValueInput(props: &ValueInputProps) -> Html {
         let editor = props.editing.editor;
         move |event: KeyboardEvent| {
             let msg = match event.key().as_str() {
-                "Enter" => Msg::CommitEdit(typed(event.target())),
+                "Enter" => Msg::CommitEdit(typed(&event)),
                 "Escape" => Msg::CancelEdit,
                 _ => return,
             };
@@ -66,7 +63,7 @@ pub(crate) fn ValueInput(props: &ValueInputProps) -> Html {
     };
     let onblur = props
         .store
-        .on(|event: FocusEvent| Msg::CommitEdit(typed(event.target())));
+        .on(|event: FocusEvent| Msg::CommitEdit(typed(&event)));
     let error = props.editing.error.clone();
     html! {
         <>

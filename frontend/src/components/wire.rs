@@ -4,9 +4,8 @@ use optimist_core::client::Write;
 use optimist_core::render::Change;
 use optimist_core::sim::{Action, ActorId, Outcome, Step};
 use serde_json::Value;
-use wasm_bindgen::JsCast;
 use web_sys::HtmlTextAreaElement;
-use yew::{Html, InputEvent, classes, html};
+use yew::{Html, InputEvent, TargetCast, classes, html};
 
 use super::json_view::{JsonView, json_view};
 use super::why::tone;
@@ -20,7 +19,12 @@ fn places(changes: &[Change]) -> Vec<String> {
 }
 
 /// Method, path and content type. The path may break where a path does.
-fn request_line(method: &str, target: &str, content_type: &str, slug: &'static str) -> Html {
+pub(super) fn request_line(
+    method: &str,
+    target: &str,
+    content_type: &str,
+    slug: &'static str,
+) -> Html {
     let mut pieces = Vec::new();
     for piece in target.split_inclusive(['/', '?', '&']) {
         pieces.push(html! { <>{ piece.to_owned() }<wbr /></> });
@@ -105,9 +109,7 @@ fn by_hand(store: &Store, id: ActorId, computed: &[u8]) -> Html {
     };
     let typed = write.clone();
     let oninput = store.on(move |event: InputEvent| {
-        let field = event
-            .target()
-            .and_then(|target| target.dyn_into::<HtmlTextAreaElement>().ok());
+        let field = event.target_dyn_into::<HtmlTextAreaElement>();
         let body = field.map(|field| field.value());
         Msg::Write(
             id,

@@ -6,7 +6,8 @@ use optimist_core::explore::Way;
 use yew::{Callback, Event, Html, Properties, UseReducerDispatcher, classes, component, html};
 
 use super::model::{Model, Msg, Setup};
-use super::{setup, words};
+use super::words;
+use crate::browser::{selected, ticked};
 
 /// What it depends on; searches go on beside it without drawing it again.
 #[derive(Clone, PartialEq, Properties)]
@@ -46,9 +47,9 @@ fn choice(props: &MixedProps, actor: usize) -> Html {
     let (way, reads_first) = props.setup.mixed.get(actor).copied().unwrap_or_default();
     let letter = words::letter(actor);
     let choose = changed(|place, event| {
-        place.0 = setup::selected(&event).parse().unwrap_or(place.0);
+        place.0 = selected(&event).parse().unwrap_or(place.0);
     });
-    let tick = changed(|place, event| place.1 = setup::ticked(&event));
+    let tick = changed(|place, event| place.1 = ticked(&event));
     html! {
         <div class={classes!("mixed", words::slug(actor))}>
             <b>{ letter }</b>

@@ -1,26 +1,11 @@
 //! What is to be explored.
 
 use optimist_core::explore::READY;
-use wasm_bindgen::JsCast;
-use web_sys::{HtmlInputElement, HtmlSelectElement};
 use yew::{Callback, Event, Html, html};
 
 use super::model::{Msg, Setup, Subject};
 use super::{Explored, on};
-
-/// What a `<select>` is set to.
-pub(super) fn selected(event: &Event) -> String {
-    let target = event.target();
-    let select = target.and_then(|target| target.dyn_into::<HtmlSelectElement>().ok());
-    select.map_or_else(String::new, |select| select.value())
-}
-
-/// Whether a box is ticked.
-pub(super) fn ticked(event: &Event) -> bool {
-    let target = event.target();
-    let input = target.and_then(|target| target.dyn_into::<HtmlInputElement>().ok());
-    input.is_some_and(|input| input.checked())
-}
+use crate::browser::{selected, ticked};
 
 pub(super) fn setup(model: &Explored) -> Html {
     let with_edits = {

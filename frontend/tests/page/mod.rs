@@ -226,6 +226,14 @@ impl Page {
         settle().await;
     }
 
+    /// Types over a text field while it keeps the keyboard.
+    pub async fn type_over(&self, label: &str, text: &str) {
+        let input: HtmlInputElement = self.region(label).unchecked_into();
+        input.set_value(text);
+        tell(&input, "input");
+        settle().await;
+    }
+
     pub async fn close_dialog(&self) {
         let close = self.region("Close");
         close.unchecked_into::<HtmlElement>().click();
@@ -254,6 +262,20 @@ impl Page {
         let found = self.place.query_selector(selector).unwrap();
         let found = found.unwrap_or_else(|| panic!("there is no {selector:?}"));
         found.unchecked_into::<HtmlElement>().click();
+        settle().await;
+    }
+
+    /// Moves the mouse onto something, or away from what holds it.
+    pub async fn point(&self, selector: &str, event: &str) {
+        let found = self.place.query_selector(selector).unwrap().unwrap();
+        let point = js_sys::Function::new_with_args(
+            "element, event",
+            "element.dispatchEvent(
+                new PointerEvent(event, {bubbles: true, pointerType: 'mouse'}))",
+        );
+        point
+            .call2(&wasm_bindgen::JsValue::NULL, &found, &event.into())
+            .unwrap();
         settle().await;
     }
 

@@ -7,8 +7,9 @@ use optimist_core::server::EventType;
 use optimist_core::sim::{Connection, Operation, Received, WatchAction, World};
 use wasm_bindgen::JsCast;
 use web_sys::HtmlInputElement;
-use yew::{Event, Html, TargetCast, classes, html};
+use yew::{Event, Html, classes, html};
 
+use crate::browser::ticked;
 use crate::state::{Msg, Sends, Store};
 
 /// So many of the last versions are offered to watch from, and so many events are shown.
@@ -107,10 +108,7 @@ pub(crate) fn controls(store: &Store) -> Html {
                     <input
                         type="checkbox"
                         checked={restart}
-                        onchange={store.on(|event: Event| {
-                            let input = event.target_dyn_into::<HtmlInputElement>();
-                            Msg::Restart(input.is_some_and(|input| input.checked()))
-                        })}
+                        onchange={store.on(|event: Event| Msg::Restart(ticked(&event)))}
                     />
                     <span>{ "restart the server too" }</span>
                 </label>

@@ -1,0 +1,93 @@
+//! The request behind an arrow, while the pointer or the keyboard is on it.
+
+use optimist_core::sim::{NodeId, Step};
+use serde_json::Value;
+use wasm_bindgen::JsCast;
+use web_sys::{Element, EventTarget, HtmlElement};
+use yew::{Html, classes, html};
+
+use super::wire::request_line;
+use crate::state::State;
+use crate::words;
+
+/// So many changes of a whole object are named.
+const NAMED: usize = 6;
+
+/// An arrow that is pointed at, and where its row is.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Pointed {
+    node: NodeId,
+    /// From the top of the track, in CSS pixels.
+    at: i32,
+    /// Whether there is more room above the row than below it.
+    upwards: bool,
+}
+
+impl Pointed {
+    /// What an event in the timeline points at.
+    pub(crate) fn at(target: Option<EventTarget>, keyboard: bool) -> Option<Self> {
+        let target = target?.dyn_into::<Element>().ok()?;
+        let button = target.closest(".step-button").ok()??;
+        // A click puts the keyboard there as well, which does not ask for this.
+        if keyboard && !button.matches(":focus-visible").unwrap_or(false) {
+            return None;
+        }
+        let row = button.parent_element()?.dyn_into::<HtmlElement>().ok()?;
+        let around = row.closest(".timeline").ok()??;
+        let below = around.get_bounding_client_rect().bottom();
+        let above = around.get_bounding_client_rect().top();
+        let here = row.get_bounding_client_rect();
+        let upwards = here.bottom() > f64::midpoint(above, below);
+        Some(Self {
+            node: row.id().strip_prefix("step-")?.parse().ok()?,
+            at: row.offset_top() + if upwards { 8 } else { row.offset_height() - 8 },
+            upwards,
+        })
+    }
+}
+
+/// What was sent, in few lines.
+#[inline(never)] // not on the first screen
+pub(crate) fn peek(state: &State, pointed: &Pointed) -> Html {
+    let step = state.tree.step(pointed.node);
+    let Some((step, exchange)) = step.and_then(|step| Some((step, step.exchange.as_ref()?))) else {
+        return Html::default();
+    };
+    let slug = words::slug(step);
+    let class = classes!("peek", slug, pointed.upwards.then_some("upwards"));
+    html! {
+        <div {class} role="tooltip" style={format!("--at:{}px", pointed.at)}>
+            { request_line(exchange.method.as_str(), &exchange.target, &exchange.content_type, slug) }
+            <p class="muted">{ format!("User-Agent: {}", exchange.manager) }</p>
+            { carried(step, &exchange.sent) }
+        </div>
+    }
+}
+
+/// A patch as it was sent; of a whole object what was changed in it.
+fn carried(step: &Step, sent: &Value) -> Html {
+    if *sent == Value::Null {
+        return html! { <p>{ "no body" }</p> };
+    }
+    let whole = sent.get("kind").is_some() && step.is_send() && !step.edits.is_empty();
+    if !whole {
+        return html! { <p class="sent">{ sent.to_string() }</p> };
+    }
+    let version = sent.pointer("/metadata/resourceVersion");
+    let version = match version.and_then(Value::as_str) {
+        Some(version) => format!("resourceVersion: \"{version}\""),
+        None => "no resourceVersion".to_owned(),
+    };
+    let edits = step.edits.iter().filter(|change| !change.is_bookkeeping());
+    let more = edits.clone().count().saturating_sub(NAMED);
+    html! {
+        <>
+            <p>{ "the whole object, with" }</p>
+            <p class="sent">{ version }</p>
+            { for edits.take(NAMED).map(|change| html! { <p class="sent">{ change.to_string() }</p> }) }
+            if more > 0 {
+                <p>{ format!("and {more} more") }</p>
+            }
+        </>
+    }
+}
