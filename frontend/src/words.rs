@@ -169,16 +169,21 @@ fn read(state: &State, step: &Step, me: ActorId) -> Words {
         };
     }
     let mut text = vec!["Reading locks nothing: anyone may write right after.".to_owned()];
-    if is_edited(state, me) {
+    let tree = &state.tree;
+    let before = tree.parent(tree.current()).and_then(|id| tree.world_at(id));
+    let redone = before.is_some_and(|world| world.copy(me).is_edited()) && is_edited(state, me);
+    if redone {
         text.push(format!(
             "{} keeps the unsent edit: it is redone on what was just read.",
             state.name(me)
         ));
     }
-    let next = if is_edited(state, me) {
+    let next = if redone {
         format!("Send as {} again.", letter(me))
     } else if read_version(state, them).is_none() {
         format!("Get as {} too.", letter(them))
+    } else if is_edited(state, me) {
+        format!("Send as {}.", letter(me))
     } else {
         format!("Change a value in {}, then send.", state.name(me))
     };
