@@ -17,6 +17,7 @@ use optimist_core::sim::{
     Action, ActorId, ByHand, Connection, Delete, LoadError, NGINX, NodeId, Operation, RunTree,
     WatchAction, World,
 };
+use serde_json::Value;
 use yew::{Callback, Reducible, UseReducerHandle};
 
 pub(crate) use self::handover::{Asked, Handover, both_edited};
@@ -197,6 +198,8 @@ pub(crate) enum Msg {
     Address(String),
     /// Takes the edits to Explore.
     Explore,
+    /// What Explore shows, for links, and whether of edits that it was given.
+    Explored(Value, bool),
     /// Shows another history; what was there is kept.
     Enter(Rc<RunTree>),
     /// Shows another branch of the same histories.
@@ -395,6 +398,7 @@ impl State {
                 self.search();
             }
             Msg::Explore => self.explore(),
+            Msg::Explored(setup, of_asked) => self.handover.explored = (setup, of_asked),
             Msg::Enter(tree) => {
                 self.put_aside();
                 self.enter(tree);

@@ -316,3 +316,61 @@ async fn an_opened_history_keeps_the_session_that_it_replaces_also_through_a_rel
         page.text(A)
     );
 }
+
+/// The link that the Share dialog gives, and the page of whoever opens it.
+async fn shared(page: Page) -> (String, Page) {
+    all(".share-button")[0].click();
+    TimeoutFuture::new(50).await;
+    let link = page.value("#share-link");
+    page.close_dialog().await;
+    drop(page);
+    let fragment = link.split_once('#').unwrap().1.to_owned();
+    at(&format!("#{fragment}"));
+    let page = Page::open().await;
+    TimeoutFuture::new(200).await;
+    searched(&page).await;
+    (fragment, page)
+}
+
+#[wasm_bindgen_test]
+async fn what_is_explored_goes_into_a_link() {
+    let page = explore().await;
+    edits(&page, "same-field").await;
+    tick(&page, "A third actor").await;
+    page.choose("B writes by", "7").await;
+    searched(&page).await;
+    let told = page.text(SCENARIO);
+    let mixed = counts("Each in another way");
+    let (link, page) = shared(page).await;
+    assert!(
+        link.starts_with("/explore?s=") && link.len() < 400,
+        "{link}"
+    );
+    assert_eq!(page.text(SCENARIO), told);
+    assert_eq!(counts("Each in another way"), mixed);
+    assert!(
+        page.text(MAP).contains("B: JSON patch"),
+        "{}",
+        page.text(MAP)
+    );
+}
+
+#[wasm_bindgen_test]
+async fn edits_of_working_copies_go_into_a_link_too() {
+    at("#/play");
+    let page = Page::open().await;
+    for (editor, replicas) in [(A, "7"), (B, "2")] {
+        page.press(editor, "Get").await;
+        page.set(editor, "spec.replicas", replicas).await;
+    }
+    all(".to-explore")[0].click();
+    TimeoutFuture::new(100).await;
+    searched(&page).await;
+    let (_, page) = shared(page).await;
+    assert!(page.text(SCENARIO).contains("working copies in Play"));
+    assert!(
+        page.text(MAP).contains("replicas = 7"),
+        "{}",
+        page.text(MAP)
+    );
+}

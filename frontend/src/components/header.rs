@@ -29,7 +29,7 @@ pub(crate) fn header(store: &Store) -> Html {
                 <span class="title">{ store.page.title() }</span>
             </h1>
             { navigation(store) }
-            if store.page == Page::Play || store.learn.is_on_stage() {
+            if store.page != Page::Learn || store.learn.is_on_stage() {
                 { explore(store) }
             }
             if store.page == Page::Play {
@@ -43,7 +43,7 @@ pub(crate) fn header(store: &Store) -> Html {
                     <span>{ "Load manifest" }</span>
                 </button>
             }
-            if store.page == Page::Play || store.learn.is_on_stage() {
+            if store.page != Page::Learn || store.learn.is_on_stage() {
                 <button
                     type="button"
                     class="button share-button"

@@ -20,18 +20,31 @@ fn weight(text: &str) -> String {
 
 #[inline(never)] // not on the first screen
 pub(crate) fn share_dialog(store: &Store) -> Html {
-    let session = store.session();
-    let steps = session.steps();
+    let session = store.shared();
     let text = session.to_text();
-    let page = if session.learning.is_some() {
-        Page::Learn
+    let page = match store.page {
+        Page::Learn if session.learning.is_none() => Page::Play,
+        page => page,
+    };
+    let explored = page == Page::Explore;
+    let (title, what) = if explored {
+        (
+            "Share this search",
+            "The edits and how they are sent, not what came of it. Whoever opens it searches again."
+                .to_owned(),
+        )
     } else {
-        Page::Play
+        let steps = session.steps();
+        let what = format!(
+            "{steps} steps, in all branches: what was done, not what came of it. Whoever opens it \
+             does it again, at the step where you are."
+        );
+        ("Share this session", what)
     };
     let link = format!("{}{}?s={text}", browser::address(), page.fragment());
     let fits = link.len() <= LONGEST_LINK;
     html! {
-        <Modal store={store.clone()} title="Share this session" begin="share-link">
+        <Modal store={store.clone()} {title} begin="share-link">
             <div class="dialog-body share">
                 if let Some(problem) = &store.opening.problem {
                     <div class="problem" role="alert">
@@ -39,12 +52,7 @@ pub(crate) fn share_dialog(store: &Store) -> Html {
                         <p class="muted">{ "Your session is as it was." }</p>
                     </div>
                 }
-                <p class="muted">
-                    { format!(
-                        "{steps} steps, in all branches: what was done, not what came of it. Whoever \
-                         opens it does it again, at the step where you are."
-                    ) }
-                </p>
+                <p class="muted">{ what }</p>
                 if fits {
                     <label class="share-link">
                         <span>{ format!("Link, {}", weight(&link)) }</span>
@@ -69,18 +77,29 @@ pub(crate) fn share_dialog(store: &Store) -> Html {
                     <span class="spring" />
                     { file_button(store, "Open a file", ".optimist,text/plain", Msg::OpenSession) }
                 </div>
-                <h3>{ "This history up to here, for elsewhere" }</h3>
-                <div class="dialog-actions">
-                    { export("history.md", "Markdown for an issue", &markdown(&store.tree)) }
-                    { export("history.mmd", "Mermaid diagram", &mermaid(&store.tree)) }
-                    { export("history.sh", "kubectl script", &script(&store.tree)) }
-                </div>
-                <p class="muted">
-                    { "The script sends the same requests to the cluster that kubectl talks to, with \
-                       the versions that it gives there." }
-                </p>
+                if !explored {
+                    { exports(store) }
+                }
             </div>
         </Modal>
+    }
+}
+
+/// The history in the words of others.
+fn exports(store: &Store) -> Html {
+    html! {
+        <>
+            <h3>{ "This history up to here, for elsewhere" }</h3>
+            <div class="dialog-actions">
+                { export("history.md", "Markdown for an issue", &markdown(&store.tree)) }
+                { export("history.mmd", "Mermaid diagram", &mermaid(&store.tree)) }
+                { export("history.sh", "kubectl script", &script(&store.tree)) }
+            </div>
+            <p class="muted">
+                { "The script sends the same requests to the cluster that kubectl talks to, with \
+                   the versions that it gives there." }
+            </p>
+        </>
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod endings;
 mod layout;
+mod link;
 mod map;
 mod matrix;
 mod mixed;
@@ -15,15 +16,16 @@ use std::rc::Rc;
 
 use optimist_core::explore::{Intent, Plan, Scenario};
 use optimist_core::sim::ActorId;
+use serde_json::Value;
 use yew::{
     Callback, Html, Properties, UseReducerHandle, classes, component, html, use_effect_with,
     use_reducer,
 };
 
-use self::model::{Model, Msg, Setup, Subject};
+use self::model::{Model, Msg, Subject};
 use self::run::Run;
 use crate::components::header;
-use crate::state::{Asked, Page, Store};
+use crate::state::{self, Asked, Page, Store};
 
 /// The state of the page, and the way to change it.
 type Explored = UseReducerHandle<Model>;
@@ -55,13 +57,21 @@ pub(crate) fn Explore(props: &ExploreProps) -> Html {
     {
         let model = model.clone();
         use_effect_with(props.store.handover.asked.clone(), move |asked| {
-            let scenario = asked.as_ref().and_then(of_editors);
-            if let (Some(asked), Some(scenario)) = (asked, scenario) {
-                model.dispatch(Msg::Setup(Setup {
-                    subject: Subject::Editors(asked.clone(), Rc::new(scenario)),
-                    ..model.setup.clone()
-                }));
+            let Some(asked) = asked else { return };
+            let (mut setup, row) = link::from_json(&asked.setup, &model);
+            let is_ready = asked.setup.get("edits").is_some_and(Value::is_string);
+            if let Some(scenario) = of_editors(asked).filter(|_| !is_ready) {
+                setup.subject = Subject::Editors(asked.clone(), Rc::new(scenario));
             }
+            model.dispatch(Msg::Setup(setup));
+            model.dispatch(Msg::Choose(row));
+        });
+    }
+    {
+        let (store, model) = (props.store.clone(), model.clone());
+        use_effect_with((model.setup.clone(), model.chosen), move |_| {
+            let of_asked = matches!(model.setup.subject, Subject::Editors(..));
+            store.dispatch(state::Msg::Explored(link::to_json(&model), of_asked));
         });
     }
     let store = &props.store;

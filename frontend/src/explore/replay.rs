@@ -29,7 +29,7 @@ fn open(
         Subject::Editors(asked, _) => {
             let mut tree = (*store.tree).clone();
             // It may be another session by now, or that history may be deleted.
-            let branch = store.session == asked.session && tree.go(asked.node);
+            let branch = asked.session == Some(store.session) && tree.go(asked.node);
             if !branch {
                 tree = (*asked.tree).clone();
                 tree.go(asked.node);

@@ -2,7 +2,9 @@
 
 use std::rc::Rc;
 
-use optimist_core::sim::{ActorId, NodeId, RunTree};
+use optimist_core::share::Session;
+use optimist_core::sim::{ActorId, NGINX, NodeId, RunTree, World};
+use serde_json::Value;
 
 use super::{Page, State};
 use crate::browser;
@@ -12,8 +14,10 @@ use crate::browser;
 pub(crate) struct Handover {
     /// Whether Explore was opened: what it found stays there from then on.
     pub(crate) opened: bool,
-    /// What Play wants explored.
+    /// What Play or a link wants explored.
     pub(crate) asked: Option<Asked>,
+    /// What is explored, for links, and whether the edits are those that were asked for.
+    pub(super) explored: (Value, bool),
     /// The session whose place a history of Explore or of a link took.
     own: Option<Rc<RunTree>>,
     /// The same as a text, as it outlives a reload.
@@ -38,17 +42,52 @@ impl Handover {
     }
 }
 
+impl Handover {
+    fn asked_before(&self) -> u32 {
+        self.asked.as_ref().map_or(0, |asked| asked.count)
+    }
+
+    /// A link wants something explored: the edits at the tree's current node, or ready ones.
+    pub(super) fn ask(&mut self, tree: RunTree, setup: Value) {
+        self.opened = true;
+        self.asked = Some(Asked {
+            count: self.asked_before() + 1,
+            node: tree.current(),
+            tree: Rc::new(tree),
+            session: None,
+            setup,
+        });
+    }
+
+    /// What is explored, as a session: the edits are those of the working copies in it.
+    pub(super) fn session(&self) -> Option<Session> {
+        let (setup, of_asked) = &self.explored;
+        let asked = self.asked.as_ref().filter(|_| *of_asked);
+        let tree = match asked {
+            Some(asked) => {
+                let mut tree = (*asked.tree).clone();
+                tree.go(asked.node);
+                tree
+            }
+            None => RunTree::new(World::load(NGINX).ok()?.0),
+        };
+        let mut session = Session::of(&tree);
+        session.page = "explore".to_owned();
+        session.extra = setup.clone();
+        Some(session)
+    }
+}
+
 impl State {
     /// Takes the edits to Explore.
     pub(super) fn explore(&mut self) {
-        let asked = self.handover.asked.as_ref();
-        let count = asked.map_or(1, |asked| asked.count + 1);
         if let Some(node) = both_edited(&self.tree) {
             self.handover.asked = Some(Asked {
-                count,
+                count: self.handover.asked_before() + 1,
                 tree: Rc::clone(&self.tree),
                 node,
-                session: self.session,
+                session: Some(self.session),
+                setup: Value::Null,
             });
             browser::go(Page::Explore.fragment());
         }
@@ -82,8 +121,10 @@ pub(crate) struct Asked {
     pub(crate) count: u32,
     pub(crate) tree: Rc<RunTree>,
     pub(crate) node: NodeId,
-    /// The session that the tree is of.
-    pub(crate) session: u32,
+    /// The session that the tree is of, if it is one of this tab.
+    pub(crate) session: Option<u32>,
+    /// How it is to be explored, as a link says; null for as it is.
+    pub(crate) setup: Value,
 }
 
 impl PartialEq for Asked {

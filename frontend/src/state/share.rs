@@ -45,6 +45,12 @@ impl State {
         session
     }
 
+    /// What the page that is open shows, as a session.
+    pub(crate) fn shared(&self) -> Session {
+        let explored = (self.page == Page::Explore).then(|| self.handover.session());
+        explored.flatten().unwrap_or_else(|| self.session())
+    }
+
     /// Begins to open a session.
     #[inline(never)] // not on the first screen
     pub(super) fn open_session(&mut self, text: &str) {
@@ -90,7 +96,14 @@ impl State {
             Err(error) => return self.not_opened(&error),
         };
         let learning = replay.borrow().session().learning.clone();
+        let explored = replay.borrow().session().page == "explore";
         match learning {
+            None if explored => {
+                let setup = replay.borrow().session().extra.clone();
+                self.handover.ask(tree, setup);
+                self.page = Page::Explore;
+                browser::go(Page::Explore.fragment());
+            }
             Some(learning) => {
                 self.page = Page::Learn;
                 self.set_stage();
