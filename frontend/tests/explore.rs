@@ -374,3 +374,16 @@ async fn edits_of_working_copies_go_into_a_link_too() {
         page.text(MAP)
     );
 }
+
+#[wasm_bindgen_test]
+async fn a_link_to_a_search_of_an_earlier_version_still_opens() {
+    const LINK: &str = "#/explore?s=1bY1BCsMwEAP_ovMGCqUXfyXkYGqlLCSxWTutIeTv3ebcmwTSzAFFuAk2hHESFASwlyUbIegIB-KzZasIdwGTNk-oceUwK5fkI92qJiLMcakUrNqZHDZiLyk2DvaGNNs5yYiV9uL_6nJj9Oevec4fF12Di4BmSnc_zvML";
+    at(LINK);
+    let page = Page::open().await;
+    TimeoutFuture::new(200).await;
+    searched(&page).await;
+    let scenario = page.text(SCENARIO);
+    assert!(scenario.contains("C, a controller"), "{scenario}");
+    assert_eq!(page.value("[aria-label='Edits']"), "same-field");
+    assert!(page.text(MAP).contains("Merge patch with resourceVersion"));
+}
