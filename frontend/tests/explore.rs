@@ -55,6 +55,11 @@ async fn edits(page: &Page, which: &str) {
     searched(page).await;
 }
 
+async fn third(page: &Page, does: &str) {
+    page.choose("A third actor", does).await;
+    searched(page).await;
+}
+
 async fn tick(page: &Page, what: &str) {
     page.press(SCENARIO, what).await;
     searched(page).await;
@@ -253,7 +258,7 @@ async fn each_may_write_in_another_way() {
 #[wasm_bindgen_test]
 async fn a_third_actor_makes_more_of_it_than_a_picture_can_show() {
     let page = explore().await;
-    tick(&page, "A third actor").await;
+    third(&page, "annotates").await;
     assert!(page.text(SCENARIO).contains("Same three edits"));
     assert_eq!(counts("Update with resourceVersion"), ["6", "84", "0"]);
     assert_eq!(counts(RETRY), ["all", "0", "0"]);
@@ -281,7 +286,7 @@ async fn inside_a_request_a_patch_is_retried_and_an_update_with_a_version_is_not
 #[wasm_bindgen_test]
 async fn a_long_search_can_be_cancelled_and_begun_again() {
     let page = explore().await;
-    page.press(SCENARIO, "A third actor").await;
+    page.choose("A third actor", "annotates").await;
     page.press(SCENARIO, "Look inside requests").await;
     page.press(OUTCOMES, "Cancel").await;
     let outcomes = page.text(OUTCOMES);
@@ -336,7 +341,7 @@ async fn shared(page: Page) -> (String, Page) {
 async fn what_is_explored_goes_into_a_link() {
     let page = explore().await;
     edits(&page, "same-field").await;
-    tick(&page, "A third actor").await;
+    third(&page, "annotates").await;
     page.choose("B writes by", "7").await;
     searched(&page).await;
     let told = page.text(SCENARIO);
@@ -386,4 +391,27 @@ async fn a_link_to_a_search_of_an_earlier_version_still_opens() {
     assert!(scenario.contains("C, a controller"), "{scenario}");
     assert_eq!(page.value("[aria-label='Edits']"), "same-field");
     assert!(page.text(MAP).contains("Merge patch with resourceVersion"));
+}
+
+#[wasm_bindgen_test]
+async fn the_edits_of_the_third_hand_are_explored_with_the_others() {
+    at("#/play");
+    let page = Page::open().await;
+    for (editor, replicas) in [(A, "7"), (B, "2")] {
+        page.press(editor, "Get").await;
+        page.set(editor, "spec.replicas", replicas).await;
+    }
+    page.key("c").await;
+    page.key("g").await;
+    page.add("Controller", "status", "observedGeneration: 1")
+        .await;
+    all(".to-explore")[0].click();
+    TimeoutFuture::new(100).await;
+    searched(&page).await;
+    assert!(page.text(SCENARIO).contains("Same three edits"));
+    assert_eq!(page.value("[aria-label='A third actor']"), "play");
+    third(&page, "deletes").await;
+    assert!(page.text(SCENARIO).contains("deletes the object"));
+    third(&page, "").await;
+    assert!(page.text(SCENARIO).contains("Same two edits"));
 }

@@ -18,7 +18,7 @@ mod way;
 pub use found::Moment;
 pub use intent::{Change, How, Intent};
 pub use memory::Memory;
-pub use ready::{Doing, READY, Ready};
+pub use ready::{Doing, READY, Ready, Third};
 pub use replay::replayed;
 pub use scenario::{Ownership, Plan, Scenario};
 pub use search::{Edge, EdgeId, Effect, Move, Search, StateId, Status};

@@ -33,6 +33,17 @@ pub enum Doing {
     Delete,
 }
 
+/// What a third actor does beside any pair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Third {
+    /// It adds an annotation, and is in nobody's way.
+    Annotates,
+    /// It says in the status, through its subresource, what it has seen.
+    Reports,
+    /// It deletes the object.
+    Deletes,
+}
+
 /// The pairs.
 pub const READY: [Ready; 8] = [
     Ready {
@@ -179,11 +190,47 @@ impl Plan {
             write: Write::default(),
         }
     }
+}
 
-    /// A third hand, which adds an annotation and is in nobody's way.
-    pub fn controller() -> Self {
-        let note = Change::set(&["metadata", "annotations", "example.com/checked"], "yes");
-        Self::new("controller", Intent::Change(vec![note]))
+impl Third {
+    /// All of them.
+    pub const ALL: [Third; 3] = [Third::Annotates, Third::Reports, Third::Deletes];
+
+    /// What it is called in addresses.
+    pub fn slug(self) -> &'static str {
+        match self {
+            Third::Annotates => "annotates",
+            Third::Reports => "reports",
+            Third::Deletes => "deletes",
+        }
+    }
+
+    /// What people call it.
+    pub fn title(self) -> &'static str {
+        match self {
+            Third::Annotates => "adds an annotation",
+            Third::Reports => "writes the status",
+            Third::Deletes => "deletes the object",
+        }
+    }
+
+    /// What it does, writing in the usual way.
+    pub fn plan(self) -> Plan {
+        let set = |names: &[&str], value: Value| Intent::Change(vec![Change::set(names, value)]);
+        match self {
+            Third::Annotates => {
+                let note = ["metadata", "annotations", "example.com/checked"];
+                Plan::new("controller", set(&note, "yes".into()))
+            }
+            Third::Reports => Plan {
+                subresource: Some(Subresource::Status),
+                ..Plan::new(
+                    "controller",
+                    set(&["status", "observedGeneration"], 1.into()),
+                )
+            },
+            Third::Deletes => Plan::new("cleaner", Intent::Delete),
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! The bar on top.
 
+use optimist_core::sim::ActorId;
 use yew::{Html, html};
 
 use super::icon::{Icon, icon};
@@ -109,9 +110,16 @@ fn explore(store: &Store) -> Html {
             </button>
         };
     }
-    let edited = both_edited(&store.tree).is_some();
+    let edited = both_edited(&store.tree);
+    let world = edited.and_then(|node| store.tree.world_at(node));
+    // Six orders of two who read and write; of three there are more.
+    let label = match world {
+        Some(world) if world.copy(ActorId::C).is_edited() => "Explore all histories",
+        _ => "Explore all 6 histories",
+    };
+    let edited = edited.is_some();
     let title = if edited {
-        "Try every order of these two edits, in every way of writing"
+        "Try every order of these edits, in every way of writing"
     } else {
         "Change something in both editors first"
     };
@@ -119,13 +127,13 @@ fn explore(store: &Store) -> Html {
         <button
             type="button"
             class="button to-explore"
-            aria-label="Explore all 6 histories"
+            aria-label={label}
             disabled={!edited}
             {title}
             onclick={store.sends(Msg::Explore)}
         >
             { icon(Icon::Branch) }
-            <span>{ "Explore all 6 histories" }</span>
+            <span>{ label }</span>
         </button>
     }
 }

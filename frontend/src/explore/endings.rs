@@ -60,7 +60,7 @@ pub(super) fn list(store: &Store, model: &Explored, search: &Rc<Search>) -> Html
         }
     }
     ends.sort_by_key(|(verdict, _, count, _)| (*verdict, std::cmp::Reverse(*count)));
-    let actors = model.setup.actors;
+    let actors = model.setup.actors();
     let more = ends.len().saturating_sub(MOST);
     let item = |(verdict, why, count, end): &(Verdict, String, u128, StateId)| {
         let path = search.path_to(*end);

@@ -1,12 +1,15 @@
 //! What is explored, as links carry it.
 
-use optimist_core::explore::READY;
+use optimist_core::explore::{READY, Third};
 use serde_json::{Value, json};
 
-use super::model::{Model, Setup, Subject};
+use super::model::{Hand, Model, Setup, Subject};
 
 /// The row in which the actors write in different ways.
 const MIXED: &str = "mixed";
+
+/// The third hand of Play.
+const OF_PLAY: &str = "play";
 
 /// What is explored and which row is chosen. What came of it is not in it.
 pub(super) fn to_json(model: &Model) -> Value {
@@ -25,9 +28,13 @@ pub(super) fn to_json(model: &Model) -> Value {
     let mixed: Value = mixed
         .map(|(way, reads)| json!([slug(*way), reads]))
         .collect();
+    let third = setup.third.map(|third| match third {
+        Hand::Ready(third) => third.slug(),
+        Hand::OfPlay => OF_PLAY,
+    });
     json!({
         "edits": edits,
-        "actors": setup.actors,
+        "third": third,
         "read": setup.reads_first,
         "tries": setup.tries,
         "inside": setup.micro_steps,
@@ -46,8 +53,14 @@ pub(super) fn from_json(json: &Value, usual: &Model) -> (Setup, usize) {
     if let Some(ready) = ready {
         setup.subject = Subject::Ready(ready);
     }
-    if let Some(actors @ 2..=3) = number("actors") {
-        setup.actors = actors as usize;
+    if !json.is_null() {
+        let ready = |slug: &str| Third::ALL.into_iter().find(|third| third.slug() == slug);
+        setup.third = match text("third") {
+            Some(OF_PLAY) => Some(Hand::OfPlay),
+            Some(slug) => ready(slug).map(Hand::Ready),
+            // So it was called where there was but one.
+            None => (number("actors") == Some(3)).then_some(Hand::Ready(Third::Annotates)),
+        };
     }
     if let Some(tries @ 2..=6) = number("tries").and_then(|tries| u8::try_from(tries).ok()) {
         setup.tries = tries;

@@ -39,7 +39,7 @@ pub(super) fn map(store: &Store, model: &Explored) -> Html {
         <>
             <h3>{ name }</h3>
             <p class="summary">
-                { words::summary(&row.tally, model.setup.actors) }
+                { words::summary(&row.tally, model.setup.actors()) }
                 if let Some(note) = words::stopped(&row.state, row.states) {
                     <b class="note">{ note }</b>
                 }

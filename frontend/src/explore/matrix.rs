@@ -12,7 +12,7 @@ use crate::state::Store;
 
 pub(super) fn matrix(store: &Store, model: &Explored) -> Html {
     let left_out = model.rows.iter().any(|row| row.tally.left_out > 0);
-    let kept = if model.setup.actors == 2 {
+    let kept = if model.setup.actors() == 2 {
         "both"
     } else {
         "all"
@@ -174,7 +174,7 @@ fn bar(store: &Store, model: &Explored, at: usize, row: &Row) -> Html {
             "{} of {} {}. Open the shortest in Play",
             words::number(count),
             words::number(total),
-            words::ending(verdict, model.setup.actors)
+            words::ending(verdict, model.setup.actors())
         );
         let onclick = replay::ending(store, model, search, verdict);
         let chosen = at == model.chosen;

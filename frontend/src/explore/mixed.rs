@@ -27,7 +27,7 @@ pub(super) fn Mixed(props: &MixedProps) -> Html {
     html! {
         <tr class={classes!("ways", props.chosen.then_some("chosen"))}>
             <td colspan={props.columns}>
-                { for (0..props.setup.actors).map(|actor| choice(props, actor)) }
+                { for (0..props.setup.actors()).map(|actor| choice(props, actor)) }
             </td>
         </tr>
     }

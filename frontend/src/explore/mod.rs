@@ -14,6 +14,7 @@ mod words;
 
 use std::rc::Rc;
 
+use optimist_core::client::Subresource;
 use optimist_core::explore::{Intent, Plan, Scenario};
 use optimist_core::sim::ActorId;
 use serde_json::Value;
@@ -22,7 +23,7 @@ use yew::{
     use_reducer,
 };
 
-use self::model::{Model, Msg, Subject};
+use self::model::{Hand, Model, Msg, Subject};
 use self::run::Run;
 use crate::components::header;
 use crate::state::{self, Asked, Page, Store};
@@ -61,6 +62,9 @@ pub(crate) fn Explore(props: &ExploreProps) -> Html {
             let (mut setup, row) = link::from_json(&asked.setup, &model);
             let is_ready = asked.setup.get("edits").is_some_and(Value::is_string);
             if let Some(scenario) = of_editors(asked).filter(|_| !is_ready) {
+                if asked.setup.is_null() && scenario.plans.len() > 2 {
+                    setup.third = Some(Hand::OfPlay);
+                }
                 setup.subject = Subject::Editors(asked.clone(), Rc::new(scenario));
             }
             model.dispatch(Msg::Setup(setup));
@@ -102,17 +106,26 @@ pub(crate) fn Explore(props: &ExploreProps) -> Html {
     }
 }
 
-/// The edits of the working copies, from what is stored at that moment.
+/// The edits of the working copies, the third hand's if it has some, from what is stored at that moment.
 fn of_editors(asked: &Asked) -> Option<Scenario> {
     let world = asked.tree.world_at(asked.node)?;
     world.stored()?;
     let mut scenario = Scenario::of(world);
-    for editor in ActorId::EDITORS {
-        let copy = world.copy(editor);
+    for id in ActorId::ALL {
+        let copy = world.copy(id);
+        if id == ActorId::C && !copy.is_edited() {
+            continue;
+        }
         let (read, edited) = (copy.read()?, copy.edited()?);
         let intent = Intent::between(read, edited, &scenario.resource.root);
-        let manager = &world.actor(editor).manager;
-        scenario.plans.push(Plan::new(manager, intent));
+        let actor = world.actor(id);
+        scenario.plans.push(Plan {
+            subresource: actor
+                .write()
+                .subresource
+                .filter(|it| *it == Subresource::Status),
+            ..Plan::new(&actor.manager, intent)
+        });
     }
     Some(scenario)
 }

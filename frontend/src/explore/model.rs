@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use optimist_core::explore::{EdgeId, READY, Scenario, Search, StateId, Tally, Way};
+use optimist_core::explore::{EdgeId, READY, Scenario, Search, StateId, Tally, Third, Way};
 use optimist_core::sim::verdict::Verdict;
 use yew::Reducible;
 
@@ -13,13 +13,40 @@ use crate::state::Asked;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Setup {
     pub(super) subject: Subject,
-    pub(super) actors: usize,
+    pub(super) third: Option<Hand>,
     pub(super) reads_first: bool,
     /// How often those try who try again.
     pub(super) tries: u8,
     pub(super) micro_steps: bool,
     /// How each actor writes where they differ: which way, and whether it reads first.
     pub(super) mixed: [(usize, bool); 3],
+}
+
+/// What a third actor does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Hand {
+    Ready(Third),
+    /// What the third hand's working copy in Play says.
+    OfPlay,
+}
+
+impl Setup {
+    pub(super) fn actors(&self) -> usize {
+        2 + usize::from(self.third().is_some())
+    }
+
+    /// What the third actor does; the third hand of Play only takes part in edits from there.
+    pub(super) fn third(&self) -> Option<Hand> {
+        let third = self.third?;
+        (third != Hand::OfPlay || self.subject.has_third()).then_some(third)
+    }
+}
+
+impl Subject {
+    /// Whether the third hand of Play has edits as well.
+    pub(super) fn has_third(&self) -> bool {
+        matches!(self, Subject::Editors(_, scenario) if scenario.plans.len() > 2)
+    }
 }
 
 /// Where the edits come from.
@@ -145,7 +172,7 @@ impl Model {
             change: 0,
             setup: Setup {
                 subject: Subject::Ready(0),
-                actors: 2,
+                third: None,
                 reads_first: true,
                 tries: TRIES,
                 micro_steps: false,
@@ -185,10 +212,12 @@ impl Model {
             return self.way_name(row);
         }
         let names = self.setup.mixed.iter().zip(["A", "B", "C"]);
-        let names = names.take(self.setup.actors).map(|((way, reads), letter)| {
-            let blind = if *reads { "" } else { ", blind" };
-            format!("{letter}: {}{blind}", self.way_name(*way))
-        });
+        let names = names
+            .take(self.setup.actors())
+            .map(|((way, reads), letter)| {
+                let blind = if *reads { "" } else { ", blind" };
+                format!("{letter}: {}{blind}", self.way_name(*way))
+            });
         names.collect::<Vec<_>>().join(" · ")
     }
 
@@ -202,12 +231,10 @@ impl Model {
             Subject::Ready(ready) => READY.get(*ready).map_or("", |ready| ready.says),
             Subject::Editors(..) => "The edits of your working copies in Play.",
         };
-        let third = if self.setup.actors == 3 {
-            " C, a controller, adds an annotation."
-        } else {
-            ""
-        };
-        format!("{says}{third}")
+        match self.setup.third() {
+            Some(Hand::Ready(third)) => format!("{says} C, a controller, {}.", third.title()),
+            Some(Hand::OfPlay) | None => says.to_owned(),
+        }
     }
 
     fn begin(&mut self) {

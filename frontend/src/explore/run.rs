@@ -5,9 +5,9 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use gloo_timers::callback::Timeout;
-use optimist_core::explore::{Memory, Plan, READY, Scenario, Search, Status, Way};
+use optimist_core::explore::{Memory, READY, Scenario, Search, Status, Way};
 
-use super::model::{Model, Msg, Row, RowState, Stop, Subject};
+use super::model::{Hand, Model, Msg, Row, RowState, Stop, Subject};
 use crate::browser;
 
 /// How long a slice takes, in milliseconds. Much less than what a page may be away for: the state
@@ -198,8 +198,13 @@ fn base(model: &Model) -> Result<Scenario, String> {
         }
         Subject::Editors(_, scenario) => scenario.as_ref().clone(),
     };
-    if setup.actors > scenario.plans.len() {
-        scenario.plans.push(Plan::controller());
+    match setup.third() {
+        Some(Hand::OfPlay) => {}
+        Some(Hand::Ready(third)) => {
+            scenario.plans.truncate(2);
+            scenario.plans.push(third.plan());
+        }
+        None => scenario.plans.truncate(2),
     }
     scenario.micro_steps = setup.micro_steps;
     Ok(scenario)

@@ -1,9 +1,9 @@
 //! What is to be explored.
 
-use optimist_core::explore::READY;
+use optimist_core::explore::{READY, Third};
 use yew::{Callback, Event, Html, html};
 
-use super::model::{Msg, Setup, Subject};
+use super::model::{Hand, Msg, Setup, Subject};
 use super::{Explored, on};
 use crate::browser::{selected, ticked};
 
@@ -29,6 +29,18 @@ pub(super) fn setup(model: &Explored) -> Html {
             })
         })
     };
+    let with_third = {
+        let setup = model.setup.clone();
+        on(model, move |event: Event| {
+            let slug = selected(&event);
+            let ready = Third::ALL.into_iter().find(|third| third.slug() == slug);
+            let of_play = (slug == "play").then_some(Hand::OfPlay);
+            Msg::Setup(Setup {
+                third: ready.map(Hand::Ready).or(of_play),
+                ..setup.clone()
+            })
+        })
+    };
     let on_tick = |change: fn(&mut Setup, bool)| {
         let setup = model.setup.clone();
         on(model, move |event: Event| {
@@ -38,6 +50,7 @@ pub(super) fn setup(model: &Explored) -> Html {
         })
     };
     let setup = &model.setup;
+    let third = setup.third();
     html! {
         <form class="explore-setup">
             <label class="field wide">
@@ -59,6 +72,25 @@ pub(super) fn setup(model: &Explored) -> Html {
                 </select>
             </label>
             <label class="field">
+                <span>{ "A third actor" }</span>
+                <select aria-label="A third actor" onchange={with_third}>
+                    <option value="" selected={third.is_none()}>{ "none" }</option>
+                    { for Third::ALL.map(|ready| html! {
+                        <option
+                            value={ready.slug()}
+                            selected={third == Some(Hand::Ready(ready))}
+                        >
+                            { ready.title() }
+                        </option>
+                    }) }
+                    if setup.subject.has_third() {
+                        <option value="play" selected={third == Some(Hand::OfPlay)}>
+                            { "its working copy in Play" }
+                        </option>
+                    }
+                </select>
+            </label>
+            <label class="field">
                 <span>{ "Tries on conflict" }</span>
                 <select aria-label="Tries" onchange={with_tries}>
                     { for (2..=6u8).map(|tries| html! {
@@ -69,9 +101,6 @@ pub(super) fn setup(model: &Explored) -> Html {
             <div class="checks">
                 { check("Read first", "Otherwise everybody edits the starting object, as from a file.",
                     setup.reads_first, on_tick(|setup, on| setup.reads_first = on)) }
-                { check("A third actor", "A controller that adds an annotation.",
-                    setup.actors == 3,
-                    on_tick(|setup, on| setup.actors = if on { 3 } else { 2 })) }
                 { check("Look inside requests",
                     "The server first reads, and compares and puts later. Others may come in between.",
                     setup.micro_steps, on_tick(|setup, on| setup.micro_steps = on)) }

@@ -92,7 +92,7 @@ pub(super) fn histories(count: u128) -> String {
 }
 
 pub(super) fn heading(model: &Model) -> String {
-    let actors = if model.setup.actors == 2 {
+    let actors = if model.setup.actors() == 2 {
         "two"
     } else {
         "three"
@@ -109,7 +109,7 @@ pub(super) fn announcement(model: &Model) -> String {
         format!(
             "{}: {}",
             model.name(model.chosen),
-            summary(&row.tally, model.setup.actors)
+            summary(&row.tally, model.setup.actors())
         )
     })
 }
