@@ -42,7 +42,10 @@ fn seen(tree: &RunTree) -> Vec<String> {
                 "  {} {} {:?} {:?} {:?}",
                 actor.name,
                 actor.manager,
-                actor.write(),
+                (
+                    actor.write().strategy,
+                    Way::ALL.map(|way| actor.write_by(way))
+                ),
                 copy.read(),
                 copy.edited()
             ));
@@ -62,6 +65,7 @@ enum Deed {
     Ports(ActorId, u8),
     Discard(ActorId),
     Choose(ActorId, Write),
+    Switch(ActorId, Way),
 }
 
 fn actors() -> impl Strategy<Value = ActorId> {
@@ -141,6 +145,8 @@ fn deeds() -> impl Strategy<Value = Deed> {
         2 => (actors(), 0..4u8).prop_map(|(actor, n)| Deed::Ports(actor, n)),
         1 => actors().prop_map(Deed::Discard),
         2 => (actors(), writes()).prop_map(|(actor, write)| Deed::Choose(actor, write)),
+        2 => (actors(), prop::sample::select(Way::ALL.to_vec()))
+            .prop_map(|(actor, way)| Deed::Switch(actor, way)),
     ]
 }
 
@@ -181,6 +187,7 @@ fn perform(tree: &mut RunTree, deed: Deed) {
         }),
         Deed::Discard(actor) => tree.world_mut().copy_mut(actor).discard(),
         Deed::Choose(actor, write) => tree.world_mut().actor_mut(actor).set_write(write),
+        Deed::Switch(actor, way) => tree.world_mut().actor_mut(actor).choose(way),
     }
 }
 

@@ -138,6 +138,12 @@ fn touch(world: &mut World, touches: &Value) {
                 text => *place = text.into(),
             }
         }
+        let chosen = actor.write().strategy;
+        let others = touched.get("k").and_then(Value::as_array);
+        for write in others.into_iter().flatten().map(write_from_json) {
+            write.into_iter().for_each(|write| actor.set_write(write));
+        }
+        actor.choose(chosen);
         if let Some(Ok(write)) = touched.get("w").map(write_from_json) {
             actor.set_write(write);
         }

@@ -9,7 +9,7 @@ use super::deed::{
 };
 use super::text::{pack, unpack};
 use super::{Replay, ShareError};
-use crate::client::WorkingCopy;
+use crate::client::{Strategy, WorkingCopy};
 use crate::lesson::PageRecord;
 use crate::object::text;
 use crate::sim::{Action, ActorId, NGINX, NodeId, Operation, Outcome, RunTree, Start, Step, World};
@@ -370,6 +370,16 @@ fn settings(before: &World, after: &World, map: &mut Map<String, Value>) {
         let write = new.write();
         if old.write() != write {
             actor.insert("w".to_owned(), write_to_json(&write));
+        }
+        let others = Strategy::ALL
+            .iter()
+            .filter(|other| **other != write.strategy);
+        let others: Vec<Value> = others
+            .filter(|other| old.write_by(**other) != new.write_by(**other))
+            .map(|other| write_to_json(&new.write_by(*other)))
+            .collect();
+        if !others.is_empty() {
+            actor.insert("k".to_owned(), others.into());
         }
         if !actor.is_empty() {
             map.insert(actor_code(id).to_owned(), Value::Object(actor));

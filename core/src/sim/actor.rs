@@ -57,13 +57,13 @@ impl Actor {
 
     /// How it would send its edits.
     pub fn write(&self) -> Write {
-        let kept = self.writes.get(&self.strategy).cloned();
-        kept.unwrap_or_else(|| Write::usual(self.strategy))
+        self.write_by(self.strategy)
     }
 
-    /// How it would send its edits by each strategy whose options were ever changed.
-    pub fn writes(&self) -> impl Iterator<Item = &Write> {
-        self.writes.values()
+    /// How it would send its edits by a strategy, if it chose that.
+    pub fn write_by(&self, strategy: Strategy) -> Write {
+        let kept = self.writes.get(&strategy).cloned();
+        kept.unwrap_or_else(|| Write::usual(strategy))
     }
 
     /// Changes how it would send its edits: the options of that strategy, and to that strategy.
