@@ -199,8 +199,14 @@ proptest! {
         deeds in proptest::collection::vec(deeds(), 0..30)
     ) {
         let mut tree = RunTree::new(World::load(NGINX).unwrap().0);
-        for deed in deeds {
+        let mut kept = (tree.clone(), Session::of(&tree));
+        for (i, deed) in deeds.into_iter().enumerate() {
             perform(&mut tree, deed);
+            if i % 3 == 0 {
+                let renewed = kept.1.renewed(&kept.0, &tree);
+                prop_assert_eq!(&renewed, &Session::of(&tree));
+                kept = (tree.clone(), renewed);
+            }
         }
         let again = reopened(&tree);
         prop_assert_eq!(seen(&again), seen(&tree));

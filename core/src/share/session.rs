@@ -84,6 +84,30 @@ impl Session {
 
     /// What was done in a tree.
     pub fn of(tree: &RunTree) -> Self {
+        Self::made(tree, |_| None)
+    }
+
+    /// What was done in a tree, where this session is of an earlier state of the same tree: only
+    /// what was touched since is looked at. For who keeps a session that grows.
+    pub fn renewed(&self, earlier: &RunTree, tree: &RunTree) -> Self {
+        let mut known = vec![None; earlier.len()];
+        let existing = (1..earlier.len()).filter(|id| earlier.exists(*id));
+        for (id, deed) in existing.zip(&self.nodes) {
+            known[id] = Some(deed);
+        }
+        let renewed = Self::made(tree, |node| {
+            let untouched = |node: NodeId| tree.shares(earlier, node);
+            let parent = tree.parent(node)?;
+            let deed = known.get(node).copied().flatten();
+            deed.filter(|_| untouched(node) && untouched(parent))
+        });
+        Self {
+            page: self.page.clone(),
+            ..renewed
+        }
+    }
+
+    fn made<'a>(tree: &RunTree, known_deed: impl Fn(NodeId) -> Option<&'a Deed>) -> Self {
         let mut ids = vec![None; tree.len()];
         let mut nodes: Vec<Deed> = Vec::new();
         if let Some(root) = ids.first_mut() {
@@ -91,19 +115,25 @@ impl Session {
         }
         for id in 1..tree.len() {
             let known = |node: NodeId| ids.get(node).copied().flatten();
-            let Some((step, parent)) = tree.step(id).zip(tree.parent(id)) else {
+            let Some((step, above)) = tree.step(id).zip(tree.parent(id)) else {
                 continue;
             };
-            let (Some(before), Some(after)) = (tree.world_at(parent), tree.world_at(id)) else {
+            let (Some(before), Some(after)) = (tree.world_at(above), tree.world_at(id)) else {
                 continue;
             };
-            let Some(parent) = known(parent) else {
+            let Some(parent) = known(above) else {
                 continue;
             };
-            nodes.push(Deed {
-                parent,
-                operation: step.operation.clone(),
-                touches: touches(step, before, after),
+            nodes.push(match known_deed(id) {
+                Some(deed) => Deed {
+                    parent,
+                    ..deed.clone()
+                },
+                None => Deed {
+                    parent,
+                    operation: step.operation.clone(),
+                    touches: touches(step, before, after),
+                },
             });
             ids[id] = Some(nodes.len());
         }

@@ -194,6 +194,13 @@ impl RunTree {
             .is_some_and(|next| self.go(next))
     }
 
+    /// Whether a node is untouched since the tree was cloned: it and an earlier state of the tree
+    /// share it. Quick, and may say `false` of what is merely equal.
+    pub(crate) fn shares(&self, earlier: &RunTree, node: NodeId) -> bool {
+        let both = self.nodes.get(node).zip(earlier.nodes.get(node));
+        both.is_some_and(|(now, then)| Arc::ptr_eq(now, then))
+    }
+
     /// Whether there is such a node, and it was not deleted.
     pub fn exists(&self, node: NodeId) -> bool {
         node == 0 || self.parent(node).is_some()

@@ -1,6 +1,12 @@
 //! The session outlives a reload: each tab keeps its own, and the last one of any tab is offered to
 //! a new one.
 
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use optimist_core::share::Session;
+use optimist_core::sim::RunTree;
+
 use super::{Page, State};
 use crate::browser;
 
@@ -11,6 +17,13 @@ const LAST: &str = "optimist.last-session";
 /// There while a kept session is being opened. Found at the start it says that the last attempt
 /// brought the page down: it is not tried again unasked.
 const OPENING: &str = "optimist.opening";
+
+/// What was kept last, so that keeping it again takes as long as what changed.
+#[derive(Debug)]
+struct Last {
+    of: Rc<RunTree>,
+    session: Session,
+}
 
 /// What is known of keeping.
 #[derive(Clone, Debug, Default)]
@@ -25,6 +38,7 @@ pub(crate) struct Kept {
     waiting: Option<String>,
     /// Whether what is being opened was kept here.
     restoring: bool,
+    last: Rc<RefCell<Option<Last>>>,
 }
 
 impl State {
@@ -90,7 +104,18 @@ impl State {
         if self.tree.len() == 1 && browser::kept(OWN).is_none() {
             return false;
         }
-        let text = self.session().to_text();
+        let last = self.kept.last.take();
+        let session = match &last {
+            Some(Last { of, .. }) if Rc::ptr_eq(of, &self.tree) => {
+                self.kept.last.replace(last);
+                return false;
+            }
+            Some(Last { of, session }) => session.renewed(of, &self.tree),
+            None => self.session(),
+        };
+        let text = session.to_text();
+        let of = Rc::clone(&self.tree);
+        self.kept.last.replace(Some(Last { of, session }));
         let kept = browser::keep(OWN, Some(&text));
         browser::remember(LAST, Some(&text));
         if kept || self.kept.told {
