@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::Change;
 use crate::object::{Metadata, text};
-use crate::server::Resource;
+use crate::server::{Resource, ResourcePath};
 
 /// A request, and what its client knew of it.
 #[derive(Clone, Copy, Debug)]
@@ -57,57 +57,17 @@ pub(super) enum Verb {
 #[derive(Clone, Debug)]
 pub(super) struct Request<'a> {
     pub(super) verb: Verb,
-    pub(super) target: Target<'a>,
+    pub(super) target: ResourcePath<'a>,
     pub(super) manager: String,
     pub(super) force: bool,
     pub(super) dry_run: bool,
     pub(super) strict: bool,
 }
 
-/// A path in the API.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Target<'a> {
-    pub(super) group: &'a str,
-    pub(super) version: &'a str,
-    pub(super) namespace: &'a str,
-    pub(super) plural: &'a str,
-    pub(super) name: &'a str,
-    pub(super) subresource: &'a str,
-}
-
-impl<'a> Target<'a> {
-    fn parse(path: &'a str) -> Option<Self> {
-        let segments: Vec<&str> = path.strip_prefix('/')?.split('/').collect();
-        let (group, version, rest) = match segments.as_slice() {
-            ["api", version, rest @ ..] => ("", *version, rest),
-            ["apis", group, version, rest @ ..] => (*group, *version, rest),
-            _ => return None,
-        };
-        let (namespace, rest) = match rest {
-            ["namespaces", namespace, rest @ ..] if !rest.is_empty() => (*namespace, rest),
-            rest => ("", rest),
-        };
-        let (plural, name, subresource) = match rest {
-            [plural] => (*plural, "", ""),
-            [plural, name] => (*plural, *name, ""),
-            [plural, name, subresource] => (*plural, *name, *subresource),
-            _ => return None,
-        };
-        Some(Self {
-            group,
-            version,
-            namespace,
-            plural,
-            name,
-            subresource,
-        })
-    }
-}
-
 impl<'a> Call<'a> {
     pub(super) fn read(&self) -> Request<'a> {
         let (path, query) = self.target.split_once('?').unwrap_or((self.target, ""));
-        let target = Target::parse(path);
+        let target = ResourcePath::parse(path).ok();
         let manager = self.user_agent.split('/').next().unwrap_or_default();
         let mut request = Request {
             verb: target.map_or(Verb::Other, |target| self.verb(&target)),
@@ -142,9 +102,9 @@ impl<'a> Call<'a> {
         target
     }
 
-    fn verb(&self, target: &Target<'_>) -> Verb {
+    fn verb(&self, target: &ResourcePath<'_>) -> Verb {
         let known = ["", "status", "scale"].contains(&target.subresource);
-        if !known || self.resource.is_none() {
+        if !known || target.watch || self.resource.is_none() {
             return Verb::Other;
         }
         let named = !target.name.is_empty();
@@ -164,7 +124,7 @@ impl<'a> Call<'a> {
     }
 
     /// Whether the body is an object that says itself where it belongs.
-    fn is_manifest(&self, target: &Target<'_>) -> bool {
+    fn is_manifest(&self, target: &ResourcePath<'_>) -> bool {
         let is = |stated: &str, wanted: &str| wanted.is_empty() || stated == wanted;
         !text(self.body, "apiVersion").is_empty()
             && !text(self.body, "kind").is_empty()

@@ -28,6 +28,7 @@ use serde_json::Value;
 pub use custom::{Custom, ScalePaths};
 pub use facts::{Fact, Facts};
 pub use kinds::Rules;
+pub(crate) use request::ResourcePath;
 pub use request::{Options, RequestInfo};
 pub use resource::{Definition, Endpoint, Generation, Resource, Resources};
 pub use table::View;

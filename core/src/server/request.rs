@@ -38,6 +38,57 @@ pub struct RequestInfo {
     pub query: Vec<(String, String)>,
 }
 
+/// The parts of a path to a resource; empty where the path does not have them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ResourcePath<'a> {
+    pub(crate) group: &'a str,
+    pub(crate) version: &'a str,
+    /// Whether it asks for a watch in the old way.
+    pub(crate) watch: bool,
+    pub(crate) namespace: &'a str,
+    pub(crate) plural: &'a str,
+    pub(crate) name: &'a str,
+    pub(crate) subresource: &'a str,
+}
+
+impl<'a> ResourcePath<'a> {
+    /// Takes a path apart, whatever is served there.
+    ///
+    /// # Errors
+    /// 404 for a path outside the API, or with too many parts.
+    pub(crate) fn parse(path: &'a str) -> Result<Self, Refusal> {
+        let parts: Vec<&str> = path.split('/').skip(1).collect();
+        let (group, version, rest) = match parts.as_slice() {
+            ["api", version, rest @ ..] => ("", *version, rest),
+            ["apis", group, version, rest @ ..] => (*group, *version, rest),
+            _ => return Err(Status::page_not_found()),
+        };
+        let (watch, rest) = match rest {
+            ["watch", rest @ ..] if !rest.is_empty() => (true, rest),
+            rest => (false, rest),
+        };
+        let (namespace, rest) = match rest {
+            ["namespaces", namespace, rest @ ..] if !rest.is_empty() => (*namespace, rest),
+            rest => ("", rest),
+        };
+        let (plural, name, subresource) = match rest {
+            [plural] => (*plural, "", ""),
+            [plural, name] => (*plural, *name, ""),
+            [plural, name, subresource] => (*plural, *name, *subresource),
+            _ => return Err(Status::no_such_resource()),
+        };
+        Ok(Self {
+            group,
+            version,
+            watch,
+            namespace,
+            plural,
+            name,
+            subresource,
+        })
+    }
+}
+
 /// The options of a write (`metav1.CreateOptions`, `UpdateOptions`, `PatchOptions`).
 #[derive(Clone, Debug, Default)]
 pub struct Options {
@@ -72,28 +123,15 @@ impl RequestInfo {
     /// # Errors
     /// 404 or 405 where nothing serves the path, 422 for options that are not valid.
     pub fn parse(request: &Request<Vec<u8>>, resources: &Resources) -> Result<Self, Refusal> {
-        let path = request.uri().path();
-        let parts: Vec<&str> = path.split('/').skip(1).collect();
-        let (group, version, rest) = match parts.as_slice() {
-            ["api", version, rest @ ..] => ("", *version, rest),
-            ["apis", group, version, rest @ ..] => (*group, *version, rest),
-            _ => return Err(Status::page_not_found()),
-        };
-        // The old way to ask for a watch: by the path.
-        let (watch, rest) = match rest {
-            ["watch", rest @ ..] if !rest.is_empty() => (true, rest),
-            rest => (false, rest),
-        };
-        let (namespace, rest) = match rest {
-            ["namespaces", namespace, rest @ ..] if !rest.is_empty() => (*namespace, rest),
-            rest => ("", rest),
-        };
-        let (plural, name, subresource) = match rest {
-            [plural] => (*plural, "", ""),
-            [plural, name] => (*plural, *name, ""),
-            [plural, name, subresource] => (*plural, *name, *subresource),
-            _ => return Err(Status::no_such_resource()),
-        };
+        let ResourcePath {
+            group,
+            version,
+            watch,
+            namespace,
+            plural,
+            name,
+            subresource,
+        } = ResourcePath::parse(request.uri().path())?;
         let resource = resources
             .by_path(group, version, plural)
             .ok_or_else(|| nothing_there(group, version, resources))?;
