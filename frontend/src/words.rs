@@ -1,8 +1,11 @@
 //! What the page says in its own words, all of it about steps that the core took.
 
+use optimist_core::apply::{Path, PathElement};
 use optimist_core::client::Strategy;
 use optimist_core::server::Fact;
+use optimist_core::sim::verdict::{Edit, Loss};
 use optimist_core::sim::{Action, ActorId, Operation, Outcome, Step};
+use serde_json::Value;
 
 use crate::components::watch;
 use crate::state::{Lane, State};
@@ -68,7 +71,8 @@ fn is_edited(state: &State, editor: ActorId) -> bool {
 /// What to try in a session, and whether it is done in this history.
 pub(crate) fn invitation(state: &State) -> [(String, bool); 3] {
     let tree = &state.tree;
-    let so_far = &tree.line()[..=tree.position()];
+    // Stepping back undoes nothing of it.
+    let so_far = tree.line();
     let did = |editor: ActorId, sent: bool| {
         so_far.iter().any(|&node| {
             tree.step(node)
@@ -99,11 +103,13 @@ pub(crate) fn invitation(state: &State) -> [(String, bool); 3] {
 }
 
 /// What else there is to find out once both have written.
-pub(crate) const EXPERIMENTS: [&str; 5] = [
-    "Step back to before the first write and let the other one write first.",
-    "Untick send resourceVersion before the second write: nothing is compared.",
-    "Send the second edit as a merge patch: it carries only what changed.",
-    "Send it as an apply: now the server asks who owns the field.",
+pub(crate) const EXPERIMENTS: [&str; 6] = [
+    "Step back to before the first Send, and let the other one write first.",
+    "Step back to before the second Send, untick send resourceVersion in that editor, and Send: \
+     nothing is compared.",
+    "There, send the edit as Merge: it carries only what changed.",
+    "Or as Apply: now the server asks who owns the field.",
+    "Or choose on conflict: read again, redo. Nobody is refused.",
     "Open the server's Watch, drop it, change the object twice, and resume.",
 ];
 
@@ -150,6 +156,9 @@ fn opening(state: &State) -> Words {
 #[inline(never)] // not on the first screen
 fn read(state: &State, step: &Step, me: ActorId) -> Words {
     let them = other(me);
+    let tree = &state.tree;
+    let before = tree.parent(tree.current()).and_then(|id| tree.world_at(id));
+    let redone = before.is_some_and(|world| world.copy(me).is_edited()) && is_edited(state, me);
     let mine = read_version(state, me);
     if mine.is_some() && mine == read_version(state, them) {
         let version = step.after;
@@ -161,7 +170,9 @@ fn read(state: &State, step: &Step, me: ActorId) -> Words {
                  copy is stale from then on."
                     .to_owned(),
             ],
-            next: Some(if edited {
+            next: Some(if redone {
+                format!("Send as {}: the edit was redone on {version}.", letter(me))
+            } else if edited {
                 "Send both, in the order you like.".to_owned()
             } else {
                 "Change the same value in both, then send both.".to_owned()
@@ -169,9 +180,6 @@ fn read(state: &State, step: &Step, me: ActorId) -> Words {
         };
     }
     let mut text = vec!["Reading locks nothing: anyone may write right after.".to_owned()];
-    let tree = &state.tree;
-    let before = tree.parent(tree.current()).and_then(|id| tree.world_at(id));
-    let redone = before.is_some_and(|world| world.copy(me).is_edited()) && is_edited(state, me);
     if redone {
         text.push(format!(
             "{} keeps the unsent edit: it is redone on what was just read.",
@@ -194,13 +202,43 @@ fn read(state: &State, step: &Step, me: ActorId) -> Words {
     }
 }
 
+/// A write that took away what another had written and its writer had not read.
+#[inline(never)] // not on the first screen
+fn lossy(state: &State, step: &Step, me: ActorId, first: &Loss<ActorId>) -> Words {
+    let owner = state.name(first.owner);
+    Words {
+        title: format!(
+            "An update is lost: {}'s {}.",
+            letter(first.owner),
+            edit(&first.edit)
+        ),
+        text: vec![
+            loss(state, first),
+            format!(
+                "{owner} was told 200 OK for it, {} too, and nobody will be told that it is gone. \
+                 The {} compared nothing that would have shown it.",
+                state.name(me),
+                strategy(step)
+            ),
+        ],
+        next: Some(format!(
+            "Step back, and send as {} in a way that the server compares: with resourceVersion, or \
+             as an apply.",
+            letter(me)
+        )),
+    }
+}
+
 #[inline(never)] // not on the first screen
 fn written(state: &State, step: &Step, me: ActorId) -> Words {
+    if let Some(first) = step.losses.first() {
+        return lossy(state, step, me, first);
+    }
     let them = other(me);
     let unseen = step
         .facts()
         .iter()
-        .any(|fact| matches!(fact, Fact::VersionNotSent(_)));
+        .any(|fact| matches!(fact, Fact::VersionNotSent(_) | Fact::VersionTakenOver(_)));
     let deletes = matches!(step.action(), Some(Action::Delete(_)));
     let mut text = vec![if deletes && step.after == 0 {
         format!(
@@ -312,13 +350,25 @@ fn refused(state: &State, step: &Step, me: ActorId) -> Words {
             )),
         };
     }
+    if step
+        .exchange
+        .as_ref()
+        .is_some_and(|exchange| exchange.code == 404)
+    {
+        return Words {
+            title: "There is no such object.".to_owned(),
+            text: vec![
+                "Nothing of that name is stored. A copy that someone still holds is a copy of \
+                 nothing."
+                    .to_owned(),
+            ],
+            next: Some("Step back to before it was deleted, or Create it, under more.".to_owned()),
+        };
+    }
     Words {
         title: format!("{} was refused.", state.name(me)),
         text: vec!["The server stored nothing. Its answer says why.".to_owned()],
-        next: Some(format!(
-            "Mend the value in {} and send again.",
-            state.name(me)
-        )),
+        next: Some(format!("Mend it in {} and send again.", state.name(me))),
     }
 }
 
@@ -366,14 +416,15 @@ pub(crate) fn pill(step: &Step) -> Option<(String, &'static str)> {
             Some((format!("compacted {}", step.after), "plain"))
         }
         Outcome::Read | Outcome::Done => None,
-        Outcome::Refused if step.actor().is_none() => None,
+        Outcome::Refused if step.actor().is_none() || step.is_read() => None,
         Outcome::Written => {
             let text = match (step.before, step.after) {
                 (before, 0) => format!("{before} → gone"),
                 (0, after) => format!("new: {after}"),
                 (before, after) => format!("{before} → {after}"),
             };
-            Some((text, "ok"))
+            let tone = if step.losses.is_empty() { "ok" } else { "lost" };
+            Some((text, tone))
         }
         Outcome::Unchanged => Some((format!("= {}", step.after), "plain")),
         Outcome::Refused => {
@@ -404,6 +455,9 @@ pub(crate) fn answer(step: &Step) -> String {
         return watch::words::answer(step);
     }
     let line = step.status_line();
+    if let Some(lost) = lost(step) {
+        return format!("{line} · {lost}");
+    }
     match step.outcome() {
         Outcome::Refused => line,
         Outcome::Unchanged => format!("{line} · unchanged"),
@@ -418,6 +472,9 @@ pub(crate) fn sentence(state: &State, step: &Step) -> String {
     let answer = answer(step);
     if !answer.is_empty() {
         sentence.push_str(&format!(" {answer}."));
+    }
+    for found in &step.losses {
+        sentence.push_str(&format!(" {}", loss(state, found)));
     }
     if let Some(message) = step.message() {
         sentence.push_str(&format!(" Refused: {message}"));
@@ -439,4 +496,82 @@ pub(crate) fn announcement(state: &State) -> String {
         ),
         None => "Start of the history.".to_owned(),
     }
+}
+
+/// The last part of a path: `replicas`, `container sidecar`.
+pub(crate) fn field(path: &Path) -> String {
+    let name = |element: Option<&PathElement>| match element {
+        Some(PathElement::Field(name)) => name.clone(),
+        _ => String::new(),
+    };
+    let text = |value: &Value| match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    let Some((last, parents)) = path.0.split_last() else {
+        return "the object".to_owned();
+    };
+    let list = name(parents.last());
+    match last {
+        PathElement::Field(name) => name.clone(),
+        PathElement::Key(fields) => {
+            let key = fields.first().map(|(_, value)| text(value));
+            format!("{} {}", list.trim_end_matches('s'), key.unwrap_or_default())
+        }
+        PathElement::Value(value) => format!("{list} {}", text(value)),
+        PathElement::Index(i) => format!("{list}[{i}]"),
+    }
+}
+
+/// A value in a few words.
+pub(crate) fn brief(value: Option<&Value>) -> String {
+    match value {
+        None => "absent".to_owned(),
+        Some(Value::String(text)) => text.chars().take(32).collect(),
+        Some(Value::Array(items)) => format!("[{} items]", items.len()),
+        Some(Value::Object(_)) => "{…}".to_owned(),
+        Some(other) => other.to_string(),
+    }
+}
+
+/// An edit: `replicas = 5`, `image removed`, `container sidecar`.
+pub(crate) fn edit(edit: &Edit) -> String {
+    let field = field(&edit.path);
+    match &edit.value {
+        None if edit.path.0.is_empty() => "the deletion".to_owned(),
+        None => format!("{field} removed"),
+        Some(Value::Object(_) | Value::Array(_)) => field,
+        Some(value) if matches!(edit.path.0.last(), Some(PathElement::Value(_))) => {
+            let _ = value;
+            field
+        }
+        Some(value) => format!("{field} = {}", brief(Some(value))),
+    }
+}
+
+/// What a write took away: `Editor B overwrote Editor A's replicas = 5 without having read it.`
+#[inline(never)] // not on the first screen
+pub(crate) fn loss(state: &State, loss: &Loss<ActorId>) -> String {
+    let (owner, culprit) = (state.name(loss.owner), state.name(loss.culprit));
+    if loss.edit.path.0.is_empty() {
+        return format!("{culprit} made anew what {owner} had deleted, without knowing.");
+    }
+    let edit = edit(&loss.edit);
+    if loss.blind {
+        format!("{culprit} overwrote {owner}'s {edit} without having read it.")
+    } else {
+        format!("{culprit} undid {owner}'s {edit} without having read it, or meaning to.")
+    }
+}
+
+/// What was lost, in two or three words: `A's replicas = 5 lost`.
+#[inline(never)] // not on the first screen
+fn lost(step: &Step) -> Option<String> {
+    let first = step.losses.first()?;
+    let what = edit(&first.edit);
+    let more = match step.losses.len() - 1 {
+        0 => String::new(),
+        more => format!(" +{more}"),
+    };
+    Some(format!("{}'s {what} lost{more}", letter(first.owner)))
 }

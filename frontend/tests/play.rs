@@ -301,3 +301,37 @@ async fn a_request_by_hand_is_sent_as_it_stands() {
     assert!(page.text("Request body").contains("7"));
     assert!(page.text(B).contains("not read yet"));
 }
+
+#[wasm_bindgen_test]
+async fn a_lost_update_is_told_where_it_happens() {
+    let page = both_want_to_write().await;
+    page.press(A, "Send").await;
+    page.press(B, "send resourceVersion").await;
+    assert!(!page.text("Steps").contains("lost"));
+    page.press(B, "Send").await;
+    let told = page.text("What happened");
+    assert!(
+        told.contains("An update is lost: A's replicas = 5."),
+        "{told}"
+    );
+    assert!(page.text("History").contains("A's replicas = 5 lost"));
+    assert!(page.text("Steps").contains("1 lost update"));
+    assert!(
+        page.text("Why")
+            .contains("Editor B overwrote Editor A's replicas = 5")
+    );
+    assert!(page.said().contains("without having read it"));
+    page.press("Steps", "Back").await;
+    assert!(!page.text("Steps").contains("lost update"));
+}
+
+#[wasm_bindgen_test]
+async fn a_value_that_the_server_refuses_is_told_in_its_words() {
+    let page = Page::open().await;
+    page.press(A, "Get").await;
+    page.set(A, "spec.replicas", "-1").await;
+    page.press(A, "Send").await;
+    let why = page.text("Why");
+    assert!(why.contains("greater than or equal to 0"), "{why}");
+    assert!(!why.contains("nobody wrote"), "{why}");
+}

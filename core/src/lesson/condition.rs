@@ -10,7 +10,6 @@ use super::fields::{Fields, LessonError, Read, items, members, number, text};
 use super::script::ACTORS;
 use crate::apply::Managers;
 use crate::object::text as text_of;
-use crate::sim::verdict::{Accepted, Edit, Ledger};
 use crate::sim::{ActorId, Exchange, NodeId, Outcome, RunTree, Step};
 use crate::yaml::{Content, Located};
 
@@ -339,54 +338,8 @@ impl<'a> Past<'a> {
 
     /// How many acknowledged edits vanished in this part of the history.
     fn losses(self) -> usize {
-        let line = self.tree.line();
-        let past = line.get(..=self.tree.position()).unwrap_or_default();
-        let since = past.iter().position(|node| *node == self.since);
-        let ledger = ledger(self.tree, past);
-        let losses = ledger.losses().iter();
-        losses.filter(|loss| Some(loss.step) > since).count()
+        self.steps().map(|step| step.losses.len()).sum()
     }
-}
-
-/// What became of everybody's edits along a line of the tree.
-fn ledger(tree: &RunTree, line: &[NodeId]) -> Ledger<ActorId> {
-    let mut ledger = Ledger::default();
-    for (number, pair) in line.windows(2).enumerate() {
-        let [from, to] = pair else { continue };
-        let (Some(step), Some(before), Some(after)) =
-            (tree.step(*to), tree.world_at(*from), tree.world_at(*to))
-        else {
-            continue;
-        };
-        let Some(actor) = step.actor() else {
-            continue;
-        };
-        let subject = before.subject();
-        match step.outcome() {
-            Outcome::Done => {}
-            Outcome::Read => ledger.read(actor),
-            Outcome::Refused => ledger.refused(actor),
-            Outcome::Written | Outcome::Unchanged => {
-                let copy = before.copy(actor);
-                let edits = match (copy.read(), copy.edited()) {
-                    (Some(read), Some(edited)) => {
-                        Edit::between(read, edited, &subject.resource().root)
-                    }
-                    _ => Vec::new(),
-                };
-                ledger.accepted(
-                    actor,
-                    Accepted {
-                        step: number + 1,
-                        edits: &edits,
-                        before: before.stored().map(|(_, object)| object.as_ref()),
-                        after: after.stored().map(|(_, object)| object.as_ref()),
-                    },
-                );
-            }
-        }
-    }
-    ledger
 }
 
 /// The managers that own a field, sorted, each once.

@@ -20,6 +20,8 @@ pub enum Fact {
     },
     /// The write carried no version, and the kind allows that.
     VersionNotSent(Revision),
+    /// The patch carried no version and was done on this one, the one that is stored.
+    VersionTakenOver(Revision),
     /// The write carried no version, and the kind demands one: refused.
     VersionRequired(Revision),
     /// The write carried another uid: refused.
@@ -55,6 +57,19 @@ pub enum Fact {
     DryRun,
 }
 
+impl Fact {
+    /// Whether it is why a request was refused.
+    pub fn refuses(&self) -> bool {
+        matches!(
+            self,
+            Fact::VersionDiffered { .. }
+                | Fact::VersionRequired(_)
+                | Fact::UidDiffered { .. }
+                | Fact::OwnedByOther { .. }
+        )
+    }
+}
+
 /// The facts of one answer, in the order in which they were found; an extension of the response.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Facts(pub Vec<Fact>);
@@ -78,6 +93,10 @@ impl fmt::Display for Fact {
             Fact::VersionNotSent(stored) => write!(
                 f,
                 "The write carried no resourceVersion, so there was nothing to compare with the stored {stored}."
+            ),
+            Fact::VersionTakenOver(stored) => write!(
+                f,
+                "The patch carried no resourceVersion. It was done on {stored}, which is stored, whoever wrote that."
             ),
             Fact::VersionRequired(stored) => write!(
                 f,

@@ -67,6 +67,25 @@ fn weigh(
     }
 }
 
+/// Whether a patch says on which version it is to be done.
+fn carries_version(patch: &[u8]) -> bool {
+    let patch = String::from_utf8_lossy(patch);
+    // Most do not, and are not parsed again.
+    if !patch.contains("resourceVersion") {
+        return false;
+    }
+    let Ok(document) = yaml::parse(&patch) else {
+        return false;
+    };
+    let patch = Value::from(document.node);
+    match patch.as_array() {
+        Some(operations) => operations
+            .iter()
+            .any(|operation| text(operation, "path") == "/metadata/resourceVersion"),
+        None => !patch.resource_version().is_empty(),
+    }
+}
+
 /// What a client is told when a handler panics.
 fn panicked() -> Refusal {
     Status::internal("This request caused apiserver to panic. Look in the logs for details.")
@@ -112,6 +131,14 @@ impl ApiServer {
         // Nothing is created through a subresource.
         let may_create = apply && info.subresource.is_empty();
         let answer = self.write(info, "", may_create, trace, produce);
+        if !carries_version(bytes) {
+            for fact in &mut trace.facts {
+                // What the write carried came from the object that was patched.
+                if let Fact::VersionMatched(stored) = *fact {
+                    *fact = Fact::VersionTakenOver(stored);
+                }
+            }
+        }
         trace.facts.append(&mut noted.facts);
         // What the patch itself deserves comes before what the kind says of the result.
         noted.warnings.append(&mut trace.warnings);

@@ -242,6 +242,7 @@ impl RunTree {
 mod tests {
     use super::*;
     use crate::client::{Strategy, Write, edit_scalar};
+    use crate::server::Fact;
     use crate::sim::{ActorId, NGINX};
 
     fn edit(tree: &mut RunTree, editor: ActorId, pointer: &str, text: &str) {
@@ -318,8 +319,38 @@ mod tests {
             ..Write::default()
         };
         assert_eq!(send(&mut tree, ActorId::A, blind.clone()), Outcome::Written);
+        assert_eq!(tree.step(tree.current()).unwrap().losses, []);
         assert_eq!(send(&mut tree, ActorId::B, blind), Outcome::Written);
+        let losses = &tree.step(tree.current()).unwrap().losses;
+        let [loss] = losses.as_slice() else {
+            panic!("{losses:?}")
+        };
+        assert_eq!((loss.owner, loss.culprit), (ActorId::A, ActorId::B));
+        assert_eq!(loss.edit.value, Some(5.into()));
+        assert!(loss.blind);
         assert_eq!(tree.world().stored().unwrap().1["spec"]["replicas"], 2);
+    }
+
+    #[test]
+    fn what_was_read_again_is_overwritten_knowingly_and_is_no_loss() {
+        let mut tree = both_want_to_write();
+        send(&mut tree, ActorId::A, Write::default());
+        tree.act(Operation::Act(ActorId::B, Action::Get)).unwrap();
+        send(&mut tree, ActorId::B, Write::default());
+        assert_eq!(tree.world().stored().unwrap().1["spec"]["replicas"], 2);
+        assert_eq!(tree.step(tree.current()).unwrap().losses, []);
+    }
+
+    #[test]
+    fn a_patch_that_carries_no_version_says_that_nothing_was_compared() {
+        let mut tree = both_want_to_write();
+        send(&mut tree, ActorId::A, Write::default());
+        let mut patch = Write::usual(Strategy::MergePatch);
+        patch.send_resource_version = false;
+        send(&mut tree, ActorId::B, patch);
+        let step = tree.step(tree.current()).unwrap();
+        assert!(step.facts().contains(&Fact::VersionTakenOver(101)));
+        assert_eq!(step.losses.len(), 1);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use http::{Method, Request, Response};
 use serde_json::Value;
 
+use super::verdict::Loss;
 use super::{Action, ActorId, Operation, Received, WatchAction};
 use crate::client::Write;
 use crate::object::{Metadata, text};
@@ -68,6 +69,8 @@ pub struct Step {
     pub after: Revision,
     /// The events that reached the watcher.
     pub arrived: Vec<Arc<Received>>,
+    /// The edits of others that it took away, by somebody who had not read them.
+    pub losses: Vec<Loss<ActorId>>,
 }
 
 impl Exchange {
@@ -164,6 +167,7 @@ impl Step {
             before,
             after,
             arrived: Vec::new(),
+            losses: Vec::new(),
         }
     }
 
@@ -198,6 +202,11 @@ impl Step {
     /// Whether an actor's edits were sent.
     pub fn is_send(&self) -> bool {
         matches!(self.action(), Some(Action::Send(_)))
+    }
+
+    /// Whether an actor only asked what is stored.
+    pub fn is_read(&self) -> bool {
+        self.actor().is_some() && !self.is_write()
     }
 
     /// Whether it asked for something to be stored or deleted.

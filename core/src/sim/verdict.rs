@@ -165,6 +165,11 @@ impl<Id: Copy + PartialEq> Ledger<Id> {
         self.read(who);
     }
 
+    /// What was lost since this was last asked, in the order in which it was.
+    pub fn take_losses(&mut self) -> Vec<Loss<Id>> {
+        std::mem::take(&mut self.losses)
+    }
+
     /// What was lost so far, in the order in which it was.
     pub fn losses(&self) -> &[Loss<Id>] {
         &self.losses

@@ -7,12 +7,13 @@ use http::Request;
 use serde_json::Value;
 
 use super::start::{LoadError, Start};
-use super::step::{Exchange, Step};
+use super::step::{Exchange, Outcome, Step};
+use super::verdict::{Accepted, Edit, Ledger, Loss};
 use super::watcher::{WatchAction, Watcher};
 use super::{Action, Actor, ActorId, Operation, Subject};
 use crate::client::{Subresource, WorkingCopy, Write};
 use crate::render::{Call, Change, changes};
-use crate::server::{ApiServer, Resource};
+use crate::server::{ApiServer, Fact, Resource};
 use crate::storage::{Revision, Version};
 
 /// The server, the objects that it is all about, the actors and the watcher. Cloning is cheap.
@@ -20,8 +21,8 @@ use crate::storage::{Revision, Version};
 pub struct World {
     start: Arc<Start>,
     server: ApiServer,
-    /// Each object with whoever watches it.
-    subjects: Vec<(Subject, Watcher)>,
+    /// Each object with whoever watches it, and what became of the edits of it.
+    subjects: Vec<(Subject, Watcher, Ledger<ActorId>)>,
     /// Which of them it is about at the moment.
     subject: usize,
     actors: [Actor; 3],
@@ -48,7 +49,7 @@ impl World {
             .into_iter()
             .map(|subject| {
                 let watcher = Watcher::new(&subject);
-                (subject, watcher)
+                (subject, watcher, Ledger::default())
             })
             .collect();
         let world = Self {
@@ -74,7 +75,7 @@ impl World {
 
     /// Every object that it began with.
     pub fn subjects(&self) -> impl Iterator<Item = &Subject> {
-        self.subjects.iter().map(|(subject, _)| subject)
+        self.subjects.iter().map(|(subject, ..)| subject)
     }
 
     /// From now on it is about another of its objects. `false` if there is none of that kind and
@@ -215,7 +216,7 @@ impl World {
             Operation::Compact { restart } => self.compact(restart)?,
             Operation::Wait(seconds) => self.wait(seconds),
         };
-        for (i, (_, watcher)) in self.subjects.iter_mut().enumerate() {
+        for (i, (_, watcher, _)) in self.subjects.iter_mut().enumerate() {
             let arrived = watcher.poll(&self.server);
             if i == self.subject {
                 step.arrive(arrived);
@@ -225,7 +226,7 @@ impl World {
     }
 
     fn watch(&mut self, action: WatchAction) -> Option<Step> {
-        let (_, watcher) = self.subjects.get_mut(self.subject)?;
+        let (_, watcher, _) = self.subjects.get_mut(self.subject)?;
         let exchange = watcher.act(&mut self.server, &action)?;
         Some(self.aside(Operation::Watch(action), exchange))
     }
@@ -266,13 +267,68 @@ impl World {
         };
         let response = self.server.handle(request.clone());
         let exchange = Exchange::new(&request, &response);
+        let after = self.stored().map(|(_, object)| Arc::clone(object));
+        let stored = (before.as_deref(), after.as_deref());
+        let meant = self.meant(id, &action, stored);
         if exchange.code < 400 {
             take_in(self.copy_mut(id), &action, &exchange.received);
         }
-        let after = self.stored().map(|(_, object)| Arc::clone(object));
-        let stored = (before.as_deref(), after.as_deref());
         let operation = Operation::Act(id, action);
-        Some(Step::new(operation, Some(exchange), edits, stored))
+        let mut step = Step::new(operation, Some(exchange), edits, stored);
+        step.losses = self.note(id, &step, &meant, stored);
+        Some(step)
+    }
+
+    /// What an actor's write means to change. One by hand means what comes of it.
+    fn meant(
+        &self,
+        id: ActorId,
+        action: &Action,
+        stored: (Option<&Value>, Option<&Value>),
+    ) -> Vec<Arc<Edit>> {
+        let copy = self.copy(id);
+        let between = match action {
+            Action::Get => None,
+            Action::Delete(_) => return vec![Edit::deletion()],
+            Action::Send(Write { body: Some(_), .. }) | Action::Request(_) => {
+                stored.0.zip(stored.1)
+            }
+            Action::Send(_) | Action::Create => copy
+                .read()
+                .zip(copy.edited())
+                .map(|(read, edited)| (&**read, &**edited)),
+        };
+        between.map_or_else(Vec::new, |(read, edited)| {
+            Edit::between(read, edited, &self.resource().root)
+        })
+    }
+
+    /// Notes a step in the ledger; which edits of others it took away unread.
+    fn note(
+        &mut self,
+        id: ActorId,
+        step: &Step,
+        meant: &[Arc<Edit>],
+        (before, after): (Option<&Value>, Option<&Value>),
+    ) -> Vec<Loss<ActorId>> {
+        let dry_run = step.facts().contains(&Fact::DryRun);
+        let Some((_, _, ledger)) = self.subjects.get_mut(self.subject) else {
+            return Vec::new();
+        };
+        match step.outcome() {
+            Outcome::Read => ledger.read(id),
+            Outcome::Written | Outcome::Unchanged if !dry_run => ledger.accepted(
+                id,
+                Accepted {
+                    step: 0,
+                    edits: meant,
+                    before,
+                    after,
+                },
+            ),
+            _ => {}
+        }
+        ledger.take_losses()
     }
 }
 

@@ -59,7 +59,7 @@ pub(crate) fn inspector(store: &Store) -> Html {
                 { content }
             </div>
             if let Some(step) = explained {
-                { why(step) }
+                { why(store, step) }
             }
         </aside>
     }

@@ -35,6 +35,8 @@ pub(crate) struct StepRowProps {
     /// Whose step it is; `None` if it is the watcher's or nobody's.
     pub(crate) editor: Option<ActorId>,
     pub(crate) outcome: Outcome,
+    /// Whether it took away what another had written.
+    pub(crate) lossy: bool,
     pub(crate) headline: String,
     pub(crate) answer: String,
     pub(crate) pill: Option<(String, &'static str)>,
@@ -79,6 +81,7 @@ pub(crate) fn row(
         editor: step.actor(),
         events: Events::of(&step.arrived),
         outcome: step.outcome(),
+        lossy: !step.losses.is_empty(),
         headline: words::ask(step),
         answer: words::answer(step),
         pill: words::pill(step),
@@ -113,7 +116,7 @@ pub(crate) fn StepRow(props: &StepRowProps) -> Html {
     };
     html! {
         <li
-            class={classes!("step", slug, phase, outcome)}
+            class={classes!("step", slug, phase, outcome, props.lossy.then_some("lossy"))}
             id={format!("step-{node}")}
             data-piece={props.piece.map(|piece| piece.to_string())}
             style={(lines > 0).then(|| format!("--heard:{lines}"))}
@@ -132,7 +135,7 @@ pub(crate) fn StepRow(props: &StepRowProps) -> Html {
                     }
                     <span class="answer">
                         { props.answer.clone() }
-                        if props.outcome == Outcome::Written {
+                        if props.outcome == Outcome::Written && !props.lossy {
                             { icon(Icon::Check) }
                         }
                         if props.outcome == Outcome::Refused {

@@ -25,6 +25,8 @@ pub(crate) fn transport(store: &Store) -> Html {
                 .is_some_and(|exchange| exchange.code == 409)
         })
         .count();
+    let past = line[..=here].iter().filter_map(|&node| tree.step(node));
+    let lost: usize = past.map(|step| step.losses.len()).sum();
     let histories = tree.ends().len();
     let button = |msg: Msg, label: &'static str, class: &'static str, sign, off: bool| {
         html! {
@@ -63,6 +65,9 @@ pub(crate) fn transport(store: &Store) -> Html {
                     { format!("{histories} histories") }
                 </button>
             }
+            if lost > 0 {
+                <span class="chip lost">{ counted(lost, "lost update") }</span>
+            }
             <span class={classes!("chip", "conflicts", if conflicts > 0 { "refused" } else { "plain" })}>
                 if conflicts > 0 {
                     { counted(conflicts, "conflict") }
@@ -85,6 +90,8 @@ fn scrubber(store: &Store, line: &[NodeId], here: usize) -> Html {
             "mark",
             slug,
             refused.then_some("refused"),
+            step.is_some_and(|step| !step.losses.is_empty())
+                .then_some("lossy"),
             (position > here).then_some("future"),
             (position == here).then_some("current"),
         );
@@ -127,10 +134,11 @@ fn scrubber(store: &Store, line: &[NodeId], here: usize) -> Html {
     }
 }
 
-/// All steps as four paths: A's, B's, the refused, and those of neither.
+/// All steps as five paths: what lost an update, A's, B's, the refused, and those of neither.
 #[inline(never)] // not on the first screen
 fn ticks(store: &Store, line: &[NodeId]) -> Html {
     let mut paths = [
+        ("lossy", String::new()),
         ("a", String::new()),
         ("b", String::new()),
         ("refused", String::new()),
@@ -141,10 +149,11 @@ fn ticks(store: &Store, line: &[NodeId]) -> Html {
             continue;
         };
         let (path, reach) = match (step.outcome(), step.actor()) {
-            (Outcome::Refused, _) => (2, "-4V14"),
-            (_, Some(ActorId::A)) => (0, " 0V5"),
-            (_, Some(ActorId::B)) => (1, " 5V10"),
-            (_, Some(ActorId::C) | None) => (3, " 3V7"),
+            _ if !step.losses.is_empty() => (0, "-4V14"),
+            (Outcome::Refused, _) => (3, "-4V14"),
+            (_, Some(ActorId::A)) => (1, " 0V5"),
+            (_, Some(ActorId::B)) => (2, " 5V10"),
+            (_, Some(ActorId::C) | None) => (4, " 3V7"),
         };
         paths[path].1.push_str(&format!("M{position}{reach}"));
     }

@@ -4,13 +4,20 @@ use optimist_core::sim::{Outcome, Step};
 use yew::{Html, classes, html};
 
 use super::watch;
+use crate::state::Store;
+use crate::words;
 
 /// The facts of a step, or the server's own words where it noted none.
 fn facts(step: &Step) -> Vec<String> {
     if step.actor().is_none() {
         return watch::words::why(step);
     }
-    let facts: Vec<String> = step.facts().iter().map(ToString::to_string).collect();
+    let refused = step.outcome() == Outcome::Refused;
+    let facts = step
+        .facts()
+        .iter()
+        .filter(|fact| !refused || fact.refuses());
+    let facts: Vec<String> = facts.map(ToString::to_string).collect();
     if !facts.is_empty() {
         return facts;
     }
@@ -31,10 +38,13 @@ pub(crate) fn tone(outcome: Outcome) -> &'static str {
 
 /// The card that says why.
 #[inline(never)] // not on the first screen
-pub(crate) fn why(step: &Step) -> Html {
+pub(crate) fn why(store: &Store, step: &Step) -> Html {
+    let lost = !step.losses.is_empty();
+    let tone = if lost { "lost" } else { tone(step.outcome()) };
     html! {
-        <section class={classes!("why", tone(step.outcome()))} aria-label="Why">
+        <section class={classes!("why", tone)} aria-label="Why">
             <h3>{ "Why" }</h3>
+            { for step.losses.iter().map(|loss| html! { <p>{ words::loss(store, loss) }</p> }) }
             { for facts(step).iter().map(|fact| html! { <p>{ fact }</p> }) }
         </section>
     }

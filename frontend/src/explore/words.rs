@@ -3,10 +3,11 @@
 use optimist_core::apply::{Path, PathElement};
 use optimist_core::client::Strategy;
 use optimist_core::explore::{Edge, EdgeId, Effect, Intent, Move, Search, StateId, Tally, Way};
-use optimist_core::sim::verdict::{Edit, Loss, Verdict};
+use optimist_core::sim::verdict::{Loss, Verdict};
 use serde_json::Value;
 
 use super::model::{Model, RowState, Stop};
+use crate::words::{brief, edit, field};
 
 /// The letter of an actor.
 pub(super) fn letter(actor: usize) -> &'static str {
@@ -217,57 +218,6 @@ pub(super) fn steps(search: &Search, path: &[EdgeId]) -> String {
     let edges = path.iter().filter_map(|id| search.edges().get(*id));
     let steps = edges.map(|edge| format!("{} {}", letter(edge.actor), step(search, edge)));
     steps.collect::<Vec<_>>().join(" · ")
-}
-
-/// The last part of a path: `replicas`, `container sidecar`.
-pub(super) fn field(path: &Path) -> String {
-    let name = |element: Option<&PathElement>| match element {
-        Some(PathElement::Field(name)) => name.clone(),
-        _ => String::new(),
-    };
-    let text = |value: &Value| match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    };
-    let Some((last, parents)) = path.0.split_last() else {
-        return "the object".to_owned();
-    };
-    let list = name(parents.last());
-    match last {
-        PathElement::Field(name) => name.clone(),
-        PathElement::Key(fields) => {
-            let key = fields.first().map(|(_, value)| text(value));
-            format!("{} {}", list.trim_end_matches('s'), key.unwrap_or_default())
-        }
-        PathElement::Value(value) => format!("{list} {}", text(value)),
-        PathElement::Index(i) => format!("{list}[{i}]"),
-    }
-}
-
-/// A value in a few words.
-pub(super) fn brief(value: Option<&Value>) -> String {
-    match value {
-        None => "absent".to_owned(),
-        Some(Value::String(text)) => text.chars().take(32).collect(),
-        Some(Value::Array(items)) => format!("[{} items]", items.len()),
-        Some(Value::Object(_)) => "{…}".to_owned(),
-        Some(other) => other.to_string(),
-    }
-}
-
-/// An edit: `replicas = 5`, `image removed`, `container sidecar`.
-pub(super) fn edit(edit: &Edit) -> String {
-    let field = field(&edit.path);
-    match &edit.value {
-        None if edit.path.0.is_empty() => "the deletion".to_owned(),
-        None => format!("{field} removed"),
-        Some(Value::Object(_) | Value::Array(_)) => field,
-        Some(value) if matches!(edit.path.0.last(), Some(PathElement::Value(_))) => {
-            let _ = value;
-            field
-        }
-        Some(value) => format!("{field} = {}", brief(Some(value))),
-    }
 }
 
 /// A loss: `B's PUT undid A's replicas = 5, unread`.
