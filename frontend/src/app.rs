@@ -99,6 +99,13 @@ pub fn App() -> Html {
         });
     }
     use_effect_with((), |()| {
+        let listeners = browser::document().map(|document| {
+            ["pointerdown", "click", "keydown"]
+                .map(|kind| EventListener::new(&document, kind, browser::close_menus))
+        });
+        move || drop(listeners)
+    });
+    use_effect_with((), |()| {
         let root = browser::document().and_then(|document| document.document_element());
         if let Some(root) = root.filter(|_| browser::is_embedded()) {
             // Only an invalid attribute name could fail here.
@@ -122,8 +129,8 @@ pub fn App() -> Html {
             .step(store.tree.current())
             .and_then(|step| step.actor());
         use_effect_with(
-            (store.session, store.tree.current(), read),
-            |&(_, node, editor)| {
+            (store.session, store.tree.current(), read, store.page),
+            |&(_, node, editor, _)| {
                 browser::reveal(&format!("#step-{node}"), 8.0);
                 browser::reveal("#card-server .meant", 24.0);
                 if let Some(editor) = editor {

@@ -3,8 +3,8 @@
 use wasm_bindgen::JsCast;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{
-    Document, Element, Event, HtmlElement, HtmlInputElement, HtmlSelectElement, MouseEvent,
-    NodeList, PointerEvent, Response, Storage, Window,
+    Document, Element, Event, HtmlElement, HtmlInputElement, HtmlSelectElement, KeyboardEvent,
+    MouseEvent, NodeList, PointerEvent, Response, Storage, Window,
 };
 use yew::TargetCast;
 
@@ -113,6 +113,29 @@ pub(crate) fn reveal(selector: &str, margin: f64) {
     let below = inner.bottom() + margin - outer.bottom();
     let by = if above > 0.0 { -above } else { below.max(0.0) };
     around.set_scroll_top(around.scroll_top() + by.round() as i32);
+}
+
+/// Closes what unfolds over the page when something else is pressed, or Escape, or what in it does
+/// something.
+#[inline(never)] // not on the first screen
+pub(crate) fn close_menus(event: &Event) {
+    let Some(body) = document().and_then(|document| document.body()) else {
+        return;
+    };
+    let key = event.dyn_ref::<KeyboardEvent>();
+    if key.is_some_and(|key| key.key() != "Escape") {
+        return;
+    }
+    let target = event.target_dyn_into::<Element>();
+    let within = |selector: &str| target.as_ref()?.closest(selector).ok()?;
+    for menu in all_within(&body, "details.more[open]") {
+        let inside = within("details.more").is_some_and(|around| around == menu);
+        let acts = event.type_() == "click" && within(".more-panel .buttons").is_some();
+        if !inside || acts || key.is_some() {
+            // It is an attribute that every element may have.
+            let _ = menu.remove_attribute("open");
+        }
+    }
 }
 
 /// What a `<select>` is set to.

@@ -497,7 +497,10 @@ impl State {
             Msg::Raw(editor, on) => {
                 self.focus = editor;
                 self.editing = None;
-                self.write_raw(editor, on);
+                // A text that is no object yet is nowhere else.
+                if on || self.raw.get(&editor).is_none_or(|raw| raw.error.is_none()) {
+                    self.write_raw(editor, on);
+                }
             }
             Msg::RawText(editor, text) => {
                 self.playing = false;
@@ -566,6 +569,9 @@ impl State {
             .as_ref()
             .is_some_and(|editing| editing.editor == editor && editing.error.is_some());
         let wrong_text = self.raw.get(&editor).is_some_and(|raw| raw.error.is_some());
+        if wrong_value {
+            browser::focus_soon("typing-field".to_owned());
+        }
         if wrong_value || wrong_text {
             return;
         }
@@ -701,6 +707,10 @@ impl State {
             version,
             dropped,
         });
+        // What was there is not lost: the header leads back to it.
+        if self.tree.len() > 1 {
+            self.put_aside();
+        }
         self.enter(Rc::new(RunTree::new(world)));
         self.dialog = None;
         self.draft = Draft::default();

@@ -213,7 +213,7 @@ fn lossy(state: &State, step: &Step, me: ActorId, first: &Loss<ActorId>) -> Word
             edit(&first.edit)
         ),
         text: vec![
-            loss(state, first),
+            loss(state, step, first),
             format!(
                 "{owner} was told 200 OK for it, {} too, and nobody will be told that it is gone. \
                  The {} compared nothing that would have shown it.",
@@ -231,7 +231,7 @@ fn lossy(state: &State, step: &Step, me: ActorId, first: &Loss<ActorId>) -> Word
 
 #[inline(never)] // not on the first screen
 fn written(state: &State, step: &Step, me: ActorId) -> Words {
-    if let Some(first) = step.losses.first() {
+    if let Some(first) = step.losses.first().filter(|_| !step.is_delete()) {
         return lossy(state, step, me, first);
     }
     let them = other(me);
@@ -239,7 +239,7 @@ fn written(state: &State, step: &Step, me: ActorId) -> Words {
         .facts()
         .iter()
         .any(|fact| matches!(fact, Fact::VersionNotSent(_) | Fact::VersionTakenOver(_)));
-    let deletes = matches!(step.action(), Some(Action::Delete(_)));
+    let deletes = step.is_delete();
     let mut text = vec![if deletes && step.after == 0 {
         format!(
             "It was version {}. A copy of it that someone still holds is a copy of nothing.",
@@ -268,6 +268,7 @@ fn written(state: &State, step: &Step, me: ActorId) -> Words {
             step.after
         )
     }];
+    text.extend(step.losses.iter().map(|found| loss(state, step, found)));
     let stale = state.world().stale_by(them) > 0;
     if stale {
         text.push(format!(
@@ -474,7 +475,7 @@ pub(crate) fn sentence(state: &State, step: &Step) -> String {
         sentence.push_str(&format!(" {answer}."));
     }
     for found in &step.losses {
-        sentence.push_str(&format!(" {}", loss(state, found)));
+        sentence.push_str(&format!(" {}", loss(state, step, found)));
     }
     if let Some(message) = step.message() {
         sentence.push_str(&format!(" Refused: {message}"));
@@ -551,13 +552,17 @@ pub(crate) fn edit(edit: &Edit) -> String {
 
 /// What a write took away: `Editor B overwrote Editor A's replicas = 5 without having read it.`
 #[inline(never)] // not on the first screen
-pub(crate) fn loss(state: &State, loss: &Loss<ActorId>) -> String {
+pub(crate) fn loss(state: &State, step: &Step, loss: &Loss<ActorId>) -> String {
     let (owner, culprit) = (state.name(loss.owner), state.name(loss.culprit));
     if loss.edit.path.0.is_empty() {
         return format!("{culprit} made anew what {owner} had deleted, without knowing.");
     }
     let edit = edit(&loss.edit);
-    if loss.blind {
+    if step.is_delete() {
+        format!(
+            "{culprit} deleted the object with {owner}'s {edit} in it, without having read that."
+        )
+    } else if loss.blind {
         format!("{culprit} overwrote {owner}'s {edit} without having read it.")
     } else {
         format!("{culprit} undid {owner}'s {edit} without having read it, or meaning to.")

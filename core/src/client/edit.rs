@@ -133,6 +133,9 @@ pub(super) fn edit_text(typed: &str) -> Result<Value, EditError> {
         return Err(EditError::Text(repeated.clone()));
     }
     match Value::from(document.node) {
+        Value::Object(object) if object.get("metadata").is_some_and(|meta| !meta.is_object()) => {
+            Err(EditError::Text("metadata has to be a map".to_owned()))
+        }
         object @ Value::Object(_) => Ok(object),
         _ => Err(EditError::Text("this is no object".to_owned())),
     }

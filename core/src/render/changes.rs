@@ -16,9 +16,16 @@ pub struct Change {
 }
 
 impl Change {
-    /// The last part of the path: `replicas`.
+    /// The last part of the path: `replicas`, `ports[0]`.
     pub fn field(&self) -> String {
-        unescape(self.pointer.rsplit('/').next().unwrap_or_default())
+        let mut parts = self.pointer.rsplit('/');
+        let last = unescape(parts.next().unwrap_or_default());
+        match parts.next() {
+            Some(list) if !list.is_empty() && last.bytes().all(|byte| byte.is_ascii_digit()) => {
+                format!("{}[{last}]", unescape(list))
+            }
+            _ => last,
+        }
     }
 
     /// Whether it is in a field that every write moves, so that nobody means it.
@@ -120,6 +127,6 @@ mod tests {
             .iter()
             .map(ToString::to_string)
             .collect();
-        assert_eq!(text, ["−a/b", "−1", "replicas 3→5", "+new {…}"]);
+        assert_eq!(text, ["−a/b", "−list[1]", "replicas 3→5", "+new {…}"]);
     }
 }

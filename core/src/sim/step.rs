@@ -199,9 +199,25 @@ impl Step {
         }
     }
 
+    /// The body as it was written by hand, where it is no JSON.
+    pub fn sent_text(&self) -> Option<&str> {
+        let text = match self.action()? {
+            Action::Send(Write { body, .. }) => body.as_deref()?,
+            Action::Request(by_hand) => &by_hand.body,
+            _ => return None,
+        };
+        let is_json = self.exchange.as_ref()?.sent.as_ref() != &Value::Null;
+        (!is_json && !text.trim().is_empty()).then_some(text)
+    }
+
     /// Whether an actor's edits were sent.
     pub fn is_send(&self) -> bool {
         matches!(self.action(), Some(Action::Send(_)))
+    }
+
+    /// Whether an actor asked for the object to be deleted.
+    pub fn is_delete(&self) -> bool {
+        matches!(self.action(), Some(Action::Delete(_)))
     }
 
     /// Whether an actor only asked what is stored.
@@ -304,7 +320,13 @@ impl Step {
         {
             parts.push(format!("/{}", subresource.name()));
         }
-        if self.is_send() {
+        let by_hand = matches!(
+            self.action(),
+            Some(Action::Send(Write { body: Some(_), .. }))
+        );
+        if by_hand {
+            parts.push("by hand".to_owned());
+        } else if self.is_send() {
             let visible = |change: &&Change| !change.is_bookkeeping();
             let mut edits = self.edits.iter().filter(visible);
             match (edits.next(), edits.count()) {

@@ -96,6 +96,9 @@ pub(crate) fn editor_card(store: &Store, id: ActorId) -> Html {
                 </div>
             }
             <div class="controls">
+                if store.world().actor(id).write().body.is_some() {
+                    { by_hand(store, id) }
+                }
                 { strategies(store, id) }
                 <div class="options">
                     { options(store, id) }
@@ -124,7 +127,7 @@ pub(crate) fn editor_card(store: &Store, id: ActorId) -> Html {
                             { "YAML" }
                         </button>
                     }
-                    if edited {
+                    if edited || wrong {
                         <button
                             type="button"
                             class="button discard"
@@ -138,6 +141,23 @@ pub(crate) fn editor_card(store: &Store, id: ActorId) -> Html {
                 </div>
             </div>
         </section>
+    }
+}
+
+/// That what is sent is not what the card shows.
+#[inline(never)] // not on the first screen
+fn by_hand(store: &Store, id: ActorId) -> Html {
+    let computed = Write {
+        body: None,
+        ..store.world().actor(id).write()
+    };
+    html! {
+        <p class="by-hand-note">
+            { "Sends a body written by hand. " }
+            <button type="button" class="link" onclick={store.sends(Msg::Write(id, computed))}>
+                { "Use the edits" }
+            </button>
+        </p>
     }
 }
 

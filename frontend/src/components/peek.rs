@@ -21,6 +21,8 @@ pub(crate) struct Pointed {
     at: i32,
     /// Whether there is more room above the row than below it.
     upwards: bool,
+    /// How much room there is, in CSS pixels.
+    room: i32,
 }
 
 impl Pointed {
@@ -37,11 +39,13 @@ impl Pointed {
         let below = around.get_bounding_client_rect().bottom();
         let above = around.get_bounding_client_rect().top();
         let here = row.get_bounding_client_rect();
-        let upwards = here.bottom() > f64::midpoint(above, below);
+        let (over, under) = (here.top() - above, below - here.bottom());
+        let upwards = over > under;
         Some(Self {
             node: row.id().strip_prefix("step-")?.parse().ok()?,
             at: row.offset_top() + if upwards { 8 } else { row.offset_height() - 8 },
             upwards,
+            room: over.max(under) as i32,
         })
     }
 }
@@ -56,7 +60,7 @@ pub(crate) fn peek(state: &State, pointed: &Pointed) -> Html {
     let slug = words::slug(step);
     let class = classes!("peek", slug, pointed.upwards.then_some("upwards"));
     html! {
-        <div {class} role="tooltip" style={format!("--at:{}px", pointed.at)}>
+        <div {class} role="tooltip" style={format!("--at:{}px;--room:{}px", pointed.at, pointed.room)}>
             { request_line(exchange.method.as_str(), &exchange.target, &exchange.content_type, slug) }
             <p class="muted">{ format!("User-Agent: {}", exchange.manager) }</p>
             { carried(step, &exchange.sent) }

@@ -43,6 +43,10 @@ pub(crate) fn share_dialog(store: &Store) -> Html {
     };
     let link = format!("{}{}?s={text}", browser::address(), page.fragment());
     let fits = link.len() <= LONGEST_LINK;
+    let title = match store.opening.problem {
+        Some(_) => "This session cannot be opened",
+        None => title,
+    };
     html! {
         <Modal store={store.clone()} {title} begin="share-link">
             <div class="dialog-body share">

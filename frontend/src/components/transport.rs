@@ -1,6 +1,6 @@
 //! Stepping back and forth, and where in the history we are.
 
-use optimist_core::sim::{ActorId, NodeId, Outcome};
+use optimist_core::sim::{ActorId, Exchange, NodeId, Outcome};
 use web_sys::HtmlInputElement;
 use yew::{Html, InputEvent, TargetCast, classes, html};
 
@@ -19,11 +19,7 @@ pub(crate) fn transport(store: &Store) -> Html {
     let conflicts = line[..=here]
         .iter()
         .filter_map(|&node| tree.step(node))
-        .filter(|step| {
-            step.exchange
-                .as_ref()
-                .is_some_and(|exchange| exchange.code == 409)
-        })
+        .filter(|step| step.exchange.as_ref().is_some_and(Exchange::is_conflict))
         .count();
     let past = line[..=here].iter().filter_map(|&node| tree.step(node));
     let lost: usize = past.map(|step| step.losses.len()).sum();

@@ -69,6 +69,7 @@ pub(crate) fn ValueInput(props: &ValueInputProps) -> Html {
         <>
             <input
                 ref={input}
+                id="typing-field"
                 class="typing"
                 aria-label={props.label.clone()}
                 aria-invalid={error.is_some().to_string()}

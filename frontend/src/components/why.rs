@@ -44,7 +44,7 @@ pub(crate) fn why(store: &Store, step: &Step) -> Html {
     html! {
         <section class={classes!("why", tone)} aria-label="Why">
             <h3>{ "Why" }</h3>
-            { for step.losses.iter().map(|loss| html! { <p>{ words::loss(store, loss) }</p> }) }
+            { for step.losses.iter().map(|loss| html! { <p>{ words::loss(store, step, loss) }</p> }) }
             { for facts(step).iter().map(|fact| html! { <p>{ fact }</p> }) }
         </section>
     }

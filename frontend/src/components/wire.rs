@@ -79,6 +79,9 @@ pub(crate) fn wire(store: &Store, step: &Step) -> Html {
             if *exchange.sent != Value::Null {
                 { json_view(&JsonView { store, view: View::Request, label: "Request body", body: &exchange.sent, emphasis: places(&step.edits), refused: false }) }
             }
+            if let Some(text) = step.sent_text() {
+                <pre class="snippet" aria-label="Request body">{ text.to_owned() }</pre>
+            }
             <p class={classes!("status-line", if exchange.code < 400 && refused { "plain" } else { tone(step.outcome()) })}>{ exchange.status_line() }</p>
             if step.is_stream() {
                 <p class="muted">{ if refused { STREAM_ENDED } else { STREAM } }</p>

@@ -7,6 +7,7 @@ use yew::{Callback, Classes, Html, KeyboardEvent, classes, html};
 
 use super::fold::{QUIET, folded_at_first, holds, is_quiet, size, visible_lines};
 use super::value_input::ValueInput;
+use crate::browser;
 use crate::state::{Msg, Sends, Store, Typing, View};
 
 /// Longer values are cut; the whole of it is in the field that edits it.
@@ -61,6 +62,8 @@ pub(crate) fn yaml_view(props: &YamlView<'_>) -> Html {
         if line.below == 0 {
             rows.push(value_row(props, line));
             rows.extend(addition(props, &line.pointer, line.indent + 2));
+            let item = item_begun(line).filter(|_| !grows(line));
+            rows.extend(item.and_then(|item| addition(props, item, line.indent + 2)));
         } else {
             let open = props.is_open(&line.pointer, folded_at_first(line, visible));
             let hidden = props.object.pointer(&line.pointer).map(size);
@@ -113,8 +116,25 @@ pub(crate) fn yaml_view(props: &YamlView<'_>) -> Html {
     }
 }
 
-fn indented(line: &Line) -> String {
-    format!("--indent:{}ch", line.indent)
+/// How far a line is indented, and the room that its tools need beside it.
+fn indented(props: &YamlView<'_>, line: &Line) -> String {
+    let room = match (props.editor, item_begun(line)) {
+        (None, _) => 0,
+        (Some(_), None) if !grows(line) => 20,
+        (Some(_), None) => 40,
+        (Some(_), Some(_)) => 76,
+    };
+    format!("--indent:{}ch;--tools:{room}px", line.indent)
+}
+
+/// Whether something can be added to what a line holds.
+fn grows(line: &Line) -> bool {
+    line.below > 0 || line.value.as_ref().is_some_and(|token| !token.scalar)
+}
+
+/// The list item that a line begins, if it is more than the line.
+fn item_begun(line: &Line) -> Option<&String> {
+    line.items.last().filter(|item| **item != line.pointer)
 }
 
 fn fold_row(
@@ -126,7 +146,7 @@ fn fold_row(
     hidden: Option<String>,
 ) -> Html {
     html! {
-        <div class={classes} style={indented(line)} key={line.pointer.clone()}>
+        <div class={classes} style={indented(props, line)} key={line.pointer.clone()}>
             if !line.dashes.is_empty() {
                 <span class="dashes">{ line.dashes.clone() }</span>
             }
@@ -181,7 +201,7 @@ fn value_row(props: &YamlView<'_>, line: &Line) -> Html {
     html! {
         <div
             class={classes!("line", mark.is_some().then_some("marked"), meant.then_some("meant"))}
-            style={indented(line)}
+            style={indented(props, line)}
             key={line.pointer.clone()}
         >
             if !line.dashes.is_empty() {
@@ -252,8 +272,16 @@ fn tools(props: &YamlView<'_>, line: &Line) -> Html {
     let Some(editor) = props.editor else {
         return Html::default();
     };
-    let grows = line.below > 0 || line.value.as_ref().is_some_and(|token| !token.scalar);
-    let item = line.items.last().filter(|item| **item != line.pointer);
+    let typed_in = props.store.editing.as_ref().is_some_and(|editing| {
+        editing.editor == editor
+            && editing.typing == Typing::Value
+            && editing.pointer == line.pointer
+    });
+    if typed_in {
+        return Html::default();
+    }
+    let item = item_begun(line);
+    let fields = |item: &String| props.object.pointer(item).is_some_and(Value::is_object);
     let remove = |pointer: &str, word: &'static str| {
         let place = match word {
             "×" => dotted(pointer),
@@ -274,8 +302,10 @@ fn tools(props: &YamlView<'_>, line: &Line) -> Html {
     };
     html! {
         <span class="tools">
-            if grows {
+            if grows(line) {
                 { add(props, editor, &line.pointer, "+") }
+            } else if let Some(item) = item.filter(|item| fields(item)) {
+                { add(props, editor, item, "+") }
             }
             { remove(&line.pointer, "×") }
             if let Some(item) = item {
@@ -287,9 +317,10 @@ fn tools(props: &YamlView<'_>, line: &Line) -> Html {
 
 /// Delete takes the line out, `+` adds to what it holds or stands in.
 fn line_keys(props: &YamlView<'_>, editor: ActorId, line: &Line) -> Callback<KeyboardEvent> {
-    let grows = line.below > 0 || line.value.as_ref().is_some_and(|token| !token.scalar);
+    let grows = grows(line);
     let pointer = line.pointer.clone();
     let store = props.store.clone();
+    let region = format!("{}-yaml", props.id);
     Callback::from(move |event: KeyboardEvent| {
         let around = pointer.rsplit_once('/').map_or("", |(around, _)| around);
         let msg = match event.key().as_str() {
@@ -301,7 +332,12 @@ fn line_keys(props: &YamlView<'_>, editor: ActorId, line: &Line) -> Callback<Key
             _ => return,
         };
         event.prevent_default();
+        let removes = matches!(msg, Msg::Remove(..));
         store.dispatch(msg);
+        if removes {
+            // What had the keyboard is gone.
+            browser::focus_soon(region.clone());
+        }
     })
 }
 

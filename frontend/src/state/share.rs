@@ -72,6 +72,10 @@ impl State {
             problem: Some(error.to_string()),
         };
         self.dialog = Some(Dialog::Share);
+        // A reload is not to try it again.
+        if carried(&browser::fragment()).is_some() {
+            browser::go(self.page.fragment());
+        }
     }
 
     /// Goes on with opening for a little while.
