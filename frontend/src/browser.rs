@@ -113,6 +113,14 @@ pub(crate) fn reveal(selector: &str, margin: f64) {
     let below = inner.bottom() + margin - outer.bottom();
     let by = if above > 0.0 { -above } else { below.max(0.0) };
     around.set_scroll_top(around.scroll_top() + by.round() as i32);
+    // Where the cards and what happened scroll together, what happened comes into sight.
+    if element.matches(".step").unwrap_or(false)
+        && let Ok(Some(stage)) = element.closest(".stage")
+    {
+        let hidden =
+            element.get_bounding_client_rect().bottom() - stage.get_bounding_client_rect().bottom();
+        stage.set_scroll_top(stage.scroll_top() + hidden.max(0.0).ceil() as i32);
+    }
 }
 
 /// Closes what unfolds over the page when something else is pressed, or Escape, or what in it does

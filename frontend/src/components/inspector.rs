@@ -92,7 +92,14 @@ fn sheet_handle(store: &Store, step: Option<&Step>) -> Html {
                     _ => message.to_owned(),
                 },
             );
-            (step.status_line(), tone(step.outcome()), rest)
+            match step.losses.first() {
+                None => (step.status_line(), tone(step.outcome()), rest),
+                Some(first) => (
+                    "lost update".to_owned(),
+                    "lost",
+                    words::loss(store, step, first),
+                ),
+            }
         }
     };
     html! {

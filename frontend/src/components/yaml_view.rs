@@ -120,9 +120,10 @@ pub(crate) fn yaml_view(props: &YamlView<'_>) -> Html {
 fn indented(props: &YamlView<'_>, line: &Line) -> String {
     let room = match (props.editor, item_begun(line)) {
         (None, _) => 0,
-        (Some(_), None) if !grows(line) => 20,
-        (Some(_), None) => 40,
-        (Some(_), Some(_)) => 76,
+        // Its only tool stands before it.
+        (Some(_), None) if !grows(line) => 2,
+        (Some(_), None) => 22,
+        (Some(_), Some(_)) => 74,
     };
     format!("--indent:{}ch;--tools:{room}px", line.indent)
 }
@@ -300,13 +301,24 @@ fn tools(props: &YamlView<'_>, line: &Line) -> Html {
             </button>
         }
     };
+    if !grows(line) {
+        return html! {
+            <>
+                <span class="tools before">{ remove(&line.pointer, "×") }</span>
+                if let Some(item) = item {
+                    <span class="tools">
+                        if fields(item) {
+                            { add(props, editor, item, "+") }
+                        }
+                        { remove(item, "× item") }
+                    </span>
+                }
+            </>
+        };
+    }
     html! {
         <span class="tools">
-            if grows(line) {
-                { add(props, editor, &line.pointer, "+") }
-            } else if let Some(item) = item.filter(|item| fields(item)) {
-                { add(props, editor, item, "+") }
-            }
+            { add(props, editor, &line.pointer, "+") }
             { remove(&line.pointer, "×") }
             if let Some(item) = item {
                 { remove(item, "× item") }
