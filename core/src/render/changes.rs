@@ -65,7 +65,11 @@ fn brief(value: &Value) -> String {
             format!("{head}…")
         }
         Value::Array(_) => "[…]".to_owned(),
-        Value::Object(_) => "{…}".to_owned(),
+        // An item of a list is known by its name.
+        Value::Object(fields) => match fields.get("name") {
+            Some(Value::String(name)) => name.chars().take(24).collect(),
+            _ => "{…}".to_owned(),
+        },
         other => other.to_string(),
     }
 }

@@ -19,11 +19,13 @@ pub(super) fn task(store: &Store, course: &Course) -> Html {
 fn goal(store: &Store, course: &Course, goal: &Goal) -> Html {
     let walk = &course.walk;
     let moved = walk.is_aside(&store.tree);
+    let aims = walk.goal(&store.tree);
+    let here = aims.iter().all(|(_, holds)| *holds);
     html! {
         <div class={classes!("task", walk.solved().then_some("solved"))} role="group" aria-label="Your task">
             <p class="question">{ line(&goal.ask) }</p>
             <ul class="aims">
-                { for walk.goal(&store.tree).into_iter().map(|(label, holds)| html! {
+                { for aims.into_iter().map(|(label, holds)| html! {
                     <li class={classes!(holds.then_some("done"))}>
                         <span class="tick">
                             if holds { { icon(Icon::Check) } }
@@ -43,7 +45,7 @@ fn goal(store: &Store, course: &Course, goal: &Goal) -> Html {
                     { link(store, "Show a way", LearnMsg::Solve) }
                 }
             </div>
-            { reached(walk.solved(), &goal.reached) }
+            { reached(walk.solved(), here, &goal.reached) }
         </div>
     }
 }
@@ -72,7 +74,7 @@ fn challenge(store: &Store, course: &Course, challenge: &Challenge) -> Html {
                     { link(store, "Show a way", LearnMsg::Solve) }
                 }
             </div>
-            { reached(solved, &challenge.reached) }
+            { reached(solved, course.finding.as_ref().is_none_or(Finding::is_met), &challenge.reached) }
         </div>
     }
 }
@@ -133,9 +135,12 @@ fn link(store: &Store, label: &'static str, msg: LearnMsg) -> Html {
     }
 }
 
-fn reached(solved: bool, text: &str) -> Html {
+/// What is to be said once it was reached; less where something else stands here by now.
+fn reached(solved: bool, here: bool, text: &str) -> Html {
     html! {
-        if solved {
+        if solved && !here {
+            <p class="muted">{ "You had it. What stands here now is something else." }</p>
+        } else if solved {
             <div class="reached" role="status">
                 <p><b>{ icon(Icon::Check) }{ "There it is." }</b></p>
                 { prose(text) }

@@ -289,7 +289,7 @@ impl State {
 
     fn open_file(&mut self, text: &str) {
         if let Err(error) = self.open_lesson(String::new(), text) {
-            self.learn.problem = Some(format!("The lesson was not opened. {error}."));
+            self.learn.problem = Some(format!("The lesson was not opened. {error}"));
         }
     }
 
