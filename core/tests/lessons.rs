@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use optimist_core::lesson::{Catalogue, Lesson, Task, prove};
+use optimist_core::client::{Strategy, Write};
+use optimist_core::lesson::{Catalogue, Lesson, Task, Walkthrough, prove};
+use optimist_core::sim::{Action, ActorId};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../lessons")
@@ -186,4 +188,29 @@ fn the_documented_example_is_a_lesson_and_true() {
     let lesson = Lesson::parse(example).unwrap_or_else(|error| panic!("{error}"));
     let proof = prove(&Arc::new(lesson));
     assert_eq!(proof.problems, [], "{}", proof.transcript);
+}
+
+#[test]
+fn a_body_that_a_lesson_writes_by_hand_is_not_what_the_learner_sends_next() {
+    let mut bodies = 0;
+    for (file, lesson) in lessons() {
+        let (mut walk, mut tree) = Walkthrough::open(lesson).unwrap();
+        loop {
+            for id in ActorId::ALL {
+                let actor = tree.world().actor(id);
+                for strategy in Strategy::ALL {
+                    let body = actor.write_by(strategy).body;
+                    assert_eq!(body, None, "{file}, page {}", walk.at() + 1);
+                }
+            }
+            let last = tree.step(tree.current()).and_then(|step| step.action());
+            if let Some(Action::Send(Write { body: Some(_), .. })) = last {
+                bodies += 1;
+            }
+            if !walk.forward(&mut tree).unwrap() {
+                break;
+            }
+        }
+    }
+    assert!(bodies >= 8, "{bodies} pages end with a body by hand");
 }

@@ -49,7 +49,7 @@ pub struct Edit {
 pub(super) const ACTORS: [(&str, ActorId); 3] =
     [("A", ActorId::A), ("B", ActorId::B), ("C", ActorId::C)];
 
-const STRATEGIES: [(&str, Strategy); 5] = [
+pub(super) const STRATEGIES: [(&str, Strategy); 5] = [
     ("update", Strategy::Update),
     ("merge patch", Strategy::MergePatch),
     ("strategic merge patch", Strategy::StrategicMergePatch),
@@ -335,7 +335,12 @@ impl Deed {
             }
             What::Do(operation) => {
                 if let Operation::Act(actor, Action::Send(write)) = operation {
-                    tree.world_mut().actor_mut(*actor).set_write(write.clone());
+                    // A body by hand is for this request: the next one sends what is edited.
+                    let write = Write {
+                        body: None,
+                        ..write.clone()
+                    };
+                    tree.world_mut().actor_mut(*actor).set_write(write);
                 }
                 if tree.act(operation.clone()).is_none() {
                     return impossible("that cannot be done here: is there anything to send yet?");
