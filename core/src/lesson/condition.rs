@@ -1,14 +1,16 @@
 //! What can be true of a history: the claims that a lesson makes, the answers among which one
 //! predicts, and the goals.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde_json::Value;
 
 use super::FieldPath;
-use super::fields::{Fields, LessonError, Read, items, members, number, text};
-use super::script::ACTORS;
+use super::fields::{Fields, LessonError, Read, items, members, number, text, word};
+use super::script::{ACTORS, STRATEGIES};
 use crate::apply::Managers;
+use crate::client::Strategy;
 use crate::object::text as text_of;
 use crate::sim::{ActorId, Exchange, NodeId, Outcome, RunTree, Step};
 use crate::yaml::{Content, Located};
@@ -32,6 +34,16 @@ pub enum Condition {
     Conflicts(Count),
     /// How many acknowledged edits vanished.
     Lost(Count),
+    /// How many applies were sent with force.
+    Forced(Count),
+    /// How many writes changed the object as it is stored without saying which version of it.
+    Unversioned(Count),
+    /// An actor has read the object.
+    HasRead(ActorId),
+    /// Whose write was the last to change what is stored at a place.
+    SetBy(FieldPath, ActorId),
+    /// Exactly who made new versions, and in which ways; both sorted.
+    Writers(Vec<(ActorId, Vec<Way>)>),
     /// What the stored object has at a place; `None`: nothing.
     Stored(FieldPath, Option<Value>),
     /// What an actor's working copy has at a place; `None`: nothing.
@@ -48,6 +60,53 @@ pub enum Condition {
     Not(Vec<Condition>),
     /// At least one of these holds as a whole.
     Any(Vec<Vec<Condition>>),
+}
+
+/// In which way a version was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Way {
+    /// An edit was sent.
+    Send(Strategy),
+    /// The object was created.
+    Create,
+    /// The object was deleted.
+    Delete,
+}
+
+impl Way {
+    const OTHERS: [(&str, Way); 2] = [("create", Way::Create), ("delete", Way::Delete)];
+
+    fn words() -> impl Iterator<Item = (&'static str, Way)> {
+        let sent = STRATEGIES.iter();
+        let sent = sent.map(|(word, strategy)| (*word, Way::Send(*strategy)));
+        sent.chain(Self::OTHERS)
+    }
+
+    /// The way of a request, also of one by hand; `None` if it is none that writes.
+    fn of(exchange: &Exchange) -> Option<Self> {
+        Some(match exchange.method.as_str() {
+            "PUT" => Way::Send(Strategy::Update),
+            "POST" => Way::Create,
+            "DELETE" => Way::Delete,
+            "PATCH" => {
+                let sent = exchange.content_type.split(';').next().unwrap_or_default();
+                let known = Strategy::ALL.into_iter();
+                Way::Send(
+                    known
+                        .filter(|strategy| *strategy != Strategy::Update)
+                        .find(|strategy| strategy.media_type() == sent.trim())?,
+                )
+            }
+            _ => return None,
+        })
+    }
+}
+
+impl fmt::Display for Way {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let word = Self::words().find(|(_, way)| way == self);
+        f.write_str(word.map_or("", |(word, _)| word))
+    }
 }
 
 /// How many.
@@ -98,7 +157,7 @@ impl fmt::Display for Count {
     }
 }
 
-pub(super) const CONDITIONS: [&str; 17] = [
+pub(super) const CONDITIONS: [&str; 22] = [
     "answer",
     "reason",
     "message",
@@ -107,6 +166,11 @@ pub(super) const CONDITIONS: [&str; 17] = [
     "refused",
     "conflicts",
     "lost",
+    "forced",
+    "unversioned",
+    "read",
+    "set by",
+    "writers",
     "stored",
     "copy",
     "sent",
@@ -150,6 +214,22 @@ fn one(key: &str, value: &Located, all: &mut Vec<Condition>) -> Read<()> {
         "refused" => Condition::Refused(Count::read(value)?),
         "conflicts" => Condition::Conflicts(Count::read(value)?),
         "lost" => Condition::Lost(Count::read(value)?),
+        "forced" => Condition::Forced(Count::read(value)?),
+        "unversioned" => Condition::Unversioned(Count::read(value)?),
+        "read" => {
+            for item in items(value)? {
+                all.push(Condition::HasRead(word(item, &ACTORS)?));
+            }
+            return Ok(());
+        }
+        "set by" => {
+            for member in members(value, "places and actors")? {
+                let path = place(&member.key, member.line)?;
+                all.push(Condition::SetBy(path, word(&member.value, &ACTORS)?));
+            }
+            return Ok(());
+        }
+        "writers" => Condition::Writers(writers(value)?),
         "exists" => Condition::Exists(super::fields::flag(value)?),
         "not" => Condition::Not(conditions(value)?),
         "any" => {
@@ -191,6 +271,24 @@ fn one(key: &str, value: &Located, all: &mut Vec<Condition>) -> Read<()> {
         }
     });
     Ok(())
+}
+
+fn writers(value: &Located) -> Read<Vec<(ActorId, Vec<Way>)>> {
+    let known: Vec<_> = Way::words().collect();
+    let mut writers = Vec::new();
+    for (actor, value) in by_actor(value)? {
+        let ways = items(value)?.iter().map(|item| word(item, &known));
+        let mut ways = ways.collect::<Read<Vec<Way>>>()?;
+        if ways.is_empty() {
+            let message = "a way of writing is missing here: leave out who does not write";
+            return Err(LessonError::new(value.line, message));
+        }
+        ways.sort();
+        ways.dedup();
+        writers.push((actor, ways));
+    }
+    writers.sort();
+    Ok(writers)
 }
 
 fn code(value: &Located) -> Read<u16> {
@@ -244,12 +342,16 @@ impl<'a> Past<'a> {
         past.contains(&since).then_some(Self { tree, since })
     }
 
-    fn steps(self) -> impl DoubleEndedIterator<Item = &'a Step> {
+    fn nodes(self) -> Vec<NodeId> {
         let line = self.tree.line();
         let begin = line.iter().position(|node| *node == self.since);
         let past = begin.unwrap_or(0) + 1..self.tree.position() + 1;
-        let nodes: Vec<NodeId> = line.get(past).unwrap_or_default().to_vec();
-        nodes.into_iter().filter_map(|node| self.tree.step(node))
+        line.get(past).unwrap_or_default().to_vec()
+    }
+
+    fn steps(self) -> impl DoubleEndedIterator<Item = &'a Step> {
+        let nodes = self.nodes().into_iter();
+        nodes.filter_map(|node| self.tree.step(node))
     }
 
     fn exchanges(self) -> impl DoubleEndedIterator<Item = &'a Exchange> {
@@ -293,6 +395,11 @@ impl<'a> Past<'a> {
                 count.holds(conflicts.count())
             }
             Condition::Lost(count) => count.holds(self.losses()),
+            Condition::Forced(count) => count.holds(self.forced()),
+            Condition::Unversioned(count) => count.holds(self.unversioned()),
+            Condition::HasRead(actor) => self.has_read(*actor),
+            Condition::SetBy(path, actor) => self.setter(path) == Some(*actor),
+            Condition::Writers(writers) => self.writers() == *writers,
             Condition::Stored(path, value) => at(stored(), path, value),
             Condition::Copy(actor, path, value) => {
                 let copy = world.copy(*actor);
@@ -324,6 +431,10 @@ impl<'a> Past<'a> {
             Condition::Message(_) => last?.message().unwrap_or("no message").to_owned(),
             Condition::Requests(_) => self.exchanges().count().to_string(),
             Condition::Lost(_) => self.losses().to_string(),
+            Condition::Forced(_) => self.forced().to_string(),
+            Condition::Unversioned(_) => self.unversioned().to_string(),
+            Condition::SetBy(path, _) => self.setter(path).map_or("nobody", letter).to_owned(),
+            Condition::Writers(_) => Writers(&self.writers()).to_string(),
             Condition::Stored(path, _) => at(stored, path),
             Condition::Sent(path, _) => at(Some(&last?.sent), path),
             Condition::Copy(actor, path, _) => {
@@ -340,6 +451,69 @@ impl<'a> Past<'a> {
     fn losses(self) -> usize {
         self.steps().map(|step| step.losses.len()).sum()
     }
+
+    fn forced(self) -> usize {
+        let forced = |exchange: &&Exchange| {
+            let query = exchange
+                .target
+                .split_once('?')
+                .map_or("", |(_, query)| query);
+            Way::of(exchange) == Some(Way::Send(Strategy::Apply))
+                && form_urlencoded::parse(query.as_bytes())
+                    .any(|(name, value)| name == "force" && ["true", "1"].contains(&&*value))
+        };
+        self.exchanges().filter(forced).count()
+    }
+
+    fn unversioned(self) -> usize {
+        self.count(|step| {
+            let sent = step.exchange.as_ref();
+            let sent = sent.filter(|sent| matches!(Way::of(sent), Some(Way::Send(_))));
+            step.outcome() == Outcome::Written && sent.is_some_and(|sent| !names_version(sent))
+        })
+    }
+
+    fn has_read(self, actor: ActorId) -> bool {
+        let path = self.tree.world().subject().path();
+        self.steps().any(|step| {
+            let asked = step.exchange.as_ref().map(|asked| asked.target.as_str());
+            let asked = asked.and_then(|target| target.split('?').next());
+            step.actor() == Some(actor)
+                && step.outcome() == Outcome::Read
+                && asked == Some(path.as_str())
+        })
+    }
+
+    /// Whose step was the last after which something else was stored at a place.
+    fn setter(self, path: &FieldPath) -> Option<ActorId> {
+        let key = self.tree.world().subject().key();
+        let at = |node: NodeId| {
+            let (_, object) = self.tree.world_at(node)?.server().store().get(key)?;
+            path.find(object)
+        };
+        let nodes = self.nodes().into_iter().rev();
+        let mut changed = nodes.filter(|node| {
+            let parent = self.tree.parent(*node);
+            parent.is_some_and(|parent| at(parent) != at(*node))
+        });
+        self.tree.step(changed.next()?)?.actor()
+    }
+
+    /// Who made new versions, and in which ways; both sorted.
+    fn writers(self) -> Vec<(ActorId, Vec<Way>)> {
+        let mut writers: BTreeMap<ActorId, BTreeSet<Way>> = BTreeMap::new();
+        for step in self.steps() {
+            let way = step.exchange.as_ref().and_then(Way::of);
+            if let (Outcome::Written, Some(actor), Some(way)) = (step.outcome(), step.actor(), way)
+            {
+                writers.entry(actor).or_default().insert(way);
+            }
+        }
+        let writers = writers.into_iter();
+        writers
+            .map(|(actor, ways)| (actor, ways.into_iter().collect()))
+            .collect()
+    }
 }
 
 /// The managers that own a field, sorted, each once.
@@ -354,6 +528,40 @@ fn owners(object: &Value, path: &FieldPath) -> Vec<String> {
     names.sort();
     names.dedup();
     names
+}
+
+/// Whether a request says of which version of the object it is: in its body, or as a JSON patch's
+/// test.
+fn names_version(exchange: &Exchange) -> bool {
+    let tests = |operation: &Value| {
+        text_of(operation, "op") == "test"
+            && text_of(operation, "path") == "/metadata/resourceVersion"
+    };
+    let operations = exchange.sent.as_array();
+    exchange.precondition().is_some()
+        || operations.is_some_and(|operations| operations.iter().any(tests))
+}
+
+fn letter(actor: ActorId) -> &'static str {
+    let known = ACTORS.iter().find(|(_, known)| *known == actor);
+    known.map_or("", |(letter, _)| letter)
+}
+
+/// `only A (apply) and B (update, delete)`.
+struct Writers<'a>(&'a [(ActorId, Vec<Way>)]);
+
+impl fmt::Display for Writers<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() {
+            return f.write_str("nobody");
+        }
+        for (i, (actor, ways)) in self.0.iter().enumerate() {
+            let ways: Vec<String> = ways.iter().map(Way::to_string).collect();
+            let begin = if i > 0 { " and " } else { "only " };
+            write!(f, "{begin}{} ({})", letter(*actor), ways.join(", "))?;
+        }
+        Ok(())
+    }
 }
 
 struct Shown<'a>(&'a Option<Value>);
@@ -381,6 +589,9 @@ impl Condition {
                 format!("{} is owned by {}", path.field(), names.join(" and "))
             }
             Condition::Lost(Count::Exactly(0)) => "no update is lost".to_owned(),
+            Condition::Forced(Count::Exactly(0)) => "nothing is forced".to_owned(),
+            Condition::Unversioned(Count::Exactly(0)) => "every write says its version".to_owned(),
+            Condition::SetBy(path, actor) => format!("{} has set {}", letter(*actor), path.field()),
             Condition::Refused(Count::Exactly(0)) => "nobody is refused".to_owned(),
             Condition::Conflicts(Count::Exactly(0)) => "no conflict".to_owned(),
             other => other.to_string(),
@@ -391,11 +602,6 @@ impl Condition {
 impl fmt::Display for Condition {
     /// As a claim: `spec.replicas is 5`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let letter = |actor: &ActorId| match actor {
-            ActorId::A => "A",
-            ActorId::B => "B",
-            ActorId::C => "C",
-        };
         match self {
             Condition::Answer(Some(code)) => write!(f, "the answer is {code}"),
             Condition::Answer(None) => f.write_str("there is no answer"),
@@ -406,15 +612,20 @@ impl fmt::Display for Condition {
             Condition::Refused(count) => write!(f, "{count} requests refused"),
             Condition::Conflicts(count) => write!(f, "{count} conflicts"),
             Condition::Lost(count) => write!(f, "{count} lost updates"),
+            Condition::Forced(count) => write!(f, "{count} applies with force"),
+            Condition::Unversioned(count) => write!(f, "{count} writes without a version"),
+            Condition::HasRead(actor) => write!(f, "{} has read the object", letter(*actor)),
+            Condition::SetBy(path, actor) => write!(f, "{path} was set by {}", letter(*actor)),
+            Condition::Writers(writers) => write!(f, "{} wrote", Writers(writers)),
             Condition::Stored(path, value) => write!(f, "{path} is {}", Shown(value)),
             Condition::Copy(actor, path, value) => {
-                write!(f, "{path} in {}’s copy is {}", letter(actor), Shown(value))
+                write!(f, "{path} in {}’s copy is {}", letter(*actor), Shown(value))
             }
             Condition::Sent(path, value) => {
                 write!(f, "{path} in the request is {}", Shown(value))
             }
-            Condition::Stale(actor, 0) => write!(f, "{}’s copy is current", letter(actor)),
-            Condition::Stale(actor, by) => write!(f, "{}’s copy is stale by {by}", letter(actor)),
+            Condition::Stale(actor, 0) => write!(f, "{}’s copy is current", letter(*actor)),
+            Condition::Stale(actor, by) => write!(f, "{}’s copy is stale by {by}", letter(*actor)),
             Condition::Owners(path, names) if names.is_empty() => {
                 write!(f, "nobody owns {path}")
             }

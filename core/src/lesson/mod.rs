@@ -15,7 +15,7 @@ mod walkthrough;
 
 pub use catalogue::{Catalogue, Chapter, Entry};
 pub use challenge::Finding;
-pub use condition::{Condition, Count, Past};
+pub use condition::{Condition, Count, Past, Way};
 pub use fields::LessonError;
 pub use model::{
     Aim, Cast, Challenge, Choice, Claim, Found, Goal, Lesson, LessonStep, Prediction, Task,
