@@ -217,6 +217,23 @@ fn a_mistake_in_a_lesson_is_named_with_its_line() {
 }
 
 #[test]
+fn a_lesson_is_checked_by_what_happens_in_it() {
+    let lesson = |answer: u16| {
+        let text = format!(
+            "title: t\nteaches: x\nsteps:\n- title: s\n  do:\n  - A: get\n  check:\n  - answer: {answer}\n"
+        );
+        Arc::new(Lesson::parse(&text).unwrap())
+    };
+    assert_eq!(lesson(200).check(), Ok(()));
+    let problems = lesson(409).check().unwrap_err();
+    assert_eq!(problems[0].line, 8);
+    assert_eq!(
+        problems[0].message,
+        "this is not so: the answer is 409 (it is 200)"
+    );
+}
+
+#[test]
 fn a_step_in_which_too_much_happens_is_refused() {
     let deeds = "  - A: get\n".repeat(101);
     let text = format!("title: t\nteaches: x\nsteps:\n- title: s\n  do:\n{deeds}");

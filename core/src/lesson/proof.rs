@@ -84,6 +84,22 @@ pub fn prove(lesson: &Arc<Lesson>) -> Proof {
     proof
 }
 
+impl Lesson {
+    /// Holds the lesson to everything that it says, as [`prove`] does, which also tells what
+    /// happens in it.
+    ///
+    /// # Errors
+    /// Everything in it that is not true or cannot happen, each with its line.
+    pub fn check(self: &Arc<Self>) -> Result<(), Vec<LessonError>> {
+        let problems = prove(self).problems;
+        if problems.is_empty() {
+            Ok(())
+        } else {
+            Err(problems)
+        }
+    }
+}
+
 fn page(proof: &mut Proof, step: &LessonStep, walk: &Walkthrough, tree: &RunTree, begin: NodeId) {
     for claim in &step.claims {
         hold(proof, claim, tree, begin);
