@@ -160,12 +160,12 @@ fn a_mistake_in_a_lesson_is_named_with_its_line() {
         (
             "title: t\nteaches: x\nsteps:\n- title: s\n  tekst: x\n",
             "line 5: a step has no “tekst”. It may have: title, text, predict, do, after, check, \
-             goal, challenge.",
+             goal, challenge",
         ),
         (
             "title: t\nteaches: x\nsteps:\n- title: s\n  do:\n  - A: {send: put}\n",
             "line 6: “put” is not known here. Known: update, merge patch, strategic merge patch, \
-             json patch, apply.",
+             json patch, apply",
         ),
         (
             "title: t\nteaches: x\nsteps:\n- title: ~\n",
@@ -185,12 +185,12 @@ fn a_mistake_in_a_lesson_is_named_with_its_line() {
         ),
         (
             "title: t\nteaches: x\nsteps:\n- title: s\n  check:\n  - read:\n    - D\n",
-            "line 7: “D” is not known here. Known: A, B, C.",
+            "line 7: “D” is not known here. Known: A, B, C",
         ),
         (
             "title: t\nteaches: x\nsteps:\n- title: s\n  check:\n  - set by:\n      \
              spec.replicas: kubelet\n",
-            "line 7: “kubelet” is not known here. Known: A, B, C.",
+            "line 7: “kubelet” is not known here. Known: A, B, C",
         ),
         (
             "title: t\nteaches: x\nsteps:\n- title: s\n  check:\n  - writers: {D: [apply]}\n",
@@ -199,7 +199,7 @@ fn a_mistake_in_a_lesson_is_named_with_its_line() {
         (
             "title: t\nteaches: x\nsteps:\n- title: s\n  check:\n  - writers: {A: [put]}\n",
             "line 6: “put” is not known here. Known: update, merge patch, strategic merge patch, \
-             json patch, apply, create, delete.",
+             json patch, apply, create, delete",
         ),
         (
             "title: t\nteaches: x\nsteps:\n- title: s\n  check:\n  - writers: {A: []}\n",
@@ -207,13 +207,84 @@ fn a_mistake_in_a_lesson_is_named_with_its_line() {
         ),
         (
             "title: [t\n",
-            "line 2: while parsing a flow sequence, expected ',' or ']'",
+            "line 1: while parsing a flow sequence, expected ',' or ']'",
         ),
         ("", "line 1: a lesson must be a mapping (key: value)"),
     ] {
         let error = Lesson::parse(text).unwrap_err().to_string();
         assert_eq!(error, told, "{text}");
     }
+}
+
+#[test]
+fn a_mistake_in_a_manifest_is_named_with_its_line_in_the_lesson() {
+    let lesson = |object: &str| {
+        let text =
+            format!("title: t\nteaches: x\n\n{object}steps:\n- title: s\n  do:\n  - A: get\n");
+        let problems = match Lesson::parse(&text) {
+            Ok(lesson) => Arc::new(lesson).check().err().unwrap_or_default(),
+            Err(error) => vec![error],
+        };
+        let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        told.join("\n")
+    };
+    let map = |object: &str, data: &str| {
+        lesson(&format!(
+            "{object}\n  apiVersion: v1\n  kind: ConfigMap\n  metadata:\n    name: settings\n  \
+             data:\n{data}"
+        ))
+    };
+    let unclosed = "line 10: while parsing a flow sequence, expected ',' or ']'";
+    assert_eq!(map("object: |", "    colour: [blue\n"), unclosed);
+    assert_eq!(map("object: |", "    colour: [blue\n\n\n"), unclosed);
+    assert_eq!(
+        map("object: |\n", "    colour: [blue\n"),
+        unclosed.replace("10", "11")
+    );
+    assert_eq!(
+        map("object: |", "    colour: [blue\n    size: large\n"),
+        "line 10: illegal placement of ':' indicator"
+    );
+    assert_eq!(
+        map("object: |", "    colours: [blue,\n      `red]\n"),
+        "line 11: unexpected character: ``'"
+    );
+    assert_eq!(
+        map("object: |\n  kind: ConfigMap\n  ---", "    colour: [blue\n"),
+        unclosed.replace("10", "12")
+    );
+    assert_eq!(
+        lesson("object: 'colour: [blue'\n"),
+        unclosed.replace("10", "4")
+    );
+    assert_eq!(
+        lesson("object: |\n  {\"kind\": \"ConfigMap\",\n   \"data\": oops}\n"),
+        "line 6: invalid character 'o' looking for beginning of value"
+    );
+    for (problem, begin) in [
+        (
+            lesson("object: |\n  kind: ConfigMap\n"),
+            "line 4: This is no manifest: it needs apiVersion and kind. ",
+        ),
+        (
+            map("object: |", "    colour: {blue: 1}\n"),
+            "line 4: The server refuses it (400): ",
+        ),
+    ] {
+        assert!(problem.starts_with(begin), "{problem}");
+        assert!(!problem.ends_with('.'), "{problem}");
+    }
+}
+
+#[test]
+fn a_bracket_that_is_not_closed_is_named_where_it_is_opened() {
+    let lesson = |steps: &str| {
+        let text = format!("title: t\nteaches: x\nsteps:\n- title: s\n  check:\n{steps}");
+        Lesson::parse(&text).unwrap_err().line
+    };
+    assert_eq!(lesson("  - stored: {a: 1\n- title: s\n- title: s\n"), 6);
+    assert_eq!(lesson("  - owners: {a: [x\n  - exists: yes\n"), 6);
+    assert_eq!(lesson("  - exists: yes\n  - owners: {a: [x]\n"), 7);
 }
 
 #[test]

@@ -11,16 +11,16 @@ use crate::yaml::{Content, Located, Member, YamlError};
 pub struct LessonError {
     /// Counted from 1.
     pub line: usize,
-    /// What is wrong.
+    /// What is wrong, without a full stop at its end.
     pub message: String,
 }
 
 impl LessonError {
     pub(super) fn new(line: usize, message: impl Into<String>) -> Self {
-        Self {
-            line,
-            message: message.into(),
-        }
+        let mut message = message.into();
+        // Others end their sentences; whoever shows this may want to end its own with it.
+        message.truncate(message.trim_end_matches('.').len());
+        Self { line, message }
     }
 }
 
@@ -53,7 +53,7 @@ impl<'a> Fields<'a> {
         for member in members {
             if !known.contains(&member.key.as_str()) {
                 let message = format!(
-                    "{what} has no “{}”. It may have: {}.",
+                    "{what} has no “{}”. It may have: {}",
                     member.key,
                     known.join(", ")
                 );
@@ -69,6 +69,12 @@ impl<'a> Fields<'a> {
     pub(super) fn get(&self, key: &str) -> Option<&'a Located> {
         let member = self.members.iter().find(|member| member.key == key);
         member.map(|member| &member.value)
+    }
+
+    /// Where a key is; where the mapping begins if it is absent.
+    pub(super) fn line_of(&self, key: &str) -> usize {
+        let member = self.members.iter().find(|member| member.key == key);
+        member.map_or(self.line, |member| member.line)
     }
 
     pub(super) fn needed(&self, key: &str) -> Read<&'a Located> {
@@ -147,7 +153,7 @@ pub(super) fn word<T: Clone>(located: &Located, words: &[(&str, T)]) -> Read<T> 
     let found = words.iter().find(|(word, _)| *word == text);
     found.map(|(_, meaning)| meaning.clone()).ok_or_else(|| {
         let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
-        let message = format!("“{text}” is not known here. Known: {}.", known.join(", "));
+        let message = format!("“{text}” is not known here. Known: {}", known.join(", "));
         LessonError::new(located.line, message)
     })
 }

@@ -5,6 +5,7 @@ mod catalogue;
 mod challenge;
 mod condition;
 mod fields;
+mod mistake;
 mod model;
 mod path;
 mod proof;

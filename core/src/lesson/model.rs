@@ -20,6 +20,8 @@ pub struct Lesson {
     pub belief: Option<String>,
     /// Where it begins.
     pub start: Arc<Start>,
+    /// Where its objects are written, counted from 1; where the lesson begins if it names none.
+    pub objects_line: usize,
     /// Actors that are called other than usual.
     pub cast: Vec<Cast>,
     /// What happens, one page of text after the other; never empty.
@@ -167,7 +169,8 @@ impl Lesson {
     /// If its objects cannot be loaded.
     pub fn world(&self) -> Result<World, LessonError> {
         let loaded = World::begin(Arc::clone(&self.start));
-        let (mut world, _) = loaded.map_err(|error| LessonError::new(1, error.to_string()))?;
+        let (mut world, _) =
+            loaded.map_err(|error| LessonError::new(self.objects_line, error.to_string()))?;
         for cast in &self.cast {
             let actor = world.actor_mut(cast.actor);
             if let Some(name) = &cast.name {

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use super::condition::{CONDITIONS, Condition, conditions, conditions_of};
 use super::fields::{Fields, LessonError, Read, items, members, word};
+use super::mistake::{check_manifests, parse_lesson};
 use super::model::{
     Aim, Cast, Challenge, Choice, Claim, Found, Goal, Lesson, LessonStep, Prediction, Task,
 };
 use super::script::{ACTORS, Deed, What, deeds, edits, ways};
 use crate::sim::verdict::Verdict;
 use crate::sim::{Action, NGINX, Operation, Start};
-use crate::yaml::{Content, Located, parse_located};
+use crate::yaml::{Content, Located};
 
 /// The largest lesson in bytes.
 const LARGEST: usize = 256 * 1024;
@@ -28,7 +29,7 @@ impl Lesson {
             let message = format!("a lesson may have {LARGEST} bytes and no more");
             return Err(LessonError::new(1, message));
         }
-        let located = parse_located(source)?;
+        let located = parse_lesson(source)?;
         let known = [
             "title",
             "teaches",
@@ -52,20 +53,24 @@ impl Lesson {
             title: fields.needed_text("title")?,
             teaches: fields.needed_text("teaches")?,
             belief: fields.text("belief")?,
-            start: start(&fields)?,
+            start: start(&fields, source)?,
+            objects_line: fields.line_of("object"),
             cast: cast(&fields)?,
             steps: steps.iter().map(step).collect::<Read<_>>()?,
         })
     }
 }
 
-fn start(fields: &Fields<'_>) -> Read<Arc<Start>> {
+fn start(fields: &Fields<'_>, source: &str) -> Read<Arc<Start>> {
     let (created, applied) = (fields.text("created by")?, fields.text("applied by")?);
     if let (Some(_), Some(_)) = (&created, &applied) {
         let message = "the object is either created or applied: “created by” or “applied by”";
         return Err(LessonError::new(fields.line, message));
     }
     let manifests = fields.text("object")?;
+    if let (Some(manifests), Some(located)) = (&manifests, fields.get("object")) {
+        check_manifests(manifests, located.line, source)?;
+    }
     Ok(Arc::new(Start {
         manifests: manifests.unwrap_or_else(|| NGINX.to_owned()),
         version: fields.number("version")?,

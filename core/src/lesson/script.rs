@@ -119,7 +119,7 @@ pub(super) fn deeds(list: &[Located]) -> Read<Vec<Deed>> {
             }
             other => {
                 let message = format!(
-                    "“{other}” is not known here. Known: A, B, C, look at, wait, compact, watch."
+                    "“{other}” is not known here. Known: A, B, C, look at, wait, compact, watch"
                 );
                 return Err(LessonError::new(line, message));
             }
