@@ -275,6 +275,12 @@ async fn a_lesson_from_a_file_opens_goes_into_a_link_and_is_left_again() {
         .await;
     wait(&page, "[role=alert]").await;
     assert!(page.find("[role=alert]").unwrap().contains("line "));
+    let untrue = example.replacen("- answer: 200", "- answer: 404", 1);
+    assert_ne!(untrue, example);
+    page.choose_file("input[type=file]", &untrue).await;
+    page.linger().await;
+    let told = page.find("[role=alert]").unwrap();
+    assert!(told.contains("line ") && told.contains("404"), "{told}");
     page.choose_file("input[type=file]", example).await;
     wait(&page, ".lesson").await;
     assert_eq!(page.find("[role=alert]"), None);

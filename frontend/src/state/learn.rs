@@ -289,7 +289,7 @@ impl State {
 
     fn open_file(&mut self, text: &str) {
         if let Err(error) = self.open_lesson(String::new(), text) {
-            self.learn.problem = Some(format!("The lesson was not opened. {error}"));
+            self.learn.problem = Some(format!("The lesson was not opened. {error}."));
         }
     }
 
@@ -310,7 +310,10 @@ impl State {
                 });
                 self.learn.problem = opened.err();
             }
-            LearnMsg::File(text) => self.open_file(&text),
+            LearnMsg::File(text) => match checked(&text) {
+                Ok(()) => self.open_file(&text),
+                Err(problem) => self.learn.problem = Some(problem),
+            },
             LearnMsg::Leave => {
                 self.learn.wanted = None;
                 self.leave_lesson();
@@ -445,4 +448,16 @@ impl State {
             course.finding = Some(finding);
         }
     }
+}
+
+/// Holds a lesson of one's own to everything that it says, as `cargo xtask lesson` does.
+#[inline(never)] // not on the first screen
+fn checked(text: &str) -> Result<(), String> {
+    let lesson = Lesson::parse(text).map_err(|error| vec![error]);
+    lesson
+        .and_then(|lesson| Arc::new(lesson).check())
+        .map_err(|errors| {
+            let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
+            format!("The lesson was not opened. {}.", errors.join(". "))
+        })
 }
