@@ -1,4 +1,4 @@
-//! A Chrome and its driver, for tests.
+//! A Chrome and its driver: tests work the page in it, and the build sees what opening needs.
 
 use std::env;
 use std::fs;
@@ -63,13 +63,13 @@ pub fn find_or_install(workspace: &Workspace) -> Outcome<Browser> {
     if system::is_debian() {
         // Without a font a page has no text to measure.
         let packages = ["chromium", "chromium-driver", "fonts-liberation"];
-        system::install(workspace, "browser for tests", &packages)?;
+        system::install(workspace, "browser", &packages)?;
         if let Some(browser) = find()? {
             return Ok(browser);
         }
     }
     Err(Failure::new(
-        "tests need a Chrome and its driver",
+        "there is no Chrome with its driver",
         if cfg!(target_os = "macos") {
             "brew install --cask google-chrome chromedriver"
         } else {
