@@ -8,9 +8,6 @@ use super::model::{Hand, Model, Setup, Subject};
 /// The row in which the actors write in different ways.
 const MIXED: &str = "mixed";
 
-/// The third hand of Play.
-const OF_PLAY: &str = "play";
-
 /// What is explored and which row is chosen. What came of it is not in it.
 pub(super) fn to_json(model: &Model) -> Value {
     let setup = &model.setup;
@@ -28,10 +25,7 @@ pub(super) fn to_json(model: &Model) -> Value {
     let mixed: Value = mixed
         .map(|(way, reads)| json!([slug(*way), reads]))
         .collect();
-    let third = setup.third.map(|third| match third {
-        Hand::Ready(third) => third.slug(),
-        Hand::OfPlay => OF_PLAY,
-    });
+    let third = setup.third.map(Hand::slug);
     json!({
         "edits": edits,
         "third": third,
@@ -54,10 +48,8 @@ pub(super) fn from_json(json: &Value, usual: &Model) -> (Setup, usize) {
         setup.subject = Subject::Ready(ready);
     }
     if !json.is_null() {
-        let ready = |slug: &str| Third::ALL.into_iter().find(|third| third.slug() == slug);
         setup.third = match text("third") {
-            Some(OF_PLAY) => Some(Hand::OfPlay),
-            Some(slug) => ready(slug).map(Hand::Ready),
+            Some(slug) => Hand::named(slug),
             // So it was called where there was but one.
             None => (number("actors") == Some(3)).then_some(Hand::Ready(Third::Annotates)),
         };

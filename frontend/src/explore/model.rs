@@ -30,6 +30,22 @@ pub(super) enum Hand {
     OfPlay,
 }
 
+impl Hand {
+    /// What it is called in links and lists.
+    pub(super) fn slug(self) -> &'static str {
+        match self {
+            Hand::Ready(third) => third.slug(),
+            Hand::OfPlay => "play",
+        }
+    }
+
+    /// The hand that is called so.
+    pub(super) fn named(slug: &str) -> Option<Self> {
+        let ready = Third::ALL.into_iter().map(Hand::Ready);
+        ready.chain([Hand::OfPlay]).find(|hand| hand.slug() == slug)
+    }
+}
+
 impl Setup {
     pub(super) fn actors(&self) -> usize {
         2 + usize::from(self.third().is_some())

@@ -32,11 +32,8 @@ pub(super) fn setup(model: &Explored) -> Html {
     let with_third = {
         let setup = model.setup.clone();
         on(model, move |event: Event| {
-            let slug = selected(&event);
-            let ready = Third::ALL.into_iter().find(|third| third.slug() == slug);
-            let of_play = (slug == "play").then_some(Hand::OfPlay);
             Msg::Setup(Setup {
-                third: ready.map(Hand::Ready).or(of_play),
+                third: Hand::named(&selected(&event)),
                 ..setup.clone()
             })
         })
@@ -57,7 +54,7 @@ pub(super) fn setup(model: &Explored) -> Html {
                 <span>{ "Edits" }</span>
                 <select aria-label="Edits" onchange={with_edits}>
                     if let Some(from_play) = &model.from_play {
-                        <option value="play" selected={setup.subject == *from_play}>
+                        <option value={Hand::OfPlay.slug()} selected={setup.subject == *from_play}>
                             { "Working copies in Play" }
                         </option>
                     }

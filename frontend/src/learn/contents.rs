@@ -9,30 +9,30 @@ use crate::state::learn::{address, progress};
 use crate::state::{LearnMsg, Msg, Store};
 
 pub(super) fn contents(store: &Store) -> Html {
+    let own = |text| Msg::Learn(LearnMsg::File(text));
     html! {
-           <div class="contents-page">
-               { header(store) }
-               <main class="contents">
-                   <div class="contents-head">
-                       <h2>{ "Fourteen lessons, each a history that you step through" }</h2>
-                       <p class="muted">
-                           { "You predict, it runs, and it says why. Leave the script whenever you like: \
-                              what you try is kept beside it." }
-                       </p>
-                       { file_button(store, "Open a lesson of your own", ".yaml,.yml,text/yaml", |text| {
-    Msg::Learn(LearnMsg::File(text)) }) }
-                   </div>
-                   if let Some(problem) = &store.learn.problem {
-                       <p class="problem" role="alert">{ problem.clone() }</p>
-                   }
-                   if let Some(catalogue) = &store.learn.catalogue {
-                       { for catalogue.chapters.iter().map(chapter) }
-                   } else if store.learn.problem.is_none() {
-                       <p class="muted">{ "Loading" }</p>
-                   }
-               </main>
-           </div>
-       }
+        <div class="contents-page">
+            { header(store) }
+            <main class="contents">
+                <div class="contents-head">
+                    <h2>{ "Fourteen lessons, each a history that you step through" }</h2>
+                    <p class="muted">
+                        { "You predict, it runs, and it says why. Leave the script whenever you like: \
+                           what you try is kept beside it." }
+                    </p>
+                    { file_button(store, "Open a lesson of your own", ".yaml,.yml,text/yaml", own) }
+                </div>
+                if let Some(problem) = &store.learn.problem {
+                    <p class="problem" role="alert">{ problem.clone() }</p>
+                }
+                if let Some(catalogue) = &store.learn.catalogue {
+                    { for catalogue.chapters.iter().map(chapter) }
+                } else if store.learn.problem.is_none() {
+                    <p class="muted">{ "Loading" }</p>
+                }
+            </main>
+        </div>
+    }
 }
 
 fn chapter(chapter: &Chapter) -> Html {
