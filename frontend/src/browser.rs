@@ -26,6 +26,12 @@ pub(crate) fn now() -> f64 {
     performance.map_or(0.0, |performance| performance.now())
 }
 
+/// How high the page's window is, in CSS pixels; 0 where the browser does not say.
+pub(crate) fn height() -> f64 {
+    let height = window().and_then(|window| window.inner_height().ok()?.as_f64());
+    height.unwrap_or_default()
+}
+
 /// The fragment of the address, with its `#`; empty where there is none.
 pub(crate) fn fragment() -> String {
     let hash = window().and_then(|window| window.location().hash().ok());
@@ -84,6 +90,17 @@ pub(crate) async fn fetched(file: &str) -> Result<String, String> {
     text.as_string().ok_or_else(told)
 }
 
+/// The custom properties of an element that are lengths, in whole CSS pixels.
+pub(crate) fn lengths<const N: usize>(element: &Element, names: [&str; N]) -> Option<[i32; N]> {
+    let style = window()?.get_computed_style(element).ok()??;
+    let mut lengths = [0; N];
+    for (length, name) in lengths.iter_mut().zip(names) {
+        let text = style.get_property_value(name).ok()?;
+        *length = text.trim().strip_suffix("px")?.parse().ok()?;
+    }
+    Some(lengths)
+}
+
 /// Moves the keyboard to an element, if it is there.
 pub(crate) fn focus(id: &str) {
     if let Some(element) = element(id).and_then(|element| element.dyn_into::<HtmlElement>().ok()) {
@@ -95,6 +112,16 @@ pub(crate) fn focus(id: &str) {
 /// Moves the keyboard to an element that the next rendering makes.
 pub(crate) fn focus_soon(id: String) {
     gloo_timers::callback::Timeout::new(0, move || focus(&id)).forget();
+}
+
+/// Moves the keyboard to an element if the next rendering takes away another one.
+pub(crate) fn focus_after(gone: &'static str, id: String) {
+    let then = move || {
+        if element(gone).is_none() {
+            focus(&id);
+        }
+    };
+    gloo_timers::callback::Timeout::new(0, then).forget();
 }
 
 /// Scrolls as little as is needed to see an element and some space around it, in what scrolls

@@ -18,7 +18,7 @@ use optimist_core::sim::{
     WatchAction, World,
 };
 use serde_json::Value;
-use yew::{Callback, Reducible, UseReducerHandle};
+use yew::{Callback, Reducible, UseReducerDispatcher, UseReducerHandle};
 
 pub(crate) use self::handover::{Asked, Handover, both_edited};
 use self::kept::Kept;
@@ -31,6 +31,9 @@ use crate::components::fold::{folded_at_first, visible_lines};
 
 /// The state, and the way to change it.
 pub(crate) type Store = UseReducerHandle<State>;
+
+/// The way to change the state alone: for parts that are not drawn again at every change.
+pub(crate) type Dispatcher = UseReducerDispatcher<State>;
 
 /// A column of the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -47,6 +50,25 @@ impl Lane {
             Lane::Editor(ActorId::B) => "b",
             Lane::Editor(ActorId::C) => "c",
             Lane::Server => "server",
+        }
+    }
+}
+
+/// The folds that are not as they are at first. Clones share them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Folds(Rc<BTreeSet<(View, String)>>);
+
+impl Folds {
+    /// Whether a fold is one of them.
+    pub(crate) fn contains(&self, view: View, pointer: &str) -> bool {
+        !self.0.is_empty() && self.0.contains(&(view, pointer.to_owned()))
+    }
+
+    fn toggle(&mut self, view: View, pointer: String) {
+        let folds = Rc::make_mut(&mut self.0);
+        let fold = (view, pointer);
+        if !folds.remove(&fold) {
+            folds.insert(fold);
         }
     }
 }
@@ -168,7 +190,7 @@ pub(crate) struct State {
     /// The working copies that are typed as a whole.
     pub(crate) raw: Rc<BTreeMap<ActorId, Raw>>,
     /// Folds that are not as they are at first.
-    toggled: Rc<BTreeSet<(View, String)>>,
+    pub(crate) toggled: Folds,
     pub(crate) server_tab: ServerTab,
     /// The resourceVersion that the next watch is opened from; empty to leave it unset.
     pub(crate) watch_from: String,
@@ -297,7 +319,7 @@ impl State {
             preconditions: Delete::default(),
             compare: [None; 2],
             raw: Rc::default(),
-            toggled: Rc::default(),
+            toggled: Folds::default(),
             server_tab: ServerTab::Object,
             watch_from: String::new(),
             restart: true,
@@ -356,11 +378,6 @@ impl State {
     /// A number that is another one after every change; 0 as the page opens.
     pub(crate) fn changes(&self) -> u64 {
         self.change
-    }
-
-    /// Whether a fold is not as it is at first.
-    pub(crate) fn is_toggled(&self, view: View, pointer: &str) -> bool {
-        self.toggled.contains(&(view, pointer.to_owned()))
     }
 
     /// Goes where the address says. Apart from [`apply`](Self::apply), because opening needs it.
@@ -522,11 +539,7 @@ impl State {
                 self.world_mut().actor_mut(editor).set_write(write);
             }
             Msg::Toggle(view, pointer) => {
-                let toggled = Rc::make_mut(&mut self.toggled);
-                let fold = (view, pointer);
-                if !toggled.remove(&fold) {
-                    toggled.insert(fold);
-                }
+                self.toggled.toggle(view, pointer);
             }
             Msg::ServerTab(tab) => self.server_tab = tab,
             Msg::InspectorTab(tab) => self.inspector_tab = tab,
@@ -598,7 +611,7 @@ impl State {
             let all = lines(object);
             let line = all.iter().find(|line| line.pointer == pointer);
             let folded = line.is_some_and(|line| folded_at_first(line, visible_lines(&all)));
-            folded != self.is_toggled(view, pointer)
+            folded != self.toggled.contains(view, pointer)
         });
         if folded {
             self.apply(Msg::Toggle(view, pointer.to_owned()));
@@ -724,7 +737,7 @@ impl State {
         self.compare = [None; 2];
         self.raw = Rc::default();
         self.right = ActorId::B;
-        self.toggled = Rc::default();
+        self.toggled = Folds::default();
         self.server_tab = ServerTab::Object;
         self.watch_from.clear();
         self.inspector_tab = InspectorTab::Wire;
@@ -754,19 +767,29 @@ impl Reducible for State {
 
 /// Callbacks that send a message.
 pub(crate) trait Sends {
-    /// A callback that sends what is made of its event.
-    fn on<E>(&self, message: impl Fn(E) -> Msg + 'static) -> Callback<E>;
-    /// A callback that always sends the same.
-    fn sends<E>(&self, message: Msg) -> Callback<E>;
-}
+    /// What sends it.
+    fn sender(&self) -> Dispatcher;
 
-impl Sends for Store {
+    /// A callback that sends what is made of its event.
     fn on<E>(&self, message: impl Fn(E) -> Msg + 'static) -> Callback<E> {
-        let dispatcher = self.dispatcher();
+        let dispatcher = self.sender();
         Callback::from(move |event| dispatcher.dispatch(message(event)))
     }
 
+    /// A callback that always sends the same.
     fn sends<E>(&self, message: Msg) -> Callback<E> {
         self.on(move |_| message.clone())
+    }
+}
+
+impl Sends for Store {
+    fn sender(&self) -> Dispatcher {
+        self.dispatcher()
+    }
+}
+
+impl Sends for Dispatcher {
+    fn sender(&self) -> Dispatcher {
+        self.clone()
     }
 }

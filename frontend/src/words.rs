@@ -469,10 +469,15 @@ pub(crate) fn answer(step: &Step) -> String {
 
 /// A step in one sentence, for those who hear the page.
 pub(crate) fn sentence(state: &State, step: &Step) -> String {
-    let mut sentence = format!("{}: {}.", actor(state, step), step.headline());
+    let asked = Some(ask(step)).filter(|asked| !asked.is_empty());
+    let asked = asked.unwrap_or_else(|| step.headline());
+    let mut sentence = format!("{}: {asked}.", actor(state, step));
     let answer = answer(step);
     if !answer.is_empty() {
         sentence.push_str(&format!(" {answer}."));
+    }
+    if let Some((pill, _)) = pill(step) {
+        sentence.push_str(&format!(" {pill}."));
     }
     for found in &step.losses {
         sentence.push_str(&format!(" {}", loss(state, step, found)));

@@ -8,7 +8,7 @@ pub use markdown::markdown;
 pub use mermaid::mermaid;
 pub use script::script;
 
-use crate::sim::{NodeId, Operation, RunTree, Step, World};
+use crate::sim::{Operation, RunTree, Step, World};
 
 /// A step of the line that leads to where the tree is, and the worlds around it.
 #[derive(Clone, Copy)]
@@ -22,7 +22,7 @@ struct Told<'a> {
 
 /// The steps that lead to where the tree is, oldest first.
 fn told(tree: &RunTree) -> Vec<Told<'_>> {
-    let line: Vec<NodeId> = tree.line();
+    let line = tree.line();
     let line = line.get(..=tree.position()).unwrap_or_default();
     let steps = line.windows(2).enumerate().filter_map(|(i, pair)| {
         let [from, to] = pair else { return None };

@@ -108,6 +108,7 @@ impl RunTree {
             }
             node = parent;
         }
+        self.walk(self.current());
         true
     }
 }
@@ -170,6 +171,11 @@ mod tests {
         assert!(tree.delete(b));
         assert_eq!(tree.current(), 2, "where it began");
         assert_eq!(tree.ends(), [a]);
+        assert_eq!(
+            tree.line(),
+            [0, 1, 2, a],
+            "the other one goes on from there"
+        );
         assert!(!tree.go(b), "it is gone");
         assert_eq!(tree.names().count(), 0);
         assert!(tree.forward());

@@ -27,7 +27,11 @@ struct Node {
 #[derive(Clone, Debug)]
 pub struct RunTree {
     nodes: Vec<Arc<Node>>,
-    current: NodeId,
+    /// From the root through where we are to the end of the future last walked. Children are
+    /// younger than their parents, so it ascends.
+    line: Vec<NodeId>,
+    /// Where on the line we are.
+    position: usize,
     /// What people call the histories, by where each ended when it was named.
     pub(super) names: BTreeMap<NodeId, String>,
 }
@@ -44,19 +48,20 @@ impl RunTree {
         };
         Self {
             nodes: vec![Arc::new(root)],
-            current: 0,
+            line: vec![0],
+            position: 0,
             names: BTreeMap::new(),
         }
     }
 
     /// The world here.
     pub fn world(&self) -> &World {
-        &self.nodes[self.current].world
+        &self.nodes[self.current()].world
     }
 
     /// The world here, for edits that are no steps.
     pub fn world_mut(&mut self) -> &mut World {
-        &mut self.node_mut(self.current).world
+        &mut self.node_mut(self.current()).world
     }
 
     fn node_mut(&mut self, node: NodeId) -> &mut Node {
@@ -65,7 +70,7 @@ impl RunTree {
 
     /// Where we are.
     pub fn current(&self) -> NodeId {
-        self.current
+        self.line[self.position]
     }
 
     /// The world that the tree begins with.
@@ -113,17 +118,20 @@ impl RunTree {
         let mut world = self.world().clone();
         let step = world.act(operation)?;
         let id = self.nodes.len();
+        let current = self.current();
         self.nodes.push(Arc::new(Node {
-            parent: Some(self.current),
+            parent: Some(current),
             children: Vec::new(),
             next: None,
             step: Some(step),
             world,
         }));
-        let parent = self.node_mut(self.current);
+        let parent = self.node_mut(current);
         parent.children.push(id);
         parent.next = Some(id);
-        self.current = id;
+        self.position += 1;
+        self.line.truncate(self.position);
+        self.line.push(id);
         Some(id)
     }
 
@@ -149,27 +157,22 @@ impl RunTree {
     }
 
     /// The history through here: from the root to here, and the future last walked.
-    pub fn line(&self) -> Vec<NodeId> {
-        let mut line = vec![self.current];
-        while let Some(parent) = line.last().and_then(|&id| self.nodes[id].parent) {
-            line.push(parent);
+    pub fn line(&self) -> &[NodeId] {
+        &self.line
+    }
+
+    /// Takes the line through a node, and goes there.
+    pub(super) fn walk(&mut self, node: NodeId) {
+        self.line = self.path(node);
+        self.position = self.line.len() - 1;
+        while let Some(next) = self.line.last().and_then(|&id| self.nodes[id].next) {
+            self.line.push(next);
         }
-        line.reverse();
-        while let Some(next) = line.last().and_then(|&id| self.nodes[id].next) {
-            line.push(next);
-        }
-        line
     }
 
     /// How many steps lie behind.
     pub fn position(&self) -> usize {
-        let mut position = 0;
-        let mut node = self.current;
-        while let Some(parent) = self.nodes[node].parent {
-            position += 1;
-            node = parent;
-        }
-        position
+        self.position
     }
 
     /// What can follow a node: one per branch, oldest first.
@@ -182,16 +185,14 @@ impl RunTree {
 
     /// One step back; `false` at the root.
     pub fn back(&mut self) -> bool {
-        self.nodes[self.current]
-            .parent
-            .is_some_and(|parent| self.go(parent))
+        let parent = self.parent(self.current());
+        parent.is_some_and(|parent| self.go(parent))
     }
 
     /// One step forward on the line; `false` at its end.
     pub fn forward(&mut self) -> bool {
-        self.nodes[self.current]
-            .next
-            .is_some_and(|next| self.go(next))
+        let next = self.line.get(self.position + 1).copied();
+        next.is_some_and(|next| self.go(next))
     }
 
     /// Whether a node is untouched since the tree was cloned: it and an earlier state of the tree
@@ -226,7 +227,10 @@ impl RunTree {
         if !self.exists(node) {
             return false;
         }
-        self.current = node;
+        if let Ok(position) = self.line.binary_search(&node) {
+            self.position = position;
+            return true;
+        }
         let mut child = node;
         while let Some(parent) = self.nodes[child].parent {
             if self.nodes[parent].next != Some(child) {
@@ -234,6 +238,7 @@ impl RunTree {
             }
             child = parent;
         }
+        self.walk(node);
         true
     }
 }
@@ -385,18 +390,20 @@ mod tests {
         let first = tree.current();
         assert!(tree.back());
         assert_eq!(tree.world().stored().unwrap().0, 100);
-        assert_eq!(
-            tree.line().last(),
-            Some(&first),
-            "the future is still there"
-        );
+        assert_eq!(tree.line(), [0, 1, 2, first], "the future is still there");
+        assert_eq!(tree.position(), 2);
         send(&mut tree, ActorId::B, Write::default());
+        let second = tree.current();
+        assert_eq!(tree.line(), [0, 1, 2, second]);
         assert_eq!(tree.branches(fork).len(), 2);
         assert_eq!(tree.world().stored().unwrap().1["spec"]["replicas"], 2);
         assert!(tree.go(first));
         assert_eq!(tree.world().stored().unwrap().1["spec"]["replicas"], 5);
+        assert_eq!(tree.line(), [0, 1, 2, first]);
         assert!(!tree.forward());
         assert!(!tree.go(999));
+        assert!(tree.go(1));
+        assert_eq!(tree.line(), [0, 1, 2, first], "where we were going");
     }
 
     #[test]

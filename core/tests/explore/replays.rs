@@ -15,7 +15,7 @@ fn tree(manifest: &str) -> RunTree {
 
 /// Who asked and what was answered, in the order of the history.
 fn answers(tree: &RunTree) -> Vec<(ActorId, u16)> {
-    let steps = tree.line().into_iter().filter_map(|node| tree.step(node));
+    let steps = tree.line().iter().filter_map(|&node| tree.step(node));
     steps
         .filter_map(|step| Some((step.actor()?, step.exchange.as_ref()?.code)))
         .collect()

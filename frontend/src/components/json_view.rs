@@ -120,16 +120,17 @@ impl Printer<'_> {
                     text = text.chars().take(LONGEST).collect();
                     text.push('…');
                 }
-                let matters = self.matters(pointer);
-                let token = html! {
-                    <span class={classes!("token", matters.then_some("matters"))}>{ text }</span>
-                };
-                self.row(key, depth, html! { <>{ token }{ end.to_owned() }</> });
+                if self.matters(pointer) {
+                    let matters = html! { <span class="matters">{ text }</span> };
+                    self.row(key, depth, html! { <>{ matters }{ end.to_owned() }</> });
+                } else {
+                    self.text_row(key, depth, &format!("{text}{end}"));
+                }
                 return;
             }
         };
         let at_first = self.open_at_first(pointer, depth);
-        let unfolded = self.props.store.is_toggled(self.props.view, pointer) != at_first;
+        let unfolded = self.props.store.toggled.contains(self.props.view, pointer) != at_first;
         if depth > 0 {
             let toggle = Msg::Toggle(self.props.view, pointer.to_owned());
             let shown = if unfolded {
@@ -155,7 +156,7 @@ impl Printer<'_> {
                 },
             );
         } else {
-            self.row(key, depth, html! { open });
+            self.text_row(key, depth, open);
         }
         if !unfolded {
             return;
@@ -176,7 +177,7 @@ impl Printer<'_> {
                 let quiet = |key: &str| at_first && self.is_quiet(&place(key), depth + 1);
                 let hidden = map.keys().filter(|key| quiet(key)).count();
                 let rest = format!("{pointer}/…");
-                let all = hidden < 2 || self.props.store.is_toggled(self.props.view, &rest);
+                let all = hidden < 2 || self.props.store.toggled.contains(self.props.view, &rest);
                 let shown: Vec<_> = map.iter().filter(|(key, _)| all || !quiet(key)).collect();
                 for (i, (key, value)) in shown.iter().enumerate() {
                     let end = if all { last(i, shown.len()) } else { "," };
@@ -188,17 +189,28 @@ impl Printer<'_> {
             }
             _ => {}
         }
-        self.row(None, depth, html! { <>{ close }{ end.to_owned() }</> });
+        self.text_row(None, depth, &format!("{close}{end}"));
     }
 
     fn row(&mut self, key: Option<&str>, depth: usize, content: Html) {
-        self.rows.push(html! {
-            <div class="line" style={format!("--indent:{}ch", depth * 2)}>
-                if let Some(key) = key {
-                    <span class="key">{ Value::from(key).to_string() }</span>{ ": " }
-                }
-                { content }
-            </div>
-        });
+        let key = key.map(named);
+        self.line(depth, html! { <>{ key }{ content }</> });
     }
+
+    /// Most rows: one text, for there are many of them.
+    fn text_row(&mut self, key: Option<&str>, depth: usize, text: &str) {
+        let key = key.map(named).unwrap_or_default();
+        self.line(depth, html! { { format!("{key}{text}") } });
+    }
+
+    fn line(&mut self, depth: usize, content: Html) {
+        let style = format!("--indent:{}ch", depth * 2);
+        self.rows
+            .push(html! { <div class="line" {style}>{ content }</div> });
+    }
+}
+
+/// `"kind": `
+fn named(key: &str) -> String {
+    format!("{}: ", Value::from(key))
 }

@@ -2,6 +2,7 @@
 
 mod branches;
 mod caption;
+mod controls;
 pub(crate) mod dialog;
 mod diff;
 mod editor_card;
@@ -10,6 +11,7 @@ pub(crate) mod fold;
 mod header;
 mod help_dialog;
 pub(crate) mod icon;
+mod in_sight;
 mod inspector;
 mod json_view;
 mod lane_tabs;

@@ -1,12 +1,13 @@
 //! What an editor has beyond the usual: subresources, dry run, another manager, delete, create.
 
 use optimist_core::client::{Subresource, Write};
-use optimist_core::sim::{ActorId, Delete};
+use optimist_core::sim::Delete;
 use web_sys::{HtmlInputElement, HtmlSelectElement};
 use yew::{Callback, Event, Html, TargetCast, html};
 
+use super::controls::ControlsProps;
 use crate::browser::ticked;
-use crate::state::{Msg, Sends, Store};
+use crate::state::{Msg, Sends};
 
 const TARGETS: [(Option<Subresource>, &str); 3] = [
     (None, "the object"),
@@ -37,13 +38,19 @@ pub(crate) fn check(
 }
 
 /// Draws the fold and what is in it.
-pub(crate) fn more(store: &Store, id: ActorId) -> Html {
-    let actor = store.world().actor(id);
-    let write = actor.write();
-    let read = store.world().copy(id).edited().is_some();
+pub(crate) fn more(props: &ControlsProps) -> Html {
+    let ControlsProps {
+        dispatcher,
+        id,
+        write,
+        read,
+        preconditions: delete,
+        ..
+    } = props;
+    let (id, read, delete) = (*id, *read, *delete);
     let changed = |change: fn(&mut Write, Event)| {
         let write = write.clone();
-        store.on(move |event: Event| {
+        dispatcher.on(move |event: Event| {
             let mut write = write.clone();
             change(&mut write, event);
             Msg::Write(id, write)
@@ -59,7 +66,7 @@ pub(crate) fn more(store: &Store, id: ActorId) -> Html {
             .filter(|name| !name.is_empty());
     });
     let dry_run = write.clone();
-    let dry_run = store.on(move |on| {
+    let dry_run = dispatcher.on(move |on| {
         Msg::Write(
             id,
             Write {
@@ -68,9 +75,8 @@ pub(crate) fn more(store: &Store, id: ActorId) -> Html {
             },
         )
     });
-    let delete = store.preconditions;
-    let uid = store.on(move |uid| Msg::Preconditions(Delete { uid, ..delete }));
-    let version = store.on(move |resource_version| {
+    let uid = dispatcher.on(move |uid| Msg::Preconditions(Delete { uid, ..delete }));
+    let version = dispatcher.on(move |resource_version| {
         Msg::Preconditions(Delete {
             resource_version,
             ..delete
@@ -78,7 +84,7 @@ pub(crate) fn more(store: &Store, id: ActorId) -> Html {
     });
     html! {
         <details class="more">
-            <summary aria-label={format!("{}: more", actor.name)}>{ "more" }</summary>
+            <summary aria-label={format!("{}: more", props.name)}>{ "more" }</summary>
             <div class="more-panel">
                 <label>
                     <span>{ "Write to" }</span>
@@ -92,7 +98,7 @@ pub(crate) fn more(store: &Store, id: ActorId) -> Html {
                     <span>{ "Manager" }</span>
                     <input
                         value={write.manager.clone().unwrap_or_default()}
-                        placeholder={actor.manager.to_string()}
+                        placeholder={props.manager.to_string()}
                         spellcheck="false"
                         autocomplete="off"
                         onchange={manager}
@@ -107,7 +113,7 @@ pub(crate) fn more(store: &Store, id: ActorId) -> Html {
                         type="button"
                         class="button small"
                         disabled={!read && (delete.uid || delete.resource_version)}
-                        onclick={store.sends(Msg::Delete(id))}
+                        onclick={dispatcher.sends(Msg::Delete(id))}
                     >
                         { "Delete" }
                     </button>
@@ -116,7 +122,7 @@ pub(crate) fn more(store: &Store, id: ActorId) -> Html {
                         class="button small"
                         disabled={!read}
                         title="POST the working copy"
-                        onclick={store.sends(Msg::Create(id))}
+                        onclick={dispatcher.sends(Msg::Create(id))}
                     >
                         { "Create" }
                     </button>
@@ -124,7 +130,7 @@ pub(crate) fn more(store: &Store, id: ActorId) -> Html {
                         type="button"
                         class="button small"
                         title="Write method, path and body yourself"
-                        onclick={store.sends(Msg::BeginRequest(id))}
+                        onclick={dispatcher.sends(Msg::BeginRequest(id))}
                     >
                         { "By hand…" }
                     </button>

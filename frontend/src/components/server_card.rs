@@ -9,7 +9,7 @@ use super::owners;
 use super::revisions::revisions;
 use super::tabs::{Tabs, panel_id, tabs};
 use super::watch;
-use super::yaml_view::{YamlView, yaml_view};
+use super::yaml_view::YamlView;
 use crate::state::{Lane, Msg, Sends, ServerTab, State, Store, View};
 use crate::words;
 
@@ -95,16 +95,18 @@ pub(crate) fn server_card(store: &Store) -> Html {
                 } else if store.server_tab == ServerTab::Watch {
                     { watch::stream(store) }
                 } else if let Some((_, object)) = stored {
-                    { yaml_view(&YamlView {
-                        store,
-                        view: View::Lane(Lane::Server),
-                        id: "server",
-                        label: "Stored object".to_owned(),
-                        object,
-                        marks,
-                        tone,
-                        editor: None,
-                    }) }
+                    <YamlView
+                        dispatcher={store.dispatcher()}
+                        view={View::Lane(Lane::Server)}
+                        id="server"
+                        label="Stored object"
+                        {object}
+                        {marks}
+                        {tone}
+                        toggled={store.toggled.clone()}
+                        editor={None}
+                        editing={None}
+                    />
                 }
             </div>
             <div class="controls">

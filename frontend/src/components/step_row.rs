@@ -1,11 +1,11 @@
 //! One step of the timeline: an arrow to the server, an answer, and what the store did.
 
 use optimist_core::sim::{ActorId, NodeId, Outcome};
-use yew::{Callback, Html, MouseEvent, Properties, UseReducerDispatcher, classes, component, html};
+use yew::{Callback, Html, MouseEvent, Properties, classes, component, html};
 
 use super::icon::{Icon, icon};
 use super::watch::arrows::Events;
-use crate::state::{Dialog, Lane, Msg, State};
+use crate::state::{Dialog, Dispatcher, Lane, Msg, State};
 use crate::words;
 
 /// Where a step stands, seen from the current one.
@@ -29,8 +29,6 @@ pub(crate) struct Branch {
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct StepRowProps {
     pub(crate) node: NodeId,
-    /// Which piece of a long history it begins.
-    pub(crate) piece: Option<usize>,
     pub(crate) phase: Phase,
     /// Whose step it is; `None` if it is the watcher's or nobody's.
     pub(crate) editor: Option<ActorId>,
@@ -42,19 +40,19 @@ pub(crate) struct StepRowProps {
     pub(crate) pill: Option<(String, &'static str)>,
     /// What reached the watcher.
     pub(crate) events: Events,
-    /// For those who hear the page.
+    /// For those who hear the page. Says all that the row says, in its order.
     pub(crate) sentence: String,
     /// The histories that fork here; empty where there is only one.
     pub(crate) branches: Vec<Branch>,
-    pub(crate) dispatcher: UseReducerDispatcher<State>,
+    pub(crate) dispatcher: Dispatcher,
 }
 
 /// The row of a node, seen from `here`; `None` for the root.
 pub(crate) fn row(
     state: &State,
-    (position, here, node): (usize, usize, NodeId),
-    (parent, piece): (NodeId, Option<usize>),
-    dispatcher: &UseReducerDispatcher<State>,
+    (position, here): (usize, usize),
+    (parent, node): (NodeId, NodeId),
+    dispatcher: &Dispatcher,
 ) -> Option<StepRowProps> {
     let tree = &state.tree;
     let step = tree.step(node)?;
@@ -72,7 +70,6 @@ pub(crate) fn row(
         });
     Some(StepRowProps {
         node,
-        piece,
         phase: match position.cmp(&here) {
             std::cmp::Ordering::Less => Phase::Past,
             std::cmp::Ordering::Equal => Phase::Current,
@@ -116,20 +113,29 @@ pub(crate) fn StepRow(props: &StepRowProps) -> Html {
     };
     html! {
         <li
-            class={classes!("step", slug, phase, outcome, props.lossy.then_some("lossy"))}
+            class={classes!(
+                "step",
+                slug,
+                phase,
+                outcome,
+                props.lossy.then_some("lossy"),
+                props.pill.is_some().then_some("has-pill"),
+                (lines > 0).then_some("hears"),
+            )}
             id={format!("step-{node}")}
-            data-piece={props.piece.map(|piece| piece.to_string())}
             style={(lines > 0).then(|| format!("--heard:{lines}"))}
         >
             <button
                 type="button"
                 class="step-button"
+                aria-label={props.sentence.clone()}
                 aria-current={(props.phase == Phase::Current).then_some("step")}
                 onclick={go(node)}
             >
-                <span class="unseen">{ format!("{} ", props.sentence) }</span>
                 <span class="half">
-                    <span class="ask">{ props.headline.clone() }</span>
+                    // With a space, or the last word and the next would be one to those who
+                    // hear them.
+                    <span class="ask">{ format!("{} ", props.headline) }</span>
                     if props.outcome != Outcome::Done {
                         { arrows(props.editor) }
                     }
@@ -141,6 +147,7 @@ pub(crate) fn StepRow(props: &StepRowProps) -> Html {
                         if props.outcome == Outcome::Refused {
                             { icon(Icon::Cross) }
                         }
+                        { " " }
                     </span>
                 </span>
                 if let Some((text, tone)) = &props.pill {
@@ -186,18 +193,16 @@ pub(crate) fn StepRow(props: &StepRowProps) -> Html {
 
 /// The request slants down to the server, its answer back: time runs downwards.
 fn arrows(editor: Option<ActorId>) -> Html {
-    let (near, far, head, tail) = match editor {
-        Some(ActorId::A) => ("0%", "100%", "M0 0-9-4.5V4.5z", "M0 0 9-4.5V4.5z"),
-        Some(ActorId::B | ActorId::C) | None => {
-            ("100%", "0%", "M0 0 9-4.5V4.5z", "M0 0-9-4.5V4.5z")
-        }
+    let (near, far) = match editor {
+        Some(ActorId::A) => ("0%", "100%"),
+        Some(ActorId::B | ActorId::C) | None => ("100%", "0%"),
     };
     html! {
-        <svg class="arrows" height="44" aria-hidden="true">
-            <line class="request" x1={near} y1="4" x2={far} y2="14" />
-            <svg x={far} y="14" overflow="visible"><path class="request" d={head} /></svg>
-            <line class="response" x1={far} y1="28" x2={near} y2="38" />
-            <svg x={near} y="38" overflow="visible"><path class="response" d={tail} /></svg>
-        </svg>
+        <span class="arrows">
+            <svg aria-hidden="true">
+                <line class="request" x1={near} y1="4" x2={far} y2="14" />
+                <line class="response" x1={far} y1="28" x2={near} y2="38" />
+            </svg>
+        </span>
     }
 }

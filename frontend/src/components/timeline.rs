@@ -1,26 +1,14 @@
 //! What happened, downwards in time: arrows between the lanes.
 
-use std::ops::RangeInclusive;
-
-use optimist_core::sim::{NodeId, Outcome};
-use web_sys::Element;
 use yew::{
-    Callback, Event, FocusEvent, Html, KeyboardEvent, NodeRef, PointerEvent, Properties, classes,
-    component, html, use_node_ref, use_state,
+    FocusEvent, Html, KeyboardEvent, PointerEvent, Properties, classes, component, html,
+    use_node_ref, use_state,
 };
 
+use super::in_sight::{Drawn, use_in_sight};
 use super::peek::{Pointed, peek};
 use super::step_row::{StepRow, row};
-use super::watch::arrows::Events;
-use crate::browser;
 use crate::state::{Msg, Sends, Store};
-
-/// A long history is drawn in pieces of so many rows, and only those in sight, and where we are.
-const PIECE: usize = 10;
-/// A history of up to so many pieces is drawn as a whole.
-const SHORT: usize = 6;
-/// How far beyond its edges the timeline draws, in CSS pixels.
-const BEYOND: f64 = 400.0;
 
 #[derive(PartialEq, Properties)]
 pub(crate) struct TimelineProps {
@@ -31,17 +19,7 @@ pub(crate) struct TimelineProps {
 pub(crate) fn Timeline(props: &TimelineProps) -> Html {
     let store = &props.store;
     let around = use_node_ref();
-    let in_sight = use_state(|| 0..=0);
-    let onscroll = {
-        let (around, in_sight) = (around.clone(), in_sight.clone());
-        Callback::from(move |_: Event| {
-            if let Some(pieces) = pieces_in_sight(&around)
-                && pieces != *in_sight
-            {
-                in_sight.set(pieces);
-            }
-        })
-    };
+    let (sight, onscroll) = use_in_sight(&around, store);
     let pointed = use_state(|| None);
     let point = {
         let pointed = pointed.clone();
@@ -78,8 +56,8 @@ pub(crate) fn Timeline(props: &TimelineProps) -> Html {
         }
     };
     let tree = &store.tree;
-    let dispatcher = store.dispatcher();
     let line = tree.line();
+    let dispatcher = store.dispatcher();
     let here = tree.position();
     let start = here == 0;
     let first = tree
@@ -88,23 +66,18 @@ pub(crate) fn Timeline(props: &TimelineProps) -> Html {
         .next()
         .map_or(0, |version| version.revision);
     let session = store.session;
-    let current = (here.saturating_sub(1) / PIECE).saturating_sub(1)..=(here / PIECE + 1);
-    let short = line.len() <= PIECE * SHORT;
-    let rows = line.windows(2).enumerate();
-    let rows: Vec<_> = rows.map(|(i, pair)| (i + 1, pair[0], pair[1])).collect();
-    let piece = |(i, rows): (usize, &[(usize, NodeId, NodeId)])| {
-        if !short && !current.contains(&i) && !in_sight.contains(&i) {
-            return left_out(store, i, rows);
-        }
-        let rows = rows.iter().enumerate();
-        rows.filter_map(|(n, &(position, parent, node))| {
-            let piece = (n == 0 && !short).then_some(i);
-            let row = row(store, (position, here, node), (parent, piece), &dispatcher)?;
+    let drawn = Drawn::of(tree, &sight);
+    let rows = drawn.into_iter().filter_map(|drawn| match drawn {
+        Drawn::Row(position) => {
+            let (parent, node) = (line[position - 1], line[position]);
+            let row = row(store, (position, here), (parent, node), &dispatcher)?;
             let key = format!("{session}-{node}");
             Some(html! { <StepRow {key} ..row /> })
-        })
-        .collect()
-    };
+        }
+        Drawn::Gap(before, room) => Some(html! {
+            <li key={format!("gap-{before}")} class="gap" style={room.to_style()} aria-hidden="true" />
+        }),
+    });
     html! {
         <section
             class="timeline"
@@ -134,7 +107,7 @@ pub(crate) fn Timeline(props: &TimelineProps) -> Html {
                         { format!("rv {first}") }
                     </button>
                 </li>
-                { for rows.chunks(PIECE).enumerate().flat_map(piece) }
+                { for rows }
             </ol>
             if let Some(pointed) = &*pointed {
                 { peek(store, pointed) }
@@ -145,34 +118,4 @@ pub(crate) fn Timeline(props: &TimelineProps) -> Html {
             </div>
         </section>
     }
-}
-
-/// A piece that is out of sight: as high as its rows would be.
-#[inline(never)] // not on the first screen
-fn left_out(store: &Store, piece: usize, rows: &[(usize, NodeId, NodeId)]) -> Vec<Html> {
-    let (mut done, mut events) = (0, 0);
-    let steps = rows.iter().filter_map(|row| store.tree.step(row.2));
-    for step in steps {
-        done += usize::from(step.outcome() == Outcome::Done);
-        events += Events::of(&step.arrived).lines();
-    }
-    let asked = rows.len() - done;
-    let style = format!("--asked:{asked};--done:{done};--events:{events}");
-    vec![html! {
-        <li key={format!("piece-{piece}")} class="left-out" data-piece={piece.to_string()} {style} aria-hidden="true" />
-    }]
-}
-
-/// Which pieces are in sight or nearly so; `None` where all are drawn.
-#[inline(never)] // not on the first screen
-fn pieces_in_sight(around: &NodeRef) -> Option<RangeInclusive<usize>> {
-    let timeline = around.cast::<Element>()?;
-    let edges = timeline.get_bounding_client_rect();
-    let pieces: Vec<Element> = browser::all_within(&timeline, "[data-piece]").collect();
-    // Each goes from its beginning to the next one's.
-    let beginning_above =
-        |edge: f64| pieces.partition_point(|piece| piece.get_bounding_client_rect().top() < edge);
-    let first = beginning_above(edges.top() - BEYOND).saturating_sub(1);
-    let last = beginning_above(edges.bottom() + BEYOND).saturating_sub(1);
-    (!pieces.is_empty()).then_some(first..=last)
 }

@@ -1,8 +1,8 @@
 //! Stepping back and forth, and where in the history we are.
 
-use optimist_core::sim::{ActorId, Exchange, NodeId, Outcome};
+use optimist_core::sim::{ActorId, Exchange, NodeId, Outcome, Step};
 use web_sys::HtmlInputElement;
-use yew::{Html, InputEvent, TargetCast, classes, html};
+use yew::{Html, InputEvent, Properties, TargetCast, classes, component, html};
 
 use super::fold::counted;
 use super::icon::{Icon, icon};
@@ -51,7 +51,7 @@ pub(crate) fn transport(store: &Store) -> Html {
             { button(Msg::Last, "Last", "last", Icon::Last, here == last) }
             { button(Msg::Play, play, "play", sign, last == 0) }
             <span class="position">{ format!("step {here} / {last}") }</span>
-            { scrubber(store, &line, here) }
+            { scrubber(store, line, here) }
             if histories > 1 {
                 <button
                     type="button"
@@ -99,6 +99,7 @@ fn scrubber(store: &Store, line: &[NodeId], here: usize) -> Html {
             </span>
         }
     };
+    let steps = line.iter().filter_map(|&node| store.tree.step(node));
     let step = store.tree.step(store.tree.current());
     let text = step.map_or("start".to_owned(), |step| words::sentence(store, step));
     let oninput = store.on(|event: InputEvent| {
@@ -111,7 +112,7 @@ fn scrubber(store: &Store, line: &[NodeId], here: usize) -> Html {
             <span class="rail" />
             <span class="rail done" style={format!("--at:{:.4}", share(here))} />
             if last > CROWDED {
-                { ticks(store, line) }
+                <Ticks ticks={steps.map(Tick::of).collect::<Vec<_>>()} />
                 <span class="mark current" style={format!("--at:{:.4}", share(here))} />
             } else {
                 { for line.iter().enumerate().map(mark) }
@@ -130,37 +131,61 @@ fn scrubber(store: &Store, line: &[NodeId], here: usize) -> Html {
     }
 }
 
-/// All steps as five paths: what lost an update, A's, B's, the refused, and those of neither.
-#[inline(never)] // not on the first screen
-fn ticks(store: &Store, line: &[NodeId]) -> Html {
-    let mut paths = [
-        ("lossy", String::new()),
-        ("a", String::new()),
-        ("b", String::new()),
-        ("refused", String::new()),
-        ("server", String::new()),
-    ];
-    for (position, &node) in line.iter().enumerate() {
-        let Some(step) = store.tree.step(node) else {
-            continue;
-        };
-        let (path, reach) = match (step.outcome(), step.actor()) {
-            _ if !step.losses.is_empty() => (0, "-4V14"),
-            (Outcome::Refused, _) => (3, "-4V14"),
-            (_, Some(ActorId::A)) => (1, " 0V5"),
-            (_, Some(ActorId::B)) => (2, " 5V10"),
-            (_, Some(ActorId::C) | None) => (4, " 3V7"),
-        };
-        paths[path].1.push_str(&format!("M{position}{reach}"));
+/// What a tick says of its step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Tick {
+    /// It lost an update.
+    Lossy,
+    A,
+    B,
+    Refused,
+    /// Neither editor did it.
+    Server,
+}
+
+impl Tick {
+    fn of(step: &Step) -> Self {
+        match (step.outcome(), step.actor()) {
+            _ if !step.losses.is_empty() => Self::Lossy,
+            (Outcome::Refused, _) => Self::Refused,
+            (_, Some(ActorId::A)) => Self::A,
+            (_, Some(ActorId::B)) => Self::B,
+            (_, Some(ActorId::C) | None) => Self::Server,
+        }
     }
+}
+
+#[derive(PartialEq, Properties)]
+struct TicksProps {
+    /// One for each step.
+    ticks: Vec<Tick>,
+}
+
+/// All steps as a path for each sort of tick.
+#[component]
+fn Ticks(props: &TicksProps) -> Html {
+    let path = |(tick, class, reach): (Tick, &'static str, &str)| {
+        let steps = (1..).zip(&props.ticks).filter(|(_, at)| **at == tick);
+        let d: String = steps
+            .map(|(position, _)| format!("M{position}{reach}"))
+            .collect();
+        html! { <path {class} {d} /> }
+    };
+    let sorts = [
+        (Tick::Lossy, "lossy", "-4V14"),
+        (Tick::A, "a", " 0V5"),
+        (Tick::B, "b", " 5V10"),
+        (Tick::Refused, "refused", "-4V14"),
+        (Tick::Server, "server", " 3V7"),
+    ];
     html! {
         <svg
             class="ticks"
-            viewBox={format!("0 0 {} 10", line.len() - 1)}
+            viewBox={format!("0 0 {} 10", props.ticks.len())}
             preserveAspectRatio="none"
             aria-hidden="true"
         >
-            { for paths.into_iter().map(|(class, d)| html! { <path {class} {d} /> }) }
+            { for sorts.map(path) }
         </svg>
     }
 }

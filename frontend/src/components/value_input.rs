@@ -7,11 +7,14 @@ use yew::{
 };
 
 use crate::browser;
-use crate::state::{Editing, Msg, Sends, Store};
+use crate::state::{Dispatcher, Editing, Msg, Sends};
+
+/// The id of the field.
+pub(crate) const FIELD: &str = "typing-field";
 
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct ValueInputProps {
-    pub(crate) store: Store,
+    pub(crate) dispatcher: Dispatcher,
     pub(crate) editing: Editing,
     /// What the value is called.
     pub(crate) label: AttrValue,
@@ -43,33 +46,33 @@ pub(crate) fn ValueInput(props: &ValueInputProps) -> Html {
         }
     });
     let onkeydown = {
-        let (store, back_to) = (props.store.clone(), props.back_to.to_string());
+        let (dispatcher, back_to) = (props.dispatcher.clone(), props.back_to.to_string());
         let editor = props.editing.editor;
         move |event: KeyboardEvent| {
-            let msg = match event.key().as_str() {
-                "Enter" => Msg::CommitEdit(typed(&event)),
-                "Escape" => Msg::CancelEdit,
-                _ => return,
-            };
-            event.prevent_default();
-            store.dispatch(msg);
-            if store.editing.is_none() {
-                if event.ctrl_key() {
-                    store.dispatch(Msg::Send(editor));
+            match event.key().as_str() {
+                "Enter" => {
+                    dispatcher.dispatch(Msg::CommitEdit(typed(&event)));
+                    if event.ctrl_key() {
+                        // What is no value is not sent.
+                        dispatcher.dispatch(Msg::Send(editor));
+                    }
                 }
-                browser::focus_soon(back_to.clone());
+                "Escape" => dispatcher.dispatch(Msg::CancelEdit),
+                _ => return,
             }
+            event.prevent_default();
+            browser::focus_after(FIELD, back_to.clone());
         }
     };
     let onblur = props
-        .store
+        .dispatcher
         .on(|event: FocusEvent| Msg::CommitEdit(typed(&event)));
     let error = props.editing.error.clone();
     html! {
         <>
             <input
                 ref={input}
-                id="typing-field"
+                id={FIELD}
                 class="typing"
                 aria-label={props.label.clone()}
                 aria-invalid={error.is_some().to_string()}

@@ -1,41 +1,56 @@
 //! An object as YAML lines, with folds, marks and values that can be edited in place.
 
+use std::sync::Arc;
+
 use optimist_core::render::{Change, Line, Token, lines};
 use optimist_core::sim::ActorId;
 use serde_json::Value;
-use yew::{Callback, Classes, Html, KeyboardEvent, classes, html};
+use yew::{
+    Callback, Classes, Html, KeyboardEvent, MouseEvent, Properties, classes, component, html,
+};
 
 use super::fold::{QUIET, folded_at_first, holds, is_quiet, size, visible_lines};
 use super::value_input::ValueInput;
 use crate::browser;
-use crate::state::{Msg, Sends, Store, Typing, View};
+use crate::state::{Dispatcher, Editing, Folds, Msg, Sends, Typing, View};
 
 /// Longer values are cut; the whole of it is in the field that edits it.
 const LONGEST: usize = 160;
 
-/// What is drawn, and how.
-pub(crate) struct YamlView<'a> {
-    pub(crate) store: &'a Store,
+/// Everything that a view shows, so that one that looks the same is not drawn again.
+#[derive(Clone, PartialEq, Properties)]
+pub(crate) struct YamlViewProps {
+    pub(crate) dispatcher: Dispatcher,
     pub(crate) view: View,
     /// Begins the ids of its lines.
     pub(crate) id: &'static str,
     pub(crate) label: String,
-    pub(crate) object: &'a Value,
+    pub(crate) object: Arc<Value>,
     /// Places that are marked, and what was there.
     pub(crate) marks: Vec<Change>,
     /// The colour of the marks.
     pub(crate) tone: &'static str,
-    /// Whose edits go where; `None` if nothing can be edited.
-    pub(crate) editor: Option<ActorId>,
+    pub(crate) toggled: Folds,
+    /// Whose edits go where, and what they are called; `None` if nothing can be edited.
+    pub(crate) editor: Option<(ActorId, Arc<str>)>,
+    /// What is being typed in it.
+    pub(crate) editing: Option<Editing>,
 }
 
-impl YamlView<'_> {
+impl YamlViewProps {
     fn is_open(&self, pointer: &str, folded_at_first: bool) -> bool {
-        self.store.is_toggled(self.view, pointer) == folded_at_first
+        self.toggled.contains(self.view, pointer) == folded_at_first
     }
 
-    fn toggle(&self, pointer: &str) -> yew::Callback<yew::MouseEvent> {
-        self.store.sends(Msg::Toggle(self.view, pointer.to_owned()))
+    fn toggle(&self, pointer: &str) -> Callback<MouseEvent> {
+        let toggle = Msg::Toggle(self.view, pointer.to_owned());
+        self.dispatcher.sends(toggle)
+    }
+
+    /// What is being typed at a place.
+    fn typed(&self, typing: Typing, pointer: &str) -> Option<&Editing> {
+        let editing = self.editing.as_ref();
+        editing.filter(|editing| editing.typing == typing && editing.pointer == pointer)
     }
 
     fn mark(&self, line: &Line) -> Option<&Change> {
@@ -46,9 +61,10 @@ impl YamlView<'_> {
     }
 }
 
-/// Draws an object.
-pub(crate) fn yaml_view(props: &YamlView<'_>) -> Html {
-    let all = lines(props.object);
+/// An object as YAML.
+#[component]
+pub(crate) fn YamlView(props: &YamlViewProps) -> Html {
+    let all = lines(&props.object);
     let visible = visible_lines(&all);
     let quiet = all.iter().filter(|line| is_quiet(&line.pointer)).count();
     let quiet_open = props.is_open(QUIET, true);
@@ -86,7 +102,7 @@ pub(crate) fn yaml_view(props: &YamlView<'_>) -> Html {
             rows.push(quiet_row(props, quiet, quiet_open));
         }
     }
-    if let Some(editor) = props.editor {
+    if let Some((editor, _)) = props.editor {
         rows.push(match addition(props, "", 0) {
             Some(typing) => typing,
             None => html! {
@@ -117,8 +133,8 @@ pub(crate) fn yaml_view(props: &YamlView<'_>) -> Html {
 }
 
 /// How far a line is indented, and the room that its tools need beside it.
-fn indented(props: &YamlView<'_>, line: &Line) -> String {
-    let room = match (props.editor, item_begun(line)) {
+fn indented(props: &YamlViewProps, line: &Line) -> String {
+    let room = match (&props.editor, item_begun(line)) {
         (None, _) => 0,
         // Its only tool stands before it.
         (Some(_), None) if !grows(line) => 2,
@@ -139,7 +155,7 @@ fn item_begun(line: &Line) -> Option<&String> {
 }
 
 fn fold_row(
-    props: &YamlView<'_>,
+    props: &YamlViewProps,
     classes: Classes,
     line: &Line,
     label: &str,
@@ -156,7 +172,7 @@ fn fold_row(
                 class="fold"
                 aria-expanded={open.to_string()}
                 onclick={props.toggle(&line.pointer)}
-                onkeydown={props.editor.map(|editor| line_keys(props, editor, line))}
+                onkeydown={props.editor.as_ref().map(|(editor, _)| line_keys(props, *editor, line))}
             >
                 <span class="key">{ label.to_owned() }</span>{ ":" }
                 if !open {
@@ -168,7 +184,7 @@ fn fold_row(
     }
 }
 
-fn quiet_row(props: &YamlView<'_>, count: usize, open: bool) -> Html {
+fn quiet_row(props: &YamlViewProps, count: usize, open: bool) -> Html {
     let text = if open {
         "show less".to_owned()
     } else {
@@ -188,7 +204,7 @@ fn quiet_row(props: &YamlView<'_>, count: usize, open: bool) -> Html {
     }
 }
 
-fn value_row(props: &YamlView<'_>, line: &Line) -> Html {
+fn value_row(props: &YamlViewProps, line: &Line) -> Html {
     let mark = props.mark(line);
     let meant = mark.is_some_and(|change| !change.is_bookkeeping());
     let was = mark
@@ -222,44 +238,39 @@ fn value_row(props: &YamlView<'_>, line: &Line) -> Html {
     }
 }
 
-fn value(props: &YamlView<'_>, line: &Line, token: &Token) -> Html {
+fn value(props: &YamlViewProps, line: &Line, token: &Token) -> Html {
     // What Send does with the version is chosen beside Send, not typed.
     let fixed = !token.scalar || line.pointer == "/metadata/resourceVersion";
-    let Some(editor) = props.editor.filter(|_| !fixed) else {
+    let Some((editor, name)) = props.editor.as_ref().filter(|_| !fixed) else {
         return html! { <span class="value">{ cut(&token.text) }</span> };
     };
     let place = dotted(&line.pointer);
     let id = format!("{}{}", props.id, line.pointer);
-    let editing = props.store.editing.as_ref();
-    if let Some(editing) = editing.filter(|editing| {
-        editing.editor == editor
-            && editing.typing == Typing::Value
-            && editing.pointer == line.pointer
-    }) {
+    if let Some(editing) = props.typed(Typing::Value, &line.pointer) {
         return html! {
             <ValueInput
-                store={props.store.clone()}
+                dispatcher={props.dispatcher.clone()}
                 editing={editing.clone()}
-                label={format!("{}: {place}", props.store.name(editor))}
+                label={format!("{name}: {place}")}
                 back_to={id}
             />
         };
     }
     let start = Msg::StartEdit(
-        editor,
+        *editor,
         Typing::Value,
         line.pointer.clone(),
         token.plain.clone(),
     );
-    let onkeydown = line_keys(props, editor, line);
+    let onkeydown = line_keys(props, *editor, line);
     html! {
         <button
             type="button"
             class="value"
             {id}
             {onkeydown}
-            aria-label={format!("{place}: {}, edit as {}", cut(&token.plain), props.store.name(editor))}
-            onclick={props.store.sends(start)}
+            aria-label={format!("{place}: {}, edit as {name}", cut(&token.plain))}
+            onclick={props.dispatcher.sends(start)}
         >
             { cut(&token.text) }
         </button>
@@ -269,16 +280,11 @@ fn value(props: &YamlView<'_>, line: &Line, token: &Token) -> Html {
 /// What can be done with a line of an editor: add to it, take it out. For the pointer and for those
 /// who hear the page; the keyboard has `+` and Delete on the line itself.
 #[inline(never)] // not on the first screen
-fn tools(props: &YamlView<'_>, line: &Line) -> Html {
-    let Some(editor) = props.editor else {
+fn tools(props: &YamlViewProps, line: &Line) -> Html {
+    let Some((editor, _)) = props.editor else {
         return Html::default();
     };
-    let typed_in = props.store.editing.as_ref().is_some_and(|editing| {
-        editing.editor == editor
-            && editing.typing == Typing::Value
-            && editing.pointer == line.pointer
-    });
-    if typed_in {
+    if props.typed(Typing::Value, &line.pointer).is_some() {
         return Html::default();
     }
     let item = item_begun(line);
@@ -295,7 +301,7 @@ fn tools(props: &YamlView<'_>, line: &Line) -> Html {
                 tabindex="-1"
                 aria-label={format!("Remove {place}")}
                 title={format!("Remove {place}")}
-                onclick={props.store.sends(Msg::Remove(editor, pointer.to_owned()))}
+                onclick={props.dispatcher.sends(Msg::Remove(editor, pointer.to_owned()))}
             >
                 { word }
             </button>
@@ -328,10 +334,10 @@ fn tools(props: &YamlView<'_>, line: &Line) -> Html {
 }
 
 /// Delete takes the line out, `+` adds to what it holds or stands in.
-fn line_keys(props: &YamlView<'_>, editor: ActorId, line: &Line) -> Callback<KeyboardEvent> {
+fn line_keys(props: &YamlViewProps, editor: ActorId, line: &Line) -> Callback<KeyboardEvent> {
     let grows = grows(line);
     let pointer = line.pointer.clone();
-    let store = props.store.clone();
+    let dispatcher = props.dispatcher.clone();
     let region = format!("{}-yaml", props.id);
     Callback::from(move |event: KeyboardEvent| {
         let around = pointer.rsplit_once('/').map_or("", |(around, _)| around);
@@ -345,7 +351,7 @@ fn line_keys(props: &YamlView<'_>, editor: ActorId, line: &Line) -> Callback<Key
         };
         event.prevent_default();
         let removes = matches!(msg, Msg::Remove(..));
-        store.dispatch(msg);
+        dispatcher.dispatch(msg);
         if removes {
             // What had the keyboard is gone.
             browser::focus_soon(region.clone());
@@ -353,7 +359,7 @@ fn line_keys(props: &YamlView<'_>, editor: ActorId, line: &Line) -> Callback<Key
     })
 }
 
-fn add(props: &YamlView<'_>, editor: ActorId, pointer: &str, word: &'static str) -> Html {
+fn add(props: &YamlViewProps, editor: ActorId, pointer: &str, word: &'static str) -> Html {
     let place = if pointer.is_empty() {
         "the object".to_owned()
     } else {
@@ -368,7 +374,7 @@ fn add(props: &YamlView<'_>, editor: ActorId, pointer: &str, word: &'static str)
             tabindex={if pointer.is_empty() { "0" } else { "-1" }}
             aria-label={if pointer.is_empty() { word.to_owned() } else { format!("Add to {place}") }}
             title={format!("Add to {place}")}
-            onclick={props.store.sends(start)}
+            onclick={props.dispatcher.sends(start)}
         >
             { word }
         </button>
@@ -377,11 +383,9 @@ fn add(props: &YamlView<'_>, editor: ActorId, pointer: &str, word: &'static str)
 
 /// The field in which an addition is typed, if one is typed there.
 #[inline(never)] // not on the first screen
-fn addition(props: &YamlView<'_>, pointer: &str, indent: usize) -> Option<Html> {
-    let editor = props.editor?;
-    let editing = props.store.editing.as_ref().filter(|editing| {
-        editing.editor == editor && editing.typing == Typing::Addition && editing.pointer == pointer
-    })?;
+fn addition(props: &YamlViewProps, pointer: &str, indent: usize) -> Option<Html> {
+    let (_, name) = props.editor.as_ref()?;
+    let editing = props.typed(Typing::Addition, pointer)?;
     let list = props.object.pointer(pointer).is_some_and(Value::is_array);
     let place = if pointer.is_empty() {
         "the object".to_owned()
@@ -394,9 +398,9 @@ fn addition(props: &YamlView<'_>, pointer: &str, indent: usize) -> Option<Html> 
                 <span class="dashes">{ "- " }</span>
             }
             <ValueInput
-                store={props.store.clone()}
+                dispatcher={props.dispatcher.clone()}
                 editing={editing.clone()}
-                label={format!("{}: add to {place}", props.store.name(editor))}
+                label={format!("{name}: add to {place}")}
                 placeholder={if list { "an item, as YAML" } else { "key: value" }}
                 back_to={format!("{}{pointer}+", props.id)}
             />

@@ -20,6 +20,11 @@ pub(crate) struct Events {
     more: usize,
 }
 
+/// How many lines so many events take.
+pub(crate) fn lines(events: usize) -> usize {
+    events.min(DRAWN + 1)
+}
+
 impl Events {
     pub(crate) fn of(arrived: &[Arc<Received>]) -> Self {
         let drawn = arrived.iter().take(DRAWN).map(|received| {
@@ -34,7 +39,7 @@ impl Events {
 
     /// How many lines they take.
     pub(crate) fn lines(&self) -> usize {
-        self.drawn.len() + usize::from(self.more > 0)
+        lines(self.drawn.len() + self.more)
     }
 
     /// The arrows. What they say is in the sentence of the step.
