@@ -109,8 +109,7 @@ pub(crate) const EXPERIMENTS: [&str; 6] = [
      nothing is compared.",
     "There, send the edit as Merge: it carries only what changed.",
     "Or as Apply: now the server asks who owns the field.",
-    "Or tick send resourceVersion again and choose on conflict: read again, redo. The edit is redone on \
-     what the other one wrote.",
+    "Or tick it again, and choose on conflict: read again, redo.",
     "Open the server's Watch, drop it, change the object twice, and resume.",
 ];
 
