@@ -28,6 +28,7 @@ use self::request::Request;
 use self::share::Opening;
 use crate::browser;
 use crate::components::fold::{folded_at_first, visible_lines};
+use crate::components::value_input::FIELD;
 
 /// The state, and the way to change it.
 pub(crate) type Store = UseReducerHandle<State>;
@@ -583,7 +584,7 @@ impl State {
             .is_some_and(|editing| editing.editor == editor && editing.error.is_some());
         let wrong_text = self.raw.get(&editor).is_some_and(|raw| raw.error.is_some());
         if wrong_value {
-            browser::focus_soon("typing-field".to_owned());
+            browser::focus_soon(FIELD.to_owned());
         }
         if wrong_value || wrong_text {
             return;

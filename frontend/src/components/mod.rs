@@ -28,7 +28,7 @@ mod step_row;
 mod tabs;
 mod timeline;
 mod transport;
-mod value_input;
+pub(crate) mod value_input;
 pub(crate) mod watch;
 mod why;
 mod wire;
