@@ -3,9 +3,11 @@
 use std::ops::{AddAssign, Range};
 
 use gloo_events::EventListener;
-use optimist_core::sim::{Outcome, RunTree, Step};
+use optimist_core::sim::{NodeId, Outcome, RunTree, Step};
 use web_sys::Element;
-use yew::{Callback, Event, NodeRef, hook, use_effect_with, use_state, use_state_eq};
+use yew::{
+    Callback, Event, NodeRef, hook, use_effect_with, use_force_update, use_mut_ref, use_state_eq,
+};
 
 use super::watch::arrows;
 use crate::browser;
@@ -13,10 +15,8 @@ use crate::state::Store;
 
 /// A history of up to so many steps is drawn as a whole.
 const SHORT: usize = 60;
-/// Rows come into sight and go out of it by so many.
-const PIECE: usize = 5;
-/// How far beyond its edges the timeline draws, in CSS pixels.
-const BEYOND: i32 = 300;
+/// So many rows are drawn before those that are in sight, and after them.
+const BEYOND: usize = 4;
 /// As many rows are drawn beside the current one as long as nobody knows how many are in sight.
 const UNKNOWN: usize = 10;
 
@@ -60,77 +60,118 @@ impl AddAssign for Room {
 /// What stands in the timeline.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Drawn {
-    /// The row of the step at this position of the line, from 1.
-    Row(usize),
-    /// The place of rows that are not drawn, and the position of the first of them.
-    Gap(usize, Room),
+    /// The row of the step at this position of the line, from 1, and its key: after a jump the
+    /// rows that were drawn show what is in sight now, for that is less work than new ones.
+    Row(usize, isize),
+    /// The place of rows that are not drawn.
+    Gap(Room),
 }
 
 impl Drawn {
     /// What stands for the line of a tree.
     pub(crate) fn of(tree: &RunTree, sight: &Sight) -> Vec<Self> {
         let line = tree.line();
-        if line.len() <= SHORT + 1 {
-            return (1..line.len()).map(Drawn::Row).collect();
+        let row = |position: usize, shift| Drawn::Row(position, position as isize + shift);
+        if is_short(line) {
+            return (1..line.len()).map(|position| row(position, 0)).collect();
         }
-        let around = sight.around(tree.position());
         let mut drawn = Vec::new();
         for position in 1..line.len() {
-            if sight.rows.contains(&position) || around.contains(&position) {
-                drawn.push(Drawn::Row(position));
+            if sight.rows.contains(&position) || position == tree.position() {
+                drawn.push(row(position, sight.shift));
                 continue;
             }
             let step = line.get(position).and_then(|node| tree.step(*node));
             let room = step.map(Room::of).unwrap_or_default();
             match drawn.last_mut() {
-                Some(Drawn::Gap(_, gap)) => *gap += room,
-                _ => drawn.push(Drawn::Gap(position, room)),
+                Some(Drawn::Gap(gap)) => *gap += room,
+                _ => drawn.push(Drawn::Gap(room)),
             }
         }
         drawn
     }
 }
 
+/// Whether a line is drawn as a whole.
+fn is_short(line: &[NodeId]) -> bool {
+    line.len() <= SHORT + 1
+}
+
 /// Which rows of a timeline are in sight.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub(crate) struct Sight {
-    /// The positions of those that are, or nearly so.
+    /// Where we are.
+    here: usize,
+    /// The positions of those that are in sight, or nearly so.
     rows: Range<usize>,
     /// How many there is room for.
     room: usize,
+    /// From a position to the key of its row.
+    shift: isize,
+}
+
+impl Default for Sight {
+    fn default() -> Self {
+        Self {
+            here: 0,
+            rows: 0..0,
+            room: UNKNOWN,
+            shift: 0,
+        }
+    }
 }
 
 impl Sight {
-    /// The rows that come into sight when the timeline scrolls as far as the one at this position.
-    fn around(&self, here: usize) -> Range<usize> {
-        if self.rows.contains(&here) {
-            here..here
-        } else if here < self.rows.start {
-            here.saturating_sub(1)..here + self.room
-        } else {
-            (here + 1).saturating_sub(self.room)..here + 2
+    /// Goes where the history has gone: the timeline is about to scroll as far as that row.
+    fn go(&mut self, here: usize) {
+        if here == self.here {
+            return;
         }
+        self.here = here;
+        let seen = self.rows.clone();
+        if seen.contains(&here) {
+            return;
+        }
+        if here == seen.end {
+            self.rows.end = here + 2;
+            return;
+        }
+        self.rows = if here < seen.start {
+            here.saturating_sub(1)..here + self.room + 1
+        } else {
+            here.saturating_sub(self.room)..here + 2
+        };
+        if self.rows.start > seen.end || self.rows.end < seen.start {
+            self.shift += seen.start as isize - self.rows.start as isize;
+        }
+    }
+
+    /// Takes in which rows the timeline shows; whether others must be drawn for it.
+    fn look(&mut self, shown: Range<usize>, room: usize) -> bool {
+        self.room = room;
+        let drawn = &self.rows;
+        if drawn.start < shown.start.max(2) && drawn.end > shown.end {
+            return false;
+        }
+        self.rows = shown.start.saturating_sub(BEYOND)..shown.end + BEYOND;
+        true
     }
 }
 
 /// What is in sight, which on paper is all, and what tells of scrolling.
 #[hook]
 pub(crate) fn use_in_sight(timeline: &NodeRef, store: &Store) -> (Sight, Callback<Event>) {
-    let in_sight = use_state(|| Sight {
-        rows: 0..0,
-        room: UNKNOWN,
-    });
+    let in_sight = use_mut_ref(Sight::default);
     let height = use_state_eq(browser::height);
     let printed = use_state_eq(|| false);
+    let drawn = use_force_update();
     let look = {
         let (timeline, in_sight, tree) = (timeline.clone(), in_sight.clone(), store.tree.clone());
         move || {
             let timeline = timeline.cast::<Element>();
-            let sight = timeline.and_then(|timeline| look_at(&timeline, &tree));
-            if let Some(sight) = sight
-                && sight != *in_sight
-            {
-                in_sight.set(sight);
+            let shown = timeline.and_then(|timeline| shown(&timeline, &tree));
+            if shown.is_some_and(|(shown, room)| in_sight.borrow_mut().look(shown, room)) {
+                drawn.force_update();
             }
         }
     };
@@ -152,24 +193,25 @@ pub(crate) fn use_in_sight(timeline: &NodeRef, store: &Store) -> (Sight, Callbac
         });
         move || drop(listeners)
     });
-    let mut sight = (*in_sight).clone();
+    in_sight.borrow_mut().go(store.tree.position());
+    let mut sight = in_sight.borrow().clone();
     if *printed {
         sight.rows = 0..usize::MAX;
     }
     (sight, onscroll)
 }
 
-/// What is in sight; `None` where all is drawn.
+/// The rows that a timeline shows, and how many there is room for; `None` where all is drawn.
 #[inline(never)] // not on the first screen
-fn look_at(timeline: &Element, tree: &RunTree) -> Option<Sight> {
+fn shown(timeline: &Element, tree: &RunTree) -> Option<(Range<usize>, usize)> {
     let line = tree.line();
-    if line.len() <= SHORT + 1 {
+    if is_short(line) {
         return None;
     }
     let [row, row_done, row_event] =
         browser::lengths(timeline, ["--row", "--row-done", "--row-event"])?;
-    let upper = timeline.scroll_top() - BEYOND;
-    let lower = timeline.scroll_top() + timeline.client_height() + BEYOND;
+    let upper = timeline.scroll_top();
+    let lower = upper + timeline.client_height();
     let (mut bottom, mut first, mut last) = (0, line.len(), line.len());
     for (position, node) in line.iter().enumerate().skip(1) {
         let room = tree.step(*node).map(Room::of).unwrap_or_default();
@@ -183,13 +225,5 @@ fn look_at(timeline: &Element, tree: &RunTree) -> Option<Sight> {
         }
     }
     let room = timeline.client_height() / row.max(1) + 1;
-    Some(Sight {
-        rows: in_pieces(first..last),
-        room: usize::try_from(room).unwrap_or(UNKNOWN),
-    })
-}
-
-/// A range of rows and what its first and last piece have beyond it.
-fn in_pieces(rows: Range<usize>) -> Range<usize> {
-    rows.start / PIECE * PIECE..rows.end.div_ceil(PIECE) * PIECE
+    Some((first..last, usize::try_from(room).unwrap_or(UNKNOWN)))
 }

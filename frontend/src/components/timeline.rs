@@ -65,19 +65,22 @@ pub(crate) fn Timeline(props: &TimelineProps) -> Html {
         .versions()
         .next()
         .map_or(0, |version| version.revision);
-    let session = store.session;
     let drawn = Drawn::of(tree, &sight);
-    let rows = drawn.into_iter().filter_map(|drawn| match drawn {
-        Drawn::Row(position) => {
-            let (parent, node) = (line[position - 1], line[position]);
-            let row = row(store, (position, here), (parent, node), &dispatcher)?;
-            let key = format!("{session}-{node}");
-            Some(html! { <StepRow {key} ..row /> })
-        }
-        Drawn::Gap(before, room) => Some(html! {
-            <li key={format!("gap-{before}")} class="gap" style={room.to_style()} aria-hidden="true" />
-        }),
-    });
+    let rows = drawn
+        .into_iter()
+        .enumerate()
+        .filter_map(|(i, drawn)| match drawn {
+            Drawn::Row(position, key) => {
+                let (parent, node) = (line[position - 1], line[position]);
+                let row = row(store, (position, here), (parent, node), &dispatcher)?;
+                let key = key.to_string();
+                Some(html! { <StepRow {key} ..row /> })
+            }
+            Drawn::Gap(room) => {
+                let key = format!("gap-{i}");
+                Some(html! { <li {key} class="gap" style={room.to_style()} aria-hidden="true" /> })
+            }
+        });
     html! {
         <section
             class="timeline"
