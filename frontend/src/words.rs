@@ -4,7 +4,7 @@ use optimist_core::apply::{Path, PathElement};
 use optimist_core::client::Strategy;
 use optimist_core::server::Fact;
 use optimist_core::sim::verdict::{Edit, Loss};
-use optimist_core::sim::{Action, ActorId, Operation, Outcome, Step};
+use optimist_core::sim::{Action, ActorId, NodeId, Operation, Outcome, Step};
 use serde_json::Value;
 
 use crate::components::watch;
@@ -102,15 +102,26 @@ pub(crate) fn invitation(state: &State) -> [(String, bool); 3] {
     ]
 }
 
-/// What else there is to find out once both have written.
+/// Where the histories part that are worth comparing once both have written: before the second of
+/// them wrote for the first time, and who that is.
+pub(crate) fn parting(state: &State) -> Option<(NodeId, ActorId)> {
+    let tree = &state.tree;
+    let mut sent = tree.line().windows(2).filter_map(|pair| {
+        let step = tree.step(pair[1]).filter(|step| step.is_send())?;
+        Some((pair[0], step.actor()?))
+    });
+    let (_, first) = sent.next()?;
+    sent.find(|(_, editor)| *editor != first)
+}
+
+/// How else the second of them can write, and what comes of it.
 pub(crate) const EXPERIMENTS: [&str; 6] = [
-    "Step back to before the first Send, and let the other one write first.",
-    "Step back to before the second Send, untick send resourceVersion in that editor, and Send: \
-     nothing is compared.",
-    "There, send the edit as Merge: it carries only what changed.",
-    "Or as Apply: now the server asks who owns the field.",
-    "Or tick it again, and choose on conflict: read again, redo.",
-    "Open the server's Watch, drop it, change the object twice, and resume.",
+    "as Update, without resourceVersion (untick it): an update is lost, and nobody is told",
+    "as Update, with it: refused, 409 Conflict",
+    "with it, on conflict: read again, redo: refused once, then stored",
+    "as Merge: lost only if both changed the same field",
+    "as JSON, test the old values: refused only if those changed",
+    "as Apply: refused if someone else owns the field",
 ];
 
 /// What the step that led here did.
@@ -269,6 +280,7 @@ fn written(state: &State, step: &Step, me: ActorId) -> Words {
         )
     }];
     text.extend(step.losses.iter().map(|found| loss(state, step, found)));
+    text.extend(replaced(state, step));
     let stale = state.world().stale_by(them) > 0;
     if stale {
         text.push(format!(
@@ -329,6 +341,34 @@ fn refused(state: &State, step: &Step, me: ActorId) -> Words {
             ],
             next: Some(format!(
                 "Get as {0}: the edit is kept and redone on {stored}. Then send as {0} again.",
+                letter(me)
+            )),
+        };
+    }
+    let tested = step.facts().iter().find_map(|fact| match fact {
+        Fact::OperationFailed(failed) => Some((failed, failed.differed.as_ref()?)),
+        _ => None,
+    });
+    if let Some((failed, (wanted, found))) = tested {
+        let field = failed.path.rsplit('/').next().unwrap_or_default();
+        let mut text = format!(
+            "The patch says: only if {field} is {}. It is {} by now, so nothing was stored.",
+            brief(Some(wanted)),
+            brief(found.as_ref())
+        );
+        if field != "resourceVersion" {
+            text.push_str(" Had only other fields changed, it would have gone through.");
+        }
+        return Words {
+            title: "The patch tested first.".to_owned(),
+            text: vec![
+                text,
+                "This is a 422 and no 409: a client does not know it for a conflict, and what \
+                 retries on conflict gives up."
+                    .to_owned(),
+            ],
+            next: Some(format!(
+                "Get as {0}: the edit is kept and redone. Then send as {0} again.",
                 letter(me)
             )),
         };
@@ -400,7 +440,7 @@ pub(crate) fn last_write(state: &State) -> String {
         || "Stored as it was loaded.".to_owned(),
         |step| {
             format!(
-                "Last write: {}, {}, {} → {}",
+                "Last write: {}, {}, {}\u{a0}→\u{a0}{}",
                 actor(state, step),
                 strategy(step),
                 step.before,
@@ -433,6 +473,9 @@ pub(crate) fn pill(step: &Step) -> Option<(String, &'static str)> {
                 Fact::VersionDiffered { sent, stored } => Some(format!("{sent} ≠ {stored}")),
                 Fact::VersionRequired(stored) => Some(format!("? ≠ {stored}")),
                 Fact::OwnedByOther { .. } => Some("≠ owner".to_owned()),
+                Fact::OperationFailed(failed) if failed.differed.is_some() => {
+                    Some("test failed".to_owned())
+                }
                 _ => None,
             });
             Some((text.unwrap_or_else(|| "not stored".to_owned()), "refused"))
@@ -572,6 +615,20 @@ pub(crate) fn loss(state: &State, step: &Step, loss: &Loss<ActorId>) -> String {
     } else {
         format!("{culprit} undid {owner}'s {edit} without having read it, or meaning to.")
     }
+}
+
+/// What a write replaced that its writer had read: `Editor B had read Editor A's replicas = 5, and
+/// replaced it knowing that: no update is lost.`
+#[inline(never)] // not on the first screen
+pub(crate) fn replaced(state: &State, step: &Step) -> Option<String> {
+    let (owner, first) = step.replaced.first()?;
+    let me = step.actor()?;
+    Some(format!(
+        "{} had read {}'s {} and replaced it knowing that: no update is lost.",
+        state.name(me),
+        state.name(*owner),
+        edit(first)
+    ))
 }
 
 /// What was lost, in two or three words: `A's replicas = 5 lost`.

@@ -92,6 +92,83 @@ async fn after_reading_again_the_edit_is_redone_and_accepted() {
     assert!(page.text(B).contains("replicas: 2was 5"));
     page.press(B, "Send").await;
     assert!(page.text(SERVER).contains("rv 102"));
+    let told = "Editor B had read Editor A's replicas = 5 and replaced it knowing that: no update is lost.";
+    assert!(page.text("What happened").contains(told));
+    assert!(page.text("Why").contains(told));
+}
+
+#[wasm_bindgen_test]
+async fn what_a_json_patch_tested_in_vain_is_told_though_the_answer_does_not_say_it() {
+    let page = both_want_to_write().await;
+    page.press(A, "Send").await;
+    page.press(B, "JSON").await;
+    page.press(B, "test the old values").await;
+    page.press(B, "Send").await;
+    assert!(page.text("Response body").contains("\"code\": 422"));
+    assert!(
+        page.text("Why")
+            .contains("whether /spec/replicas is 3, and it is 5")
+    );
+    let told = page.text("What happened");
+    assert!(
+        told.contains("only if replicas is 3. It is 5 by now"),
+        "{told}"
+    );
+    assert!(told.contains("only other fields"), "{told}");
+    assert_eq!(page.find(".pill.refused").as_deref(), Some("test failed"));
+    let steps = page.text("Steps");
+    assert!(
+        steps.contains("1 refused") && !steps.contains("conflict"),
+        "{steps}"
+    );
+    // With the version it is that which is tested first.
+    page.press("Steps", "Back").await;
+    page.press(B, "send resourceVersion").await;
+    page.press(B, "Send").await;
+    let told = page.text("What happened");
+    assert!(
+        told.contains("only if resourceVersion is 100. It is 101 by now"),
+        "{told}"
+    );
+    assert!(!told.contains("only other fields"), "{told}");
+}
+
+#[wasm_bindgen_test]
+async fn from_the_end_one_goes_back_to_where_the_histories_part() {
+    let page = conflict().await;
+    assert!(page.text("Steps").contains("1 conflict"));
+    page.press("What happened", "Back to before B's Send").await;
+    assert_eq!(page.position(), "step 3 / 4");
+    assert!(page.text("Steps").contains("no conflict"));
+    page.press(B, "send resourceVersion").await;
+    page.press(B, "Send").await;
+    assert!(
+        page.text("What happened")
+            .contains("An update is lost: A's replicas = 5")
+    );
+    let steps = page.text("Steps");
+    assert!(
+        steps.contains("1 lost update") && !steps.contains("no conflict"),
+        "{steps}"
+    );
+    page.press("What happened", "Back to before B's Send").await;
+    assert_eq!(page.position(), "step 3 / 4");
+}
+
+#[wasm_bindgen_test]
+async fn a_click_on_the_name_of_a_value_edits_the_value_too() {
+    let page = Page::open().await;
+    page.press(A, "Get").await;
+    page.click("#card-a .editable:has(+ [id='a/spec/replicas'])")
+        .await;
+    assert_eq!(page.value(".typing"), "3");
+    page.key_in_field("Escape").await;
+    // What the server fills in is not typed, nor is anything in the server's card.
+    assert_eq!(
+        page.count("#card-a .editable + [id='a/metadata/resourceVersion']"),
+        0
+    );
+    assert_eq!(page.count("#card-server .editable"), 0);
 }
 
 #[wasm_bindgen_test]

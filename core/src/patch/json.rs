@@ -31,6 +31,19 @@ pub enum JsonPatchError {
     Panics,
 }
 
+/// The operation of a patch that failed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FailedOperation {
+    /// Its place in the patch, from 0.
+    pub position: usize,
+    /// What it was to do: `test`, `remove` and so on; empty if it does not say.
+    pub op: String,
+    /// Where, as it was written.
+    pub path: String,
+    /// Of a `test` that found another value: what it wanted and what was there, `None` if nothing.
+    pub differed: Option<(Value, Option<Value>)>,
+}
+
 impl JsonPatch {
     /// Reads a patch with the names that the library gives its types in errors.
     ///
@@ -124,11 +137,43 @@ impl JsonPatch {
     /// If one of them fails.
     pub fn apply(&self, document: Value) -> Result<Value, JsonPatchError> {
         let mut root = Tree::Stored(document);
-        let mut copied = 0;
-        for operation in &self.operations {
-            Operation(operation).apply(&mut root, &mut copied)?;
+        match self.run(&mut root) {
+            Ok(()) => Ok(root.into()),
+            Err((_, error)) => Err(error),
         }
-        Ok(root.into())
+    }
+
+    /// The operation at which [`apply`](Self::apply) ends; `None` if it does not fail.
+    pub fn failed_operation(&self, document: Value) -> Option<FailedOperation> {
+        let mut root = Tree::Stored(document);
+        let (position, _) = self.run(&mut root).err()?;
+        let operation = Operation(self.operations.get(position)?);
+        let op = operation.text("op").unwrap_or_default();
+        let path = operation.text("path").unwrap_or_default();
+        let found = match path.as_str() {
+            "" => Ok(Some(root)),
+            path => find(&mut root, path).and_then(|place| Ok(place.get()?.cloned())),
+        };
+        let differed = found.ok().filter(|_| op == "test").map(|found| {
+            let wanted = operation.value().map_or(Value::Null, Value::from);
+            (wanted, found.map(Value::from))
+        });
+        Some(FailedOperation {
+            position,
+            op,
+            path,
+            differed,
+        })
+    }
+
+    /// Does one operation after the other; the position of the one that fails.
+    fn run(&self, root: &mut Tree) -> Result<(), (usize, JsonPatchError)> {
+        let mut copied = 0;
+        for (position, operation) in self.operations.iter().enumerate() {
+            let done = Operation(operation).apply(root, &mut copied);
+            done.map_err(|error| (position, error))?;
+        }
+        Ok(())
     }
 }
 
@@ -329,6 +374,43 @@ mod tests {
         ));
         assert!(!test(json!({"x": 1}), r#"{"x": 1, "y": null}"#));
         assert!(!test(json!({"x": 1}), r#"[]"#));
+    }
+
+    #[test]
+    fn of_a_patch_that_fails_it_is_told_which_operation_and_what_it_found() {
+        let failed = |patch: &str| {
+            let patch = JsonPatch::decode(patch.as_bytes()).unwrap();
+            patch.failed_operation(json!({"a": 1, "l": [2]}))
+        };
+        let test = |path: &str, wanted: Value, found: Option<Value>| FailedOperation {
+            position: 1,
+            op: "test".to_owned(),
+            path: path.to_owned(),
+            differed: Some((wanted, found)),
+        };
+        // The operations before it are done: it is their result that it looks at.
+        let add = r#"{"op": "add", "path": "/a", "value": 3}"#;
+        assert_eq!(
+            failed(&format!(
+                r#"[{add}, {{"op": "test", "path": "/a", "value": 1}}]"#
+            )),
+            Some(test("/a", json!(1), Some(json!(3))))
+        );
+        assert_eq!(
+            failed(&format!(
+                r#"[{add}, {{"op": "test", "path": "/b", "value": 1}}]"#
+            )),
+            Some(test("/b", json!(1), None))
+        );
+        let removed = failed(r#"[{"op": "remove", "path": "/b"}]"#).unwrap();
+        assert_eq!(
+            (removed.position, removed.op.as_str(), removed.differed),
+            (0, "remove", None)
+        );
+        let nowhere = failed(r#"[{"op": "test", "path": "/l/7", "value": 2}]"#).unwrap();
+        assert_eq!((nowhere.path.as_str(), nowhere.differed), ("/l/7", None));
+        assert_eq!(failed(&format!("[{add}]")), None);
+        assert_eq!(failed("[null]").unwrap().op, "");
     }
 
     #[test]

@@ -5,7 +5,7 @@ mod merge;
 mod strategic;
 mod unstructured;
 
-pub use json::{JsonPatch, JsonPatchError, json_diff};
+pub use json::{FailedOperation, JsonPatch, JsonPatchError, json_diff};
 pub use merge::{merge, merge_diff};
 pub use strategic::{StrategicError, strategic_diff, strategic_merge};
 pub use unstructured::{Converted, from_unstructured, named_type};

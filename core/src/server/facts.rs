@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+use serde_json::Value;
+
+use crate::patch::FailedOperation;
 use crate::storage::Revision;
 
 /// One thing that the server found on the way to its answer.
@@ -38,6 +41,8 @@ pub enum Fact {
         /// Who owns it, as messages name them.
         manager: String,
     },
+    /// An operation of the JSON patch failed: refused.
+    OperationFailed(FailedOperation),
     /// The object was made.
     Created(Revision),
     /// The object was written.
@@ -66,6 +71,7 @@ impl Fact {
                 | Fact::VersionRequired(_)
                 | Fact::UidDiffered { .. }
                 | Fact::OwnedByOther { .. }
+                | Fact::OperationFailed(_)
         )
     }
 }
@@ -109,6 +115,7 @@ impl fmt::Display for Fact {
             Fact::OwnedByOther { field, manager } => {
                 write!(f, "The apply would change {field}, which {manager} owns.")
             }
+            Fact::OperationFailed(failed) => operation_failed(f, failed),
             Fact::Created(version) => write!(f, "The object is new, stored as version {version}."),
             Fact::Stored { before, after } => {
                 write!(
@@ -132,5 +139,47 @@ impl fmt::Display for Fact {
             }
             Fact::DryRun => write!(f, "It was a dry run: nothing was stored."),
         }
+    }
+}
+
+fn operation_failed(f: &mut fmt::Formatter<'_>, failed: &FailedOperation) -> fmt::Result {
+    let FailedOperation {
+        position,
+        op,
+        path,
+        differed,
+    } = failed;
+    let path = if path.is_empty() { "the object" } else { path };
+    match differed {
+        Some((wanted, Some(found))) => write!(
+            f,
+            "The patch tested whether {path} is {}, and it is {}.",
+            brief(wanted),
+            brief(found)
+        ),
+        Some((wanted, None)) => write!(
+            f,
+            "The patch tested whether {path} is {}, and there is none.",
+            brief(wanted)
+        ),
+        None => write!(
+            f,
+            "Operation {} of the patch, {op} {path}, cannot be done on what is stored.",
+            position + 1
+        ),
+    }?;
+    write!(
+        f,
+        " So none of its operations was done, and the answer does not say which failed."
+    )
+}
+
+/// A value as JSON, cut where it is long.
+fn brief(value: &Value) -> String {
+    const LONGEST: usize = 60;
+    let text = value.to_string();
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text,
     }
 }

@@ -159,7 +159,7 @@ impl ApiServer {
         }
         let (mut object, warnings) = match info.content_type.as_str() {
             JSON_PATCH => {
-                let (patched, complaints) = json_patched(info, live, bytes)?;
+                let (patched, complaints) = json_patched(info, live, bytes, trace)?;
                 decode(info, patched, complaints)?
             }
             STRATEGIC_MERGE_PATCH => strategically_merged(info, live, bytes)?,
@@ -289,6 +289,7 @@ fn json_patched(
     info: &RequestInfo,
     live: &Value,
     bytes: &[u8],
+    trace: &mut Trace,
 ) -> Result<(Value, Vec<String>), Refusal> {
     let (patch, complaints) = if complains(info) {
         JsonPatch::decode_strictly(bytes)
@@ -306,7 +307,11 @@ fn json_patched(
         )));
     }
     let patched = patch.apply(live.clone()).map_err(|error| match error {
-        JsonPatchError::DoesNotApply => Status::unprocessable(),
+        JsonPatchError::DoesNotApply => {
+            let failed = patch.failed_operation(live.clone());
+            trace.facts.extend(failed.map(Fact::OperationFailed));
+            Status::unprocessable()
+        }
         JsonPatchError::Panics => panicked(),
     })?;
     let complaints = complaints

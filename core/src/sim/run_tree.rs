@@ -343,7 +343,12 @@ mod tests {
         tree.act(Operation::Act(ActorId::B, Action::Get)).unwrap();
         send(&mut tree, ActorId::B, Write::default());
         assert_eq!(tree.world().stored().unwrap().1["spec"]["replicas"], 2);
-        assert_eq!(tree.step(tree.current()).unwrap().losses, []);
+        let step = tree.step(tree.current()).unwrap();
+        assert_eq!(step.losses, []);
+        let [(owner, edit)] = step.replaced.as_slice() else {
+            panic!("{:?}", step.replaced)
+        };
+        assert_eq!((*owner, &edit.value), (ActorId::A, &Some(5.into())));
     }
 
     #[test]
@@ -356,6 +361,26 @@ mod tests {
         let step = tree.step(tree.current()).unwrap();
         assert!(step.facts().contains(&Fact::VersionTakenOver(101)));
         assert_eq!(step.losses.len(), 1);
+    }
+
+    #[test]
+    fn a_patch_that_tests_what_it_read_is_refused_and_its_step_says_which_value_differed() {
+        let mut tree = both_want_to_write();
+        send(&mut tree, ActorId::A, Write::default());
+        let mut patch = Write::usual(Strategy::JsonPatch);
+        patch.send_resource_version = false;
+        patch.test_values = true;
+        assert_eq!(send(&mut tree, ActorId::B, patch), Outcome::Refused);
+        let step = tree.step(tree.current()).unwrap();
+        assert_eq!(step.status_line(), "422 Invalid");
+        let told: Vec<_> = step.facts().iter().map(ToString::to_string).collect();
+        assert_eq!(
+            told,
+            [
+                "The patch tested whether /spec/replicas is 3, and it is 5. So none of its operations \
+                 was done, and the answer does not say which failed."
+            ]
+        );
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use http::{Method, Request, Response};
 use serde_json::Value;
 
-use super::verdict::Loss;
+use super::verdict::{Edit, Loss};
 use super::{Action, ActorId, Operation, Received, WatchAction};
 use crate::client::Write;
 use crate::object::{Metadata, text};
@@ -71,6 +71,8 @@ pub struct Step {
     pub arrived: Vec<Arc<Received>>,
     /// The edits of others that it took away, by somebody who had not read them.
     pub losses: Vec<Loss<ActorId>>,
+    /// The edits of others that it replaced, by somebody who had read them, and whose they were.
+    pub replaced: Vec<(ActorId, Arc<Edit>)>,
 }
 
 impl Exchange {
@@ -168,6 +170,7 @@ impl Step {
             after,
             arrived: Vec::new(),
             losses: Vec::new(),
+            replaced: Vec::new(),
         }
     }
 

@@ -120,8 +120,9 @@ impl<Id: Copy + PartialEq> Ledger<Id> {
         }
     }
 
-    /// Somebody's write was accepted, and its writer was shown the result.
-    pub fn accepted(&mut self, who: Id, write: Accepted<'_>) {
+    /// Somebody's write was accepted, and its writer was shown the result. Returns the edits of
+    /// others that it replaced and that its writer had read, and whose they were: no losses.
+    pub fn accepted(&mut self, who: Id, write: Accepted<'_>) -> Vec<(Id, Arc<Edit>)> {
         let Accepted {
             step,
             edits,
@@ -130,11 +131,14 @@ impl<Id: Copy + PartialEq> Ledger<Id> {
         } = write;
         self.refused.retain(|refused| *refused != who);
         let losses = &mut self.losses;
+        let mut replaced = Vec::new();
         self.kept.retain(|known| {
             if known.edit.holds_in(after) {
                 return true;
             }
-            if known.owner != who && !known.readers.contains(&who) {
+            if known.owner != who && known.readers.contains(&who) {
+                replaced.push((known.owner, Arc::clone(&known.edit)));
+            } else if known.owner != who {
                 losses.push(Loss {
                     owner: known.owner,
                     edit: Arc::clone(&known.edit),
@@ -163,6 +167,7 @@ impl<Id: Copy + PartialEq> Ledger<Id> {
             }
         }
         self.read(who);
+        replaced
     }
 
     /// What was lost since this was last asked, in the order in which it was.

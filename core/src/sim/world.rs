@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::start::{LoadError, Start};
 use super::step::{Exchange, Outcome, Step};
-use super::verdict::{Accepted, Edit, Ledger, Loss};
+use super::verdict::{Accepted, Edit, Ledger};
 use super::watcher::{WatchAction, Watcher};
 use super::{Action, Actor, ActorId, Operation, Subject};
 use crate::client::{Subresource, WorkingCopy, Write};
@@ -275,7 +275,7 @@ impl World {
         }
         let operation = Operation::Act(id, action);
         let mut step = Step::new(operation, Some(exchange), edits, stored);
-        step.losses = self.note(id, &step, &meant, stored);
+        self.note(id, &mut step, &meant, stored);
         Some(step)
     }
 
@@ -303,32 +303,32 @@ impl World {
         })
     }
 
-    /// Notes a step in the ledger; which edits of others it took away unread.
+    /// Notes a step in the ledger, and in the step what it took away of the edits of others.
     fn note(
         &mut self,
         id: ActorId,
-        step: &Step,
+        step: &mut Step,
         meant: &[Arc<Edit>],
         (before, after): (Option<&Value>, Option<&Value>),
-    ) -> Vec<Loss<ActorId>> {
+    ) {
         let dry_run = step.facts().contains(&Fact::DryRun);
         let Some((_, _, ledger)) = self.subjects.get_mut(self.subject) else {
-            return Vec::new();
+            return;
         };
         match step.outcome() {
             Outcome::Read => ledger.read(id),
-            Outcome::Written | Outcome::Unchanged if !dry_run => ledger.accepted(
-                id,
-                Accepted {
+            Outcome::Written | Outcome::Unchanged if !dry_run => {
+                let write = Accepted {
                     step: 0,
                     edits: meant,
                     before,
                     after,
-                },
-            ),
+                };
+                step.replaced = ledger.accepted(id, write);
+                step.losses = ledger.take_losses();
+            }
             _ => {}
         }
-        ledger.take_losses()
     }
 }
 

@@ -13,7 +13,10 @@ pub(crate) fn caption(store: &Store) -> Html {
     html! {
         <section
             class={classes!("caption", (store.tree.current() != 0).then_some("started"))}
-            aria-label="What happened">
+            // It scrolls where a window is low.
+            tabindex="0"
+            aria-label="What happened"
+        >
             if let Some(loaded) = &store.loaded {
                 { notice(store, loaded) }
             }
@@ -37,12 +40,28 @@ pub(crate) fn caption(store: &Store) -> Html {
                     }) }
                 </ol>
             } else {
-                <div class="experiments">
-                    <h3>{ "Other endings" }</h3>
-                    <ul>{ for words::EXPERIMENTS.map(|text| html! { <li>{ text }</li> }) }</ul>
-                </div>
+                { experiments(store) }
             }
         </section>
+    }
+}
+
+#[inline(never)] // not on the first screen
+fn experiments(store: &Store) -> Html {
+    let Some((before, editor)) = words::parting(store) else {
+        return Html::default();
+    };
+    html! {
+        <div class="experiments">
+            <h3>{ "Other endings" }</h3>
+            <button type="button" class="button small" onclick={store.sends(Msg::Go(before))}>
+                { icon(Icon::Undo) }
+                { format!("Back to before {}'s Send", words::letter(editor)) }
+            </button>
+            <p>{ "Then send it in another way:" }</p>
+            <ul>{ for words::EXPERIMENTS.map(|text| html! { <li>{ text }</li> }) }</ul>
+            <p>{ "Or step back to the first Send, and let the other one write first." }</p>
+        </div>
     }
 }
 

@@ -16,13 +16,15 @@ pub(crate) fn transport(store: &Store) -> Html {
     let tree = &store.tree;
     let line = tree.line();
     let (here, last) = (tree.position(), line.len() - 1);
-    let conflicts = line[..=here]
-        .iter()
-        .filter_map(|&node| tree.step(node))
-        .filter(|step| step.exchange.as_ref().is_some_and(Exchange::is_conflict))
-        .count();
-    let past = line[..=here].iter().filter_map(|&node| tree.step(node));
-    let lost: usize = past.map(|step| step.losses.len()).sum();
+    let (mut conflicts, mut refused, mut lost) = (0, 0, 0);
+    for step in line[..=here].iter().filter_map(|&node| tree.step(node)) {
+        if step.exchange.as_ref().is_some_and(Exchange::is_conflict) {
+            conflicts += 1;
+        } else if step.outcome() == Outcome::Refused {
+            refused += 1;
+        }
+        lost += step.losses.len();
+    }
     let histories = tree.ends().len();
     let button = |msg: Msg, label: &'static str, class: &'static str, sign, off: bool| {
         html! {
@@ -64,13 +66,14 @@ pub(crate) fn transport(store: &Store) -> Html {
             if lost > 0 {
                 <span class="chip lost">{ counted(lost, "lost update") }</span>
             }
-            <span class={classes!("chip", "conflicts", if conflicts > 0 { "refused" } else { "plain" })}>
-                if conflicts > 0 {
-                    { counted(conflicts, "conflict") }
-                } else {
-                    { "no conflict" }
-                }
-            </span>
+            if refused > 0 {
+                <span class="chip refused">{ format!("{refused} refused") }</span>
+            }
+            if conflicts > 0 {
+                <span class="chip conflicts refused">{ counted(conflicts, "conflict") }</span>
+            } else if lost + refused == 0 {
+                <span class="chip plain">{ "no conflict" }</span>
+            }
         </footer>
     }
 }

@@ -45,6 +45,7 @@ pub(crate) fn why(store: &Store, step: &Step) -> Html {
         <section class={classes!("why", tone)} aria-label="Why">
             <h3>{ "Why" }</h3>
             { for step.losses.iter().map(|loss| html! { <p>{ words::loss(store, step, loss) }</p> }) }
+            { for words::replaced(store, step).map(|replaced| html! { <p>{ replaced }</p> }) }
             { for facts(step).iter().map(|fact| html! { <p>{ fact }</p> }) }
         </section>
     }

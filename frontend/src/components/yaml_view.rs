@@ -215,6 +215,10 @@ fn value_row(props: &YamlViewProps, line: &Line) -> Html {
             Some(value) => format!("was {value}"),
             None => "new".to_owned(),
         });
+    let start = line
+        .value
+        .as_ref()
+        .and_then(|token| start_edit(props, line, token));
     html! {
         <div
             class={classes!("line", mark.is_some().then_some("marked"), meant.then_some("meant"))}
@@ -225,10 +229,16 @@ fn value_row(props: &YamlViewProps, line: &Line) -> Html {
                 <span class="dashes">{ line.dashes.clone() }</span>
             }
             if let Some(key) = &line.key {
-                <span class="key">{ key.clone() }</span>{ ": " }
+                <span
+                    class={classes!("key", start.is_some().then_some("editable"))}
+                    onclick={start.clone().map(|start| props.dispatcher.sends(start))}
+                >
+                    { key.clone() }
+                </span>
+                { ": " }
             }
             if let Some(token) = &line.value {
-                { value(props, line, token) }
+                { value(props, line, token, start) }
             }
             if let Some(was) = was {
                 <span class="was">{ was }</span>
@@ -238,10 +248,17 @@ fn value_row(props: &YamlViewProps, line: &Line) -> Html {
     }
 }
 
-fn value(props: &YamlViewProps, line: &Line, token: &Token) -> Html {
+/// What begins to edit a value in place; `None` if it cannot be.
+fn start_edit(props: &YamlViewProps, line: &Line, token: &Token) -> Option<Msg> {
     // What Send does with the version is chosen beside Send, not typed.
     let fixed = !token.scalar || line.pointer == "/metadata/resourceVersion";
-    let Some((editor, name)) = props.editor.as_ref().filter(|_| !fixed) else {
+    let (editor, _) = props.editor.as_ref().filter(|_| !fixed)?;
+    let (pointer, plain) = (line.pointer.clone(), token.plain.clone());
+    Some(Msg::StartEdit(*editor, Typing::Value, pointer, plain))
+}
+
+fn value(props: &YamlViewProps, line: &Line, token: &Token, start: Option<Msg>) -> Html {
+    let Some(((editor, name), start)) = props.editor.as_ref().zip(start) else {
         return html! { <span class="value">{ cut(&token.text) }</span> };
     };
     let place = dotted(&line.pointer);
@@ -256,12 +273,6 @@ fn value(props: &YamlViewProps, line: &Line, token: &Token) -> Html {
             />
         };
     }
-    let start = Msg::StartEdit(
-        *editor,
-        Typing::Value,
-        line.pointer.clone(),
-        token.plain.clone(),
-    );
     let onkeydown = line_keys(props, *editor, line);
     html! {
         <button
