@@ -139,7 +139,9 @@ pub(crate) fn reveal(selector: &str, margin: f64) {
     let above = outer.top() + margin - inner.top();
     let below = inner.bottom() + margin - outer.bottom();
     let by = if above > 0.0 { -above } else { below.max(0.0) };
-    around.set_scroll_top(around.scroll_top() + by.round() as i32);
+    if by != 0.0 {
+        around.set_scroll_top(whole_lines(&around, f64::from(around.scroll_top()) + by));
+    }
     // Where the cards and what happened scroll together, what happened comes into sight.
     if element.matches(".step").unwrap_or(false)
         && let Ok(Some(stage)) = element.closest(".stage")
@@ -148,6 +150,21 @@ pub(crate) fn reveal(selector: &str, margin: f64) {
             element.get_bounding_client_rect().bottom() - stage.get_bounding_client_rect().bottom();
         stage.set_scroll_top(stage.scroll_top() + hidden.max(0.0).ceil() as i32);
     }
+}
+
+/// How far to scroll so that no line of a text is cut at its upper edge: so far, or a little more.
+fn whole_lines(around: &Element, so_far: f64) -> i32 {
+    let first = around.query_selector(":scope > .line").ok().flatten();
+    let Some(line) = first.map(|line| line.get_bounding_client_rect()) else {
+        return so_far.round() as i32;
+    };
+    let padding =
+        line.top() - around.get_bounding_client_rect().top() + f64::from(around.scroll_top());
+    let lines = ((so_far - padding) / line.height().max(1.0)).ceil();
+    if lines < 0.0 {
+        return 0;
+    }
+    (padding + lines * line.height()).round() as i32
 }
 
 /// Closes what unfolds over the page when something else is pressed, or Escape, or what in it does

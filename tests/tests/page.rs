@@ -65,6 +65,16 @@ fn conflict(browser: &Browser, open: impl Fn(&str)) {
     );
 }
 
+/// What the cards scrolled away ends between two lines.
+fn no_line_is_cut(browser: &Browser) {
+    const SCRIPT: &str = "
+        const top = part => part.getBoundingClientRect().top;
+        const scrolled = [...document.querySelectorAll('.yaml')].filter(card => card.scrollTop > 0);
+        return [scrolled.length, scrolled.filter(card => [...card.querySelectorAll('.line')]
+            .every(line => Math.abs(top(line) - top(card)) > 1)).length]";
+    assert_eq!(browser.run(SCRIPT, &[]), serde_json::json!([3, 0]));
+}
+
 /// How often the second file of the program was asked for.
 fn rest_loaded(browser: &Browser) -> serde_json::Value {
     const SCRIPT: &str = "return performance.getEntriesByType('resource')
@@ -85,6 +95,7 @@ fn a_visitor_makes_the_409_by_hand_on_a_wide_page_and_on_a_phone() {
     assert_eq!(rest_loaded(&browser), 0, "the page needs the rest to open");
     conflict(&browser, |_| {});
     fits(&browser, "after the 409");
+    no_line_is_cut(&browser);
     let answer = browser.text("Response body");
     assert!(answer.contains("\"code\": 409"), "{answer}");
     assert!(answer.contains("the object has been modified"), "{answer}");

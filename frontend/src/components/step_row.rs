@@ -8,6 +8,9 @@ use super::watch::arrows::Events;
 use crate::state::{Dialog, Dispatcher, Lane, Msg, State};
 use crate::words;
 
+/// Of more branches than this a phone shows only the one we are on; the others are in the dialog.
+const CROWDED: usize = 3;
+
 /// Where a step stands, seen from the current one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
@@ -158,7 +161,11 @@ pub(crate) fn StepRow(props: &StepRowProps) -> Html {
                 }
             </button>
             if !props.branches.is_empty() {
-                <span class="fork" role="group" aria-label="Histories that go on from here">
+                <span
+                    class={classes!("fork", (props.branches.len() > CROWDED).then_some("crowded"))}
+                    role="group"
+                    aria-label="Histories that go on from here"
+                >
                     { icon(Icon::Branch) }
                     { for props.branches.iter().enumerate().map(|(i, branch)| {
                         let node = branch.node;
