@@ -73,13 +73,20 @@ pub(crate) fn invitation(state: &State) -> [(String, bool); 3] {
     let tree = &state.tree;
     // Stepping back undoes nothing of it.
     let so_far = tree.line();
-    let did = |editor: ActorId, sent: bool| {
+    let did = |actor: ActorId, sent: bool| {
         so_far.iter().any(|&node| {
             tree.step(node)
-                .is_some_and(|step| step.actor() == Some(editor) && step.is_send() == sent)
+                .is_some_and(|step| step.actor() == Some(actor) && step.is_send() == sent)
         })
     };
-    let both = |test: &dyn Fn(ActorId) -> bool| ActorId::EDITORS.into_iter().all(test);
+    // The third one is as good as another.
+    let both = |test: &dyn Fn(ActorId) -> bool| {
+        ActorId::ALL
+            .into_iter()
+            .filter(|actor| test(*actor))
+            .count()
+            > 1
+    };
     let replicas = state
         .world()
         .stored()
@@ -102,16 +109,24 @@ pub(crate) fn invitation(state: &State) -> [(String, bool); 3] {
     ]
 }
 
-/// Where the histories part that are worth comparing once both have written: before the second of
-/// them wrote for the first time, and who that is.
+/// Where the histories part that are worth comparing once both have written, and whose edit is
+/// sent from there: the last place where the one who wrote second had a stale copy with an edit.
+/// `None` if we have not come so far.
 pub(crate) fn parting(state: &State) -> Option<(NodeId, ActorId)> {
     let tree = &state.tree;
-    let mut sent = tree.line().windows(2).filter_map(|pair| {
-        let step = tree.step(pair[1]).filter(|step| step.is_send())?;
-        Some((pair[0], step.actor()?))
+    let line = tree.line();
+    let mut sent = line.iter().enumerate().filter_map(|(position, &node)| {
+        let step = tree.step(node).filter(|step| step.is_send())?;
+        Some((position, step.actor()?))
     });
     let (_, first) = sent.next()?;
-    sent.find(|(_, editor)| *editor != first)
+    let (position, second) = sent.find(|(_, actor)| *actor != first)?;
+    let stale = |node: &NodeId| {
+        tree.world_at(*node)
+            .is_some_and(|world| world.stale_by(second) > 0 && world.copy(second).is_edited())
+    };
+    let at = line[..position].iter().rposition(stale)?;
+    (at <= tree.position()).then_some((line[at], second))
 }
 
 /// How else the second of them can write, and what comes of it.
@@ -136,6 +151,14 @@ pub(crate) fn caption(state: &State) -> Words {
     match step.outcome() {
         Outcome::Read | Outcome::Done => read(state, step, me),
         Outcome::Written => written(state, step, me),
+        Outcome::Unchanged if !step.left_out.is_empty() => Words {
+            title: "Accepted, and left out.".to_owned(),
+            text: left_out(step).into_iter().collect(),
+            next: Some(format!(
+                "Change another value in {}, or send it to another part of the object, under more.",
+                state.name(me)
+            )),
+        },
         Outcome::Unchanged => Words {
             title: "Accepted, and nothing changed.".to_owned(),
             text: vec![format!(
@@ -217,6 +240,7 @@ fn read(state: &State, step: &Step, me: ActorId) -> Words {
 #[inline(never)] // not on the first screen
 fn lossy(state: &State, step: &Step, me: ActorId, first: &Loss<ActorId>) -> Words {
     let owner = state.name(first.owner);
+    let forced = step.is_forced();
     Words {
         title: format!(
             "An update is lost: {}'s {}.",
@@ -227,16 +251,31 @@ fn lossy(state: &State, step: &Step, me: ActorId, first: &Loss<ActorId>) -> Word
             loss(state, step, first),
             format!(
                 "{owner} was told 200 OK for it, {} too, and nobody will be told that it is gone. \
-                 The {} compared nothing that would have shown it.",
+                 {}",
                 state.name(me),
-                strategy(step)
+                if forced {
+                    "Force took the field over, whoever owned it and whatever its value was by then."
+                        .to_owned()
+                } else {
+                    format!(
+                        "The {} compared nothing that would have shown it.",
+                        strategy(step)
+                    )
+                }
             ),
         ],
-        next: Some(format!(
-            "Step back, and send as {} in a way that the server compares: with resourceVersion, or \
-             as an apply.",
-            letter(me)
-        )),
+        next: Some(if forced {
+            format!(
+                "Step back, and send as {} without force, or read again first.",
+                letter(me)
+            )
+        } else {
+            format!(
+                "Step back, and send as {} in a way that the server compares: with \
+                 resourceVersion, or as an apply.",
+                letter(me)
+            )
+        }),
     }
 }
 
@@ -281,6 +320,7 @@ fn written(state: &State, step: &Step, me: ActorId) -> Words {
     }];
     text.extend(step.losses.iter().map(|found| loss(state, step, found)));
     text.extend(replaced(state, step));
+    text.extend(left_out(step));
     let stale = state.world().stale_by(them) > 0;
     if stale {
         text.push(format!(
@@ -289,7 +329,12 @@ fn written(state: &State, step: &Step, me: ActorId) -> Words {
             read_version(state, them).unwrap_or_default()
         ));
     }
-    let next = if stale && is_edited(state, them) {
+    let next = if step.after == 0 && stale {
+        Some(format!(
+            "Send {}'s copy and see, or step back: this history is kept.",
+            state.name(them)
+        ))
+    } else if stale && is_edited(state, them) {
         Some(format!(
             "Send as {}, and see what the server compares.",
             letter(them)
@@ -314,6 +359,14 @@ fn written(state: &State, step: &Step, me: ActorId) -> Words {
 
 #[inline(never)] // not on the first screen
 fn refused(state: &State, step: &Step, me: ActorId) -> Words {
+    let next = if is_edited(state, me) {
+        format!(
+            "Get as {0}: the edit is kept and redone on what is stored. Then send as {0} again.",
+            letter(me)
+        )
+    } else {
+        format!("Get as {}, to see what is stored by now.", letter(me))
+    };
     let differed = step.facts().iter().find_map(|fact| match fact {
         Fact::VersionDiffered { sent, stored } => Some((*sent, *stored)),
         _ => None,
@@ -339,10 +392,7 @@ fn refused(state: &State, step: &Step, me: ActorId) -> Words {
                      at which fields changed: even an unrelated edit would be refused."
                 ),
             ],
-            next: Some(format!(
-                "Get as {0}: the edit is kept and redone on {stored}. Then send as {0} again.",
-                letter(me)
-            )),
+            next: Some(next),
         };
     }
     let tested = step.facts().iter().find_map(|fact| match fact {
@@ -367,10 +417,7 @@ fn refused(state: &State, step: &Step, me: ActorId) -> Words {
                  retries on conflict gives up."
                     .to_owned(),
             ],
-            next: Some(format!(
-                "Get as {0}: the edit is kept and redone. Then send as {0} again.",
-                letter(me)
-            )),
+            next: Some(next),
         };
     }
     let owned = step
@@ -439,12 +486,15 @@ pub(crate) fn last_write(state: &State) -> String {
     last.map_or_else(
         || "Stored as it was loaded.".to_owned(),
         |step| {
+            let made = match step.after {
+                0 => "gone".to_owned(),
+                after => after.to_string(),
+            };
             format!(
-                "Last write: {}, {}, {}\u{a0}→\u{a0}{}",
+                "Last write: {}, {}, {}\u{a0}→\u{a0}{made}",
                 actor(state, step),
                 strategy(step),
-                step.before,
-                step.after
+                step.before
             )
         },
     )
@@ -621,7 +671,7 @@ pub(crate) fn loss(state: &State, step: &Step, loss: &Loss<ActorId>) -> String {
 /// replaced it knowing that: no update is lost.`
 #[inline(never)] // not on the first screen
 pub(crate) fn replaced(state: &State, step: &Step) -> Option<String> {
-    let (owner, first) = step.replaced.first()?;
+    let (owner, first) = step.replaced.first().filter(|_| !step.is_delete())?;
     let me = step.actor()?;
     Some(format!(
         "{} had read {}'s {} and replaced it knowing that: no update is lost.",
@@ -629,6 +679,20 @@ pub(crate) fn replaced(state: &State, step: &Step) -> Option<String> {
         state.name(*owner),
         edit(first)
     ))
+}
+
+/// What the server left out of a write that it accepted.
+#[inline(never)] // not on the first screen
+pub(crate) fn left_out(step: &Step) -> Option<String> {
+    let edits: Vec<String> = step.left_out.iter().map(|left| edit(left)).collect();
+    (!edits.is_empty()).then(|| {
+        format!(
+            "The server answered {} and left out: {}. It fills in what it has a default for, and \
+             takes fields that are not this request's to write as they are stored.",
+            step.status_line(),
+            edits.join(", ")
+        )
+    })
 }
 
 /// What was lost, in two or three words: `A's replicas = 5 lost`.

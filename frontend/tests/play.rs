@@ -412,3 +412,80 @@ async fn a_value_that_the_server_refuses_is_told_in_its_words() {
     assert!(why.contains("greater than or equal to 0"), "{why}");
     assert!(!why.contains("nobody wrote"), "{why}");
 }
+
+#[wasm_bindgen_test]
+async fn a_forced_apply_that_loses_an_update_is_not_told_to_apply() {
+    let page = both_want_to_write().await;
+    page.press(A, "Send").await;
+    page.press(B, "Apply").await;
+    page.press(B, "force").await;
+    page.press(B, "Send").await;
+    let told = page.text("What happened");
+    assert!(
+        told.contains("An update is lost: A's replicas = 5"),
+        "{told}"
+    );
+    assert!(told.contains("Force took the field over"), "{told}");
+    assert!(told.contains("send as B without force"), "{told}");
+    assert!(!told.contains("compared nothing"), "{told}");
+}
+
+#[wasm_bindgen_test]
+async fn the_endings_are_those_of_a_stale_copy_and_open_its_card() {
+    const BACK: &str = "Back to before B's Send";
+    let page = both_want_to_write().await;
+    page.press(A, "Send").await;
+    page.press(B, "Get").await;
+    page.press(B, "Send").await;
+    assert!(page.text("What happened").contains("no update is lost"));
+    page.choose("Whose lane this is", "Controller").await;
+    // Not to where B had read again: nothing of what is promised would come of that.
+    page.press("What happened", BACK).await;
+    assert_eq!(page.position(), "step 3 / 5");
+    assert!(page.text(B).contains("rv 100 · stale by 1"));
+    assert!(!page.has("What happened", BACK));
+    page.press(B, "Send").await;
+    assert!(page.text("What happened").contains("Both read 100"));
+    page.press("Steps", "First").await;
+    assert!(!page.has("What happened", BACK));
+}
+
+#[wasm_bindgen_test]
+async fn a_stale_copy_without_an_edit_is_not_told_that_the_edit_is_kept() {
+    let page = both_want_to_write().await;
+    page.press(A, "Send").await;
+    page.press(B, "Discard edits").await;
+    page.press(B, "Send").await;
+    let told = page.text("What happened");
+    assert!(
+        told.contains("Get as B, to see what is stored by now"),
+        "{told}"
+    );
+}
+
+#[wasm_bindgen_test]
+async fn what_the_server_left_out_is_said() {
+    let page = Page::open().await;
+    page.press(A, "Get").await;
+    page.press(A, "Remove spec.progressDeadlineSeconds").await;
+    page.press(A, "Send").await;
+    let left = "left out: progressDeadlineSeconds removed";
+    assert!(page.text("What happened").contains(left));
+    assert!(page.text("Why").contains(left));
+}
+
+#[wasm_bindgen_test]
+async fn of_a_deleted_object_the_server_shows_that_it_is_gone() {
+    let page = both_want_to_write().await;
+    page.press(A, "Send").await;
+    page.press(B, "Get").await;
+    page.press(B, "Delete").await;
+    assert!(
+        page.text(SERVER)
+            .contains("Nothing is stored under that name")
+    );
+    assert!(page.text(SERVER).contains("101\u{a0}→\u{a0}gone"));
+    let told = page.text("What happened");
+    assert!(!told.contains("replaced it"), "{told}");
+    assert!(told.contains("Send Editor A's copy and see"), "{told}");
+}

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::verdict::{Edit, Loss};
 use super::{Action, ActorId, Operation, Received, WatchAction};
-use crate::client::Write;
+use crate::client::{Strategy, Write};
 use crate::object::{Metadata, text};
 use crate::render::{Change, changes};
 use crate::server::{EventType, Fact, Facts};
@@ -73,6 +73,8 @@ pub struct Step {
     pub losses: Vec<Loss<ActorId>>,
     /// The edits of others that it replaced, by somebody who had read them, and whose they were.
     pub replaced: Vec<(ActorId, Arc<Edit>)>,
+    /// What was meant, and answered 2xx, and left out by the server.
+    pub left_out: Vec<Arc<Edit>>,
 }
 
 impl Exchange {
@@ -171,6 +173,7 @@ impl Step {
             arrived: Vec::new(),
             losses: Vec::new(),
             replaced: Vec::new(),
+            left_out: Vec::new(),
         }
     }
 
@@ -216,6 +219,14 @@ impl Step {
     /// Whether an actor's edits were sent.
     pub fn is_send(&self) -> bool {
         matches!(self.action(), Some(Action::Send(_)))
+    }
+
+    /// Whether it was an apply that takes over what others own.
+    pub fn is_forced(&self) -> bool {
+        matches!(
+            self.action(),
+            Some(Action::Send(write)) if write.strategy == Strategy::Apply && write.force
+        )
     }
 
     /// Whether an actor asked for the object to be deleted.

@@ -90,6 +90,16 @@ impl<Id> Default for Ledger<Id> {
     }
 }
 
+/// What an accepted write did beside storing what its writer meant.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Aside<Id> {
+    /// The edits of others that it replaced and that its writer had read, and whose they were: no
+    /// losses.
+    pub replaced: Vec<(Id, Arc<Edit>)>,
+    /// What its writer meant, and the server left out.
+    pub left_out: Vec<Arc<Edit>>,
+}
+
 /// One accepted write, as the ledger wants to know it.
 #[derive(Clone, Copy, Debug)]
 pub struct Accepted<'a> {
@@ -120,9 +130,8 @@ impl<Id: Copy + PartialEq> Ledger<Id> {
         }
     }
 
-    /// Somebody's write was accepted, and its writer was shown the result. Returns the edits of
-    /// others that it replaced and that its writer had read, and whose they were: no losses.
-    pub fn accepted(&mut self, who: Id, write: Accepted<'_>) -> Vec<(Id, Arc<Edit>)> {
+    /// Somebody's write was accepted, and its writer was shown the result.
+    pub fn accepted(&mut self, who: Id, write: Accepted<'_>) -> Aside<Id> {
         let Accepted {
             step,
             edits,
@@ -131,7 +140,7 @@ impl<Id: Copy + PartialEq> Ledger<Id> {
         } = write;
         self.refused.retain(|refused| *refused != who);
         let losses = &mut self.losses;
-        let mut replaced = Vec::new();
+        let (mut replaced, mut left_out) = (Vec::new(), Vec::new());
         self.kept.retain(|known| {
             if known.edit.holds_in(after) {
                 return true;
@@ -163,11 +172,13 @@ impl<Id: Copy + PartialEq> Ledger<Id> {
                         readers: vec![who],
                     });
                 }
-                None => self.left_out.push((who, Arc::clone(edit))),
+                None => left_out.push(Arc::clone(edit)),
             }
         }
+        let known = left_out.iter().map(|edit| (who, Arc::clone(edit)));
+        self.left_out.extend(known);
         self.read(who);
-        replaced
+        Aside { replaced, left_out }
     }
 
     /// What was lost since this was last asked, in the order in which it was.

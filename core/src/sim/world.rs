@@ -324,7 +324,8 @@ impl World {
                     before,
                     after,
                 };
-                step.replaced = ledger.accepted(id, write);
+                let aside = ledger.accepted(id, write);
+                (step.replaced, step.left_out) = (aside.replaced, aside.left_out);
                 step.losses = ledger.take_losses();
             }
             _ => {}

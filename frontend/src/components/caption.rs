@@ -1,9 +1,10 @@
 //! The current step in plain words, and what to try next.
 
-use yew::{Html, classes, html};
+use yew::{Html, MouseEvent, classes, html};
 
 use super::icon::{Icon, icon};
-use crate::state::{Loaded, Msg, Sends, Store};
+use crate::browser;
+use crate::state::{Lane, Loaded, Msg, Sends, Store};
 use crate::words;
 
 pub(crate) fn caption(store: &Store) -> Html {
@@ -48,17 +49,35 @@ pub(crate) fn caption(store: &Store) -> Html {
 
 #[inline(never)] // not on the first screen
 fn experiments(store: &Store) -> Html {
-    let Some((before, editor)) = words::parting(store) else {
+    let Some((parting, actor)) = words::parting(store) else {
         return Html::default();
+    };
+    let lane = Lane::Editor(actor);
+    let back = {
+        let dispatcher = store.dispatcher();
+        move |_: MouseEvent| {
+            dispatcher.dispatch(Msg::Go(parting));
+            dispatcher.dispatch(Msg::Open(lane));
+            // The button goes.
+            browser::focus_soon(format!("card-{}", lane.slug()));
+        }
     };
     html! {
         <div class="experiments">
             <h3>{ "Other endings" }</h3>
-            <button type="button" class="button small" onclick={store.sends(Msg::Go(before))}>
-                { icon(Icon::Undo) }
-                { format!("Back to before {}'s Send", words::letter(editor)) }
-            </button>
-            <p>{ "Then send it in another way:" }</p>
+            if store.tree.current() == parting {
+                <p>{ format!("Send as {}:", words::letter(actor)) }</p>
+            } else {
+                <button type="button" class="button small" onclick={back}>
+                    { icon(Icon::Undo) }
+                    { format!("Back to before {}'s Send", words::letter(actor)) }
+                </button>
+                <p>{ "Then send in another way:" }</p>
+            }
+            <p class="brief">
+                { "Untick send resourceVersion and an update is lost. JSON and Apply compare in their \
+                   own way." }
+            </p>
             <ul>{ for words::EXPERIMENTS.map(|text| html! { <li>{ text }</li> }) }</ul>
             <p>{ "Or step back to the first Send, and let the other one write first." }</p>
         </div>

@@ -107,6 +107,11 @@ pub(crate) fn server_card(store: &Store) -> Html {
                         editor={None}
                         editing={None}
                     />
+                } else {
+                    <div class="yaml blank">
+                        <p>{ "Nothing is stored under that name." }</p>
+                        <p>{ "Its versions are under Revisions." }</p>
+                    </div>
                 }
             </div>
             <div class="controls">

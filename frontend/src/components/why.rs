@@ -46,6 +46,7 @@ pub(crate) fn why(store: &Store, step: &Step) -> Html {
             <h3>{ "Why" }</h3>
             { for step.losses.iter().map(|loss| html! { <p>{ words::loss(store, step, loss) }</p> }) }
             { for words::replaced(store, step).map(|replaced| html! { <p>{ replaced }</p> }) }
+            { for words::left_out(step).map(|left| html! { <p>{ left }</p> }) }
             { for facts(step).iter().map(|fact| html! { <p>{ fact }</p> }) }
         </section>
     }

@@ -174,7 +174,7 @@ fn fold_row(
                 onclick={props.toggle(&line.pointer)}
                 onkeydown={props.editor.as_ref().map(|(editor, _)| line_keys(props, *editor, line))}
             >
-                <span class="key">{ label.to_owned() }</span>{ ":" }
+                <span class="key">{ format!("{label}:") }</span>
                 if !open {
                     <span class="hidden-part">{ format!(" … {}", hidden.unwrap_or_default()) }</span>
                 }
@@ -233,9 +233,8 @@ fn value_row(props: &YamlViewProps, line: &Line) -> Html {
                     class={classes!("key", start.is_some().then_some("editable"))}
                     onclick={start.clone().map(|start| props.dispatcher.sends(start))}
                 >
-                    { key.clone() }
+                    { format!("{key}: ") }
                 </span>
-                { ": " }
             }
             if let Some(token) = &line.value {
                 { value(props, line, token, start) }
