@@ -198,10 +198,10 @@ fn read(state: &State, step: &Step, me: ActorId) -> Words {
         let version = step.after;
         let edited = is_edited(state, me) && is_edited(state, them);
         return Words {
-            title: format!("Both read {version}. Only one may write it."),
+            title: format!("Both read {version}. Nothing is locked."),
             text: vec![
-                "Nothing is locked. Whoever writes first makes the next version, and the other \
-                 copy is stale from then on."
+                "Whoever writes first makes the next version, and the other copy is stale from \
+                 then on."
                     .to_owned(),
             ],
             next: Some(if redone {
@@ -558,6 +558,17 @@ pub(crate) fn answer(step: &Step) -> String {
         _ if step.after == 0 => line,
         _ => format!("{line} · rv {}", step.after),
     }
+}
+
+/// A step in a few words: `Editor B: PUT replicas 3→2 · 409 Conflict`.
+#[inline(never)] // not on the first screen
+pub(crate) fn brief_step(state: &State, step: &Step) -> String {
+    format!(
+        "{}: {} · {}",
+        actor(state, step),
+        step.headline(),
+        answer(step)
+    )
 }
 
 /// A step in one sentence, for those who hear the page.

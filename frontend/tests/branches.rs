@@ -28,6 +28,11 @@ async fn two_histories() -> Page {
 #[wasm_bindgen_test]
 async fn two_histories_are_named_and_compared_side_by_side() {
     let page = two_histories().await;
+    assert!(
+        page.dialog().contains("ends with Editor "),
+        "{}",
+        page.dialog()
+    );
     page.rename("Name of History 1", "A first").await;
     let list = page.dialog();
     assert!(list.contains("They part after step 2."), "{list}");

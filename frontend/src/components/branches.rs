@@ -26,6 +26,10 @@ pub(crate) fn branches_dialog(store: &Store) -> Html {
     let row = |(number, &end): (usize, &NodeId)| {
         let name = called(store, end, number);
         let steps = store.tree.path(end).len().saturating_sub(1);
+        let last = store
+            .tree
+            .step(end)
+            .map(|step| words::brief_step(store, step));
         let onchange = store.on(move |event: Event| {
             let input = event.target_dyn_into::<HtmlInputElement>();
             Msg::NameBranch(end, input.map(|input| input.value()).unwrap_or_default())
@@ -77,6 +81,9 @@ pub(crate) fn branches_dialog(store: &Store) -> Html {
                         { "Delete" }
                     </button>
                 </span>
+                if let Some(last) = last {
+                    <span class="last">{ format!("ends with {last}") }</span>
+                }
             </li>
         }
     };

@@ -67,7 +67,7 @@ pub(crate) fn row(
             let step = tree.step(sibling)?;
             Some(Branch {
                 node: sibling,
-                label: format!("{}: {}", words::actor(state, step), step.headline()),
+                label: words::brief_step(state, step),
                 shown: sibling == node,
             })
         });
