@@ -1,13 +1,14 @@
 //! What the page says in its own words, all of it about steps that the core took.
 
 use optimist_core::apply::{Path, PathElement};
-use optimist_core::client::Strategy;
+use optimist_core::client::{Strategy, Subresource};
 use optimist_core::server::Fact;
 use optimist_core::sim::verdict::{Edit, Loss};
 use optimist_core::sim::{Action, ActorId, NodeId, Operation, Outcome, Step};
 use serde_json::Value;
 
 use crate::components::watch;
+use crate::components::yaml_view::dotted;
 use crate::state::{Lane, State};
 
 /// A caption: what happened and why, and what to try next.
@@ -121,11 +122,11 @@ pub(crate) fn parting(state: &State) -> Option<(NodeId, ActorId)> {
     });
     let (_, first) = sent.next()?;
     let (position, second) = sent.find(|(_, actor)| *actor != first)?;
-    let stale = |node: &NodeId| {
-        tree.world_at(*node)
-            .is_some_and(|world| world.stale_by(second) > 0 && world.copy(second).is_edited())
+    let overtaken = |node: &NodeId| {
+        let world = tree.world_at(*node);
+        world.is_some_and(|world| world.is_overtaken(second))
     };
-    let at = line[..position].iter().rposition(stale)?;
+    let at = line[..position].iter().rposition(overtaken)?;
     (at <= tree.position()).then_some((line[at], second))
 }
 
@@ -134,7 +135,7 @@ pub(crate) const EXPERIMENTS: [&str; 6] = [
     "as Update, without resourceVersion (untick it): an update is lost, and nobody is told",
     "as Update, with it: refused, 409 Conflict",
     "with it, on conflict: read again, redo: refused once, then stored",
-    "as Merge: lost only if both changed the same field",
+    "as Merge: lost only if both changed the same field or list",
     "as JSON, test the old values: refused only if those changed",
     "as Apply: refused if someone else owns the field",
 ];
@@ -152,7 +153,7 @@ pub(crate) fn caption(state: &State) -> Words {
         Outcome::Read | Outcome::Done => read(state, step, me),
         Outcome::Written => written(state, step, me),
         Outcome::Unchanged if !step.left_out.is_empty() => Words {
-            title: "Accepted, and left out.".to_owned(),
+            title: "Accepted, and nothing came of it.".to_owned(),
             text: left_out(step).into_iter().collect(),
             next: Some(format!(
                 "Change another value in {}, or send it to another part of the object, under more.",
@@ -400,14 +401,23 @@ fn refused(state: &State, step: &Step, me: ActorId) -> Words {
         _ => None,
     });
     if let Some((failed, (wanted, found))) = tested {
-        let field = failed.path.rsplit('/').next().unwrap_or_default();
-        let mut text = format!(
-            "The patch says: only if {field} is {}. It is {} by now, so nothing was stored.",
-            brief(Some(wanted)),
-            brief(found.as_ref())
-        );
+        let field = match failed.path.rsplit('/').next().unwrap_or_default() {
+            "" => "the object".to_owned(),
+            index if index.parse::<usize>().is_ok() => dotted(&failed.path),
+            name => name.to_owned(),
+        };
+        let (wanted, found) = (brief(Some(wanted)), brief(found.as_ref()));
+        let mut text = if wanted == found {
+            format!("The patch says what {field} has to be. It is not, so nothing was stored.")
+        } else {
+            format!(
+                "The patch says: only if {field} is {wanted}. It is {found}, so nothing was stored."
+            )
+        };
         if field != "resourceVersion" {
-            text.push_str(" Had only other fields changed, it would have gone through.");
+            text.push_str(
+                " Had only fields changed that it does not test, it would have gone through.",
+            );
         }
         return Words {
             title: "The patch tested first.".to_owned(),
@@ -563,12 +573,12 @@ pub(crate) fn answer(step: &Step) -> String {
 /// A step in a few words: `Editor B: PUT replicas 3→2 · 409 Conflict`.
 #[inline(never)] // not on the first screen
 pub(crate) fn brief_step(state: &State, step: &Step) -> String {
-    format!(
-        "{}: {} · {}",
-        actor(state, step),
-        step.headline(),
-        answer(step)
-    )
+    let mut brief = format!("{}: {}", actor(state, step), step.headline());
+    let answer = answer(step);
+    if !answer.is_empty() {
+        brief.push_str(&format!(" · {answer}"));
+    }
+    brief
 }
 
 /// A step in one sentence, for those who hear the page.
@@ -682,8 +692,10 @@ pub(crate) fn loss(state: &State, step: &Step, loss: &Loss<ActorId>) -> String {
 /// replaced it knowing that: no update is lost.`
 #[inline(never)] // not on the first screen
 pub(crate) fn replaced(state: &State, step: &Step) -> Option<String> {
-    let (owner, first) = step.replaced.first().filter(|_| !step.is_delete())?;
-    let me = step.actor()?;
+    // Of an object that is gone, or was, nothing is replaced.
+    let mut replaced = step.replaced.iter();
+    let (owner, first) = replaced.find(|(_, edit)| step.after != 0 && !edit.path.0.is_empty())?;
+    let me = step.actor().filter(|_| step.losses.is_empty())?;
     Some(format!(
         "{} had read {}'s {} and replaced it knowing that: no update is lost.",
         state.name(me),
@@ -696,10 +708,24 @@ pub(crate) fn replaced(state: &State, step: &Step) -> Option<String> {
 #[inline(never)] // not on the first screen
 pub(crate) fn left_out(step: &Step) -> Option<String> {
     let edits: Vec<String> = step.left_out.iter().map(|left| edit(left)).collect();
+    let write = match step.action() {
+        Some(Action::Send(write)) => Some(write),
+        _ => None,
+    };
+    let why = match write {
+        Some(write) if write.subresource == Some(Subresource::Scale) => {
+            "A Scale carries replicas and nothing else."
+        }
+        Some(write) if write.strategy == Strategy::Apply => {
+            "An apply takes away only what its manager had applied before."
+        }
+        _ => {
+            "It fills in what it has a default for, and keeps what is not this request's to write."
+        }
+    };
     (!edits.is_empty()).then(|| {
         format!(
-            "The server answered {} and left out: {}. It fills in what it has a default for, and \
-             takes fields that are not this request's to write as they are stored.",
+            "The server answered {}, and this is not in the object: {}. {why}",
             step.status_line(),
             edits.join(", ")
         )

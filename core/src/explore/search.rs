@@ -11,7 +11,7 @@ use super::Tally;
 use super::memory::{Answer, Memory, RequestId};
 use super::scenario::{Plan, Scenario};
 use super::state::{ObjectId, Phase, Progress, ServerId, State};
-use crate::client::OnConflict;
+use crate::client::{OnConflict, Subresource};
 use crate::server::key_of;
 use crate::sim::verdict::{Accepted, Edit, Ledger};
 
@@ -319,6 +319,7 @@ impl Search {
                 edits,
                 before: object(next.server),
                 after: object(answer.server),
+                shown: plan.write.subresource != Some(Subresource::Scale),
             };
             next.ledger.accepted(who, write);
             next.server = answer.server;

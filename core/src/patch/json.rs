@@ -149,9 +149,12 @@ impl JsonPatch {
         let (position, _) = self.run(&mut root).err()?;
         let operation = Operation(self.operations.get(position)?);
         let op = operation.text("op").unwrap_or_default();
-        let path = operation.text("path").unwrap_or_default();
+        let named = operation.text("path").ok();
+        let path = named.clone().unwrap_or_default();
         let found = match path.as_str() {
-            "" => Ok(Some(root)),
+            "" => named
+                .map(|_| Some(root))
+                .ok_or(JsonPatchError::DoesNotApply),
             path => find(&mut root, path).and_then(|place| Ok(place.get()?.cloned())),
         };
         let differed = found.ok().filter(|_| op == "test").map(|found| {
@@ -411,6 +414,10 @@ mod tests {
         assert_eq!((nowhere.path.as_str(), nowhere.differed), ("/l/7", None));
         assert_eq!(failed(&format!("[{add}]")), None);
         assert_eq!(failed("[null]").unwrap().op, "");
+        let nowhere = failed(r#"[{"op": "test", "value": 1}]"#).unwrap();
+        assert_eq!(nowhere.differed, None);
+        let whole = failed(r#"[{"op": "test", "path": "", "value": 1}]"#).unwrap();
+        assert!(whole.differed.is_some());
     }
 
     #[test]

@@ -162,6 +162,7 @@ fn operation_failed(f: &mut fmt::Formatter<'_>, failed: &FailedOperation) -> fmt
             "The patch tested whether {path} is {}, and there is none.",
             brief(wanted)
         ),
+        None if op.is_empty() => write!(f, "Item {} of the patch is no operation.", position + 1),
         None => write!(
             f,
             "Operation {} of the patch, {op} {path}, cannot be done on what is stored.",

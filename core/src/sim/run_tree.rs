@@ -248,7 +248,7 @@ mod tests {
     use super::*;
     use crate::client::{Strategy, Write, edit_scalar};
     use crate::server::Fact;
-    use crate::sim::{ActorId, NGINX};
+    use crate::sim::{ActorId, ByHand, NGINX};
 
     fn edit(tree: &mut RunTree, editor: ActorId, pointer: &str, text: &str) {
         let copy = tree.world_mut().copy_mut(editor);
@@ -349,6 +349,62 @@ mod tests {
             panic!("{:?}", step.replaced)
         };
         assert_eq!((*owner, &edit.value), (ActorId::A, &Some(5.into())));
+    }
+
+    #[test]
+    fn only_who_was_shown_the_object_has_read_what_others_wrote() {
+        let losses = |looked: &dyn Fn(&mut RunTree)| {
+            let mut tree = both_want_to_write();
+            send(&mut tree, ActorId::A, Write::default());
+            looked(&mut tree);
+            edit(&mut tree, ActorId::B, "/spec/replicas", "2");
+            let blind = Write {
+                send_resource_version: false,
+                ..Write::default()
+            };
+            assert_eq!(send(&mut tree, ActorId::B, blind), Outcome::Written);
+            tree.step(tree.current()).unwrap().losses.len()
+        };
+        let get = |tree: &mut RunTree, target: &str| {
+            let by_hand = ByHand {
+                method: "GET".to_owned(),
+                target: target.to_owned(),
+                content_type: String::new(),
+                body: String::new(),
+            };
+            let node = tree.act(Operation::Act(ActorId::B, Action::Request(by_hand)));
+            let step = tree.step(node.unwrap()).unwrap();
+            assert_eq!(step.outcome(), Outcome::Read, "{target}");
+        };
+        let deployments = "/apis/apps/v1/namespaces/default/deployments";
+        let one = format!("{deployments}/nginx-deployment");
+        assert_eq!(losses(&|_| {}), 1);
+        assert_eq!(losses(&|tree| get(tree, &one)), 0);
+        assert_eq!(losses(&|tree| get(tree, deployments)), 0);
+        assert_eq!(
+            losses(&|tree| get(tree, "/api/v1/namespaces/default/configmaps")),
+            1
+        );
+        assert_eq!(losses(&|tree| get(tree, &format!("{one}/scale"))), 1);
+    }
+
+    #[test]
+    fn a_copy_is_overtaken_by_what_others_write_to_the_same_object() {
+        let mut tree = both_want_to_write();
+        assert!(!tree.world().is_overtaken(ActorId::B));
+        send(&mut tree, ActorId::A, Write::default());
+        assert!(tree.world().is_overtaken(ActorId::B));
+        // Without an edit there is nothing to be lost.
+        assert!(!tree.world().is_overtaken(ActorId::A));
+        let delete = Action::Delete(Default::default());
+        tree.act(Operation::Act(ActorId::A, delete)).unwrap();
+        assert!(!tree.world().is_overtaken(ActorId::B));
+        tree.act(Operation::Act(ActorId::A, Action::Create))
+            .unwrap();
+        assert!(
+            !tree.world().is_overtaken(ActorId::B),
+            "another object of that name"
+        );
     }
 
     #[test]

@@ -111,6 +111,8 @@ pub struct Accepted<'a> {
     pub before: Option<&'a Value>,
     /// What is stored now; `None` if nothing is.
     pub after: Option<&'a Value>,
+    /// Whether the answer showed its writer the object: a Scale does not.
+    pub shown: bool,
 }
 
 impl<Id: Copy + PartialEq> Ledger<Id> {
@@ -130,13 +132,14 @@ impl<Id: Copy + PartialEq> Ledger<Id> {
         }
     }
 
-    /// Somebody's write was accepted, and its writer was shown the result.
+    /// Somebody's write was accepted.
     pub fn accepted(&mut self, who: Id, write: Accepted<'_>) -> Aside<Id> {
         let Accepted {
             step,
             edits,
             before,
             after,
+            shown,
         } = write;
         self.refused.retain(|refused| *refused != who);
         let losses = &mut self.losses;
@@ -177,7 +180,9 @@ impl<Id: Copy + PartialEq> Ledger<Id> {
         }
         let known = left_out.iter().map(|edit| (who, Arc::clone(edit)));
         self.left_out.extend(known);
-        self.read(who);
+        if shown {
+            self.read(who);
+        }
         Aside { replaced, left_out }
     }
 

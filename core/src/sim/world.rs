@@ -12,6 +12,7 @@ use super::verdict::{Accepted, Edit, Ledger};
 use super::watcher::{WatchAction, Watcher};
 use super::{Action, Actor, ActorId, Operation, Subject};
 use crate::client::{Subresource, WorkingCopy, Write};
+use crate::object::{Metadata, text};
 use crate::render::{Call, Change, changes};
 use crate::server::{ApiServer, Fact, Resource};
 use crate::storage::{Revision, Version};
@@ -166,6 +167,18 @@ impl World {
         }
     }
 
+    /// Whether an actor has an edit, and somebody else has by now written, outside the status, the
+    /// very object that it was made on.
+    pub fn is_overtaken(&self, id: ActorId) -> bool {
+        let (copy, stored) = (self.copy(id), self.stored());
+        let same = copy
+            .read()
+            .zip(stored)
+            .is_some_and(|(read, (_, stored))| read.uid() == stored.uid());
+        let mut changed = self.changed_since_read(id).into_iter();
+        same && copy.is_edited() && changed.any(|change| !change.pointer.starts_with("/status"))
+    }
+
     /// The kind of the object.
     pub fn resource(&self) -> &Arc<Resource> {
         self.subject().resource()
@@ -315,14 +328,19 @@ impl World {
         let Some((_, _, ledger)) = self.subjects.get_mut(self.subject) else {
             return;
         };
+        let received = step.exchange.as_ref().map(|exchange| &*exchange.received);
+        let shown = received
+            .zip(after)
+            .is_some_and(|(received, stored)| shows(received, stored));
         match step.outcome() {
-            Outcome::Read => ledger.read(id),
+            Outcome::Read if shown => ledger.read(id),
             Outcome::Written | Outcome::Unchanged if !dry_run => {
                 let write = Accepted {
                     step: 0,
                     edits: meant,
                     before,
                     after,
+                    shown,
                 };
                 let aside = ledger.accepted(id, write);
                 (step.replaced, step.left_out) = (aside.replaced, aside.left_out);
@@ -331,6 +349,15 @@ impl World {
             _ => {}
         }
     }
+}
+
+/// Whether an answer shows an object as it is stored, alone or in a list. A Scale has the object's
+/// uid, and is another kind.
+fn shows(received: &Value, stored: &Value) -> bool {
+    let items = received.get("items").and_then(Value::as_array);
+    let mut items = items.into_iter().flatten();
+    text(received, "kind") == text(stored, "kind") && received.uid() == stored.uid()
+        || items.any(|item| item.uid() == stored.uid())
 }
 
 /// What a working copy is after a request that was granted.

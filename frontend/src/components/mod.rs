@@ -32,7 +32,7 @@ pub(crate) mod value_input;
 pub(crate) mod watch;
 mod why;
 mod wire;
-mod yaml_view;
+pub(crate) mod yaml_view;
 
 pub(crate) use branches::branches_dialog;
 pub(crate) use caption::caption;

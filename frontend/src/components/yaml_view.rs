@@ -219,6 +219,9 @@ fn value_row(props: &YamlViewProps, line: &Line) -> Html {
         .value
         .as_ref()
         .and_then(|token| start_edit(props, line, token));
+    // A click on the name would else begin anew what is being typed.
+    let typed = props.typed(Typing::Value, &line.pointer).is_some();
+    let on_name = start.clone().filter(|_| !typed);
     html! {
         <div
             class={classes!("line", mark.is_some().then_some("marked"), meant.then_some("meant"))}
@@ -230,8 +233,8 @@ fn value_row(props: &YamlViewProps, line: &Line) -> Html {
             }
             if let Some(key) = &line.key {
                 <span
-                    class={classes!("key", start.is_some().then_some("editable"))}
-                    onclick={start.clone().map(|start| props.dispatcher.sends(start))}
+                    class={classes!("key", on_name.is_some().then_some("editable"))}
+                    onclick={on_name.map(|start| props.dispatcher.sends(start))}
                 >
                     { format!("{key}: ") }
                 </span>
