@@ -688,7 +688,7 @@ pub(crate) fn loss(state: &State, step: &Step, loss: &Loss<ActorId>) -> String {
     }
 }
 
-/// What a write replaced that its writer had read: `Editor B had read Editor A's replicas = 5, and
+/// What a write replaced that its writer had read: `Editor B had read Editor A's replicas = 5 and
 /// replaced it knowing that: no update is lost.`
 #[inline(never)] // not on the first screen
 pub(crate) fn replaced(state: &State, step: &Step) -> Option<String> {
@@ -708,11 +708,7 @@ pub(crate) fn replaced(state: &State, step: &Step) -> Option<String> {
 #[inline(never)] // not on the first screen
 pub(crate) fn left_out(step: &Step) -> Option<String> {
     let edits: Vec<String> = step.left_out.iter().map(|left| edit(left)).collect();
-    let write = match step.action() {
-        Some(Action::Send(write)) => Some(write),
-        _ => None,
-    };
-    let why = match write {
+    let why = match step.write() {
         Some(write) if write.subresource == Some(Subresource::Scale) => {
             "A Scale carries replicas and nothing else."
         }

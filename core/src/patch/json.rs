@@ -149,13 +149,11 @@ impl JsonPatch {
         let (position, _) = self.run(&mut root).err()?;
         let operation = Operation(self.operations.get(position)?);
         let op = operation.text("op").unwrap_or_default();
-        let named = operation.text("path").ok();
-        let path = named.clone().unwrap_or_default();
-        let found = match path.as_str() {
-            "" => named
-                .map(|_| Some(root))
-                .ok_or(JsonPatchError::DoesNotApply),
-            path => find(&mut root, path).and_then(|place| Ok(place.get()?.cloned())),
+        let path = operation.text("path");
+        let found = match path.as_deref() {
+            Ok("") => Ok(Some(root)),
+            Ok(path) => find(&mut root, path).and_then(|place| Ok(place.get()?.cloned())),
+            Err(error) => Err(*error),
         };
         let differed = found.ok().filter(|_| op == "test").map(|found| {
             let wanted = operation.value().map_or(Value::Null, Value::from);
@@ -164,7 +162,7 @@ impl JsonPatch {
         Some(FailedOperation {
             position,
             op,
-            path,
+            path: path.unwrap_or_default(),
             differed,
         })
     }

@@ -216,17 +216,28 @@ impl Step {
         (!is_json && !text.trim().is_empty()).then_some(text)
     }
 
+    /// How an actor's edits were sent, if they were.
+    pub fn write(&self) -> Option<&Write> {
+        match self.action()? {
+            Action::Send(write) => Some(write),
+            _ => None,
+        }
+    }
+
     /// Whether an actor's edits were sent.
     pub fn is_send(&self) -> bool {
-        matches!(self.action(), Some(Action::Send(_)))
+        self.write().is_some()
+    }
+
+    /// Whether an actor's edits were sent in a body that was written by hand.
+    pub(super) fn is_by_hand(&self) -> bool {
+        self.write().is_some_and(|write| write.body.is_some())
     }
 
     /// Whether it was an apply that takes over what others own.
     pub fn is_forced(&self) -> bool {
-        matches!(
-            self.action(),
-            Some(Action::Send(write)) if write.strategy == Strategy::Apply && write.force
-        )
+        self.write()
+            .is_some_and(|write| write.strategy == Strategy::Apply && write.force)
     }
 
     /// Whether an actor asked for the object to be deleted.
@@ -327,18 +338,10 @@ impl Step {
             "application/apply-patch+yaml" => "APPLY".to_owned(),
             _ => exchange.method.to_string(),
         }];
-        if let Some(Action::Send(Write {
-            subresource: Some(subresource),
-            ..
-        })) = self.action()
-        {
+        if let Some(subresource) = self.write().and_then(|write| write.subresource) {
             parts.push(format!("/{}", subresource.name()));
         }
-        let by_hand = matches!(
-            self.action(),
-            Some(Action::Send(Write { body: Some(_), .. }))
-        );
-        if by_hand {
+        if self.is_by_hand() {
             parts.push("by hand".to_owned());
         } else if self.is_send() {
             let visible = |change: &&Change| !change.is_bookkeeping();

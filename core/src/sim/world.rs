@@ -201,10 +201,6 @@ impl World {
             let collection = subject.resource().path(subject.namespace(), "");
             exchange.target.starts_with(&collection)
         };
-        let by_hand = matches!(
-            step.action(),
-            Some(Action::Send(Write { body: Some(_), .. }))
-        );
         Some(Call {
             method: exchange.method.as_str(),
             target: &exchange.target,
@@ -215,7 +211,7 @@ impl World {
                 .subjects()
                 .find(of_its_kind)
                 .map(|subject| &**subject.resource()),
-            edits: (step.is_send() && !by_hand).then_some(&*step.edits),
+            edits: (step.is_send() && !step.is_by_hand()).then_some(&*step.edits),
             attempts: 1,
             reads_again: false,
         })
