@@ -6,9 +6,10 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::{env, fs};
 
-use optimist_core::render::{Call, Change, Snippet, kube_rs};
-use optimist_core::schema::{Scalar, Struct, Type};
-use optimist_core::server::{ApiServer, Resource};
+use optimist_client::{Change};
+use optimist_text::render::{Call, Snippet, kube_rs};
+use optimist_apiserver::schema::{Scalar, Struct, Type};
+use optimist_apiserver::server::{ApiServer, Resource};
 use serde_json::{Value, json};
 
 const DEPLOYMENT: &str = "/apis/apps/v1/namespaces/default/deployments/web";

@@ -2,7 +2,7 @@
 
 use gloo_events::{EventListener, EventListenerOptions};
 use gloo_timers::callback::{Interval, Timeout};
-use optimist_core::sim::ActorId;
+use optimist_simulation::ActorId;
 use wasm_bindgen::JsCast;
 use web_sys::KeyboardEvent;
 use yew::{Html, classes, component, html, use_effect_with, use_reducer};

@@ -1,6 +1,6 @@
 //! What the keys do, wherever the keyboard is.
 
-use optimist_core::sim::ActorId;
+use optimist_simulation::ActorId;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlInputElement, KeyboardEvent};
 

@@ -1,5 +1,5 @@
 //! Optimist's page: it draws what the core says and passes on what people do. It holds no
-//! semantics of Kubernetes; whatever a server or a client would say is asked of `optimist-core`.
+//! semantics of Kubernetes; whatever a server or a client would say is asked of the crates in `core`.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 

@@ -10,10 +10,10 @@ pub(crate) mod share;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use optimist_core::client::{Strategy, Write, add_at, edit_scalar, remove_at};
-use optimist_core::object::Metadata;
-use optimist_core::render::lines;
-use optimist_core::sim::{
+use optimist_apiserver::object::Metadata;
+use optimist_client::lines;
+use optimist_client::{Strategy, Write, add_at, edit_scalar, remove_at};
+use optimist_simulation::{
     Action, ActorId, ByHand, Connection, Delete, LoadError, NGINX, NodeId, Operation, RunTree,
     WatchAction, World,
 };

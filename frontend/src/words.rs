@@ -1,10 +1,10 @@
 //! What the page says in its own words, all of it about steps that the core took.
 
-use optimist_core::apply::{Path, PathElement};
-use optimist_core::client::{Strategy, Subresource};
-use optimist_core::server::Fact;
-use optimist_core::sim::verdict::{Edit, Loss};
-use optimist_core::sim::{Action, ActorId, NodeId, Operation, Outcome, Step};
+use optimist_apiserver::apply::{Path, PathElement};
+use optimist_apiserver::server::Fact;
+use optimist_client::{Strategy, Subresource};
+use optimist_simulation::verdict::{Edit, Loss};
+use optimist_simulation::{Action, ActorId, NodeId, Operation, Outcome, Step};
 use serde_json::Value;
 
 use crate::components::watch;

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use http::Request;
 use libfuzzer_sys::fuzz_target;
-use optimist_core::server::ApiServer;
+use optimist_apiserver::server::ApiServer;
 
 const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
 
-use optimist_core::share::Session;
-use optimist_core::sim::{Action, ActorId, NGINX, Operation, RunTree, World};
+use optimist_simulation::{Action, ActorId, NGINX, Operation, RunTree, World};
 use optimist_tests::page::{Browser, Site};
+use optimist_text::share::Session;
 
 const ENTER: &str = "\u{e007}";
 

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 use http::Request;
 use model::Protocol;
-use optimist_core::client::{OnConflict, Write};
-use optimist_core::explore::{Change, Intent, Plan, Scenario, Search, Status};
-use optimist_core::server::ApiServer;
+use optimist_client::{OnConflict, Write};
+use optimist_simulation::explore::{Change, Intent, Plan, Scenario, Search, Status};
+use optimist_apiserver::server::ApiServer;
 use serde_json::json;
 
 fn scenario(editors: usize, on_conflict: OnConflict) -> Scenario {

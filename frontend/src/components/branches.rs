@@ -1,7 +1,7 @@
 //! All histories of the session: named, compared side by side, deleted.
 
-use optimist_core::render::Change;
-use optimist_core::sim::{NodeId, Outcome, Parting};
+use optimist_client::Change;
+use optimist_simulation::{NodeId, Outcome, Parting};
 use web_sys::HtmlInputElement;
 use yew::{Event, Html, TargetCast, classes, html};
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use optimist_core::client::{OnConflict, Strategy, Write};
-use optimist_core::sim::{ActorId, Delete};
+use optimist_client::{OnConflict, Strategy, Write};
+use optimist_simulation::{ActorId, Delete};
 use yew::{Event, Html, Properties, component, html};
 
 use super::icon::{Icon, icon};

@@ -1,7 +1,7 @@
 //! What the stored object lost and gained.
 
-use optimist_core::render::{Change, to_yaml};
-use optimist_core::sim::{Outcome, Step};
+use optimist_client::{Change, to_yaml};
+use optimist_simulation::{Outcome, Step};
 use serde_json::Value;
 use yew::{Html, html};
 

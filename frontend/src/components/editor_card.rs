@@ -1,6 +1,6 @@
 //! An editor: what it read, what it changed since, and how it sends that.
 
-use optimist_core::sim::ActorId;
+use optimist_simulation::ActorId;
 use web_sys::HtmlTextAreaElement;
 use yew::{Event, Html, InputEvent, TargetCast, classes, html};
 

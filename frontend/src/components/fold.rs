@@ -1,6 +1,6 @@
 //! Which parts of an object are folded away at first.
 
-use optimist_core::render::Line;
+use optimist_client::Line;
 use serde_json::Value;
 
 /// The place of the fold for metadata that nobody edits and everybody has.

@@ -1,6 +1,6 @@
 //! The bar on top.
 
-use optimist_core::sim::ActorId;
+use optimist_simulation::ActorId;
 use yew::{Html, html};
 
 use super::icon::{Icon, icon};

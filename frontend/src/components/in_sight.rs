@@ -3,7 +3,7 @@
 use std::ops::{AddAssign, Range};
 
 use gloo_events::EventListener;
-use optimist_core::sim::{NodeId, Outcome, RunTree, Step};
+use optimist_simulation::{NodeId, Outcome, RunTree, Step};
 use web_sys::Element;
 use yew::{
     Callback, Event, NodeRef, hook, use_effect_with, use_force_update, use_mut_ref, use_state_eq,

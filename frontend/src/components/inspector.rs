@@ -1,6 +1,6 @@
 //! What the current step sent and got, and why.
 
-use optimist_core::sim::Step;
+use optimist_simulation::Step;
 use yew::{Html, classes, html};
 
 use super::diff::diff;

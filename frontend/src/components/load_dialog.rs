@@ -1,7 +1,7 @@
 //! Loading a manifest: pasted, chosen or dropped.
 
-use optimist_core::client::ManifestError;
-use optimist_core::sim::{LoadError, NGINX};
+use optimist_client::ManifestError;
+use optimist_simulation::{LoadError, NGINX};
 use wasm_bindgen_futures::{JsFuture, spawn_local};
 use web_sys::{File, HtmlInputElement, HtmlTextAreaElement};
 use yew::{DragEvent, Event, Html, InputEvent, SubmitEvent, TargetCast, html};

@@ -1,7 +1,7 @@
 //! What an editor has beyond the usual: subresources, dry run, another manager, delete, create.
 
-use optimist_core::client::{Subresource, Write};
-use optimist_core::sim::Delete;
+use optimist_client::{Subresource, Write};
+use optimist_simulation::Delete;
 use web_sys::{HtmlInputElement, HtmlSelectElement};
 use yew::{Callback, Event, Html, TargetCast, html};
 

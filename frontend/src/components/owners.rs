@@ -1,10 +1,10 @@
 //! Who owns what: each line of the stored object with its managers, and what the editor at work
 //! would take from them.
 
-use optimist_core::apply::{Manager, Operation, Owners};
-use optimist_core::client::{Strategy, Write};
-use optimist_core::render::{Line, lines};
-use optimist_core::sim::{ActorId, Outcome};
+use optimist_apiserver::apply::{Manager, Operation, Owners};
+use optimist_client::{Line, lines};
+use optimist_client::{Strategy, Write};
+use optimist_simulation::{ActorId, Outcome};
 use yew::{Html, classes, html};
 
 use super::fold::is_quiet;

@@ -1,6 +1,6 @@
 //! The request behind an arrow, while the pointer or the keyboard is on it.
 
-use optimist_core::sim::{NodeId, Step};
+use optimist_simulation::{NodeId, Step};
 use serde_json::Value;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, EventTarget, HtmlElement};

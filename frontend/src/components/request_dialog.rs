@@ -1,6 +1,6 @@
 //! A request as engineers know it: method, path, media type, body.
 
-use optimist_core::sim::ByHand;
+use optimist_simulation::ByHand;
 use web_sys::{HtmlInputElement, HtmlTextAreaElement};
 use yew::{Event, Html, InputEvent, SubmitEvent, TargetCast, html};
 

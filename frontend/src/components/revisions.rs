@@ -1,7 +1,7 @@
 //! Every stored version, newest first: who wrote it, and what it changed.
 
-use optimist_core::render::{Change, changes};
-use optimist_core::sim::{ActorId, Outcome};
+use optimist_client::{Change, changes};
+use optimist_simulation::{ActorId, Outcome};
 use yew::{Html, classes, html};
 
 use super::yaml_view::dotted;

@@ -1,7 +1,7 @@
 //! The server: what is stored now, every version before it, and what a watcher hears of it.
 
-use optimist_core::render::{Change, changes};
-use optimist_core::sim::Outcome;
+use optimist_client::{Change, changes};
+use optimist_simulation::Outcome;
 use yew::{Event, Html, html};
 
 use super::more::chosen;

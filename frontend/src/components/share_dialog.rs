@@ -1,7 +1,7 @@
 //! What is on the stage as a link or a file, and sessions from files.
 
-use optimist_core::export::{markdown, mermaid, script};
-use optimist_core::share::LONGEST_LINK;
+use optimist_text::export::{markdown, mermaid, script};
+use optimist_text::share::LONGEST_LINK;
 use yew::{Html, html};
 
 use super::dialog::Modal;

@@ -1,7 +1,7 @@
 //! A step's request as a command or as code that sends it, to take away.
 
-use optimist_core::render::{Snippet, client_go, kube_rs, kubectl};
-use optimist_core::sim::Step;
+use optimist_simulation::Step;
+use optimist_text::render::{Call, Snippet, client_go, kube_rs, kubectl};
 use yew::{AttrValue, Html, Properties, component, html, use_effect_with, use_state_eq};
 
 use crate::browser;
@@ -18,7 +18,7 @@ pub(crate) enum Language {
 /// Draws the request of a step.
 #[inline(never)] // not on the first screen
 pub(crate) fn snippet(store: &Store, step: &Step, language: Language) -> Html {
-    let Some(call) = store.world().call(step) else {
+    let Some(call) = Call::of_step(store.world(), step) else {
         return html! {
             <div class="empty"><p>{ "No request of the API: there is nothing to type." }</p></div>
         };

@@ -1,6 +1,6 @@
 //! One step of the timeline: an arrow to the server, an answer, and what the store did.
 
-use optimist_core::sim::{ActorId, NodeId, Outcome};
+use optimist_simulation::{ActorId, NodeId, Outcome};
 use yew::{Callback, Html, MouseEvent, Properties, classes, component, html};
 
 use super::icon::{Icon, icon};

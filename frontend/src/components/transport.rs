@@ -1,6 +1,6 @@
 //! Stepping back and forth, and where in the history we are.
 
-use optimist_core::sim::{ActorId, Exchange, NodeId, Outcome, Step};
+use optimist_simulation::{ActorId, Exchange, NodeId, Outcome, Step};
 use web_sys::HtmlInputElement;
 use yew::{Html, InputEvent, Properties, TargetCast, classes, component, html};
 

@@ -1,6 +1,6 @@
 //! Why the server answered as it did: the facts that it noted where it decided.
 
-use optimist_core::sim::{Outcome, Step};
+use optimist_simulation::{Outcome, Step};
 use yew::{Html, classes, html};
 
 use super::watch;

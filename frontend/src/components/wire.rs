@@ -1,8 +1,8 @@
 //! A request, as it went or would go over the wire, and its answer.
 
-use optimist_core::client::Write;
-use optimist_core::render::Change;
-use optimist_core::sim::{Action, ActorId, Outcome, Step};
+use optimist_client::Change;
+use optimist_client::Write;
+use optimist_simulation::{Action, ActorId, Outcome, Step};
 use serde_json::Value;
 use web_sys::HtmlTextAreaElement;
 use yew::{Html, InputEvent, TargetCast, classes, html};

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use optimist_core::render::{Change, Line, Token, lines};
-use optimist_core::sim::ActorId;
+use optimist_client::{Change, Line, Token, lines};
+use optimist_simulation::ActorId;
 use serde_json::Value;
 use yew::{
     Callback, Classes, Html, KeyboardEvent, MouseEvent, Properties, classes, component, html,

@@ -2,8 +2,8 @@
 
 use std::rc::Rc;
 
-use optimist_core::explore::{Search, StateId};
-use optimist_core::sim::verdict::Verdict;
+use optimist_simulation::explore::{Search, StateId};
+use optimist_simulation::verdict::Verdict;
 use yew::{Html, classes, html};
 
 use super::{Explored, replay, words};

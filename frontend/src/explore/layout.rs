@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use optimist_core::explore::{Search, StateId};
+use optimist_simulation::explore::{Search, StateId};
 
 /// More states than this nobody can read.
 const MOST_STATES: usize = 150;

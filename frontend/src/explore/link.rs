@@ -1,6 +1,6 @@
 //! What is explored, as links carry it.
 
-use optimist_core::explore::{READY, Third};
+use optimist_simulation::explore::{READY, Third};
 use serde_json::{Value, json};
 
 use super::model::{Hand, Model, Setup, Subject};

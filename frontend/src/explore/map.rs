@@ -2,8 +2,8 @@
 
 use std::rc::Rc;
 
-use optimist_core::explore::{Edge, EdgeId, Effect, Search, StateId, Tally};
-use optimist_core::sim::verdict::Verdict;
+use optimist_simulation::explore::{Edge, EdgeId, Effect, Search, StateId, Tally};
+use optimist_simulation::verdict::Verdict;
 use yew::{Html, PointerEvent, classes, html};
 
 use super::layout::{Layout, layout};

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use optimist_core::sim::verdict::Verdict;
+use optimist_simulation::verdict::Verdict;
 use yew::{Html, MouseEvent, classes, html};
 
 use super::mixed::Mixed;

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use optimist_core::explore::Way;
+use optimist_simulation::explore::Way;
 use yew::{Callback, Event, Html, Properties, UseReducerDispatcher, classes, component, html};
 
 use super::model::{Model, Msg, Setup};

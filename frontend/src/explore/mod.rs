@@ -14,9 +14,9 @@ mod words;
 
 use std::rc::Rc;
 
-use optimist_core::client::Subresource;
-use optimist_core::explore::{Intent, Plan, Scenario};
-use optimist_core::sim::ActorId;
+use optimist_client::Subresource;
+use optimist_simulation::ActorId;
+use optimist_simulation::explore::{Intent, Plan, Scenario};
 use serde_json::Value;
 use yew::{
     Callback, Html, Properties, UseReducerHandle, classes, component, html, use_effect_with,

@@ -2,8 +2,8 @@
 
 use std::rc::Rc;
 
-use optimist_core::explore::{EdgeId, READY, Scenario, Search, StateId, Tally, Third, Way};
-use optimist_core::sim::verdict::Verdict;
+use optimist_simulation::explore::{EdgeId, READY, Scenario, Search, StateId, Tally, Third, Way};
+use optimist_simulation::verdict::Verdict;
 use yew::Reducible;
 
 use super::words;

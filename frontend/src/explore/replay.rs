@@ -2,9 +2,9 @@
 
 use std::rc::Rc;
 
-use optimist_core::explore::{EdgeId, READY, Search, StateId, replayed};
-use optimist_core::sim::verdict::Verdict;
-use optimist_core::sim::{RunTree, World};
+use optimist_simulation::explore::{EdgeId, READY, Search, StateId, replayed};
+use optimist_simulation::verdict::Verdict;
+use optimist_simulation::{RunTree, World};
 use yew::{Callback, MouseEvent};
 
 use super::Explored;

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use gloo_timers::callback::Timeout;
-use optimist_core::explore::{Memory, READY, Scenario, Search, Status, Way};
+use optimist_simulation::explore::{Memory, READY, Scenario, Search, Status, Way};
 
 use super::model::{Hand, Model, Msg, Row, RowState, Stop, Subject};
 use crate::browser;

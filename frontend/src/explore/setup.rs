@@ -1,6 +1,6 @@
 //! What is to be explored.
 
-use optimist_core::explore::{READY, Third};
+use optimist_simulation::explore::{READY, Third};
 use yew::{Callback, Event, Html, html};
 
 use super::model::{Hand, Msg, Setup, Subject};

@@ -1,9 +1,11 @@
 //! What the page says in its own words.
 
-use optimist_core::apply::{Path, PathElement};
-use optimist_core::client::Strategy;
-use optimist_core::explore::{Edge, EdgeId, Effect, Intent, Move, Search, StateId, Tally, Way};
-use optimist_core::sim::verdict::{Loss, Verdict};
+use optimist_apiserver::apply::{Path, PathElement};
+use optimist_client::Strategy;
+use optimist_simulation::explore::{
+    Edge, EdgeId, Effect, Intent, Move, Search, StateId, Tally, Way,
+};
+use optimist_simulation::verdict::{Loss, Verdict};
 use serde_json::Value;
 
 use super::model::{Model, RowState, Stop};

@@ -1,6 +1,6 @@
 //! Which lessons there are, and how far one got.
 
-use optimist_core::lesson::{Chapter, Entry};
+use optimist_lesson::{Chapter, Entry};
 use yew::{Html, html};
 
 use crate::components::icon::{Icon, icon};

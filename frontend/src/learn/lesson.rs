@@ -1,6 +1,6 @@
 //! The lesson that is taken: its text, what is asked, and the way on.
 
-use optimist_core::lesson::{Entry, LessonStep, Prediction};
+use optimist_lesson::{Entry, LessonStep, Prediction};
 use yew::{Html, classes, html};
 
 use super::prose::{line, prose};
@@ -103,7 +103,7 @@ fn bar(store: &Store, course: &Course) -> Html {
 fn predicted(store: &Store, course: &Course, prediction: &Prediction) -> Html {
     let walk = &course.walk;
     let happened = walk.happened();
-    let choice = |(i, choice): (usize, &optimist_core::lesson::Choice)| {
+    let choice = |(i, choice): (usize, &optimist_lesson::Choice)| {
         let right = walk.right() == Some(i);
         let chosen = walk.chosen() == Some(i);
         let said = match (happened, right, chosen) {

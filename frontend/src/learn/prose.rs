@@ -1,6 +1,6 @@
 //! A lesson's texts.
 
-use optimist_core::lesson::{Block, Span, blocks, spans};
+use optimist_lesson::{Block, Span, blocks, spans};
 use yew::{Html, html};
 
 fn run(spans: &[Span]) -> Html {

@@ -1,7 +1,7 @@
 //! What the learner does: a goal in this history, or a challenge over all of them.
 
-use optimist_core::lesson::{Challenge, Finding, Goal, Task};
-use optimist_core::sim::verdict::Verdict;
+use optimist_lesson::{Challenge, Finding, Goal, Task};
+use optimist_simulation::verdict::Verdict;
 use yew::{Html, classes, html};
 
 use super::prose::{line, prose};

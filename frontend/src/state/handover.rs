@@ -2,8 +2,8 @@
 
 use std::rc::Rc;
 
-use optimist_core::share::Session;
-use optimist_core::sim::{ActorId, NGINX, NodeId, RunTree, World};
+use optimist_simulation::{ActorId, NGINX, NodeId, RunTree, World};
+use optimist_text::share::Session;
 use serde_json::Value;
 
 use super::{Page, State};

@@ -4,8 +4,8 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use optimist_core::share::Session;
-use optimist_core::sim::RunTree;
+use optimist_simulation::RunTree;
+use optimist_text::share::Session;
 
 use super::{Page, State};
 use crate::browser;

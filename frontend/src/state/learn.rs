@@ -6,10 +6,10 @@ use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use optimist_core::explore::{Search, Status};
-use optimist_core::lesson::{Catalogue, Finding, Lesson, LessonError, Task, Walkthrough};
-use optimist_core::share::{Learning, Session};
-use optimist_core::sim::RunTree;
+use optimist_lesson::{Catalogue, Finding, Lesson, LessonError, Task, Walkthrough};
+use optimist_simulation::RunTree;
+use optimist_simulation::explore::{Search, Status};
+use optimist_text::share::{Learning, Session};
 use serde_json::{Map, Value, json};
 
 use super::{Page, State};

@@ -1,6 +1,6 @@
 //! A request that is written by hand.
 
-use optimist_core::sim::{Action, ActorId, ByHand, Operation};
+use optimist_simulation::{Action, ActorId, ByHand, Operation};
 
 use super::{Dialog, State};
 

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use optimist_core::share::{Replay, Session, ShareError};
+use optimist_text::share::{Replay, Session, ShareError};
 
 use super::{Dialog, Page, State};
 use crate::browser;

@@ -4,7 +4,7 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use optimist_core::lesson::{Lesson, prove};
+use optimist_lesson::{Lesson, prove};
 
 fn main() -> ExitCode {
     let files: Vec<String> = std::env::args().skip(1).collect();

@@ -3,10 +3,10 @@
 
 use std::path::PathBuf;
 
-use optimist_core::client::edit_scalar;
-use optimist_core::share::Session;
-use optimist_core::sim::{Action, ActorId, NGINX, Operation, RunTree, World};
+use optimist_client::edit_scalar;
+use optimist_simulation::{Action, ActorId, NGINX, Operation, RunTree, World};
 use optimist_tests::page::{Browser, Site};
+use optimist_text::share::Session;
 use serde_json::Value;
 
 const STEPS: usize = 1_000;

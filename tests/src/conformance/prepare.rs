@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use http::Response;
-use optimist_core::server::ApiServer;
+use optimist_apiserver::server::ApiServer;
 use serde_json::Value;
 
 use super::panics;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use http::{Request, Response};
-use optimist_core::server::{ApiServer, Watch};
+use optimist_apiserver::server::{ApiServer, Watch};
 
 use super::tree::Tree;
 

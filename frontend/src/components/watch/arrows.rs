@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use optimist_core::server::EventType;
-use optimist_core::sim::Received;
+use optimist_apiserver::server::EventType;
+use optimist_simulation::Received;
 use yew::{Html, classes, html};
 
 use super::words;

@@ -3,8 +3,8 @@
 pub(crate) mod arrows;
 pub(crate) mod words;
 
-use optimist_core::server::EventType;
-use optimist_core::sim::{Connection, Operation, Received, WatchAction, World};
+use optimist_apiserver::server::EventType;
+use optimist_simulation::{Connection, Operation, Received, WatchAction, World};
 use wasm_bindgen::JsCast;
 use web_sys::HtmlInputElement;
 use yew::{Event, Html, classes, html};

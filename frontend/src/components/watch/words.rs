@@ -1,6 +1,6 @@
 //! What the page says about watching.
 
-use optimist_core::sim::{Connection, Operation, Outcome, Received, Step, WatchAction, World};
+use optimist_simulation::{Connection, Operation, Outcome, Received, Step, WatchAction, World};
 
 use crate::components::fold::counted;
 use crate::state::State;

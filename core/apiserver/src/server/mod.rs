@@ -1,0 +1,267 @@
+//! The API server: from an HTTP request to an HTTP response.
+
+mod body;
+mod continue_token;
+mod custom;
+mod delete;
+mod facts;
+mod kinds;
+mod list;
+mod list_options;
+mod patching;
+mod read;
+mod request;
+mod resource;
+mod scale;
+mod scope;
+mod selector;
+mod table;
+mod watch;
+mod watch_caches;
+mod write;
+
+use std::sync::Arc;
+
+use http::{HeaderValue, Request, Response, StatusCode, header};
+use serde_json::Value;
+
+pub use custom::{Custom, ScalePaths};
+pub use facts::{Fact, Facts};
+pub use kinds::Rules;
+pub use request::ResourcePath;
+pub use request::{Options, RequestInfo};
+pub use resource::{Definition, Endpoint, Generation, Resource, Resources};
+pub use table::View;
+pub use watch::{EventType, INITIAL_EVENTS_END, Watch, WatchEvent};
+
+use self::list_options::ListOptions;
+use self::watch_caches::WatchCaches;
+use crate::environment::Environment;
+use crate::object::Metadata;
+use crate::status::{Refusal, Status};
+use crate::storage::{Revision, RevisionError, Store, WatchCache};
+
+/// The namespace that always exists.
+pub const DEFAULT_NAMESPACE: &str = "default";
+
+/// One API server over one store. Cloning is cheap: clones share what they have in common.
+#[derive(Clone, Debug)]
+pub struct ApiServer {
+    store: Store,
+    resources: Arc<Resources>,
+    environment: Environment,
+    caches: WatchCaches,
+}
+
+impl Default for ApiServer {
+    fn default() -> Self {
+        Self::new(Environment::default(), 1001)
+    }
+}
+
+/// What a verb answers: the object and whether it was made by this request.
+#[derive(Debug)]
+struct Answer {
+    body: Arc<Value>,
+    code: StatusCode,
+}
+
+/// What is noted on the way to an answer.
+#[derive(Debug, Default)]
+struct Trace {
+    facts: Vec<Fact>,
+    warnings: Vec<String>,
+}
+
+impl ApiServer {
+    /// A server with the built-in kinds and the `default` namespace, whose first new object gets
+    /// `first_revision` as its resourceVersion (at least 2).
+    pub fn new(environment: Environment, first_revision: Revision) -> Self {
+        let store = Store::starting_after(first_revision.saturating_sub(2));
+        let resources = Arc::new(Resources::builtin());
+        let mut server = Self {
+            caches: WatchCaches::started(&store, &resources, environment.elapsed()),
+            store,
+            resources,
+            environment,
+        };
+        let namespace = serde_json::json!({"metadata": {"name": DEFAULT_NAMESPACE}});
+        let request = Request::post("/api/v1/namespaces")
+            .header(header::USER_AGENT, "kube-apiserver/v1.36.2")
+            .body(namespace.to_string().into_bytes());
+        if let Ok(request) = request {
+            server.handle(request);
+        }
+        server
+    }
+
+    /// Answers one request as kube-apiserver v1.36 would. The response's extensions hold
+    /// [`Facts`]: why it was answered so. A watch is answered with what there is at once; to go on
+    /// watching, [open](Self::watch) it.
+    pub fn handle(&mut self, request: Request<Vec<u8>>) -> Response<Vec<u8>> {
+        let mut trace = Trace::default();
+        let answer = RequestInfo::parse(&request, &self.resources).and_then(|info| {
+            if info.verb == "watch" {
+                let mut watch = Watch::open(self, &info)?;
+                return Ok(stream_response(&watch.poll(self)));
+            }
+            let answer = self.dispatch(&info, request.body(), &mut trace)?;
+            Ok(json_response(answer.code, &answer.body))
+        });
+        let mut response = answer.unwrap_or_else(|refusal| refuse(&refusal));
+        for warning in &trace.warnings {
+            let quoted = warning.replace('\\', "\\\\").replace('"', "\\\"");
+            if let Ok(value) = HeaderValue::try_from(format!("299 - \"{quoted}\"")) {
+                response.headers_mut().append(header::WARNING, value);
+            }
+        }
+        response.extensions_mut().insert(Facts(trace.facts));
+        response
+    }
+
+    /// Opens a watch, which the caller polls.
+    ///
+    /// # Errors
+    /// The response, if the request is refused or is none to watch.
+    pub fn watch(&self, request: &Request<Vec<u8>>) -> Result<Watch, Response<Vec<u8>>> {
+        RequestInfo::parse(request, &self.resources)
+            .and_then(|info| match info.verb.as_str() {
+                "watch" => Watch::open(self, &info),
+                _ => Err(Status::method_not_allowed()),
+            })
+            .map_err(|refusal| refuse(&refusal))
+    }
+
+    /// Compacts etcd at a revision, as `etcdctl compact` does. Watch caches do not hear of it:
+    /// what they hold is served as before.
+    ///
+    /// # Errors
+    /// If that revision is in the future, or already compacted.
+    pub fn compact(&mut self, revision: Revision) -> Result<(), RevisionError> {
+        self.store.compact(revision)
+    }
+
+    /// Restarts the server. The store stays; all watches end, and watch caches begin anew with a
+    /// list of what is there.
+    pub fn restart(&mut self) {
+        let enabled = self.caches.enabled();
+        self.caches.restart(enabled, &self.store, &self.resources);
+    }
+
+    /// Restarts the server with or without watch caches (`--watch-cache`).
+    pub fn restart_with_watch_cache(&mut self, enabled: bool) {
+        self.caches.restart(enabled, &self.store, &self.resources);
+    }
+
+    /// How far back the watch cache of a resource reaches; `None` if it has none.
+    pub fn watch_cache(&self, resource: &Resource) -> Option<&WatchCache> {
+        self.caches.of(resource)
+    }
+
+    fn dispatch(
+        &mut self,
+        info: &RequestInfo,
+        body: &[u8],
+        trace: &mut Trace,
+    ) -> Result<Answer, Refusal> {
+        trace
+            .warnings
+            .extend(info.resource.deprecation().map(str::to_owned));
+        let answer = match (info.verb.as_str(), info.name.is_empty()) {
+            ("get", false) => self.get(info, trace),
+            ("list", _) => self.list(info, &ListOptions::read(info)?, trace),
+            ("create", true) => self.create(info, body, trace),
+            ("update", false) => self.update(info, body, trace),
+            ("patch", false) => self.patch(info, body, trace),
+            ("delete", false) => self.delete(info, body, trace),
+            ("delete", true) => self.delete_collection(info, body, trace),
+            _ => Err(Status::method_not_allowed()),
+        };
+        if !matches!(info.verb.as_str(), "get" | "list") && custom::defines_kinds(&info.resource) {
+            self.serve_custom_resources();
+        }
+        let now = self.environment.elapsed();
+        self.caches.follow(&self.store, &self.resources, now);
+        answer
+    }
+
+    /// The store below, to look at.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// The kinds that are served.
+    pub fn resources(&self) -> &Resources {
+        &self.resources
+    }
+
+    /// The source of time and uids.
+    pub fn environment(&self) -> &Environment {
+        &self.environment
+    }
+
+    /// The source of time and uids, for the caller to move on.
+    pub fn environment_mut(&mut self) -> &mut Environment {
+        &mut self.environment
+    }
+}
+
+fn refuse(refusal: &Status) -> Response<Vec<u8>> {
+    let code = StatusCode::from_u16(refusal.code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    if refusal.is_page_not_found() {
+        let mut response = Response::new(refusal.message.clone().into_bytes());
+        *response.status_mut() = code;
+        let text = HeaderValue::from_static("text/plain; charset=utf-8");
+        response.headers_mut().insert(header::CONTENT_TYPE, text);
+        return response;
+    }
+    let mut response = json_response(code, &refusal.to_json());
+    let retry_after = refusal
+        .details
+        .as_ref()
+        .map_or(0, |d| d.retry_after_seconds);
+    if retry_after > 0 {
+        let value = HeaderValue::from(retry_after);
+        response.headers_mut().insert(header::RETRY_AFTER, value);
+    }
+    response
+}
+
+fn stream_response(events: &[WatchEvent]) -> Response<Vec<u8>> {
+    let mut bytes = Vec::new();
+    for event in events {
+        bytes.extend(event.to_json().to_string().into_bytes());
+        bytes.push(b'\n');
+    }
+    let mut response = Response::new(bytes);
+    let json = HeaderValue::from_static("application/json");
+    response.headers_mut().insert(header::CONTENT_TYPE, json);
+    response
+}
+
+fn json_response(code: StatusCode, body: &Value) -> Response<Vec<u8>> {
+    let mut bytes = body.to_string().into_bytes();
+    bytes.push(b'\n');
+    let mut response = Response::new(bytes);
+    *response.status_mut() = code;
+    let json = HeaderValue::from_static("application/json");
+    response.headers_mut().insert(header::CONTENT_TYPE, json);
+    response
+}
+
+/// The key under which etcd keeps an object.
+fn storage_key(resource: &Resource, namespace: &str, name: &str) -> String {
+    let mut key = resource.storage_prefix.clone();
+    for part in [namespace, name] {
+        if !part.is_empty() {
+            key.push('/');
+            key.push_str(part);
+        }
+    }
+    key
+}
+
+/// The key of an object as it is stored.
+pub fn key_of(resource: &Resource, object: &Value) -> String {
+    storage_key(resource, object.namespace(), object.name())
+}

@@ -1,0 +1,466 @@
+//! `metav1.Status`: how the API server says no, one constructor per reason
+//! (`k8s.io/apimachinery/pkg/api/errors` v0.36).
+
+use std::fmt;
+
+use serde_json::{Value, json};
+
+use crate::go;
+use crate::object::GroupName;
+
+/// The optimistic lock message (`OptimisticLockErrorMsg` in
+/// `k8s.io/apiserver/pkg/registry/generic/registry/store.go`).
+pub const MODIFIED: &str =
+    "the object has been modified; please apply your changes to the latest version and try again";
+
+/// A failure as the API server reports it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Status {
+    /// The HTTP status code.
+    pub code: u16,
+    /// `metav1.StatusReason`; an internal error has none.
+    pub reason: Option<&'static str>,
+    /// The text for people.
+    pub message: String,
+    /// What it is about; an internal error has none.
+    pub details: Option<Details>,
+    /// `metadata.continue`, where a list can go on from elsewhere.
+    pub continue_token: Option<String>,
+}
+
+/// `metav1.StatusDetails`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Details {
+    /// The object's name.
+    pub name: String,
+    /// The API group.
+    pub group: String,
+    /// The kind, or where upstream says so the plural resource name.
+    pub kind: String,
+    /// One entry per thing that is wrong.
+    pub causes: Vec<Cause>,
+    /// When to try again, in seconds; 0 for never.
+    pub retry_after_seconds: u32,
+}
+
+/// `metav1.StatusCause`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cause {
+    /// `FieldValueInvalid`, `FieldManagerConflict`, ...; may be empty.
+    pub reason: &'static str,
+    /// The text for people.
+    pub message: String,
+    /// The field's path.
+    pub field: String,
+}
+
+/// A refusal, boxed: it is the rare way out of every function on the way.
+pub type Refusal = Box<Status>;
+
+impl Status {
+    fn new(code: u16, reason: Option<&'static str>, message: String) -> Refusal {
+        Box::new(Self {
+            code,
+            reason,
+            message,
+            details: None,
+            continue_token: None,
+        })
+    }
+
+    fn about(mut self: Box<Self>, what: &GroupName, name: &str) -> Refusal {
+        self.details = Some(Details {
+            name: name.to_owned(),
+            group: what.group.clone(),
+            kind: what.name.clone(),
+            ..Details::default()
+        });
+        self
+    }
+
+    /// 404 `NotFound`.
+    pub fn not_found(resource: &GroupName, name: &str) -> Refusal {
+        let message = format!("{resource} {} not found", go::quote(name));
+        Self::new(404, Some("NotFound"), message).about(resource, name)
+    }
+
+    /// 404 without a name: the resource is not served at all.
+    pub fn no_such_resource() -> Refusal {
+        let message = "the server could not find the requested resource".to_owned();
+        let mut status = Self::new(404, Some("NotFound"), message);
+        status.details = Some(Details::default());
+        status
+    }
+
+    /// 409 `AlreadyExists`.
+    pub fn already_exists(resource: &GroupName, name: &str) -> Refusal {
+        let message = format!("{resource} {} already exists", go::quote(name));
+        Self::new(409, Some("AlreadyExists"), message).about(resource, name)
+    }
+
+    /// 409 `AlreadyExists` where the object of that name is about to go.
+    pub fn being_deleted(resource: &GroupName, name: &str) -> Refusal {
+        let mut status = Self::already_exists(resource, name);
+        status.message = format!("object is being deleted: {}", status.message);
+        status
+    }
+
+    /// 409 `Conflict` for a reason of its own.
+    pub fn conflict(resource: &GroupName, name: &str, why: &str) -> Refusal {
+        let message = format!(
+            "Operation cannot be fulfilled on {resource} {}: {why}",
+            go::quote(name)
+        );
+        Self::new(409, Some("Conflict"), message).about(resource, name)
+    }
+
+    /// 409 `Conflict`: the object has been modified.
+    pub fn modified(resource: &GroupName, name: &str) -> Refusal {
+        Self::conflict(resource, name, MODIFIED)
+    }
+
+    /// 409 `Conflict` of an apply: other managers own what it would change.
+    pub fn apply_conflict(message: String, causes: Vec<Cause>) -> Refusal {
+        let mut status = Self::new(409, Some("Conflict"), message);
+        status.details = Some(Details {
+            causes,
+            ..Details::default()
+        });
+        status
+    }
+
+    /// 400 `BadRequest`.
+    pub fn bad_request(message: impl Into<String>) -> Refusal {
+        Self::new(400, Some("BadRequest"), message.into())
+    }
+
+    /// 500 as the server answers an error that is no `metav1.Status`: neither reason nor details.
+    pub fn internal(message: impl Into<String>) -> Refusal {
+        Self::new(500, None, message.into())
+    }
+
+    /// 405 `MethodNotAllowed`.
+    pub fn method_not_allowed() -> Refusal {
+        let message = "the server does not allow this method on the requested resource".to_owned();
+        let mut status = Self::new(405, Some("MethodNotAllowed"), message);
+        status.details = Some(Details::default());
+        status
+    }
+
+    /// 413 `RequestEntityTooLarge`.
+    pub fn too_large(why: impl fmt::Display) -> Refusal {
+        let message = format!("Request entity too large: {why}");
+        Self::new(413, Some("RequestEntityTooLarge"), message)
+    }
+
+    /// 415 `UnsupportedMediaType`, naming what would be accepted.
+    pub fn unsupported_media_type(accepted: &[&str]) -> Refusal {
+        let message = format!(
+            "the body of the request was in an unknown format - accepted media types include: {}",
+            accepted.join(", ")
+        );
+        Self::new(415, Some("UnsupportedMediaType"), message)
+    }
+
+    /// 415 as the router answers before any handler looks.
+    pub fn unroutable_media_type() -> Refusal {
+        let message = "415: Unsupported Media Type".to_owned();
+        let mut status = Self::new(415, Some("UnsupportedMediaType"), message);
+        status.details = Some(Details::default());
+        status
+    }
+
+    /// 404 as the last handler answers where no handler is: text, not a status.
+    pub fn page_not_found() -> Refusal {
+        Self::new(404, None, "404 page not found\n".to_owned())
+    }
+
+    /// Whether this is [`Status::page_not_found`].
+    pub fn is_page_not_found(&self) -> bool {
+        self.code == 404 && self.reason.is_none()
+    }
+
+    /// 410 `Expired`: the version asked for is gone.
+    pub fn expired(message: impl Into<String>) -> Refusal {
+        Self::new(410, Some("Expired"), message.into())
+    }
+
+    /// 500 `InternalError` (`NewInternalError`), as watches report it.
+    pub fn internal_error(why: &str) -> Refusal {
+        let message = format!("Internal error occurred: {why}");
+        let mut status = Self::new(500, Some("InternalError"), message);
+        status.details = Some(Details {
+            causes: vec![Cause {
+                reason: "",
+                message: why.to_owned(),
+                field: String::new(),
+            }],
+            ..Details::default()
+        });
+        status
+    }
+
+    /// 504 `Timeout`: the version asked for is still to come
+    /// (`storage.NewTooLargeResourceVersionError`).
+    pub fn too_large_version(asked: u64, current: u64, retry_after_seconds: u32) -> Refusal {
+        const PROBLEM: &str = "Too large resource version";
+        let message = format!("Timeout: {PROBLEM}: {asked}, current: {current}");
+        let mut status = Self::new(504, Some("Timeout"), message);
+        status.details = Some(Details {
+            causes: vec![Cause {
+                reason: "ResourceVersionTooLarge",
+                message: PROBLEM.to_owned(),
+                field: String::new(),
+            }],
+            retry_after_seconds,
+            ..Details::default()
+        });
+        status
+    }
+
+    /// 422 `Invalid` with one cause per error (`NewInvalid`).
+    pub fn invalid(kind: &GroupName, name: &str, errors: &[FieldError]) -> Refusal {
+        let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
+        let mut seen: Vec<&str> = Vec::new();
+        for text in &texts {
+            if !seen.contains(&text.as_str()) {
+                seen.push(text);
+            }
+        }
+        let list = match seen.as_slice() {
+            [one] => (*one).to_owned(),
+            many => format!("[{}]", many.join(", ")),
+        };
+        let message = format!("{kind} {} is invalid: {list}", go::quote(name));
+        let mut status = Self::new(422, Some("Invalid"), message).about(kind, name);
+        if let Some(details) = &mut status.details {
+            details.causes = errors.iter().map(FieldError::cause).collect();
+        }
+        status
+    }
+
+    /// 422 of a JSON patch operation that failed: the library's text never reaches the client.
+    pub fn unprocessable() -> Refusal {
+        let message = "the server rejected our request due to an error in our request".to_owned();
+        let mut status = Self::new(422, Some("Invalid"), message);
+        status.details = Some(Details::default());
+        status
+    }
+
+    /// The response body.
+    pub fn to_json(&self) -> Value {
+        let mut body = json!({
+            "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
+            "message": self.message, "code": self.code,
+        });
+        if let Some(reason) = self.reason {
+            body["reason"] = reason.into();
+        }
+        if let Some(token) = &self.continue_token {
+            body["metadata"]["continue"] = token.as_str().into();
+        }
+        if let Some(details) = &self.details {
+            body["details"] = details.to_json();
+        }
+        body
+    }
+}
+
+impl Details {
+    fn to_json(&self) -> Value {
+        let mut details = json!({});
+        for (field, text) in [
+            ("name", &self.name),
+            ("group", &self.group),
+            ("kind", &self.kind),
+        ] {
+            if !text.is_empty() {
+                details[field] = text.as_str().into();
+            }
+        }
+        if !self.causes.is_empty() {
+            let causes = self.causes.iter().map(Cause::to_json).collect();
+            details["causes"] = Value::Array(causes);
+        }
+        if self.retry_after_seconds > 0 {
+            details["retryAfterSeconds"] = self.retry_after_seconds.into();
+        }
+        details
+    }
+}
+
+impl Cause {
+    fn to_json(&self) -> Value {
+        let mut cause = json!({"message": self.message});
+        if !self.reason.is_empty() {
+            cause["reason"] = self.reason.into();
+        }
+        if !self.field.is_empty() {
+            cause["field"] = self.field.as_str().into();
+        }
+        cause
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.message)
+    }
+}
+
+impl std::error::Error for Status {}
+
+/// What is wrong with a field (`k8s.io/apimachinery/pkg/util/validation/field`).
+#[derive(Clone, Debug, PartialEq)]
+pub struct FieldError {
+    /// The kind of mistake.
+    pub problem: Problem,
+    /// The field's path, `spec.template.spec.containers[0].image`.
+    pub field: String,
+    /// The value as the message shows it; `None` where the message shows none.
+    pub value: Option<String>,
+    /// What is wrong with it.
+    pub detail: String,
+}
+
+/// `field.ErrorType`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Problem {
+    Required,
+    Invalid,
+    TypeInvalid,
+    Forbidden,
+    Duplicate,
+    NotSupported,
+    TooLong,
+    TooMany,
+    NotFound,
+}
+
+impl FieldError {
+    /// A required field is missing.
+    pub fn required(field: impl Into<String>, detail: impl Into<String>) -> Self {
+        Self::without_value(Problem::Required, field, detail)
+    }
+
+    /// A value that is wrong.
+    pub fn invalid(field: impl Into<String>, value: &Value, detail: impl Into<String>) -> Self {
+        Self::with_value(Problem::Invalid, field, value, detail)
+    }
+
+    /// Something that may not be there.
+    pub fn forbidden(field: impl Into<String>, detail: impl Into<String>) -> Self {
+        Self::without_value(Problem::Forbidden, field, detail)
+    }
+
+    /// Something that is there twice.
+    pub fn duplicate(field: impl Into<String>, value: &Value) -> Self {
+        Self::with_value(Problem::Duplicate, field, value, "")
+    }
+
+    /// A value outside an enumeration.
+    pub fn not_supported(field: impl Into<String>, value: &Value, supported: &[&str]) -> Self {
+        let quoted: Vec<String> = supported.iter().map(|text| go::quote(text)).collect();
+        let detail = format!("supported values: {}", quoted.join(", "));
+        Self::with_value(Problem::NotSupported, field, value, detail)
+    }
+
+    /// More bytes than allowed; the value is not shown.
+    pub fn too_long(field: impl Into<String>, most: usize) -> Self {
+        let detail = format!("may not be more than {most} bytes");
+        Self::without_value(Problem::TooLong, field, detail)
+    }
+
+    /// An error that shows the value.
+    pub fn with_value(
+        problem: Problem,
+        field: impl Into<String>,
+        value: &Value,
+        detail: impl Into<String>,
+    ) -> Self {
+        let value = match value {
+            Value::String(text) => go::quote(text),
+            other => other.to_string(),
+        };
+        Self {
+            problem,
+            field: field.into(),
+            value: Some(value),
+            detail: detail.into(),
+        }
+    }
+
+    /// An error that does not show the value.
+    pub fn without_value(
+        problem: Problem,
+        field: impl Into<String>,
+        detail: impl Into<String>,
+    ) -> Self {
+        Self {
+            problem,
+            field: field.into(),
+            value: None,
+            detail: detail.into(),
+        }
+    }
+
+    /// Whether rules in CEL cannot be evaluated on an object with this mistake
+    /// (`hasBlockingErr` of the custom resource strategy).
+    pub fn hinders_rules(&self) -> bool {
+        matches!(
+            self.problem,
+            Problem::NotSupported
+                | Problem::Required
+                | Problem::TooLong
+                | Problem::TooMany
+                | Problem::TypeInvalid
+        )
+    }
+
+    fn body(&self) -> String {
+        let mut body = match self.problem {
+            Problem::Required => "Required value",
+            Problem::Invalid | Problem::TypeInvalid => "Invalid value",
+            Problem::Forbidden => "Forbidden",
+            Problem::Duplicate => "Duplicate value",
+            Problem::NotSupported => "Unsupported value",
+            Problem::TooLong => "Too long",
+            Problem::TooMany => "Too many",
+            Problem::NotFound => "Not found",
+        }
+        .to_owned();
+        for part in self.value.iter().chain([&self.detail]) {
+            if !part.is_empty() {
+                body.push_str(": ");
+                body.push_str(part);
+            }
+        }
+        body
+    }
+
+    fn cause(&self) -> Cause {
+        let reason = match self.problem {
+            Problem::Required => "FieldValueRequired",
+            Problem::Invalid => "FieldValueInvalid",
+            Problem::TypeInvalid => "FieldValueTypeInvalid",
+            Problem::Forbidden => "FieldValueForbidden",
+            Problem::Duplicate => "FieldValueDuplicate",
+            Problem::NotSupported => "FieldValueNotSupported",
+            Problem::TooLong => "FieldValueTooLong",
+            Problem::TooMany => "FieldValueTooMany",
+            Problem::NotFound => "FieldValueNotFound",
+        };
+        Cause {
+            reason,
+            message: self.body(),
+            field: self.field.clone(),
+        }
+    }
+}
+
+impl fmt::Display for FieldError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.field, self.body())
+    }
+}

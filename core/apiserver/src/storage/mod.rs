@@ -1,0 +1,394 @@
+//! The etcd part: one revision counter, every version of every key, compare-and-put, reads in the
+//! past, and compaction.
+//!
+//! Values are opaque here. Cloning a store copies a few pointers; clones share their history.
+
+mod watch_cache;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use imbl::{OrdMap, Vector};
+use serde_json::Value;
+
+pub use watch_cache::WatchCache;
+
+/// A revision of the whole store; every change takes the next one. A key's *mod revision* is what
+/// the API server shows as `resourceVersion`.
+pub type Revision = u64;
+
+/// One version of one key.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Version {
+    /// The revision that wrote it.
+    pub revision: Revision,
+    /// The value; `None` is a deletion.
+    pub object: Option<Arc<Value>>,
+}
+
+/// A key and the value that it had at some revision.
+pub type Entry = (Arc<str>, Arc<Value>);
+
+/// One change of the store, in the order of revisions.
+#[derive(Clone, Debug)]
+pub struct Change {
+    /// The revision that this change made.
+    pub revision: Revision,
+    /// The key that changed.
+    pub key: Arc<str>,
+    /// The value before; `None` if the key did not exist.
+    pub before: Option<Arc<Value>>,
+    /// The value after; `None` if the key was deleted.
+    pub after: Option<Arc<Value>>,
+}
+
+/// A compare that failed: the key's mod revision was another (0: the key does not exist).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CompareFailed {
+    /// The mod revision found.
+    pub actual: Revision,
+}
+
+/// A revision that the store no longer has, or does not have yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RevisionError {
+    /// Compacted away; the lowest revision that can still be read is given.
+    Compacted(Revision),
+    /// In the future; the current revision is given.
+    Future(Revision),
+}
+
+/// A revisioned key-value store.
+#[derive(Clone, Debug)]
+pub struct Store {
+    revision: Revision,
+    compacted: Revision,
+    keys: OrdMap<Arc<str>, Vector<Version>>,
+    /// Every change, one per revision, oldest first. Compaction leaves it alone: what has already
+    /// been sent to a watch, or is held by a watch cache, does not go away with it.
+    log: Vector<Change>,
+}
+
+impl Default for Store {
+    fn default() -> Self {
+        Self::starting_after(0)
+    }
+}
+
+impl Store {
+    /// An empty store whose first write gets the revision after this one.
+    pub fn starting_after(revision: Revision) -> Self {
+        Self {
+            revision,
+            compacted: 0,
+            keys: OrdMap::new(),
+            log: Vector::new(),
+        }
+    }
+
+    /// The revision of the latest change.
+    pub fn revision(&self) -> Revision {
+        self.revision
+    }
+
+    /// Up to which revision history has been compacted; 0 if never.
+    pub fn compacted(&self) -> Revision {
+        self.compacted
+    }
+
+    /// The current value of a key and its mod revision.
+    pub fn get(&self, key: &str) -> Option<(Revision, &Arc<Value>)> {
+        let version = self.keys.get(key)?.last()?;
+        Some((version.revision, version.object.as_ref()?))
+    }
+
+    /// Every version of a key that is still there, oldest first, deletions included.
+    pub fn history(&self, key: &str) -> impl DoubleEndedIterator<Item = &Version> {
+        self.keys
+            .get(key)
+            .into_iter()
+            .flat_map(|versions| versions.iter())
+    }
+
+    /// The current values whose keys begin with `prefix`, in key order.
+    pub fn range<'a>(
+        &'a self,
+        prefix: &'a str,
+    ) -> impl Iterator<Item = (&'a Arc<str>, Revision, &'a Arc<Value>)> {
+        self.keys
+            .range(Arc::<str>::from(prefix)..)
+            .take_while(move |(key, _)| key.starts_with(prefix))
+            .filter_map(|(key, versions)| {
+                let version = versions.last()?;
+                Some((key, version.revision, version.object.as_ref()?))
+            })
+    }
+
+    /// The values under keys that begin with `prefix` as they were at a revision, in key order.
+    ///
+    /// # Errors
+    /// If that revision has been compacted away, or is still to come.
+    pub fn range_at(&self, prefix: &str, revision: Revision) -> Result<Vec<Entry>, RevisionError> {
+        if revision > self.revision {
+            return Err(RevisionError::Future(self.revision));
+        }
+        if revision < self.compacted {
+            return Err(RevisionError::Compacted(self.compacted));
+        }
+        Ok(self.rewound(prefix, revision))
+    }
+
+    /// The values as they were at a revision, compacted or not: those of now with every later
+    /// change taken back.
+    pub fn rewound(&self, prefix: &str, revision: Revision) -> Vec<Entry> {
+        let now = self
+            .range(prefix)
+            .map(|(key, _, object)| (Arc::clone(key), Arc::clone(object)));
+        let mut taken_back = BTreeMap::new();
+        for change in self.log_after(revision) {
+            if change.key.starts_with(prefix) {
+                let first = taken_back.entry(Arc::clone(&change.key));
+                first.or_insert_with(|| change.before.clone());
+            }
+        }
+        if taken_back.is_empty() {
+            return now.collect();
+        }
+        let mut then: BTreeMap<_, _> = now.collect();
+        for (key, before) in taken_back {
+            match before {
+                Some(object) => then.insert(key, object),
+                None => then.remove(&key),
+            };
+        }
+        then.into_iter().collect()
+    }
+
+    /// The changes after a revision, oldest first.
+    ///
+    /// # Errors
+    /// If changes after that revision have been compacted away.
+    pub fn changes_after(
+        &self,
+        revision: Revision,
+    ) -> Result<impl Iterator<Item = &Change>, RevisionError> {
+        if revision.saturating_add(1) < self.compacted {
+            return Err(RevisionError::Compacted(self.compacted));
+        }
+        Ok(self.log_after(revision))
+    }
+
+    /// The changes after a revision, compacted or not, oldest first.
+    pub fn log_after(&self, revision: Revision) -> impl Iterator<Item = &Change> {
+        // There is one change per revision, the last one being the current.
+        let newer = self.revision.saturating_sub(revision);
+        let newer = usize::try_from(newer).unwrap_or(usize::MAX);
+        let start = self.log.len().saturating_sub(newer);
+        self.log.focus().narrow(start..).into_iter()
+    }
+
+    /// Writes a key if its mod revision is still `expected` (0: if it does not exist); `object`
+    /// is asked for the value that the new revision gets.
+    ///
+    /// # Errors
+    /// If the key has another mod revision. Nothing is written then.
+    pub fn put_if(
+        &mut self,
+        key: &str,
+        expected: Revision,
+        object: impl FnOnce(Revision) -> Arc<Value>,
+    ) -> Result<Arc<Value>, CompareFailed> {
+        self.compare(key, expected)?;
+        let object = object(self.revision + 1);
+        self.record(key, Some(Arc::clone(&object)));
+        Ok(object)
+    }
+
+    /// Deletes a key if its mod revision is still `expected`. The deletion takes a revision.
+    ///
+    /// # Errors
+    /// If the key has another mod revision or does not exist.
+    pub fn delete_if(&mut self, key: &str, expected: Revision) -> Result<Revision, CompareFailed> {
+        self.compare(key, expected)?;
+        if expected == 0 {
+            return Err(CompareFailed { actual: 0 });
+        }
+        self.record(key, None);
+        Ok(self.revision)
+    }
+
+    /// Forgets all versions that were no longer current at `revision`. Changes from `revision` on
+    /// can still be watched, but what the change at `revision` itself replaced is gone.
+    ///
+    /// # Errors
+    /// If that revision is in the future, or already compacted.
+    pub fn compact(&mut self, revision: Revision) -> Result<(), RevisionError> {
+        if revision > self.revision {
+            return Err(RevisionError::Future(self.revision));
+        }
+        if revision <= self.compacted {
+            return Err(RevisionError::Compacted(self.compacted));
+        }
+        self.compacted = revision;
+        let keys = std::mem::take(&mut self.keys);
+        self.keys = keys
+            .into_iter()
+            .filter_map(|(key, mut versions)| {
+                let superseded = versions
+                    .iter()
+                    .take_while(|version| version.revision <= revision)
+                    .count()
+                    .saturating_sub(1);
+                versions = versions.skip(superseded);
+                let first = versions.front()?;
+                if first.object.is_none() && first.revision <= revision {
+                    versions.pop_front();
+                }
+                (!versions.is_empty()).then_some((key, versions))
+            })
+            .collect();
+        Ok(())
+    }
+
+    fn compare(&self, key: &str, expected: Revision) -> Result<(), CompareFailed> {
+        let actual = self.get(key).map_or(0, |(revision, _)| revision);
+        if actual == expected {
+            Ok(())
+        } else {
+            Err(CompareFailed { actual })
+        }
+    }
+
+    fn record(&mut self, key: &str, object: Option<Arc<Value>>) {
+        self.revision += 1;
+        let key: Arc<str> = match self.keys.get_key_value(key) {
+            Some((key, _)) => Arc::clone(key),
+            None => Arc::from(key),
+        };
+        let before = self.get(&key).map(|(_, object)| Arc::clone(object));
+        self.log.push_back(Change {
+            revision: self.revision,
+            key: Arc::clone(&key),
+            before,
+            after: object.clone(),
+        });
+        self.keys.entry(key).or_default().push_back(Version {
+            revision: self.revision,
+            object,
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn put(
+        store: &mut Store,
+        key: &str,
+        expected: Revision,
+        value: Value,
+    ) -> Result<Revision, CompareFailed> {
+        store
+            .put_if(key, expected, |_| Arc::new(value))
+            .map(|_| store.revision())
+    }
+
+    #[test]
+    fn only_the_writer_that_names_the_current_revision_writes() {
+        let mut store = Store::starting_after(99);
+        assert_eq!(put(&mut store, "/a", 0, json!(1)), Ok(100));
+        assert_eq!(put(&mut store, "/a", 100, json!(2)), Ok(101));
+        assert_eq!(
+            put(&mut store, "/a", 100, json!(3)),
+            Err(CompareFailed { actual: 101 })
+        );
+        assert_eq!(store.revision(), 101);
+        assert_eq!(
+            store.get("/a").map(|(r, v)| (r, v.as_ref().clone())),
+            Some((101, json!(2)))
+        );
+    }
+
+    #[test]
+    fn creating_twice_fails_and_deleting_takes_a_revision() {
+        let mut store = Store::default();
+        assert_eq!(put(&mut store, "/a", 0, json!(1)), Ok(1));
+        assert_eq!(
+            put(&mut store, "/a", 0, json!(1)),
+            Err(CompareFailed { actual: 1 })
+        );
+        assert_eq!(store.delete_if("/a", 1), Ok(2));
+        assert_eq!(store.get("/a"), None);
+        assert_eq!(store.delete_if("/a", 0), Err(CompareFailed { actual: 0 }));
+        assert_eq!(put(&mut store, "/a", 0, json!(2)), Ok(3));
+        assert_eq!(store.history("/a").count(), 3);
+    }
+
+    #[test]
+    fn a_clone_is_a_branch_that_does_not_touch_the_other() {
+        let mut store = Store::default();
+        put(&mut store, "/a", 0, json!(1)).unwrap();
+        let mut branch = store.clone();
+        put(&mut branch, "/a", 1, json!("branch")).unwrap();
+        assert_eq!(store.revision(), 1);
+        assert_eq!(
+            store.get("/a").map(|(_, v)| v.as_ref().clone()),
+            Some(json!(1))
+        );
+    }
+
+    #[test]
+    fn a_range_is_one_collection_in_key_order() {
+        let mut store = Store::default();
+        for key in ["/x/b", "/x/a", "/xy/c", "/y/d"] {
+            put(&mut store, key, 0, json!(key)).unwrap();
+        }
+        let keys: Vec<&str> = store.range("/x/").map(|(key, _, _)| key.as_ref()).collect();
+        assert_eq!(keys, ["/x/a", "/x/b"]);
+    }
+
+    #[test]
+    fn compaction_keeps_what_is_current_and_forgets_the_rest() {
+        let mut store = Store::default();
+        put(&mut store, "/a", 0, json!(1)).unwrap();
+        put(&mut store, "/b", 0, json!(1)).unwrap();
+        put(&mut store, "/a", 1, json!(2)).unwrap();
+        store.delete_if("/b", 2).unwrap();
+        assert_eq!(store.compact(9), Err(RevisionError::Future(4)));
+        store.compact(4).unwrap();
+        assert_eq!(store.compact(4), Err(RevisionError::Compacted(4)));
+        assert_eq!(store.history("/a").count(), 1);
+        assert_eq!(store.history("/b").count(), 0);
+        assert_eq!(store.get("/a").map(|(r, _)| r), Some(3));
+        assert!(store.changes_after(2).is_err());
+        assert_eq!(store.changes_after(3).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn the_past_can_be_read_until_it_is_compacted() {
+        let mut store = Store::starting_after(10);
+        put(&mut store, "/x/a", 0, json!(1)).unwrap();
+        put(&mut store, "/x/b", 0, json!(1)).unwrap();
+        put(&mut store, "/x/a", 11, json!(2)).unwrap();
+        store.delete_if("/x/b", 12).unwrap();
+        let at = |store: &Store, revision| {
+            store.range_at("/x/", revision).map(|found| {
+                let found = found.into_iter();
+                found
+                    .map(|(key, value)| format!("{key}={value}"))
+                    .collect::<Vec<_>>()
+            })
+        };
+        assert_eq!(at(&store, 10), Ok(vec![]));
+        assert_eq!(at(&store, 11), Ok(vec!["/x/a=1".to_owned()]));
+        let both = vec!["/x/a=2".to_owned(), "/x/b=1".to_owned()];
+        assert_eq!(at(&store, 13), Ok(both.clone()));
+        assert_eq!(at(&store, 14), Ok(vec!["/x/a=2".to_owned()]));
+        assert_eq!(at(&store, 15), Err(RevisionError::Future(14)));
+        store.compact(13).unwrap();
+        assert_eq!(at(&store, 12), Err(RevisionError::Compacted(13)));
+        assert_eq!(at(&store, 13), Ok(both));
+    }
+}

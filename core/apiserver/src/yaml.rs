@@ -1,0 +1,517 @@
+//! YAML as the API server and kubectl read it: YAML 1.1 scalars, mappings only with string keys,
+//! through JSON (`sigs.k8s.io/yaml` v1.6).
+
+mod located;
+mod reports;
+
+use std::collections::HashSet;
+use std::fmt;
+
+use saphyr_parser::{Event, Parser, ScalarStyle, Span, Tag};
+use serde_json::Number;
+
+use crate::go;
+use crate::json::Node;
+
+pub use located::{Content, Located, Member, parse_located};
+
+/// A parsed document.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Document {
+    /// Its content.
+    pub node: Node,
+    /// Keys that are there twice, as strict decoding names them: `line 7: key "a" already set in map`.
+    pub duplicates: Vec<String>,
+}
+
+/// Text that is no YAML, or none that can be JSON.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct YamlError {
+    /// Counted from 1.
+    pub line: usize,
+    /// Counted from 1.
+    pub column: usize,
+    /// What is wrong.
+    pub message: String,
+    /// The same as the server says it.
+    reported: String,
+}
+
+impl fmt::Display for YamlError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "line {}, column {}: {}",
+            self.line, self.column, self.message
+        )
+    }
+}
+
+impl std::error::Error for YamlError {}
+
+impl YamlError {
+    /// The error as the server reports it.
+    pub fn as_go_reports(&self) -> String {
+        format!("error converting YAML to JSON: {}", self.reported)
+    }
+}
+
+/// So deep and no deeper may a document nest, so that no input exhausts the stack.
+const DEEPEST: usize = 100;
+
+/// Aliases may not blow a document up beyond this many nodes.
+const MOST_NODES: usize = 200_000;
+
+/// Parses the first document of a text; an empty text is `null`.
+///
+/// # Errors
+/// If the text is no YAML, has an alias to nothing, or nests too deep.
+pub fn parse(text: &str) -> Result<Document, YamlError> {
+    if let Some(node) = plain_json(text) {
+        return Ok(Document {
+            node,
+            duplicates: Vec::new(),
+        });
+    }
+    let mut reader = Reader {
+        text,
+        events: Parser::new_from_str(text),
+        duplicates: Vec::new(),
+        anchors: Vec::new(),
+        nodes: 0,
+    };
+    let node = loop {
+        match reader.next()? {
+            (Event::StreamStart | Event::DocumentStart(_), _) => {}
+            (Event::StreamEnd | Event::DocumentEnd, _) => break Node::Null,
+            (event, span) => break reader.node(event, span, 0)?,
+        }
+    };
+    Ok(Document {
+        node,
+        duplicates: reader.duplicates,
+    })
+}
+
+/// A document in JSON, as most clients send one, if YAML has the same to say of it: that is read
+/// much faster. YAML has its own rules for escapes, floats, long or repeated keys and `<<`.
+fn plain_json(text: &str) -> Option<Node> {
+    const LONGEST: usize = 1000;
+    fn is_plain(node: &Node, depth: usize) -> bool {
+        depth <= DEEPEST
+            && match node {
+                Node::Number(number) => !number.is_f64(),
+                Node::Array(items) => items.iter().all(|item| is_plain(item, depth + 1)),
+                Node::Object(members) => {
+                    let mut keys = HashSet::with_capacity(members.len());
+                    members.iter().all(|(key, member)| {
+                        key.len() < LONGEST
+                            && key != "<<"
+                            && keys.insert(key)
+                            && is_plain(member, depth + 1)
+                    })
+                }
+                Node::Null | Node::Bool(_) | Node::String(_) => true,
+            }
+    }
+    let written_plainly = |byte| matches!(byte, b' '..=b'~' | b'\n') && byte != b'\\';
+    if !text.starts_with('{') || text.len() > MOST_NODES || !text.bytes().all(written_plainly) {
+        return None;
+    }
+    let node = serde_json::from_str(text).ok()?;
+    is_plain(&node, 0).then_some(node)
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    events: Parser<'a, saphyr_parser::StrInput<'a>>,
+    duplicates: Vec<String>,
+    anchors: Vec<(usize, Node)>,
+    nodes: usize,
+}
+
+/// What a mapping has so far.
+#[derive(Default)]
+struct Members {
+    listed: Vec<(String, Node)>,
+    known: HashSet<String>,
+}
+
+impl<'a> Reader<'a> {
+    fn next(&mut self) -> Result<(Event<'a>, Span), YamlError> {
+        match self.events.next() {
+            Some(Ok(next)) => Ok(next),
+            Some(Err(error)) => {
+                let marker = error.marker();
+                let message = error.info().to_owned();
+                let reported = match self.unknown_alias(&message, marker.index()) {
+                    Some(reported) => reported,
+                    None => {
+                        let ends = if message.ends_with("unexpected end of stream") {
+                            // The parser here points to where the text in quotes begins.
+                            Some(self.text.matches('\n').count())
+                        } else {
+                            self.ends_at(marker.index())
+                        };
+                        reports::mistake(&message, marker.line(), ends)
+                    }
+                };
+                Err(YamlError {
+                    line: marker.line(),
+                    column: marker.col() + 1,
+                    message,
+                    reported,
+                })
+            }
+            None => Ok((Event::StreamEnd, Span::empty(Default::default()))),
+        }
+    }
+
+    /// The line of the text's end, counted from 0 and as if it ended with a line break, if
+    /// nothing is left at this index.
+    fn ends_at(&self, index: usize) -> Option<usize> {
+        let rest: String = self.text.chars().skip(index).collect();
+        if !rest.trim().is_empty() {
+            return None;
+        }
+        Some(self.text.lines().count())
+    }
+
+    /// What is said of an alias to nothing, which starts at this index.
+    fn unknown_alias(&self, message: &str, index: usize) -> Option<String> {
+        if !message.ends_with("found unknown anchor") {
+            return None;
+        }
+        let rest = self.text.chars().skip(index).skip_while(|c| *c == '*');
+        let name: String = rest
+            .take_while(|c| c.is_ascii_alphanumeric() || "-_".contains(*c))
+            .collect();
+        Some(format!("yaml: unknown anchor '{name}' referenced"))
+    }
+
+    fn node(&mut self, event: Event<'a>, span: Span, depth: usize) -> Result<Node, YamlError> {
+        self.nodes += 1;
+        if depth > DEEPEST {
+            return Err(error(span, "nested too deep"));
+        }
+        if self.nodes > MOST_NODES {
+            return Err(error(span, "document is too large"));
+        }
+        let (anchor, node) = match event {
+            Event::Scalar(text, style, anchor, tag) => {
+                (anchor, scalar(&text, style, tag.as_deref()))
+            }
+            Event::SequenceStart(anchor, _) => {
+                let mut items = Vec::new();
+                loop {
+                    match self.next()? {
+                        (Event::SequenceEnd | Event::StreamEnd, _) => break,
+                        (event, span) => items.push(self.node(event, span, depth + 1)?),
+                    }
+                }
+                (anchor, Node::Array(items))
+            }
+            Event::MappingStart(anchor, _) => (anchor, self.mapping(depth)?),
+            Event::Alias(id) => {
+                let known = self.anchors.iter().rev().find(|(anchor, _)| *anchor == id);
+                let node = known.map(|(_, node)| node.clone());
+                let node = node.ok_or_else(|| error(span, "unknown anchor"))?;
+                self.nodes += count(&node);
+                return Ok(node);
+            }
+            _ => return Err(error(span, "unexpected end of the document")),
+        };
+        if anchor != 0 {
+            self.anchors.push((anchor, node.clone()));
+        }
+        Ok(node)
+    }
+
+    fn mapping(&mut self, depth: usize) -> Result<Node, YamlError> {
+        let mut members = Members::default();
+        loop {
+            let (event, span) = match self.next()? {
+                (Event::MappingEnd | Event::StreamEnd, _) => {
+                    return Ok(Node::Object(members.listed));
+                }
+                next => next,
+            };
+            let merges = is_merge(&event);
+            let key = self.node(event, span, depth + 1)?;
+            let (event, value_span) = self.next()?;
+            let value = self.node(event, value_span, depth + 1)?;
+            let line = value_span.start.line();
+            if merges {
+                self.merge(&mut members, value, value_span)?;
+                continue;
+            }
+            let shown = reports::go_syntax(&key);
+            let key = match key {
+                Node::String(text) => text,
+                Node::Bool(b) => b.to_string(),
+                Node::Number(n) => go::number(&n),
+                Node::Null => {
+                    let value = match &value {
+                        Node::Null => "<nil>".to_owned(),
+                        value => reports::go_syntax(value),
+                    };
+                    let reported = format!(
+                        "unsupported map key of type: %!s(<nil>), key: <nil>, value: {value}"
+                    );
+                    return Err(YamlError {
+                        reported,
+                        ..error(span, "a key must be text, not null")
+                    });
+                }
+                _ => {
+                    return Err(YamlError {
+                        reported: format!("yaml: invalid map key: {shown}"),
+                        ..error(span, "a key must be text, not a list or a map")
+                    });
+                }
+            };
+            self.insert(&mut members, key, value, &shown, line);
+        }
+    }
+
+    /// Keeps repeated members; the last one counts.
+    fn insert(
+        &mut self,
+        members: &mut Members,
+        key: String,
+        value: Node,
+        shown: &str,
+        line: usize,
+    ) {
+        if !members.known.insert(key.clone()) {
+            self.duplicates
+                .push(format!("line {line}: key {shown} already set in map"));
+        }
+        members.listed.push((key, value));
+    }
+
+    /// `<<`: the members of another mapping, or of several, take their place among the others.
+    fn merge(&mut self, members: &mut Members, value: Node, span: Span) -> Result<(), YamlError> {
+        let sources = match value {
+            Node::Array(items) => items,
+            value => vec![value],
+        };
+        // Of several mappings the first one wins.
+        for source in sources.into_iter().rev() {
+            let Node::Object(source) = source else {
+                return Err(error(
+                    span,
+                    "map merge requires map or sequence of maps as the value",
+                ));
+            };
+            for (key, value) in source {
+                let shown = go::quote(&key);
+                self.insert(members, key, value, &shown, span.start.line());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a key asks for another mapping to be merged in.
+fn is_merge(event: &Event<'_>) -> bool {
+    matches!(event, Event::Scalar(text, ScalarStyle::Plain, _, None) if text == "<<")
+}
+
+fn error(span: Span, message: &str) -> YamlError {
+    YamlError {
+        line: span.start.line().max(1),
+        column: span.start.col() + 1,
+        message: message.to_owned(),
+        reported: format!("yaml: {message}"),
+    }
+}
+
+fn count(node: &Node) -> usize {
+    1 + match node {
+        Node::Array(items) => items.iter().map(count).sum(),
+        Node::Object(members) => members.iter().map(|(_, node)| count(node)).sum(),
+        _ => 0,
+    }
+}
+
+fn scalar(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> Node {
+    let tagged_text = tag.is_some_and(|tag| tag.is_yaml_core_schema() && tag.suffix == "str");
+    if style != ScalarStyle::Plain || tagged_text {
+        return Node::String(text.to_owned());
+    }
+    resolve(text)
+}
+
+/// What a plain scalar is in YAML 1.1 (`go.yaml.in/yaml/v2`, `resolve.go`).
+pub fn resolve(text: &str) -> Node {
+    match text {
+        "" | "~" | "null" | "Null" | "NULL" => return Node::Null,
+        "y" | "Y" | "yes" | "Yes" | "YES" | "true" | "True" | "TRUE" | "on" | "On" | "ON" => {
+            return Node::Bool(true);
+        }
+        "n" | "N" | "no" | "No" | "NO" | "false" | "False" | "FALSE" | "off" | "Off" | "OFF" => {
+            return Node::Bool(false);
+        }
+        _ => {}
+    }
+    let numeric = text.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c));
+    if !numeric {
+        return Node::String(text.to_owned());
+    }
+    integer(text)
+        .or_else(|| float(text))
+        .map_or_else(|| Node::String(text.to_owned()), Node::Number)
+}
+
+fn integer(text: &str) -> Option<Number> {
+    let plain = text.replace('_', "");
+    let (negative, digits) = match plain.strip_prefix('-') {
+        Some(digits) => (true, digits),
+        None => (false, plain.strip_prefix('+').unwrap_or(&plain)),
+    };
+    let (radix, digits) = match digits.as_bytes() {
+        [b'0', b'x' | b'X', ..] => (16, &digits[2..]),
+        [b'0', b'b', ..] => (2, &digits[2..]),
+        [b'0', b'o', ..] => (8, &digits[2..]),
+        [b'0', _, ..] => (8, &digits[1..]),
+        _ => (10, digits),
+    };
+    if digits.is_empty() || !digits.chars().all(|c| c.is_digit(radix)) {
+        return None;
+    }
+    let value = i128::from_str_radix(digits, radix).ok()?;
+    let value = if negative { -value } else { value };
+    match (i64::try_from(value), u64::try_from(value)) {
+        (Ok(value), _) => Some(value.into()),
+        (_, Ok(value)) => Some(value.into()),
+        _ => None,
+    }
+}
+
+/// `[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?`, as go-yaml has it (`resolve.go`), read as
+/// JSON: that needs a digit on both sides of the point, and no others in front.
+fn float(text: &str) -> Option<Number> {
+    let plain = text.replace('_', "");
+    let (sign, digits) = match plain.strip_prefix('-') {
+        Some(digits) => ("-", digits),
+        None => ("", plain.strip_prefix('+').unwrap_or(&plain)),
+    };
+    let (mantissa, exponent) = match digits.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, exponent.strip_prefix('+').unwrap_or(exponent)),
+        None => (digits, "0"),
+    };
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let all_digits = |text: &str| text.bytes().all(|c| c.is_ascii_digit());
+    let power = exponent.strip_prefix('-').unwrap_or(exponent);
+    let shaped = all_digits(whole) && all_digits(fraction) && all_digits(power);
+    if !shaped || power.is_empty() || (whole.is_empty() && fraction.is_empty()) {
+        return None;
+    }
+    let whole = match whole.trim_start_matches('0') {
+        "" => "0",
+        whole => whole,
+    };
+    let fraction = if fraction.is_empty() { "0" } else { fraction };
+    let number: f64 = serde_json::from_str(&format!("{sign}{whole}.{fraction}e{exponent}")).ok()?;
+    Number::from_f64(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn value(text: &str) -> Value {
+        parse(text).unwrap().node.into()
+    }
+
+    #[test]
+    fn plain_scalars_are_those_of_yaml_1_1() {
+        assert_eq!(
+            value("a: yes\nb: 'yes'\nc: 0x10\nd: 010\ne: 1.5\nf: ~\ng: 1e3\nh: 1.25-alpine\ny: 1"),
+            json!({"a": true, "b": "yes", "c": 16, "d": 8, "e": 1.5, "f": null, "g": 1000.0,
+                   "h": "1.25-alpine", "true": 1})
+        );
+    }
+
+    #[test]
+    fn a_float_may_be_written_in_ways_that_json_has_not() {
+        assert_eq!(
+            value("[.5, -1., +007.50, 1_0.2_5, 1.5E+3, -2e-3, '.', 1e, 1.2.3, e5, 1e999, --1.0]"),
+            json!([
+                0.5, -1.0, 7.5, 10.25, 1500.0, -0.002, ".", "1e", "1.2.3", "e5", "1e999", "--1.0"
+            ])
+        );
+    }
+
+    #[test]
+    fn json_is_yaml_and_nothing_is_null() {
+        assert_eq!(
+            value(r#"{"a": [1, {"b": "c"}]}"#),
+            json!({"a": [1, {"b": "c"}]})
+        );
+        assert_eq!(value(""), Value::Null);
+        assert_eq!(value("# only a comment\n"), Value::Null);
+    }
+
+    #[test]
+    fn what_json_and_yaml_read_differently_is_read_as_yaml() {
+        let document = parse(r#"{"a": 1, "a": 2}"#).unwrap();
+        assert_eq!(
+            document.duplicates,
+            [r#"line 1: key "a" already set in map"#]
+        );
+        let texts = [r#"{"a": 1e3}"#, r#"{"a": "\x41"}"#, "{\"a\":\t1}", "{a: 1}"];
+        for text in texts {
+            assert_eq!(plain_json(text), None, "{text}");
+        }
+        assert_eq!(
+            value(r#"{"a": 1e3, "b": -0}"#),
+            json!({"a": 1000.0, "b": 0})
+        );
+        let plain = "{\"a\": [1, -2, true, null, \"~ no: # 'yes'\"],\n \"b\": {}}";
+        assert_eq!(
+            plain_json(plain).map(Value::from),
+            Some(json!({"a": [1, -2, true, null, "~ no: # 'yes'"], "b": {}}))
+        );
+    }
+
+    #[test]
+    fn a_repeated_key_is_named_with_its_line_and_the_last_one_counts() {
+        let document = parse("data:\n  a: 1\n  a: 2\n").unwrap();
+        assert_eq!(
+            document.duplicates,
+            [r#"line 3: key "a" already set in map"#]
+        );
+        assert_eq!(Value::from(document.node), json!({"data": {"a": 2}}));
+    }
+
+    #[test]
+    fn another_mapping_can_be_merged_in() {
+        assert_eq!(
+            value("a: &a {x: 1, y: 2}\nb:\n  <<: *a\n  y: 3\nc: {<<: [{x: 4}, *a]}"),
+            json!({"a": {"x": 1, "true": 2}, "b": {"x": 1, "true": 3}, "c": {"x": 4, "true": 2}})
+        );
+        assert_eq!(value("'<<': 1"), json!({"<<": 1}));
+        assert!(parse("<<: 1").is_err());
+    }
+
+    #[test]
+    fn a_mistake_is_named_with_its_line_and_column() {
+        let error = parse("a: 1\nb: [1, 2\nc: 3\n").unwrap_err();
+        assert!(error.line >= 2, "{error}");
+        assert!(parse("a: b: c").is_err());
+    }
+
+    #[test]
+    fn neither_deep_nesting_nor_aliases_blow_it_up() {
+        assert!(parse(&"[".repeat(10_000)).is_err());
+        let mut bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
+        for i in 1..9 {
+            let references = vec![format!("*a{}", i - 1); 10].join(", ");
+            bomb.push_str(&format!("a{i}: &a{i} [{references}]\n"));
+        }
+        assert!(parse(&bomb).is_err());
+    }
+}

@@ -1,0 +1,206 @@
+//! Changing one value in place.
+
+use std::fmt;
+
+use serde_json::Value;
+
+use optimist_apiserver::json::Node;
+use optimist_apiserver::yaml;
+
+/// Why a value cannot be changed so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EditError {
+    /// Nothing is at that place.
+    Missing(String),
+    /// The text is no YAML, or not such as can be put there.
+    Text(String),
+    /// The text is not of the type that the value has.
+    Type {
+        /// What the value is: `a number`, `true or false`.
+        expected: &'static str,
+        /// What was typed.
+        text: String,
+    },
+}
+
+impl fmt::Display for EditError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            EditError::Missing(pointer) => write!(f, "there is nothing at {pointer}"),
+            EditError::Text(why) => f.write_str(why),
+            EditError::Type { expected, text } => write!(f, "“{text}” is not {expected}"),
+        }
+    }
+}
+
+impl std::error::Error for EditError {}
+
+/// The object with the scalar at a JSON pointer (RFC 6901) set to what was typed. The type stays:
+/// a number remains a number, and text remains text even if it looks like a number.
+///
+/// # Errors
+/// If there is no scalar at that place, or the text is not of its type.
+pub fn edit_scalar(object: &Value, pointer: &str, typed: &str) -> Result<Value, EditError> {
+    let mut edited = object.clone();
+    let place = edited
+        .pointer_mut(pointer)
+        .ok_or_else(|| EditError::Missing(pointer.to_owned()))?;
+    let wrong = |expected| EditError::Type {
+        expected,
+        text: typed.to_owned(),
+    };
+    let resolved = yaml::resolve(typed.trim());
+    *place = match (&*place, resolved) {
+        (Value::String(_), _) => typed.into(),
+        (Value::Number(old), Node::Number(new)) if new.is_i64() || !old.is_i64() => new.into(),
+        (Value::Number(old), _) if old.is_i64() => return Err(wrong("a whole number")),
+        (Value::Number(_), _) => return Err(wrong("a number")),
+        (Value::Bool(_), Node::Bool(new)) => new.into(),
+        (Value::Bool(_), _) => return Err(wrong("true or false")),
+        (Value::Null, new) => new.into(),
+        _ => return Err(EditError::Missing(pointer.to_owned())),
+    };
+    Ok(edited)
+}
+
+/// The object without the member or item at a JSON pointer.
+///
+/// # Errors
+/// If there is nothing at that place.
+pub fn remove_at(object: &Value, pointer: &str) -> Result<Value, EditError> {
+    let missing = || EditError::Missing(pointer.to_owned());
+    let mut edited = object.clone();
+    let (parent, last) = pointer.rsplit_once('/').ok_or_else(missing)?;
+    let last = last.replace("~1", "/").replace("~0", "~");
+    match edited.pointer_mut(parent) {
+        Some(Value::Object(map)) => {
+            map.remove(&last).ok_or_else(missing)?;
+        }
+        Some(Value::Array(list)) => {
+            let i: usize = last.parse().map_err(|_| missing())?;
+            if i >= list.len() {
+                return Err(missing());
+            }
+            list.remove(i);
+        }
+        _ => return Err(missing()),
+    }
+    Ok(edited)
+}
+
+/// The object with more in the map or list at a JSON pointer: for a map the typed members
+/// (`key: value`), for a list the typed item. Both are YAML. The second is where it went.
+///
+/// # Errors
+/// If there is no map or list at that place, the text is no YAML or no member, or a member is
+/// there already.
+pub fn add_at(object: &Value, pointer: &str, typed: &str) -> Result<(Value, String), EditError> {
+    let node = yaml::parse(typed).map_err(|error| EditError::Text(error.message))?;
+    let typed = Value::from(node.node);
+    let mut edited = object.clone();
+    let place = edited.pointer_mut(pointer);
+    let last = match (place, typed) {
+        (Some(Value::Array(list)), item) if !item.is_null() => {
+            list.push(item);
+            (list.len() - 1).to_string()
+        }
+        (Some(Value::Array(_)), _) => {
+            return Err(EditError::Text("type the item, as YAML".to_owned()));
+        }
+        (Some(Value::Object(map)), Value::Object(members)) if !members.is_empty() => {
+            if let Some(key) = members.keys().find(|key| map.contains_key(*key)) {
+                return Err(EditError::Text(format!("{key} is there already")));
+            }
+            let first = members.keys().next().cloned().unwrap_or_default();
+            map.extend(members);
+            first.replace('~', "~0").replace('/', "~1")
+        }
+        (Some(Value::Object(_)), _) => {
+            return Err(EditError::Text("type it as “key: value”".to_owned()));
+        }
+        _ => return Err(EditError::Missing(pointer.to_owned())),
+    };
+    Ok((edited, format!("{pointer}/{last}")))
+}
+
+/// The object that a whole text stands for, as YAML or JSON.
+///
+/// # Errors
+/// If the text is neither, with line and column, or is no object.
+pub(super) fn edit_text(typed: &str) -> Result<Value, EditError> {
+    let document = yaml::parse(typed).map_err(|error| EditError::Text(error.to_string()))?;
+    if let Some(repeated) = document.duplicates.first() {
+        return Err(EditError::Text(repeated.clone()));
+    }
+    match Value::from(document.node) {
+        Value::Object(object) if object.get("metadata").is_some_and(|meta| !meta.is_object()) => {
+            Err(EditError::Text("metadata has to be a map".to_owned()))
+        }
+        object @ Value::Object(_) => Ok(object),
+        _ => Err(EditError::Text("this is no object".to_owned())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_number_stays_a_number_and_text_stays_text() {
+        let object = json!({"replicas": 3, "image": "nginx", "paused": true});
+        assert_eq!(
+            edit_scalar(&object, "/replicas", " 5 ").unwrap()["replicas"],
+            5
+        );
+        assert_eq!(edit_scalar(&object, "/image", "5").unwrap()["image"], "5");
+        assert_eq!(
+            edit_scalar(&object, "/paused", "no").unwrap()["paused"],
+            false
+        );
+        let error = edit_scalar(&object, "/replicas", "many").unwrap_err();
+        assert_eq!(error.to_string(), "“many” is not a whole number");
+        assert!(edit_scalar(&object, "/paused", "5").is_err());
+        assert!(edit_scalar(&object, "/nowhere", "5").is_err());
+    }
+
+    #[test]
+    fn members_and_items_are_added_as_they_are_typed() {
+        let object = json!({"labels": {"a": "b"}, "list": [1]});
+        let (edited, at) = add_at(&object, "/labels", "example.com/x: 'yes'").unwrap();
+        assert_eq!(edited["labels"], json!({"a": "b", "example.com/x": "yes"}));
+        assert_eq!(at, "/labels/example.com~1x");
+        let (edited, at) = add_at(&object, "/list", "{name: sidecar, ports: [80]}").unwrap();
+        assert_eq!(edited["list"][1], json!({"name": "sidecar", "ports": [80]}));
+        assert_eq!(at, "/list/1");
+        let refused = |at: &str, text: &str| add_at(&object, at, text).unwrap_err().to_string();
+        assert_eq!(refused("/labels", "a: c"), "a is there already");
+        assert_eq!(refused("/labels", "a"), "type it as “key: value”");
+        assert_eq!(refused("/list", ""), "type the item, as YAML");
+        assert_eq!(refused("/nowhere", "1"), "there is nothing at /nowhere");
+        assert!(!refused("/labels", "a: [").is_empty());
+    }
+
+    #[test]
+    fn a_whole_text_is_an_object_or_says_in_which_line_it_is_none() {
+        assert_eq!(edit_text("a: 1\nb: [2]\n"), Ok(json!({"a": 1, "b": [2]})));
+        let wrong = |text: &str| edit_text(text).unwrap_err().to_string();
+        assert!(wrong("a: 1\nb: [1, 2\nc: 3\n").starts_with("line "));
+        assert_eq!(
+            wrong("a: 1\na: 2\n"),
+            r#"line 2: key "a" already set in map"#
+        );
+        assert_eq!(wrong("- a"), "this is no object");
+    }
+
+    #[test]
+    fn members_and_items_can_be_removed() {
+        let object = json!({"a/b": 1, "list": [1, 2]});
+        assert_eq!(
+            remove_at(&object, "/a~1b").unwrap(),
+            json!({"list": [1, 2]})
+        );
+        assert_eq!(remove_at(&object, "/list/0").unwrap()["list"], json!([2]));
+        assert!(remove_at(&object, "/list/7").is_err());
+    }
+}

@@ -1,0 +1,202 @@
+//! An object as YAML, line by line, each line with the place that it shows.
+
+use serde_json::Value;
+
+use optimist_apiserver::json::Node;
+use optimist_apiserver::yaml::resolve;
+
+/// One line of YAML.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line {
+    /// Leading spaces.
+    pub indent: usize,
+    /// The text before the key: `- ` for each list item that begins on this line.
+    pub dashes: String,
+    /// The key, as YAML writes it; `None` for a bare list item.
+    pub key: Option<String>,
+    /// The value on this line; `None` where the value follows on the next lines.
+    pub value: Option<Token>,
+    /// The place, as a JSON pointer (RFC 6901).
+    pub pointer: String,
+    /// The places of the list items that begin on this line, outermost first.
+    pub items: Vec<String>,
+    /// How many of the following lines belong to this one's value.
+    pub below: usize,
+}
+
+/// A value on a line.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Token {
+    /// As YAML writes it.
+    pub text: String,
+    /// As a person would type it.
+    pub plain: String,
+    /// Whether it can be edited in place: scalars can, `{}` and `[]` cannot.
+    pub scalar: bool,
+}
+
+/// The lines of an object.
+pub fn lines(value: &Value) -> Vec<Line> {
+    let mut writer = Writer::default();
+    writer.block(value, 0, "");
+    writer.lines
+}
+
+/// An object as YAML, as `kubectl get -o yaml` prints it.
+pub fn to_yaml(value: &Value) -> String {
+    let mut out = String::new();
+    for line in lines(value) {
+        out.extend(std::iter::repeat_n(' ', line.indent));
+        out.push_str(&line.dashes);
+        if let Some(key) = &line.key {
+            out.push_str(key);
+            out.push(':');
+        }
+        if let Some(token) = &line.value {
+            if line.key.is_some() {
+                out.push(' ');
+            }
+            out.push_str(&token.text);
+        }
+        out.push('\n');
+    }
+    out
+}
+
+#[derive(Default)]
+struct Writer {
+    lines: Vec<Line>,
+    /// Dashes and items waiting for the line that they begin.
+    dashes: String,
+    items: Vec<String>,
+}
+
+impl Writer {
+    fn block(&mut self, value: &Value, indent: usize, pointer: &str) {
+        match value {
+            Value::Object(map) if !map.is_empty() => {
+                for (key, value) in map {
+                    let escaped = key.replace('~', "~0").replace('/', "~1");
+                    let pointer = format!("{pointer}/{escaped}");
+                    let key = Some(scalar(&Value::String(key.clone())));
+                    let nested = matches!(value, Value::Array(list) if !list.is_empty())
+                        || matches!(value, Value::Object(map) if !map.is_empty());
+                    if !nested {
+                        self.line(indent, key, Some(value), &pointer);
+                        continue;
+                    }
+                    let at = self.lines.len();
+                    self.line(indent, key, None, &pointer);
+                    // Lists stand under their key without further indentation, as kubectl has it.
+                    let deeper = if value.is_array() { 0 } else { 2 };
+                    self.block(value, indent + deeper, &pointer);
+                    self.lines[at].below = self.lines.len() - at - 1;
+                }
+            }
+            Value::Array(list) if !list.is_empty() => {
+                for (i, item) in list.iter().enumerate() {
+                    let pointer = format!("{pointer}/{i}");
+                    self.dashes.push_str("- ");
+                    self.items.push(pointer.clone());
+                    self.block(item, indent + 2, &pointer);
+                }
+            }
+            value => self.line(indent, None, Some(value), pointer),
+        }
+    }
+
+    fn line(&mut self, indent: usize, key: Option<String>, value: Option<&Value>, pointer: &str) {
+        let dashes = std::mem::take(&mut self.dashes);
+        let indent = indent.saturating_sub(dashes.len());
+        let value = value.map(|value| Token {
+            text: scalar(value),
+            plain: match value {
+                Value::String(text) => text.clone(),
+                other => other.to_string(),
+            },
+            scalar: !value.is_object() && !value.is_array(),
+        });
+        self.lines.push(Line {
+            indent,
+            dashes,
+            key,
+            value,
+            pointer: pointer.to_owned(),
+            items: std::mem::take(&mut self.items),
+            below: 0,
+        });
+    }
+}
+
+/// A scalar on one line: plain where YAML reads it back as the same text, quoted where not.
+fn scalar(value: &Value) -> String {
+    let Value::String(text) = value else {
+        return value.to_string();
+    };
+    let special = text.is_empty()
+        || text.starts_with([
+            ' ', '-', '?', ':', ',', '[', ']', '{', '}', '#', '&', '*', '!', '|', '>', '\'', '"',
+            '%', '@', '`', '=', '<',
+        ])
+        || text.ends_with([' ', ':'])
+        || text.contains(": ")
+        || text.contains(" #")
+        || text.chars().any(|c| c.is_control() || c == '\u{feff}');
+    let plain = !special && matches!(resolve(text), Node::String(_)) && !looks_like_time(text);
+    if plain {
+        text.clone()
+    } else {
+        value.to_string()
+    }
+}
+
+/// YAML 1.1 reads dates and times as such, so kubectl quotes them.
+fn looks_like_time(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    bytes.len() >= 8
+        && bytes[..4].iter().all(u8::is_ascii_digit)
+        && bytes[4] == b'-'
+        && bytes[5].is_ascii_digit()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use optimist_apiserver::yaml;
+    use serde_json::json;
+
+    #[test]
+    fn it_reads_as_kubectl_prints_it() {
+        let object = json!({
+            "metadata": {"name": "web", "resourceVersion": "100", "labels": {}},
+            "spec": {"containers": [{"name": "nginx", "args": ["-v", "on"]}, {"name": "b"}]},
+        });
+        assert_eq!(
+            to_yaml(&object),
+            "metadata:\n  labels: {}\n  name: web\n  resourceVersion: \"100\"\nspec:\n  containers:\n  \
+             - args:\n    - \"-v\"\n    - \"on\"\n    name: nginx\n  - name: b\n"
+        );
+    }
+
+    #[test]
+    fn what_is_written_is_read_back_alike() {
+        let object = json!({
+            "a": "true", "b": true, "c": "1.5", "d": "", "e": "x: y", "f": "line\nbreak", "g": null,
+            "h": "2026-01-01T00:00:00Z", "i": [[1, [2]], {}], "y": "n", "k/~": {"l": "#m"},
+        });
+        let text = to_yaml(&object);
+        let back = serde_json::Value::from(yaml::parse(&text).unwrap().node);
+        assert_eq!(back, object, "{text}");
+    }
+
+    #[test]
+    fn every_line_knows_the_place_that_it_shows() {
+        let lines = lines(&json!({"a": [{"b": 1, "c": 2}]}));
+        let places: Vec<&str> = lines.iter().map(|line| line.pointer.as_str()).collect();
+        assert_eq!(places, ["/a", "/a/0/b", "/a/0/c"]);
+        assert_eq!(lines[0].below, 2);
+        assert_eq!(lines[1].items, ["/a/0"]);
+        assert_eq!((lines[1].indent, lines[1].dashes.as_str()), (0, "- "));
+        assert_eq!(lines[2].indent, 2);
+    }
+}

@@ -1,0 +1,481 @@
+//! Keeping a store like a collection of the server: list, then watch
+//! (`k8s.io/client-go/tools/cache/reflector.go`, `tools/pager`).
+//!
+//! The caller decides when the next thing happens and how many of the events that have arrived
+//! reach the store.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use http::{Request, Response, header};
+use serde_json::Value;
+
+use super::indexed_store::IndexedStore;
+use optimist_apiserver::object::Metadata;
+use optimist_apiserver::server::{ApiServer, EventType, Watch, WatchEvent};
+
+/// How many items a page of a list has (`defaultPageSize` of the pager).
+const PAGE_SIZE: usize = 500;
+/// The shortest time after which the reflector lets a watch end, in seconds; the longest is twice
+/// that.
+const SHORTEST_WATCH: u64 = 300;
+
+/// How a reflector begins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Begin {
+    /// With a list.
+    #[default]
+    List,
+    /// With a watch that sends what is there first (`WatchListClient`).
+    WatchList,
+}
+
+/// What a reflector did.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Progress {
+    /// It got a page of a list, and there are more.
+    Paged,
+    /// It got a list, or the last page of one, or all initial events: the store is like the server
+    /// was at this version.
+    Synced {
+        /// That version.
+        version: String,
+    },
+    /// It opened a watch from this version.
+    Watching {
+        /// That version.
+        version: String,
+    },
+    /// So many events were taken from the watch.
+    Received(usize),
+    /// The watch ended. The next one begins where this one ended.
+    Closed,
+    /// The watch ended with an error, 410 for one: the reflector lists anew.
+    Lost {
+        /// The code of the error.
+        code: u16,
+        /// Its message.
+        message: String,
+    },
+    /// A request was refused: the reflector tries something else, or again.
+    Refused {
+        /// The code of the answer.
+        code: u16,
+        /// Its message.
+        message: String,
+    },
+}
+
+/// A client that keeps an [`IndexedStore`] like a collection of the server. Cloning is cheap.
+#[derive(Clone, Debug)]
+pub struct Reflector {
+    path: String,
+    selectors: String,
+    begin: Begin,
+    page_size: usize,
+    store: IndexedStore,
+    /// The version of the last event or list that reached the store.
+    seen: String,
+    /// The server has told that it cannot serve that version.
+    unavailable: bool,
+    phase: Phase,
+}
+
+#[derive(Clone, Debug)]
+enum Phase {
+    Begin,
+    Listing(Pages),
+    Listed,
+    Initial {
+        connection: Connection,
+        objects: IndexedStore,
+    },
+    Watching(Connection),
+}
+
+/// A list that is fetched page by page.
+#[derive(Clone, Debug)]
+struct Pages {
+    /// The version asked for.
+    asked: String,
+    /// The most items of a page; 0 for all.
+    limit: usize,
+    version: String,
+    items: Vec<Arc<Value>>,
+    token: String,
+}
+
+/// A watch, and what it has sent that the reflector has not read yet.
+#[derive(Clone, Debug)]
+struct Connection {
+    watch: Watch,
+    arrived: VecDeque<WatchEvent>,
+}
+
+impl Reflector {
+    /// A reflector of the collection at a path, `/api/v1/namespaces/default/configmaps`.
+    pub fn new(path: impl Into<String>, begin: Begin) -> Self {
+        Self {
+            path: path.into(),
+            selectors: String::new(),
+            begin,
+            page_size: PAGE_SIZE,
+            store: IndexedStore::new(),
+            seen: String::new(),
+            unavailable: false,
+            phase: Phase::Begin,
+        }
+    }
+
+    /// Only objects with these labels and fields.
+    pub fn selecting(mut self, labels: &str, fields: &str) -> Self {
+        let mut query = form_urlencoded::Serializer::new(String::new());
+        for (name, value) in [("labelSelector", labels), ("fieldSelector", fields)] {
+            if !value.is_empty() {
+                query.append_pair(name, value);
+            }
+        }
+        self.selectors = query.finish();
+        self
+    }
+
+    /// Lists in pages of so many items.
+    pub fn paging(mut self, page_size: usize) -> Self {
+        self.page_size = page_size;
+        self
+    }
+
+    /// What it knows.
+    pub fn store(&self) -> &IndexedStore {
+        &self.store
+    }
+
+    /// What it knows, to add indices to.
+    pub fn store_mut(&mut self) -> &mut IndexedStore {
+        &mut self.store
+    }
+
+    /// The version up to which it knows everything; empty before the first list.
+    pub fn resource_version(&self) -> &str {
+        &self.seen
+    }
+
+    /// Whether it has a watch open.
+    pub fn is_connected(&self) -> bool {
+        matches!(self.phase, Phase::Initial { .. } | Phase::Watching(_))
+    }
+
+    /// How many events have arrived and not reached the store.
+    pub fn behind(&self) -> usize {
+        match &self.phase {
+            Phase::Initial { connection, .. } | Phase::Watching(connection) => {
+                connection.arrived.len()
+            }
+            _ => 0,
+        }
+    }
+
+    /// Breaks the connection: what is under way is lost.
+    pub fn disconnect(&mut self) {
+        self.phase = match std::mem::replace(&mut self.phase, Phase::Begin) {
+            Phase::Watching(_) | Phase::Listed => Phase::Listed,
+            Phase::Begin | Phase::Listing(_) | Phase::Initial { .. } => Phase::Begin,
+        };
+    }
+
+    /// Lets what the server has sent arrive, without reading it.
+    pub fn receive(&mut self, server: &ApiServer) {
+        if let Phase::Initial { connection, .. } | Phase::Watching(connection) = &mut self.phase {
+            let events = connection.watch.poll(server);
+            connection.arrived.extend(events);
+        }
+    }
+
+    /// Does the next thing: sends one request, or reads at most so many events.
+    pub fn step(&mut self, server: &mut ApiServer, most: usize) -> Progress {
+        self.receive(server);
+        match std::mem::replace(&mut self.phase, Phase::Begin) {
+            Phase::Begin if self.begin == Begin::WatchList => self.watch_list(server),
+            Phase::Begin => {
+                let pages = self.first_page();
+                self.list(server, pages)
+            }
+            Phase::Listing(pages) => self.list(server, pages),
+            Phase::Listed => self.watch(server),
+            Phase::Initial {
+                connection,
+                objects,
+            } => self.read_initial(connection, objects, most),
+            Phase::Watching(connection) => self.read(connection, most),
+        }
+    }
+
+    /// Any version will do for the first list, and later none that is older than what is known.
+    /// Only what the server cannot serve makes it ask for the newest (`relistResourceVersion`).
+    fn version_to_list(&self) -> String {
+        match self.seen.as_str() {
+            _ if self.unavailable => String::new(),
+            "" => "0".to_owned(),
+            seen => seen.to_owned(),
+        }
+    }
+
+    fn first_page(&self) -> Pages {
+        let asked = self.version_to_list();
+        // A version together with a limit would mean exactly that version.
+        let limit = match asked.as_str() {
+            "" | "0" => self.page_size,
+            _ => 0,
+        };
+        Pages::new(asked, limit)
+    }
+
+    fn list(&mut self, server: &mut ApiServer, mut pages: Pages) -> Progress {
+        let mut query = vec![("resourceVersion", pages.asked.clone())];
+        if !pages.token.is_empty() {
+            query = vec![("continue", pages.token.clone())];
+        }
+        if pages.limit > 0 {
+            query.push(("limit", pages.limit.to_string()));
+        }
+        let response = server.handle(self.request(&query));
+        let body: Value = serde_json::from_slice(response.body()).unwrap_or(Value::Null);
+        if !response.status().is_success() {
+            let unavailable = is_unavailable(&body);
+            if body["code"] == 410 && !pages.token.is_empty() {
+                // What is left of the list is too old: all of it in one piece, then.
+                self.phase = Phase::Listing(Pages::new(pages.asked, 0));
+            } else if unavailable {
+                self.unavailable = true;
+                self.phase = Phase::Listing(self.first_page());
+            }
+            return refused(&response, &body);
+        }
+        pages.take(body);
+        if !pages.token.is_empty() {
+            self.phase = Phase::Listing(pages);
+            return Progress::Paged;
+        }
+        self.store.replace(pages.items);
+        self.synced(pages.version, Phase::Listed)
+    }
+
+    fn watch_list(&mut self, server: &mut ApiServer) -> Progress {
+        let version = if self.unavailable {
+            String::new()
+        } else {
+            self.seen.clone()
+        };
+        let query = [
+            ("resourceVersion", version.clone()),
+            ("sendInitialEvents", "true".to_owned()),
+            ("resourceVersionMatch", "NotOlderThan".to_owned()),
+        ];
+        match self.open(server, &query) {
+            Ok(connection) => {
+                self.phase = Phase::Initial {
+                    connection,
+                    objects: IndexedStore::default(),
+                };
+                Progress::Watching { version }
+            }
+            Err(response) => {
+                // A server that refuses such a watch can still be listed.
+                self.phase = Phase::Listing(self.first_page());
+                refused_watch(&response)
+            }
+        }
+    }
+
+    fn watch(&mut self, server: &mut ApiServer) -> Progress {
+        let version = self.seen.clone();
+        match self.open(server, &[("resourceVersion", version.clone())]) {
+            Ok(connection) => {
+                self.phase = Phase::Watching(connection);
+                Progress::Watching { version }
+            }
+            Err(response) => {
+                // Too many requests: the same again, later. Anything else: from the beginning.
+                if response.status().as_u16() == 429 {
+                    self.phase = Phase::Listed;
+                }
+                refused_watch(&response)
+            }
+        }
+    }
+
+    fn open(
+        &self,
+        server: &mut ApiServer,
+        query: &[(&str, String)],
+    ) -> Result<Connection, Response<Vec<u8>>> {
+        let jitter = SHORTEST_WATCH as f64 * server.environment_mut().fraction();
+        let mut query = query.to_vec();
+        query.extend([
+            ("watch", "true".to_owned()),
+            ("allowWatchBookmarks", "true".to_owned()),
+            (
+                "timeoutSeconds",
+                (SHORTEST_WATCH + jitter as u64).to_string(),
+            ),
+        ]);
+        let watch = server.watch(&self.request(&query))?;
+        let arrived = VecDeque::new();
+        Ok(Connection { watch, arrived })
+    }
+
+    fn read(&mut self, mut connection: Connection, most: usize) -> Progress {
+        let mut read = 0;
+        while read < most
+            && let Some(event) = connection.arrived.pop_front()
+        {
+            read += 1;
+            if event.event_type == EventType::Error {
+                // From the beginning, but with a version that must be reached: that a watch from
+                // it is too old is no reason to ask for the newest.
+                return lost(&event);
+            }
+            self.seen = event.object.resource_version().to_owned();
+            apply(&mut self.store, event);
+        }
+        if connection.is_over() {
+            self.phase = Phase::Listed;
+            return Progress::Closed;
+        }
+        self.phase = Phase::Watching(connection);
+        Progress::Received(read)
+    }
+
+    /// The initial events go aside until they are complete.
+    fn read_initial(
+        &mut self,
+        mut connection: Connection,
+        mut objects: IndexedStore,
+        most: usize,
+    ) -> Progress {
+        let mut read = 0;
+        while read < most
+            && let Some(event) = connection.arrived.pop_front()
+        {
+            read += 1;
+            if event.event_type == EventType::Error {
+                if is_unavailable(&event.object) {
+                    self.unavailable = true;
+                } else {
+                    self.phase = Phase::Listing(self.first_page());
+                }
+                return lost(&event);
+            }
+            if event.ends_initial_events() {
+                let version = event.object.resource_version().to_owned();
+                let objects = objects.iter().map(|(_, object)| Arc::clone(object));
+                self.store.replace(objects);
+                return self.synced(version, Phase::Watching(connection));
+            }
+            apply(&mut objects, event);
+        }
+        if connection.is_over() {
+            return Progress::Closed;
+        }
+        self.phase = Phase::Initial {
+            connection,
+            objects,
+        };
+        Progress::Received(read)
+    }
+
+    fn synced(&mut self, version: String, phase: Phase) -> Progress {
+        self.unavailable = false;
+        self.seen.clone_from(&version);
+        self.phase = phase;
+        Progress::Synced { version }
+    }
+
+    fn request(&self, query: &[(&str, String)]) -> Request<Vec<u8>> {
+        let mut encoded = form_urlencoded::Serializer::new(String::new());
+        for (name, value) in query.iter().filter(|(_, value)| !value.is_empty()) {
+            encoded.append_pair(name, value);
+        }
+        let mut uri = format!("{}?{}", self.path, encoded.finish());
+        if !self.selectors.is_empty() {
+            uri.push('&');
+            uri.push_str(&self.selectors);
+        }
+        let request = Request::get(uri).header(header::USER_AGENT, "reflector");
+        request.body(Vec::new()).unwrap_or_default()
+    }
+}
+
+impl Connection {
+    fn is_over(&self) -> bool {
+        self.arrived.is_empty() && !self.watch.is_open()
+    }
+}
+
+impl Pages {
+    fn new(asked: String, limit: usize) -> Self {
+        Self {
+            asked,
+            limit,
+            version: String::new(),
+            items: Vec::new(),
+            token: String::new(),
+        }
+    }
+
+    /// Takes in a page. Items of built-in kinds leave out what the list says.
+    fn take(&mut self, mut list: Value) {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        if self.version.is_empty() {
+            self.version = list.resource_version().to_owned();
+        }
+        self.token = text(&list["metadata"]["continue"]);
+        let kind = text(&list["kind"]);
+        let kind = kind.strip_suffix("List").unwrap_or(&kind).to_owned();
+        let api_version = text(&list["apiVersion"]);
+        let Some(items) = list.get_mut("items").and_then(Value::as_array_mut) else {
+            return;
+        };
+        for mut item in std::mem::take(items) {
+            item["apiVersion"] = api_version.as_str().into();
+            item["kind"] = kind.as_str().into();
+            self.items.push(Arc::new(item));
+        }
+    }
+}
+
+fn apply(store: &mut IndexedStore, event: WatchEvent) {
+    match event.event_type {
+        EventType::Added | EventType::Modified => store.put(event.object),
+        EventType::Deleted => store.remove(&event.object),
+        EventType::Bookmark | EventType::Error => {}
+    }
+}
+
+/// Whether the server cannot serve the version asked for: it is gone, or still to come.
+fn is_unavailable(status: &Value) -> bool {
+    status["code"] == 410 || status["details"]["causes"][0]["reason"] == "ResourceVersionTooLarge"
+}
+
+fn lost(event: &WatchEvent) -> Progress {
+    let status = &event.object;
+    let code = status["code"].as_u64();
+    Progress::Lost {
+        code: code
+            .and_then(|code| u16::try_from(code).ok())
+            .unwrap_or_default(),
+        message: status["message"].as_str().unwrap_or_default().to_owned(),
+    }
+}
+
+fn refused_watch(response: &Response<Vec<u8>>) -> Progress {
+    let status = serde_json::from_slice(response.body()).unwrap_or(Value::Null);
+    refused(response, &status)
+}
+
+fn refused(response: &Response<Vec<u8>>, status: &Value) -> Progress {
+    Progress::Refused {
+        code: response.status().as_u16(),
+        message: status["message"].as_str().unwrap_or_default().to_owned(),
+    }
+}

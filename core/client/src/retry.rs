@@ -1,0 +1,172 @@
+//! Trying again after a conflict (`k8s.io/client-go/util/retry` and
+//! `k8s.io/apimachinery/pkg/util/wait/backoff.go`).
+
+use std::time::Duration;
+
+use http::{Response, StatusCode};
+use serde_json::Value;
+
+use optimist_apiserver::environment::Environment;
+use optimist_apiserver::server::ApiServer;
+
+/// How often to try, and how long to wait in between (`wait.Backoff`).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Backoff {
+    /// How many tries are left.
+    pub steps: u32,
+    /// How long to wait before the next one.
+    pub duration: Duration,
+    /// By what that grows each time.
+    pub factor: f64,
+    /// Up to which part of it is added at random.
+    pub jitter: f64,
+}
+
+/// For several clients that change the same object (`retry.DefaultRetry`).
+pub const DEFAULT_RETRY: Backoff = Backoff {
+    steps: 5,
+    duration: Duration::from_millis(10),
+    factor: 1.0,
+    jitter: 0.1,
+};
+
+/// For a client that changes an object which controllers are busy with (`retry.DefaultBackoff`).
+pub const DEFAULT_BACKOFF: Backoff = Backoff {
+    steps: 4,
+    duration: Duration::from_millis(10),
+    factor: 5.0,
+    jitter: 0.1,
+};
+
+impl Backoff {
+    /// Uses up a try that failed: how long to wait before the next one; `None` if there is none.
+    pub fn failed(&mut self, environment: &mut Environment) -> Option<Duration> {
+        self.steps = self.steps.saturating_sub(1);
+        if self.steps == 0 {
+            return None;
+        }
+        let wait = self.duration;
+        self.duration = wait.mul_f64(self.factor);
+        Some(wait + wait.mul_f64(self.jitter * environment.fraction()))
+    }
+}
+
+/// Tries until there is no conflict, waiting in between by the server's clock
+/// (`retry.RetryOnConflict`). An attempt should begin with reading the object anew.
+///
+/// # Errors
+/// The response of the last attempt: another failure than a conflict, or one conflict too many.
+pub fn retry_on_conflict<T>(
+    server: &mut ApiServer,
+    mut backoff: Backoff,
+    mut attempt: impl FnMut(&mut ApiServer) -> Result<T, Response<Vec<u8>>>,
+) -> Result<T, Response<Vec<u8>>> {
+    loop {
+        let response = match attempt(server) {
+            Ok(done) => return Ok(done),
+            Err(response) => response,
+        };
+        if !is_conflict(&response) {
+            return Err(response);
+        }
+        match backoff.failed(server.environment_mut()) {
+            Some(wait) => server.environment_mut().advance(wait),
+            None => return Err(response),
+        }
+    }
+}
+
+/// Whether a response says that somebody else was faster (`errors.IsConflict`); not every 409 does.
+pub fn is_conflict(response: &Response<Vec<u8>>) -> bool {
+    response.status() == StatusCode::CONFLICT
+        && serde_json::from_slice::<Value>(response.body())
+            .is_ok_and(|status| status["reason"] == "Conflict")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use http::Request;
+    use serde_json::json;
+
+    fn waits(mut backoff: Backoff) -> Vec<Duration> {
+        let mut environment = Environment::new(3);
+        std::iter::from_fn(|| backoff.failed(&mut environment)).collect()
+    }
+
+    #[test]
+    fn the_default_backoffs_wait_as_client_go_does() {
+        for (backoff, milliseconds) in [
+            (DEFAULT_RETRY, vec![10, 10, 10, 10]),
+            (DEFAULT_BACKOFF, vec![10, 50, 250]),
+        ] {
+            let waits = waits(backoff);
+            assert_eq!(waits.len(), milliseconds.len());
+            for (wait, base) in waits.into_iter().zip(milliseconds) {
+                let base = Duration::from_millis(base);
+                assert!(base <= wait && wait <= base.mul_f64(1.1), "{wait:?}");
+            }
+        }
+    }
+
+    fn send(server: &mut ApiServer, method: &str, body: &Value) -> Response<Vec<u8>> {
+        const PATH: &str = "/api/v1/namespaces/default/configmaps";
+        let path = match method {
+            "POST" => PATH.to_owned(),
+            _ => format!("{PATH}/a"),
+        };
+        let request = Request::builder().method(method).uri(path);
+        server.handle(request.body(body.to_string().into_bytes()).unwrap())
+    }
+
+    /// Reads, lets somebody else write so many times, and writes back.
+    fn contended(rivals: usize) -> (Result<(), Response<Vec<u8>>>, ApiServer) {
+        let mut server = ApiServer::default();
+        let object = json!({"metadata": {"name": "a"}, "data": {"n": "0"}});
+        assert_eq!(send(&mut server, "POST", &object).status(), 201);
+        let mut rivals = rivals;
+        let outcome = retry_on_conflict(&mut server, DEFAULT_RETRY, |server| {
+            let read = send(server, "GET", &Value::Null);
+            let mut mine: Value = serde_json::from_slice(read.body()).unwrap();
+            if rivals > 0 {
+                rivals -= 1;
+                let mut other = mine.clone();
+                other["data"]["n"] = rivals.to_string().into();
+                assert_eq!(send(server, "PUT", &other).status(), 200);
+            }
+            mine["data"]["mine"] = "yes".into();
+            let response = send(server, "PUT", &mine);
+            if response.status().is_success() {
+                Ok(())
+            } else {
+                Err(response)
+            }
+        });
+        (outcome, server)
+    }
+
+    #[test]
+    fn a_conflict_is_tried_again_until_the_tries_are_used_up() {
+        let (outcome, server) = contended(4);
+        assert!(outcome.is_ok());
+        assert!(server.environment().elapsed() >= Duration::from_millis(40));
+        let (outcome, _) = contended(5);
+        assert!(is_conflict(&outcome.unwrap_err()));
+    }
+
+    #[test]
+    fn only_conflicts_are_tried_again() {
+        let mut server = ApiServer::default();
+        let mut tries = 0;
+        let object = json!({"metadata": {"name": "a"}});
+        send(&mut server, "POST", &object);
+        let outcome: Result<(), _> = retry_on_conflict(&mut server, DEFAULT_RETRY, |server| {
+            tries += 1;
+            Err(send(server, "POST", &object))
+        });
+        let response = outcome.unwrap_err();
+        assert_eq!(response.status(), 409, "it exists already");
+        assert!(!is_conflict(&response));
+        assert_eq!(tries, 1);
+    }
+}

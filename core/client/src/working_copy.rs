@@ -1,0 +1,154 @@
+//! The object as an actor last read and then edited it.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::edit::{EditError, edit_text};
+use crate::{Change, changes, to_yaml};
+use optimist_apiserver::object::Metadata;
+use optimist_apiserver::patch;
+
+/// An object as read, and as edited since.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct WorkingCopy {
+    read: Option<Arc<Value>>,
+    edited: Option<Arc<Value>>,
+}
+
+impl WorkingCopy {
+    /// Nothing read yet.
+    pub const BLANK: WorkingCopy = WorkingCopy {
+        read: None,
+        edited: None,
+    };
+
+    /// The object as it was read; `None` before the first read.
+    pub fn read(&self) -> Option<&Arc<Value>> {
+        self.read.as_ref()
+    }
+
+    /// The object with the edits; `None` before the first read.
+    pub fn edited(&self) -> Option<&Arc<Value>> {
+        self.edited.as_ref()
+    }
+
+    /// The resourceVersion that was read.
+    pub fn resource_version(&self) -> Option<&str> {
+        self.read.as_deref().map(Metadata::resource_version)
+    }
+
+    /// Whether there are edits that were not sent, or not accepted.
+    pub fn is_edited(&self) -> bool {
+        self.read != self.edited
+    }
+
+    /// What the edits change.
+    pub fn edits(&self) -> Vec<Change> {
+        match (&self.read, &self.edited) {
+            (Some(read), Some(edited)) => changes(read, edited),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Replaces the edited object.
+    pub fn edit(&mut self, object: Value) {
+        if self.read.is_some() {
+            self.edited = Some(Arc::new(object));
+        }
+    }
+
+    /// The edited object as YAML, to type in; `managedFields`, which only the server keeps, left out.
+    pub fn text(&self) -> Option<String> {
+        let mut object = self.edited.as_deref()?.clone();
+        object.metadata_mut().remove("managedFields");
+        Some(to_yaml(&object))
+    }
+
+    /// Replaces the edited object by what was typed. `managedFields` stay if they are left out.
+    ///
+    /// # Errors
+    /// If the text is no object in YAML or JSON; the edits stay as they were.
+    pub fn edit_text(&mut self, typed: &str) -> Result<(), EditError> {
+        let mut object = edit_text(typed)?;
+        let managed = self
+            .read
+            .as_deref()
+            .and_then(|read| read.metadata()?.get("managedFields"));
+        if let Some(managed) = managed
+            && !object
+                .metadata()
+                .is_some_and(|meta| meta.contains_key("managedFields"))
+        {
+            object.set_meta("managedFields", managed.clone());
+        }
+        self.edit(object);
+        Ok(())
+    }
+
+    /// Drops the edits.
+    pub fn discard(&mut self) {
+        self.edited.clone_from(&self.read);
+    }
+
+    /// Takes over an object as the server returned it; edits are gone, for they are in it.
+    pub fn settle(&mut self, object: Arc<Value>) {
+        self.edited = Some(Arc::clone(&object));
+        self.read = Some(object);
+    }
+
+    /// Takes over a freshly read object and redoes the edits on it: what was changed is changed
+    /// again, what was not is as it was read.
+    pub fn refresh(&mut self, object: Arc<Value>) {
+        let redone = match (&self.read, &self.edited) {
+            (Some(read), Some(edited)) if read != edited => {
+                let mut redone = object.as_ref().clone();
+                patch::merge(&mut redone, &patch::merge_diff(read, edited));
+                Arc::new(redone)
+            }
+            _ => Arc::clone(&object),
+        };
+        self.read = Some(object);
+        self.edited = Some(redone);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn reading_again_keeps_the_edit_and_takes_over_what_others_changed() {
+        let mut copy = WorkingCopy::default();
+        copy.refresh(Arc::new(
+            json!({"metadata": {"resourceVersion": "1"}, "a": 1, "b": 1}),
+        ));
+        copy.edit(json!({"metadata": {"resourceVersion": "1"}, "a": 2, "b": 1}));
+        copy.refresh(Arc::new(
+            json!({"metadata": {"resourceVersion": "2"}, "a": 1, "b": 5}),
+        ));
+        assert_eq!(copy.resource_version(), Some("2"));
+        assert_eq!(
+            copy.edited().map(|object| object.as_ref().clone()),
+            Some(json!({"metadata": {"resourceVersion": "2"}, "a": 2, "b": 5}))
+        );
+        copy.discard();
+        assert!(!copy.is_edited());
+    }
+
+    #[test]
+    fn the_whole_text_is_edited_without_what_only_the_server_keeps() {
+        let read = json!({"metadata": {"name": "x", "managedFields": [{"manager": "m"}]}, "a": 1});
+        let mut copy = WorkingCopy::default();
+        copy.settle(Arc::new(read.clone()));
+        let text = copy.text().unwrap();
+        assert_eq!(text, "a: 1\nmetadata:\n  name: x\n");
+        copy.edit_text(&text).unwrap();
+        assert!(!copy.is_edited());
+        copy.edit_text("a: 2\nmetadata: {name: x}").unwrap();
+        assert_eq!(copy.edits().len(), 1);
+        assert!(copy.edit_text("a: [").is_err());
+        assert_eq!(copy.edits().len(), 1, "nothing is lost");
+    }
+}

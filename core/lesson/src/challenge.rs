@@ -1,0 +1,121 @@
+//! Challenges: ways of writing for which something holds in every order, checked over all of them.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::model::{Challenge, Found};
+use optimist_client::OnConflict;
+use optimist_simulation::explore::{Intent, Ownership, Plan, Scenario, Search, Status, Tally};
+use optimist_simulation::verdict::Verdict;
+use optimist_simulation::{ActorId, RunTree};
+
+/// So many states and no more are searched; two editors with retries need fewer than a thousand.
+const MOST_STATES: usize = 100_000;
+
+/// What the search over all orders found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finding {
+    /// What became of how many orders.
+    pub tally: Tally,
+    /// Whether all of them were looked at.
+    pub complete: bool,
+    /// Whether somebody tries again where the challenge wants it done without.
+    pub retries: bool,
+    /// The verdicts that no order may have and some have.
+    pub against: Vec<Verdict>,
+}
+
+impl Finding {
+    /// Whether the challenge is met.
+    pub fn is_met(&self) -> bool {
+        self.complete && !self.retries && self.against.is_empty()
+    }
+
+    pub(super) fn is(&self, found: &Found) -> bool {
+        let tally = self.tally;
+        let counts = [
+            (found.orders, tally.total()),
+            (found.kept, tally.kept),
+            (found.left_out, tally.left_out),
+            (found.refused, tally.refused),
+            (found.lost, tally.lost),
+        ];
+        counts
+            .iter()
+            .all(|(wanted, count)| wanted.is_none_or(|wanted| u128::from(wanted) == *count))
+    }
+}
+
+impl fmt::Display for Finding {
+    /// `6 orders: 2 both kept, 4 lost`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tally = self.tally;
+        write!(f, "{} orders:", tally.total())?;
+        let parts = [
+            (tally.kept, "keep both edits"),
+            (tally.left_out, "leave an edit out"),
+            (tally.refused, "refuse somebody"),
+            (tally.lost, "lose an update"),
+        ];
+        let mut first = true;
+        for (count, words) in parts.into_iter().filter(|(count, _)| *count > 0) {
+            write!(f, "{} {count} {words}", if first { "" } else { "," })?;
+            first = false;
+        }
+        Ok(())
+    }
+}
+
+impl Challenge {
+    /// The search over all orders, beginning with the object as it is stored where the tree is:
+    /// everybody reads, makes the edit, and writes as chosen there. `None` without an object.
+    pub fn search(&self, tree: &RunTree) -> Option<Search> {
+        let world = tree.world();
+        let (_, object) = world.stored()?;
+        let resource = world.subject().resource();
+        let mut scenario = Scenario::new(
+            world.server().clone(),
+            Arc::clone(resource),
+            Arc::clone(object),
+        );
+        for (id, edits) in &self.edits {
+            let actor = world.actor(*id);
+            let mut edited = object.as_ref().clone();
+            for edit in edits {
+                edit.make(&mut edited);
+            }
+            let write = actor.write();
+            scenario.plans.push(Plan {
+                manager: Arc::clone(&actor.manager),
+                intent: Intent::between(object, &edited, &resource.root),
+                reads_first: true,
+                subresource: None,
+                ownership: Ownership::default(),
+                write,
+            });
+        }
+        Some(Search::new(scenario, MOST_STATES))
+    }
+
+    /// What a search found.
+    pub fn judge(&self, search: &Search) -> Finding {
+        let tally = search.tally();
+        let retries = |plan: &Plan| plan.write.on_conflict != OnConflict::GiveUp;
+        Finding {
+            tally,
+            complete: search.status() == Status::Done,
+            retries: self.without_retries && search.scenario().plans.iter().any(retries),
+            against: self
+                .never
+                .iter()
+                .copied()
+                .filter(|verdict| tally.of(*verdict) > 0)
+                .collect(),
+        }
+    }
+
+    /// Whose ways of writing it is about.
+    pub fn actors(&self) -> impl Iterator<Item = ActorId> {
+        self.edits.iter().map(|(actor, _)| *actor)
+    }
+}

@@ -1,0 +1,77 @@
+//! Where a mistake in the YAML of a lesson is, also of a manifest that stands in it as text.
+
+use saphyr_parser::{Event, Parser};
+
+use super::fields::{LessonError, Read};
+use optimist_apiserver::yaml::{Located, parse_located};
+use optimist_client::{ManifestError, documents, read_manifest};
+
+/// What a parser says once it misses the end of a list or mapping in brackets.
+const UNCLOSED: [&str; 3] = [
+    "while parsing a flow",
+    "invalid indentation in flow construct",
+    "illegal placement of ':'",
+];
+
+/// Parses the text of a lesson.
+pub(super) fn parse_lesson(source: &str) -> Read<Located> {
+    parse_located(source).map_err(|error| {
+        let line = line_of(source, error.line, &error.message);
+        LessonError::new(line, error.message)
+    })
+}
+
+/// Finds what is no YAML or JSON in manifests, which begin at a line of a lesson's text.
+pub(super) fn check_manifests(manifests: &str, first: usize, source: &str) -> Read<()> {
+    for document in documents(manifests) {
+        if let Err(ManifestError::Syntax { line, message, .. }) = read_manifest(&document) {
+            let inside = line_of(&document, line, &message);
+            let line = outside(manifests, inside, first, source);
+            return Err(LessonError::new(line, message));
+        }
+    }
+    Ok(())
+}
+
+/// The line of a mistake, which a parser tells from where it could not go on. For a bracket that
+/// is not closed that is any later line, and no line of the text at all at its end.
+fn line_of(text: &str, told: usize, message: &str) -> usize {
+    let unclosed = UNCLOSED.iter().any(|words| message.starts_with(words));
+    let bracket = unclosed.then(|| open_bracket(text)).flatten();
+    let lines = text.lines().enumerate();
+    let written = lines.filter(|(_, line)| !line.trim().is_empty());
+    let last = written.last().map_or(1, |(number, _)| number + 1);
+    bracket.unwrap_or(told).min(told).min(last)
+}
+
+/// The line of the innermost bracket that is open where a text is no YAML any more.
+fn open_bracket(text: &str) -> Option<usize> {
+    let mut open = Vec::new();
+    for event in Parser::new_from_str(text) {
+        match event {
+            Ok((Event::SequenceStart(..) | Event::MappingStart(..), span)) => open.push(span.start),
+            Ok((Event::SequenceEnd | Event::MappingEnd, _)) => drop(open.pop()),
+            Ok(_) => {}
+            Err(_) => break,
+        }
+    }
+    let is_bracket = |index| matches!(text.chars().nth(index), Some('[' | '{'));
+    let bracket = open.iter().rev().find(|begin| is_bracket(begin.index()))?;
+    Some(bracket.line())
+}
+
+/// The line in a lesson of a line in the text of its manifests, the first of which that is not
+/// empty is at `first`. Where the text is folded, or in quotes, that is all there is to tell.
+fn outside(manifests: &str, inside: usize, first: usize, source: &str) -> usize {
+    let empty = manifests.lines().take_while(|line| line.trim().is_empty());
+    let line = (first + inside).saturating_sub(empty.count() + 1);
+    let at = |text: &str, line: usize| {
+        let line = text.lines().nth(line.saturating_sub(1));
+        line.unwrap_or_default().trim().to_owned()
+    };
+    if at(source, line) == at(manifests, inside) {
+        line
+    } else {
+        first
+    }
+}

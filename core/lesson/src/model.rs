@@ -1,0 +1,185 @@
+//! What a lesson is.
+
+use std::sync::Arc;
+
+use super::condition::Condition;
+use super::fields::LessonError;
+use super::script::{Deed, Edit};
+use optimist_client::Write;
+use optimist_simulation::verdict::Verdict;
+use optimist_simulation::{ActorId, Start, World};
+
+/// A short scripted history with texts, predictions and goals.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lesson {
+    /// What it is called.
+    pub title: String,
+    /// What one knows afterwards, in a sentence or two.
+    pub teaches: String,
+    /// The common belief that it refutes, if it does.
+    pub belief: Option<String>,
+    /// Where it begins.
+    pub start: Arc<Start>,
+    /// Where its objects are written, counted from 1; where the lesson begins if it names none.
+    pub objects_line: usize,
+    /// Actors that are called other than usual.
+    pub cast: Vec<Cast>,
+    /// What happens, one page of text after the other; never empty.
+    pub steps: Vec<LessonStep>,
+}
+
+/// An actor's name and field manager.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cast {
+    /// Which one.
+    pub actor: ActorId,
+    /// What people call it.
+    pub name: Option<String>,
+    /// Its field manager.
+    pub manager: Option<String>,
+}
+
+/// One page of a lesson.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LessonStep {
+    /// Where it is written, counted from 1.
+    pub line: usize,
+    /// What it is about.
+    pub title: String,
+    /// Told before anything happens if there is something to predict, and else with it.
+    pub text: String,
+    /// Asked before anything happens.
+    pub prediction: Option<Prediction>,
+    /// What happens.
+    pub deeds: Vec<Deed>,
+    /// Told once it happened.
+    pub after: String,
+    /// What the texts claim; it must hold once it happened.
+    pub claims: Vec<Claim>,
+    /// What the learner does then.
+    pub task: Option<Task>,
+}
+
+/// Conditions that must all hold, and where they are written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Claim {
+    /// Counted from 1.
+    pub line: usize,
+    /// All of them.
+    pub conditions: Vec<Condition>,
+}
+
+/// A question about what is about to happen.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Prediction {
+    /// The question.
+    pub question: String,
+    /// The answers. The right one is the one that holds once it happened.
+    pub choices: Vec<Choice>,
+}
+
+/// An answer that can be given.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Choice {
+    /// Its text.
+    pub text: String,
+    /// When it is right.
+    pub when: Claim,
+}
+
+/// What the learner does.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Task {
+    /// To reach something in this history.
+    Goal(Goal),
+    /// To choose how everybody writes, so that something holds in every order.
+    Challenge(Challenge),
+}
+
+/// Something to reach, in whatever way.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Goal {
+    /// Where it is written, counted from 1.
+    pub line: usize,
+    /// What to do.
+    pub ask: String,
+    /// A hint for those who want one.
+    pub hint: Option<String>,
+    /// When it is reached: everything that must hold of the history since the step began.
+    pub when: Vec<Aim>,
+    /// One way to reach it.
+    pub solution: Vec<Deed>,
+    /// Told once it is reached.
+    pub reached: String,
+}
+
+/// A part of a goal.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Aim {
+    /// In a few words.
+    pub label: String,
+    /// What must hold.
+    pub conditions: Vec<Condition>,
+}
+
+/// To find ways of writing for which something holds over all histories.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Challenge {
+    /// Where it is written, counted from 1.
+    pub line: usize,
+    /// What to do.
+    pub ask: String,
+    /// A hint for those who want one.
+    pub hint: Option<String>,
+    /// What each actor means to change.
+    pub edits: Vec<(ActorId, Vec<Edit>)>,
+    /// Verdicts that no order may have.
+    pub never: Vec<Verdict>,
+    /// Whether it is to be met without trying again after a conflict.
+    pub without_retries: bool,
+    /// What the search finds before anybody chose anything.
+    pub found_at_first: Found,
+    /// What the search finds with the solution.
+    pub found: Found,
+    /// One way for each actor with which it holds.
+    pub solution: Vec<(ActorId, Write)>,
+    /// Told once it is reached.
+    pub reached: String,
+}
+
+/// How many orders have which verdict, as far as a lesson claims it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// All of them.
+    pub orders: Option<u64>,
+    /// [`Verdict::Kept`].
+    pub kept: Option<u64>,
+    /// [`Verdict::LeftOut`].
+    pub left_out: Option<u64>,
+    /// [`Verdict::Refused`].
+    pub refused: Option<u64>,
+    /// [`Verdict::Lost`].
+    pub lost: Option<u64>,
+}
+
+impl Lesson {
+    /// The world in which it begins.
+    ///
+    /// # Errors
+    /// If its objects cannot be loaded.
+    pub fn world(&self) -> Result<World, LessonError> {
+        let loaded = World::begin(Arc::clone(&self.start));
+        let (mut world, _) =
+            loaded.map_err(|error| LessonError::new(self.objects_line, error.to_string()))?;
+        for cast in &self.cast {
+            let actor = world.actor_mut(cast.actor);
+            if let Some(name) = &cast.name {
+                actor.name = name.as_str().into();
+            }
+            if let Some(manager) = &cast.manager {
+                actor.manager = manager.as_str().into();
+            }
+        }
+        Ok(world)
+    }
+}

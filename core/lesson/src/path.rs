@@ -1,0 +1,248 @@
+//! Places in an object as lessons write them: `spec.replicas`,
+//! `spec.template.spec.containers[name=nginx].image`, `metadata.annotations["example.com/note"]`.
+
+use std::fmt;
+
+use serde_json::{Map, Value};
+
+use optimist_apiserver::apply::PathElement;
+use optimist_apiserver::object::map_mut;
+
+/// A place in an object. It prints as it was written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FieldPath {
+    text: String,
+    parts: Vec<Part>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Part {
+    Field(String),
+    /// The item at this position; the position after the last one is a new item.
+    Index(usize),
+    /// The item with this member.
+    Item(String, String),
+}
+
+impl FieldPath {
+    /// Reads a place.
+    ///
+    /// # Errors
+    /// What is wrong with the text.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let mut parts = Vec::new();
+        let mut rest = text;
+        while !rest.is_empty() {
+            if let Some(inside) = rest.strip_prefix('[') {
+                let (part, after) = selector(inside)?;
+                parts.push(part);
+                rest = after;
+            } else {
+                let name = rest.strip_prefix('.').unwrap_or(rest);
+                let end = name.find(['.', '[']).unwrap_or(name.len());
+                let (field, after) = name.split_at(end);
+                if field.is_empty() {
+                    return Err("a name is missing between two dots".to_owned());
+                }
+                parts.push(Part::Field(field.to_owned()));
+                rest = after;
+            }
+        }
+        if parts.is_empty() {
+            return Err("the place is empty".to_owned());
+        }
+        Ok(Self {
+            text: text.to_owned(),
+            parts,
+        })
+    }
+
+    /// The last name in it: `replicas`.
+    pub fn field(&self) -> &str {
+        let named = self.parts.iter().rev().find_map(|part| match part {
+            Part::Field(name) => Some(name.as_str()),
+            _ => None,
+        });
+        named.unwrap_or(&self.text)
+    }
+
+    /// What is at the place.
+    pub fn find<'a>(&self, object: &'a Value) -> Option<&'a Value> {
+        self.parts
+            .iter()
+            .try_fold(object, |value, part| match part {
+                Part::Field(name) => value.get(name),
+                Part::Index(i) => value.get(i),
+                Part::Item(key, wanted) => value
+                    .as_array()?
+                    .iter()
+                    .find(|item| is_item(item, key, wanted)),
+            })
+    }
+
+    /// Puts a value at the place; maps, lists and items on the way are made where they are missing.
+    pub fn set(&self, object: &mut Value, new: Value) {
+        let mut value = object;
+        for part in &self.parts {
+            value = match part {
+                Part::Field(name) => map_mut(value).entry(name.as_str()).or_insert(Value::Null),
+                Part::Index(i) => {
+                    let items = list_mut(value);
+                    let i = (*i).min(items.len());
+                    item_at(items, i, Value::Null)
+                }
+                Part::Item(key, wanted) => {
+                    let items = list_mut(value);
+                    let known = items.iter().position(|item| is_item(item, key, wanted));
+                    let mut fresh = Map::new();
+                    fresh.insert(key.clone(), wanted.as_str().into());
+                    item_at(items, known.unwrap_or(items.len()), fresh.into())
+                }
+            };
+        }
+        *value = new;
+    }
+
+    /// Removes what is at the place, if anything is.
+    pub fn remove(&self, object: &mut Value) {
+        let Some((last, way)) = self.parts.split_last() else {
+            return;
+        };
+        let parent = way.iter().try_fold(object, |value, part| match part {
+            Part::Field(name) => value.get_mut(name),
+            Part::Index(i) => value.get_mut(i),
+            Part::Item(key, wanted) => value
+                .as_array_mut()?
+                .iter_mut()
+                .find(|item| is_item(item, key, wanted)),
+        });
+        match (parent, last) {
+            (Some(Value::Object(map)), Part::Field(name)) => {
+                map.remove(name);
+            }
+            (Some(Value::Array(items)), Part::Index(i)) if *i < items.len() => {
+                items.remove(*i);
+            }
+            (Some(Value::Array(items)), Part::Item(key, wanted)) => {
+                items.retain(|item| !is_item(item, key, wanted));
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether it is the place that server-side apply names so.
+    pub fn is(&self, path: &[PathElement]) -> bool {
+        self.parts.len() == path.len()
+            && self.parts.iter().zip(path).all(|pair| match pair {
+                (Part::Field(name), PathElement::Field(field)) => name == field,
+                (Part::Index(i), PathElement::Index(at)) => i64::try_from(*i) == Ok(*at),
+                (Part::Item(key, wanted), PathElement::Key(fields)) => fields
+                    .iter()
+                    .any(|(field, value)| field == key && is_text(value, wanted)),
+                _ => false,
+            })
+    }
+}
+
+/// What stands in brackets, and what follows them.
+fn selector(inside: &str) -> Result<(Part, &str), String> {
+    const OPEN: &str = "a closing ] is missing";
+    if let Some(quoted) = inside.strip_prefix('"') {
+        let (name, after) = quoted.split_once("\"]").ok_or(OPEN)?;
+        return Ok((Part::Field(name.to_owned()), after));
+    }
+    let (inside, after) = inside.split_once(']').ok_or(OPEN)?;
+    if let Some((key, value)) = inside.split_once('=') {
+        let value = value.trim_matches('"').to_owned();
+        return Ok((Part::Item(key.to_owned(), value), after));
+    }
+    match inside.parse() {
+        Ok(i) => Ok((Part::Index(i), after)),
+        Err(_) => Err(format!(
+            "[{inside}] is neither a position, nor key=value, nor a name in quotes"
+        )),
+    }
+}
+
+fn is_text(value: &Value, text: &str) -> bool {
+    match value {
+        Value::String(value) => value == text,
+        Value::Number(number) => number.to_string() == text,
+        _ => false,
+    }
+}
+
+fn is_item(item: &Value, key: &str, wanted: &str) -> bool {
+    item.get(key).is_some_and(|value| is_text(value, wanted))
+}
+
+fn list_mut(value: &mut Value) -> &mut Vec<Value> {
+    if !value.is_array() {
+        *value = Value::Array(Vec::new());
+    }
+    match value {
+        Value::Array(items) => items,
+        _ => unreachable!("made a list above"),
+    }
+}
+
+fn item_at(items: &mut Vec<Value>, i: usize, fresh: Value) -> &mut Value {
+    if i >= items.len() {
+        items.push(fresh);
+    }
+    let i = i.min(items.len() - 1);
+    &mut items[i]
+}
+
+impl fmt::Display for FieldPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn path(text: &str) -> FieldPath {
+        FieldPath::parse(text).unwrap()
+    }
+
+    #[test]
+    fn places_are_found_set_and_removed() {
+        let mut object = json!({"spec": {"containers": [{"name": "nginx", "image": "a"}]}});
+        let image = path("spec.containers[name=nginx].image");
+        assert_eq!(image.find(&object), Some(&json!("a")));
+        image.set(&mut object, "b".into());
+        path("spec.containers[name=\"sidecar\"].image").set(&mut object, "c".into());
+        path("metadata.annotations[\"example.com/note\"]").set(&mut object, "d".into());
+        path("spec.args[0]").set(&mut object, "e".into());
+        assert_eq!(
+            object,
+            json!({
+                "spec": {
+                    "containers": [{"name": "nginx", "image": "b"}, {"name": "sidecar", "image": "c"}],
+                    "args": ["e"],
+                },
+                "metadata": {"annotations": {"example.com/note": "d"}},
+            })
+        );
+        path("spec.containers[name=nginx]").remove(&mut object);
+        path("metadata.annotations").remove(&mut object);
+        path("spec.args[0]").remove(&mut object);
+        path("spec.nothing.here").remove(&mut object);
+        assert_eq!(
+            object,
+            json!({"spec": {"containers": [{"name": "sidecar", "image": "c"}], "args": []}, "metadata": {}})
+        );
+        assert_eq!(image.field(), "image");
+    }
+
+    #[test]
+    fn what_is_no_place_is_said() {
+        for text in ["", "a..b", "a[", "a[x]", "a[\"b]"] {
+            assert!(FieldPath::parse(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,293 @@
+//! A lesson from its text.
+
+use std::sync::Arc;
+
+use super::condition::{CONDITIONS, Condition, conditions, conditions_of};
+use super::fields::{Fields, LessonError, Read, items, members, word};
+use super::mistake::{check_manifests, parse_lesson};
+use super::model::{
+    Aim, Cast, Challenge, Choice, Claim, Found, Goal, Lesson, LessonStep, Prediction, Task,
+};
+use super::script::{ACTORS, Deed, What, deeds, edits, ways};
+use optimist_apiserver::yaml::{Content, Located};
+use optimist_simulation::verdict::Verdict;
+use optimist_simulation::{Action, NGINX, Operation, Start};
+
+/// The largest lesson in bytes.
+const LARGEST: usize = 256 * 1024;
+
+/// So much may happen in one step and no more: the page waits for it.
+const MOST_DEEDS: usize = 100;
+
+impl Lesson {
+    /// Reads a lesson.
+    ///
+    /// # Errors
+    /// What is wrong first, with its line.
+    pub fn parse(source: &str) -> Result<Self, LessonError> {
+        if source.len() > LARGEST {
+            let message = format!("a lesson may have {LARGEST} bytes and no more");
+            return Err(LessonError::new(1, message));
+        }
+        let located = parse_lesson(source)?;
+        let known = [
+            "title",
+            "teaches",
+            "belief",
+            "object",
+            "version",
+            "created by",
+            "applied by",
+            "actors",
+            "steps",
+        ];
+        let fields = Fields::of(&located, "a lesson", &known)?;
+        let steps = items(fields.needed("steps")?)?;
+        if steps.is_empty() {
+            return Err(LessonError::new(
+                fields.line,
+                "a lesson needs at least one step",
+            ));
+        }
+        Ok(Self {
+            title: fields.needed_text("title")?,
+            teaches: fields.needed_text("teaches")?,
+            belief: fields.text("belief")?,
+            start: start(&fields, source)?,
+            objects_line: fields.line_of("object"),
+            cast: cast(&fields)?,
+            steps: steps.iter().map(step).collect::<Read<_>>()?,
+        })
+    }
+}
+
+fn start(fields: &Fields<'_>, source: &str) -> Read<Arc<Start>> {
+    let (created, applied) = (fields.text("created by")?, fields.text("applied by")?);
+    if let (Some(_), Some(_)) = (&created, &applied) {
+        let message = "the object is either created or applied: “created by” or “applied by”";
+        return Err(LessonError::new(fields.line, message));
+    }
+    let manifests = fields.text("object")?;
+    if let (Some(manifests), Some(located)) = (&manifests, fields.get("object")) {
+        check_manifests(manifests, located.line, source)?;
+    }
+    Ok(Arc::new(Start {
+        manifests: manifests.unwrap_or_else(|| NGINX.to_owned()),
+        version: fields.number("version")?,
+        applied: applied.is_some(),
+        created_by: created.or(applied),
+    }))
+}
+
+fn cast(fields: &Fields<'_>) -> Read<Vec<Cast>> {
+    let Some(actors) = fields.get("actors") else {
+        return Ok(Vec::new());
+    };
+    let cast = members(actors, "the actors")?.iter().map(|member| {
+        let known = ACTORS.iter().find(|(name, _)| *name == member.key);
+        let (_, actor) =
+            known.ok_or_else(|| LessonError::new(member.line, "A, B or C is needed here"))?;
+        let fields = Fields::of(&member.value, "an actor", &["name", "manager"])?;
+        Ok(Cast {
+            actor: *actor,
+            name: fields.text("name")?,
+            manager: fields.text("manager")?,
+        })
+    });
+    cast.collect()
+}
+
+fn step(located: &Located) -> Read<LessonStep> {
+    let known = [
+        "title",
+        "text",
+        "predict",
+        "do",
+        "after",
+        "check",
+        "goal",
+        "challenge",
+    ];
+    let fields = Fields::of(located, "a step", &known)?;
+    let mut deeds = deeds(fields.items("do")?)?;
+    if deeds.len() > MOST_DEEDS {
+        let message = format!("{MOST_DEEDS} things may happen in a step and no more");
+        return Err(LessonError::new(fields.line, message));
+    }
+    let task = match (fields.get("goal"), fields.get("challenge")) {
+        (None, None) => None,
+        (Some(goal), None) => Some(Task::Goal(self::goal(goal)?)),
+        (None, Some(challenge)) => {
+            let (challenge, prepared) = self::challenge(challenge)?;
+            deeds.extend(prepared);
+            Some(Task::Challenge(challenge))
+        }
+        (Some(_), Some(both)) => {
+            let message = "a step has one goal or one challenge";
+            return Err(LessonError::new(both.line, message));
+        }
+    };
+    let prediction = fields.get("predict").map(prediction).transpose()?;
+    if let (true, Some(predict)) = (deeds.is_empty(), fields.get("predict")) {
+        let message = "what is predicted must happen: “do” is missing in this step";
+        return Err(LessonError::new(predict.line, message));
+    }
+    Ok(LessonStep {
+        line: fields.line,
+        title: fields.needed_text("title")?,
+        text: fields.text("text")?.unwrap_or_default(),
+        prediction,
+        deeds,
+        after: fields.text("after")?.unwrap_or_default(),
+        claims: fields
+            .items("check")?
+            .iter()
+            .map(claim)
+            .collect::<Read<_>>()?,
+        task,
+    })
+}
+
+fn claim(located: &Located) -> Read<Claim> {
+    Ok(Claim {
+        line: located.line,
+        conditions: conditions(located)?,
+    })
+}
+
+fn prediction(located: &Located) -> Read<Prediction> {
+    let fields = Fields::of(located, "a prediction", &["ask", "choices"])?;
+    let choices = items(fields.needed("choices")?)?;
+    if choices.len() < 2 {
+        return Err(LessonError::new(
+            located.line,
+            "a prediction needs two choices or more",
+        ));
+    }
+    let choice = |located: &Located| {
+        let fields = Fields::of(located, "a choice", &["say", "when"])?;
+        Ok(Choice {
+            text: fields.needed_text("say")?,
+            when: claim(fields.needed("when")?)?,
+        })
+    };
+    Ok(Prediction {
+        question: fields.needed_text("ask")?,
+        choices: choices.iter().map(choice).collect::<Read<_>>()?,
+    })
+}
+
+fn goal(located: &Located) -> Read<Goal> {
+    let known = ["ask", "hint", "when", "solution", "reached"];
+    let fields = Fields::of(located, "a goal", &known)?;
+    Ok(Goal {
+        line: located.line,
+        ask: fields.needed_text("ask")?,
+        hint: fields.text("hint")?,
+        when: aims(fields.needed("when")?)?,
+        solution: deeds(items(fields.needed("solution")?)?)?,
+        reached: fields.text("reached")?.unwrap_or_default(),
+    })
+}
+
+/// A goal's conditions: a mapping, or a list of mappings, each with words of its own.
+fn aims(located: &Located) -> Read<Vec<Aim>> {
+    let Content::List(items) = &located.content else {
+        let aims = conditions(located)?.into_iter().map(|condition| Aim {
+            label: condition.label(),
+            conditions: vec![condition],
+        });
+        return Ok(aims.collect());
+    };
+    let aims = items.iter().map(|located| {
+        let mut known = vec!["say"];
+        known.extend(CONDITIONS);
+        let fields = Fields::of(located, "a part of a goal", &known)?;
+        let conditions = conditions_of(&fields)?;
+        let label = fields.text("say")?.unwrap_or_else(|| {
+            let labels: Vec<String> = conditions.iter().map(Condition::label).collect();
+            labels.join(", ")
+        });
+        Ok(Aim { label, conditions })
+    });
+    aims.collect()
+}
+
+/// A challenge, and what happens when it is asked: everybody reads, makes the edit and chooses how
+/// to write at first.
+fn challenge(located: &Located) -> Read<(Challenge, Vec<Deed>)> {
+    let known = [
+        "ask",
+        "hint",
+        "edits",
+        "at first",
+        "never",
+        "without retries",
+        "found at first",
+        "found",
+        "solution",
+        "reached",
+    ];
+    let fields = Fields::of(located, "a challenge", &known)?;
+    let mut intents = Vec::new();
+    let mut prepared = Vec::new();
+    for member in members(fields.needed("edits")?, "the edits")? {
+        let known = ACTORS.iter().find(|(name, _)| *name == member.key);
+        let (_, actor) =
+            known.ok_or_else(|| LessonError::new(member.line, "A, B or C is needed here"))?;
+        let edits = edits(&member.value)?;
+        for what in [
+            What::Discard(*actor),
+            What::Do(Operation::Act(*actor, Action::Get)),
+            What::Edit(*actor, edits.clone()),
+        ] {
+            let line = member.line;
+            prepared.push(Deed { line, what });
+        }
+        intents.push((*actor, edits));
+    }
+    if let Some(at_first) = fields.get("at first") {
+        for (actor, write) in ways(at_first)? {
+            prepared.push(Deed {
+                line: at_first.line,
+                what: What::Choose(actor, write),
+            });
+        }
+    }
+    let verdicts = [
+        ("lost", Verdict::Lost),
+        ("refused", Verdict::Refused),
+        ("left out", Verdict::LeftOut),
+    ];
+    let never = items(fields.needed("never")?)?
+        .iter()
+        .map(|item| word(item, &verdicts));
+    let challenge = Challenge {
+        line: located.line,
+        ask: fields.needed_text("ask")?,
+        hint: fields.text("hint")?,
+        edits: intents,
+        never: never.collect::<Read<_>>()?,
+        without_retries: fields.flag("without retries")?.unwrap_or(false),
+        found_at_first: found(fields.get("found at first"))?,
+        found: found(fields.get("found"))?,
+        solution: ways(fields.needed("solution")?)?,
+        reached: fields.text("reached")?.unwrap_or_default(),
+    };
+    Ok((challenge, prepared))
+}
+
+fn found(located: Option<&Located>) -> Read<Found> {
+    let Some(located) = located else {
+        return Ok(Found::default());
+    };
+    let known = ["orders", "kept", "left out", "refused", "lost"];
+    let fields = Fields::of(located, "what is found", &known)?;
+    Ok(Found {
+        orders: fields.number("orders")?,
+        kept: fields.number("kept")?,
+        left_out: fields.number("left out")?,
+        refused: fields.number("refused")?,
+        lost: fields.number("lost")?,
+    })
+}

@@ -1,0 +1,352 @@
+//! What happens in a lesson's steps, as its text writes it.
+
+use serde_json::Value;
+
+use super::FieldPath;
+use super::fields::{Fields, LessonError, Read, members, number, text, word};
+use optimist_apiserver::yaml::{Content, Located};
+use optimist_client::{OnConflict, Strategy, Subresource, Write};
+use optimist_simulation::{Action, ActorId, ByHand, Delete, Operation, RunTree, WatchAction};
+
+/// One thing that happens.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Deed {
+    /// Where it is written, counted from 1.
+    pub line: usize,
+    /// What happens.
+    pub what: What,
+}
+
+/// What can happen.
+#[derive(Clone, Debug, PartialEq)]
+pub enum What {
+    /// An actor changes values of its working copy: no step.
+    Edit(ActorId, Vec<Edit>),
+    /// An actor drops its edits: no step.
+    Discard(ActorId),
+    /// An actor chooses how it would write: no step.
+    Choose(ActorId, Write),
+    /// From now on it is about another object: no step.
+    Look {
+        /// Its kind.
+        kind: String,
+        /// Its name.
+        name: String,
+    },
+    /// Something that takes a step.
+    Do(Operation),
+}
+
+/// One value that an actor changes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Edit {
+    /// Where.
+    pub path: FieldPath,
+    /// What it becomes; `None` if it is removed.
+    pub value: Option<Value>,
+}
+
+pub(super) const ACTORS: [(&str, ActorId); 3] =
+    [("A", ActorId::A), ("B", ActorId::B), ("C", ActorId::C)];
+
+pub(super) const STRATEGIES: [(&str, Strategy); 5] = [
+    ("update", Strategy::Update),
+    ("merge patch", Strategy::MergePatch),
+    ("strategic merge patch", Strategy::StrategicMergePatch),
+    ("json patch", Strategy::JsonPatch),
+    ("apply", Strategy::Apply),
+];
+
+const WRITE: [&str; 10] = [
+    "version",
+    "test",
+    "force",
+    "dry run",
+    "subresource",
+    "manager",
+    "body",
+    "on conflict",
+    "attempts",
+    "edit",
+];
+
+/// Reads a list of deeds. One item may ask for several: an edit, and to send it.
+pub(super) fn deeds(list: &[Located]) -> Read<Vec<Deed>> {
+    let mut deeds = Vec::new();
+    for item in list {
+        let [member] = members(item, "what happens")? else {
+            let message = "one actor or one event per item: begin each with “- ”";
+            return Err(LessonError::new(item.line, message));
+        };
+        let (line, value) = (member.line, &member.value);
+        let actor = ACTORS.iter().find(|(name, _)| *name == member.key);
+        if let Some((_, actor)) = actor {
+            for what in actors_deeds(*actor, value)? {
+                deeds.push(Deed { line, what });
+            }
+            continue;
+        }
+        let what = match member.key.as_str() {
+            "wait" => What::Do(Operation::Wait(
+                u32::try_from(number(value)?)
+                    .map_err(|_| LessonError::new(line, "that is too long to wait"))?,
+            )),
+            "compact" => What::Do(word(
+                value,
+                &[
+                    ("alone", Operation::Compact { restart: false }),
+                    ("and restart", Operation::Compact { restart: true }),
+                ],
+            )?),
+            "watch" => What::Do(Operation::Watch(word(
+                value,
+                &[
+                    ("open", WatchAction::Open(String::new())),
+                    ("resume", WatchAction::Resume),
+                    ("drop", WatchAction::Drop),
+                    ("list", WatchAction::List),
+                ],
+            )?)),
+            "look at" => {
+                let text = text(value)?;
+                let (kind, name) = text.split_once(' ').ok_or_else(|| {
+                    LessonError::new(line, "kind and name are needed here: Deployment web")
+                })?;
+                What::Look {
+                    kind: kind.to_owned(),
+                    name: name.to_owned(),
+                }
+            }
+            other => {
+                let message = format!(
+                    "“{other}” is not known here. Known: A, B, C, look at, wait, compact, watch"
+                );
+                return Err(LessonError::new(line, message));
+            }
+        };
+        deeds.push(Deed { line, what });
+    }
+    Ok(deeds)
+}
+
+fn actors_deeds(actor: ActorId, value: &Located) -> Read<Vec<What>> {
+    let act = |action| vec![What::Do(Operation::Act(actor, action))];
+    if let Content::Scalar(..) = value.content {
+        #[derive(Clone, Copy)]
+        enum Plain {
+            Get,
+            Create,
+            Discard,
+            Delete,
+            Send,
+        }
+        let plain = word(
+            value,
+            &[
+                ("get", Plain::Get),
+                ("create", Plain::Create),
+                ("discard", Plain::Discard),
+                ("delete", Plain::Delete),
+                ("update", Plain::Send),
+            ],
+        )?;
+        return Ok(match plain {
+            Plain::Get => act(Action::Get),
+            Plain::Create => act(Action::Create),
+            Plain::Discard => vec![What::Discard(actor)],
+            Plain::Delete => act(Action::Delete(Delete::default())),
+            Plain::Send => act(Action::Send(Write::default())),
+        });
+    }
+    let keys = members(value, "an actor's deed")?;
+    let has = |key: &str| keys.iter().any(|member| member.key == key);
+    if has("request") {
+        return Ok(act(Action::Request(by_hand(value)?)));
+    }
+    if has("delete") {
+        let fields = Fields::of(value, "a delete", &["delete"])?;
+        let asked = Fields::of(fields.needed("delete")?, "a delete", &["uid", "version"])?;
+        return Ok(act(Action::Delete(Delete {
+            uid: asked.flag("uid")?.unwrap_or(false),
+            resource_version: asked.flag("version")?.unwrap_or(false),
+        })));
+    }
+    let mut known = vec!["send", "choose"];
+    known.extend(WRITE);
+    let fields = Fields::of(value, "an actor's deed", &known)?;
+    let mut whats = Vec::new();
+    if let Some(edit) = fields.get("edit") {
+        whats.push(What::Edit(actor, edits(edit)?));
+    }
+    match (fields.get("send"), fields.get("choose")) {
+        (Some(strategy), None) => {
+            let write = write(strategy, &fields)?;
+            whats.push(What::Do(Operation::Act(actor, Action::Send(write))));
+        }
+        (None, Some(strategy)) => whats.push(What::Choose(actor, write(strategy, &fields)?)),
+        (None, None) if whats.is_empty() || keys.len() > 1 => {
+            let message = "“edit”, “send”, “choose”, “delete” or “request” is missing here";
+            return Err(LessonError::new(value.line, message));
+        }
+        (None, None) => {}
+        (Some(_), Some(_)) => {
+            let message = "an actor either sends or only chooses how it would";
+            return Err(LessonError::new(value.line, message));
+        }
+    }
+    Ok(whats)
+}
+
+/// Reads places and what they become; `~` removes.
+pub(super) fn edits(value: &Located) -> Read<Vec<Edit>> {
+    let mut edits = Vec::new();
+    for member in members(value, "an edit")? {
+        let path =
+            FieldPath::parse(&member.key).map_err(|why| LessonError::new(member.line, why))?;
+        let value = Value::from(&member.value);
+        edits.push(Edit {
+            path,
+            value: (!value.is_null()).then_some(value),
+        });
+    }
+    Ok(edits)
+}
+
+/// A way of writing and its options.
+pub(super) fn write(strategy: &Located, fields: &Fields<'_>) -> Read<Write> {
+    let usual = Write::usual(word(strategy, &STRATEGIES)?);
+    let subresource = fields.get("subresource").map(|value| {
+        word(
+            value,
+            &[
+                ("status", Subresource::Status),
+                ("scale", Subresource::Scale),
+            ],
+        )
+    });
+    Ok(Write {
+        subresource: subresource.transpose()?,
+        send_resource_version: fields
+            .flag("version")?
+            .unwrap_or(usual.send_resource_version),
+        test_values: fields.flag("test")?.unwrap_or(false),
+        force: fields.flag("force")?.unwrap_or(false),
+        dry_run: fields.flag("dry run")?.unwrap_or(false),
+        manager: fields.text("manager")?,
+        on_conflict: on_conflict(fields)?,
+        body: fields.get("body").map(body),
+        ..usual
+    })
+}
+
+fn on_conflict(fields: &Fields<'_>) -> Read<OnConflict> {
+    type Made = fn(u8) -> OnConflict;
+    let words: [(&str, Made); 3] = [
+        ("give up", |_| OnConflict::GiveUp),
+        ("read again", OnConflict::ReadAgain),
+        ("resend", OnConflict::Resend),
+    ];
+    let Some(value) = fields.get("on conflict") else {
+        return Ok(OnConflict::GiveUp);
+    };
+    let made = word(value, &words)?;
+    let attempts = fields.number("attempts")?.unwrap_or(5);
+    match u8::try_from(attempts) {
+        Ok(attempts @ 1..=20) => Ok(made(attempts)),
+        _ => Err(LessonError::new(value.line, "attempts must be 1 to 20")),
+    }
+}
+
+/// A body: text as it is, a mapping or list as JSON.
+fn body(value: &Located) -> String {
+    match &value.content {
+        Content::Scalar(Value::String(text), _) => text.clone(),
+        _ => Value::from(value).to_string(),
+    }
+}
+
+fn by_hand(value: &Located) -> Read<ByHand> {
+    let fields = Fields::of(value, "a request", &["request", "type", "body"])?;
+    let line = fields.needed_text("request")?;
+    let (method, target) = line.split_once(' ').ok_or_else(|| {
+        LessonError::new(value.line, "method and path are needed here: GET /api/v1/…")
+    })?;
+    Ok(ByHand {
+        method: method.to_owned(),
+        target: target.trim().to_owned(),
+        content_type: fields.text("type")?.unwrap_or_default(),
+        body: fields.get("body").map(body).unwrap_or_default(),
+    })
+}
+
+/// How A and B write, as a challenge's solution says it.
+pub(super) fn ways(value: &Located) -> Read<Vec<(ActorId, Write)>> {
+    let mut ways = Vec::new();
+    for member in members(value, "how they write")? {
+        let (_, actor) = ACTORS
+            .iter()
+            .find(|(name, _)| *name == member.key)
+            .ok_or_else(|| LessonError::new(member.line, "A, B or C is needed here"))?;
+        let mut known = vec!["send"];
+        known.extend(WRITE);
+        let fields = Fields::of(&member.value, "how an actor writes", &known)?;
+        ways.push((*actor, write(fields.needed("send")?, &fields)?));
+    }
+    Ok(ways)
+}
+
+impl Edit {
+    /// Makes the edit in an object.
+    pub(super) fn make(&self, object: &mut Value) {
+        match &self.value {
+            Some(value) => self.path.set(object, value.clone()),
+            None => self.path.remove(object),
+        }
+    }
+}
+
+impl Deed {
+    /// Lets it happen here, and goes on to what comes of it.
+    ///
+    /// # Errors
+    /// If it cannot happen: nothing was read that could be edited or sent.
+    pub fn perform(&self, tree: &mut RunTree) -> Result<(), LessonError> {
+        let impossible = |message: &str| Err(LessonError::new(self.line, message));
+        match &self.what {
+            What::Edit(actor, edits) => {
+                let copy = tree.world_mut().copy_mut(*actor);
+                let Some(edited) = copy.edited() else {
+                    return impossible("this actor has read nothing yet that it could edit");
+                };
+                let mut object = edited.as_ref().clone();
+                for edit in edits {
+                    edit.make(&mut object);
+                }
+                copy.edit(object);
+            }
+            What::Discard(actor) => tree.world_mut().copy_mut(*actor).discard(),
+            What::Choose(actor, write) => {
+                tree.world_mut().actor_mut(*actor).set_write(write.clone());
+            }
+            What::Look { kind, name } => {
+                if !tree.world_mut().look_at(kind, name) {
+                    return impossible("there is no such object in this lesson");
+                }
+            }
+            What::Do(operation) => {
+                if let Operation::Act(actor, Action::Send(write)) = operation {
+                    // A body by hand is for this request: the next one sends what is edited.
+                    let write = Write {
+                        body: None,
+                        ..write.clone()
+                    };
+                    tree.world_mut().actor_mut(*actor).set_write(write);
+                }
+                if tree.act(operation.clone()).is_none() {
+                    return impossible("that cannot be done here: is there anything to send yet?");
+                }
+            }
+        }
+        Ok(())
+    }
+}

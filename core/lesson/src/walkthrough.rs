@@ -1,0 +1,361 @@
+//! Somebody's way through a lesson: which page is open, what was predicted, and where in the run
+//! tree the script stands. Whatever one does beside the script stays in the tree as a branch.
+
+use std::sync::Arc;
+
+use super::condition::Past;
+use super::fields::LessonError;
+use super::model::{Lesson, LessonStep, Task};
+use super::script::Deed;
+use optimist_simulation::{NodeId, RunTree, World};
+
+/// A node of the tree, and the world as the script has it there: what is typed there by hand is
+/// no part of the script.
+#[derive(Clone, Debug)]
+struct Mark {
+    node: NodeId,
+    world: World,
+}
+
+/// A page that was opened.
+#[derive(Clone, Debug)]
+struct Page {
+    begin: Mark,
+    /// Where its deeds led; `None` until they happened.
+    end: Option<Mark>,
+    /// The choice that was predicted.
+    chosen: Option<usize>,
+    /// The choice that came true.
+    right: Option<usize>,
+    /// Whether its task is done.
+    solved: bool,
+}
+
+/// Somebody's way through a lesson.
+#[derive(Clone, Debug)]
+pub struct Walkthrough {
+    lesson: Arc<Lesson>,
+    /// The page that is open.
+    at: usize,
+    /// The pages up to the furthest one that was opened.
+    pages: Vec<Page>,
+}
+
+/// What is known of a page without the worlds, to be kept or sent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PageRecord {
+    /// The node where it began.
+    pub begin: NodeId,
+    /// The node where its deeds led, if they happened.
+    pub end: Option<NodeId>,
+    /// The choice that was predicted.
+    pub chosen: Option<usize>,
+    /// Whether its task is done.
+    pub solved: bool,
+}
+
+fn mark(tree: &RunTree) -> Mark {
+    Mark {
+        node: tree.current(),
+        world: tree.world().clone(),
+    }
+}
+
+fn perform(deeds: &[Deed], tree: &mut RunTree) -> Result<(), LessonError> {
+    deeds.iter().try_for_each(|deed| deed.perform(tree))
+}
+
+impl Walkthrough {
+    /// Opens a lesson on its first page, in a run tree of its own.
+    ///
+    /// # Errors
+    /// If its objects cannot be loaded, or what it begins with cannot happen.
+    pub fn open(lesson: Arc<Lesson>) -> Result<(Self, RunTree), LessonError> {
+        let mut tree = RunTree::new(lesson.world()?);
+        let mut walk = Self {
+            lesson,
+            at: 0,
+            pages: Vec::new(),
+        };
+        walk.enter(&mut tree)?;
+        Ok((walk, tree))
+    }
+
+    /// The lesson.
+    pub fn lesson(&self) -> &Arc<Lesson> {
+        &self.lesson
+    }
+
+    /// The number of the page that is open, from 0.
+    pub fn at(&self) -> usize {
+        self.at
+    }
+
+    /// How many pages were opened so far.
+    pub fn opened(&self) -> usize {
+        self.pages.len()
+    }
+
+    /// The page that is open.
+    pub fn step(&self) -> &LessonStep {
+        // `at` is the number of a page that was opened, and there is a step for each of those.
+        &self.lesson.steps[self.at]
+    }
+
+    fn page(&self) -> &Page {
+        &self.pages[self.at]
+    }
+
+    fn page_mut(&mut self) -> &mut Page {
+        &mut self.pages[self.at]
+    }
+
+    /// Whether what this page tells has happened.
+    pub fn happened(&self) -> bool {
+        self.page().end.is_some()
+    }
+
+    /// What was predicted on this page.
+    pub fn chosen(&self) -> Option<usize> {
+        self.page().chosen
+    }
+
+    /// What came true on this page, once it happened.
+    pub fn right(&self) -> Option<usize> {
+        self.page().right
+    }
+
+    /// Whether the task of this page is done.
+    pub fn solved(&self) -> bool {
+        self.page().solved
+    }
+
+    /// Whether the last page is done.
+    pub fn finished(&self) -> bool {
+        self.pages.len() == self.lesson.steps.len()
+            && self
+                .pages
+                .last()
+                .is_some_and(|page| page.end.is_some() && page.solved)
+    }
+
+    /// Opens the next page where the script stands. A page without a question happens at once.
+    fn enter(&mut self, tree: &mut RunTree) -> Result<(), LessonError> {
+        let at = self.pages.len();
+        let Some(step) = self.lesson.steps.get(at) else {
+            return Ok(());
+        };
+        let (asks, solved) = (step.prediction.is_some(), step.task.is_none());
+        self.pages.push(Page {
+            begin: mark(tree),
+            end: None,
+            chosen: None,
+            right: None,
+            solved,
+        });
+        self.at = at;
+        if !asks {
+            self.happen(tree)?;
+        }
+        Ok(())
+    }
+
+    /// Lets this page's deeds happen where it began.
+    fn happen(&mut self, tree: &mut RunTree) -> Result<(), LessonError> {
+        if self.happened() {
+            return Ok(());
+        }
+        let begin = self.page().begin.clone();
+        restore(&begin, tree);
+        let lesson = Arc::clone(&self.lesson);
+        let step = &lesson.steps[self.at];
+        perform(&step.deeds, tree)?;
+        let right = right_choice(step, tree, begin.node);
+        let page = self.page_mut();
+        page.end = Some(mark(tree));
+        page.right = right;
+        Ok(())
+    }
+
+    /// Predicts, and lets it happen.
+    ///
+    /// # Errors
+    /// If it cannot happen, which [`prove`](super::prove) would have told.
+    pub fn predict(&mut self, choice: usize, tree: &mut RunTree) -> Result<(), LessonError> {
+        if !self.happened() {
+            self.page_mut().chosen = Some(choice);
+        }
+        self.happen(tree)
+    }
+
+    /// Lets it happen without a prediction.
+    ///
+    /// # Errors
+    /// If it cannot happen, which [`prove`](super::prove) would have told.
+    pub fn reveal(&mut self, tree: &mut RunTree) -> Result<(), LessonError> {
+        self.happen(tree)
+    }
+
+    /// Goes on: lets happen what is still to happen on this page, or opens the next one. `false`
+    /// where there is none.
+    ///
+    /// # Errors
+    /// If it cannot happen, which [`prove`](super::prove) would have told.
+    pub fn forward(&mut self, tree: &mut RunTree) -> Result<bool, LessonError> {
+        if !self.happened() {
+            self.happen(tree)?;
+            return Ok(true);
+        }
+        if self.at + 1 < self.pages.len() {
+            self.turn_to(self.at + 1, tree);
+            return Ok(true);
+        }
+        if self.pages.len() == self.lesson.steps.len() {
+            return Ok(false);
+        }
+        self.resume(tree);
+        self.enter(tree)?;
+        Ok(true)
+    }
+
+    /// Goes back a page; `false` on the first one.
+    pub fn back(&mut self, tree: &mut RunTree) -> bool {
+        self.at > 0 && self.turn_to(self.at - 1, tree)
+    }
+
+    /// Opens a page that was open before; `false` if it was not.
+    pub fn turn_to(&mut self, page: usize, tree: &mut RunTree) -> bool {
+        if page >= self.pages.len() {
+            return false;
+        }
+        self.at = page;
+        self.resume(tree);
+        true
+    }
+
+    fn stands(&self) -> &Mark {
+        let page = self.page();
+        page.end.as_ref().unwrap_or(&page.begin)
+    }
+
+    /// The node where the script stands.
+    pub fn node(&self) -> NodeId {
+        self.stands().node
+    }
+
+    /// Whether the tree is somewhere else than the script.
+    pub fn is_aside(&self, tree: &RunTree) -> bool {
+        tree.current() != self.node()
+    }
+
+    /// Goes to where the script stands, as it was there.
+    pub fn resume(&self, tree: &mut RunTree) {
+        restore(self.stands(), tree);
+    }
+
+    /// What this page's goal asks for, and what of it holds here; none where it has no goal.
+    pub fn goal(&self, tree: &RunTree) -> Vec<(String, bool)> {
+        let Some(Task::Goal(goal)) = &self.step().task else {
+            return Vec::new();
+        };
+        let past = Past::since(tree, self.node());
+        let aims = goal.when.iter().map(|aim| {
+            let holds = past.is_some_and(|past| past.fulfils(&aim.conditions));
+            (aim.label.clone(), holds)
+        });
+        aims.collect()
+    }
+
+    /// Notes whether the goal of this page is reached here. Once reached it stays so.
+    pub fn look(&mut self, tree: &RunTree) {
+        let goal = self.goal(tree);
+        if !goal.is_empty() && goal.iter().all(|(_, holds)| *holds) {
+            self.page_mut().solved = true;
+        }
+    }
+
+    /// Notes that the challenge of this page is met.
+    pub fn meet(&mut self) {
+        self.page_mut().solved = true;
+    }
+
+    /// Lets the goal's solution happen, as a branch of its own.
+    ///
+    /// # Errors
+    /// If it cannot happen, which [`prove`](super::prove) would have told.
+    pub fn solve(&mut self, tree: &mut RunTree) -> Result<(), LessonError> {
+        let lesson = Arc::clone(&self.lesson);
+        if let Some(Task::Goal(goal)) = &lesson.steps[self.at].task {
+            self.resume(tree);
+            perform(&goal.solution, tree)?;
+            self.look(tree);
+        }
+        Ok(())
+    }
+
+    /// What is known of the pages, to be kept or sent with the tree.
+    pub fn records(&self) -> Vec<PageRecord> {
+        let records = self.pages.iter().map(|page| PageRecord {
+            begin: page.begin.node,
+            end: page.end.as_ref().map(|mark| mark.node),
+            chosen: page.chosen,
+            solved: page.solved,
+        });
+        records.collect()
+    }
+
+    /// The way as it was when its records were made, in the tree that it had then. The script runs
+    /// again beside the tree, for what it has where it stands. `None` if that is no way through
+    /// this lesson.
+    pub fn restore(
+        lesson: Arc<Lesson>,
+        at: usize,
+        records: &[PageRecord],
+        tree: &RunTree,
+    ) -> Option<Self> {
+        let mut script = RunTree::new(lesson.world().ok()?);
+        let mut pages = Vec::with_capacity(records.len());
+        for (step, record) in lesson.steps.iter().zip(records) {
+            let known = |node: NodeId| node == 0 || tree.step(node).is_some();
+            if !known(record.begin) || !record.end.is_none_or(known) {
+                return None;
+            }
+            let begin = mark(&script);
+            let end = if record.end.is_some() {
+                perform(&step.deeds, &mut script).ok()?;
+                Some(mark(&script))
+            } else {
+                None
+            };
+            pages.push(Page {
+                right: end
+                    .as_ref()
+                    .and_then(|_| right_choice(step, &script, begin.node)),
+                begin: Mark {
+                    node: record.begin,
+                    ..begin
+                },
+                end: end.zip(record.end).map(|(end, node)| Mark { node, ..end }),
+                chosen: record.chosen,
+                solved: record.solved || step.task.is_none(),
+            });
+        }
+        let whole = pages.len() == records.len() && at < pages.len();
+        whole.then_some(Self { lesson, at, pages })
+    }
+}
+
+fn restore(mark: &Mark, tree: &mut RunTree) {
+    if tree.go(mark.node) {
+        *tree.world_mut() = mark.world.clone();
+    }
+}
+
+/// Which of the choices came true since a node.
+fn right_choice(step: &LessonStep, tree: &RunTree, since: NodeId) -> Option<usize> {
+    let past = Past::since(tree, since)?;
+    let choices = &step.prediction.as_ref()?.choices;
+    choices
+        .iter()
+        .position(|choice| past.fulfils(&choice.when.conditions))
+}

@@ -1,0 +1,551 @@
+//! Every lesson runs, and everything it says is true.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use optimist_client::{OnConflict, Strategy, Write};
+use optimist_lesson::{Catalogue, FieldPath, Lesson, Task, Walkthrough, prove};
+use optimist_simulation::{Action, ActorId, ByHand, Operation, RunTree};
+use serde_json::Value;
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../lessons")
+}
+
+fn read(file: &str) -> String {
+    let path = folder().join(file);
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn catalogue() -> Catalogue {
+    Catalogue::parse(&read("catalogue.yaml")).unwrap_or_else(|error| panic!("catalogue: {error}"))
+}
+
+fn lessons() -> Vec<(String, Arc<Lesson>)> {
+    let names = catalogue();
+    let lessons = names.lessons().map(|entry| {
+        let file = format!("{}.yaml", entry.name);
+        let lesson = Lesson::parse(&read(&file)).unwrap_or_else(|error| panic!("{file}, {error}"));
+        (file, Arc::new(lesson))
+    });
+    lessons.collect()
+}
+
+#[test]
+fn every_claim_prediction_goal_and_challenge_is_true_when_it_runs() {
+    let mut problems = Vec::new();
+    for (file, lesson) in lessons() {
+        let proof = prove(&lesson);
+        problems.extend(
+            proof
+                .problems
+                .iter()
+                .map(|problem| format!("lessons/{file}, {problem}")),
+        );
+    }
+    assert!(problems.is_empty(), "\n{}", problems.join("\n"));
+}
+
+#[test]
+fn the_catalogue_names_every_lesson_as_it_names_itself() {
+    let catalogue = catalogue();
+    for (entry, (_, lesson)) in catalogue.lessons().zip(lessons()) {
+        assert_eq!(entry.title, lesson.title);
+        assert_eq!(entry.pages, lesson.steps.len(), "{}", entry.title);
+    }
+    let listed: BTreeSet<String> = catalogue
+        .lessons()
+        .map(|entry| format!("{}.yaml", entry.name))
+        .collect();
+    let files = std::fs::read_dir(folder()).unwrap();
+    let files: BTreeSet<String> = files
+        .map(|file| file.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.ends_with(".yaml") && name != "catalogue.yaml")
+        .collect();
+    assert_eq!(listed, files);
+    assert_eq!(listed.len(), 14);
+}
+
+#[test]
+fn every_lesson_is_short_and_ends_with_something_that_the_learner_does() {
+    let mut challenges = 0;
+    let mut predictions = 0;
+    for (file, lesson) in lessons() {
+        let pages = lesson.steps.len();
+        assert!((4..=10).contains(&pages), "{file} has {pages} pages");
+        let last = lesson.steps.last().unwrap();
+        assert!(last.task.is_some(), "{file} ends without a task");
+        challenges += usize::from(matches!(last.task, Some(Task::Challenge(_))));
+        if lesson.belief.is_some() {
+            let asked = lesson.steps.iter().filter(|step| step.prediction.is_some());
+            predictions = asked.count();
+            assert!(predictions > 0, "{file} names a belief and never asks");
+        }
+    }
+    assert!(predictions > 0);
+    assert!(challenges >= 3, "{challenges} challenges over all orders");
+}
+
+/// What a lesson says wrongly is found, with its line: otherwise the tests above prove nothing.
+#[test]
+fn a_false_claim_prediction_or_goal_is_found() {
+    let lesson = |steps: &str| {
+        let text = format!("title: t\nteaches: t\nsteps:\n- title: s\n{steps}");
+        let lesson = Lesson::parse(&text).unwrap_or_else(|error| panic!("{error}"));
+        let problems = prove(&Arc::new(lesson)).problems;
+        problems
+            .into_iter()
+            .map(|problem| problem.to_string())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        lesson("  do:\n  - A: get\n  check:\n  - answer: 200\n  - answer: 409\n"),
+        ["line 9: this is not so: the answer is 409 (it is 200)"]
+    );
+    assert_eq!(
+        lesson(
+            "  predict:\n    ask: q\n    choices:\n    - say: a\n      when: {answer: 200}\n    \
+             - say: b\n      when: {exists: yes}\n  do:\n  - A: get\n"
+        ),
+        ["line 9: exactly one choice must come true, but 2 do"]
+    );
+    assert_eq!(
+        lesson("  goal:\n    ask: q\n    when: {exists: yes}\n    solution: [A: get]\n"),
+        ["line 6: the goal is reached before anybody did anything"]
+    );
+    assert_eq!(
+        lesson("  goal:\n    ask: q\n    when: {exists: no}\n    solution: [A: get]\n"),
+        ["line 6: the solution does not reach this: the object is gone"]
+    );
+    let false_claims = "  do:\n  - A: get\n  - A: {edit: {spec.replicas: 5}, send: apply, force: yes}\n  \
+         check:\n  - forced: 0\n  - unversioned: 0\n  - read: [A, B]\n  - set by: {spec.replicas: B}\n  \
+         - writers: {B: [update]}\n  - writers: {}\n";
+    assert_eq!(
+        lesson(false_claims),
+        [
+            "line 9: this is not so: no applies with force (it is 1)",
+            "line 10: this is not so: no writes without a version (it is 1)",
+            "line 11: this is not so: B has read the object",
+            "line 12: this is not so: spec.replicas was set by B (it is A)",
+            "line 13: this is not so: only B (update) wrote (it is only A (apply))",
+            "line 14: this is not so: nobody wrote (it is only A (apply))",
+        ]
+    );
+    assert_eq!(
+        lesson("  do:\n  - A: update\n"),
+        ["line 6: that cannot be done here: is there anything to send yet?"]
+    );
+    let challenge = |never: &str, way: &str| {
+        lesson(&format!(
+            "  challenge:\n    ask: q\n    edits: {{A: {{spec.replicas: 5}}, B: {{spec.replicas: 2}}}}\n    \
+             at first: {{A: {{send: update, version: no}}, B: {{send: update, version: no}}}}\n    \
+             never: [{never}]\n    solution: {{A: {way}, B: {way}}}\n"
+        ))
+    };
+    assert!(challenge("lost", "{send: update}").is_empty());
+    assert_eq!(
+        challenge("lost", "{send: merge patch}"),
+        [
+            "line 6: the solution does not meet the challenge: 6 orders: 2 keep both edits, 4 lose an update"
+        ]
+    );
+    assert_eq!(challenge("left out", "{send: update}").len(), 1);
+}
+
+#[test]
+fn a_mistake_in_a_lesson_is_named_with_its_line() {
+    for (text, told) in [
+        ("title: t\nteaches: x\n", "line 1: “steps” is missing here"),
+        (
+            "title: t\nteaches: x\nsteps:\n- title: s\n  tekst: x\n",
+            "line 5: a step has no “tekst”. It may have: title, text, predict, do, after, check, \
+             goal, challenge",
+        ),
+        (
+            "title: t\nteaches: x\nsteps:\n- title: s\n  do:\n  - A: {send: put}\n",
+            "line 6: “put” is not known here. Known: update, merge patch, strategic merge patch, \
+             json patch, apply",
+        ),
+        (
+            "title: t\nteaches: x\nsteps:\n- title: ~\n",
+            "line 4: text is needed here",
+        ),
+        (
+            "title: t\nteaches: x\nsteps:\n- title: s\n  check:\n  - stored: {a..b: 1}\n",
+            "line 6: a name is missing between two dots",
+        ),
+        (
+            "title: t\nteaches: x\nsteps:\n- title: s\n  check:\n  - forced: never\n",
+            "line 6: a number is needed here, or “at least 1”, or “at most 1”",
+        ),
+        (
+            "title: t\nteaches: x\nsteps:\n- title: s\n  check:\n  - read: B\n",
+            "line 6: a list is needed here (lines that begin with “- ”)",
+        ),
+        (
+            "title: t\nteaches: x\nsteps:\n- title: s\n  check:\n  - read:\n    - D\n",
+            "line 7: “D” is not known here. Known: A, B, C",
+        ),
+        (
+            "title: t\nteaches: x\nsteps:\n- title: s\n  check:\n  - set by:\n      \
+             spec.replicas: kubelet\n",
+            "line 7: “kubelet” is not known here. Known: A, B, C",
+        ),
+        (
+            "title: t\nteaches: x\nsteps:\n- title: s\n  check:\n  - writers: {D: [apply]}\n",
+            "line 6: A, B or C is needed here",
+        ),
+        (
+            "title: t\nteaches: x\nsteps:\n- title: s\n  check:\n  - writers: {A: [put]}\n",
+            "line 6: “put” is not known here. Known: update, merge patch, strategic merge patch, \
+             json patch, apply, create, delete",
+        ),
+        (
+            "title: t\nteaches: x\nsteps:\n- title: s\n  check:\n  - writers: {A: []}\n",
+            "line 6: a way of writing is missing here: leave out who does not write",
+        ),
+        (
+            "title: [t\n",
+            "line 1: while parsing a flow sequence, expected ',' or ']'",
+        ),
+        ("", "line 1: a lesson must be a mapping (key: value)"),
+    ] {
+        let error = Lesson::parse(text).unwrap_err().to_string();
+        assert_eq!(error, told, "{text}");
+    }
+}
+
+#[test]
+fn a_mistake_in_a_manifest_is_named_with_its_line_in_the_lesson() {
+    let lesson = |object: &str| {
+        let text =
+            format!("title: t\nteaches: x\n\n{object}steps:\n- title: s\n  do:\n  - A: get\n");
+        let problems = match Lesson::parse(&text) {
+            Ok(lesson) => Arc::new(lesson).check().err().unwrap_or_default(),
+            Err(error) => vec![error],
+        };
+        let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        told.join("\n")
+    };
+    let map = |object: &str, data: &str| {
+        lesson(&format!(
+            "{object}\n  apiVersion: v1\n  kind: ConfigMap\n  metadata:\n    name: settings\n  \
+             data:\n{data}"
+        ))
+    };
+    let unclosed = "line 10: while parsing a flow sequence, expected ',' or ']'";
+    assert_eq!(map("object: |", "    colour: [blue\n"), unclosed);
+    assert_eq!(map("object: |", "    colour: [blue\n\n\n"), unclosed);
+    assert_eq!(
+        map("object: |\n", "    colour: [blue\n"),
+        unclosed.replace("10", "11")
+    );
+    assert_eq!(
+        map("object: |", "    colour: [blue\n    size: large\n"),
+        "line 10: illegal placement of ':' indicator"
+    );
+    assert_eq!(
+        map("object: |", "    colours: [blue,\n      `red]\n"),
+        "line 11: unexpected character: ``'"
+    );
+    assert_eq!(
+        map("object: |\n  kind: ConfigMap\n  ---", "    colour: [blue\n"),
+        unclosed.replace("10", "12")
+    );
+    assert_eq!(
+        lesson("object: 'colour: [blue'\n"),
+        unclosed.replace("10", "4")
+    );
+    assert_eq!(
+        lesson("object: |\n  {\"kind\": \"ConfigMap\",\n   \"data\": oops}\n"),
+        "line 6: invalid character 'o' looking for beginning of value"
+    );
+    for (problem, begin) in [
+        (
+            lesson("object: |\n  kind: ConfigMap\n"),
+            "line 4: This is no manifest: it needs apiVersion and kind. ",
+        ),
+        (
+            map("object: |", "    colour: {blue: 1}\n"),
+            "line 4: The server refuses it (400): ",
+        ),
+    ] {
+        assert!(problem.starts_with(begin), "{problem}");
+        assert!(!problem.ends_with('.'), "{problem}");
+    }
+}
+
+#[test]
+fn a_bracket_that_is_not_closed_is_named_where_it_is_opened() {
+    let lesson = |steps: &str| {
+        let text = format!("title: t\nteaches: x\nsteps:\n- title: s\n  check:\n{steps}");
+        Lesson::parse(&text).unwrap_err().line
+    };
+    assert_eq!(lesson("  - stored: {a: 1\n- title: s\n- title: s\n"), 6);
+    assert_eq!(lesson("  - owners: {a: [x\n  - exists: yes\n"), 6);
+    assert_eq!(lesson("  - exists: yes\n  - owners: {a: [x]\n"), 7);
+}
+
+#[test]
+fn a_lesson_is_checked_by_what_happens_in_it() {
+    let lesson = |answer: u16| {
+        let text = format!(
+            "title: t\nteaches: x\nsteps:\n- title: s\n  do:\n  - A: get\n  check:\n  - answer: {answer}\n"
+        );
+        Arc::new(Lesson::parse(&text).unwrap())
+    };
+    assert_eq!(lesson(200).check(), Ok(()));
+    let problems = lesson(409).check().unwrap_err();
+    assert_eq!(problems[0].line, 8);
+    assert_eq!(
+        problems[0].message,
+        "this is not so: the answer is 409 (it is 200)"
+    );
+}
+
+#[test]
+fn a_step_in_which_too_much_happens_is_refused() {
+    let deeds = "  - A: get\n".repeat(101);
+    let text = format!("title: t\nteaches: x\nsteps:\n- title: s\n  do:\n{deeds}");
+    let error = Lesson::parse(&text).unwrap_err().to_string();
+    assert_eq!(error, "line 4: 100 things may happen in a step and no more");
+}
+
+#[test]
+fn the_documented_example_is_a_lesson_and_true() {
+    let readme = read("README.md");
+    let begin = readme.find("```yaml\n").unwrap() + "```yaml\n".len();
+    let example = &readme[begin..];
+    let example = &example[..example.find("\n```").unwrap() + 1];
+    let lesson = Lesson::parse(example).unwrap_or_else(|error| panic!("{error}"));
+    let proof = prove(&Arc::new(lesson));
+    assert_eq!(proof.problems, [], "{}", proof.transcript);
+}
+
+/// Somebody who has turned to the last page of a lesson, and does there whatever they like.
+struct Learner {
+    walk: Walkthrough,
+    tree: RunTree,
+}
+
+impl Learner {
+    fn on_the_last_page_of(name: &str) -> Self {
+        let lesson = Lesson::parse(&read(&format!("{name}.yaml"))).unwrap();
+        let (mut walk, mut tree) = Walkthrough::open(Arc::new(lesson)).unwrap();
+        while walk.forward(&mut tree).unwrap() {}
+        Self { walk, tree }
+    }
+
+    fn act(&mut self, actor: ActorId, action: Action) -> &mut Self {
+        self.tree.act(Operation::Act(actor, action)).unwrap();
+        self
+    }
+
+    fn get(&mut self, actor: ActorId) -> &mut Self {
+        self.act(actor, Action::Get)
+    }
+
+    fn edit(&mut self, actor: ActorId, place: &str, value: impl Into<Value>) -> &mut Self {
+        let copy = self.tree.world_mut().copy_mut(actor);
+        let mut object = Value::clone(copy.edited().unwrap());
+        let place = FieldPath::parse(place).unwrap();
+        match value.into() {
+            Value::Null => place.remove(&mut object),
+            value => place.set(&mut object, value),
+        }
+        copy.edit(object);
+        self
+    }
+
+    /// Presses Send: in the way in which the actor writes there.
+    fn send(&mut self, actor: ActorId) -> &mut Self {
+        let write = self.tree.world().actor(actor).write();
+        self.act(actor, Action::Send(write))
+    }
+
+    fn send_by(&mut self, actor: ActorId, strategy: Strategy) -> &mut Self {
+        self.act(actor, Action::Send(Write::usual(strategy)))
+    }
+
+    /// The parts of the goal that are not reached here.
+    fn missing(&self) -> Vec<String> {
+        let goal = self.walk.goal(&self.tree).into_iter();
+        goal.filter(|(_, holds)| !holds)
+            .map(|(label, _)| label)
+            .collect()
+    }
+}
+
+const IMAGE: &str = "spec.template.spec.containers[name=nginx].image";
+
+#[test]
+fn a_change_from_each_editor_is_one_from_each_whichever_is_whose_and_however_it_is_sent() {
+    let last_page = || Learner::on_the_last_page_of("01-the-lost-update");
+    let (a, b) = (ActorId::A, ActorId::B);
+    let mut alone = last_page();
+    alone.get(a).edit(a, IMAGE, "nginx:1.16.1").send(a);
+    alone.edit(a, "spec.replicas", 2).send(a);
+    assert_eq!(alone.missing(), ["one came from each editor"]);
+    for (first, second) in [(a, b), (b, a)] {
+        let mut both = last_page();
+        both.get(first).get(second);
+        both.edit(first, IMAGE, "nginx:1.16.1")
+            .send_by(first, Strategy::MergePatch);
+        both.edit(second, "spec.replicas", 2)
+            .send_by(second, Strategy::MergePatch);
+        assert_eq!(both.missing(), [""; 0]);
+    }
+}
+
+#[test]
+fn a_write_without_its_version_is_noticed_whatever_came_after_it() {
+    let last_page = || Learner::on_the_last_page_of("04-just-clear-resourceversion");
+    let b = ActorId::B;
+    let mut careless = last_page();
+    careless.get(b).edit(b, "metadata.labels.team", "web");
+    careless.send_by(b, Strategy::MergePatch);
+    careless.edit(b, IMAGE, "nginx:1.16.1");
+    careless.send_by(b, Strategy::Update);
+    assert_eq!(careless.missing(), ["every write carried its version"]);
+    let mut tested = last_page();
+    tested.get(b).edit(b, IMAGE, "nginx:1.16.1");
+    let with_version = Write {
+        send_resource_version: true,
+        ..Write::usual(Strategy::JsonPatch)
+    };
+    tested.act(b, Action::Send(with_version)).get(b);
+    assert_eq!(tested.missing(), [""; 0]);
+}
+
+#[test]
+fn agreeing_is_an_edit_of_the_card_and_no_force() {
+    let last_page = || Learner::on_the_last_page_of("11-apply-conflicts");
+    let a = ActorId::A;
+    let mut plain = last_page();
+    plain.edit(a, "data.colour", "red").send(a);
+    assert_eq!(plain.missing(), [""; 0]);
+    let mut after_a_refusal = last_page();
+    after_a_refusal.edit(a, "data.colour", "pink").send(a);
+    after_a_refusal.edit(a, "data.colour", "red").send(a);
+    assert_eq!(after_a_refusal.missing(), [""; 0]);
+    let mut forcing = last_page();
+    let force = Write {
+        force: true,
+        ..Write::usual(Strategy::Apply)
+    };
+    forcing.edit(a, "data.colour", "red");
+    forcing.act(a, Action::Send(force));
+    assert_eq!(forcing.missing(), ["nothing is forced"]);
+}
+
+#[test]
+fn a_patch_does_not_count_as_an_apply_whoever_wrote_it() {
+    let last_page = || Learner::on_the_last_page_of("13-from-client-side-to-server-side");
+    let aim = "nothing but applies by the Pipeline";
+    let a = ActorId::A;
+    let mut patching = last_page();
+    patching.edit(a, "data.legacy", Value::Null);
+    patching.send_by(a, Strategy::MergePatch);
+    assert_eq!(patching.missing(), [aim]);
+    let mut by_hand = last_page();
+    let request = ByHand {
+        method: "PATCH".to_owned(),
+        target: "/api/v1/namespaces/default/configmaps/settings".to_owned(),
+        content_type: "application/merge-patch+json".to_owned(),
+        body: r#"{"data": {"legacy": null}}"#.to_owned(),
+    };
+    by_hand.act(a, Action::Request(request));
+    assert_eq!(by_hand.missing(), [aim]);
+    let mut applying = last_page();
+    applying.edit(a, "data.legacy", "mine");
+    applying.send_by(a, Strategy::Apply);
+    applying.edit(a, "data.legacy", Value::Null);
+    applying.send_by(a, Strategy::Apply);
+    assert_eq!(applying.missing(), [""; 0]);
+}
+
+#[test]
+fn removing_the_finalizer_counts_after_a_refusal_too_but_not_unread() {
+    let last_page = || Learner::on_the_last_page_of("14-delete-with-care");
+    let (a, b) = (ActorId::A, ActorId::B);
+    let none = || Value::Array(Vec::new());
+    let mut refused = last_page();
+    refused.edit(b, "metadata.finalizers", none());
+    refused.send_by(b, Strategy::Update);
+    assert_eq!(refused.missing().len(), 3);
+    refused.get(b).send_by(b, Strategy::Update);
+    assert_eq!(refused.missing(), [""; 0]);
+    let mut again = last_page();
+    again.edit(b, "metadata.finalizers", Value::Null);
+    let loops = Write {
+        on_conflict: OnConflict::ReadAgain(5),
+        ..Write::default()
+    };
+    again.act(b, Action::Send(loops));
+    assert_eq!(again.missing(), [""; 0]);
+    let mut unread = last_page();
+    unread.edit(b, "metadata.finalizers", Value::Null);
+    unread.send_by(b, Strategy::MergePatch);
+    assert_eq!(unread.missing(), ["Editor B has read it"]);
+    let mut by_the_other = last_page();
+    by_the_other.get(b).get(a);
+    by_the_other.edit(a, "metadata.finalizers", Value::Null);
+    by_the_other.send_by(a, Strategy::Update);
+    assert_eq!(by_the_other.missing(), ["Editor B removed the finalizer"]);
+}
+
+#[test]
+fn a_body_that_a_lesson_writes_by_hand_is_not_what_the_learner_sends_next() {
+    let mut bodies = 0;
+    for (file, lesson) in lessons() {
+        let (mut walk, mut tree) = Walkthrough::open(lesson).unwrap();
+        loop {
+            for id in ActorId::ALL {
+                let actor = tree.world().actor(id);
+                for strategy in Strategy::ALL {
+                    let body = actor.write_by(strategy).body;
+                    assert_eq!(body, None, "{file}, page {}", walk.at() + 1);
+                }
+            }
+            let last = tree.step(tree.current()).and_then(|step| step.action());
+            if let Some(Action::Send(Write { body: Some(_), .. })) = last {
+                bodies += 1;
+            }
+            if !walk.forward(&mut tree).unwrap() {
+                break;
+            }
+        }
+    }
+    assert!(bodies >= 8, "{bodies} pages end with a body by hand");
+}
+
+#[test]
+fn a_card_shows_how_its_actor_is_about_to_write_before_one_predicts() {
+    for (name, page, write) in [
+        (
+            "01-the-lost-update",
+            3,
+            Write {
+                send_resource_version: false,
+                ..Write::default()
+            },
+        ),
+        (
+            "03-read-again-then-retry",
+            1,
+            Write {
+                on_conflict: OnConflict::Resend(5),
+                ..Write::default()
+            },
+        ),
+    ] {
+        let lesson = Lesson::parse(&read(&format!("{name}.yaml"))).unwrap();
+        let (mut walk, mut tree) = Walkthrough::open(Arc::new(lesson)).unwrap();
+        while walk.at() < page {
+            walk.forward(&mut tree).unwrap();
+        }
+        assert!(!walk.happened());
+        assert_eq!(tree.world().actor(ActorId::B).write(), write, "{name}");
+    }
+}

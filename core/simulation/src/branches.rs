@@ -1,0 +1,186 @@
+//! The histories of a run tree: naming, comparing and deleting them.
+
+use super::{NodeId, RunTree};
+use optimist_client::{Change, changes};
+
+/// Where two histories part, and how what they lead to differs.
+#[derive(Clone, Debug)]
+pub struct Parting {
+    /// The last node that both have.
+    pub fork: NodeId,
+    /// What only the first one has after it, oldest first.
+    pub first: Vec<NodeId>,
+    /// What only the second one has after it.
+    pub second: Vec<NodeId>,
+    /// How the object at the end of the second differs from that at the end of the first.
+    pub differs: Vec<Change>,
+}
+
+impl RunTree {
+    /// The end of every history, oldest first; the root alone if nothing was done yet.
+    pub fn ends(&self) -> Vec<NodeId> {
+        (0..self.len())
+            .filter(|&node| self.exists(node) && self.branches(node).is_empty())
+            .collect()
+    }
+
+    /// The nodes from the root to a node; empty if there is no such node.
+    pub fn path(&self, node: NodeId) -> Vec<NodeId> {
+        if !self.exists(node) {
+            return Vec::new();
+        }
+        let mut path = vec![node];
+        while let Some(parent) = path.last().and_then(|&last| self.parent(last)) {
+            path.push(parent);
+        }
+        path.reverse();
+        path
+    }
+
+    /// What the history that ends at a node is called, if anything: by its own name, or by that
+    /// which a shorter one had that it goes on from.
+    pub fn name(&self, end: NodeId) -> Option<&str> {
+        let path = self.path(end);
+        path.iter()
+            .rev()
+            .find_map(|node| self.names.get(node))
+            .map(String::as_str)
+    }
+
+    /// Names the history that ends at a node; an empty name takes the name away.
+    pub fn set_name(&mut self, end: NodeId, name: &str) {
+        if !self.exists(end) {
+            return;
+        }
+        // A name that was given to a shorter history that has no other future is this one's.
+        for node in self.path(end).into_iter().rev() {
+            if node != end && self.branches(node).len() > 1 {
+                break;
+            }
+            self.names.remove(&node);
+        }
+        if !name.trim().is_empty() {
+            self.names.insert(end, name.trim().to_owned());
+        }
+    }
+
+    /// Every name, with the node that has it.
+    pub fn names(&self) -> impl Iterator<Item = (NodeId, &str)> {
+        self.names.iter().map(|(node, name)| (*node, name.as_str()))
+    }
+
+    /// Compares two histories.
+    pub fn compare(&self, first: NodeId, second: NodeId) -> Option<Parting> {
+        let (a, b) = (self.path(first), self.path(second));
+        let shared = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
+        let fork = *a.get(shared.checked_sub(1)?)?;
+        let object = |node: NodeId| {
+            let stored = self.world_at(node).and_then(|world| world.stored());
+            stored.map(|(_, object)| (**object).clone())
+        };
+        let (before, after) = (object(first), object(second));
+        let differs = changes(&before.unwrap_or_default(), &after.unwrap_or_default());
+        Some(Parting {
+            fork,
+            first: a.get(shared..)?.to_vec(),
+            second: b.get(shared..)?.to_vec(),
+            differs: differs
+                .into_iter()
+                .filter(|change| !change.is_bookkeeping())
+                .collect(),
+        })
+    }
+
+    /// Deletes the history that ends at a node, as far back as no other one needs it. Who is in
+    /// it goes to where it began. `false` if no history ends there, or there is only this one.
+    pub fn delete(&mut self, end: NodeId) -> bool {
+        if !self.exists(end) || !self.branches(end).is_empty() || self.ends().len() < 2 {
+            return false;
+        }
+        let mut node = end;
+        while let Some(parent) = self.parent(node) {
+            if self.current() == node {
+                self.go(parent);
+            }
+            self.forget(node, parent);
+            if !self.branches(parent).is_empty() {
+                break;
+            }
+            node = parent;
+        }
+        self.walk(self.current());
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Action, ActorId, NGINX, Operation, World};
+    use optimist_client::edit_scalar;
+
+    /// Both read; then either A or B sets replicas, and A goes on once more.
+    fn two_histories() -> (RunTree, NodeId, NodeId) {
+        let mut tree = RunTree::new(World::load(NGINX).unwrap().0);
+        let mut ends = Vec::new();
+        for editor in ActorId::EDITORS {
+            tree.act(Operation::Act(editor, Action::Get)).unwrap();
+        }
+        let both_read = tree.current();
+        for (editor, replicas) in ActorId::EDITORS.into_iter().zip(["5", "2"]) {
+            tree.go(both_read);
+            let copy = tree.world_mut().copy_mut(editor);
+            let edited = edit_scalar(copy.edited().unwrap(), "/spec/replicas", replicas).unwrap();
+            copy.edit(edited);
+            let send = Action::Send(tree.world().actor(editor).write());
+            ends.push(tree.act(Operation::Act(editor, send)).unwrap());
+        }
+        (tree, ends[0], ends[1])
+    }
+
+    #[test]
+    fn two_histories_are_compared_from_where_they_part() {
+        let (tree, a, b) = two_histories();
+        assert_eq!(tree.ends(), [a, b]);
+        let parting = tree.compare(a, b).unwrap();
+        assert_eq!(parting.fork, 2);
+        assert_eq!((parting.first, parting.second), (vec![a], vec![b]));
+        let differs: Vec<String> = parting.differs.iter().map(ToString::to_string).collect();
+        assert_eq!(differs, ["replicas 5→2"]);
+        assert!(tree.compare(a, 99).is_none());
+    }
+
+    #[test]
+    fn a_name_stays_with_its_history_as_that_goes_on() {
+        let (mut tree, a, b) = two_histories();
+        tree.set_name(b, " B first ");
+        assert_eq!((tree.name(a), tree.name(b)), (None, Some("B first")));
+        tree.go(b);
+        let later = tree.act(Operation::Act(ActorId::A, Action::Get)).unwrap();
+        assert_eq!(tree.name(later), Some("B first"));
+        tree.set_name(later, "then A reads");
+        assert_eq!(tree.names().collect::<Vec<_>>(), [(later, "then A reads")]);
+        tree.set_name(later, "");
+        assert_eq!(tree.name(later), None);
+    }
+
+    #[test]
+    fn deleting_a_history_leaves_the_others_and_never_the_last_one() {
+        let (mut tree, a, b) = two_histories();
+        tree.set_name(b, "doomed");
+        assert!(tree.delete(b));
+        assert_eq!(tree.current(), 2, "where it began");
+        assert_eq!(tree.ends(), [a]);
+        assert_eq!(
+            tree.line(),
+            [0, 1, 2, a],
+            "the other one goes on from there"
+        );
+        assert!(!tree.go(b), "it is gone");
+        assert_eq!(tree.names().count(), 0);
+        assert!(tree.forward());
+        assert_eq!(tree.current(), a);
+        assert!(!tree.delete(a), "the last one stays");
+        assert!(!tree.delete(0));
+    }
+}

@@ -1,0 +1,111 @@
+//! What an actor means to do, to be done on whatever it reads.
+
+use serde_json::Value;
+
+use crate::verdict::Edit;
+use optimist_apiserver::apply::{Path, PathElement};
+use optimist_apiserver::schema::Struct;
+
+/// What an actor means to do.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Intent {
+    /// To change fields.
+    Change(Vec<Change>),
+    /// To delete the object.
+    Delete,
+}
+
+/// One change of a field.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// The field.
+    pub path: Path,
+    /// What is done to it.
+    pub how: How,
+}
+
+/// What is done to a field.
+#[derive(Clone, Debug, PartialEq)]
+pub enum How {
+    /// It is set to a value; an item of a list that is not there yet is added at the end.
+    Set(Value),
+    /// It is taken away.
+    Remove,
+}
+
+impl Intent {
+    /// What was changed between an object as it was read and as it was edited.
+    pub fn between(read: &Value, edited: &Value, root: &Struct) -> Self {
+        let change = |edit: &Edit| Change {
+            path: edit.path.clone(),
+            how: match &edit.value {
+                Some(value) => How::Set(value.clone()),
+                None => How::Remove,
+            },
+        };
+        let edits = Edit::between(read, edited, root);
+        Intent::Change(edits.iter().map(|edit| change(edit)).collect())
+    }
+
+    /// The object as the actor would have it; a deletion changes nothing in it.
+    pub fn done_on(&self, object: &Value) -> Value {
+        let mut edited = object.clone();
+        let Intent::Change(changes) = self else {
+            return edited;
+        };
+        for Change { path, how } in changes {
+            match how {
+                How::Set(value) => path.put(&mut edited, value.clone()),
+                How::Remove => path.take(&mut edited),
+            }
+        }
+        edited
+    }
+
+    /// Whether it changes nothing.
+    pub fn is_empty(&self) -> bool {
+        matches!(self, Intent::Change(changes) if changes.is_empty())
+    }
+}
+
+impl Change {
+    /// That a field be set, by the names of the members on the way to it.
+    pub fn set(names: &[&str], value: impl Into<Value>) -> Self {
+        let elements = names
+            .iter()
+            .map(|name| PathElement::Field((*name).to_owned()));
+        Self {
+            path: Path(elements.collect()),
+            how: How::Set(value.into()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use optimist_apiserver::server::Resources;
+    use serde_json::json;
+
+    #[test]
+    fn an_intent_is_done_again_on_what_was_read_later() {
+        let resources = Resources::builtin();
+        let root = &resources.by_kind("apps/v1", "Deployment").unwrap().root;
+        let object = |replicas: i64, containers: Value, args: Value| {
+            let mut object = json!({"spec": {"replicas": replicas, "template": {"spec": {"containers": containers}}}});
+            object["spec"]["template"]["spec"]["containers"][0]["args"] = args;
+            object
+        };
+        let nginx = json!({"name": "nginx", "image": "nginx:1"});
+        let sidecar = json!({"name": "sidecar", "image": "s:1"});
+        let other = json!({"name": "other", "image": "o:1"});
+        let read = object(3, json!([nginx]), json!(["a"]));
+        let edited = object(3, json!([nginx, sidecar]), json!(["a", "b"]));
+        let later = object(5, json!([nginx, other]), json!(["a", "c"]));
+        let intent = Intent::between(&read, &edited, root);
+        let wanted = object(5, json!([nginx, other, sidecar]), json!(["a", "c", "b"]));
+        assert_eq!(intent.done_on(&later), wanted);
+        assert_eq!(intent.done_on(&wanted), wanted);
+        assert!(Intent::between(&read, &read, root).is_empty());
+    }
+}

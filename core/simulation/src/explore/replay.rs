@@ -1,0 +1,70 @@
+//! A history that the search found, done again in a world that people can step through.
+
+use super::{EdgeId, Intent, Move, Scenario, Search};
+use crate::{Action, ActorId, Delete, Operation, RunTree};
+
+/// Does the steps of a path in a tree, which stands where the scenario begins, and then stands
+/// after the first `steps` of them. What was done in the tree before stays. If it had to be settled
+/// who owns what, that is a step too, and comes first; then those read who have the object from the
+/// beginning. Steps inside the server are none: a request is one step, at the moment when it is
+/// answered.
+pub fn replayed(search: &Search, path: &[EdgeId], steps: usize, mut tree: RunTree) -> RunTree {
+    let scenario = search.scenario();
+    if let Some(settling) = &scenario.settling {
+        tree.act_once(Operation::Act(
+            ActorId::C,
+            Action::Request(settling.clone()),
+        ));
+    }
+    take_copies(scenario, &mut tree);
+    let mut stand = tree.current();
+    for (i, id) in path.iter().enumerate() {
+        let Some(edge) = search.edges().get(*id) else {
+            break;
+        };
+        let (who, plan) = (ActorId::ALL.get(edge.actor), scenario.plans.get(edge.actor));
+        let (Some(&who), Some(plan)) = (who, plan) else {
+            break;
+        };
+        let action = match (edge.what, &plan.intent) {
+            (Move::Read, _) => Some(Action::Get),
+            (Move::Write, Intent::Delete) => Some(Action::Delete(Delete {
+                uid: false,
+                resource_version: plan.write.send_resource_version,
+            })),
+            (Move::Write, Intent::Change(_)) => Some(Action::Send(plan.sends())),
+            (Move::ServerReads | Move::ServerReadsAgain, _) => None,
+        };
+        if let Some(action) = action
+            && tree.act_once(Operation::Act(who, action)).is_some()
+        {
+            let world = tree.world_mut();
+            for (id, plan) in ActorId::ALL.into_iter().zip(&scenario.plans) {
+                world.actor_mut(id).set_write(plan.sends());
+            }
+            let copy = world.copy_mut(who);
+            if edge.what == Move::Read
+                && let Some(read) = copy.read().cloned()
+            {
+                copy.edit(plan.intent.done_on(&read));
+            }
+        }
+        if i < steps {
+            stand = tree.current();
+        }
+    }
+    tree.go(stand);
+    tree
+}
+
+/// Gives those who do not read first what they work on.
+fn take_copies(scenario: &Scenario, tree: &mut RunTree) {
+    let plans = ActorId::ALL.into_iter().zip(&scenario.plans);
+    for (id, plan) in plans.filter(|(_, plan)| !plan.reads_first) {
+        if tree.world().copy(id).read() != Some(&scenario.object) {
+            tree.act_once(Operation::Act(id, Action::Get));
+        }
+        let edited = plan.intent.done_on(&scenario.object);
+        tree.world_mut().copy_mut(id).edit(edited);
+    }
+}

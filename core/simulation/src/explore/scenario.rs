@@ -1,0 +1,226 @@
+//! Where it begins, who takes part, and what each one means to do.
+
+use std::sync::Arc;
+
+use http::{Request, header};
+use serde_json::{Value, json};
+
+use super::Intent;
+use crate::verdict::Edit;
+use crate::{ByHand, World};
+use optimist_apiserver::apply::{Manager, Managers, Operation, Owned, Set, differing};
+use optimist_apiserver::object::Metadata;
+use optimist_apiserver::server::{ApiServer, Resource};
+use optimist_client::{OnConflict, Subresource, WorkingCopy, Write, get_request};
+
+/// A starting object and two or three actors.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// The server as it is before the first step.
+    pub server: ApiServer,
+    /// The kind of the object.
+    pub resource: Arc<Resource>,
+    /// The object as it is stored before the first step.
+    pub object: Arc<Value>,
+    /// Who takes part.
+    pub plans: Vec<Plan>,
+    /// The request that settled who owns what, where that was asked for.
+    pub settling: Option<ByHand>,
+    /// Whether a request is no single step: the server first reads, and later compares and puts,
+    /// and others may come in between.
+    pub micro_steps: bool,
+}
+
+/// What an actor means to do, and how.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Its field manager, which it also sends as User-Agent.
+    pub manager: Arc<str>,
+    /// What it means to do.
+    pub intent: Intent,
+    /// Whether it first reads the object. Otherwise it works on the starting object, which it has
+    /// from elsewhere: a file, or its own working copy.
+    pub reads_first: bool,
+    /// Through which part of the object it writes, whatever the way of writing.
+    pub subresource: Option<Subresource>,
+    /// Who owns the fields that it is about to change.
+    pub ownership: Ownership,
+    /// How it writes, and what it does after a conflict. A deletion carries a precondition if this
+    /// sends the version.
+    pub write: Write,
+}
+
+impl Plan {
+    /// The write that it sends.
+    pub fn sends(&self) -> Write {
+        Write {
+            subresource: self.subresource.or(self.write.subresource),
+            ..self.write.clone()
+        }
+    }
+
+    /// How often it tries again after a conflict.
+    pub(super) fn attempts(&self) -> u8 {
+        match self.write.on_conflict {
+            OnConflict::GiveUp => 0,
+            OnConflict::ReadAgain(tries) | OnConflict::Resend(tries) => tries.saturating_sub(1),
+        }
+    }
+}
+
+/// Who owns the fields that an actor is about to change.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Ownership {
+    /// Whoever owns them in the starting object.
+    #[default]
+    AsStored,
+    /// The actor, and nobody else who has not this too.
+    Its,
+    /// Nobody.
+    Nobody,
+}
+
+/// A request that an actor sends, and what it means to change by it.
+#[derive(Clone, Debug)]
+pub(super) struct Prepared {
+    pub(super) request: Request<Vec<u8>>,
+    pub(super) edits: Vec<Arc<Edit>>,
+}
+
+impl Scenario {
+    /// Begins with an object as a server stores it.
+    pub fn new(server: ApiServer, resource: Arc<Resource>, object: Arc<Value>) -> Self {
+        Self {
+            server,
+            resource,
+            object,
+            plans: Vec::new(),
+            settling: None,
+            micro_steps: false,
+        }
+    }
+
+    /// Begins with the object of a world as it is stored there. Time stands still.
+    pub fn of(world: &World) -> Self {
+        let object = world.stored().map(|(_, object)| Arc::clone(object));
+        Self::new(
+            world.server().clone(),
+            Arc::clone(world.resource()),
+            object.unwrap_or_default(),
+        )
+    }
+
+    /// Settles who owns the fields that the actors change, as they say, by a request that sets
+    /// managedFields.
+    ///
+    /// # Errors
+    /// The server's words, if it refuses that.
+    pub fn with_owners(mut self) -> Result<Self, String> {
+        let settled = |plan: &&Plan| plan.ownership != Ownership::AsStored;
+        if !self.plans.iter().any(|plan| settled(&plan)) {
+            return Ok(self);
+        }
+        let managed = self
+            .object
+            .metadata()
+            .and_then(|meta| meta.get("managedFields"));
+        let mut managers = Managers::decode(managed)?;
+        let changes = self.plans.iter().filter(settled);
+        let changes: Vec<(&Plan, Set)> = changes
+            .map(|plan| (plan, self.set_of_changes(&plan.intent)))
+            .collect();
+        managers.retain(|owned| {
+            for (_, set) in &changes {
+                owned.set = owned.set.recursive_difference(set);
+            }
+            !owned.set.is_empty()
+        });
+        for (plan, set) in changes {
+            if plan.ownership == Ownership::Its && !set.is_empty() {
+                let subresource = plan.sends().subresource.map_or("", Subresource::name);
+                managers.insert(Owned {
+                    manager: Manager::new(&plan.manager, Operation::Apply, "", subresource),
+                    api_version: self.resource.group_version.to_string(),
+                    set,
+                    time: Some(self.server.environment().now()),
+                });
+            }
+        }
+        let mut body = json!({"metadata": {"resourceVersion": self.object.resource_version()}});
+        body.set_meta(
+            "managedFields",
+            managers.encode().unwrap_or_else(|| json!([{}])),
+        );
+        let settling = ByHand {
+            method: "PATCH".to_owned(),
+            target: self.path(),
+            content_type: "application/merge-patch+json".to_owned(),
+            body: body.to_string(),
+        };
+        let request = settling.request("kubectl");
+        let request = request.ok_or_else(|| "The object has no path.".to_owned())?;
+        let response = self.server.handle(request);
+        let answer: Value = serde_json::from_slice(response.body()).unwrap_or_default();
+        if !response.status().is_success() {
+            return Err(optimist_apiserver::object::text(&answer, "message").to_owned());
+        }
+        self.object = Arc::new(answer);
+        self.settling = Some(settling);
+        Ok(self)
+    }
+
+    /// The fields of the starting object that an intent changes.
+    fn set_of_changes(&self, intent: &Intent) -> Set {
+        let edited = intent.done_on(&self.object);
+        let mut set = Set::default();
+        for path in differing(&self.object, &edited, &self.resource.root) {
+            if path.find(&self.object).is_some() {
+                set.insert(&path);
+            }
+        }
+        set
+    }
+
+    fn path(&self) -> String {
+        self.resource
+            .path(self.object.namespace(), self.object.name())
+    }
+
+    /// The request that reads the object.
+    pub(super) fn read(&self) -> Option<Request<Vec<u8>>> {
+        get_request(&self.path(), "")
+    }
+
+    /// The request by which an actor does what it means to, on what it has read, and what it means
+    /// to change by it.
+    pub(super) fn prepare(&self, plan: &Plan, read: &Arc<Value>) -> Option<Prepared> {
+        if plan.intent == Intent::Delete {
+            return Some(Prepared {
+                request: self.deletion(plan, read)?,
+                edits: vec![Edit::deletion()],
+            });
+        }
+        let edited = plan.intent.done_on(read);
+        let edits = Edit::between(read, &edited, &self.resource.root);
+        let mut copy = WorkingCopy::default();
+        copy.settle(Arc::clone(read));
+        copy.edit(edited);
+        let request = plan.sends().request(&self.resource, &copy, &plan.manager)?;
+        Some(Prepared { request, edits })
+    }
+
+    fn deletion(&self, plan: &Plan, read: &Value) -> Option<Request<Vec<u8>>> {
+        let request = Request::delete(self.path()).header(header::USER_AGENT, &*plan.manager);
+        if !plan.write.send_resource_version {
+            return request.body(Vec::new()).ok();
+        }
+        let options = json!({
+            "apiVersion": "v1", "kind": "DeleteOptions",
+            "preconditions": {"resourceVersion": read.resource_version()},
+        });
+        request
+            .header(header::CONTENT_TYPE, "application/json")
+            .body(options.to_string().into_bytes())
+            .ok()
+    }
+}

@@ -1,0 +1,400 @@
+//! The search itself.
+//!
+//! A state lies as deep as all actors together took steps, so the states come in layers, and by the
+//! time one is looked at, every way to it is known: the number of histories up to it is the sum
+//! over those ways. Time and memory grow with the states, not with the histories.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::Tally;
+use super::memory::{Answer, Memory, RequestId};
+use super::scenario::{Plan, Scenario};
+use super::state::{ObjectId, Phase, Progress, ServerId, State};
+use crate::verdict::{Accepted, Edit, Ledger};
+use optimist_apiserver::server::key_of;
+use optimist_client::{OnConflict, Subresource};
+
+/// An index into the states of a search. The first is 0.
+pub type StateId = usize;
+/// An index into the edges of a search.
+pub type EdgeId = usize;
+
+/// What happens on an edge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Move {
+    /// The actor reads the object.
+    Read,
+    /// The actor's request is answered; with micro steps, the server compares and puts.
+    Write,
+    /// The server takes in the actor's request and reads the object.
+    ServerReads,
+    /// The server finds that the object has changed since it read it, and reads it again.
+    ServerReadsAgain,
+}
+
+/// What a step does to the edits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Effect {
+    /// Nothing: a read, or a step inside the server.
+    None,
+    /// The edit is acknowledged.
+    Acknowledged,
+    /// The edit is acknowledged, and somebody else's is lost.
+    Loses,
+    /// The request is refused, and the actor goes on.
+    Refused,
+    /// The request is refused, and the actor gives up.
+    GivesUp,
+}
+
+/// One step that leads from a state to another.
+#[derive(Clone, Copy, Debug)]
+pub struct Edge {
+    /// Where it begins.
+    pub from: StateId,
+    /// Where it ends.
+    pub to: StateId,
+    /// Whose step it is: an index into the scenario's plans.
+    pub actor: usize,
+    /// What happens.
+    pub what: Move,
+    /// The status code of the answer; 0 where there is none yet.
+    pub code: u16,
+    /// What it does to the edits.
+    pub effect: Effect,
+}
+
+/// How far a search is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// There are states left to look at.
+    Running,
+    /// Every history was looked at.
+    Done,
+    /// It stopped because there are more states than it may keep.
+    TooManyStates,
+}
+
+/// A request that is made once, and what its actor means to change by it.
+type Prepared = (RequestId, Vec<Arc<Edit>>);
+
+#[derive(Clone, Debug)]
+pub(super) struct Node {
+    pub(super) state: State,
+    /// How many histories lead here; more than there are numbers for are that many.
+    pub(super) histories: u128,
+    /// The edge by which it was first found.
+    pub(super) first: Option<EdgeId>,
+    /// Where its own edges begin.
+    pub(super) edges: EdgeId,
+}
+
+/// A search through all histories of a scenario. It works when asked to, and as much as asked for.
+#[derive(Clone, Debug)]
+pub struct Search {
+    scenario: Scenario,
+    key: String,
+    most_states: usize,
+    pub(super) memory: Memory,
+    /// The request that reads the object.
+    reading: Option<RequestId>,
+    /// By actor and copy.
+    prepared: HashMap<(usize, ObjectId), Option<Prepared>>,
+    pub(super) nodes: Vec<Node>,
+    known: HashMap<Box<[u32]>, StateId>,
+    pub(super) edges: Vec<Edge>,
+    pub(super) next: StateId,
+    status: Status,
+    tally: Tally,
+}
+
+impl Search {
+    /// A search that keeps no more than so many states.
+    pub fn new(scenario: Scenario, most_states: usize) -> Self {
+        Self::with_memory(scenario, most_states, Memory::default())
+    }
+
+    /// The same, with what another search remembers, which began with the same object.
+    pub fn with_memory(scenario: Scenario, most_states: usize, mut memory: Memory) -> Self {
+        let key = key_of(&scenario.resource, &scenario.object);
+        let reading = scenario.read().map(|request| memory.request(request));
+        let pool = &mut memory.pool;
+        let server = pool.server(scenario.server.clone(), &key);
+        let held = pool.object(&scenario.object);
+        let actors = scenario.plans.iter().map(|plan| Progress {
+            phase: if plan.reads_first {
+                Phase::ToRead
+            } else {
+                Phase::ToSend
+            },
+            steps: 0,
+            attempts: plan.attempts(),
+            copy: (!plan.reads_first).then_some(held),
+        });
+        let state = State {
+            server,
+            actors: actors.collect(),
+            ledger: Ledger::default(),
+        };
+        let known = HashMap::from([(pool.fingerprint(&state), 0)]);
+        let nodes = vec![Node {
+            state,
+            histories: 1,
+            first: None,
+            edges: 0,
+        }];
+        Self {
+            scenario,
+            key,
+            most_states,
+            memory,
+            reading,
+            prepared: HashMap::new(),
+            nodes,
+            known,
+            edges: Vec::new(),
+            next: 0,
+            status: Status::Running,
+            tally: Tally::default(),
+        }
+    }
+
+    /// Looks at up to so many states.
+    pub fn advance(&mut self, states: usize) -> Status {
+        for _ in 0..states {
+            if self.status != Status::Running {
+                break;
+            }
+            self.look_at_next();
+        }
+        self.status
+    }
+
+    /// Looks at all of them.
+    pub fn run(&mut self) -> Status {
+        while self.advance(usize::MAX) == Status::Running {}
+        self.status
+    }
+
+    fn look_at_next(&mut self) {
+        let id = self.next;
+        let Some(node) = self.nodes.get_mut(id) else {
+            self.status = Status::Done;
+            return;
+        };
+        if self.known.len() > self.most_states {
+            self.status = Status::TooManyStates;
+            return;
+        }
+        node.edges = self.edges.len();
+        let (state, histories) = (node.state.clone(), node.histories);
+        self.next += 1;
+        let mut ended = true;
+        for actor in 0..state.actors.len() {
+            let Some((next, edge)) = self.step(id, &state, actor) else {
+                continue;
+            };
+            ended = false;
+            let edge_id = self.edges.len();
+            let fingerprint = self.memory.pool.fingerprint(&next);
+            let to = *self.known.entry(fingerprint).or_insert_with(|| {
+                self.nodes.push(Node {
+                    state: next,
+                    histories: 0,
+                    first: Some(edge_id),
+                    edges: 0,
+                });
+                self.nodes.len() - 1
+            });
+            if let Some(found) = self.nodes.get_mut(to) {
+                found.histories = found.histories.saturating_add(histories);
+            }
+            self.edges.push(Edge { to, ..edge });
+        }
+        if ended {
+            self.tally.add(state.ledger.verdict(), histories);
+        }
+        if self.next == self.nodes.len() {
+            self.status = Status::Done;
+        }
+    }
+
+    /// What comes of it when an actor takes its next step; `None` if it does no more.
+    fn step(&mut self, from: StateId, state: &State, actor: usize) -> Option<(State, Edge)> {
+        let progress = *state.actors.get(actor)?;
+        let mut next = state.clone();
+        let mut edge = Edge {
+            from,
+            to: from,
+            actor,
+            what: Move::Write,
+            code: 0,
+            effect: Effect::None,
+        };
+        let mut changed = Progress {
+            steps: progress.steps.saturating_add(1),
+            ..progress
+        };
+        match progress.phase {
+            Phase::Done => return None,
+            Phase::ToRead => {
+                let answer = self.read(state.server)?;
+                edge.what = Move::Read;
+                edge.code = answer.code;
+                changed.copy = answer.shown;
+                if answer.shown.is_some() {
+                    next.ledger.read(actor as u8);
+                    changed.phase = Phase::ToSend;
+                } else {
+                    next.ledger.refused(actor as u8);
+                    edge.effect = Effect::GivesUp;
+                    changed.phase = Phase::Done;
+                }
+            }
+            Phase::ToSend if self.scenario.micro_steps => {
+                edge.what = Move::ServerReads;
+                changed.phase = Phase::InServer {
+                    seen: state.server,
+                    current: false,
+                };
+            }
+            Phase::ToSend => {
+                let answer = self.write(state.server, actor, progress.copy?)?;
+                self.answered(&mut next, &mut edge, &mut changed, &answer)?;
+            }
+            // `GuaranteedUpdate` of `k8s.io/apiserver/pkg/storage/etcd3/store.go`.
+            Phase::InServer { seen, current } => {
+                let answer = self.write(seen, actor, progress.copy?)?;
+                let stored =
+                    |server: ServerId| self.memory.pool.servers.get(server as usize)?.stored;
+                let unchanged = stored(seen) == stored(state.server);
+                let refused = answer.code >= 400;
+                // What came from the watch cache may be old, so nobody is refused for its sake.
+                if unchanged || refused && current {
+                    let answer = if unchanged {
+                        self.write(state.server, actor, progress.copy?)?
+                    } else {
+                        Answer {
+                            server: state.server,
+                            ..answer
+                        }
+                    };
+                    self.answered(&mut next, &mut edge, &mut changed, &answer)?;
+                } else {
+                    edge.what = Move::ServerReadsAgain;
+                    changed.phase = Phase::InServer {
+                        seen: state.server,
+                        current: true,
+                    };
+                }
+            }
+        }
+        *next.actors.get_mut(actor)? = changed;
+        Some((next, edge))
+    }
+
+    /// Takes in the answer to a write.
+    fn answered(
+        &mut self,
+        next: &mut State,
+        edge: &mut Edge,
+        progress: &mut Progress,
+        answer: &Answer,
+    ) -> Option<()> {
+        let actor = edge.actor;
+        let who = actor as u8;
+        let plan = self.scenario.plans.get(actor)?;
+        edge.code = answer.code;
+        if answer.code < 400 {
+            let (_, edits) = self.prepared.get(&(actor, progress.copy?))?.as_ref()?;
+            let object = |server| self.memory.pool.stored(server).map(|known| &*known.object);
+            let known = next.ledger.losses().len();
+            let write = Accepted {
+                step: next
+                    .actors
+                    .iter()
+                    .map(|actor| usize::from(actor.steps))
+                    .sum(),
+                edits,
+                before: object(next.server),
+                after: object(answer.server),
+                shown: plan.write.subresource != Some(Subresource::Scale),
+            };
+            next.ledger.accepted(who, write);
+            next.server = answer.server;
+            edge.effect = if next.ledger.losses().len() > known {
+                Effect::Loses
+            } else {
+                Effect::Acknowledged
+            };
+            progress.phase = Phase::Done;
+            return Some(());
+        }
+        next.ledger.refused(who);
+        edge.effect = Effect::GivesUp;
+        progress.phase = Phase::Done;
+        if answer.conflict && progress.attempts > 0 {
+            progress.phase = match plan.write.on_conflict {
+                OnConflict::GiveUp => return Some(()),
+                OnConflict::ReadAgain(_) => Phase::ToRead,
+                OnConflict::Resend(_) => Phase::ToSend,
+            };
+            progress.attempts -= 1;
+            edge.effect = Effect::Refused;
+        }
+        Some(())
+    }
+
+    fn read(&mut self, server: ServerId) -> Option<Answer> {
+        let request = self.reading?;
+        Some(self.memory.ask(server, request, &self.key))
+    }
+
+    fn write(&mut self, server: ServerId, actor: usize, copy: ObjectId) -> Option<Answer> {
+        let plan: &Plan = self.scenario.plans.get(actor)?;
+        let memory = &mut self.memory;
+        let prepared = self.prepared.entry((actor, copy)).or_insert_with(|| {
+            let read = Arc::clone(&memory.pool.objects.get(copy as usize)?.object);
+            let prepared = self.scenario.prepare(plan, &read)?;
+            Some((memory.request(prepared.request), prepared.edits))
+        });
+        let request = prepared.as_ref()?.0;
+        Some(self.memory.ask(server, request, &self.key))
+    }
+
+    /// What was asked and answered so far.
+    pub fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    /// What is searched.
+    pub fn scenario(&self) -> &Scenario {
+        &self.scenario
+    }
+
+    /// How far it is.
+    pub fn status(&self) -> Status {
+        self.status
+    }
+
+    /// How the histories that have been followed to their end ended.
+    pub fn tally(&self) -> Tally {
+        self.tally
+    }
+
+    /// How many states are known.
+    pub fn states(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// How many states have been looked at.
+    pub fn looked_at(&self) -> usize {
+        self.next
+    }
+
+    /// Every step from a state to another that was looked at.
+    pub fn edges(&self) -> &[Edge] {
+        &self.edges
+    }
+}

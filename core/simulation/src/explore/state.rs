@@ -1,0 +1,249 @@
+//! What there is to tell states apart by.
+//!
+//! Two states are one where nothing that can still happen tells them apart: the same object is
+//! stored, the actors have got equally far and hold the same copies, and the same edits are kept
+//! and lost. Which numbers the versions have plays no part, only whether a copy is of the version
+//! that is stored; nor does `metadata.generation`, which follows from the rest.
+
+use std::collections::HashMap;
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::verdict::{Edit, Ledger};
+use optimist_apiserver::environment::Environment;
+use optimist_apiserver::object::Metadata;
+use optimist_apiserver::server::ApiServer;
+use optimist_apiserver::storage::Revision;
+
+/// An index into [`Pool::objects`].
+pub(super) type ObjectId = u32;
+/// An index into [`Pool::servers`].
+pub(super) type ServerId = u32;
+
+/// An object in a version, and the number of what it is without its version.
+#[derive(Clone, Debug)]
+pub(super) struct Known {
+    pub(super) object: Arc<Value>,
+    pub(super) content: u32,
+}
+
+/// A server at one moment.
+#[derive(Clone, Debug)]
+pub(super) struct Snapshot {
+    pub(super) server: ApiServer,
+    /// The object as it is stored there.
+    pub(super) stored: Option<ObjectId>,
+    /// The number of its source of uids as it is there.
+    source: u32,
+}
+
+/// Every object and every server that was met, each once.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Pool {
+    pub(super) objects: Vec<Known>,
+    /// Those whose content has a hash.
+    contents: HashMap<u64, Vec<ObjectId>>,
+    pub(super) servers: Vec<Snapshot>,
+    by_store: HashMap<(Revision, Option<ObjectId>, u32), ServerId>,
+    sources: Vec<Environment>,
+    edits: Vec<Arc<Edit>>,
+}
+
+impl Pool {
+    pub(super) fn object(&mut self, object: &Arc<Value>) -> ObjectId {
+        let mut hasher = DefaultHasher::new();
+        content(object).for_each(|member| member.hash(&mut hasher));
+        let alike = self.contents.entry(hasher.finish()).or_default();
+        let version = object.resource_version();
+        let mut same = None;
+        for id in alike.iter() {
+            let Some(known) = self.objects.get(*id as usize) else {
+                continue;
+            };
+            if Arc::ptr_eq(&known.object, object) || content(&known.object).eq(content(object)) {
+                if known.object.resource_version() == version {
+                    return *id;
+                }
+                same = Some(known.content);
+            }
+        }
+        let id = self.objects.len() as ObjectId;
+        alike.push(id);
+        self.objects.push(Known {
+            object: Arc::clone(object),
+            // Its first object stands for what is the same but for the version.
+            content: same.unwrap_or(id),
+        });
+        id
+    }
+
+    pub(super) fn server(&mut self, server: ApiServer, key: &str) -> ServerId {
+        let stored = server
+            .store()
+            .get(key)
+            .map(|(_, object)| Arc::clone(object));
+        let stored = stored.map(|object| self.object(&object));
+        let source = server.environment();
+        let known = self.sources.iter().position(|known| known == source);
+        let source = known.unwrap_or_else(|| {
+            self.sources.push(source.clone());
+            self.sources.len() - 1
+        }) as u32;
+        let servers = &mut self.servers;
+        let place = (server.store().revision(), stored, source);
+        *self.by_store.entry(place).or_insert_with(|| {
+            servers.push(Snapshot {
+                server,
+                stored,
+                source,
+            });
+            servers.len() as ServerId - 1
+        })
+    }
+
+    pub(super) fn stored(&self, server: ServerId) -> Option<&Known> {
+        self.objects
+            .get(self.servers.get(server as usize)?.stored? as usize)
+    }
+
+    fn edit(&mut self, edit: &Arc<Edit>) -> u32 {
+        let known = self.edits.iter().position(|known| known == edit);
+        known.unwrap_or_else(|| {
+            self.edits.push(Arc::clone(edit));
+            self.edits.len() - 1
+        }) as u32
+    }
+
+    /// The number of what a copy holds, and whether that is the version that is stored.
+    fn copy(&self, copy: Option<ObjectId>, stored: Option<ObjectId>) -> u32 {
+        let known = copy.and_then(|copy| self.objects.get(copy as usize));
+        known.map_or(0, |known| {
+            2 + 2 * known.content + u32::from(self.same_version(copy, stored))
+        })
+    }
+
+    /// Not the same index: an object may look otherwise stored than read.
+    fn same_version(&self, a: Option<ObjectId>, b: Option<ObjectId>) -> bool {
+        let version = |id: Option<ObjectId>| {
+            let known = self.objects.get(id? as usize)?;
+            Some(known.object.resource_version())
+        };
+        version(a).is_some() && version(a) == version(b)
+    }
+
+    /// What tells a state apart, as numbers.
+    pub(super) fn fingerprint(&mut self, state: &State) -> Box<[u32]> {
+        let mut key = Vec::with_capacity(24);
+        let server = &self.servers[state.server as usize];
+        let stored = server.stored;
+        key.push(server.source);
+        key.push(stored.map_or(0, |id| 1 + self.objects[id as usize].content));
+        let mut active = 0u32;
+        for (i, actor) in state.actors.iter().enumerate() {
+            let (phase, held) = match actor.phase {
+                Phase::ToRead => (0, 0),
+                Phase::ToSend => (1, 0),
+                Phase::InServer { seen, current } => {
+                    let seen = self.servers[seen as usize].stored;
+                    let both = u32::from(self.same_version(actor.copy, seen));
+                    (2 + u32::from(current), self.copy(seen, stored) << 1 | both)
+                }
+                Phase::Done => (4, 0),
+            };
+            key.push(phase << 24 | u32::from(actor.attempts) << 16 | u32::from(actor.steps));
+            if actor.phase == Phase::Done {
+                continue;
+            }
+            active |= 1 << i;
+            let copy = match actor.phase {
+                Phase::ToRead => None,
+                _ => actor.copy,
+            };
+            key.push(self.copy(copy, stored));
+            key.push(held);
+        }
+        let ledger = &state.ledger;
+        let mask = |who: &[u8]| who.iter().fold(0u32, |mask, i| mask | 1 << i);
+        // Only an edit that somebody who has not read it may still write over can be lost.
+        let kept: Vec<(u8, Arc<Edit>, u32)> = ledger
+            .kept()
+            .map(|(owner, edit, readers)| (owner, edit, active & !mask(readers) & !(1 << owner)))
+            .filter(|(.., danger)| *danger != 0)
+            .map(|(owner, edit, danger)| (owner, Arc::clone(edit), danger))
+            .collect();
+        let mut kept: Vec<[u32; 2]> = kept
+            .iter()
+            .map(|(owner, edit, danger)| [self.edit(edit) << 2 | u32::from(*owner), *danger])
+            .collect();
+        kept.sort_unstable();
+        let losses = ledger.losses().to_vec();
+        let mut lost: Vec<[u32; 2]> = losses
+            .iter()
+            .map(|loss| {
+                let who = u32::from(loss.owner) << 3 | u32::from(loss.culprit) << 1;
+                [self.edit(&loss.edit), who | u32::from(loss.blind)]
+            })
+            .collect();
+        lost.sort_unstable();
+        let left_out = ledger
+            .left_out()
+            .iter()
+            .fold(0u32, |mask, (i, _)| mask | 1 << i);
+        key.push(mask(ledger.who_was_refused()) << 8 | left_out);
+        key.push(lost.len() as u32);
+        key.extend(lost.into_iter().flatten());
+        key.extend(kept.into_iter().flatten());
+        key.into_boxed_slice()
+    }
+}
+
+/// What an object says, but for which version it is: each member, and whether it is of metadata.
+fn content(object: &Value) -> impl Iterator<Item = (bool, &String, &Value)> {
+    let members = object.as_object().into_iter().flatten();
+    let members = members.filter(|(name, _)| *name != "metadata");
+    let metadata = object.metadata().into_iter().flatten();
+    let metadata = metadata.filter(|(name, _)| *name != "resourceVersion" && *name != "generation");
+    members
+        .map(|(name, value)| (false, name, value))
+        .chain(metadata.map(|(name, value)| (true, name, value)))
+}
+
+/// How far an actor is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// It reads next.
+    ToRead,
+    /// It sends next.
+    ToSend,
+    /// Its request is at work in the server, which has read the object there.
+    InServer {
+        seen: ServerId,
+        /// Whether that came from etcd and not from the watch cache.
+        current: bool,
+    },
+    /// It does no more.
+    Done,
+}
+
+/// An actor in a state.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Progress {
+    pub(super) phase: Phase,
+    /// How many steps it took.
+    pub(super) steps: u8,
+    /// How often it may still try again.
+    pub(super) attempts: u8,
+    /// What it last read.
+    pub(super) copy: Option<ObjectId>,
+}
+
+/// A state of the search: one moment of every history that leads to it.
+#[derive(Clone, Debug)]
+pub(super) struct State {
+    pub(super) server: ServerId,
+    pub(super) actors: Vec<Progress>,
+    pub(super) ledger: Ledger<u8>,
+}

@@ -1,0 +1,497 @@
+//! All histories of a session. Going back never destroys a future: doing something else there
+//! starts a branch.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::{Action, Exchange, Operation, Outcome, Step, World};
+use optimist_client::OnConflict;
+
+/// A moment in some history: an index into the tree. The root is 0.
+pub type NodeId = usize;
+
+#[derive(Clone, Debug)]
+struct Node {
+    parent: Option<NodeId>,
+    /// Oldest first.
+    children: Vec<NodeId>,
+    /// The child on the line that was last walked.
+    next: Option<NodeId>,
+    /// What led here; `None` at the root.
+    step: Option<Step>,
+    /// The world as it is here.
+    world: World,
+}
+
+/// A tree of worlds, and where we are in it. It is never empty. Clones share their nodes.
+#[derive(Clone, Debug)]
+pub struct RunTree {
+    nodes: Vec<Arc<Node>>,
+    /// From the root through where we are to the end of the future last walked. Children are
+    /// younger than their parents, so it ascends.
+    line: Vec<NodeId>,
+    /// Where on the line we are.
+    position: usize,
+    /// What people call the histories, by where each ended when it was named.
+    pub(super) names: BTreeMap<NodeId, String>,
+}
+
+impl RunTree {
+    /// A tree that begins with a world.
+    pub fn new(world: World) -> Self {
+        let root = Node {
+            parent: None,
+            children: Vec::new(),
+            next: None,
+            step: None,
+            world,
+        };
+        Self {
+            nodes: vec![Arc::new(root)],
+            line: vec![0],
+            position: 0,
+            names: BTreeMap::new(),
+        }
+    }
+
+    /// The world here.
+    pub fn world(&self) -> &World {
+        &self.nodes[self.current()].world
+    }
+
+    /// The world here, for edits that are no steps.
+    pub fn world_mut(&mut self) -> &mut World {
+        &mut self.node_mut(self.current()).world
+    }
+
+    fn node_mut(&mut self, node: NodeId) -> &mut Node {
+        Arc::make_mut(&mut self.nodes[node])
+    }
+
+    /// Where we are.
+    pub fn current(&self) -> NodeId {
+        self.line[self.position]
+    }
+
+    /// The world that the tree begins with.
+    pub fn origin(&self) -> &World {
+        &self.nodes[0].world
+    }
+
+    /// Does something here and goes on to what comes of it, and after a conflict to what the actor
+    /// does then, a node each. What was done here before stays as a branch. `None`, and nothing
+    /// happens, if it cannot be done now.
+    pub fn act(&mut self, operation: Operation) -> Option<NodeId> {
+        let again = match &operation {
+            Operation::Act(_, Action::Send(write)) => write.on_conflict,
+            _ => OnConflict::GiveUp,
+        };
+        let mut id = self.act_once(operation.clone())?;
+        let attempts = match again {
+            OnConflict::GiveUp => 1,
+            OnConflict::ReadAgain(attempts) | OnConflict::Resend(attempts) => attempts,
+        };
+        for _ in 1..attempts {
+            let exchange = self.step(id).and_then(|step| step.exchange.as_ref());
+            if !exchange.is_some_and(Exchange::is_conflict) {
+                break;
+            }
+            if let (OnConflict::ReadAgain(_), Operation::Act(actor, _)) = (again, &operation) {
+                id = self.act_once(Operation::Act(*actor, Action::Get))?;
+                if self
+                    .step(id)
+                    .is_some_and(|step| step.outcome() == Outcome::Refused)
+                {
+                    break;
+                }
+            }
+            match self.act_once(operation.clone()) {
+                Some(next) => id = next,
+                None => break,
+            }
+        }
+        Some(id)
+    }
+
+    /// Does one step here, whatever its actor would do after a conflict.
+    pub fn act_once(&mut self, operation: Operation) -> Option<NodeId> {
+        let mut world = self.world().clone();
+        let step = world.act(operation)?;
+        let id = self.nodes.len();
+        let current = self.current();
+        self.nodes.push(Arc::new(Node {
+            parent: Some(current),
+            children: Vec::new(),
+            next: None,
+            step: Some(step),
+            world,
+        }));
+        let parent = self.node_mut(current);
+        parent.children.push(id);
+        parent.next = Some(id);
+        self.position += 1;
+        self.line.truncate(self.position);
+        self.line.push(id);
+        Some(id)
+    }
+
+    /// How many nodes there are, the root among them.
+    #[allow(clippy::len_without_is_empty)] // It is never empty.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// The world at a node.
+    pub fn world_at(&self, node: NodeId) -> Option<&World> {
+        Some(&self.nodes.get(node)?.world)
+    }
+
+    /// The node that a node follows; `None` at the root.
+    pub fn parent(&self, node: NodeId) -> Option<NodeId> {
+        self.nodes.get(node)?.parent
+    }
+
+    /// What led to a node; `None` at the root or if there is no such node.
+    pub fn step(&self, node: NodeId) -> Option<&Step> {
+        self.nodes.get(node)?.step.as_ref()
+    }
+
+    /// The history through here: from the root to here, and the future last walked.
+    pub fn line(&self) -> &[NodeId] {
+        &self.line
+    }
+
+    /// Takes the line through a node, and goes there.
+    pub(super) fn walk(&mut self, node: NodeId) {
+        self.line = self.path(node);
+        self.position = self.line.len() - 1;
+        while let Some(next) = self.line.last().and_then(|&id| self.nodes[id].next) {
+            self.line.push(next);
+        }
+    }
+
+    /// How many steps lie behind.
+    pub fn position(&self) -> usize {
+        self.position
+    }
+
+    /// What can follow a node: one per branch, oldest first.
+    pub fn branches(&self, node: NodeId) -> &[NodeId] {
+        self.nodes
+            .get(node)
+            .map(|node| node.children.as_slice())
+            .unwrap_or_default()
+    }
+
+    /// One step back; `false` at the root.
+    pub fn back(&mut self) -> bool {
+        let parent = self.parent(self.current());
+        parent.is_some_and(|parent| self.go(parent))
+    }
+
+    /// One step forward on the line; `false` at its end.
+    pub fn forward(&mut self) -> bool {
+        let next = self.line.get(self.position + 1).copied();
+        next.is_some_and(|next| self.go(next))
+    }
+
+    /// Whether a node is untouched since the tree was cloned: it and an earlier state of the tree
+    /// share it. Quick, and may say `false` of what is merely equal.
+    pub fn shares(&self, earlier: &RunTree, node: NodeId) -> bool {
+        let both = self.nodes.get(node).zip(earlier.nodes.get(node));
+        both.is_some_and(|(now, then)| Arc::ptr_eq(now, then))
+    }
+
+    /// Whether there is such a node, and it was not deleted.
+    pub fn exists(&self, node: NodeId) -> bool {
+        node == 0 || self.parent(node).is_some()
+    }
+
+    /// Takes a node without children out from under its parent. Its number is not given again.
+    pub(super) fn forget(&mut self, node: NodeId, parent: NodeId) {
+        self.names.remove(&node);
+        if let Some(forgotten) = self.nodes.get_mut(node).map(Arc::make_mut) {
+            forgotten.parent = None;
+            forgotten.step = None;
+        }
+        if let Some(parent) = self.nodes.get_mut(parent).map(Arc::make_mut) {
+            parent.children.retain(|child| *child != node);
+            if parent.next == Some(node) {
+                parent.next = parent.children.last().copied();
+            }
+        }
+    }
+
+    /// Goes to any node; its branch becomes the line. `false` if there is no such node.
+    pub fn go(&mut self, node: NodeId) -> bool {
+        if !self.exists(node) {
+            return false;
+        }
+        if let Ok(position) = self.line.binary_search(&node) {
+            self.position = position;
+            return true;
+        }
+        let mut child = node;
+        while let Some(parent) = self.nodes[child].parent {
+            if self.nodes[parent].next != Some(child) {
+                self.node_mut(parent).next = Some(child);
+            }
+            child = parent;
+        }
+        self.walk(node);
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ActorId, ByHand, NGINX};
+    use optimist_apiserver::server::Fact;
+    use optimist_client::{Strategy, Write, edit_scalar};
+
+    fn edit(tree: &mut RunTree, editor: ActorId, pointer: &str, text: &str) {
+        let copy = tree.world_mut().copy_mut(editor);
+        let object = edit_scalar(copy.edited().unwrap(), pointer, text).unwrap();
+        copy.edit(object);
+    }
+
+    fn send(tree: &mut RunTree, editor: ActorId, write: Write) -> Outcome {
+        let node = tree
+            .act(Operation::Act(editor, Action::Send(write)))
+            .unwrap();
+        tree.step(node).unwrap().outcome()
+    }
+
+    /// Both have read version 100 and want different numbers of replicas.
+    fn both_want_to_write() -> RunTree {
+        let mut tree = RunTree::new(World::load(NGINX).unwrap().0);
+        for editor in ActorId::EDITORS {
+            tree.act(Operation::Act(editor, Action::Get)).unwrap();
+        }
+        edit(&mut tree, ActorId::A, "/spec/replicas", "5");
+        edit(&mut tree, ActorId::B, "/spec/replicas", "2");
+        tree
+    }
+
+    #[test]
+    fn both_read_100_and_only_one_may_write_it() {
+        let mut tree = both_want_to_write();
+        assert_eq!(
+            send(&mut tree, ActorId::A, Write::default()),
+            Outcome::Written
+        );
+        assert_eq!(tree.world().stale_by(ActorId::B), 1);
+        assert_eq!(
+            send(&mut tree, ActorId::B, Write::default()),
+            Outcome::Refused
+        );
+        let step = tree.step(tree.current()).unwrap();
+        assert_eq!(step.headline(), "PUT replicas 3→2 · if rv 100");
+        assert_eq!(step.status_line(), "409 Conflict");
+        assert_eq!(
+            step.message().unwrap(),
+            "Operation cannot be fulfilled on deployments.apps \"nginx-deployment\": the object has \
+             been modified; please apply your changes to the latest version and try again"
+        );
+        let copy = tree.world().copy(ActorId::B);
+        assert_eq!(
+            copy.edited().unwrap()["spec"]["replicas"],
+            2,
+            "the edit survives"
+        );
+    }
+
+    #[test]
+    fn after_reading_again_the_same_edit_is_accepted() {
+        let mut tree = both_want_to_write();
+        send(&mut tree, ActorId::A, Write::default());
+        send(&mut tree, ActorId::B, Write::default());
+        tree.act(Operation::Act(ActorId::B, Action::Get)).unwrap();
+        assert_eq!(
+            send(&mut tree, ActorId::B, Write::default()),
+            Outcome::Written
+        );
+        let (version, object) = tree.world().stored().unwrap();
+        assert_eq!((version, &object["spec"]["replicas"]), (102, &2.into()));
+    }
+
+    #[test]
+    fn without_a_version_the_later_update_silently_wins() {
+        let mut tree = both_want_to_write();
+        let blind = Write {
+            send_resource_version: false,
+            ..Write::default()
+        };
+        assert_eq!(send(&mut tree, ActorId::A, blind.clone()), Outcome::Written);
+        assert_eq!(tree.step(tree.current()).unwrap().losses, []);
+        assert_eq!(send(&mut tree, ActorId::B, blind), Outcome::Written);
+        let losses = &tree.step(tree.current()).unwrap().losses;
+        let [loss] = losses.as_slice() else {
+            panic!("{losses:?}")
+        };
+        assert_eq!((loss.owner, loss.culprit), (ActorId::A, ActorId::B));
+        assert_eq!(loss.edit.value, Some(5.into()));
+        assert!(loss.blind);
+        assert_eq!(tree.world().stored().unwrap().1["spec"]["replicas"], 2);
+    }
+
+    #[test]
+    fn what_was_read_again_is_overwritten_knowingly_and_is_no_loss() {
+        let mut tree = both_want_to_write();
+        send(&mut tree, ActorId::A, Write::default());
+        tree.act(Operation::Act(ActorId::B, Action::Get)).unwrap();
+        send(&mut tree, ActorId::B, Write::default());
+        assert_eq!(tree.world().stored().unwrap().1["spec"]["replicas"], 2);
+        let step = tree.step(tree.current()).unwrap();
+        assert_eq!(step.losses, []);
+        let [(owner, edit)] = step.replaced.as_slice() else {
+            panic!("{:?}", step.replaced)
+        };
+        assert_eq!((*owner, &edit.value), (ActorId::A, &Some(5.into())));
+    }
+
+    #[test]
+    fn only_who_was_shown_the_object_has_read_what_others_wrote() {
+        let losses = |looked: &dyn Fn(&mut RunTree)| {
+            let mut tree = both_want_to_write();
+            send(&mut tree, ActorId::A, Write::default());
+            looked(&mut tree);
+            edit(&mut tree, ActorId::B, "/spec/replicas", "2");
+            let blind = Write {
+                send_resource_version: false,
+                ..Write::default()
+            };
+            assert_eq!(send(&mut tree, ActorId::B, blind), Outcome::Written);
+            tree.step(tree.current()).unwrap().losses.len()
+        };
+        let get = |tree: &mut RunTree, target: &str| {
+            let by_hand = ByHand {
+                method: "GET".to_owned(),
+                target: target.to_owned(),
+                content_type: String::new(),
+                body: String::new(),
+            };
+            let node = tree.act(Operation::Act(ActorId::B, Action::Request(by_hand)));
+            let step = tree.step(node.unwrap()).unwrap();
+            assert_eq!(step.outcome(), Outcome::Read, "{target}");
+        };
+        let deployments = "/apis/apps/v1/namespaces/default/deployments";
+        let one = format!("{deployments}/nginx-deployment");
+        assert_eq!(losses(&|_| {}), 1);
+        assert_eq!(losses(&|tree| get(tree, &one)), 0);
+        assert_eq!(losses(&|tree| get(tree, deployments)), 0);
+        assert_eq!(
+            losses(&|tree| get(tree, "/api/v1/namespaces/default/configmaps")),
+            1
+        );
+        assert_eq!(losses(&|tree| get(tree, &format!("{one}/scale"))), 1);
+    }
+
+    #[test]
+    fn a_copy_is_overtaken_by_what_others_write_to_the_same_object() {
+        let mut tree = both_want_to_write();
+        assert!(!tree.world().is_overtaken(ActorId::B));
+        send(&mut tree, ActorId::A, Write::default());
+        assert!(tree.world().is_overtaken(ActorId::B));
+        // Without an edit there is nothing to be lost.
+        assert!(!tree.world().is_overtaken(ActorId::A));
+        let delete = Action::Delete(Default::default());
+        tree.act(Operation::Act(ActorId::A, delete)).unwrap();
+        assert!(!tree.world().is_overtaken(ActorId::B));
+        tree.act(Operation::Act(ActorId::A, Action::Create))
+            .unwrap();
+        assert!(
+            !tree.world().is_overtaken(ActorId::B),
+            "another object of that name"
+        );
+    }
+
+    #[test]
+    fn a_patch_that_carries_no_version_says_that_nothing_was_compared() {
+        let mut tree = both_want_to_write();
+        send(&mut tree, ActorId::A, Write::default());
+        let mut patch = Write::usual(Strategy::MergePatch);
+        patch.send_resource_version = false;
+        send(&mut tree, ActorId::B, patch);
+        let step = tree.step(tree.current()).unwrap();
+        assert!(step.facts().contains(&Fact::VersionTakenOver(101)));
+        assert_eq!(step.losses.len(), 1);
+    }
+
+    #[test]
+    fn a_patch_that_tests_what_it_read_is_refused_and_its_step_says_which_value_differed() {
+        let mut tree = both_want_to_write();
+        send(&mut tree, ActorId::A, Write::default());
+        let mut patch = Write::usual(Strategy::JsonPatch);
+        patch.send_resource_version = false;
+        patch.test_values = true;
+        assert_eq!(send(&mut tree, ActorId::B, patch), Outcome::Refused);
+        let step = tree.step(tree.current()).unwrap();
+        assert_eq!(step.status_line(), "422 Invalid");
+        let told: Vec<_> = step.facts().iter().map(ToString::to_string).collect();
+        assert_eq!(
+            told,
+            [
+                "The patch tested whether /spec/replicas is 3, and it is 5. So none of its operations \
+                 was done, and the answer does not say which failed."
+            ]
+        );
+    }
+
+    #[test]
+    fn an_apply_of_what_another_manager_owns_is_refused_unless_forced() {
+        let mut tree = both_want_to_write();
+        let apply = Write {
+            ..Write::usual(Strategy::Apply)
+        };
+        assert_eq!(send(&mut tree, ActorId::A, apply.clone()), Outcome::Refused);
+        let message = tree
+            .step(tree.current())
+            .unwrap()
+            .message()
+            .unwrap()
+            .to_owned();
+        assert_eq!(
+            message,
+            "Apply failed with 1 conflict: conflict with \"kubectl-create\" using apps/v1: .spec.replicas"
+        );
+        let forced = Write {
+            force: true,
+            ..apply
+        };
+        assert_eq!(send(&mut tree, ActorId::A, forced), Outcome::Written);
+    }
+
+    #[test]
+    fn going_back_and_doing_something_else_keeps_the_old_future() {
+        let mut tree = both_want_to_write();
+        let fork = tree.current();
+        send(&mut tree, ActorId::A, Write::default());
+        let first = tree.current();
+        assert!(tree.back());
+        assert_eq!(tree.world().stored().unwrap().0, 100);
+        assert_eq!(tree.line(), [0, 1, 2, first], "the future is still there");
+        assert_eq!(tree.position(), 2);
+        send(&mut tree, ActorId::B, Write::default());
+        let second = tree.current();
+        assert_eq!(tree.line(), [0, 1, 2, second]);
+        assert_eq!(tree.branches(fork).len(), 2);
+        assert_eq!(tree.world().stored().unwrap().1["spec"]["replicas"], 2);
+        assert!(tree.go(first));
+        assert_eq!(tree.world().stored().unwrap().1["spec"]["replicas"], 5);
+        assert_eq!(tree.line(), [0, 1, 2, first]);
+        assert!(!tree.forward());
+        assert!(!tree.go(999));
+        assert!(tree.go(1));
+        assert_eq!(tree.line(), [0, 1, 2, first], "where we were going");
+    }
+
+    #[test]
+    fn nothing_is_sent_before_something_was_read() {
+        let mut tree = RunTree::new(World::load(NGINX).unwrap().0);
+        let send = Operation::Act(ActorId::A, Action::Send(Write::default()));
+        assert_eq!(tree.act(send), None);
+        assert_eq!(tree.line(), [0]);
+    }
+}

@@ -1,0 +1,361 @@
+//! One atomic thing that happened: a request and its answer, mostly.
+
+use std::sync::Arc;
+
+use http::{Method, Request, Response};
+use serde_json::Value;
+
+use super::verdict::{Edit, Loss};
+use super::{Action, ActorId, Operation, Received, WatchAction};
+use optimist_apiserver::object::{Metadata, text};
+use optimist_apiserver::server::{EventType, Fact, Facts};
+use optimist_apiserver::storage::Revision;
+use optimist_client::{Change, changes};
+use optimist_client::{Strategy, Write};
+
+/// A request and its answer, as they went over the wire.
+#[derive(Clone, Debug)]
+pub struct Exchange {
+    /// The method.
+    pub method: Method,
+    /// Path and query.
+    pub target: String,
+    /// The request's media type; empty for a request without a body.
+    pub content_type: String,
+    /// The field manager: the User-Agent.
+    pub manager: String,
+    /// The request's body; `null` for none.
+    pub sent: Arc<Value>,
+    /// The status code.
+    pub code: u16,
+    /// The answer's body: the object, or a `metav1.Status`. Of a watch the events that came at
+    /// once, as a list.
+    pub received: Arc<Value>,
+    /// The texts of the answer's Warning headers.
+    pub warnings: Vec<String>,
+    /// Why it was answered so.
+    pub facts: Vec<Fact>,
+}
+
+/// What became of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// A read that succeeded.
+    Read,
+    /// A write that made a new version.
+    Written,
+    /// A write that was accepted and changed nothing.
+    Unchanged,
+    /// A request that was refused; nothing was stored.
+    Refused,
+    /// Nothing was asked of the API: a connection was dropped, or etcd compacted.
+    Done,
+}
+
+/// One step of a history.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// What was done, and by whom.
+    pub operation: Operation,
+    /// What went over the wire, if anything did.
+    pub exchange: Option<Exchange>,
+    /// What the write meant to change, compared with what its editor had read.
+    pub edits: Vec<Change>,
+    /// What the stored object lost and gained.
+    pub effect: Vec<Change>,
+    /// The object's version before; 0 if there was none.
+    pub before: Revision,
+    /// The object's version after; 0 if there is none.
+    pub after: Revision,
+    /// The events that reached the watcher.
+    pub arrived: Vec<Arc<Received>>,
+    /// The edits of others that it took away, by somebody who had not read them.
+    pub losses: Vec<Loss<ActorId>>,
+    /// The edits of others that it replaced, by somebody who had read them, and whose they were.
+    pub replaced: Vec<(ActorId, Arc<Edit>)>,
+    /// What was meant, and answered 2xx, and left out by the server.
+    pub left_out: Vec<Arc<Edit>>,
+}
+
+impl Exchange {
+    /// A watch that was granted; what it brings is still to come.
+    pub(super) fn stream(request: &Request<Vec<u8>>) -> Self {
+        let mut exchange = Self::new(request, &Response::default());
+        exchange.received = Arc::new(Value::Array(Vec::new()));
+        exchange
+    }
+
+    pub(super) fn new(request: &Request<Vec<u8>>, response: &Response<Vec<u8>>) -> Self {
+        let header = |name: http::header::HeaderName| {
+            let value = request.headers().get(name);
+            let value = value.and_then(|value| value.to_str().ok());
+            value.unwrap_or_default().to_owned()
+        };
+        let json = |bytes: &[u8]| Arc::new(serde_json::from_slice(bytes).unwrap_or(Value::Null));
+        let warnings = response
+            .headers()
+            .get_all(http::header::WARNING)
+            .iter()
+            .filter_map(|value| Some(value.to_str().ok()?.to_owned()));
+        Self {
+            method: request.method().clone(),
+            target: request.uri().to_string(),
+            content_type: header(http::header::CONTENT_TYPE),
+            manager: header(http::header::USER_AGENT),
+            sent: json(request.body()),
+            code: response.status().as_u16(),
+            received: json(response.body()),
+            warnings: warnings.collect(),
+            facts: response
+                .extensions()
+                .get::<Facts>()
+                .map(|facts| facts.0.clone())
+                .unwrap_or_default(),
+        }
+    }
+
+    /// The resourceVersion that the request carried as a precondition.
+    pub fn precondition(&self) -> Option<&str> {
+        let version = self.sent.resource_version();
+        (!version.is_empty()).then_some(version)
+    }
+
+    /// Whether it says that somebody else was faster (`errors.IsConflict`); not every 409 does.
+    pub fn is_conflict(&self) -> bool {
+        self.code == 409 && text(&self.received, "reason") == "Conflict"
+    }
+
+    /// `409 Conflict`: the code and its reason, or the standard phrase.
+    pub fn status_line(&self) -> String {
+        let code = http::StatusCode::from_u16(self.code).ok();
+        let phrase = code.and_then(|code| code.canonical_reason());
+        let reason = match text(&self.received, "reason") {
+            "" => phrase.unwrap_or_default(),
+            reason if self.code >= 400 => reason,
+            _ => phrase.unwrap_or_default(),
+        };
+        format!("{} {reason}", self.code)
+    }
+
+    /// The server's message, where it refused.
+    pub fn message(&self) -> Option<&str> {
+        (self.code >= 400).then(|| text(&self.received, "message"))
+    }
+}
+
+impl Step {
+    pub(super) fn new(
+        operation: Operation,
+        exchange: Option<Exchange>,
+        edits: Vec<Change>,
+        stored: (Option<&Value>, Option<&Value>),
+    ) -> Self {
+        let version = |object: Option<&Value>| {
+            object
+                .and_then(|object| object.resource_version().parse().ok())
+                .unwrap_or(0)
+        };
+        let (before, after) = (version(stored.0), version(stored.1));
+        let effect = match stored {
+            (Some(old), Some(new)) if before != after => changes(old, new)
+                .into_iter()
+                .filter(|change| !change.is_bookkeeping())
+                .collect(),
+            _ => Vec::new(),
+        };
+        Self {
+            operation,
+            exchange,
+            edits,
+            effect,
+            before,
+            after,
+            arrived: Vec::new(),
+            losses: Vec::new(),
+            replaced: Vec::new(),
+            left_out: Vec::new(),
+        }
+    }
+
+    /// Notes what reached the watcher.
+    pub(super) fn arrive(&mut self, arrived: Vec<Arc<Received>>) {
+        if matches!(self.operation, Operation::Watch(_))
+            && let Some(exchange) = &mut self.exchange
+            && !arrived.is_empty()
+        {
+            let events = arrived.iter().map(|received| received.event.to_json());
+            exchange.received = Arc::new(events.collect());
+        }
+        self.arrived = arrived;
+    }
+
+    /// The actor who did it, if one did.
+    pub fn actor(&self) -> Option<ActorId> {
+        match self.operation {
+            Operation::Act(actor, _) => Some(actor),
+            _ => None,
+        }
+    }
+
+    /// What an actor did, if one did something.
+    pub fn action(&self) -> Option<&Action> {
+        match &self.operation {
+            Operation::Act(_, action) => Some(action),
+            _ => None,
+        }
+    }
+
+    /// The body as it was written by hand, where it is no JSON.
+    pub fn sent_text(&self) -> Option<&str> {
+        let text = match self.action()? {
+            Action::Send(Write { body, .. }) => body.as_deref()?,
+            Action::Request(by_hand) => &by_hand.body,
+            _ => return None,
+        };
+        let is_json = self.exchange.as_ref()?.sent.as_ref() != &Value::Null;
+        (!is_json && !text.trim().is_empty()).then_some(text)
+    }
+
+    /// How an actor's edits were sent, if they were.
+    pub fn write(&self) -> Option<&Write> {
+        match self.action()? {
+            Action::Send(write) => Some(write),
+            _ => None,
+        }
+    }
+
+    /// Whether an actor's edits were sent.
+    pub fn is_send(&self) -> bool {
+        self.write().is_some()
+    }
+
+    /// Whether an actor's edits were sent in a body that was written by hand.
+    pub fn is_by_hand(&self) -> bool {
+        self.write().is_some_and(|write| write.body.is_some())
+    }
+
+    /// Whether it was an apply that takes over what others own.
+    pub fn is_forced(&self) -> bool {
+        self.write()
+            .is_some_and(|write| write.strategy == Strategy::Apply && write.force)
+    }
+
+    /// Whether an actor asked for the object to be deleted.
+    pub fn is_delete(&self) -> bool {
+        matches!(self.action(), Some(Action::Delete(_)))
+    }
+
+    /// Whether an actor only asked what is stored.
+    pub fn is_read(&self) -> bool {
+        self.actor().is_some() && !self.is_write()
+    }
+
+    /// Whether it asked for something to be stored or deleted.
+    fn is_write(&self) -> bool {
+        match &self.operation {
+            Operation::Act(_, Action::Get) => false,
+            Operation::Act(_, Action::Request(by_hand)) => by_hand.method != "GET",
+            Operation::Act(..) => true,
+            _ => false,
+        }
+    }
+
+    /// Whether a watch was granted.
+    pub fn is_stream(&self) -> bool {
+        matches!(
+            self.operation,
+            Operation::Watch(WatchAction::Open(_) | WatchAction::Resume)
+        ) && self
+            .exchange
+            .as_ref()
+            .is_some_and(|exchange| exchange.code < 400)
+    }
+
+    /// The error that a watch began with.
+    fn error(&self) -> Option<&Received> {
+        let mut arrived = self.arrived.iter().map(|received| &**received);
+        arrived.find(|received| {
+            matches!(self.operation, Operation::Watch(_))
+                && received.event.event_type == EventType::Error
+        })
+    }
+
+    /// Why it was answered so.
+    pub fn facts(&self) -> &[Fact] {
+        self.exchange
+            .as_ref()
+            .map(|exchange| exchange.facts.as_slice())
+            .unwrap_or_default()
+    }
+
+    /// `409 Conflict`; `410 Expired` for a watch that is granted only to say so; empty if nothing
+    /// was asked.
+    pub fn status_line(&self) -> String {
+        match (self.error(), &self.exchange) {
+            (Some(error), _) => error.status_line().unwrap_or_default(),
+            (None, Some(exchange)) => exchange.status_line(),
+            (None, None) => String::new(),
+        }
+    }
+
+    /// The server's message, where it refused.
+    pub fn message(&self) -> Option<&str> {
+        match self.error() {
+            Some(error) => error.message(),
+            None => self.exchange.as_ref()?.message(),
+        }
+    }
+
+    /// What became of the request.
+    pub fn outcome(&self) -> Outcome {
+        let Some(exchange) = &self.exchange else {
+            return Outcome::Done;
+        };
+        if exchange.code >= 400 || self.error().is_some() {
+            Outcome::Refused
+        } else if !self.is_write() {
+            Outcome::Read
+        } else if self.before == self.after {
+            Outcome::Unchanged
+        } else {
+            Outcome::Written
+        }
+    }
+
+    /// What the request carries, in a few words: `PUT replicas 3→5 · if rv 100`, `WATCH from 100`.
+    pub fn headline(&self) -> String {
+        let exchange = match (&self.operation, &self.exchange) {
+            (Operation::Act(..), Some(exchange)) => exchange,
+            (Operation::Watch(WatchAction::Resume), Some(exchange)) => {
+                let from = exchange.target.split_once("resourceVersion=");
+                let from = from.and_then(|(_, rest)| rest.split('&').next());
+                let from = from.unwrap_or_default().to_owned();
+                return Operation::Watch(WatchAction::Open(from)).to_string();
+            }
+            (operation, _) => return operation.to_string(),
+        };
+        let mut parts = vec![match exchange.content_type.as_str() {
+            "application/apply-patch+yaml" => "APPLY".to_owned(),
+            _ => exchange.method.to_string(),
+        }];
+        if let Some(subresource) = self.write().and_then(|write| write.subresource) {
+            parts.push(format!("/{}", subresource.name()));
+        }
+        if self.is_by_hand() {
+            parts.push("by hand".to_owned());
+        } else if self.is_send() {
+            let visible = |change: &&Change| !change.is_bookkeeping();
+            let mut edits = self.edits.iter().filter(visible);
+            match (edits.next(), edits.count()) {
+                (None, _) => parts.push("no change".to_owned()),
+                (Some(one), 0) => parts.push(one.to_string()),
+                (Some(one), more) => parts.push(format!("{one} +{more}")),
+            }
+        }
+        let mut headline = parts.join(" ");
+        if let Some(version) = exchange.precondition() {
+            headline.push_str(&format!(" · if rv {version}"));
+        }
+        headline
+    }
+}

@@ -1,0 +1,70 @@
+//! An object that it is all about.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use optimist_apiserver::object::Metadata;
+use optimist_apiserver::server::{Resource, key_of};
+
+/// An object of a world, whether it exists at the moment or not.
+#[derive(Clone, Debug)]
+pub struct Subject {
+    resource: Arc<Resource>,
+    namespace: Arc<str>,
+    name: Arc<str>,
+    key: Arc<str>,
+}
+
+impl Subject {
+    /// The object that has this kind, namespace and name.
+    pub fn new(resource: &Arc<Resource>, object: &Value) -> Self {
+        Self {
+            resource: Arc::clone(resource),
+            namespace: object.namespace().into(),
+            name: object.name().into(),
+            key: key_of(resource, object).into(),
+        }
+    }
+
+    /// Its kind.
+    pub fn resource(&self) -> &Arc<Resource> {
+        &self.resource
+    }
+
+    /// Its namespace.
+    pub fn namespace(&self) -> &str {
+        &self.namespace
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Where the store has it.
+    pub fn key(&self) -> &str {
+        &self.key
+    }
+
+    /// Where the server has it.
+    pub fn path(&self) -> String {
+        self.resource.path(&self.namespace, &self.name)
+    }
+}
+
+impl PartialEq for Subject {
+    fn eq(&self, other: &Self) -> bool {
+        self.key == other.key
+    }
+}
+
+impl Eq for Subject {}
+
+impl fmt::Display for Subject {
+    /// `Deployment nginx-deployment`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.resource.kind, self.name)
+    }
+}

@@ -1,0 +1,441 @@
+//! Someone who watches the object: the stream of events, what is missed while the connection is
+//! down, and what a reflector does once it is too old
+//! (`k8s.io/client-go/tools/cache/reflector.go`).
+
+use std::sync::Arc;
+
+use http::{Request, header};
+use imbl::Vector;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::Subject;
+use super::step::Exchange;
+use optimist_apiserver::object::{Metadata, text};
+use optimist_apiserver::server::{ApiServer, EventType, Watch, WatchEvent};
+use optimist_apiserver::storage::Revision;
+use optimist_client::{Change, changes};
+
+/// What a watcher can do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum WatchAction {
+    /// Open a watch from a resourceVersion; an empty one is left unset. A watch that is open is
+    /// given up for it.
+    Open(String),
+    /// Open a watch from the last version that was seen.
+    Resume,
+    /// Let the connection go.
+    Drop,
+    /// List, not older than what was last seen: where a reflector begins anew.
+    List,
+}
+
+/// How a watcher stands to the server.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Connection {
+    /// It has not watched yet.
+    #[default]
+    None,
+    /// A watch is open.
+    Open {
+        /// From which resourceVersion; empty if that was left unset.
+        from: String,
+    },
+    /// The watcher let it go.
+    Dropped,
+    /// The server ended it.
+    Closed,
+    /// The server refused it, or ended it with an error.
+    Failed {
+        /// The code of the `metav1.Status`; 410 if the version is too old.
+        code: u16,
+        /// The server's words.
+        message: String,
+    },
+    /// A list is there, and a watch from its version is to follow.
+    Listed,
+}
+
+/// An event as it reached the watcher.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Received {
+    /// The event.
+    pub event: WatchEvent,
+    /// The version of its object; 0 if it carries none.
+    pub version: Revision,
+    /// What the change was; empty but for `MODIFIED`.
+    pub effect: Vec<Change>,
+}
+
+impl Received {
+    /// `410 Expired`, if it is an error.
+    pub fn status_line(&self) -> Option<String> {
+        let status = self.status()?;
+        Some(format!("{} {}", status["code"], text(status, "reason")))
+    }
+
+    /// The server's words, if it is an error.
+    pub fn message(&self) -> Option<&str> {
+        Some(text(self.status()?, "message"))
+    }
+
+    fn status(&self) -> Option<&Value> {
+        (self.event.event_type == EventType::Error).then_some(&*self.event.object)
+    }
+}
+
+/// A watcher at one moment. Cloning is cheap.
+#[derive(Clone, Debug)]
+pub struct Watcher {
+    /// The path that is watched, and the selector of the one object.
+    target: Arc<str>,
+    watch: Option<Watch>,
+    connection: Connection,
+    seen: String,
+    received: Vector<Arc<Received>>,
+}
+
+impl Watcher {
+    pub(super) fn new(subject: &Subject) -> Self {
+        let path = subject.resource().path(subject.namespace(), "");
+        let name = subject.name();
+        Self {
+            target: format!("{path}?fieldSelector=metadata.name%3D{name}").into(),
+            watch: None,
+            connection: Connection::None,
+            seen: String::new(),
+            received: Vector::new(),
+        }
+    }
+
+    /// How it stands to the server.
+    pub fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
+    /// The last resourceVersion that it saw: where it resumes.
+    pub fn seen(&self) -> &str {
+        &self.seen
+    }
+
+    /// Every event that it received, oldest first.
+    pub fn received(&self) -> &Vector<Arc<Received>> {
+        &self.received
+    }
+
+    /// Acts, and says what went over the wire but for what a stream brings. `None` if the action
+    /// makes no sense as things stand.
+    pub(super) fn act(
+        &mut self,
+        server: &mut ApiServer,
+        action: &WatchAction,
+    ) -> Option<Option<Exchange>> {
+        match action {
+            WatchAction::Open(version) => self.open(server, version.clone()).map(Some),
+            WatchAction::Resume if self.watch.is_none() => {
+                self.open(server, self.seen.clone()).map(Some)
+            }
+            WatchAction::Drop if self.watch.is_some() => {
+                self.watch = None;
+                self.connection = Connection::Dropped;
+                Some(None)
+            }
+            WatchAction::List if self.watch.is_none() => self.list(server).map(Some),
+            _ => None,
+        }
+    }
+
+    /// Takes what has arrived.
+    pub(super) fn poll(&mut self, server: &ApiServer) -> Vec<Arc<Received>> {
+        let Some(watch) = &mut self.watch else {
+            return Vec::new();
+        };
+        let events = watch.poll(server);
+        let is_open = watch.is_open();
+        let arrived: Vec<_> = events
+            .into_iter()
+            .map(|event| Arc::new(self.take(server, event)))
+            .collect();
+        self.received.extend(arrived.iter().cloned());
+        if !is_open {
+            self.watch = None;
+            if matches!(self.connection, Connection::Open { .. }) {
+                self.connection = Connection::Closed;
+            }
+        }
+        arrived
+    }
+
+    fn take(&mut self, server: &ApiServer, event: WatchEvent) -> Received {
+        if event.event_type == EventType::Error {
+            self.connection = failed(&event.object);
+            return Received {
+                event,
+                version: 0,
+                effect: Vec::new(),
+            };
+        }
+        self.seen = event.object.resource_version().to_owned();
+        let version: Revision = self.seen.parse().unwrap_or_default();
+        let mut effect = Vec::new();
+        if event.event_type == EventType::Modified {
+            let mut log = server.store().log_after(version.saturating_sub(1));
+            if let Some(before) = log.next().and_then(|change| change.before.as_ref()) {
+                effect = changes(before, &event.object);
+                effect.retain(|change| !change.is_bookkeeping());
+            }
+        }
+        Received {
+            event,
+            version,
+            effect,
+        }
+    }
+
+    fn open(&mut self, server: &ApiServer, version: String) -> Option<Exchange> {
+        let request = self.request(&version, true)?;
+        let exchange = match server.watch(&request) {
+            Ok(watch) => {
+                self.watch = Some(watch);
+                self.connection = Connection::Open {
+                    from: version.clone(),
+                };
+                Exchange::stream(&request)
+            }
+            Err(response) => {
+                let exchange = Exchange::new(&request, &response);
+                self.watch = None;
+                self.connection = failed(&exchange.received);
+                exchange
+            }
+        };
+        self.seen = version;
+        Some(exchange)
+    }
+
+    fn list(&mut self, server: &mut ApiServer) -> Option<Exchange> {
+        let request = self.request(&self.seen, false)?;
+        let response = server.handle(request.clone());
+        let exchange = Exchange::new(&request, &response);
+        let list = &exchange.received;
+        if exchange.code >= 400 {
+            self.connection = failed(list);
+            return Some(exchange);
+        }
+        self.seen = list.resource_version().to_owned();
+        self.connection = Connection::Listed;
+        Some(exchange)
+    }
+
+    fn request(&self, version: &str, watch: bool) -> Option<Request<Vec<u8>>> {
+        let mut target = self.target.to_string();
+        if !version.is_empty() {
+            target.push_str("&resourceVersion=");
+            target.push_str(version);
+        }
+        if watch {
+            target.push_str("&watch=true");
+        }
+        let request = Request::get(target).header(header::USER_AGENT, "watcher");
+        request.body(Vec::new()).ok()
+    }
+}
+
+fn failed(status: &Value) -> Connection {
+    let code = status.get("code").and_then(Value::as_u64);
+    Connection::Failed {
+        code: code
+            .and_then(|code| code.try_into().ok())
+            .unwrap_or_default(),
+        message: text(status, "message").to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Action, ActorId, NGINX, Operation, Outcome, RunTree, Step, World};
+    use optimist_client::{Write, edit_scalar};
+
+    fn session() -> RunTree {
+        let mut tree = RunTree::new(World::load(NGINX).unwrap().0);
+        tree.act(Operation::Act(ActorId::A, Action::Get)).unwrap();
+        tree
+    }
+
+    fn watch(tree: &mut RunTree, action: WatchAction) -> Step {
+        let node = tree.act(Operation::Watch(action)).unwrap();
+        tree.step(node).unwrap().clone()
+    }
+
+    fn open(tree: &mut RunTree, version: &str) -> Step {
+        watch(tree, WatchAction::Open(version.to_owned()))
+    }
+
+    fn change(tree: &mut RunTree, replicas: &str) -> Step {
+        let copy = tree.world_mut().copy_mut(ActorId::A);
+        let object = edit_scalar(copy.edited().unwrap(), "/spec/replicas", replicas).unwrap();
+        copy.edit(object);
+        let send = Operation::Act(ActorId::A, Action::Send(Write::default()));
+        let node = tree.act(send).unwrap();
+        tree.step(node).unwrap().clone()
+    }
+
+    fn compact(tree: &mut RunTree, restart: bool) {
+        tree.act(Operation::Compact { restart }).unwrap();
+    }
+
+    fn events(step: &Step) -> Vec<String> {
+        let events = step.arrived.iter();
+        events
+            .map(|received| {
+                let effect: Vec<_> = received.effect.iter().map(ToString::to_string).collect();
+                let event_type = received.event.event_type;
+                format!("{event_type} {} {}", received.version, effect.join(", "))
+                    .trim_end()
+                    .to_owned()
+            })
+            .collect()
+    }
+
+    fn code(tree: &RunTree) -> Option<u16> {
+        match tree.world().watcher().connection() {
+            Connection::Failed { code, .. } => Some(*code),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn an_open_watch_hears_of_a_change_in_the_step_that_makes_it() {
+        let mut tree = session();
+        let step = open(&mut tree, "");
+        assert_eq!(events(&step), ["ADDED 100"]);
+        let exchange = step.exchange.as_ref().unwrap();
+        assert_eq!(
+            exchange.target,
+            "/apis/apps/v1/namespaces/default/deployments\
+             ?fieldSelector=metadata.name%3Dnginx-deployment&watch=true"
+        );
+        assert_eq!(
+            (exchange.code, &exchange.received[0]["type"]),
+            (200, &"ADDED".into())
+        );
+        assert_eq!(
+            events(&change(&mut tree, "5")),
+            ["MODIFIED 101 replicas 3→5"]
+        );
+        assert_eq!(tree.world().watcher().seen(), "101");
+    }
+
+    #[test]
+    fn what_was_missed_while_the_connection_was_down_comes_when_it_resumes() {
+        let mut tree = session();
+        assert_eq!(events(&open(&mut tree, "100")), [""; 0]);
+        watch(&mut tree, WatchAction::Drop);
+        for replicas in ["5", "6"] {
+            assert!(change(&mut tree, replicas).arrived.is_empty());
+        }
+        assert_eq!(tree.world().missed(), 2);
+        let step = watch(&mut tree, WatchAction::Resume);
+        assert_eq!(
+            events(&step),
+            ["MODIFIED 101 replicas 3→5", "MODIFIED 102 replicas 5→6"]
+        );
+        assert_eq!(tree.world().missed(), 0);
+    }
+
+    #[test]
+    fn after_a_compaction_and_with_an_empty_cache_an_old_version_is_410_and_a_list_mends_it() {
+        let mut tree = session();
+        open(&mut tree, "100");
+        watch(&mut tree, WatchAction::Drop);
+        change(&mut tree, "5");
+        change(&mut tree, "6");
+        compact(&mut tree, true);
+        let step = watch(&mut tree, WatchAction::Resume);
+        assert_eq!(step.outcome(), Outcome::Refused);
+        assert_eq!(step.exchange.as_ref().unwrap().code, 200, "in the stream");
+        assert_eq!(step.message(), Some("too old resource version: 100 (102)"));
+        assert_eq!(code(&tree), Some(410));
+        let step = watch(&mut tree, WatchAction::List);
+        assert_eq!(step.outcome(), Outcome::Read);
+        assert_eq!(tree.world().watcher().seen(), "102");
+        assert!(watch(&mut tree, WatchAction::Resume).arrived.is_empty());
+        assert_eq!(
+            events(&change(&mut tree, "7")),
+            ["MODIFIED 103 replicas 6→7"]
+        );
+    }
+
+    #[test]
+    fn a_compaction_alone_takes_nothing_from_the_watch_cache() {
+        let mut tree = session();
+        change(&mut tree, "5");
+        compact(&mut tree, false);
+        assert_eq!(tree.world().versions().count(), 1, "etcd forgot the others");
+        assert_eq!(
+            events(&open(&mut tree, "100")),
+            ["MODIFIED 101 replicas 3→5"]
+        );
+        assert_eq!(
+            tree.act(Operation::Compact { restart: false }),
+            None,
+            "there is nothing left to forget"
+        );
+        compact(&mut tree, true);
+        assert_eq!(*tree.world().watcher().connection(), Connection::Closed);
+        open(&mut tree, "100");
+        assert_eq!(code(&tree), Some(410));
+    }
+
+    #[test]
+    fn a_stale_copy_stays_as_stale_whatever_etcd_forgets() {
+        let mut tree = session();
+        tree.act(Operation::Act(ActorId::B, Action::Get)).unwrap();
+        for replicas in ["5", "6", "7"] {
+            change(&mut tree, replicas);
+        }
+        compact(&mut tree, true);
+        assert_eq!(tree.world().stale_by(ActorId::B), 3);
+        assert_eq!(
+            tree.world().revisions().collect::<Vec<_>>(),
+            [100, 101, 102, 103]
+        );
+    }
+
+    #[test]
+    fn stepping_back_restores_the_watch_as_it_was() {
+        let mut tree = session();
+        open(&mut tree, "");
+        change(&mut tree, "5");
+        watch(&mut tree, WatchAction::Drop);
+        assert!(tree.back() && tree.back());
+        assert_eq!(tree.world().watcher().received().len(), 1);
+        assert_eq!(
+            events(&change(&mut tree, "8")),
+            ["MODIFIED 101 replicas 3→8"],
+            "the other branch is watched by a watch of its own"
+        );
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_no_step() {
+        let mut tree = session();
+        let nodes = tree.line().len();
+        assert_eq!(tree.act(Operation::Watch(WatchAction::Drop)), None);
+        open(&mut tree, "");
+        for action in [WatchAction::Resume, WatchAction::List] {
+            assert_eq!(tree.act(Operation::Watch(action)), None);
+        }
+        assert_eq!(tree.line().len(), nodes + 1);
+    }
+
+    #[test]
+    fn a_version_that_is_none_is_refused_before_the_stream_begins() {
+        let mut tree = session();
+        let step = open(&mut tree, "soon");
+        assert_eq!(step.outcome(), Outcome::Refused);
+        assert!(step.exchange.unwrap().code >= 400);
+        assert!(code(&tree).is_some());
+    }
+}

@@ -1,0 +1,350 @@
+//! The server, its actors and its watcher at one moment.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::Request;
+use serde_json::Value;
+
+use super::start::{LoadError, Start};
+use super::step::{Exchange, Outcome, Step};
+use super::verdict::{Accepted, Edit, Ledger};
+use super::watcher::{WatchAction, Watcher};
+use super::{Action, Actor, ActorId, Operation, Subject};
+use optimist_apiserver::object::{Metadata, text};
+use optimist_apiserver::server::{ApiServer, Fact, Resource};
+use optimist_apiserver::storage::{Revision, Version};
+use optimist_client::{Change, changes};
+use optimist_client::{Subresource, WorkingCopy, Write};
+
+/// The server, the objects that it is all about, the actors and the watcher. Cloning is cheap.
+#[derive(Clone, Debug)]
+pub struct World {
+    start: Arc<Start>,
+    server: ApiServer,
+    /// Each object with whoever watches it, and what became of the edits of it.
+    subjects: Vec<(Subject, Watcher, Ledger<ActorId>)>,
+    /// Which of them it is about at the moment.
+    subject: usize,
+    actors: [Actor; 3],
+}
+
+impl World {
+    /// A server that has just stored manifests, actors who have not read them, and watchers who
+    /// do not watch yet. Says which fields were dropped because the server owns them.
+    ///
+    /// # Errors
+    /// If the text holds no manifest of a kind that is served, or the server refuses one.
+    pub fn load(manifests: &str) -> Result<(Self, Vec<String>), LoadError> {
+        Self::begin(Arc::new(Start::with(manifests)))
+    }
+
+    /// The world that a start makes.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load).
+    pub fn begin(start: Arc<Start>) -> Result<(Self, Vec<String>), LoadError> {
+        let made = start.make()?;
+        let subjects: Vec<_> = made
+            .subjects
+            .into_iter()
+            .map(|subject| {
+                let watcher = Watcher::new(&subject);
+                (subject, watcher, Ledger::default())
+            })
+            .collect();
+        let world = Self {
+            start,
+            server: made.server,
+            subject: subjects.len().saturating_sub(1),
+            subjects,
+            actors: ActorId::ALL.map(Actor::new),
+        };
+        Ok((world, made.dropped))
+    }
+
+    /// Where it began.
+    pub fn start(&self) -> &Arc<Start> {
+        &self.start
+    }
+
+    /// The object that it is about at the moment.
+    pub fn subject(&self) -> &Subject {
+        // A start makes at least one object, and `subject` is the number of one of them.
+        &self.subjects[self.subject].0
+    }
+
+    /// Every object that it began with.
+    pub fn subjects(&self) -> impl Iterator<Item = &Subject> {
+        self.subjects.iter().map(|(subject, ..)| subject)
+    }
+
+    /// From now on it is about another of its objects. `false` if there is none of that kind and
+    /// name.
+    pub fn look_at(&mut self, kind: &str, name: &str) -> bool {
+        let at = self
+            .subjects()
+            .position(|subject| subject.resource().kind == kind && subject.name() == name);
+        if let Some(at) = at {
+            self.subject = at;
+        }
+        at.is_some()
+    }
+
+    /// An actor.
+    pub fn actor(&self, id: ActorId) -> &Actor {
+        &self.actors[id as usize]
+    }
+
+    /// An actor, to edit its working copies or its way of writing; neither is a step.
+    pub fn actor_mut(&mut self, id: ActorId) -> &mut Actor {
+        &mut self.actors[id as usize]
+    }
+
+    /// An actor's working copy of the object.
+    pub fn copy(&self, id: ActorId) -> &WorkingCopy {
+        self.actor(id).copy(self.subject())
+    }
+
+    /// An actor's working copy of the object, to edit it.
+    pub fn copy_mut(&mut self, id: ActorId) -> &mut WorkingCopy {
+        let subject = self.subject().clone();
+        self.actor_mut(id).copy_mut(&subject)
+    }
+
+    /// The stored object and its version; `None` once it is deleted.
+    pub fn stored(&self) -> Option<(Revision, &Arc<Value>)> {
+        self.server.store().get(self.subject().key())
+    }
+
+    /// The watcher of the object.
+    pub fn watcher(&self) -> &Watcher {
+        &self.subjects[self.subject].1
+    }
+
+    /// How many changes of the object a watcher without a connection has not heard of.
+    pub fn missed(&self) -> usize {
+        let seen = self.watcher().seen().parse();
+        seen.map_or(0, |seen| self.revisions_after(seen).count())
+    }
+
+    /// Every revision at which the object changed, compacted or not, oldest first.
+    pub fn revisions(&self) -> impl Iterator<Item = Revision> {
+        self.revisions_after(0)
+    }
+
+    fn revisions_after(&self, revision: Revision) -> impl Iterator<Item = Revision> {
+        let key = self.subject().key();
+        self.server
+            .store()
+            .log_after(revision)
+            .filter(move |change| *change.key == *key)
+            .map(|change| change.revision)
+    }
+
+    /// Every version of the object that etcd still has, oldest first.
+    pub fn versions(&self) -> impl DoubleEndedIterator<Item = &Version> {
+        self.server.store().history(self.subject().key())
+    }
+
+    /// By how many versions an actor's copy is behind; 0 before its first read.
+    pub fn stale_by(&self, id: ActorId) -> usize {
+        let read = self.copy(id).resource_version();
+        let Some(read) = read.and_then(|version| version.parse::<Revision>().ok()) else {
+            return 0;
+        };
+        self.revisions_after(read).count()
+    }
+
+    /// What has changed since an actor read the object, but for versions and times.
+    pub fn changed_since_read(&self, id: ActorId) -> Vec<Change> {
+        match (self.copy(id).read(), self.stored()) {
+            (Some(read), Some((_, stored))) => changes(read, stored)
+                .into_iter()
+                .filter(|change| !change.is_bookkeeping())
+                .collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Whether an actor has an edit, and somebody else has by now written, outside the status, the
+    /// very object that it was made on.
+    pub fn is_overtaken(&self, id: ActorId) -> bool {
+        let (copy, stored) = (self.copy(id), self.stored());
+        let same = copy
+            .read()
+            .zip(stored)
+            .is_some_and(|(read, (_, stored))| read.uid() == stored.uid());
+        let mut changed = self.changed_since_read(id).into_iter();
+        same && copy.is_edited() && changed.any(|change| !change.pointer.starts_with("/status"))
+    }
+
+    /// The kind of the object.
+    pub fn resource(&self) -> &Arc<Resource> {
+        self.subject().resource()
+    }
+
+    /// The API server.
+    pub fn server(&self) -> &ApiServer {
+        &self.server
+    }
+
+    /// The request that an action would send; `None` for a write before the first read.
+    pub fn preview(&self, id: ActorId, action: &Action) -> Option<Request<Vec<u8>>> {
+        action.request(self.actor(id), self.subject())
+    }
+
+    /// Does something, and lets the watchers hear of it. `None` if it cannot be done now.
+    pub fn act(&mut self, operation: Operation) -> Option<Step> {
+        let mut step = match operation {
+            Operation::Act(id, action) => self.request(id, action)?,
+            Operation::Watch(action) => self.watch(action)?,
+            Operation::Compact { restart } => self.compact(restart)?,
+            Operation::Wait(seconds) => self.wait(seconds),
+        };
+        for (i, (_, watcher, _)) in self.subjects.iter_mut().enumerate() {
+            let arrived = watcher.poll(&self.server);
+            if i == self.subject {
+                step.arrive(arrived);
+            }
+        }
+        Some(step)
+    }
+
+    fn watch(&mut self, action: WatchAction) -> Option<Step> {
+        let (_, watcher, _) = self.subjects.get_mut(self.subject)?;
+        let exchange = watcher.act(&mut self.server, &action)?;
+        Some(self.aside(Operation::Watch(action), exchange))
+    }
+
+    fn compact(&mut self, restart: bool) -> Option<Step> {
+        let newest = self.server.store().revision();
+        let compacted = self.server.compact(newest).is_ok();
+        if restart {
+            self.server.restart();
+        } else if !compacted {
+            return None;
+        }
+        Some(self.aside(Operation::Compact { restart }, None))
+    }
+
+    fn wait(&mut self, seconds: u32) -> Step {
+        let time = Duration::from_secs(seconds.into());
+        self.server.environment_mut().advance(time);
+        self.aside(Operation::Wait(seconds), None)
+    }
+
+    /// A step beside the object.
+    fn aside(&self, operation: Operation, exchange: Option<Exchange>) -> Step {
+        let stored = self.stored().map(|(_, object)| &**object);
+        Step::new(operation, exchange, Vec::new(), (stored, stored))
+    }
+
+    /// Sends an actor's request and takes in the answer.
+    fn request(&mut self, id: ActorId, action: Action) -> Option<Step> {
+        let request = self.preview(id, &action)?;
+        self.server
+            .environment_mut()
+            .advance(Duration::from_secs(1));
+        let before = self.stored().map(|(_, object)| Arc::clone(object));
+        let edits = match action {
+            Action::Send(_) | Action::Create => self.copy(id).edits(),
+            _ => Vec::new(),
+        };
+        let response = self.server.handle(request.clone());
+        let exchange = Exchange::new(&request, &response);
+        let after = self.stored().map(|(_, object)| Arc::clone(object));
+        let stored = (before.as_deref(), after.as_deref());
+        let meant = self.meant(id, &action, stored);
+        if exchange.code < 400 {
+            take_in(self.copy_mut(id), &action, &exchange.received);
+        }
+        let operation = Operation::Act(id, action);
+        let mut step = Step::new(operation, Some(exchange), edits, stored);
+        self.note(id, &mut step, &meant, stored);
+        Some(step)
+    }
+
+    /// What an actor's write means to change. One by hand means what comes of it.
+    fn meant(
+        &self,
+        id: ActorId,
+        action: &Action,
+        stored: (Option<&Value>, Option<&Value>),
+    ) -> Vec<Arc<Edit>> {
+        let copy = self.copy(id);
+        let between = match action {
+            Action::Get => None,
+            Action::Delete(_) => return vec![Edit::deletion()],
+            Action::Send(Write { body: Some(_), .. }) | Action::Request(_) => {
+                stored.0.zip(stored.1)
+            }
+            Action::Send(_) | Action::Create => copy
+                .read()
+                .zip(copy.edited())
+                .map(|(read, edited)| (&**read, &**edited)),
+        };
+        between.map_or_else(Vec::new, |(read, edited)| {
+            Edit::between(read, edited, &self.resource().root)
+        })
+    }
+
+    /// Notes a step in the ledger, and in the step what it took away of the edits of others.
+    fn note(
+        &mut self,
+        id: ActorId,
+        step: &mut Step,
+        meant: &[Arc<Edit>],
+        (before, after): (Option<&Value>, Option<&Value>),
+    ) {
+        let dry_run = step.facts().contains(&Fact::DryRun);
+        let Some((_, _, ledger)) = self.subjects.get_mut(self.subject) else {
+            return;
+        };
+        let received = step.exchange.as_ref().map(|exchange| &*exchange.received);
+        let shown = received
+            .zip(after)
+            .is_some_and(|(received, stored)| shows(received, stored));
+        match step.outcome() {
+            Outcome::Read if shown => ledger.read(id),
+            Outcome::Written | Outcome::Unchanged if !dry_run => {
+                let write = Accepted {
+                    step: 0,
+                    edits: meant,
+                    before,
+                    after,
+                    shown,
+                };
+                let aside = ledger.accepted(id, write);
+                (step.replaced, step.left_out) = (aside.replaced, aside.left_out);
+                step.losses = ledger.take_losses();
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Whether an answer shows an object as it is stored, alone or in a list. A Scale has the object's
+/// uid, and is another kind.
+fn shows(received: &Value, stored: &Value) -> bool {
+    let items = received.get("items").and_then(Value::as_array);
+    let mut items = items.into_iter().flatten();
+    text(received, "kind") == text(stored, "kind") && received.uid() == stored.uid()
+        || items.any(|item| item.uid() == stored.uid())
+}
+
+/// What a working copy is after a request that was granted.
+fn take_in(copy: &mut WorkingCopy, action: &Action, received: &Arc<Value>) {
+    match action {
+        Action::Get => copy.refresh(Arc::clone(received)),
+        // Nothing is stored, so what was edited is still to be sent.
+        Action::Send(Write { dry_run: true, .. }) => {}
+        // The answer is a Scale and not the object: that was not read again.
+        Action::Send(Write {
+            subresource: Some(Subresource::Scale),
+            ..
+        }) => copy.discard(),
+        Action::Send(_) | Action::Create => copy.settle(Arc::clone(received)),
+        Action::Delete(_) | Action::Request(_) => {}
+    }
+}

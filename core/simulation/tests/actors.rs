@@ -1,0 +1,325 @@
+//! What actors can do: every way to write, what they do after a conflict, and more than one object.
+
+use optimist_client::{OnConflict, Strategy, Subresource, Write};
+use optimist_simulation::{
+    Action, ActorId, ByHand, Delete, NGINX, NodeId, Operation, Outcome, RunTree, Start, Step, World,
+};
+use serde_json::{Value, json};
+
+use ActorId::{A, B};
+
+fn session(manifests: &str) -> RunTree {
+    RunTree::new(World::load(manifests).unwrap().0)
+}
+
+fn act(tree: &mut RunTree, actor: ActorId, action: Action) -> NodeId {
+    tree.act(Operation::Act(actor, action)).unwrap()
+}
+
+fn edit(tree: &mut RunTree, actor: ActorId, pointer: &str, value: Value) {
+    let copy = tree.world_mut().copy_mut(actor);
+    let mut object = (**copy.edited().unwrap()).clone();
+    *object.pointer_mut(pointer).unwrap() = value;
+    copy.edit(object);
+}
+
+fn step(tree: &RunTree, node: NodeId) -> &Step {
+    tree.step(node).unwrap()
+}
+
+fn sent(tree: &RunTree, node: NodeId) -> (String, String, Value) {
+    let exchange = step(tree, node).exchange.as_ref().unwrap();
+    let sent = Value::clone(&exchange.sent);
+    (exchange.method.to_string(), exchange.target.clone(), sent)
+}
+
+fn code(tree: &RunTree, node: NodeId) -> u16 {
+    step(tree, node).exchange.as_ref().unwrap().code
+}
+
+fn replicas(tree: &RunTree) -> &Value {
+    &tree.world().stored().unwrap().1["spec"]["replicas"]
+}
+
+/// A has read 100 and means 5 replicas; B wrote in between.
+fn b_was_faster() -> RunTree {
+    let mut tree = session(NGINX);
+    act(&mut tree, A, Action::Get);
+    act(&mut tree, B, Action::Get);
+    edit(&mut tree, A, "/spec/replicas", json!(5));
+    edit(&mut tree, B, "/metadata/labels/app", json!("web"));
+    act(&mut tree, B, Action::Send(Write::default()));
+    tree
+}
+
+fn update_with(on_conflict: OnConflict) -> Action {
+    Action::Send(Write {
+        on_conflict,
+        ..Write::default()
+    })
+}
+
+fn line(tree: &RunTree) -> Vec<String> {
+    let line = tree.line();
+    let steps = line.iter().filter_map(|&node| tree.step(node));
+    steps
+        .map(|step| format!("{} {}", step.operation, step.status_line()))
+        .collect()
+}
+
+#[test]
+fn each_strategy_keeps_its_options_while_another_is_chosen() {
+    let mut tree = session(NGINX);
+    let actor = tree.world_mut().actor_mut(A);
+    actor.set_write(Write {
+        send_resource_version: true,
+        ..Write::usual(Strategy::MergePatch)
+    });
+    actor.set_write(Write {
+        force: true,
+        ..Write::usual(Strategy::Apply)
+    });
+    actor.choose(Strategy::MergePatch);
+    assert!(actor.write().send_resource_version);
+    actor.choose(Strategy::JsonPatch);
+    assert_eq!(actor.write(), Write::usual(Strategy::JsonPatch));
+    actor.choose(Strategy::Apply);
+    assert!(actor.write().force);
+    assert!(tree.world().actor(B).write().send_resource_version);
+}
+
+#[test]
+fn every_strategy_gets_the_edit_through_when_nobody_interferes() {
+    for strategy in Strategy::ALL {
+        let mut tree = session(NGINX);
+        act(&mut tree, A, Action::Get);
+        edit(&mut tree, A, "/spec/replicas", json!(5));
+        let write = Write {
+            force: strategy == Strategy::Apply,
+            ..Write::usual(strategy)
+        };
+        let node = act(&mut tree, A, Action::Send(write));
+        assert_eq!(
+            step(&tree, node).outcome(),
+            Outcome::Written,
+            "{strategy:?}"
+        );
+        assert_eq!(replicas(&tree), 5, "{strategy:?}");
+    }
+}
+
+#[test]
+fn with_a_version_every_strategy_but_json_patch_is_refused_as_a_conflict_when_it_is_stale() {
+    for strategy in Strategy::ALL {
+        let mut tree = b_was_faster();
+        let write = Write {
+            send_resource_version: true,
+            force: strategy == Strategy::Apply,
+            ..Write::usual(strategy)
+        };
+        let node = act(&mut tree, A, Action::Send(write));
+        let refused = if strategy == Strategy::JsonPatch {
+            422
+        } else {
+            409
+        };
+        assert_eq!(code(&tree, node), refused, "{strategy:?}");
+    }
+}
+
+#[test]
+fn a_json_patch_tests_the_values_it_replaces_if_wanted() {
+    let mut tree = session(NGINX);
+    act(&mut tree, A, Action::Get);
+    edit(&mut tree, A, "/spec/replicas", json!(5));
+    let write = Write {
+        test_values: true,
+        ..Write::usual(Strategy::JsonPatch)
+    };
+    let node = act(&mut tree, A, Action::Send(write));
+    assert_eq!(
+        sent(&tree, node).2,
+        json!([
+            {"op": "test", "path": "/spec/replicas", "value": 3},
+            {"op": "replace", "path": "/spec/replicas", "value": 5},
+        ])
+    );
+}
+
+#[test]
+fn who_gives_up_sends_once() {
+    let mut tree = b_was_faster();
+    act(&mut tree, A, update_with(OnConflict::GiveUp));
+    assert_eq!(line(&tree)[3..], ["send 409 Conflict"]);
+}
+
+#[test]
+fn who_reads_again_redoes_the_edit_and_each_attempt_is_a_step() {
+    let mut tree = b_was_faster();
+    act(&mut tree, A, update_with(OnConflict::ReadAgain(5)));
+    assert_eq!(
+        line(&tree)[3..],
+        ["send 409 Conflict", "GET 200 OK", "send 200 OK"]
+    );
+    let (_, object) = tree.world().stored().unwrap();
+    assert_eq!(object["spec"]["replicas"], 5);
+    assert_eq!(object["metadata"]["labels"]["app"], "web");
+}
+
+#[test]
+fn who_sends_the_same_again_is_refused_every_time() {
+    let mut tree = b_was_faster();
+    act(&mut tree, A, update_with(OnConflict::Resend(4)));
+    assert_eq!(line(&tree)[3..], ["send 409 Conflict"; 4]);
+    assert_eq!(replicas(&tree), 3);
+}
+
+#[test]
+fn what_is_no_conflict_is_not_retried() {
+    let mut tree = session(NGINX);
+    act(&mut tree, A, Action::Get);
+    edit(&mut tree, A, "/spec/replicas", json!(-1));
+    act(&mut tree, A, update_with(OnConflict::ReadAgain(5)));
+    assert_eq!(line(&tree)[1..], ["send 422 Invalid"]);
+}
+
+#[test]
+fn who_reads_again_what_is_gone_stops_there() {
+    let mut tree = b_was_faster();
+    act(&mut tree, A, Action::Delete(Delete::default()));
+    let patient = Write {
+        on_conflict: OnConflict::ReadAgain(5),
+        ..Write::default()
+    };
+    act(&mut tree, A, Action::Send(patient));
+    assert_eq!(line(&tree).last().unwrap(), "send 404 NotFound");
+}
+
+#[test]
+fn scale_and_status_have_addresses_of_their_own() {
+    let mut tree = session(NGINX);
+    act(&mut tree, A, Action::Get);
+    edit(&mut tree, A, "/spec/replicas", json!(7));
+    let scale = Write {
+        subresource: Some(Subresource::Scale),
+        ..Write::default()
+    };
+    let node = act(&mut tree, A, Action::Send(scale));
+    let (method, target, body) = sent(&tree, node);
+    assert_eq!(method, "PUT");
+    assert!(target.ends_with("/nginx-deployment/scale"), "{target}");
+    assert_eq!(body["kind"], "Scale");
+    assert_eq!(replicas(&tree), 7);
+
+    act(&mut tree, B, Action::Get);
+    let mut object = (**tree.world().copy(B).edited().unwrap()).clone();
+    object["status"] = json!({"observedGeneration": 2});
+    object["spec"]["replicas"] = json!(1);
+    tree.world_mut().copy_mut(B).edit(object);
+    let status = Write {
+        subresource: Some(Subresource::Status),
+        ..Write::default()
+    };
+    act(&mut tree, B, Action::Send(status));
+    let (_, object) = tree.world().stored().unwrap();
+    assert_eq!(object["status"]["observedGeneration"], 2);
+    assert_eq!(
+        object["spec"]["replicas"], 7,
+        "a status write keeps the spec"
+    );
+}
+
+#[test]
+fn a_dry_run_stores_nothing_and_keeps_the_edit() {
+    let mut tree = session(NGINX);
+    act(&mut tree, A, Action::Get);
+    edit(&mut tree, A, "/spec/replicas", json!(5));
+    let write = Write {
+        dry_run: true,
+        ..Write::default()
+    };
+    let node = act(&mut tree, A, Action::Send(write));
+    assert_eq!(code(&tree, node), 200);
+    assert_eq!(replicas(&tree), 3);
+    assert!(tree.world().copy(A).is_edited());
+}
+
+#[test]
+fn a_body_by_hand_and_a_request_by_hand_go_as_they_are() {
+    let mut tree = session(NGINX);
+    act(&mut tree, A, Action::Get);
+    let write = Write {
+        body: Some(r#"{"spec":{"replicas":9}}"#.to_owned()),
+        ..Write::usual(Strategy::MergePatch)
+    };
+    act(&mut tree, A, Action::Send(write));
+    assert_eq!(replicas(&tree), 9);
+    let by_hand = |body: &str| {
+        Action::Request(ByHand {
+            method: "PATCH".to_owned(),
+            target: "/apis/apps/v1/namespaces/default/deployments/nginx-deployment".to_owned(),
+            content_type: "application/merge-patch+json".to_owned(),
+            body: body.to_owned(),
+        })
+    };
+    let node = act(&mut tree, B, by_hand(r#"{"spec":{"replicas":1}}"#));
+    assert_eq!(step(&tree, node).outcome(), Outcome::Written);
+    assert_eq!(replicas(&tree), 1);
+    let node = act(&mut tree, B, by_hand("{"));
+    assert_eq!(code(&tree, node), 400);
+}
+
+#[test]
+fn a_delete_compares_what_it_was_told_to_and_the_name_can_come_back() {
+    let mut tree = b_was_faster();
+    let checked = |uid, resource_version| {
+        Action::Delete(Delete {
+            uid,
+            resource_version,
+        })
+    };
+    let node = act(&mut tree, A, checked(false, true));
+    assert_eq!(code(&tree, node), 409);
+    act(&mut tree, B, checked(true, true));
+    assert!(tree.world().stored().is_none());
+    act(&mut tree, B, Action::Create);
+    assert!(tree.world().stored().is_some());
+    let node = act(&mut tree, A, checked(true, false));
+    assert_eq!(code(&tree, node), 409, "the same name, another uid");
+}
+
+#[test]
+fn each_of_several_objects_has_copies_and_a_watcher_of_its_own() {
+    let config = |name: &str| {
+        format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}}}\ndata: {{key: old}}\n")
+    };
+    let mut tree = session(&format!("{}---\n{}", config("one"), config("two")));
+    assert_eq!(tree.world().subject().name(), "two");
+    assert_eq!(tree.world().stored().unwrap().0, 100);
+    act(&mut tree, A, Action::Get);
+    assert!(tree.world_mut().look_at("ConfigMap", "one"));
+    assert!(tree.world().copy(A).read().is_none());
+    act(&mut tree, A, Action::Get);
+    edit(&mut tree, A, "/data/key", json!("new"));
+    act(&mut tree, A, Action::Send(Write::default()));
+    assert!(tree.world_mut().look_at("ConfigMap", "two"));
+    assert_eq!(tree.world().stored().unwrap().1["data"]["key"], "old");
+    assert_eq!(tree.world().stale_by(A), 0);
+    assert!(!tree.world_mut().look_at("ConfigMap", "three"));
+}
+
+#[test]
+fn a_start_says_who_stored_it_how_and_at_which_version() {
+    let start = Start {
+        version: Some(57),
+        created_by: Some("kubectl".to_owned()),
+        applied: true,
+        ..Start::with(NGINX)
+    };
+    let (world, _) = World::begin(start.into()).unwrap();
+    let (version, object) = world.stored().unwrap();
+    assert_eq!(version, 57);
+    let entry = &object["metadata"]["managedFields"][0];
+    assert_eq!(entry["manager"], "kubectl");
+    assert_eq!(entry["operation"], "Apply");
+}

@@ -1,0 +1,371 @@
+//! Random scenarios, every order tried by brute force, and verdicts by looking at the object after
+//! every step: neither states nor the search's own notion of an edit have a part in it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use http::Request;
+use optimist_apiserver::server::{ApiServer, key_of};
+use optimist_client::{OnConflict, Strategy as Way, WorkingCopy, Write, is_conflict};
+use optimist_simulation::explore::{Intent, Ownership, Plan, Scenario, Tally};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::setup::{MANAGERS, deployment, searched, set, widget};
+
+/// Every value of an object by its place; items of lists by their names where they have some, and
+/// text in lists as what is there or not.
+type Leaves = BTreeMap<String, Value>;
+
+fn leaves(object: Option<&Value>) -> Leaves {
+    fn collect(value: &Value, place: &str, into: &mut Leaves) {
+        let named = |items: &[Value]| items.iter().all(|item| item["name"].is_string());
+        match value {
+            Value::Object(members) if !members.is_empty() => {
+                for (name, value) in members {
+                    collect(value, &format!("{place}.{name}"), into);
+                }
+            }
+            Value::Array(items) if !items.is_empty() && named(items) => {
+                for item in items {
+                    collect(item, &format!("{place}[{}]", item["name"]), into);
+                }
+            }
+            Value::Array(items) if !items.is_empty() && items.iter().all(Value::is_string) => {
+                for item in items {
+                    into.insert(format!("{place}[={item}]"), true.into());
+                }
+            }
+            leaf => drop(into.insert(place.to_owned(), leaf.clone())),
+        }
+    }
+    let mut found = Leaves::new();
+    if let Some(object) = object {
+        found.insert("exists".to_owned(), true.into());
+        collect(object, "", &mut found);
+    }
+    let own = [
+        ".metadata.managedFields",
+        ".metadata.resourceVersion",
+        ".metadata.generation",
+    ];
+    found.retain(|place, _| !own.iter().any(|own| place.starts_with(own)));
+    found
+}
+
+/// What a history did, step by step.
+#[derive(Clone, Debug)]
+enum Event {
+    Shown(usize),
+    Refused(usize),
+    /// Who wrote, what of the object was to become what, and what was stored then.
+    Wrote(usize, BTreeMap<String, Option<Value>>, Leaves),
+}
+
+fn judge(start: &Leaves, events: &[Event]) -> Tally {
+    let one = |tally: fn(&mut Tally) -> &mut u128| {
+        let mut one = Tally::default();
+        *tally(&mut one) = 1;
+        one
+    };
+    // The object after every step.
+    let mut stored = vec![start.clone()];
+    for event in events {
+        stored.push(match event {
+            Event::Wrote(_, _, after) => after.clone(),
+            _ => stored.last().unwrap().clone(),
+        });
+    }
+    let shown = |who: usize, from: usize, to: usize| {
+        events[from..to].iter().any(|event| {
+            matches!(event, Event::Shown(reader) | Event::Wrote(reader, ..) if *reader == who)
+        })
+    };
+    let mut left_out = false;
+    for (at, event) in events.iter().enumerate() {
+        let Event::Wrote(owner, wanted, after) = event else {
+            continue;
+        };
+        for (place, value) in wanted {
+            if after.get(place) != value.as_ref() {
+                left_out = true;
+                continue;
+            }
+            let changed =
+                (at + 1..events.len()).find(|i| stored[i + 1].get(place) != value.as_ref());
+            let Some(changed) = changed else { continue };
+            let Event::Wrote(culprit, ..) = &events[changed] else {
+                unreachable!("only writes change the object");
+            };
+            if culprit != owner && !shown(*culprit, at + 1, changed) {
+                return one(|tally| &mut tally.lost);
+            }
+        }
+    }
+    let last_word = |who: usize| {
+        events.iter().rev().find_map(|event| match event {
+            Event::Refused(refused) if *refused == who => Some(false),
+            Event::Wrote(writer, ..) if *writer == who => Some(true),
+            _ => None,
+        })
+    };
+    if (0..3).any(|who| last_word(who) == Some(false)) {
+        one(|tally| &mut tally.refused)
+    } else if left_out {
+        one(|tally| &mut tally.left_out)
+    } else {
+        one(|tally| &mut tally.kept)
+    }
+}
+
+#[derive(Clone)]
+struct Actor {
+    copy: Option<Arc<Value>>,
+    attempts: u8,
+    reads: bool,
+    done: bool,
+}
+
+#[derive(Clone)]
+struct Run {
+    server: ApiServer,
+    actors: Vec<Actor>,
+    events: Vec<Event>,
+}
+
+fn stored(scenario: &Scenario, server: &ApiServer) -> Leaves {
+    let key = key_of(&scenario.resource, &scenario.object);
+    leaves(server.store().get(&key).map(|(_, object)| object.as_ref()))
+}
+
+fn step(scenario: &Scenario, run: &mut Run, who: usize) {
+    let plan = &scenario.plans[who];
+    let actor = &mut run.actors[who];
+    let path = scenario.resource.path(
+        "default",
+        scenario.object["metadata"]["name"].as_str().unwrap(),
+    );
+    if actor.reads {
+        let response = run
+            .server
+            .handle(Request::get(path).body(Vec::new()).unwrap());
+        if response.status() == 200 {
+            actor.copy = Some(Arc::new(serde_json::from_slice(response.body()).unwrap()));
+            actor.reads = false;
+            run.events.push(Event::Shown(who));
+        } else {
+            actor.done = true;
+            run.events.push(Event::Refused(who));
+        }
+        return;
+    }
+    let copy = actor.copy.clone().unwrap();
+    let mut wanted = BTreeMap::new();
+    let request = if plan.intent == Intent::Delete {
+        wanted.insert("exists".to_owned(), None);
+        let body = match plan.write.send_resource_version {
+            true => {
+                json!({"preconditions": {"resourceVersion": copy["metadata"]["resourceVersion"]}})
+                    .to_string()
+                    .into_bytes()
+            }
+            false => Vec::new(),
+        };
+        let request = Request::delete(path).header("content-type", "application/json");
+        request.body(body).unwrap()
+    } else {
+        let edited = plan.intent.done_on(&copy);
+        let (before, after) = (leaves(Some(&copy)), leaves(Some(&edited)));
+        for place in before.keys().chain(after.keys()) {
+            if before.get(place) != after.get(place) {
+                wanted.insert(place.clone(), after.get(place).cloned());
+            }
+        }
+        let mut working = WorkingCopy::default();
+        working.settle(copy);
+        working.edit(edited);
+        let request = plan
+            .write
+            .request(&scenario.resource, &working, &plan.manager);
+        request.unwrap()
+    };
+    let response = run.server.handle(request);
+    actor.done = true;
+    if response.status().is_success() {
+        let after = stored(scenario, &run.server);
+        run.events.push(Event::Wrote(who, wanted, after));
+        return;
+    }
+    run.events.push(Event::Refused(who));
+    if is_conflict(&response) && actor.attempts > 0 && plan.write.on_conflict != OnConflict::GiveUp
+    {
+        actor.attempts -= 1;
+        actor.done = false;
+        actor.reads = matches!(plan.write.on_conflict, OnConflict::ReadAgain(_));
+    }
+}
+
+/// Every order, one by one.
+fn every_order(scenario: &Scenario, run: &Run, start: &Leaves, total: &mut Tally) {
+    let mut ended = true;
+    for who in 0..run.actors.len() {
+        if !run.actors[who].done {
+            ended = false;
+            let mut next = run.clone();
+            step(scenario, &mut next, who);
+            every_order(scenario, &next, start, total);
+        }
+    }
+    if ended {
+        let verdict = judge(start, &run.events);
+        total.kept += verdict.kept;
+        total.left_out += verdict.left_out;
+        total.refused += verdict.refused;
+        total.lost += verdict.lost;
+    }
+}
+
+fn by_brute_force(scenario: &Scenario) -> Tally {
+    let actors = scenario.plans.iter().map(|plan| Actor {
+        copy: (!plan.reads_first).then(|| Arc::clone(&scenario.object)),
+        attempts: match plan.write.on_conflict {
+            OnConflict::GiveUp => 0,
+            OnConflict::ReadAgain(n) | OnConflict::Resend(n) => n - 1,
+        },
+        reads: plan.reads_first,
+        done: false,
+    });
+    let run = Run {
+        server: scenario.server.clone(),
+        actors: actors.collect(),
+        events: Vec::new(),
+    };
+    let mut total = Tally::default();
+    let start = stored(scenario, &scenario.server);
+    every_order(scenario, &run, &start, &mut total);
+    total
+}
+
+fn on_deployment(scenario: &Scenario, which: usize) -> Intent {
+    let container = |name: &str, image: &str| json!({"name": name, "image": image});
+    let containers = "/spec/template/spec/containers/-";
+    match which {
+        0 => set(scenario, "/spec/replicas", 5),
+        1 => set(scenario, "/spec/replicas", 7),
+        2 => set(
+            scenario,
+            "/spec/template/spec/containers/0/image",
+            "nginx:2",
+        ),
+        3 => set(scenario, containers, container("x", "x:1")),
+        4 => set(scenario, containers, container("y", "y:1")),
+        5 => set(scenario, containers, container("x", "x:2")),
+        6 => set(scenario, "/spec/template/spec/containers/0/args/-", "-v"),
+        7 => set(scenario, "/spec/template/spec/containers/0/args/-", "-w"),
+        8 => set(
+            scenario,
+            "/spec/template/spec/containers/0/args",
+            Value::Null,
+        ),
+        9 => set(scenario, "/metadata/labels", json!({"team": "a"})),
+        10 => set(scenario, "/status", json!({"replicas": 2})),
+        _ => Intent::Delete,
+    }
+}
+
+fn on_widget(scenario: &Scenario, which: usize) -> Intent {
+    match which % 6 {
+        0 => set(scenario, "/spec/size", 2),
+        1 => set(scenario, "/spec/size", 3),
+        2 => set(scenario, "/spec/colour", Value::Null),
+        3 => set(scenario, "/spec/tags/-", "x"),
+        4 => set(scenario, "/spec/tags/-", "y"),
+        _ => Intent::Delete,
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Choice {
+    intent: usize,
+    reads_first: bool,
+    write: Write,
+}
+
+fn choice(attempts: u8) -> impl Strategy<Value = Choice> {
+    let write = (
+        prop::sample::select(Way::ALL.to_vec()),
+        any::<bool>(),
+        any::<bool>(),
+        any::<bool>(),
+    );
+    let on_conflict = prop_oneof![
+        2 => Just(OnConflict::GiveUp),
+        2 => Just(OnConflict::ReadAgain(attempts)),
+        1 => Just(OnConflict::Resend(attempts)),
+    ];
+    (0usize..12, prop::bool::weighted(0.8), write, on_conflict).prop_map(
+        |(
+            intent,
+            reads_first,
+            (strategy, send_resource_version, force, test_values),
+            on_conflict,
+        )| Choice {
+            intent,
+            reads_first,
+            write: Write {
+                strategy,
+                send_resource_version,
+                force,
+                test_values,
+                on_conflict,
+                ..Write::default()
+            },
+        },
+    )
+}
+
+fn scenario(choices: &[Choice], custom: bool, ownership: Ownership) -> Scenario {
+    let mut scenario = if custom { widget() } else { deployment() };
+    let intent = if custom { on_widget } else { on_deployment };
+    scenario.plans = choices
+        .iter()
+        .zip(MANAGERS)
+        .map(|(choice, manager)| Plan {
+            reads_first: choice.reads_first,
+            ownership,
+            write: choice.write.clone(),
+            ..Plan::new(manager, intent(&scenario, choice.intent))
+        })
+        .collect();
+    scenario.with_owners().unwrap()
+}
+
+fn ownership() -> impl Strategy<Value = Ownership> {
+    prop::sample::select(vec![Ownership::AsStored, Ownership::Its, Ownership::Nobody])
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    #[test]
+    fn two_who_may_try_again(
+        choices in prop::collection::vec(choice(2), 2),
+        custom in any::<bool>(),
+        ownership in ownership(),
+    ) {
+        let scenario = scenario(&choices, custom, ownership);
+        let brute = by_brute_force(&scenario);
+        prop_assert_eq!(searched(scenario).tally(), brute);
+    }
+
+    #[test]
+    fn three_of_whom_each_tries_once(
+        choices in prop::collection::vec(choice(1), 3),
+        custom in any::<bool>(),
+        ownership in ownership(),
+    ) {
+        let scenario = scenario(&choices, custom, ownership);
+        let brute = by_brute_force(&scenario);
+        prop_assert_eq!(searched(scenario).tally(), brute);
+    }
+}

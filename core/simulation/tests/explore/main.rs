@@ -1,0 +1,446 @@
+//! What comes of the same edits in every order, found by searching all of them.
+
+mod every_order;
+mod replays;
+mod setup;
+
+use optimist_client::{OnConflict, Strategy};
+use optimist_simulation::explore::{
+    Effect, Intent, Move, Ownership, READY, Scenario, Search, Status, Tally, Way,
+};
+use optimist_simulation::verdict::Verdict;
+use serde_json::json;
+use setup::{Means, deployment, owned, searched, set, widget, with};
+
+const CONTAINERS: &str = "/spec/template/spec/containers/-";
+
+/// A changes the replicas, B the image.
+fn replicas_and_image() -> (Scenario, Vec<Intent>) {
+    let scenario = deployment();
+    let intents = vec![
+        set(&scenario, "/spec/replicas", 5),
+        set(
+            &scenario,
+            "/spec/template/spec/containers/0/image",
+            "nginx:1.25",
+        ),
+    ];
+    (scenario, intents)
+}
+
+/// Each adds a container of its own.
+fn two_containers() -> (Scenario, Vec<Intent>) {
+    let scenario = deployment();
+    let container = |name: &str| json!({"name": name, "image": "busybox"});
+    let intents = vec![
+        set(&scenario, CONTAINERS, container("sidecar")),
+        set(&scenario, CONTAINERS, container("proxy")),
+    ];
+    (scenario, intents)
+}
+
+fn outcomes((scenario, intents): (Scenario, Vec<Intent>), way: &Means) -> Search {
+    searched(with(scenario, way, intents))
+}
+
+fn tally(kept: u128, refused: u128, lost: u128) -> Tally {
+    Tally {
+        kept,
+        refused,
+        lost,
+        ..Tally::default()
+    }
+}
+
+fn update() -> Means {
+    Means::by(Strategy::Update)
+}
+
+fn merge_patch() -> Means {
+    Means::by(Strategy::MergePatch)
+}
+
+fn apply() -> Means {
+    Means::by(Strategy::Apply)
+}
+
+/// What was lost in the ends of a search: whose, what, by whom, and whether blindly.
+fn losses(search: &Search) -> Vec<(u8, String, u8, bool)> {
+    let mut found: Vec<_> = search
+        .ends()
+        .flat_map(|end| end.losses().to_vec())
+        .map(|loss| {
+            (
+                loss.owner,
+                format!("{}={:?}", loss.edit.path, loss.edit.value),
+                loss.culprit,
+                loss.blind,
+            )
+        })
+        .collect();
+    found.sort();
+    found.dedup();
+    found
+}
+
+#[test]
+fn updates_without_a_version_lose_an_edit_wherever_both_read_before_the_first_wrote() {
+    let search = outcomes(replicas_and_image(), &update());
+    assert_eq!(search.tally(), tally(2, 0, 4));
+    let image = ".spec.template.spec.containers[name=\"nginx\"].image";
+    assert_eq!(
+        losses(&search),
+        [
+            (0, ".spec.replicas=Some(Number(5))".to_owned(), 1, false),
+            (1, format!("{image}=Some(String(\"nginx:1.25\"))"), 0, false),
+        ]
+    );
+}
+
+#[test]
+fn updates_with_a_version_are_refused_instead_and_lose_nothing() {
+    let search = outcomes(replicas_and_image(), &update().versioned());
+    assert_eq!(search.tally(), tally(2, 4, 0));
+}
+
+#[test]
+fn reading_again_after_a_conflict_keeps_every_edit() {
+    let way = update().versioned().then(OnConflict::ReadAgain(2));
+    let search = outcomes(replicas_and_image(), &way);
+    assert_eq!(search.tally(), tally(6, 0, 0));
+    assert!(search.edges().iter().any(|edge| edge.code == 409));
+}
+
+#[test]
+fn sending_the_same_again_stays_refused() {
+    let way = update().versioned().then(OnConflict::Resend(3));
+    let search = outcomes(replicas_and_image(), &way);
+    assert_eq!(search.tally().lost, 0);
+    assert_eq!(search.tally().kept, 2, "one after the other");
+    let conflicts = search.edges().iter().filter(|edge| edge.code == 409);
+    assert!(conflicts.clone().any(|edge| edge.effect == Effect::Refused));
+    for end in search.ends().filter(|end| end.verdict() != Verdict::Kept) {
+        assert_eq!(end.refused().len(), 1);
+    }
+}
+
+#[test]
+fn patches_that_name_only_what_they_change_keep_each_other() {
+    for strategy in [
+        Strategy::MergePatch,
+        Strategy::StrategicMergePatch,
+        Strategy::JsonPatch,
+    ] {
+        let search = outcomes(replicas_and_image(), &Means::by(strategy));
+        assert_eq!(search.tally(), tally(6, 0, 0), "{strategy:?}");
+    }
+}
+
+#[test]
+fn a_merge_patch_replaces_lists_so_items_are_kept_only_if_one_read_after_the_other_wrote() {
+    assert_eq!(
+        outcomes(two_containers(), &merge_patch()).tally(),
+        tally(2, 0, 4)
+    );
+    let strategic = Means::by(Strategy::StrategicMergePatch);
+    assert_eq!(
+        outcomes(two_containers(), &strategic).tally(),
+        tally(6, 0, 0)
+    );
+    let scenario = widget();
+    let tags = vec![
+        set(&scenario, "/spec/tags/-", "from-a"),
+        set(&scenario, "/spec/tags/-", "from-b"),
+    ];
+    let search = outcomes((scenario, tags), &merge_patch());
+    assert_eq!(search.tally(), tally(2, 0, 4));
+    assert_eq!(
+        losses(&search),
+        [
+            (
+                0,
+                ".spec.tags[=\"from-a\"]=Some(String(\"from-a\"))".to_owned(),
+                1,
+                false
+            ),
+            (
+                1,
+                ".spec.tags[=\"from-b\"]=Some(String(\"from-b\"))".to_owned(),
+                0,
+                false
+            ),
+        ]
+    );
+}
+
+#[test]
+fn managers_that_apply_what_they_alone_own_keep_each_other() {
+    let (scenario, intents) = replicas_and_image();
+    for way in [apply(), apply().blind()] {
+        let scenario = owned(
+            with(scenario.clone(), &way, intents.clone()),
+            Ownership::Its,
+        );
+        let search = searched(scenario);
+        assert_eq!(search.tally().kept, search.tally().total());
+    }
+}
+
+/// Both set an annotation that is not there yet.
+fn same_annotation() -> (Scenario, Vec<Intent>) {
+    let scenario = deployment();
+    let note = |value: &str| set(&scenario, "/metadata/annotations", json!({"note": value}));
+    let intents = vec![note("from A"), note("from B")];
+    (scenario, intents)
+}
+
+#[test]
+fn of_two_who_apply_a_field_that_nobody_owned_the_later_is_refused() {
+    for way in [apply(), apply().blind()] {
+        let search = outcomes(same_annotation(), &way);
+        let histories = if way.reads_first { 6 } else { 2 };
+        assert_eq!(search.tally(), tally(0, histories, 0));
+        for end in search.ends() {
+            assert_eq!(end.refused().len(), 1);
+        }
+    }
+}
+
+#[test]
+fn a_forced_apply_is_a_blind_overwrite_unless_it_read_the_other_first() {
+    let search = outcomes(same_annotation(), &apply().forced().blind());
+    assert_eq!(search.tally(), tally(0, 0, 2));
+    assert!(losses(&search).iter().all(|(.., blind)| *blind));
+    let search = outcomes(same_annotation(), &apply().forced());
+    assert_eq!(search.tally(), tally(2, 0, 4));
+    assert!(losses(&search).iter().all(|(.., blind)| *blind));
+}
+
+#[test]
+fn an_apply_of_what_the_creator_owns_is_refused_for_both() {
+    let search = outcomes(replicas_and_image(), &apply());
+    assert_eq!(search.tally(), tally(0, 6, 0));
+    for end in search.ends() {
+        assert_eq!(end.refused().len(), 2);
+    }
+}
+
+#[test]
+fn a_custom_resource_takes_no_update_without_a_version() {
+    let scenario = widget();
+    let intents = vec![
+        set(&scenario, "/spec/size", 2),
+        set(&scenario, "/spec/colour", "blue"),
+    ];
+    let search = outcomes((scenario, intents), &update());
+    assert_eq!(search.tally(), tally(0, 6, 0));
+    let writes = search
+        .edges()
+        .iter()
+        .filter(|edge| edge.what == Move::Write);
+    assert!(writes.clone().all(|edge| edge.code == 422));
+    assert!(search.ends().all(|end| end.refused().len() == 2));
+}
+
+#[test]
+fn the_same_value_from_both_is_no_loss() {
+    let scenario = deployment();
+    let five = set(&scenario, "/spec/replicas", 5);
+    let search = outcomes(
+        (scenario.clone(), vec![five.clone(), five.clone()]),
+        &update(),
+    );
+    assert_eq!(search.tally(), tally(6, 0, 0));
+    let way = update().versioned();
+    let search = outcomes((scenario, vec![five.clone(), five]), &way);
+    assert_eq!(
+        search.tally(),
+        tally(2, 4, 0),
+        "versions are compared, not fields"
+    );
+}
+
+#[test]
+fn who_deletes_what_another_edited_unread_loses_the_edit_and_an_apply_brings_it_back() {
+    let scenario = deployment();
+    let intents = vec![set(&scenario, "/spec/replicas", 5), Intent::Delete];
+    let search = outcomes((scenario.clone(), intents.clone()), &merge_patch());
+    // Deleted before A writes: 404. Written before B reads: B knew. In between: lost.
+    assert_eq!(search.tally(), tally(1, 3, 2));
+    let search = outcomes(
+        (scenario.clone(), intents.clone()),
+        &merge_patch().versioned(),
+    );
+    assert_eq!(search.tally(), tally(1, 5, 0));
+
+    let scenario = widget();
+    let intents = vec![set(&scenario, "/spec/size", 2), Intent::Delete];
+    let search = outcomes((scenario, intents), &apply().forced().blind());
+    assert_eq!(search.tally(), tally(0, 0, 2));
+    assert!(
+        losses(&search)
+            .iter()
+            .any(|(owner, edit, culprit, _)| { (*owner, *culprit) == (1, 0) && edit == "=None" }),
+        "an apply makes the deleted object anew: {:?}",
+        losses(&search)
+    );
+}
+
+#[test]
+fn what_the_server_leaves_out_is_no_kept_edit() {
+    let scenario = deployment();
+    let intents = vec![
+        set(&scenario, "/spec/replicas", 5),
+        set(
+            &scenario,
+            "/status",
+            json!({"replicas": 3, "readyReplicas": 3}),
+        ),
+    ];
+    let search = outcomes((scenario, intents), &merge_patch());
+    assert_eq!(
+        search.tally().left_out,
+        6,
+        "the status has an address of its own"
+    );
+}
+
+#[test]
+fn the_shortest_way_to_lose_an_update_is_shown_or_said_not_to_be() {
+    let search = outcomes(replicas_and_image(), &update());
+    let end = search.shortest(Verdict::Lost).unwrap();
+    let path = search.path_to(end);
+    let steps: Vec<(usize, Move)> = path
+        .iter()
+        .map(|id| (search.edges()[*id].actor, search.edges()[*id].what))
+        .collect();
+    assert_eq!(path.len(), 4);
+    assert_eq!(search.deciding(&path), 4);
+    let reads = steps
+        .iter()
+        .position(|(_, what)| *what == Move::Write)
+        .unwrap();
+    assert_eq!(reads, 2, "both read before the first writes: {steps:?}");
+    let search = outcomes(replicas_and_image(), &update().versioned());
+    assert_eq!(search.shortest(Verdict::Lost), None);
+    let end = search.shortest(Verdict::Refused).unwrap();
+    let path = search.path_through(search.edges()[search.path_to(end)[2]].to);
+    assert_eq!(path.len(), 4);
+    assert_eq!(search.edges()[path[3]].code, 409);
+}
+
+#[test]
+fn what_comes_after_a_state_adds_up_to_what_comes_of_all() {
+    let way = update().versioned().then(OnConflict::ReadAgain(3));
+    let search = outcomes(replicas_and_image(), &way);
+    let outlook = search.outlook();
+    assert_eq!(outlook[0], search.tally());
+    let through: u128 = (0..search.states())
+        .filter_map(|id| search.moment(id))
+        .filter(|moment| moment.depth() == 2)
+        .map(|moment| moment.histories() * outlook[moment.id].total())
+        .sum();
+    assert_eq!(
+        through,
+        search.tally().total(),
+        "every history has a second step"
+    );
+}
+
+#[test]
+fn a_million_histories_are_counted_in_a_few_states() {
+    let scenario = deployment();
+    let intents = vec![
+        set(&scenario, "/spec/replicas", 5),
+        set(&scenario, "/spec/paused", true),
+        set(&scenario, "/spec/minReadySeconds", 3),
+    ];
+    // Of three who send the same again and again, two are refused to the end.
+    let way = update().versioned().then(OnConflict::Resend(11));
+    let mut scenario = with(scenario, &way, intents);
+    let search = searched(scenario.clone());
+    assert_eq!(search.tally().total(), 12_698_730);
+    assert!(search.states() < 1_000, "{}", search.states());
+
+    scenario.micro_steps = true;
+    let search = searched(scenario.clone());
+    let all = search.tally().total();
+    assert!(all > 1_000_000_000_000_000, "{all}");
+    assert!(search.states() < 10_000, "{}", search.states());
+
+    let mut search = Search::new(scenario, 50);
+    assert_eq!(search.run(), Status::TooManyStates);
+    assert!(search.states() < 60);
+}
+
+#[test]
+fn it_works_in_slices_and_says_how_far_it_is() {
+    let (scenario, intents) = replicas_and_image();
+    let mut search = Search::new(with(scenario, &update(), intents), 1000);
+    let mut slices = 0;
+    while search.advance(1) == Status::Running {
+        slices += 1;
+        assert_eq!(search.looked_at(), slices);
+        assert!(search.tally().total() <= 6);
+    }
+    assert_eq!(search.looked_at(), search.states());
+    assert_eq!(search.tally().total(), 6);
+}
+
+#[test]
+fn inside_a_request_the_server_retries_a_patch_and_refuses_a_stale_update() {
+    let micro = |way: &Means| {
+        let (scenario, intents) = replicas_and_image();
+        let mut scenario = with(scenario, way, intents);
+        scenario.micro_steps = true;
+        searched(scenario)
+    };
+    let again = |search: &Search| {
+        let edges = search.edges().iter();
+        edges
+            .filter(|edge| edge.what == Move::ServerReadsAgain)
+            .count()
+    };
+    let patch = micro(&merge_patch());
+    assert_eq!(patch.tally().kept, patch.tally().total());
+    assert!(
+        again(&patch) > 0,
+        "another put came in between: the patch is applied anew"
+    );
+    assert!(patch.edges().iter().all(|edge| edge.code < 400));
+
+    let versioned = micro(&update().versioned());
+    assert_eq!(versioned.tally().lost, 0);
+    assert!(versioned.edges().iter().any(|edge| edge.code == 409));
+    let blind = micro(&update());
+    assert!(
+        blind.tally().lost > 0,
+        "an Update without a version is put over whatever is there"
+    );
+    assert!(again(&blind) > 0);
+}
+
+/// What each way of writing makes of each ready pair: histories kept, refused and lost.
+#[test]
+fn the_matrix_of_every_ready_pair() {
+    let mut found = String::new();
+    for ready in READY {
+        found += &format!("{}\n", ready.title);
+        for way in Way::all(4) {
+            let scenario = ready
+                .scenario()
+                .unwrap()
+                .in_ways(std::slice::from_ref(&way))
+                .unwrap();
+            let Tally {
+                kept,
+                refused,
+                lost,
+                left_out,
+            } = searched(scenario).tally();
+            assert_eq!(left_out, 0);
+            found += &format!("  {:32} {kept} {refused} {lost}\n", way.name);
+        }
+    }
+    assert_eq!(found, include_str!("matrix.txt"), "{found}");
+}

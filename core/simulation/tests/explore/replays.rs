@@ -1,0 +1,118 @@
+//! What the search found, done again step by step in a world, comes out the same.
+
+use optimist_client::Strategy;
+use optimist_simulation::explore::{Move, READY, Search, Way, replayed};
+use optimist_simulation::verdict::Verdict;
+use optimist_simulation::{Action, ActorId, NGINX, Operation, RunTree, World};
+use optimist_text::share::Session;
+use serde_json::Value;
+
+use super::setup::searched;
+
+fn tree(manifest: &str) -> RunTree {
+    RunTree::new(World::load(manifest).unwrap().0)
+}
+
+/// Who asked and what was answered, in the order of the history.
+fn answers(tree: &RunTree) -> Vec<(ActorId, u16)> {
+    let steps = tree.line().iter().filter_map(|&node| tree.step(node));
+    steps
+        .filter_map(|step| Some((step.actor()?, step.exchange.as_ref()?.code)))
+        .collect()
+}
+
+/// An object without the times at which its fields were written.
+fn content(object: Option<&Value>) -> Option<Value> {
+    let mut object = object?.clone();
+    object["metadata"].as_object_mut()?.remove("managedFields");
+    Some(object)
+}
+
+fn assert_same(search: &Search, manifest: &str, name: &str) {
+    let scenario = search.scenario();
+    let blind = scenario.plans.iter().filter(|plan| !plan.reads_first);
+    let before = usize::from(scenario.settling.is_some()) + blind.count();
+    for end in search.ends() {
+        let path = search.path_to(end.id);
+        let mut tree = replayed(search, &path, path.len(), tree(manifest));
+        let asked = path.iter().map(|id| search.edges()[*id]);
+        let asked = asked
+            .filter(|edge| matches!(edge.what, Move::Read | Move::Write))
+            .map(|edge| (ActorId::ALL[edge.actor], edge.code));
+        let asked: Vec<_> = asked.collect();
+        assert_eq!(answers(&tree)[before..], asked, "{name}");
+        let stored = tree.world().stored().map(|(_, object)| object.as_ref());
+        let found = end.stored().map(|object| object.as_ref());
+        assert_eq!(content(stored), content(found), "{name}");
+        assert_eq!(tree.position(), asked.len() + before);
+        assert!(tree.go(0));
+        assert_eq!(tree.position(), 0);
+    }
+}
+
+#[test]
+fn every_end_of_every_ready_pair_is_reached_again_with_the_same_answers() {
+    for ready in READY {
+        for (at, way) in Way::all(3).into_iter().chain(Way::more(3)).enumerate() {
+            for blind in [false, true]
+                .into_iter()
+                .filter(|blind| at % 4 == 0 || !blind)
+            {
+                let mut scenario = ready.scenario().unwrap();
+                for plan in &mut scenario.plans {
+                    plan.reads_first = !blind;
+                }
+                let scenario = scenario.in_ways(std::slice::from_ref(&way)).unwrap();
+                let name = format!("{}, {}, blind: {blind}", ready.title, way.name);
+                assert_same(&searched(scenario), ready.manifest, &name);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_history_with_steps_inside_requests_is_shown_request_by_request() {
+    let ready = &READY[0];
+    let merge = Way::all(1)
+        .into_iter()
+        .find(|way| way.write.strategy == Strategy::MergePatch);
+    let mut scenario = ready.scenario().unwrap();
+    scenario.micro_steps = true;
+    let search = searched(scenario.in_ways(&[merge.unwrap()]).unwrap());
+    assert_same(&search, ready.manifest, "inside");
+}
+
+#[test]
+fn it_stands_at_the_deciding_step_and_leaves_what_was_done_before() {
+    let mut begun = tree(NGINX);
+    begun.act(Operation::Act(ActorId::A, Action::Get)).unwrap();
+    begun.act(Operation::Act(ActorId::A, Action::Get)).unwrap();
+    begun.go(0);
+    let ready = READY.iter().find(|ready| ready.slug == "same-field");
+    let scenario = ready.unwrap().scenario().unwrap();
+    let blind = Way::all(1).remove(0);
+    let search = searched(scenario.in_ways(&[blind]).unwrap());
+    let path = search.path_to(search.shortest(Verdict::Lost).unwrap());
+    let tree = replayed(&search, &path, 3, begun);
+    assert_eq!(tree.position(), 3);
+    assert_eq!(tree.line().len(), 5, "the last step is still to come");
+    assert_eq!(tree.branches(0).len(), 2, "what was there is a branch");
+}
+
+#[test]
+fn a_link_carries_an_opened_history_whole() {
+    for ready in READY {
+        for way in Way::all(2) {
+            let scenario = ready.scenario().unwrap();
+            let scenario = scenario.in_ways(std::slice::from_ref(&way)).unwrap();
+            let search = searched(scenario);
+            let end = search.ends().last().unwrap();
+            let path = search.path_to(end.id);
+            let opened = replayed(&search, &path, 1, tree(ready.manifest));
+            let text = Session::of(&opened).to_text();
+            let again = Session::parse(&text).unwrap().replay().finish().unwrap();
+            assert_eq!(answers(&again), answers(&opened), "{}", way.name);
+            assert_eq!(again.position(), opened.position());
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! A history as Markdown, for an issue report.
+
+use std::fmt::Write;
+
+use super::{mermaid, told, who};
+use optimist_client::to_yaml;
+use optimist_simulation::{Outcome, RunTree};
+
+/// The steps that lead to where the tree is: a table, what was said where something was refused,
+/// the object in the end, and a diagram.
+pub fn markdown(tree: &RunTree) -> String {
+    let (world, steps) = (tree.world(), told(tree));
+    let mut out = format!("## {}\n\n", cell(&world.subject().to_string()));
+    out.push_str("| | who | request | answer | resourceVersion |\n|---|---|---|---|---|\n");
+    let mut refusals = String::new();
+    for told in &steps {
+        let step = told.step;
+        let version = match step.outcome() {
+            Outcome::Written => format!("{} → {}", step.before, step.after),
+            _ => step.after.to_string(),
+        };
+        let (who, what) = (cell(who(told)), cell(&step.headline()));
+        let answer = cell(&step.status_line());
+        // Writing to a string does not fail.
+        let _ = writeln!(
+            out,
+            "| {} | {who} | {what} | {answer} | {version} |",
+            told.number
+        );
+        if let Some(message) = step.message() {
+            let _ = writeln!(refusals, "\n{}. {who}: `{answer}`\n", told.number);
+            let _ = writeln!(refusals, "{}", fenced("text", message));
+        }
+    }
+    if !refusals.is_empty() {
+        let _ = write!(out, "\n### Refused\n{refusals}");
+    }
+    out.push_str("\n### In the end\n\n");
+    match world.stored() {
+        Some((_, object)) => {
+            let mut object = object.as_ref().clone();
+            if let Some(metadata) = object.pointer_mut("/metadata") {
+                metadata
+                    .as_object_mut()
+                    .map(|map| map.remove("managedFields"));
+            }
+            out.push_str(&fenced("yaml", to_yaml(&object).trim_end()));
+        }
+        None => out.push_str("The object is gone.\n"),
+    }
+    let _ = write!(out, "\n{}", fenced("mermaid", mermaid(tree).trim_end()));
+    out
+}
+
+/// Text in a cell of a table.
+fn cell(text: &str) -> String {
+    let text = text.replace('\\', "\\\\").replace('|', "\\|");
+    text.replace(['\n', '\r'], " ")
+}
+
+/// A block, with a fence that is not in the text.
+fn fenced(language: &str, text: &str) -> String {
+    let mut fence = "```".to_owned();
+    while text.contains(&fence) {
+        fence.push('`');
+    }
+    format!("{fence}{language}\n{text}\n{fence}\n")
+}

@@ -1,0 +1,81 @@
+//! A history as a Mermaid sequence diagram.
+
+use std::fmt::Write;
+
+use super::{Told, told};
+use optimist_simulation::{ActorId, Operation, Outcome, RunTree};
+
+/// The steps that lead to where the tree is, as a Mermaid `sequenceDiagram`.
+pub fn mermaid(tree: &RunTree) -> String {
+    let steps = told(tree);
+    let mut out = "sequenceDiagram\n".to_owned();
+    let acts = |id: ActorId| steps.iter().any(|told| told.step.actor() == Some(id));
+    let watches = |told: &Told<'_>| matches!(told.step.operation, Operation::Watch(_));
+    let mut line = |text: std::fmt::Arguments<'_>| {
+        // Writing to a string does not fail.
+        let _ = writeln!(out, "    {text}");
+    };
+    let name = |id: ActorId| safe(&tree.world().actor(id).name);
+    line(format_args!("participant A as {}", name(ActorId::A)));
+    line(format_args!("participant S as API server"));
+    line(format_args!("participant B as {}", name(ActorId::B)));
+    if acts(ActorId::C) {
+        line(format_args!("participant C as {}", name(ActorId::C)));
+    }
+    if steps.iter().any(watches) {
+        line(format_args!("participant W as Watcher"));
+    }
+    for told in &steps {
+        let step = told.step;
+        let from = match &step.operation {
+            Operation::Act(ActorId::A, _) => "A",
+            Operation::Act(ActorId::B, _) => "B",
+            Operation::Act(ActorId::C, _) => "C",
+            Operation::Watch(_) => "W",
+            Operation::Compact { .. } | Operation::Wait(_) => {
+                line(format_args!("Note over S: {}", safe(&step.headline())));
+                continue;
+            }
+        };
+        if step.exchange.is_none() {
+            let what = safe(&step.headline());
+            line(format_args!("Note over {from}: {what}"));
+            continue;
+        }
+        line(format_args!("{from}->>S: {}", safe(&step.headline())));
+        match step.outcome() {
+            Outcome::Written => {
+                line(format_args!(
+                    "Note over S: {} → {}",
+                    step.before, step.after
+                ));
+            }
+            Outcome::Refused => line(format_args!("Note over S: not stored")),
+            _ => {}
+        }
+        let arrow = if step.outcome() == Outcome::Refused {
+            "--x"
+        } else {
+            "-->>"
+        };
+        let answer = safe(&step.status_line());
+        line(format_args!("S{arrow}{from}: {answer}"));
+    }
+    out
+}
+
+/// Text that Mermaid does not take for something else.
+fn safe(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            // Entities of Mermaid: a number sign, a name or a code, a semicolon.
+            ';' | '#' | '<' | '>' | '"' => {
+                let _ = write!(safe, "#{};", u32::from(c));
+            }
+            '\n' | '\r' => safe.push(' '),
+            c => safe.push(c),
+        }
+    }
+    safe
+}

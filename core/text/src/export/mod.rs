@@ -1,0 +1,47 @@
+//! A history for elsewhere: as a diagram, as an issue report, and as a script for a real cluster.
+
+mod markdown;
+mod mermaid;
+mod script;
+
+pub use markdown::markdown;
+pub use mermaid::mermaid;
+pub use script::script;
+
+use optimist_simulation::{Operation, RunTree, Step, World};
+
+/// A step of the line that leads to where the tree is, and the worlds around it.
+#[derive(Clone, Copy)]
+struct Told<'a> {
+    /// Counted from 1.
+    number: usize,
+    step: &'a Step,
+    before: &'a World,
+    after: &'a World,
+}
+
+/// The steps that lead to where the tree is, oldest first.
+fn told(tree: &RunTree) -> Vec<Told<'_>> {
+    let line = tree.line();
+    let line = line.get(..=tree.position()).unwrap_or_default();
+    let steps = line.windows(2).enumerate().filter_map(|(i, pair)| {
+        let [from, to] = pair else { return None };
+        Some(Told {
+            number: i + 1,
+            step: tree.step(*to)?,
+            before: tree.world_at(*from)?,
+            after: tree.world_at(*to)?,
+        })
+    });
+    steps.collect()
+}
+
+/// Who did a step.
+fn who<'a>(told: &Told<'a>) -> &'a str {
+    match &told.step.operation {
+        Operation::Act(actor, _) => &told.before.actor(*actor).name,
+        Operation::Watch(_) => "Watcher",
+        Operation::Compact { .. } => "etcd",
+        Operation::Wait(_) => "Clock",
+    }
+}

@@ -1,0 +1,245 @@
+//! A history as a shell script that does the same on a real cluster.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::{Told, told, who};
+use crate::render::{Call, kubectl};
+use optimist_apiserver::object::Metadata;
+use optimist_apiserver::server::{DEFAULT_NAMESPACE, Definition};
+use optimist_simulation::{Action, Operation, RunTree, Subject, World};
+
+/// What the script defines first. A cluster gives versions and uids of its own; `learn` notes
+/// which one is meant by which of ours, and `step` puts them in.
+const HEAD: &str = "\
+#!/bin/sh
+# Does on the cluster that kubectl talks to what was done here. It makes the objects named below and
+# does not remove them. Refusals are a part of it, so it goes on after them.
+set -u
+known='s/^//'
+learn() {
+  now=$(kubectl get \"$2\" \"$3\" -n \"$4\" -o \"jsonpath={.metadata.$1}\" 2>/dev/null) || return 0
+  known=\"$known;s/@$5@/$now/g\"
+}
+step() {
+  printf '\\n%s\\n' \"$1\"
+  eval \"$(sed \"$known\")\"
+}
+";
+
+/// The steps that lead to where the tree is, as a POSIX shell script that sends the same requests
+/// with kubectl. Versions and uids are those that the cluster gives.
+pub fn script(tree: &RunTree) -> String {
+    let mut script = Script {
+        out: HEAD.to_owned(),
+        uids: BTreeMap::new(),
+    };
+    script.start(tree.origin());
+    for told in told(tree) {
+        script.step(&told);
+    }
+    script.out
+}
+
+struct Script {
+    out: String,
+    /// Ours, and what stands for it in the script.
+    uids: BTreeMap<String, String>,
+}
+
+impl Script {
+    fn line(&mut self, text: impl AsRef<str>) {
+        self.out.push_str(text.as_ref());
+        self.out.push('\n');
+    }
+
+    /// Stores what was there before the first step.
+    fn start(&mut self, world: &World) {
+        let start = world.start();
+        let mut namespaces: Vec<&str> = Vec::new();
+        for subject in world.subjects() {
+            let namespace = subject.namespace();
+            let usual = namespace.is_empty() || namespace == DEFAULT_NAMESPACE;
+            if !usual && !namespaces.contains(&namespace) {
+                namespaces.push(namespace);
+            }
+        }
+        for namespace in namespaces {
+            self.line(format!("kubectl create namespace {}", quote(namespace)));
+        }
+        let manager = start.created_by.as_deref().unwrap_or("kubectl-create");
+        let command = if start.applied {
+            "kubectl apply --server-side"
+        } else {
+            "kubectl create"
+        };
+        let manager = quote(&format!("--field-manager={manager}"));
+        let defined = world.subjects().any(is_custom);
+        if defined {
+            self.line(
+                "# A definition is not served at once: the second time creates what needs it.",
+            );
+            self.line("for attempt in 1 2; do");
+        }
+        let end = delimiter(&start.manifests, "EOF");
+        self.line(format!("{command} {manager} -f - <<'{end}'"));
+        self.line(start.manifests.trim_end());
+        self.line(&end);
+        if defined {
+            self.line("sleep 3\ndone");
+        }
+        let subjects: Vec<Subject> = world.subjects().cloned().collect();
+        for subject in &subjects {
+            self.learn(None, world, subject);
+        }
+    }
+
+    fn step(&mut self, told: &Told<'_>) {
+        let step = told.step;
+        let title = format!(
+            "{}. {}: {} (here {})",
+            told.number,
+            who(told),
+            step.headline(),
+            step.status_line()
+        );
+        let title = title.replace(['\n', '\r'], " ");
+        let (Operation::Act(_, action), Some(exchange)) = (&step.operation, &step.exchange) else {
+            self.line(format!("\n# {title}"));
+            return;
+        };
+        let body = self.with_names(&exchange.sent);
+        let by_hand = match action {
+            Action::Send(write) => write.body.as_deref(),
+            Action::Request(by_hand) => Some(by_hand.body.as_str()),
+            _ => None,
+        };
+        if body.is_null() && by_hand.is_some_and(|text| !text.trim().is_empty()) {
+            self.line(format!("\n# {title}: its body is no JSON"));
+            return;
+        }
+        let resource = told.before.resource();
+        let command = kubectl(&Call {
+            method: exchange.method.as_str(),
+            target: &exchange.target,
+            content_type: &exchange.content_type,
+            user_agent: &exchange.manager,
+            body: &body,
+            resource: exchange
+                .target
+                .starts_with(&told.before.subject().path())
+                .then_some(&**resource),
+            edits: None,
+            attempts: 1,
+            reads_again: false,
+        });
+        let end = delimiter(&command, "STEP");
+        self.line(format!("\nstep {} <<'{end}'", quote(&title)));
+        self.line(command.trim_end());
+        self.line(&end);
+        let subjects: Vec<Subject> = told.after.subjects().cloned().collect();
+        for subject in &subjects {
+            self.learn(Some(told.before), told.after, subject);
+        }
+    }
+
+    /// Notes the version and the uid that the cluster has for ours, where ours are new.
+    fn learn(&mut self, before: Option<&World>, after: &World, subject: &Subject) {
+        let stored = |world: &World| {
+            let (version, object) = world.server().store().get(subject.key())?;
+            Some((version, object.meta_text("uid").to_owned()))
+        };
+        let Some((version, uid)) = stored(after) else {
+            return;
+        };
+        let old = before.and_then(stored);
+        let place = |what: &str, name: &str| {
+            let namespace = match subject.namespace() {
+                "" => DEFAULT_NAMESPACE,
+                namespace => namespace,
+            };
+            format!(
+                "learn {what} {} {} {} {name}",
+                quote(&kind(subject)),
+                quote(subject.name()),
+                quote(namespace)
+            )
+        };
+        if old.as_ref().is_none_or(|(old, _)| *old != version) {
+            self.line(place("resourceVersion", &format!("rv{version}")));
+        }
+        if !self.uids.contains_key(&uid) {
+            let name = format!("uid{}", self.uids.len() + 1);
+            self.line(place("uid", &name));
+            self.uids.insert(uid, format!("@{name}@"));
+        }
+    }
+
+    /// A body with names in the places of versions and uids.
+    fn with_names(&self, body: &Value) -> Value {
+        let mut body = body.clone();
+        self.name(&mut body, "");
+        // Whose fields are whose the cluster knows itself: without them it keeps what it has.
+        let metadata = body.get_mut("metadata").and_then(Value::as_object_mut);
+        metadata.map(|metadata| metadata.remove("managedFields"));
+        // `test` of a JSON patch.
+        for operation in body.as_array_mut().into_iter().flatten() {
+            let field = operation.get("path").and_then(Value::as_str);
+            let field = field.and_then(|path| path.strip_prefix("/metadata/"));
+            if let Some(field) = field.map(str::to_owned)
+                && let Some(value) = operation.get_mut("value")
+            {
+                self.name(value, &field);
+            }
+        }
+        body
+    }
+
+    fn name(&self, value: &mut Value, field: &str) {
+        match value {
+            Value::String(text) if field == "resourceVersion" && !text.is_empty() => {
+                *text = format!("@rv{text}@");
+            }
+            Value::String(text) if field == "uid" => {
+                if let Some(name) = self.uids.get(text) {
+                    text.clone_from(name);
+                }
+            }
+            Value::Object(map) => {
+                for (field, value) in map {
+                    self.name(value, field);
+                }
+            }
+            Value::Array(items) => items.iter_mut().for_each(|item| self.name(item, "")),
+            _ => {}
+        }
+    }
+}
+
+fn is_custom(subject: &Subject) -> bool {
+    !matches!(subject.resource().definition, Definition::Builtin(_))
+}
+
+/// What kubectl calls the kind.
+fn kind(subject: &Subject) -> String {
+    let resource = subject.resource();
+    if is_custom(subject) {
+        return format!("{}.{}", resource.plural, resource.group_version.group);
+    }
+    resource.kind.to_ascii_lowercase()
+}
+
+/// A line that is not in a text, for the end of a here-document.
+fn delimiter(text: &str, word: &str) -> String {
+    let mut end = word.to_owned();
+    while text.lines().any(|line| line == end) {
+        end.push('_');
+    }
+    end
+}
+
+/// A word as a POSIX shell takes it literally.
+fn quote(word: &str) -> String {
+    format!("'{}'", word.replace('\'', r"'\''"))
+}

@@ -1,0 +1,186 @@
+//! A request, read as what its client meant to do: what commands and code are made of.
+
+use serde_json::Value;
+
+use optimist_apiserver::object::{Metadata, text};
+use optimist_apiserver::server::{Resource, ResourcePath};
+use optimist_client::Change;
+use optimist_simulation::{Step, Subject, World};
+
+/// A request, and what its client knew of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Call<'a> {
+    /// The method.
+    pub method: &'a str,
+    /// Path and query.
+    pub target: &'a str,
+    /// The body's media type; empty for none.
+    pub content_type: &'a str,
+    /// The User-Agent.
+    pub user_agent: &'a str,
+    /// The body; `null` for none.
+    pub body: &'a Value,
+    /// The kind that the path is about, if it is served.
+    pub resource: Option<&'a Resource>,
+    /// How the body differs from what was read; `None` if it was not made from that.
+    pub edits: Option<&'a [Change]>,
+    /// How often to try in all while the answer is a conflict.
+    pub attempts: u8,
+    /// Whether each further try begins with reading the object again.
+    pub reads_again: bool,
+}
+
+/// Code, and what goes above it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Snippet {
+    /// Imports.
+    pub imports: String,
+    /// The code itself.
+    pub code: String,
+}
+
+/// What a request does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verb {
+    Get,
+    Create,
+    Update,
+    MergePatch,
+    StrategicMergePatch,
+    JsonPatch,
+    Apply,
+    Delete,
+    /// Anything that clients have no word for.
+    Other,
+}
+
+/// A request, taken apart.
+#[derive(Clone, Debug)]
+pub(super) struct Request<'a> {
+    pub(super) verb: Verb,
+    pub(super) target: ResourcePath<'a>,
+    pub(super) manager: String,
+    pub(super) force: bool,
+    pub(super) dry_run: bool,
+    pub(super) strict: bool,
+}
+
+impl<'a> Call<'a> {
+    /// The request of a step in a world, with what its client knew; `None` if none was sent.
+    pub fn of_step(world: &'a World, step: &'a Step) -> Option<Self> {
+        let exchange = step.exchange.as_ref()?;
+        let of_its_kind = |subject: &&Subject| {
+            let collection = subject.resource().path(subject.namespace(), "");
+            exchange.target.starts_with(&collection)
+        };
+        Some(Call {
+            method: exchange.method.as_str(),
+            target: &exchange.target,
+            content_type: &exchange.content_type,
+            user_agent: &exchange.manager,
+            body: &exchange.sent,
+            resource: world
+                .subjects()
+                .find(of_its_kind)
+                .map(|subject| &**subject.resource()),
+            edits: (step.is_send() && !step.is_by_hand()).then_some(&*step.edits),
+            attempts: 1,
+            reads_again: false,
+        })
+    }
+
+    pub(super) fn read(&self) -> Request<'a> {
+        let (path, query) = self.target.split_once('?').unwrap_or((self.target, ""));
+        let target = ResourcePath::parse(path).ok();
+        let manager = self.user_agent.split('/').next().unwrap_or_default();
+        let mut request = Request {
+            verb: target.map_or(Verb::Other, |target| self.verb(&target)),
+            target: target.unwrap_or_default(),
+            manager: manager.to_owned(),
+            force: false,
+            dry_run: false,
+            strict: false,
+        };
+        for (option, value) in form_urlencoded::parse(query.as_bytes()) {
+            match (&*option, &*value) {
+                ("fieldManager", manager) => request.manager = manager.to_owned(),
+                ("force", value) if request.verb == Verb::Apply => request.force = value == "true",
+                ("dryRun", "All") => request.dry_run = true,
+                ("fieldValidation", "Strict") => request.strict = true,
+                ("fieldValidation", "Warn") => {}
+                _ => request.verb = Verb::Other,
+            }
+        }
+        request
+    }
+
+    /// Path and query, with the manager that the User-Agent stands for.
+    pub(super) fn target_as(&self, manager: &str) -> String {
+        let mut target = self.target.to_owned();
+        let told = target.contains("fieldManager=") || manager.is_empty();
+        if !told && !["GET", "DELETE"].contains(&self.method) {
+            let manager: String = form_urlencoded::byte_serialize(manager.as_bytes()).collect();
+            let separator = if target.contains('?') { '&' } else { '?' };
+            target.push_str(&format!("{separator}fieldManager={manager}"));
+        }
+        target
+    }
+
+    fn verb(&self, target: &ResourcePath<'_>) -> Verb {
+        let known = ["", "status", "scale"].contains(&target.subresource);
+        if !known || target.watch || self.resource.is_none() {
+            return Verb::Other;
+        }
+        let named = !target.name.is_empty();
+        match (self.method, self.content_type) {
+            ("GET", _) if named => Verb::Get,
+            ("POST", _) if !named && self.is_manifest(target) => Verb::Create,
+            ("PUT", _) if named && self.is_manifest(target) => Verb::Update,
+            ("DELETE", _) if named && target.subresource.is_empty() => Verb::Delete,
+            ("PATCH", "application/apply-patch+yaml") if self.is_manifest(target) => Verb::Apply,
+            ("PATCH", "application/merge-patch+json") if self.body.is_object() => Verb::MergePatch,
+            ("PATCH", "application/strategic-merge-patch+json") if self.body.is_object() => {
+                Verb::StrategicMergePatch
+            }
+            ("PATCH", "application/json-patch+json") if self.body.is_array() => Verb::JsonPatch,
+            _ => Verb::Other,
+        }
+    }
+
+    /// Whether the body is an object that says itself where it belongs.
+    fn is_manifest(&self, target: &ResourcePath<'_>) -> bool {
+        let is = |stated: &str, wanted: &str| wanted.is_empty() || stated == wanted;
+        !text(self.body, "apiVersion").is_empty()
+            && !text(self.body, "kind").is_empty()
+            && !self.body.name().is_empty()
+            && is(self.body.name(), target.name)
+            && (self.body.namespace().is_empty() || is(self.body.namespace(), target.namespace))
+    }
+
+    /// `, at version 100` where the body says so.
+    pub(super) fn at_version(&self) -> String {
+        match self.version() {
+            "" => String::new(),
+            version => format!(", at version {version}"),
+        }
+    }
+
+    /// The resourceVersion in the body, which makes a write conditional.
+    pub(super) fn version(&self) -> &'a str {
+        let body: &'a Value = self.body;
+        body.resource_version()
+    }
+}
+
+/// JSON on one line if it is short, else laid out; of a list each item has a line.
+pub(super) fn json(value: &Value) -> String {
+    let text = value.to_string();
+    match value {
+        _ if text.len() <= 72 => text,
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(|item| format!("  {item}")).collect();
+            format!("[\n{}\n]", items.join(",\n"))
+        }
+        _ => format!("{value:#}"),
+    }
+}

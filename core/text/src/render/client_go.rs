@@ -1,0 +1,570 @@
+//! A request as Go code that sends it with `k8s.io/client-go`.
+
+mod fields;
+mod imports;
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::call::{Call, Request, Snippet, Verb, json};
+use super::edits::{Edit, edits};
+use imports::Imports;
+use optimist_apiserver::go::quote;
+use optimist_apiserver::object::{Metadata, text};
+use optimist_apiserver::server::{Definition, Resource};
+
+/// A Go function that sends a request: with the typed client for built-in kinds, with the dynamic
+/// one for others.
+pub fn client_go(call: &Call<'_>) -> Snippet {
+    let request = call.read();
+    let mut go = Go {
+        call,
+        request: &request,
+        imports: Imports::default(),
+    };
+    let code = match request.verb {
+        Verb::Other => go.other(),
+        _ => go.function().unwrap_or_else(|| go.other()),
+    };
+    Snippet {
+        imports: go.imports.render(),
+        code,
+    }
+}
+
+struct Go<'a> {
+    call: &'a Call<'a>,
+    request: &'a Request<'a>,
+    imports: Imports,
+}
+
+impl Go<'_> {
+    /// The kind, if client-go has types for it.
+    fn typed(&self) -> Option<&Resource> {
+        let resource = self.call.resource?;
+        let known = matches!(resource.definition, Definition::Builtin(_))
+            && resource.group_version.group != "apiextensions.k8s.io";
+        known.then_some(resource)
+    }
+
+    fn function(&mut self) -> Option<String> {
+        let verb = self.request.verb;
+        let scale = self.request.target.subresource == "scale";
+        let patches = matches!(
+            verb,
+            Verb::MergePatch | Verb::StrategicMergePatch | Verb::JsonPatch | Verb::Apply
+        );
+        if scale && (patches || self.typed().is_none()) {
+            // The typed client would read the answer as the object.
+            return None;
+        }
+        let body = match verb {
+            Verb::Get => return Some(self.get()),
+            Verb::Create => self.create(),
+            Verb::Update => self.update(),
+            Verb::Delete => self.delete(),
+            _ => self.patch(),
+        };
+        let name = match verb {
+            Verb::Create => "create",
+            Verb::Update => "update",
+            Verb::Delete => "remove",
+            Verb::Apply => "apply",
+            _ => "patch",
+        };
+        Some(self.wrap(name, &body))
+    }
+
+    /// A function around statements, and around these the loop that tries again.
+    fn wrap(&mut self, name: &str, body: &Body) -> String {
+        self.imports.add("context");
+        let client = self.client_type();
+        let mut parameters = format!("ctx context.Context, client {client}");
+        let retries = self.call.attempts > 1;
+        let reads = retries && self.call.reads_again && !body.object.is_empty();
+        let mut outer = String::new();
+        if !body.object.is_empty() && !reads {
+            parameters.push_str(&format!(", {} {}", body.object, self.object_type()));
+        }
+        let mut inner = String::new();
+        if reads {
+            let variable = &body.object;
+            let get = self.call_of("Get", "");
+            inner.push_str(&format!(
+                "{variable}, err := {get}\nif err != nil {{\n\treturn err\n}}\n"
+            ));
+        }
+        let once = if reads { &mut inner } else { &mut outer };
+        once.push_str(&body.before);
+        let assign = if reads { "=" } else { ":=" };
+        inner.push_str(&match body.answers {
+            true => format!("_, err {assign} {}\nreturn err\n", body.send),
+            false => format!("return {}\n", body.send),
+        });
+        if retries {
+            self.imports.add("k8s.io/client-go/util/retry");
+            let backoff = self.backoff();
+            let inner = indent(&inner);
+            outer.push_str(&format!(
+                "return retry.RetryOnConflict({backoff}, func() error {{\n{inner}}})\n"
+            ));
+        } else {
+            outer.push_str(&inner);
+        }
+        let comment = &body.comment;
+        let statements = indent(&outer);
+        format!("{comment}func {name}({parameters}) error {{\n{statements}}}\n")
+    }
+
+    fn backoff(&mut self) -> String {
+        if self.call.attempts == 5 {
+            return "retry.DefaultRetry".to_owned();
+        }
+        self.imports.add("k8s.io/apimachinery/pkg/util/wait");
+        self.imports.add("time");
+        let steps = self.call.attempts;
+        format!(
+            "wait.Backoff{{Steps: {steps}, Duration: 10 * time.Millisecond, Factor: 1.0, Jitter: 0.1}}"
+        )
+    }
+
+    fn get(&mut self) -> String {
+        self.imports.add("context");
+        let client = self.client_type();
+        let (returns, get) = if self.request.target.subresource == "scale" && self.typed().is_some()
+        {
+            let scale = format!("*{}.Scale", self.imports.package_of("Scale"));
+            let name = quote(self.request.target.name);
+            let options = format!("{}.GetOptions{{}}", self.imports.meta());
+            (
+                scale,
+                format!("{}.GetScale(ctx, {name}, {options})", self.objects()),
+            )
+        } else {
+            (self.object_type(), self.call_of("Get", ""))
+        };
+        format!(
+            "func get(ctx context.Context, client {client}) ({returns}, error) {{\n\treturn {get}\n}}\n"
+        )
+    }
+
+    fn create(&mut self) -> Body {
+        let (declare, variable) = self.decoded();
+        let options = self.options("CreateOptions");
+        Body {
+            before: declare,
+            send: format!("{}.Create(ctx, {variable}, {options})", self.objects()),
+            answers: true,
+            ..Body::default()
+        }
+    }
+
+    fn update(&mut self) -> Body {
+        let options = self.options("UpdateOptions");
+        let objects = self.objects();
+        if self.request.target.subresource == "scale" {
+            let (declare, variable) = self.decoded_as("Scale");
+            let name = quote(self.request.target.name);
+            return Body {
+                before: declare,
+                send: format!("{objects}.UpdateScale(ctx, {name}, {variable}, {options})"),
+                answers: true,
+                ..Body::default()
+            };
+        }
+        let verb = match self.request.target.subresource {
+            "status" => "UpdateStatus",
+            _ => "Update",
+        };
+        let variable = self.variable();
+        let Some(mut before) = self.statements(&variable) else {
+            let (declare, variable) = self.decoded();
+            return Body {
+                before: declare,
+                send: format!("{objects}.{verb}(ctx, {variable}, {options})"),
+                answers: true,
+                ..Body::default()
+            };
+        };
+        if self.call.version().is_empty() {
+            let clear = match self.typed() {
+                Some(_) => format!("{variable}.ResourceVersion = \"\""),
+                None => format!("{variable}.SetResourceVersion(\"\")"),
+            };
+            before.push_str(&format!("{clear} // so nothing is compared\n"));
+        }
+        let comment = if self.call.attempts > 1 && self.call.reads_again {
+            String::new()
+        } else {
+            format!(
+                "// {variable} is what Get returned{}.\n",
+                self.call.at_version()
+            )
+        };
+        Body {
+            comment,
+            send: format!("{objects}.{verb}(ctx, {variable}, {options})"),
+            object: variable,
+            before,
+            answers: true,
+        }
+    }
+
+    /// The edits as statements; `None` if the body was not made from an object that was read, or
+    /// its type has no place for one of them.
+    fn statements(&mut self, variable: &str) -> Option<String> {
+        let edits = edits(self.call.edits?, self.call.body);
+        let root = self.typed().map(|resource| Arc::clone(&resource.root));
+        let assign = |edit: &Edit| match &root {
+            Some(root) => fields::assign(variable, root, edit, &mut self.imports),
+            None => Some(self.set_nested(variable, edit)),
+        };
+        edits.iter().map(assign).collect()
+    }
+
+    fn set_nested(&mut self, variable: &str, edit: &Edit) -> String {
+        self.imports
+            .add("k8s.io/apimachinery/pkg/apis/meta/v1/unstructured");
+        // The helpers walk through maps only: a list is set as a whole.
+        let mut at = self.call.body;
+        let mut fields = Vec::new();
+        let mut value = edit.value.as_ref();
+        for part in &edit.path {
+            if at.is_array() {
+                value = Some(at);
+                break;
+            }
+            fields.push(quote(part));
+            at = at.get(part).unwrap_or(&Value::Null);
+        }
+        let fields = fields.join(", ");
+        match value {
+            Some(value) => format!(
+                "if err := unstructured.SetNestedField({variable}.Object, {}, {fields}); err != nil {{\n\
+                 \treturn err\n}}\n",
+                literal(value)
+            ),
+            None => format!("unstructured.RemoveNestedField({variable}.Object, {fields})\n"),
+        }
+    }
+
+    fn patch(&mut self) -> Body {
+        self.imports.add("k8s.io/apimachinery/pkg/types");
+        let kind = match self.request.verb {
+            Verb::MergePatch => "types.MergePatchType",
+            Verb::StrategicMergePatch => "types.StrategicMergePatchType",
+            Verb::JsonPatch => "types.JSONPatchType",
+            _ => "types.ApplyPatchType",
+        };
+        let reads = self.call.attempts > 1 && self.call.reads_again;
+        let conditional = !self.call.version().is_empty();
+        let (before, object) = if reads && conditional {
+            const VERSION: &str = "\u{1}";
+            let mut body = self.call.body.clone();
+            body.set_meta("resourceVersion", VERSION);
+            let text = json(&body).replace('%', "%%");
+            let text = text.replace(&Value::from(VERSION).to_string(), "%q");
+            self.imports.add("fmt");
+            let body = raw(&text);
+            (
+                format!("body := fmt.Appendf(nil, {body}, current.ResourceVersion)\n"),
+                "current".to_owned(),
+            )
+        } else {
+            let body = raw(&json(self.call.body));
+            (format!("body := []byte({body})\n"), String::new())
+        };
+        let options = self.options("PatchOptions");
+        let name = quote(self.request.target.name);
+        let mut send = format!(
+            "{}.Patch(ctx, {name}, {kind}, body, {options}",
+            self.objects()
+        );
+        if !self.request.target.subresource.is_empty() {
+            send.push_str(", ");
+            send.push_str(&quote(self.request.target.subresource));
+        }
+        send.push(')');
+        let mut body = Body {
+            before,
+            send,
+            answers: true,
+            object,
+            ..Body::default()
+        };
+        if body.object == "current" && self.typed().is_none() {
+            body.before = body
+                .before
+                .replace("current.ResourceVersion", "current.GetResourceVersion()");
+        }
+        body
+    }
+
+    fn delete(&mut self) -> Body {
+        let options = self.options("DeleteOptions");
+        let name = quote(self.request.target.name);
+        Body {
+            send: format!("{}.Delete(ctx, {name}, {options})", self.objects()),
+            ..Body::default()
+        }
+    }
+
+    /// A request that the clients have no method for, by its path.
+    fn other(&mut self) -> String {
+        self.imports = Imports::default();
+        self.imports.add("k8s.io/client-go/kubernetes");
+        let call = self.call;
+        let target = quote(&call.target_as(&self.request.manager));
+        let method = quote(call.method);
+        let mut send =
+            format!("client.Discovery().RESTClient().Verb({method}).RequestURI({target})");
+        if !call.body.is_null() {
+            if !call.content_type.is_empty() {
+                let kind = quote(call.content_type);
+                send.push_str(&format!(".\n\tSetHeader(\"Content-Type\", {kind})"));
+            }
+            send.push_str(&format!(".\n\tBody([]byte({}))", raw(&json(call.body))));
+        }
+        if call.method == "GET" {
+            self.imports.add("context");
+            return format!(
+                "func get(ctx context.Context, client kubernetes.Interface) ([]byte, error) {{\n\
+                 {}}}\n",
+                indent(&format!("return {send}.DoRaw(ctx)\n"))
+            );
+        }
+        send.push_str(".\n\tDo(ctx).Error()");
+        let body = Body {
+            send,
+            ..Body::default()
+        };
+        self.wrap("send", &body)
+    }
+
+    /// `client.AppsV1().Deployments("default")`.
+    fn objects(&mut self) -> String {
+        let target = &self.request.target;
+        let namespace = quote(target.namespace);
+        match self.typed() {
+            Some(resource) => {
+                let group = match resource.group_version.group.split('.').next() {
+                    Some("") | None => "core",
+                    Some(group) => group,
+                };
+                let group = capital(group) + &capital(&resource.group_version.version);
+                let namespace = if resource.namespaced { &*namespace } else { "" };
+                format!("client.{group}().{}s({namespace})", resource.kind)
+            }
+            None => {
+                self.imports.add("k8s.io/apimachinery/pkg/runtime/schema");
+                let (group, version) = (quote(target.group), quote(target.version));
+                let plural = quote(target.plural);
+                let of = format!(
+                    "client.Resource(schema.GroupVersionResource{{Group: {group}, Version: {version}, Resource: {plural}}})"
+                );
+                if target.namespace.is_empty() {
+                    of
+                } else {
+                    format!("{of}.\n\tNamespace({namespace})")
+                }
+            }
+        }
+    }
+
+    fn call_of(&mut self, verb: &str, extra: &str) -> String {
+        let name = quote(self.request.target.name);
+        let options = format!("{}.{verb}Options{{}}", self.imports.meta());
+        let subresource = match (self.typed(), self.request.target.subresource) {
+            (Some(_), _) | (_, "") => String::new(),
+            (None, subresource) => format!(", {}", quote(subresource)),
+        };
+        format!(
+            "{}.{verb}(ctx, {name}, {options}{extra}{subresource})",
+            self.objects()
+        )
+    }
+
+    fn client_type(&mut self) -> &'static str {
+        if self.request.verb == Verb::Other || self.typed().is_some() {
+            self.imports.add("k8s.io/client-go/kubernetes");
+            "kubernetes.Interface"
+        } else {
+            self.imports.add("k8s.io/client-go/dynamic");
+            "dynamic.Interface"
+        }
+    }
+
+    fn object_type(&mut self) -> String {
+        match self.typed() {
+            Some(resource) => {
+                let kind = resource.kind.clone();
+                format!("*{}.{kind}", self.imports.package_of(&kind))
+            }
+            None => {
+                self.imports
+                    .add("k8s.io/apimachinery/pkg/apis/meta/v1/unstructured");
+                "*unstructured.Unstructured".to_owned()
+            }
+        }
+    }
+
+    /// `configMap`.
+    fn variable(&self) -> String {
+        let kind = text(self.call.body, "kind");
+        let mut letters = kind.chars();
+        let first = letters.next().map(|c| c.to_ascii_lowercase());
+        let name: String = first
+            .into_iter()
+            .chain(letters)
+            .filter(char::is_ascii_alphanumeric)
+            .collect();
+        if self.typed().is_some() {
+            name
+        } else {
+            "object".to_owned()
+        }
+    }
+
+    /// Statements that decode the body, and what the object is called then.
+    fn decoded(&mut self) -> (String, String) {
+        let kind = self.typed().map(|resource| resource.kind.clone());
+        self.decoded_as(kind.as_deref().unwrap_or_default())
+    }
+
+    fn decoded_as(&mut self, kind: &str) -> (String, String) {
+        self.imports.add("encoding/json");
+        let variable = match kind {
+            "" => "object".to_owned(),
+            "Scale" => "scale".to_owned(),
+            _ => self.variable(),
+        };
+        let (ty, target) = if kind.is_empty() {
+            (
+                self.object_type().trim_start_matches('*').to_owned(),
+                format!("{variable}.Object"),
+            )
+        } else {
+            let package = self.imports.package_of(kind);
+            (format!("{package}.{kind}"), variable.clone())
+        };
+        let text = raw(&json(self.call.body));
+        let declare = format!(
+            "var {variable} {ty}\nif err := json.Unmarshal([]byte({text}), &{target}); err != nil {{\n\
+             \treturn err\n}}\n"
+        );
+        (declare, format!("&{variable}"))
+    }
+
+    /// `metav1.PatchOptions{FieldManager: "editor-a"}`.
+    fn options(&mut self, kind: &str) -> String {
+        let mut members = Vec::new();
+        let request = self.request;
+        if kind == "DeleteOptions" {
+            let body = self.call.body;
+            let precondition = |field: &str| {
+                let value = body.get("preconditions")?.get(field)?.as_str()?;
+                Some(quote(value))
+            };
+            let uid = precondition("uid").map(|uid| format!("UID: ptr.To(types.UID({uid}))"));
+            if uid.is_some() {
+                self.imports.add("k8s.io/apimachinery/pkg/types");
+            }
+            let version = precondition("resourceVersion");
+            let version = version.map(|version| format!("ResourceVersion: ptr.To({version})"));
+            let conditions: Vec<String> = uid.into_iter().chain(version).collect();
+            if !conditions.is_empty() {
+                self.imports.add("k8s.io/utils/ptr");
+                let meta = self.imports.meta();
+                let conditions = conditions.join(", ");
+                members.push(format!(
+                    "Preconditions: &{meta}.Preconditions{{{conditions}}}"
+                ));
+            }
+            if let Some(seconds) = body.get("gracePeriodSeconds").and_then(Value::as_i64) {
+                self.imports.add("k8s.io/utils/ptr");
+                members.push(format!("GracePeriodSeconds: ptr.To[int64]({seconds})"));
+            }
+            if let Some(policy) = body.get("propagationPolicy").and_then(Value::as_str) {
+                self.imports.add("k8s.io/utils/ptr");
+                let meta = self.imports.meta();
+                let policy = quote(policy);
+                members.push(format!(
+                    "PropagationPolicy: ptr.To({meta}.DeletionPropagation({policy}))"
+                ));
+            }
+        } else if !request.manager.is_empty() {
+            members.push(format!("FieldManager: {}", quote(&request.manager)));
+        }
+        if request.force {
+            self.imports.add("k8s.io/utils/ptr");
+            members.push("Force: ptr.To(true)".to_owned());
+        }
+        if request.dry_run {
+            let meta = self.imports.meta();
+            members.push(format!("DryRun: []string{{{meta}.DryRunAll}}"));
+        }
+        if request.strict {
+            let meta = self.imports.meta();
+            members.push(format!("FieldValidation: {meta}.FieldValidationStrict"));
+        }
+        format!("{}.{kind}{{{}}}", self.imports.meta(), members.join(", "))
+    }
+}
+
+/// What a function does.
+#[derive(Default)]
+struct Body {
+    /// A comment above it.
+    comment: String,
+    /// The object that it takes, or reads where it tries again.
+    object: String,
+    /// What comes before sending.
+    before: String,
+    /// What sends.
+    send: String,
+    /// Whether that also returns the answer.
+    answers: bool,
+}
+
+fn capital(word: &str) -> String {
+    let mut letters = word.chars();
+    let first = letters.next().map(|c| c.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
+}
+
+/// Code one step further in; what stands in raw strings may move, for JSON does not mind.
+fn indent(code: &str) -> String {
+    code.lines().map(|line| format!("\t{line}\n")).collect()
+}
+
+/// Text as a raw string where Go has that, else quoted.
+fn raw(text: &str) -> String {
+    if text.contains(['`', '\r']) {
+        quote(text)
+    } else {
+        format!("`{text}`")
+    }
+}
+
+/// A JSON value as a Go literal.
+fn literal(value: &Value) -> String {
+    match value {
+        Value::Null => "nil".to_owned(),
+        Value::Bool(b) => b.to_string(),
+        Value::Number(n) if n.is_i64() => format!("int64({n})"),
+        Value::Number(n) => format!("float64({n})"),
+        Value::String(text) => quote(text),
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(literal).collect();
+            format!("[]any{{{}}}", items.join(", "))
+        }
+        Value::Object(members) => {
+            let members: Vec<String> = members
+                .iter()
+                .map(|(key, value)| format!("{}: {}", quote(key), literal(value)))
+                .collect();
+            format!("map[string]any{{{}}}", members.join(", "))
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Edits as code makes them: an assignment or a removal each.
+
+use serde_json::Value;
+
+use optimist_client::{Change, unescape};
+
+/// One assignment or removal.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Edit {
+    /// The members and indices on the way.
+    pub(super) path: Vec<String>,
+    /// What is assigned; `None` to remove.
+    pub(super) value: Option<Value>,
+}
+
+/// The edits that make `after` of what it was before these changes. A list that got longer or
+/// shorter is assigned as a whole.
+pub(super) fn edits(changes: &[Change], after: &Value) -> Vec<Edit> {
+    let mut found: Vec<(&str, Option<&Value>)> = Vec::new();
+    for change in changes {
+        let mut pointer = change.pointer.as_str();
+        let mut value = change.after.as_ref();
+        if change.before.is_none() || change.after.is_none() {
+            let list = pointer.rsplit_once('/').map(|(list, _)| list);
+            let list = list.and_then(|list| Some((list, after.pointer(list)?)));
+            if let Some((list, whole @ Value::Array(_))) = list {
+                (pointer, value) = (list, Some(whole));
+                found.retain(|(other, _)| !is_below(other, list));
+            }
+        }
+        if !found.iter().any(|(other, _)| is_below(pointer, other)) {
+            found.push((pointer, value));
+        }
+    }
+    let edit = |(pointer, value): (&str, Option<&Value>)| Edit {
+        path: pointer.split('/').skip(1).map(unescape).collect(),
+        value: value.cloned(),
+    };
+    found.into_iter().map(edit).collect()
+}
+
+fn is_below(pointer: &str, place: &str) -> bool {
+    let rest = pointer.strip_prefix(place);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use optimist_client::changes;
+    use serde_json::json;
+
+    #[test]
+    fn lists_of_another_length_are_assigned_whole_and_others_by_index() {
+        let before = json!({"list": [{"a": 1}, {"a": 2}], "other": [{"a": 1}], "x/y": 1, "z": 1});
+        let after = json!({"list": [{"a": 2}], "other": [{"a": 3}], "z": {"new": true}});
+        let edit = |path: &[&str], value: Option<Value>| Edit {
+            path: path.iter().map(|part| (*part).to_owned()).collect(),
+            value,
+        };
+        assert_eq!(
+            edits(&changes(&before, &after), &after),
+            [
+                edit(&["list"], Some(json!([{"a": 2}]))),
+                edit(&["other", "0", "a"], Some(json!(3))),
+                edit(&["x/y"], None),
+                edit(&["z"], Some(json!({"new": true}))),
+            ]
+        );
+    }
+}

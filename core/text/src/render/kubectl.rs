@@ -1,0 +1,290 @@
+//! A request as a shell command that sends it.
+
+use serde_json::Value;
+
+use super::call::{Call, Request, Verb, json};
+use optimist_apiserver::schema::{Struct, Type, builtin};
+use optimist_apiserver::server::{DEFAULT_NAMESPACE, Definition};
+use optimist_client::to_yaml;
+
+/// The kubectl command that sends a request; where kubectl has none that sends exactly that, what
+/// comes closest to it, and a comment that says in what it differs.
+pub fn kubectl(call: &Call<'_>) -> String {
+    let request = call.read();
+    let mut shell = Shell {
+        call,
+        request: &request,
+        repeats: call.attempts > 1 && !call.reads_again,
+        out: String::new(),
+    };
+    shell.render();
+    shell.out
+}
+
+struct Shell<'a> {
+    call: &'a Call<'a>,
+    request: &'a Request<'a>,
+    /// Whether the command is in a loop that ends when it succeeds.
+    repeats: bool,
+    out: String,
+}
+
+impl Shell<'_> {
+    fn render(&mut self) {
+        let call = self.call;
+        if self.repeats {
+            let attempts: String = (1..=call.attempts).map(|i| format!(" {i}")).collect();
+            self.out = format!("for attempt in{attempts}; do\n");
+        }
+        match self.request.verb {
+            Verb::Get => {
+                let object = self.object();
+                self.command("kubectl get", &[&object, &self.subresource(), "-o yaml"]);
+            }
+            Verb::Create => self.manifest("kubectl create", &[]),
+            Verb::Update if call.version().is_empty() => {
+                self.comment(
+                    "kubectl replace would first read the version that is stored and send that. \
+                     With --raw the body goes as it is, and nothing is compared.",
+                );
+                self.raw("kubectl replace --raw");
+            }
+            Verb::Update => self.manifest("kubectl replace", &[&self.subresource()]),
+            Verb::MergePatch => self.patch("merge"),
+            Verb::StrategicMergePatch => self.patch("strategic"),
+            Verb::JsonPatch => self.patch("json"),
+            Verb::Apply => {
+                let force = if self.request.force {
+                    "--force-conflicts"
+                } else {
+                    ""
+                };
+                let subresource = self.subresource();
+                self.manifest("kubectl apply --server-side", &[force, &subresource]);
+            }
+            Verb::Delete => self.delete(),
+            Verb::Other => self.other(),
+        }
+        if self.repeats {
+            self.out.push_str("done\n");
+        } else if call.attempts > 1 {
+            self.comment(
+                "kubectl does not try again after a conflict: read, edit and send again by hand.",
+            );
+        }
+    }
+
+    /// One line of arguments, those that say nothing left out.
+    fn command(&mut self, command: &str, arguments: &[&str]) {
+        self.out.push_str(command);
+        for argument in arguments.iter().filter(|argument| !argument.is_empty()) {
+            self.out.push(' ');
+            self.out.push_str(argument);
+        }
+        self.out
+            .push_str(if self.repeats { " && break\n" } else { "\n" });
+    }
+
+    /// A comment, broken into lines.
+    fn comment(&mut self, text: &str) {
+        let mut width = 0;
+        for word in text.split(' ') {
+            self.out.push_str(match width {
+                0 => "# ",
+                1..70 => " ",
+                _ => "\n# ",
+            });
+            width = if width < 70 { width } else { 0 } + word.len() + 1;
+            self.out.push_str(word);
+        }
+        self.out.push('\n');
+    }
+
+    /// `deployment nginx-deployment`, `backups.demo.example.com nightly`.
+    fn object(&self) -> String {
+        let target = &self.request.target;
+        let kind = match self.call.resource {
+            Some(resource) if matches!(resource.definition, Definition::Builtin(_)) => {
+                resource.kind.to_ascii_lowercase()
+            }
+            _ => format!("{}.{}", target.plural, target.group),
+        };
+        let namespace = match target.namespace {
+            "" | DEFAULT_NAMESPACE => String::new(),
+            namespace => format!(" -n {}", quote(namespace)),
+        };
+        format!("{kind} {}{namespace}", quote(target.name))
+    }
+
+    fn subresource(&self) -> String {
+        match self.request.target.subresource {
+            "" => String::new(),
+            name => format!("--subresource={name}"),
+        }
+    }
+
+    fn manager(&self) -> String {
+        match self.request.manager.as_str() {
+            "" => String::new(),
+            manager => quote(&format!("--field-manager={manager}")),
+        }
+    }
+
+    fn dry_run(&self) -> &'static str {
+        if self.request.dry_run {
+            "--dry-run=server"
+        } else {
+            ""
+        }
+    }
+
+    /// The server warns of fields that it does not know; kubectl asks it to refuse them.
+    fn validate(&self) -> &'static str {
+        let Some(resource) = self.call.resource else {
+            return "";
+        };
+        let known = match self.request.target.subresource {
+            "scale" => builtin("Scale").is_none_or(|scale| fits(self.call.body, scale)),
+            _ => fits(self.call.body, &resource.root),
+        };
+        if self.request.strict || known {
+            ""
+        } else {
+            "--validate=warn"
+        }
+    }
+
+    fn manifest(&mut self, command: &str, arguments: &[&str]) {
+        let body = self.call.body;
+        let mut namespace = String::new();
+        let target = &self.request.target;
+        if !target.namespace.is_empty() && body.pointer("/metadata/namespace").is_none() {
+            namespace = format!("-n {}", quote(target.namespace));
+        }
+        let (manager, dry_run, validate) = (self.manager(), self.dry_run(), self.validate());
+        let mut all = arguments.to_vec();
+        all.extend([&*namespace, &*manager, dry_run, validate, "-f -"]);
+        let text = to_yaml(body);
+        self.with_input(command, &all, &text);
+    }
+
+    fn patch(&mut self, kind: &str) {
+        let patch = format!("-p {}", quote_always(&json(self.call.body)));
+        let (object, subresource) = (self.object(), self.subresource());
+        let (kind, manager) = (format!("--type={kind}"), self.manager());
+        let arguments = [
+            &*object,
+            &*subresource,
+            &*kind,
+            &*manager,
+            self.dry_run(),
+            &*patch,
+        ];
+        self.command("kubectl patch", &arguments);
+    }
+
+    fn delete(&mut self) {
+        let object = self.object();
+        let policy = self.call.body.get("propagationPolicy");
+        let cascade = match (self.call.body, policy.and_then(Value::as_str)) {
+            (Value::Null, _) => {
+                self.comment("kubectl also sends propagationPolicy: Background.");
+                ""
+            }
+            (Value::Object(options), Some("Background")) if options.len() == 1 => "",
+            (Value::Object(options), Some("Foreground")) if options.len() == 1 => {
+                "--cascade=foreground"
+            }
+            (Value::Object(options), Some("Orphan")) if options.len() == 1 => "--cascade=orphan",
+            _ => {
+                self.comment("kubectl delete has no flag for preconditions; --raw sends them.");
+                self.raw("kubectl delete --raw");
+                return;
+            }
+        };
+        let dry_run = self.dry_run();
+        self.command(
+            "kubectl delete",
+            &[&object, cascade, dry_run, "--wait=false"],
+        );
+    }
+
+    fn other(&mut self) {
+        match self.call.method {
+            "GET" => self.raw("kubectl get --raw"),
+            "POST" => self.raw("kubectl create --raw"),
+            "PUT" => self.raw("kubectl replace --raw"),
+            "DELETE" => self.raw("kubectl delete --raw"),
+            method => {
+                self.comment("kubectl has no command that sends this. Through its proxy:");
+                self.out.push_str("kubectl proxy --port=8001 &\n");
+                let url = format!("http://127.0.0.1:8001{}", self.call.target);
+                let header = format!("Content-Type: {}", self.call.content_type);
+                let command = format!("curl -X {method} {}", quote(&url));
+                let agent = format!("-A {}", quote(self.call.user_agent));
+                let header = format!("-H {}", quote(&header));
+                let text = format!("{:#}\n", self.call.body);
+                self.with_input(&command, &[&agent, &header, "--data-binary @-"], &text);
+            }
+        }
+    }
+
+    /// A request to a path, with the body as it is.
+    fn raw(&mut self, command: &str) {
+        let target = quote(&self.call.target_as(&self.request.manager));
+        if self.call.body.is_null() {
+            self.command(command, &[&target]);
+        } else {
+            let text = format!("{:#}\n", self.call.body);
+            self.with_input(command, &[&target, "-f -"], &text);
+        }
+    }
+
+    /// A command with what it reads.
+    fn with_input(&mut self, command: &str, arguments: &[&str], text: &str) {
+        let mut end = "EOF".to_owned();
+        while text.lines().any(|line| line == end) {
+            end.push('_');
+        }
+        let input = format!("<<'{end}'");
+        let mut arguments = arguments.to_vec();
+        arguments.push(&input);
+        self.command(command, &arguments);
+        self.out.push_str(text);
+        self.out.push_str(&end);
+        self.out.push('\n');
+    }
+}
+
+/// Whether every field of a value is one of its type.
+fn fits(value: &Value, root: &Struct) -> bool {
+    fn known(value: &Value, ty: &Type) -> bool {
+        match (ty, value) {
+            (Type::Struct(inner), value) => fits(value, inner),
+            (Type::Map(inner), Value::Object(members)) => {
+                members.values().all(|member| known(member, &inner.value))
+            }
+            (Type::List(inner), Value::Array(items)) => {
+                items.iter().all(|item| known(item, &inner.item))
+            }
+            _ => true,
+        }
+    }
+    let members = value.as_object().into_iter().flatten();
+    members
+        .map(|(name, member)| (root.member(name), member))
+        .all(|(ty, member)| ty.is_some_and(|ty| known(member, ty)))
+}
+
+/// A word as a POSIX shell takes it literally.
+fn quote(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    quote_always(word)
+}
+
+fn quote_always(word: &str) -> String {
+    format!("'{}'", word.replace('\'', r"'\''"))
+}

@@ -1,0 +1,12 @@
+//! Objects and steps in forms that people read.
+
+mod call;
+mod client_go;
+mod edits;
+mod kube_rs;
+mod kubectl;
+
+pub use call::{Call, Snippet};
+pub use client_go::client_go;
+pub use kube_rs::kube_rs;
+pub use kubectl::kubectl;

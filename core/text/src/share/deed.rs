@@ -1,0 +1,275 @@
+//! Actions, edits and ways of writing as short JSON. The words are those of lessons, shortened; what
+//! is as usual is left out. They are part of every link that was ever made: add, never change.
+
+use serde_json::{Map, Value, json};
+
+use super::ShareError;
+use optimist_apiserver::object::text;
+use optimist_client::Change;
+use optimist_client::{OnConflict, Strategy, Subresource, Write};
+use optimist_simulation::{Action, ActorId, ByHand, Delete, Operation, WatchAction};
+
+type Read<T> = Result<T, ShareError>;
+
+const NO_DEED: ShareError = ShareError::Damaged("there is something in it that nobody can do");
+
+const STRATEGIES: [(&str, Strategy); 5] = [
+    ("u", Strategy::Update),
+    ("m", Strategy::MergePatch),
+    ("s", Strategy::StrategicMergePatch),
+    ("j", Strategy::JsonPatch),
+    ("a", Strategy::Apply),
+];
+
+const ACTORS: [(&str, ActorId); 3] = [("A", ActorId::A), ("B", ActorId::B), ("C", ActorId::C)];
+
+fn code<T: Copy + PartialEq>(codes: &[(&'static str, T)], value: T) -> &'static str {
+    let found = codes.iter().find(|(_, known)| *known == value);
+    found.map_or("", |(code, _)| code)
+}
+
+fn meaning<T: Copy>(codes: &[(&'static str, T)], code: &str) -> Read<T> {
+    let found = codes.iter().find(|(known, _)| *known == code);
+    found.map(|(_, value)| *value).ok_or(NO_DEED)
+}
+
+pub(super) fn actor_code(actor: ActorId) -> &'static str {
+    code(&ACTORS, actor)
+}
+
+fn actor(code: &str) -> Read<ActorId> {
+    meaning(&ACTORS, code)
+}
+
+fn flag(value: &Value, key: &str) -> bool {
+    value.get(key).and_then(Value::as_bool).unwrap_or(false)
+}
+
+/// The largest number that is taken as a count of attempts.
+const MOST_ATTEMPTS: u64 = 20;
+
+pub(super) fn write_to_json(write: &Write) -> Value {
+    let usual = Write::usual(write.strategy);
+    let mut map = Map::new();
+    map.insert("s".into(), code(&STRATEGIES, write.strategy).into());
+    if let Some(subresource) = write.subresource {
+        map.insert("to".into(), subresource.name().into());
+    }
+    if write.send_resource_version != usual.send_resource_version {
+        map.insert("v".into(), write.send_resource_version.into());
+    }
+    for (key, on) in [
+        ("t", write.test_values),
+        ("f", write.force),
+        ("d", write.dry_run),
+    ] {
+        if on {
+            map.insert(key.into(), true.into());
+        }
+    }
+    for (key, text) in [("m", &write.manager), ("b", &write.body)] {
+        if let Some(text) = text {
+            map.insert(key.into(), text.as_str().into());
+        }
+    }
+    match write.on_conflict {
+        OnConflict::GiveUp => None,
+        OnConflict::ReadAgain(attempts) => map.insert("ra".into(), attempts.into()),
+        OnConflict::Resend(attempts) => map.insert("rs".into(), attempts.into()),
+    };
+    Value::Object(map)
+}
+
+pub(super) fn write_from_json(value: &Value) -> Read<Write> {
+    let strategy = meaning(&STRATEGIES, text(value, "s"))?;
+    let usual = Write::usual(strategy);
+    let attempts = |key: &str| {
+        let attempts = value.get(key)?.as_u64()?.clamp(1, MOST_ATTEMPTS);
+        u8::try_from(attempts).ok()
+    };
+    let words = |key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
+    Ok(Write {
+        strategy,
+        subresource: match text(value, "to") {
+            "" => None,
+            "status" => Some(Subresource::Status),
+            "scale" => Some(Subresource::Scale),
+            _ => return Err(NO_DEED),
+        },
+        send_resource_version: value
+            .get("v")
+            .and_then(Value::as_bool)
+            .unwrap_or(usual.send_resource_version),
+        test_values: flag(value, "t"),
+        force: flag(value, "f"),
+        dry_run: flag(value, "d"),
+        manager: words("m"),
+        body: words("b"),
+        on_conflict: match (attempts("ra"), attempts("rs")) {
+            (Some(attempts), _) => OnConflict::ReadAgain(attempts),
+            (None, Some(attempts)) => OnConflict::Resend(attempts),
+            (None, None) => OnConflict::GiveUp,
+        },
+    })
+}
+
+/// An operation, and whose it is: empty for nobody's.
+pub(super) fn operation_to_json(operation: &Operation) -> (Value, &'static str) {
+    match operation {
+        Operation::Act(actor, action) => (action_to_json(action), actor_code(*actor)),
+        Operation::Watch(WatchAction::Open(version)) => (json!({"o": version}), ""),
+        Operation::Watch(WatchAction::Resume) => ("or".into(), ""),
+        Operation::Watch(WatchAction::Drop) => ("od".into(), ""),
+        Operation::Watch(WatchAction::List) => ("ol".into(), ""),
+        Operation::Compact { restart } => (json!({"k": restart}), ""),
+        Operation::Wait(seconds) => (json!({"w": seconds}), ""),
+    }
+}
+
+pub(super) fn operation_from_json(value: &Value, who: &str) -> Read<Operation> {
+    if !who.is_empty() {
+        return Ok(Operation::Act(actor(who)?, action_from_json(value)?));
+    }
+    if let Some(word) = value.as_str() {
+        return match word {
+            "or" => Ok(Operation::Watch(WatchAction::Resume)),
+            "od" => Ok(Operation::Watch(WatchAction::Drop)),
+            "ol" => Ok(Operation::Watch(WatchAction::List)),
+            _ => Err(NO_DEED),
+        };
+    }
+    if let Some(version) = value.get("o").and_then(Value::as_str) {
+        return Ok(Operation::Watch(WatchAction::Open(version.to_owned())));
+    }
+    if let Some(restart) = value.get("k").and_then(Value::as_bool) {
+        return Ok(Operation::Compact { restart });
+    }
+    let seconds = value.get("w").and_then(Value::as_u64);
+    let seconds = seconds.and_then(|seconds| u32::try_from(seconds).ok());
+    seconds.map(Operation::Wait).ok_or(NO_DEED)
+}
+
+fn action_to_json(action: &Action) -> Value {
+    match action {
+        Action::Get => "g".into(),
+        Action::Send(write) => write_to_json(write),
+        Action::Create => "c".into(),
+        Action::Delete(delete) if *delete == Delete::default() => "d".into(),
+        Action::Delete(delete) => json!({"d": [delete.uid, delete.resource_version]}),
+        Action::Request(by_hand) => json!({"r": [
+            by_hand.method, by_hand.target, by_hand.content_type, by_hand.body
+        ]}),
+    }
+}
+
+fn action_from_json(value: &Value) -> Read<Action> {
+    if let Some(word) = value.as_str() {
+        return match word {
+            "g" => Ok(Action::Get),
+            "c" => Ok(Action::Create),
+            "d" => Ok(Action::Delete(Delete::default())),
+            _ => Err(NO_DEED),
+        };
+    }
+    if let Some(delete) = value.get("d").and_then(Value::as_array) {
+        let at = |i: usize| delete.get(i).and_then(Value::as_bool).unwrap_or(false);
+        return Ok(Action::Delete(Delete {
+            uid: at(0),
+            resource_version: at(1),
+        }));
+    }
+    if let Some(request) = value.get("r").and_then(Value::as_array) {
+        let at = |i: usize| {
+            let part = request.get(i).and_then(Value::as_str);
+            part.unwrap_or_default().to_owned()
+        };
+        return Ok(Action::Request(ByHand {
+            method: at(0),
+            target: at(1),
+            content_type: at(2),
+            body: at(3),
+        }));
+    }
+    write_from_json(value).map(Action::Send)
+}
+
+/// What was edited: places (RFC 6901) and what they became; alone where it was removed.
+pub(super) fn edits_to_json(edits: &[Change]) -> Value {
+    let edits = edits.iter().map(|edit| match &edit.after {
+        Some(value) => json!([edit.pointer, value]),
+        None => json!([edit.pointer]),
+    });
+    edits.collect()
+}
+
+/// The object with the edits made, as far as they fit on it.
+pub(super) fn edited(object: &Value, edits: &Value) -> Value {
+    let mut object = object.clone();
+    let mut gone = Vec::new();
+    for edit in edits.as_array().into_iter().flatten() {
+        let Some(pointer) = edit.get(0).and_then(Value::as_str) else {
+            continue;
+        };
+        match edit.get(1) {
+            Some(value) => put(&mut object, pointer, value),
+            None => gone.push(pointer),
+        }
+    }
+    // Items that go are at the end of their list: the last one first.
+    for pointer in gone.into_iter().rev() {
+        take(&mut object, pointer);
+    }
+    object
+}
+
+fn parent<'a>(object: &'a mut Value, pointer: &str) -> Option<(&'a mut Value, String)> {
+    let (parent, last) = pointer.rsplit_once('/')?;
+    let last = last.replace("~1", "/").replace("~0", "~");
+    Some((object.pointer_mut(parent)?, last))
+}
+
+fn put(object: &mut Value, pointer: &str, value: &Value) {
+    match parent(object, pointer) {
+        Some((Value::Object(map), key)) => {
+            map.insert(key, value.clone());
+        }
+        Some((Value::Array(items), i)) => match i.parse::<usize>() {
+            Ok(i) if i < items.len() => items[i] = value.clone(),
+            Ok(i) if i == items.len() => items.push(value.clone()),
+            _ => {}
+        },
+        Some(_) => {}
+        None if pointer.is_empty() => *object = value.clone(),
+        None => {}
+    }
+}
+
+fn take(object: &mut Value, pointer: &str) {
+    match parent(object, pointer) {
+        Some((Value::Object(map), key)) => {
+            map.remove(&key);
+        }
+        Some((Value::Array(items), i)) => {
+            if let Ok(i) = i.parse::<usize>()
+                && i < items.len()
+            {
+                items.remove(i);
+            }
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use optimist_client::changes;
+
+    #[test]
+    fn edits_are_made_again_as_they_were() {
+        let read = json!({"a": [1, 2, 3], "b/c": {"x": 1}, "d": [{"n": 1}], "e": 1});
+        let wanted = json!({"a": [1], "b/c": {"y": null}, "d": [{"n": 2}, {"n": 3}, 4], "e": {}});
+        let edits = edits_to_json(&changes(&read, &wanted));
+        assert_eq!(edited(&read, &edits), wanted);
+    }
+}

@@ -1,0 +1,176 @@
+//! Doing everything in a session again, a part at a time, so that the page stays alive.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::deed::{actor_code, edited, write_from_json};
+use super::session::Deed;
+use super::{Session, ShareError};
+use optimist_apiserver::object::text;
+use optimist_simulation::{ActorId, Operation, RunTree, World};
+
+/// A session that is being done again.
+#[derive(Clone, Debug)]
+pub struct Replay {
+    session: Session,
+    tree: Option<RunTree>,
+    /// How many nodes are done.
+    done: usize,
+    /// How much all that was answered so far weighs.
+    weight: usize,
+}
+
+/// So much may all answers weigh together: one for every value in them, and more for long texts.
+const HEAVIEST: usize = 3_000_000;
+
+impl Replay {
+    pub(super) fn new(session: Session) -> Self {
+        Self {
+            session,
+            tree: None,
+            done: 0,
+            weight: 0,
+        }
+    }
+
+    /// How many steps are done, and how many there are.
+    pub fn progress(&self) -> (usize, usize) {
+        (self.done, self.session.nodes.len())
+    }
+
+    /// The session.
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// Does up to so many steps; the tree once all are done.
+    ///
+    /// # Errors
+    /// If it cannot begin, does something impossible, or becomes too large.
+    pub fn advance(&mut self, steps: usize) -> Result<Option<RunTree>, ShareError> {
+        let mut tree = match self.tree.take() {
+            Some(tree) => tree,
+            None => {
+                let start = Arc::clone(&self.session.start);
+                let loaded = World::begin(start);
+                let (mut world, _) =
+                    loaded.map_err(|error| ShareError::Start(error.to_string()))?;
+                touch(&mut world, &self.session.root);
+                RunTree::new(world)
+            }
+        };
+        let nodes = &self.session.nodes;
+        let until = nodes.len().min(self.done.saturating_add(steps));
+        for deed in nodes.get(self.done..until).unwrap_or_default() {
+            self.weight += perform(deed, &mut tree)?;
+            self.done += 1;
+            if self.weight > HEAVIEST {
+                return Err(ShareError::TooLarge);
+            }
+        }
+        if self.done < nodes.len() {
+            self.tree = Some(tree);
+            return Ok(None);
+        }
+        for (node, name) in &self.session.names {
+            tree.set_name(*node, name);
+        }
+        tree.go(self.session.end);
+        tree.go(self.session.current);
+        Ok(Some(tree))
+    }
+
+    /// Does all that is left.
+    ///
+    /// # Errors
+    /// As [`advance`](Self::advance).
+    pub fn finish(mut self) -> Result<RunTree, ShareError> {
+        let left = self.advance(usize::MAX)?;
+        left.ok_or(ShareError::Damaged("it has no end"))
+    }
+}
+
+/// Does what led to a node; how much its answer weighs.
+fn perform(deed: &Deed, tree: &mut RunTree) -> Result<usize, ShareError> {
+    const IMPOSSIBLE: ShareError = ShareError::Damaged("a step in it cannot be done");
+    if !tree.go(deed.parent) {
+        return Err(IMPOSSIBLE);
+    }
+    // What was typed for this step only, and is no longer so at its parent.
+    let typed = deed.touches.get("e");
+    let kept = typed.map(|_| tree.world().clone());
+    if let (Some(edits), Operation::Act(actor, _)) = (typed, &deed.operation) {
+        let copy = tree.world_mut().copy_mut(*actor);
+        if let Some(read) = copy.read() {
+            let object = edited(read, edits);
+            copy.edit(object);
+        }
+    }
+    let id = tree.act_once(deed.operation.clone());
+    let id = id.ok_or(IMPOSSIBLE)?;
+    if let Some(kept) = kept {
+        tree.go(deed.parent);
+        *tree.world_mut() = kept;
+        tree.go(id);
+    }
+    touch(tree.world_mut(), &deed.touches);
+    let exchange = tree.step(id).and_then(|step| step.exchange.as_ref());
+    Ok(exchange.map_or(1, |exchange| {
+        weight(&exchange.received) + weight(&exchange.sent)
+    }))
+}
+
+/// Types and chooses what was typed and chosen.
+fn touch(world: &mut World, touches: &Value) {
+    if let Some(subject) = touches.get("o") {
+        let at = |i: usize| subject.get(i).and_then(Value::as_str).unwrap_or_default();
+        world.look_at(at(0), at(1));
+    }
+    for id in ActorId::ALL {
+        let Some(touched) = touches.get(actor_code(id)) else {
+            continue;
+        };
+        let actor = world.actor_mut(id);
+        for (key, place) in [("n", &mut actor.name), ("m", &mut actor.manager)] {
+            match text(touched, key) {
+                "" => {}
+                text => *place = text.into(),
+            }
+        }
+        let chosen = actor.write().strategy;
+        let others = touched.get("k").and_then(Value::as_array);
+        for write in others.into_iter().flatten().map(write_from_json) {
+            write.into_iter().for_each(|write| actor.set_write(write));
+        }
+        actor.choose(chosen);
+        if let Some(Ok(write)) = touched.get("w").map(write_from_json) {
+            actor.set_write(write);
+        }
+        let typed = touched.get("e").and_then(Value::as_array);
+        for typed in typed.into_iter().flatten() {
+            let at = |i: usize| typed.get(i).and_then(Value::as_str).unwrap_or_default();
+            let subject = actor.copies().find_map(|(subject, _)| {
+                let found = subject.resource().kind == at(0) && subject.name() == at(1);
+                found.then(|| subject.clone())
+            });
+            let (Some(subject), Some(edits)) = (subject, typed.get(2)) else {
+                continue;
+            };
+            let copy = actor.copy_mut(&subject);
+            if let Some(read) = copy.read() {
+                let object = edited(read, edits);
+                copy.edit(object);
+            }
+        }
+    }
+}
+
+fn weight(value: &Value) -> usize {
+    match value {
+        Value::String(text) => 1 + text.len() / 64,
+        Value::Array(items) => 1 + items.iter().map(weight).sum::<usize>(),
+        Value::Object(map) => 1 + map.values().map(weight).sum::<usize>(),
+        _ => 1,
+    }
+}

@@ -1,0 +1,420 @@
+//! What is in a session: where it begins, what was done at each node, and where one is.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+
+use super::deed::{
+    actor_code, edits_to_json, operation_from_json, operation_to_json, write_to_json,
+};
+use super::text::{pack, unpack};
+use super::{Replay, ShareError};
+use optimist_apiserver::object::text;
+use optimist_client::{Strategy, WorkingCopy};
+use optimist_lesson::PageRecord;
+use optimist_simulation::{
+    Action, ActorId, NGINX, NodeId, Operation, Outcome, RunTree, Start, Step, World,
+};
+
+/// A session without its results.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Session {
+    /// Where it begins.
+    pub(super) start: Arc<Start>,
+    /// What is otherwise than usual at the root.
+    pub(super) root: Value,
+    /// Every other node; the first one here is node 1.
+    pub(super) nodes: Vec<Deed>,
+    /// The node where one is.
+    pub(super) current: NodeId,
+    /// The last node of the line.
+    pub(super) end: NodeId,
+    /// What people call the histories that end at these nodes.
+    pub(super) names: Vec<(NodeId, String)>,
+    /// Which page of Optimist is open, as its address names it: `play`, `learn`.
+    pub page: String,
+    /// The way through a lesson, on its page.
+    pub learning: Option<Learning>,
+    /// What another page wants to keep, in its own words.
+    pub extra: Value,
+}
+
+/// A lesson that is being taken.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Learning {
+    /// The lesson's name in the catalogue; empty for one from a file.
+    pub name: String,
+    /// The text of a lesson from a file.
+    pub text: Option<String>,
+    /// The page that is open.
+    pub at: usize,
+    /// What is known of every page that was opened.
+    pub pages: Vec<PageRecord>,
+}
+
+/// What led to a node.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Deed {
+    pub(super) parent: NodeId,
+    pub(super) operation: Operation,
+    /// What was typed and chosen around it.
+    pub(super) touches: Value,
+}
+
+/// So many nodes and no more are opened.
+const MOST_NODES: usize = 20_000;
+
+const DAMAGED: ShareError = ShareError::Damaged("something is missing in it");
+
+/// Nodes that were deleted are in no session, so those after them move up.
+fn moved(tree: &RunTree, node: NodeId) -> NodeId {
+    (1..=node).filter(|id| tree.exists(*id)).count()
+}
+
+impl Session {
+    /// What was done in the tree of a lesson, and the way through the lesson.
+    pub fn of_lesson(tree: &RunTree, mut learning: Learning) -> Self {
+        for page in &mut learning.pages {
+            page.begin = moved(tree, page.begin);
+            page.end = page.end.map(|end| moved(tree, end));
+        }
+        Self {
+            learning: Some(learning),
+            ..Self::of(tree)
+        }
+    }
+
+    /// What was done in a tree.
+    pub fn of(tree: &RunTree) -> Self {
+        Self::made(tree, |_| None)
+    }
+
+    /// What was done in a tree, where this session is of an earlier state of the same tree: only
+    /// what was touched since is looked at. For who keeps a session that grows.
+    pub fn renewed(&self, earlier: &RunTree, tree: &RunTree) -> Self {
+        let mut known = vec![None; earlier.len()];
+        let existing = (1..earlier.len()).filter(|id| earlier.exists(*id));
+        for (id, deed) in existing.zip(&self.nodes) {
+            known[id] = Some(deed);
+        }
+        let renewed = Self::made(tree, |node| {
+            let untouched = |node: NodeId| tree.shares(earlier, node);
+            let parent = tree.parent(node)?;
+            let deed = known.get(node).copied().flatten();
+            deed.filter(|_| untouched(node) && untouched(parent))
+        });
+        Self {
+            page: self.page.clone(),
+            ..renewed
+        }
+    }
+
+    fn made<'a>(tree: &RunTree, known_deed: impl Fn(NodeId) -> Option<&'a Deed>) -> Self {
+        let mut ids = vec![None; tree.len()];
+        let mut nodes: Vec<Deed> = Vec::new();
+        if let Some(root) = ids.first_mut() {
+            *root = Some(0);
+        }
+        for id in 1..tree.len() {
+            let known = |node: NodeId| ids.get(node).copied().flatten();
+            let Some((step, above)) = tree.step(id).zip(tree.parent(id)) else {
+                continue;
+            };
+            let (Some(before), Some(after)) = (tree.world_at(above), tree.world_at(id)) else {
+                continue;
+            };
+            let Some(parent) = known(above) else {
+                continue;
+            };
+            nodes.push(match known_deed(id) {
+                Some(deed) => Deed {
+                    parent,
+                    ..deed.clone()
+                },
+                None => Deed {
+                    parent,
+                    operation: step.operation.clone(),
+                    touches: touches(step, before, after),
+                },
+            });
+            ids[id] = Some(nodes.len());
+        }
+        let kept = |node: NodeId| ids.get(node).copied().flatten().unwrap_or(0);
+        let start = Arc::clone(tree.world().start());
+        let root = match (World::begin(Arc::clone(&start)), tree.world_at(0)) {
+            (Ok((usual, _)), Some(root)) => {
+                let mut map = Map::new();
+                settings(&usual, root, &mut map);
+                Value::Object(map)
+            }
+            _ => Value::Null,
+        };
+        Self {
+            start,
+            root,
+            nodes,
+            current: kept(tree.current()),
+            end: kept(tree.line().last().copied().unwrap_or(0)),
+            names: tree
+                .names()
+                .map(|(node, name)| (kept(node), name.to_owned()))
+                .collect(),
+            page: String::new(),
+            learning: None,
+            extra: Value::Null,
+        }
+    }
+
+    /// How many steps are in it.
+    pub fn steps(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// As a text for a link.
+    pub fn to_text(&self) -> String {
+        pack(&self.to_json())
+    }
+
+    /// From a text. Nothing is done yet.
+    ///
+    /// # Errors
+    /// If the text is no session, or one of a later version, or too large.
+    pub fn parse(text: &str) -> Result<Self, ShareError> {
+        Self::from_json(&unpack(text)?)
+    }
+
+    /// Does everything again.
+    pub fn replay(self) -> Replay {
+        Replay::new(self)
+    }
+
+    fn to_json(&self) -> Value {
+        let mut json = Map::new();
+        let mut put = |key: &str, value: Value| {
+            let blank = value.is_null()
+                || value == Value::Bool(false)
+                || value.as_object().is_some_and(Map::is_empty)
+                || value.as_str() == Some("");
+            if !blank {
+                json.insert(key.to_owned(), value);
+            }
+        };
+        let start = &self.start;
+        if start.manifests != NGINX {
+            put("m", start.manifests.as_str().into());
+        }
+        put("v", start.version.into());
+        put("c", start.created_by.as_deref().into());
+        put("a", start.applied.into());
+        put("t", self.root.clone());
+        let nodes = self.nodes.iter().enumerate().map(|(before, node)| {
+            let (what, who) = operation_to_json(&node.operation);
+            let mut deed = vec![what, who.into()];
+            let usual = node.parent == before;
+            let touched = node.touches.as_object().is_some_and(|map| !map.is_empty());
+            if !usual || touched {
+                deed.push(if usual {
+                    Value::Null
+                } else {
+                    node.parent.into()
+                });
+            }
+            if touched {
+                deed.push(node.touches.clone());
+            }
+            Value::Array(deed)
+        });
+        put("n", nodes.collect());
+        put("i", self.current.into());
+        if self.end != self.current {
+            put("e", self.end.into());
+        }
+        if !self.names.is_empty() {
+            let names = self.names.iter().map(|(node, name)| json!([node, name]));
+            put("b", names.collect());
+        }
+        put("p", self.page.as_str().into());
+        put("x", self.extra.clone());
+        if let Some(learning) = &self.learning {
+            let pages = learning
+                .pages
+                .iter()
+                .map(|page| json!([page.begin, page.end, page.chosen, u8::from(page.solved)]));
+            let pages: Value = pages.collect();
+            put(
+                "l",
+                json!({"n": learning.name, "t": learning.text, "i": learning.at, "p": pages}),
+            );
+        }
+        Value::Object(json)
+    }
+
+    fn from_json(json: &Value) -> Result<Self, ShareError> {
+        if !json.is_object() {
+            return Err(DAMAGED);
+        }
+        let words = |key: &str| json.get(key).and_then(Value::as_str);
+        let index = |value: Option<&Value>| value.and_then(Value::as_u64).map(|n| n as usize);
+        let list = |value: Option<&Value>| value.and_then(Value::as_array).cloned();
+        let start = Start {
+            manifests: words("m").unwrap_or(NGINX).to_owned(),
+            version: json.get("v").and_then(Value::as_u64),
+            created_by: words("c").map(str::to_owned),
+            applied: json.get("a").and_then(Value::as_bool).unwrap_or(false),
+        };
+        let listed = list(json.get("n")).unwrap_or_default();
+        if listed.len() > MOST_NODES {
+            return Err(ShareError::TooLarge);
+        }
+        let mut nodes = Vec::with_capacity(listed.len());
+        for (before, node) in listed.iter().enumerate() {
+            let who = node.get(1).and_then(Value::as_str).ok_or(DAMAGED)?;
+            let parent = index(node.get(2)).unwrap_or(before);
+            if parent > before {
+                return Err(ShareError::Damaged(
+                    "a step comes before the one it follows",
+                ));
+            }
+            nodes.push(Deed {
+                parent,
+                operation: operation_from_json(node.get(0).ok_or(DAMAGED)?, who)?,
+                touches: node.get(3).cloned().unwrap_or_default(),
+            });
+        }
+        let current = index(json.get("i")).unwrap_or(0);
+        let end = index(json.get("e")).unwrap_or(current);
+        if current.max(end) > nodes.len() {
+            return Err(ShareError::Damaged(
+                "it says to be at a step that it does not have",
+            ));
+        }
+        let learning = json.get("l").map(|learning| Learning {
+            name: text(learning, "n").to_owned(),
+            text: learning.get("t").and_then(Value::as_str).map(str::to_owned),
+            at: index(learning.get("i")).unwrap_or(0),
+            pages: list(learning.get("p"))
+                .unwrap_or_default()
+                .iter()
+                .map(|page| PageRecord {
+                    begin: index(page.get(0)).unwrap_or(0),
+                    end: index(page.get(1)),
+                    chosen: index(page.get(2)),
+                    solved: index(page.get(3)) == Some(1),
+                })
+                .collect(),
+        });
+        Ok(Self {
+            start: Arc::new(start),
+            root: json.get("t").cloned().unwrap_or_default(),
+            nodes,
+            current,
+            end,
+            names: list(json.get("b"))
+                .unwrap_or_default()
+                .iter()
+                .filter_map(|name| Some((index(name.get(0))?, name.get(1)?.as_str()?.to_owned())))
+                .collect(),
+            page: words("p").unwrap_or_default().to_owned(),
+            learning,
+            extra: json.get("x").cloned().unwrap_or_default(),
+        })
+    }
+}
+
+/// What was typed and chosen around a step, as far as it does not follow from the step itself.
+fn touches(step: &Step, before: &World, after: &World) -> Value {
+    let mut map = Map::new();
+    if let Some(actor) = step.actor()
+        && carries_edits(step)
+        && before.copy(actor).edits() != step.edits
+    {
+        map.insert("e".to_owned(), edits_to_json(&step.edits));
+    }
+    settings(before, after, &mut map);
+    for id in ActorId::ALL {
+        let mut typed = Vec::new();
+        for (subject, copy) in after.actor(id).copies() {
+            let acted = step.actor() == Some(id) && subject == before.subject();
+            let old = before.actor(id).copy(subject);
+            let same = if acted {
+                follows(step, old, copy)
+            } else {
+                is_same(old, copy)
+            };
+            if !same {
+                let edits = edits_to_json(&copy.edits());
+                typed.push(json!([subject.resource().kind, subject.name(), edits]));
+            }
+        }
+        if !typed.is_empty() {
+            let entry = map.entry(actor_code(id)).or_insert_with(|| json!({}));
+            entry["e"] = typed.into();
+        }
+    }
+    Value::Object(map)
+}
+
+/// Whether a step's edits say what its actor had typed.
+fn carries_edits(step: &Step) -> bool {
+    matches!(step.action(), Some(Action::Send(_) | Action::Create))
+}
+
+/// Whether an actor's copy is as its own step alone leaves it.
+fn follows(step: &Step, before: &WorkingCopy, after: &WorkingCopy) -> bool {
+    match step.action() {
+        Some(Action::Get) if step.outcome() == Outcome::Read => {
+            !before.is_edited() && !after.is_edited()
+        }
+        Some(Action::Send(_) | Action::Create) => match step.outcome() {
+            Outcome::Refused => after.edits() == step.edits,
+            _ => !after.is_edited(),
+        },
+        _ => is_same(before, after),
+    }
+}
+
+fn is_same(a: &WorkingCopy, b: &WorkingCopy) -> bool {
+    let same = |a: Option<&Arc<Value>>, b: Option<&Arc<Value>>| match (a, b) {
+        (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+        (a, b) => a.is_none() && b.is_none(),
+    };
+    same(a.read(), b.read()) && same(a.edited(), b.edited())
+}
+
+/// What differs between two worlds in whom and what it is about.
+fn settings(before: &World, after: &World, map: &mut Map<String, Value>) {
+    if before.subject() != after.subject() {
+        let subject = after.subject();
+        let place = json!([subject.resource().kind, subject.name()]);
+        map.insert("o".to_owned(), place);
+    }
+    for id in ActorId::ALL {
+        let (old, new) = (before.actor(id), after.actor(id));
+        let mut actor = Map::new();
+        for (key, old, new) in [
+            ("n", &old.name, &new.name),
+            ("m", &old.manager, &new.manager),
+        ] {
+            if old != new {
+                actor.insert(key.to_owned(), new.as_ref().into());
+            }
+        }
+        let write = new.write();
+        if old.write() != write {
+            actor.insert("w".to_owned(), write_to_json(&write));
+        }
+        let others = Strategy::ALL
+            .iter()
+            .filter(|other| **other != write.strategy);
+        let others: Vec<Value> = others
+            .filter(|other| old.write_by(**other) != new.write_by(**other))
+            .map(|other| write_to_json(&new.write_by(*other)))
+            .collect();
+        if !others.is_empty() {
+            actor.insert("k".to_owned(), others.into());
+        }
+        if !actor.is_empty() {
+            map.insert(actor_code(id).to_owned(), Value::Object(actor));
+        }
+    }
+}

@@ -1,0 +1,467 @@
+//! A session becomes a text and the same session again; nothing that is no session is opened.
+
+use std::sync::Arc;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use optimist_client::{OnConflict, Strategy as Way, Subresource, Write};
+use optimist_lesson::{Lesson, Walkthrough};
+use optimist_simulation::{
+    Action, ActorId, ByHand, Delete, NGINX, Operation, RunTree, WatchAction, World,
+};
+use optimist_text::share::{LONGEST_LINK, Learning, Session, ShareError};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+fn reopened(tree: &RunTree) -> RunTree {
+    let text = Session::of(tree).to_text();
+    let session = Session::parse(&text).unwrap_or_else(|error| panic!("{error}"));
+    session
+        .replay()
+        .finish()
+        .unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Everything that is seen of a tree.
+fn seen(tree: &RunTree) -> Vec<String> {
+    let mut seen = vec![format!("at {}, line {:?}", tree.current(), tree.line())];
+    for id in 0..tree.len() {
+        let world = tree.world_at(id).unwrap();
+        let step = tree.step(id);
+        seen.push(format!(
+            "{id} after {:?}: {:?} {:?} {:?}",
+            tree.parent(id),
+            step.map(|step| (step.actor(), step.headline(), step.arrived.len())),
+            step.and_then(|step| step.exchange.as_ref()),
+            world.stored(),
+        ));
+        for actor in ActorId::ALL {
+            let actor = world.actor(actor);
+            let copy = actor.copy(world.subject());
+            seen.push(format!(
+                "  {} {} {:?} {:?} {:?}",
+                actor.name,
+                actor.manager,
+                (
+                    actor.write().strategy,
+                    Way::ALL.map(|way| actor.write_by(way))
+                ),
+                copy.read(),
+                copy.edited()
+            ));
+        }
+    }
+    seen
+}
+
+/// Something that somebody does, by whom, and where in the tree.
+#[derive(Clone, Debug)]
+enum Deed {
+    Go(usize),
+    Act(ActorId, Action),
+    Nobody(Operation),
+    Replicas(ActorId, u8),
+    Label(ActorId, Option<u8>),
+    Ports(ActorId, u8),
+    Discard(ActorId),
+    Choose(ActorId, Write),
+    Switch(ActorId, Way),
+}
+
+fn actors() -> impl Strategy<Value = ActorId> {
+    prop_oneof![Just(ActorId::A), Just(ActorId::B), Just(ActorId::C)]
+}
+
+fn writes() -> impl Strategy<Value = Write> {
+    let on_conflict = prop_oneof![
+        Just(OnConflict::GiveUp),
+        (1..4u8).prop_map(OnConflict::ReadAgain),
+        (1..4u8).prop_map(OnConflict::Resend),
+    ];
+    let subresource = prop_oneof![
+        4 => Just(None),
+        1 => Just(Some(Subresource::Status)),
+        1 => Just(Some(Subresource::Scale)),
+    ];
+    let body = prop_oneof![
+        5 => Just(None),
+        1 => Just(Some(r#"{"metadata":{"labels":{"by":"hand"}}}"#.to_owned())),
+        1 => Just(Some("no json".to_owned())),
+    ];
+    let manager = prop_oneof![3 => Just(None), 1 => Just(Some("other".to_owned()))];
+    (
+        prop::sample::select(Way::ALL.to_vec()),
+        subresource,
+        any::<[bool; 4]>(),
+        manager,
+        on_conflict,
+        body,
+    )
+        .prop_map(
+            |(strategy, subresource, on, manager, on_conflict, body)| Write {
+                subresource,
+                send_resource_version: on[0],
+                test_values: on[1],
+                force: on[2],
+                dry_run: on[3],
+                manager,
+                on_conflict,
+                body,
+                ..Write::usual(strategy)
+            },
+        )
+}
+
+fn deeds() -> impl Strategy<Value = Deed> {
+    let action = prop_oneof![
+        6 => Just(Action::Get),
+        6 => writes().prop_map(Action::Send),
+        1 => Just(Action::Create),
+        1 => any::<[bool; 2]>().prop_map(|[uid, resource_version]| {
+            Action::Delete(Delete { uid, resource_version })
+        }),
+        1 => Just(Action::Request(ByHand {
+            method: "GET".to_owned(),
+            target: "/apis/apps/v1/deployments".to_owned(),
+            content_type: String::new(),
+            body: String::new(),
+        })),
+    ];
+    let nobodys = prop_oneof![
+        (0..90u32).prop_map(Operation::Wait),
+        any::<bool>().prop_map(|restart| Operation::Compact { restart }),
+        Just(Operation::Watch(WatchAction::Open(String::new()))),
+        Just(Operation::Watch(WatchAction::Open("100".to_owned()))),
+        Just(Operation::Watch(WatchAction::Resume)),
+        Just(Operation::Watch(WatchAction::Drop)),
+        Just(Operation::Watch(WatchAction::List)),
+    ];
+    prop_oneof![
+        3 => (0..30usize).prop_map(Deed::Go),
+        12 => (actors(), action).prop_map(|(actor, action)| Deed::Act(actor, action)),
+        3 => nobodys.prop_map(Deed::Nobody),
+        4 => (actors(), 0..9u8).prop_map(|(actor, n)| Deed::Replicas(actor, n)),
+        2 => (actors(), any::<Option<u8>>()).prop_map(|(actor, n)| Deed::Label(actor, n)),
+        2 => (actors(), 0..4u8).prop_map(|(actor, n)| Deed::Ports(actor, n)),
+        1 => actors().prop_map(Deed::Discard),
+        2 => (actors(), writes()).prop_map(|(actor, write)| Deed::Choose(actor, write)),
+        2 => (actors(), prop::sample::select(Way::ALL.to_vec()))
+            .prop_map(|(actor, way)| Deed::Switch(actor, way)),
+    ]
+}
+
+fn edit(tree: &mut RunTree, actor: ActorId, change: impl FnOnce(&mut Value)) {
+    let copy = tree.world_mut().copy_mut(actor);
+    if let Some(edited) = copy.edited() {
+        let mut object = edited.as_ref().clone();
+        change(&mut object);
+        copy.edit(object);
+    }
+}
+
+fn perform(tree: &mut RunTree, deed: Deed) {
+    match deed {
+        Deed::Go(node) => {
+            tree.go(node % tree.len());
+        }
+        Deed::Act(actor, action) => {
+            tree.act(Operation::Act(actor, action));
+        }
+        Deed::Nobody(operation) => {
+            tree.act(operation);
+        }
+        Deed::Replicas(actor, n) => edit(tree, actor, |object| {
+            object["spec"]["replicas"] = n.into();
+        }),
+        Deed::Label(actor, n) => edit(tree, actor, |object| {
+            if let Some(labels) = object["metadata"]["labels"].as_object_mut() {
+                match n {
+                    Some(n) => labels.insert("a/b~c".to_owned(), n.to_string().into()),
+                    None => labels.remove("app"),
+                };
+            }
+        }),
+        Deed::Ports(actor, n) => edit(tree, actor, |object| {
+            let ports = (0..n).map(|n| json!({"containerPort": 80 + n, "protocol": "TCP"}));
+            object["spec"]["template"]["spec"]["containers"][0]["ports"] = ports.collect();
+        }),
+        Deed::Discard(actor) => tree.world_mut().copy_mut(actor).discard(),
+        Deed::Choose(actor, write) => tree.world_mut().actor_mut(actor).set_write(write),
+        Deed::Switch(actor, way) => tree.world_mut().actor_mut(actor).choose(way),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_session_is_the_same_after_it_was_a_text(
+        deeds in proptest::collection::vec(deeds(), 0..30)
+    ) {
+        let mut tree = RunTree::new(World::load(NGINX).unwrap().0);
+        let mut kept = (tree.clone(), Session::of(&tree));
+        for (i, deed) in deeds.into_iter().enumerate() {
+            perform(&mut tree, deed);
+            if i % 3 == 0 {
+                let renewed = kept.1.renewed(&kept.0, &tree);
+                prop_assert_eq!(&renewed, &Session::of(&tree));
+                kept = (tree.clone(), renewed);
+            }
+        }
+        let again = reopened(&tree);
+        prop_assert_eq!(seen(&again), seen(&tree));
+        prop_assert_eq!(Session::of(&again).to_text(), Session::of(&tree).to_text());
+    }
+
+    #[test]
+    fn whatever_is_no_session_is_told_and_never_panics(text in "1?[A-Za-z0-9_-]{0,200}") {
+        if let Ok(session) = Session::parse(&text) {
+            let _ = session.replay().finish();
+        }
+    }
+
+    #[test]
+    fn a_damaged_session_never_panics(at in 1..400usize, with in "[A-Za-z0-9_-]") {
+        let mut text = Session::of(&both_want_to_write()).to_text();
+        let at = at % text.len();
+        text.replace_range(at..=at, &with);
+        if let Ok(session) = Session::parse(&text) {
+            let _ = session.replay().finish();
+        }
+        text.truncate(at);
+        prop_assert!(Session::parse(&text).is_err());
+    }
+
+    /// What inflates to JSON and is none of ours.
+    #[test]
+    fn foreign_json_never_panics(
+        nodes in proptest::collection::vec(
+            (prop::sample::select(vec!["g", "c", "d", "r", "x"]), "[ABCD]?", 0..5u64, "[a-z/]{0,6}"),
+            0..6
+        ),
+        current in 0..9u64,
+    ) {
+        let nodes: Vec<Value> = nodes
+            .into_iter()
+            .map(|(word, who, parent, pointer)| {
+                let typed = json!([[pointer, {"x": [1]}], [pointer]]);
+                json!([word, who, parent, {"e": typed, "A": {"e": [["Deployment", "x", typed]], "w": 7}}])
+            })
+            .collect();
+        let text = packed(&json!({"n": nodes, "i": current}));
+        if let Ok(session) = Session::parse(&text) {
+            let _ = session.replay().finish();
+        }
+    }
+}
+
+fn packed(json: &Value) -> String {
+    let deflated = miniz_oxide::deflate::compress_to_vec(json.to_string().as_bytes(), 6);
+    format!("1{}", URL_SAFE_NO_PAD.encode(deflated))
+}
+
+fn both_want_to_write() -> RunTree {
+    let mut tree = RunTree::new(World::load(NGINX).unwrap().0);
+    for (actor, replicas) in [(ActorId::A, 5), (ActorId::B, 2)] {
+        tree.act(Operation::Act(actor, Action::Get));
+        edit(&mut tree, actor, |object| {
+            object["spec"]["replicas"] = replicas.into();
+        });
+    }
+    for actor in ActorId::EDITORS {
+        tree.act(Operation::Act(actor, Action::Send(Write::default())));
+    }
+    tree.go(3);
+    tree
+}
+
+/// A bit of everything: two objects, a branch, a third actor, all that a step can be.
+fn a_bit_of_everything() -> RunTree {
+    let config = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\ndata: {a: b}\n---\n";
+    let mut tree = RunTree::new(World::load(&format!("{config}{NGINX}")).unwrap().0);
+    let (a, c) = (ActorId::A, ActorId::C);
+    tree.act(Operation::Watch(WatchAction::Open(String::new())));
+    for (strategy, replicas) in Way::ALL.into_iter().zip(4..) {
+        tree.act(Operation::Act(a, Action::Get));
+        edit(&mut tree, a, |object| {
+            object["spec"]["replicas"] = replicas.into()
+        });
+        let write = Write {
+            force: strategy == Way::Apply,
+            ..Write::usual(strategy)
+        };
+        tree.act(Operation::Act(a, Action::Send(write)));
+    }
+    tree.act(Operation::Act(c, Action::Get));
+    edit(&mut tree, c, |object| {
+        object["status"]["observedGeneration"] = 3.into()
+    });
+    let status = Write {
+        subresource: Some(Subresource::Status),
+        ..Write::default()
+    };
+    tree.act(Operation::Act(c, Action::Send(status)));
+    tree.act(Operation::Compact { restart: true });
+    tree.act(Operation::Wait(60));
+    tree.go(4);
+    let preconditions = Delete {
+        uid: true,
+        resource_version: false,
+    };
+    tree.act(Operation::Act(a, Action::Delete(preconditions)));
+    tree.act(Operation::Act(a, Action::Create));
+    tree.world_mut().look_at("ConfigMap", "settings");
+    tree.act(Operation::Act(c, Action::Get));
+    tree
+}
+
+/// Links that were made by earlier versions, and what they must open. Never change one: a link
+/// that somebody keeps must open for ever.
+const GOLDEN: [(&str, usize, usize, &str); 2] = [
+    (
+        "1pY5LCoUwDEX3csd5CO8zyewVdyEORIsUahSroJTu3YggOjaj5OZwuBEW_CU48Icg4KJAC8IfJLP3FHXjuEP6yO3g-7WzMikhrZPl1VwiJbIw2DobNXR1FUC_Uielkg6rOa3mifV9WiMCGDPS3vh-GyizAQ",
+        4,
+        3,
+        "PUT replicas 3→5 · if rv 100",
+    ),
+    (
+        "1tZTPb5swFMf_FfTOTtOsXRf5VmXSLpu00y7AwYEX5hUeCDvdJsT_3mdIiHHSSpUaBAK_X59n-4s70CBXawEVSFCN_oWt0TXJ6HmV0JOmXEabmna6-KGahCq0KldWyagjVaGMDFqrqTB9Qgc7P1seLRaLhLqEoijxyiYgh3FjllwfxOh3mNHzFZuy_l8h2cl5RLqAoZ4zOviYQYWmf4s8zHNBpdpiaby8sZfGS0xg9PTu1R-IpsFsRmu5us7UUOpuKm-wxMzWbQColM1-fz9Hvw4_4I8NuECLVVMqi2Ht87V4dapvEyfmiXph6qMxq8kqTbyDzhX7gBntwsZMu3GK0JUq_BC5ulnd33y6ENnUrT1HXsAGbf7kPJe2vg3D-rkh9YeeLw33ZVBHQnyDAAIZxx3U_L9ALwBSEUPB9kcQtC9L0fGX7ABdmCdolxloFQRHLN2aL48SA3Gf8tX3XLUDw4y9gzx-NOVzQKmuQnkIKOYqlC8B5c9VKGuPsgNp2z2KAafmuM2E27wPZ5Xdm2W9Ndg-Y_4NWcnK8pkJ4u5MEgKs09-Y4_gbGLxPY2MHWXbwF-TD7TTKuZeh750qDaZD26w3bjybrROXjmE69dl1POUh7U_T5JZeAA",
+        18,
+        7,
+        "GET",
+    ),
+];
+
+#[test]
+fn links_of_earlier_versions_still_open() {
+    for ((text, steps, position, headline), today) in GOLDEN
+        .into_iter()
+        .zip([both_want_to_write(), a_bit_of_everything()])
+    {
+        let session = Session::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        assert_eq!(session.steps(), steps);
+        let tree = session.replay().finish().unwrap();
+        assert_eq!(tree.position(), position);
+        assert_eq!(tree.step(tree.current()).unwrap().headline(), headline);
+        assert_eq!(seen(&tree), seen(&today));
+    }
+}
+
+#[test]
+fn names_stay_and_what_was_deleted_is_not_carried() {
+    let mut tree = both_want_to_write();
+    tree.act(Operation::Act(ActorId::B, Action::Get));
+    let gone = tree.current();
+    tree.go(3);
+    tree.act(Operation::Act(
+        ActorId::A,
+        Action::Delete(Delete::default()),
+    ));
+    let end = tree.current();
+    tree.set_name(end, "deleted instead");
+    assert!(tree.delete(gone));
+    let session = Session::of(&tree);
+    assert_eq!(session.steps(), 5);
+    let again = Session::parse(&session.to_text())
+        .unwrap()
+        .replay()
+        .finish()
+        .unwrap();
+    assert_eq!(again.name(again.current()), Some("deleted instead"));
+    assert_eq!(again.position(), tree.position());
+    assert_eq!(again.world().stored(), tree.world().stored());
+}
+
+#[test]
+fn typical_sessions_fit_into_a_link() {
+    let both = both_want_to_write();
+    let short = Session::of(&both).to_text().len();
+    let mut long = both_want_to_write();
+    for round in 0..100u32 {
+        for actor in ActorId::EDITORS {
+            long.act(Operation::Act(actor, Action::Get));
+            edit(&mut long, actor, |object| {
+                object["spec"]["replicas"] = (round % 7).into();
+            });
+            long.act(Operation::Act(actor, Action::Send(Write::default())));
+        }
+    }
+    let long = Session::of(&long).to_text().len();
+    println!("4 steps: {short} characters; 404 steps: {long} characters");
+    assert!(short < 300, "{short}");
+    assert!(long < LONGEST_LINK / 4, "{long}");
+}
+
+#[test]
+fn a_way_through_a_lesson_is_kept_with_its_tree() {
+    let text = std::fs::read_to_string(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../lessons/01-the-lost-update.yaml"
+    ));
+    let lesson = Arc::new(Lesson::parse(&text.unwrap()).unwrap());
+    let (mut walk, mut tree) = Walkthrough::open(Arc::clone(&lesson)).unwrap();
+    for _ in 0..3 {
+        walk.forward(&mut tree).unwrap();
+    }
+    walk.predict(1, &mut tree).unwrap();
+    // A look aside: it is no part of the script, and is kept.
+    tree.act(Operation::Act(ActorId::A, Action::Get));
+    let learning = Learning {
+        name: "01-the-lost-update".to_owned(),
+        text: None,
+        at: walk.at(),
+        pages: walk.records(),
+    };
+    let mut session = Session::of_lesson(&tree, learning);
+    session.page = "learn".to_owned();
+    let session = Session::parse(&session.to_text()).unwrap();
+    let learning = session.learning.clone().unwrap();
+    let again = session.replay().finish().unwrap();
+    assert_eq!(seen(&again), seen(&tree));
+    let mut restored = Walkthrough::restore(lesson, learning.at, &learning.pages, &again).unwrap();
+    assert_eq!(
+        (restored.at(), restored.chosen(), restored.right()),
+        (3, Some(1), Some(1))
+    );
+    assert!(restored.is_aside(&again));
+    let mut again = again;
+    restored.resume(&mut again);
+    assert!(!restored.is_aside(&again));
+    restored.forward(&mut again).unwrap();
+    assert_eq!(restored.at(), 4);
+}
+
+#[test]
+fn what_cannot_be_opened_says_why() {
+    let told = |text: &str| Session::parse(text).unwrap_err();
+    assert_eq!(told("2abc"), ShareError::Newer);
+    for text in ["", "hello", "1", "1!!!", "1AAAA", &packed(&json!([1]))] {
+        assert!(matches!(told(text), ShareError::Damaged(_)), "{text}");
+    }
+    let broken = packed(&json!({"m": "kind: Nothing", "n": []}));
+    let error = Session::parse(&broken).unwrap().replay().finish();
+    assert!(matches!(error, Err(ShareError::Start(_))));
+    let unread = packed(&json!({"n": [[{"s": "u"}, "A"]], "i": 1}));
+    let error = Session::parse(&unread).unwrap().replay().finish();
+    assert!(matches!(error, Err(ShareError::Damaged(_))));
+}
+
+#[test]
+fn a_hostile_text_is_refused_before_it_fills_the_memory() {
+    // A little text that inflates to a lot.
+    let bomb = vec![b' '; 64 << 20];
+    let deflated = miniz_oxide::deflate::compress_to_vec(&bomb, 9);
+    let text = format!("1{}", URL_SAFE_NO_PAD.encode(deflated));
+    assert_eq!(Session::parse(&text), Err(ShareError::TooLarge));
+    // Many steps, each of which makes the object larger.
+    let large: String = "x".repeat(30_000);
+    let body = json!({"metadata": {"annotations": {"a": large}}}).to_string();
+    let step = json!([{"r": ["PATCH", "/apis/apps/v1/namespaces/default/deployments/nginx-deployment",
+        "application/merge-patch+json", body]}, "A"]);
+    let text = packed(&json!({"n": vec![step; 10_000]}));
+    let error = Session::parse(&text).and_then(|session| session.replay().finish().map(drop));
+    assert_eq!(error, Err(ShareError::TooLarge));
+    // More steps than anybody makes.
+    let text = packed(&json!({"n": vec![json!(["g", "A"]); 30_000]}));
+    assert_eq!(Session::parse(&text), Err(ShareError::TooLarge));
+}
