@@ -4,9 +4,10 @@ use std::fmt;
 
 use serde_json::Value;
 
+use optimist_apiserver::apply::LAST_APPLIED;
 use optimist_apiserver::json;
 use optimist_apiserver::object::{Metadata, text};
-use optimist_apiserver::server::{DEFAULT_NAMESPACE, Resources};
+use optimist_apiserver::server::{DEFAULT_NAMESPACE, Resource, Resources};
 use optimist_apiserver::yaml;
 
 /// A manifest, ready to be created.
@@ -64,6 +65,10 @@ const SERVER_OWNED: [&str; 8] = [
 /// The largest manifest in bytes; a real server takes no larger request either.
 const LARGEST: usize = 3 * 1024 * 1024;
 
+/// The most documents that a text may have: each is sent to the server, and then an object of the
+/// page.
+const MOST_DOCUMENTS: usize = 200;
+
 /// An object as a new one is sent: without what the server owns.
 pub fn bare(object: &Value) -> Value {
     let mut object = object.clone();
@@ -77,63 +82,115 @@ pub fn bare(object: &Value) -> Value {
 }
 
 impl Manifest {
-    /// Reads a manifest.
+    /// Takes an object as a manifest.
     ///
     /// # Errors
-    /// If the text is neither YAML nor JSON, or no manifest of a kind in `resources`.
-    pub fn parse(manifest: &str, resources: &Resources) -> Result<Self, ManifestError> {
-        if manifest.len() > LARGEST {
-            let message = format!("The manifest is larger than {LARGEST} bytes.");
-            return Err(ManifestError::Content(message));
-        }
-        let mut object = read(manifest)?;
-        let served = || {
-            let mut kinds: Vec<String> = resources
-                .iter()
-                .filter(|resource| resource.namespaced)
-                .map(|resource| format!("{} ({})", resource.kind, resource.group_version))
-                .collect();
-            kinds.sort();
-            kinds.join(", ")
-        };
-        let (api_version, kind) = (text(&object, "apiVersion"), text(&object, "kind"));
-        if !object.is_object() || api_version.is_empty() || kind.is_empty() {
-            let message = format!(
-                "This is no manifest: it needs apiVersion and kind. Kinds that can be loaded: {}.",
-                served()
-            );
-            return Err(ManifestError::Content(message));
-        }
-        let resource = resources
-            .by_kind(api_version, kind)
-            .filter(|resource| resource.namespaced)
-            .ok_or_else(|| {
-                ManifestError::Content(format!(
-                    "{kind} ({api_version}) cannot be loaded. Kinds that can: {}.",
-                    served()
-                ))
-            })?;
-        let mut dropped = Vec::new();
-        for field in SERVER_OWNED {
-            if object.metadata_mut().remove(field).is_some() {
-                dropped.push(format!("metadata.{field}"));
-            }
-        }
+    /// If it is no manifest of a kind in `resources`.
+    pub fn of(mut object: Value, resources: &Resources) -> Result<Self, ManifestError> {
+        let resource = resource_of(&object, resources)?;
+        check_name(&object)?;
+        let mut dropped = drop_server_owned(&mut object);
         if resource.serves("status")
             && let Some(map) = object.as_object_mut()
             && map.remove("status").is_some()
         {
             dropped.push("status".to_owned());
         }
-        if object.name().is_empty() && object.meta_text("generateName").is_empty() {
-            let message = "metadata.name is missing.".to_owned();
-            return Err(ManifestError::Content(message));
-        }
         if object.namespace().is_empty() {
             object.set_meta("namespace", DEFAULT_NAMESPACE);
         }
         Ok(Self { object, dropped })
     }
+
+    /// Takes an object as the definition of a custom resource, which is no object of its own here.
+    pub fn of_definition(mut object: Value) -> Self {
+        let mut dropped = drop_server_owned(&mut object);
+        if object
+            .as_object_mut()
+            .and_then(|map| map.remove("status"))
+            .is_some()
+        {
+            dropped.push("status".to_owned());
+        }
+        Self { object, dropped }
+    }
+}
+
+/// Takes out what a cluster put in; the names of what was there. What kubectl last applied is the
+/// manifest once more, as it was before.
+fn drop_server_owned(object: &mut Value) -> Vec<String> {
+    let mut dropped = Vec::new();
+    if !object.get("metadata").is_some_and(Value::is_object) {
+        return dropped;
+    }
+    let metadata = object.metadata_mut();
+    for field in SERVER_OWNED {
+        if metadata.remove(field).is_some() {
+            dropped.push(format!("metadata.{field}"));
+        }
+    }
+    if let Some(Value::Object(annotations)) = metadata.get_mut("annotations")
+        && annotations.remove(LAST_APPLIED).is_some()
+    {
+        dropped.push(format!("metadata.annotations[{LAST_APPLIED}]"));
+        if annotations.is_empty() {
+            metadata.remove("annotations");
+        }
+    }
+    dropped
+}
+
+fn resource_of<'a>(
+    object: &Value,
+    resources: &'a Resources,
+) -> Result<&'a Resource, ManifestError> {
+    let served = || {
+        let mut kinds: Vec<String> = resources
+            .iter()
+            .filter(|resource| resource.namespaced)
+            .map(|resource| format!("{} ({})", resource.kind, resource.group_version))
+            .collect();
+        kinds.sort();
+        kinds.join(", ")
+    };
+    let (api_version, kind) = (text(object, "apiVersion"), text(object, "kind"));
+    if !object.is_object() || api_version.is_empty() || kind.is_empty() {
+        let message = format!(
+            "This is no manifest: it needs apiVersion and kind. Kinds that can be loaded: {}.",
+            served()
+        );
+        return Err(ManifestError::Content(message));
+    }
+    let resource = resources
+        .by_kind(api_version, kind)
+        .filter(|resource| resource.namespaced);
+    resource.map(|resource| &**resource).ok_or_else(|| {
+        ManifestError::Content(format!(
+            "{kind} ({api_version}) cannot be loaded. Kinds that can: {}.",
+            served()
+        ))
+    })
+}
+
+/// A name must be there, and be text: YAML reads `5` and `yes` as something else.
+fn check_name(object: &Value) -> Result<(), ManifestError> {
+    for field in ["name", "generateName", "namespace"] {
+        let value = object.metadata().and_then(|metadata| metadata.get(field));
+        let Some(value) = value.filter(|value| !value.is_string() && !value.is_null()) else {
+            continue;
+        };
+        let message = if value.is_object() || value.is_array() {
+            format!("metadata.{field} is not a string.")
+        } else {
+            format!("metadata.{field} must be a string: write \"{value}\", in quotes.")
+        };
+        return Err(ManifestError::Content(message));
+    }
+    if object.name().is_empty() && object.meta_text("generateName").is_empty() {
+        let message = "metadata.name is missing.".to_owned();
+        return Err(ManifestError::Content(message));
+    }
+    Ok(())
 }
 
 /// JSON where it looks like JSON, so that mistakes are named in its terms.
@@ -154,30 +211,76 @@ pub fn read(manifest: &str) -> Result<Value, ManifestError> {
     Ok(document.node.into())
 }
 
-/// The documents of a text, parted by `---`. Each begins with as many empty lines as others came
-/// before it, so that its mistakes are named with their line in the whole text.
-pub fn documents(text: &str) -> Vec<String> {
+/// A document of a text that has several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Document<'a> {
+    /// The document.
+    pub text: &'a str,
+    /// How many lines of the whole text are above it.
+    pub above: usize,
+}
+
+impl Document<'_> {
+    /// Its content, by [`read`].
+    ///
+    /// # Errors
+    /// If it is neither YAML nor JSON; lines are those of the whole text.
+    pub fn read(&self) -> Result<Value, ManifestError> {
+        read(self.text).map_err(|error| match error {
+            ManifestError::Syntax {
+                line,
+                column,
+                message,
+            } => ManifestError::Syntax {
+                line: line + self.above,
+                column,
+                message,
+            },
+            content => content,
+        })
+    }
+}
+
+/// The documents of a text, parted by `---`. Those with nothing but comments are left out; of a
+/// text that has no others, the last one stays.
+///
+/// # Errors
+/// If the text, or what is in it, is more than a page can take.
+pub fn documents(text: &str) -> Result<Vec<Document<'_>>, ManifestError> {
+    if text.len() > LARGEST {
+        let message = format!("The manifest is larger than {LARGEST} bytes.");
+        return Err(ManifestError::Content(message));
+    }
     let mut documents = Vec::new();
-    let mut document = String::new();
+    // Where the document that is read begins, and how many lines are above it.
+    let (mut begin, mut above) = (0, 0);
     let mut written = false;
-    for (number, line) in text.lines().enumerate() {
+    let mut end = 0;
+    for (number, line) in text.split_inclusive('\n').enumerate() {
+        let content = line.trim();
         if line.trim_end() == "---" {
             if written {
-                documents.push(std::mem::take(&mut document));
+                let text = text.get(begin..end).unwrap_or_default();
+                documents.push(Document { text, above });
             }
-            document = "\n".repeat(number + 1);
-            written = false;
+            (begin, above, written) = (end + line.len(), number + 1, false);
         } else {
-            let content = line.trim();
             written |= !content.is_empty() && !content.starts_with('#');
-            document.push_str(line);
-            document.push('\n');
         }
+        end += line.len();
     }
     if written || documents.is_empty() {
-        documents.push(document);
+        let text = text.get(begin..).unwrap_or_default();
+        documents.push(Document { text, above });
     }
-    documents
+    if documents.len() > MOST_DOCUMENTS {
+        let message = format!(
+            "These are {} documents, too many for this page: it takes {MOST_DOCUMENTS}.",
+            documents.len()
+        );
+        return Err(ManifestError::Content(message));
+    }
+    Ok(documents)
 }
 
 #[cfg(test)]
@@ -185,7 +288,7 @@ mod tests {
     use super::*;
 
     fn parse(text: &str) -> Result<Manifest, ManifestError> {
-        Manifest::parse(text, &Resources::builtin())
+        Manifest::of(read(text)?, &Resources::builtin())
     }
 
     #[test]
@@ -200,6 +303,70 @@ mod tests {
             ["metadata.uid", "metadata.resourceVersion", "status"]
         );
         assert_eq!(manifest.object.namespace(), "default");
+    }
+
+    #[test]
+    fn what_kubectl_last_applied_is_dropped_and_named() {
+        let manifest = parse(
+            "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: x\n  annotations:\n    \
+             kubectl.kubernetes.io/last-applied-configuration: '{\"data\": {\"password\": \"1\"}}'\n",
+        )
+        .unwrap();
+        assert_eq!(
+            manifest.dropped,
+            ["metadata.annotations[kubectl.kubernetes.io/last-applied-configuration]"]
+        );
+        assert_eq!(
+            manifest.object["metadata"],
+            serde_json::json!({"name": "x", "namespace": "default"})
+        );
+    }
+
+    #[test]
+    fn a_name_that_is_no_string_is_said_to_be_none() {
+        for (name, told) in [
+            (
+                "name: 5",
+                "metadata.name must be a string: write \"5\", in quotes.",
+            ),
+            (
+                "name: yes",
+                "metadata.name must be a string: write \"true\", in quotes.",
+            ),
+            ("name: [a]", "metadata.name is not a string."),
+            (
+                "name: a, namespace: 7",
+                "metadata.namespace must be a string: write \"7\", in quotes.",
+            ),
+            ("labels: {}", "metadata.name is missing."),
+        ] {
+            let error = parse(&format!(
+                "apiVersion: v1\nkind: ConfigMap\nmetadata: {{{name}}}"
+            ));
+            assert_eq!(error.unwrap_err().to_string(), told);
+        }
+    }
+
+    #[test]
+    fn documents_are_parted_and_their_mistakes_have_the_lines_of_the_text() {
+        let text = "# only this\r\n---\r\na: 1\n--- \n\n---\nb: 2\nc: [\n";
+        let documents = documents(text).unwrap();
+        let texts: Vec<(&str, usize)> = documents.iter().map(|d| (d.text, d.above)).collect();
+        assert_eq!(texts, [("a: 1\n", 2), ("b: 2\nc: [\n", 6)]);
+        assert!(matches!(
+            documents[1].read(),
+            Err(ManifestError::Syntax { line: 8.., .. })
+        ));
+    }
+
+    #[test]
+    fn too_many_documents_are_refused_before_any_is_read() {
+        let lines = "---\n".repeat(700_000);
+        assert_eq!(documents(&lines).map(|documents| documents.len()), Ok(1));
+        let many = "a: [\n---\n".repeat(MOST_DOCUMENTS + 1);
+        let error = documents(&many).unwrap_err().to_string();
+        assert!(error.contains("too many for this page"), "{error}");
+        assert!(documents(&" ".repeat(LARGEST + 1)).is_err());
     }
 
     #[test]

@@ -5,6 +5,8 @@ use serde_json::Value;
 use optimist_apiserver::json::Node;
 use optimist_apiserver::yaml::resolve;
 
+use crate::visible::{is_hidden, visible};
+
 /// One line of YAML.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
@@ -141,12 +143,13 @@ fn scalar(value: &Value) -> String {
         || text.ends_with([' ', ':'])
         || text.contains(": ")
         || text.contains(" #")
-        || text.chars().any(|c| c.is_control() || c == '\u{feff}');
+        || text.chars().any(is_hidden);
     let plain = !special && matches!(resolve(text), Node::String(_)) && !looks_like_time(text);
     if plain {
         text.clone()
     } else {
-        value.to_string()
+        // Line breaks and tabs are escapes already: JSON, and so YAML, reads all of them back.
+        visible(&value.to_string()).into_owned()
     }
 }
 
@@ -185,6 +188,17 @@ mod tests {
             "h": "2026-01-01T00:00:00Z", "i": [[1, [2]], {}], "y": "n", "k/~": {"l": "#m"},
         });
         let text = to_yaml(&object);
+        let back = serde_json::Value::from(yaml::parse(&text).unwrap().node);
+        assert_eq!(back, object, "{text}");
+    }
+
+    #[test]
+    fn a_value_that_would_reorder_its_line_is_escaped_and_read_back_alike() {
+        let object =
+            json!({"user\u{202e}": "admin\u{2066}\u{200b}", "esc": "\u{9b}2J\u{1b}\u{7f}"});
+        let text = to_yaml(&object);
+        assert!(!text.chars().any(|c| is_hidden(c) && c != '\n'), "{text:?}");
+        assert!(text.contains(r#""admin\u2066\u200B""#), "{text}");
         let back = serde_json::Value::from(yaml::parse(&text).unwrap().node);
         assert_eq!(back, object, "{text}");
     }

@@ -4,7 +4,7 @@ use saphyr_parser::{Event, Parser};
 
 use super::fields::{LessonError, Read};
 use optimist_apiserver::yaml::{Located, parse_located};
-use optimist_client::{ManifestError, documents, read_manifest};
+use optimist_client::{ManifestError, documents};
 
 /// What a parser says once it misses the end of a list or mapping in brackets.
 const UNCLOSED: [&str; 3] = [
@@ -23,9 +23,12 @@ pub(super) fn parse_lesson(source: &str) -> Read<Located> {
 
 /// Finds what is no YAML or JSON in manifests, which begin at a line of a lesson's text.
 pub(super) fn check_manifests(manifests: &str, first: usize, source: &str) -> Read<()> {
-    for document in documents(manifests) {
-        if let Err(ManifestError::Syntax { line, message, .. }) = read_manifest(&document) {
-            let inside = line_of(&document, line, &message);
+    let documents =
+        documents(manifests).map_err(|error| LessonError::new(first, error.to_string()))?;
+    for document in documents {
+        if let Err(ManifestError::Syntax { line, message, .. }) = document.read() {
+            let told = line.saturating_sub(document.above);
+            let inside = document.above + line_of(document.text, told, &message);
             let line = outside(manifests, inside, first, source);
             return Err(LessonError::new(line, message));
         }
@@ -55,7 +58,8 @@ fn open_bracket(text: &str) -> Option<usize> {
             Err(_) => break,
         }
     }
-    let is_bracket = |index| matches!(text.chars().nth(index), Some('[' | '{'));
+    let chars: Vec<char> = text.chars().collect();
+    let is_bracket = |index| matches!(chars.get(index), Some('[' | '{'));
     let bracket = open.iter().rev().find(|begin| is_bracket(begin.index()))?;
     Some(bracket.line())
 }

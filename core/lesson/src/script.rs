@@ -271,6 +271,13 @@ fn by_hand(value: &Located) -> Read<ByHand> {
     let (method, target) = line.split_once(' ').ok_or_else(|| {
         LessonError::new(value.line, "method and path are needed here: GET /api/v1/…")
     })?;
+    if !ByHand::METHODS.contains(&method) {
+        let known = ByHand::METHODS.join(", ");
+        return Err(LessonError::new(
+            value.line,
+            format!("“{method}” is not a method here: {known}"),
+        ));
+    }
     Ok(ByHand {
         method: method.to_owned(),
         target: target.trim().to_owned(),

@@ -168,6 +168,10 @@ fn a_mistake_in_a_lesson_is_named_with_its_line() {
              json patch, apply",
         ),
         (
+            "title: t\nteaches: x\nsteps:\n- title: s\n  do:\n  - A: {request: $(x) /api/v1}\n",
+            "line 6: “$(x)” is not a method here: GET, POST, PUT, PATCH, DELETE",
+        ),
+        (
             "title: t\nteaches: x\nsteps:\n- title: ~\n",
             "line 4: text is needed here",
         ),

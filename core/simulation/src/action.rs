@@ -94,6 +94,9 @@ impl Delete {
 }
 
 impl ByHand {
+    /// The methods that the server answers with anything but 405. Links and lessons have no others.
+    pub const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
+
     /// A request, to be changed by hand.
     pub fn of(request: &Request<Vec<u8>>) -> Self {
         let content_type = request.headers().get(header::CONTENT_TYPE);
@@ -128,6 +131,10 @@ impl ByHand {
 
     /// The request, as a manager sends it. `None` if it is none.
     pub(crate) fn request(&self, manager: &str) -> Option<Request<Vec<u8>>> {
+        // A target that names a host would be sent there by the commands that are made of it.
+        if !self.target.starts_with('/') {
+            return None;
+        }
         let mut request = Request::builder()
             .method(self.method.as_str())
             .uri(self.target.as_str())

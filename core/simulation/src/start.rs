@@ -5,12 +5,12 @@ use std::fmt;
 use http::{Request, header};
 use serde_json::Value;
 
-use super::Subject;
+use super::{NGINX, Subject};
 use optimist_apiserver::environment::Environment;
 use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::server::{ApiServer, DEFAULT_NAMESPACE};
 use optimist_apiserver::storage::Revision;
-use optimist_client::{Manifest, ManifestError, documents, read_manifest};
+use optimist_client::{Document, Manifest, ManifestError, documents, to_yaml};
 
 /// What is stored before the first step, and by whom.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -71,6 +71,9 @@ pub(super) struct Started {
     pub(super) subjects: Vec<Subject>,
     /// The fields of the manifests that were dropped because the server owns them.
     pub(super) dropped: Vec<String>,
+    /// The manifests as they were stored: no comments, and nothing that was dropped. `None` for
+    /// those that a page opens with, which have nothing of the kind.
+    pub(super) manifests: Option<String>,
 }
 
 impl Start {
@@ -84,8 +87,8 @@ impl Start {
 
     /// Stores the manifests on a new server.
     pub(super) fn make(&self) -> Result<Started, LoadError> {
-        let documents = documents(&self.manifests);
-        let parsed = documents.iter().map(|text| read_manifest(text));
+        let parsed = documents(&self.manifests)?;
+        let parsed = parsed.iter().map(Document::read);
         let parsed = parsed.collect::<Result<Vec<Value>, _>>()?;
         let mut namespaces = vec![DEFAULT_NAMESPACE];
         for object in &parsed {
@@ -107,15 +110,20 @@ impl Start {
         }
         let mut subjects = Vec::new();
         let mut dropped = Vec::new();
-        for (document, value) in documents.iter().zip(&parsed) {
-            if text(value, "kind") == DEFINITION {
+        let mut objects = Vec::new();
+        for value in parsed {
+            let manifest = if text(&value, "kind") == DEFINITION {
                 let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-                send(&mut server, Request::post(path), value)?;
-                continue;
-            }
-            let manifest = Manifest::parse(document, server.resources())?;
+                let manifest = Manifest::of_definition(value);
+                send(&mut server, Request::post(path), &manifest.object)?;
+                manifest
+            } else {
+                let manifest = Manifest::of(value, server.resources())?;
+                subjects.push(self.store(&mut server, &manifest.object)?);
+                manifest
+            };
             dropped.extend(manifest.dropped);
-            subjects.push(self.store(&mut server, &manifest.object)?);
+            objects.push(manifest.object);
         }
         if subjects.is_empty() {
             let message = "There is no object in it, only definitions.".to_owned();
@@ -125,6 +133,10 @@ impl Start {
             server,
             subjects,
             dropped,
+            manifests: (self.manifests != NGINX).then(|| {
+                let texts: Vec<String> = objects.iter().map(to_yaml).collect();
+                texts.join("---\n")
+            }),
         })
     }
 

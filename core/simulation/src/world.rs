@@ -39,12 +39,21 @@ impl World {
         Self::begin(Arc::new(Start::with(manifests)))
     }
 
-    /// The world that a start makes.
+    /// The world that a start makes. What it [began with](Self::start) are then the objects that
+    /// were stored, without comments and without what was dropped: links, files and scripts carry
+    /// nothing else.
     ///
     /// # Errors
     /// As [`load`](Self::load).
     pub fn begin(start: Arc<Start>) -> Result<(Self, Vec<String>), LoadError> {
         let made = start.make()?;
+        let start = match made.manifests {
+            Some(manifests) if manifests != start.manifests => Arc::new(Start {
+                manifests,
+                ..(*start).clone()
+            }),
+            _ => start,
+        };
         let subjects: Vec<_> = made
             .subjects
             .into_iter()

@@ -7,3 +7,4 @@
 pub mod export;
 pub mod render;
 pub mod share;
+mod shell;

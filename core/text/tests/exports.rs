@@ -8,6 +8,7 @@ use optimist_simulation::{
     Action, ActorId, ByHand, Delete, NGINX, Operation, RunTree, WatchAction, World,
 };
 use optimist_text::export::{markdown, mermaid, script};
+use optimist_text::share::Session;
 
 use ActorId::{A, B};
 
@@ -78,7 +79,7 @@ fn a_name_cannot_break_out_of_the_diagram_or_the_table() {
         diagram.contains("participant A as A#59; B-#62;#62;S: x | #60;b#62;"),
         "{diagram}"
     );
-    assert!(markdown(&tree).contains("| 1 | A; B->>S: x \\| <b> | GET |"));
+    assert!(markdown(&tree).contains("| 1 | A; B-\\>\\>S: x \\| \\<b\\> | GET |"));
 }
 
 #[test]
@@ -183,8 +184,52 @@ fn a_script_takes_quotes_deletes_and_what_is_no_request_as_it_is() {
     assert!(text.contains("# 1. Watcher: WATCH"), "{text}");
     assert!(text.contains("its body is no JSON"), "{text}");
     let log = run(&text, "quotes");
-    assert!(log.contains("it's $HOME `x` \\\\ EOF"), "{log}");
+    assert!(log.contains("it's $HOME `x` \\ EOF"), "{log}");
     assert!(log.contains("don't; $(touch /tmp/no)"), "{log}");
     assert!(log.contains("\"resourceVersion\": \"7002\""), "{log}");
     assert!(log.contains("\"uid\": \"the-real-uid\""), "{log}");
+}
+
+#[test]
+fn what_leaves_carries_the_manifest_without_comments_and_without_what_was_dropped() {
+    let pasted = "# the password is hunter2\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  \
+        resourceVersion: '4711'\n  uid: secret-uid\n  annotations:\n    \
+        kubectl.kubernetes.io/last-applied-configuration: '{\"data\":{\"old\":\"hunter3\"}}'\n  \
+        managedFields: [{manager: hunter4}]\ndata: {port: '80'} # hunter5\n---\n# hunter6\n";
+    let (world, dropped) = World::load(pasted).unwrap();
+    assert_eq!(dropped.len(), 4, "{dropped:?}");
+    let tree = RunTree::new(world);
+    let link = Session::of(&tree);
+    let reopened = link.clone().replay().finish().unwrap();
+    assert_eq!(
+        Session::of(&reopened),
+        link,
+        "what is cleaned stays as it is"
+    );
+    for text in [
+        script(&tree),
+        markdown(&tree),
+        format!("{link:?}"),
+        reopened.origin().start().manifests.clone(),
+    ] {
+        for word in ["hunter", "secret-uid", "4711", "resourceVersion: \"4711\""] {
+            assert!(!text.contains(word), "{word} is in {text}");
+        }
+        assert!(text.contains("port"), "{text}");
+    }
+    // A create with a resourceVersion is refused by the server.
+    assert!(!script(&tree).contains("\n  resourceVersion:"));
+}
+
+#[test]
+fn a_text_in_a_report_is_neither_markup_nor_reordered() {
+    let mut tree = conflict();
+    tree.go(0);
+    tree.world_mut().actor_mut(A).name =
+        "<img src=x> [a](javascript:b) *c* `d` ![e](f) \u{202e}g".into();
+    act(&mut tree, A, Action::Get);
+    let report = markdown(&tree);
+    let shown = r"\<img src=x\> \[a\]\(javascript:b\) \*c\* \`d\` \!\[e\]\(f\) \\u202Eg";
+    assert!(report.contains(shown), "{report}");
+    assert!(!report.contains('\u{202e}') && !script(&tree).contains('\u{202e}'));
 }

@@ -465,3 +465,19 @@ fn a_hostile_text_is_refused_before_it_fills_the_memory() {
     let text = packed(&json!({"n": vec![json!(["g", "A"]); 30_000]}));
     assert_eq!(Session::parse(&text), Err(ShareError::TooLarge));
 }
+
+#[test]
+fn a_link_has_no_methods_but_those_that_the_server_knows() {
+    for (method, target, opens) in [
+        ("GET", "/api/v1/pods", true),
+        ("x;reboot", "/api/v1/pods", false),
+        ("$(reboot)", "/api/v1/pods", false),
+        ("get", "/api/v1/pods", false),
+        ("PATCH", "evil.example:80", false),
+    ] {
+        let request = json!({"r": [method, target, "", ""]});
+        let session = Session::parse(&packed(&json!({"n": [[request, "A"]], "i": 1})));
+        let opened = session.is_ok_and(|session| session.replay().finish().is_ok());
+        assert_eq!(opened, opens, "{method} {target}");
+    }
+}

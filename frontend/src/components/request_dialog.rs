@@ -8,8 +8,6 @@ use super::dialog::Modal;
 use crate::browser::selected;
 use crate::state::{Msg, Sends, Store};
 
-const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
-
 const CONTENT_TYPES: [&str; 7] = [
     "",
     "application/json",
@@ -64,7 +62,7 @@ pub(crate) fn request_dialog(store: &Store) -> Html {
                 </p>
                 <div class="request-form">
                     <select aria-label="Method" onchange={on_method}>
-                        { for METHODS.map(|method| option(method, &by_hand.method)) }
+                        { for ByHand::METHODS.map(|method| option(method, &by_hand.method)) }
                     </select>
                     <input
                         id="request-path"

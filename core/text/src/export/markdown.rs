@@ -3,7 +3,8 @@
 use std::fmt::Write;
 
 use super::{mermaid, told, who};
-use optimist_client::to_yaml;
+use crate::shell::one_line;
+use optimist_client::{to_yaml, visible};
 use optimist_simulation::{Outcome, RunTree};
 
 /// The steps that lead to where the tree is: a table, what was said where something was refused,
@@ -28,7 +29,7 @@ pub fn markdown(tree: &RunTree) -> String {
             told.number
         );
         if let Some(message) = step.message() {
-            let _ = writeln!(refusals, "\n{}. {who}: `{answer}`\n", told.number);
+            let _ = writeln!(refusals, "\n{}. {who}: {answer}\n", told.number);
             let _ = writeln!(refusals, "{}", fenced("text", message));
         }
     }
@@ -52,10 +53,16 @@ pub fn markdown(tree: &RunTree) -> String {
     out
 }
 
-/// Text in a cell of a table.
+/// Text on one line, such as in a cell of a table, that Markdown and HTML take for nothing else.
 fn cell(text: &str) -> String {
-    let text = text.replace('\\', "\\\\").replace('|', "\\|");
-    text.replace(['\n', '\r'], " ")
+    let mut out = String::with_capacity(text.len());
+    for c in one_line(text).chars() {
+        if "\\`*_{}[]()<>#!|~&$".contains(c) {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+    out
 }
 
 /// A block, with a fence that is not in the text.
@@ -64,5 +71,6 @@ fn fenced(language: &str, text: &str) -> String {
     while text.contains(&fence) {
         fence.push('`');
     }
+    let text = visible(text);
     format!("{fence}{language}\n{text}\n{fence}\n")
 }

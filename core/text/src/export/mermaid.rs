@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::{Told, told};
+use optimist_client::visible;
 use optimist_simulation::{ActorId, Operation, Outcome, RunTree};
 
 /// The steps that lead to where the tree is, as a Mermaid `sequenceDiagram`.
@@ -67,7 +68,7 @@ pub fn mermaid(tree: &RunTree) -> String {
 /// Text that Mermaid does not take for something else.
 fn safe(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
-    for c in text.chars() {
+    for c in visible(text).chars() {
         match c {
             // Entities of Mermaid: a number sign, a name or a code, a semicolon.
             ';' | '#' | '<' | '>' | '"' => {

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::{Told, told, who};
-use crate::render::{Call, kubectl};
+use crate::render::{Call, is_of_kind, kubectl};
+use crate::shell::{delimiter, one_line, quote_always as quote, without_nul};
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::{DEFAULT_NAMESPACE, Definition};
 use optimist_simulation::{Action, Operation, RunTree, Subject, World};
@@ -39,7 +40,7 @@ pub fn script(tree: &RunTree) -> String {
     for told in told(tree) {
         script.step(&told);
     }
-    script.out
+    without_nul(script.out)
 }
 
 struct Script {
@@ -104,7 +105,7 @@ impl Script {
             step.headline(),
             step.status_line()
         );
-        let title = title.replace(['\n', '\r'], " ");
+        let title = one_line(&title);
         let (Operation::Act(_, action), Some(exchange)) = (&step.operation, &step.exchange) else {
             self.line(format!("\n# {title}"));
             return;
@@ -126,10 +127,7 @@ impl Script {
             content_type: &exchange.content_type,
             user_agent: &exchange.manager,
             body: &body,
-            resource: exchange
-                .target
-                .starts_with(&told.before.subject().path())
-                .then_some(&**resource),
+            resource: is_of_kind(&exchange.target, resource).then_some(&**resource),
             edits: None,
             attempts: 1,
             reads_again: false,
@@ -228,18 +226,4 @@ fn kind(subject: &Subject) -> String {
         return format!("{}.{}", resource.plural, resource.group_version.group);
     }
     resource.kind.to_ascii_lowercase()
-}
-
-/// A line that is not in a text, for the end of a here-document.
-fn delimiter(text: &str, word: &str) -> String {
-    let mut end = word.to_owned();
-    while text.lines().any(|line| line == end) {
-        end.push('_');
-    }
-    end
-}
-
-/// A word as a POSIX shell takes it literally.
-fn quote(word: &str) -> String {
-    format!("'{}'", word.replace('\'', r"'\''"))
 }

@@ -69,10 +69,7 @@ impl<'a> Call<'a> {
     /// The request of a step in a world, with what its client knew; `None` if none was sent.
     pub fn of_step(world: &'a World, step: &'a Step) -> Option<Self> {
         let exchange = step.exchange.as_ref()?;
-        let of_its_kind = |subject: &&Subject| {
-            let collection = subject.resource().path(subject.namespace(), "");
-            exchange.target.starts_with(&collection)
-        };
+        let of_its_kind = |subject: &&Subject| is_of_kind(&exchange.target, subject.resource());
         Some(Call {
             method: exchange.method.as_str(),
             target: &exchange.target,
@@ -132,6 +129,11 @@ impl<'a> Call<'a> {
             return Verb::Other;
         }
         let named = !target.name.is_empty();
+        // kubectl would take such a name for one of its options.
+        let option = |text: &str| text.starts_with('-');
+        if option(target.name) || option(target.namespace) {
+            return Verb::Other;
+        }
         match (self.method, self.content_type) {
             ("GET", _) if named => Verb::Get,
             ("POST", _) if !named && self.is_manifest(target) => Verb::Create,
@@ -170,6 +172,15 @@ impl<'a> Call<'a> {
         let body: &'a Value = self.body;
         body.resource_version()
     }
+}
+
+/// Whether a request is about a kind: to its collection, an object, or what is below one.
+pub(crate) fn is_of_kind(target: &str, resource: &Resource) -> bool {
+    let path = target.split('?').next().unwrap_or_default();
+    let gv = &resource.group_version;
+    ResourcePath::parse(path).is_ok_and(|path| {
+        (path.group, path.version, path.plural) == (&*gv.group, &*gv.version, &*resource.plural)
+    })
 }
 
 /// JSON on one line if it is short, else laid out; of a list each item has a line.

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::call::{Call, Request, Verb, json};
+use crate::shell::{delimiter, quote, quote_always, without_nul};
 use optimist_apiserver::schema::{Struct, Type, builtin};
 use optimist_apiserver::server::{DEFAULT_NAMESPACE, Definition};
 use optimist_client::to_yaml;
@@ -18,7 +19,7 @@ pub fn kubectl(call: &Call<'_>) -> String {
         out: String::new(),
     };
     shell.render();
-    shell.out
+    without_nul(shell.out)
 }
 
 struct Shell<'a> {
@@ -113,13 +114,13 @@ impl Shell<'_> {
             "" | DEFAULT_NAMESPACE => String::new(),
             namespace => format!(" -n {}", quote(namespace)),
         };
-        format!("{kind} {}{namespace}", quote(target.name))
+        format!("{} {}{namespace}", quote(&kind), quote(target.name))
     }
 
     fn subresource(&self) -> String {
         match self.request.target.subresource {
             "" => String::new(),
-            name => format!("--subresource={name}"),
+            name => quote(&format!("--subresource={name}")),
         }
     }
 
@@ -220,7 +221,7 @@ impl Shell<'_> {
                 self.out.push_str("kubectl proxy --port=8001 &\n");
                 let url = format!("http://127.0.0.1:8001{}", self.call.target);
                 let header = format!("Content-Type: {}", self.call.content_type);
-                let command = format!("curl -X {method} {}", quote(&url));
+                let command = format!("curl -X {} {}", quote(method), quote(&url));
                 let agent = format!("-A {}", quote(self.call.user_agent));
                 let header = format!("-H {}", quote(&header));
                 let text = format!("{:#}\n", self.call.body);
@@ -242,10 +243,7 @@ impl Shell<'_> {
 
     /// A command with what it reads.
     fn with_input(&mut self, command: &str, arguments: &[&str], text: &str) {
-        let mut end = "EOF".to_owned();
-        while text.lines().any(|line| line == end) {
-            end.push('_');
-        }
+        let end = delimiter(text, "EOF");
         let input = format!("<<'{end}'");
         let mut arguments = arguments.to_vec();
         arguments.push(&input);
@@ -274,17 +272,4 @@ fn fits(value: &Value, root: &Struct) -> bool {
     members
         .map(|(name, member)| (root.member(name), member))
         .all(|(ty, member)| ty.is_some_and(|ty| known(member, ty)))
-}
-
-/// A word as a POSIX shell takes it literally.
-fn quote(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    quote_always(word)
-}
-
-fn quote_always(word: &str) -> String {
-    format!("'{}'", word.replace('\'', r"'\''"))
 }

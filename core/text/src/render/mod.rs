@@ -6,6 +6,7 @@ mod edits;
 mod kube_rs;
 mod kubectl;
 
+pub(crate) use call::is_of_kind;
 pub use call::{Call, Snippet};
 pub use client_go::client_go;
 pub use kube_rs::kube_rs;

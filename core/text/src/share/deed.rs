@@ -183,6 +183,10 @@ fn action_from_json(value: &Value) -> Read<Action> {
             let part = request.get(i).and_then(Value::as_str);
             part.unwrap_or_default().to_owned()
         };
+        // Nothing but what the page offers: a method ends up in commands that people run.
+        if !ByHand::METHODS.contains(&at(0).as_str()) {
+            return Err(NO_DEED);
+        }
         return Ok(Action::Request(ByHand {
             method: at(0),
             target: at(1),
