@@ -23,10 +23,13 @@ fn recording(name: &str) -> &'static Recording {
     ALL.iter().find(|recording| recording.name == name).unwrap()
 }
 
+type Events = Vec<(Value, Option<Tree>)>;
+
 /// Answers what was recorded, whatever is asked.
 struct Playback {
     answers: VecDeque<Answer>,
-    watches: Vec<Vec<Value>>,
+    /// The events of open watches; those that are read in a later step are not known yet.
+    watches: Vec<Option<Events>>,
     namespace: Option<String>,
     slept: Duration,
 }
@@ -77,9 +80,9 @@ impl Playback {
         let body = match answer
             .response
             .as_ref()
-            .map(|response| self.lively(response, ""))
+            .map(|response| in_order(&self.lively(response, ""), answer.written.as_ref()))
         {
-            Some(Value::String(text)) => text,
+            Some(Tree::Text(text)) => text,
             Some(value) => value.to_string(),
             None => String::new(),
         };
@@ -99,6 +102,7 @@ impl Playback {
                     .collect(),
             },
             Value::Array(items) => items.iter().map(|item| self.lively(item, key)).collect(),
+            Value::String(text) if text == "<nodePort>" => 31234.into(),
             Value::String(text) => self.lively_text(text, key).into(),
             other => other.clone(),
         }
@@ -140,6 +144,44 @@ impl Playback {
     }
 }
 
+fn events_of(answer: &Answer) -> Events {
+    let like = |i: usize| match &answer.written {
+        Some(Tree::List(events)) => events.get(i).cloned(),
+        _ => None,
+    };
+    let events = answer.events.iter().flatten().enumerate();
+    events.map(|(i, event)| (event.clone(), like(i))).collect()
+}
+
+/// A value with the members of its objects in the order of another document.
+fn in_order(value: &Value, like: Option<&Tree>) -> Tree {
+    match value {
+        Value::Object(members) => {
+            let named: Vec<&String> = match like {
+                Some(Tree::Object(like)) => like.iter().map(|(name, _)| name).collect(),
+                _ => Vec::new(),
+            };
+            let place = |name: &String| named.iter().position(|n| *n == name);
+            let mut names: Vec<&String> = members.keys().collect();
+            names.sort_by_key(|name| place(name).unwrap_or(usize::MAX));
+            let member = |name: &String| {
+                let like = like.and_then(|like| like.get(name));
+                (name.clone(), in_order(&members[name], like))
+            };
+            Tree::Object(names.into_iter().map(member).collect())
+        }
+        Value::Array(items) => {
+            let like = |i: usize| match like {
+                Some(Tree::List(like)) => like.get(i),
+                _ => None,
+            };
+            let items = items.iter().enumerate();
+            Tree::List(items.map(|(i, item)| in_order(item, like(i))).collect())
+        }
+        other => Tree::from(other),
+    }
+}
+
 fn number(text: &str) -> i64 {
     text.parse().unwrap()
 }
@@ -166,24 +208,26 @@ impl Subject for Playback {
         if answer.status != Some(200) {
             return Ok(Opened::Refused(self.response(&answer)));
         }
-        self.watches.push(answer.events.unwrap_or_default());
+        self.watches
+            .push(answer.events.as_ref().map(|_| events_of(&answer)));
         Ok(Opened::Stream(self.watches.len() - 1))
     }
 
     fn read_watch(&mut self, watch: &mut usize, _: Duration) -> Result<Vec<Tree>, Unsupported> {
-        let mut events = std::mem::take(&mut self.watches[*watch]);
-        if events.is_empty()
-            && self
-                .answers
-                .front()
-                .is_some_and(|a| a.events.is_some() && a.status == Some(200))
-        {
-            events = self.next().events.unwrap_or_default();
-        }
+        let events = match self.watches[*watch].take() {
+            Some(events) => events,
+            None => events_of(&self.next()),
+        };
         Ok(events
             .iter()
-            .map(|event| Tree::from(&self.lively(event, "")))
+            .map(|(event, like)| in_order(&self.lively(event, ""), like.as_ref()))
             .collect())
+    }
+
+    fn install(&mut self, _: Value) -> Result<Tree, Unsupported> {
+        let answer = self.next();
+        let object = self.lively(answer.response.as_ref().unwrap(), "");
+        Ok(in_order(&object, answer.written.as_ref()))
     }
 
     fn compact(&mut self, _: u64) -> Result<(), Unsupported> {

@@ -1,12 +1,14 @@
 //! `replay [OPTIONS] PATH...`: replays recordings against the core and says what differs.
 #![forbid(unsafe_code)]
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use optimist_tests::conformance::{
-    Exceptions, LoadError, Outcome, Recording, cause, display, load, panics, replay_with,
+    Exceptions, LoadError, Outcome, Recording, Report, cause, display, known, load, panics,
+    replay_with,
 };
 
 const USAGE: &str = "\
@@ -22,6 +24,8 @@ Options:
   --exceptions FILE  known differences, instead of those of this repository
   --verbose          show the first failing step of a recording in full
   --by-cause         group the failures by their first difference
+  --table            count the passed of each file instead of naming every recording
+  --update           write down which recordings fail, in tests/conformance/failing
   --help             show this text
 ";
 
@@ -33,6 +37,8 @@ struct Options {
     exceptions: Option<PathBuf>,
     verbose: bool,
     by_cause: bool,
+    table: bool,
+    update: bool,
     help: bool,
 }
 
@@ -48,6 +54,8 @@ impl Options {
                 Long("exceptions") => options.exceptions = Some(parser.value()?.into()),
                 Short('v') | Long("verbose") => options.verbose = true,
                 Long("by-cause") => options.by_cause = true,
+                Long("table") => options.table = true,
+                Long("update") => options.update = true,
                 Short('h') | Long("help") => options.help = true,
                 Value(path) => options.paths.push(path.into()),
                 other => return Err(other.unexpected()),
@@ -78,6 +86,23 @@ fn main() -> ExitCode {
     })
 }
 
+/// Of each file, how many recordings passed and how many there are.
+fn counted<'a>(replayed: &[(&'a Recording, &Report)]) -> BTreeMap<&'a str, (usize, usize)> {
+    let mut counts = BTreeMap::new();
+    for (recording, report) in replayed {
+        // Scenarios are one to a file.
+        let corpus = if recording.kind.is_some() {
+            recording.corpus.as_str()
+        } else {
+            "scenarios"
+        };
+        let (passed, all) = counts.entry(corpus).or_insert((0, 0));
+        *passed += usize::from(matches!(report.outcome, Outcome::Passed { .. }));
+        *all += 1;
+    }
+    counts
+}
+
 fn run(options: &Options) -> Result<ExitCode, Box<dyn std::error::Error>> {
     let mut out = io::stdout().lock();
     if options.help {
@@ -96,19 +121,32 @@ fn run(options: &Options) -> Result<ExitCode, Box<dyn std::error::Error>> {
 
     panics::remember();
     let mut reports = Vec::new();
+    let mut recordings = Vec::new();
     for recording in files
         .iter()
         .flatten()
         .filter(|recording| options.selects(recording))
     {
         let report = replay_with(recording, &exceptions);
-        writeln!(out, "{}", display::line(&report))?;
+        if !options.table {
+            writeln!(out, "{}", display::line(&report))?;
+        }
         if options.verbose
             && let Some(step) = display::whole_step(&report)
         {
             writeln!(out, "{step}")?;
         }
+        recordings.push(recording);
         reports.push(report);
+    }
+    let replayed: Vec<_> = recordings.into_iter().zip(&reports).collect();
+    if options.table {
+        for (corpus, (passed, all)) in counted(&replayed) {
+            writeln!(out, "{corpus:24} {passed:4} of {all:4}")?;
+        }
+    }
+    if options.update {
+        known::update(&known::folder(), &replayed)?;
     }
     if options.by_cause {
         writeln!(out, "\n{}", cause::summary(&reports))?;

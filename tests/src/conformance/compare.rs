@@ -6,7 +6,9 @@
 
 use serde_json::{Value, json};
 
+use super::order;
 use super::recording::Answer;
+use super::tree::Tree;
 use super::walk::loosen_collections;
 
 /// One place where two answers differ.
@@ -88,7 +90,16 @@ pub fn answers(expected: &Answer, got: &Answer) -> Vec<Difference> {
             &mut found,
         );
     }
+    if let (Some(expected), Some(got)) = (&answer_tree(expected), &answer_tree(got)) {
+        let at = if expected.1 { "/events" } else { "/response" };
+        found.extend(order::differences(at, expected.0, got.0));
+    }
     found
+}
+
+/// The answer as it was written, and whether it is a list of events.
+fn answer_tree(answer: &Answer) -> Option<(&Tree, bool)> {
+    Some((answer.written.as_ref()?, answer.events.is_some()))
 }
 
 fn header(

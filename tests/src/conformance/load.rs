@@ -30,6 +30,9 @@ impl fmt::Display for LoadError {
 
 impl std::error::Error for LoadError {}
 
+/// The file that names the release of the recordings in its folder and below.
+const RELEASE: &str = "RELEASE";
+
 /// Reads the recordings of one file, or of all files below a folder in the order of their names.
 ///
 /// A file is a scenario (`.json`) or holds one sequence per line (`.jsonl`, `.jsonl.gz`). Below a
@@ -87,6 +90,44 @@ fn failed(path: &Path, error: &dyn fmt::Display) -> LoadError {
 }
 
 fn load_file(path: &Path, found: bool) -> Result<Vec<Recording>, LoadError> {
+    let mut recordings = read_file(path, found)?;
+    let corpus = corpus_of(path);
+    let release = release_of(path);
+    for recording in &mut recordings {
+        // The same requests were recorded on several releases.
+        if let Some(release) = release
+            .as_ref()
+            .filter(|release| corpus.ends_with(*release))
+        {
+            recording.name = format!("{}@{release}", recording.name);
+        }
+        recording.corpus.clone_from(&corpus);
+        recording.release.clone_from(&release);
+    }
+    Ok(recordings)
+}
+
+/// The name of a file without its endings; with the folder where that is named after a release.
+fn corpus_of(path: &Path) -> String {
+    let name = |part: Option<&std::ffi::OsStr>| part.map(|n| n.to_string_lossy().into_owned());
+    let file = name(path.file_name()).unwrap_or_default();
+    let stem = file.split(".json").next().unwrap_or_default();
+    match name(path.parent().and_then(Path::file_name)) {
+        Some(folder) if folder.starts_with("v1.") => format!("{stem}-{folder}"),
+        _ => stem.to_owned(),
+    }
+}
+
+/// What the nearest file `RELEASE` above a file says.
+fn release_of(path: &Path) -> Option<String> {
+    let path = fs::canonicalize(path).ok()?;
+    path.ancestors()
+        .skip(1)
+        .find_map(|folder| fs::read_to_string(folder.join(RELEASE)).ok())
+        .map(|text| text.trim().to_owned())
+}
+
+fn read_file(path: &Path, found: bool) -> Result<Vec<Recording>, LoadError> {
     let bytes = fs::read(path).map_err(|e| failed(path, &e))?;
     let Some(format) = format_of(path) else {
         return Err(failed(path, &"not a .json, .jsonl or .jsonl.gz file"));

@@ -8,14 +8,18 @@
 //! One module per stage: `load` reads files of [`recording`]s, [`template`] fills in what a request
 //! takes from earlier answers, [`subject`] is the server as a replay sees it, `run` does the steps,
 //! [`normalize`] brings answers into the recorded form, [`compare`] finds differences,
-//! [`exceptions`] knows which of them are tolerated, [`display`] and [`cause`] show the rest.
+//! [`order`] those in the order of members,
+//! [`exceptions`] knows which of them are tolerated, [`known`] which recordings are known to fail,
+//! [`display`] and [`cause`] show the rest.
 
 pub mod cause;
 pub mod compare;
 pub mod display;
 pub mod exceptions;
+pub mod known;
 mod load;
 pub mod normalize;
+pub mod order;
 pub mod panics;
 mod prepare;
 pub mod recording;

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use regex::Regex;
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 
 use super::template::Derived;
 use super::walk::{Level, for_each_text, for_each_version};
@@ -169,6 +169,7 @@ impl<'a> Normalizer<'a> {
             }
             Value::Array(items) => items.iter().map(|item| self.member(item, key)).collect(),
             Value::String(text) => Value::String(self.text(key, text)),
+            Value::Number(port) if is_allotted_port(key, port) => "<nodePort>".into(),
             other => other.clone(),
         }
     }
@@ -228,12 +229,44 @@ impl<'a> Normalizer<'a> {
     }
 }
 
+/// The opposite of normalizing, for an object that is put into the store: the namespace, and a
+/// time and a uid that a server could have given.
+pub(super) fn enliven(value: &Value, namespace: &str) -> Value {
+    match value {
+        Value::Object(members) => members
+            .iter()
+            .map(|(name, member)| (name.clone(), enliven(member, namespace)))
+            .collect(),
+        Value::Array(items) => items.iter().map(|item| enliven(item, namespace)).collect(),
+        Value::String(text) => {
+            let mut text = text.replace("<ns>", namespace).replace("<time>", INSTALLED);
+            if let Some(number) = text.strip_prefix("<uid").and_then(|t| t.strip_suffix('>')) {
+                text = format!("{number:0>8}-2026-4111-8222-333333333333");
+            }
+            text.into()
+        }
+        other => other.clone(),
+    }
+}
+
+/// When installed objects were made: before the replay begins.
+const INSTALLED: &str = "2026-06-01T00:00:00Z";
+
 fn is_uuid(text: &str) -> bool {
     text.len() == 36
         && text.bytes().enumerate().all(|(i, b)| match i {
             8 | 13 | 18 | 23 => b == b'-',
             _ => matches!(b, b'0'..=b'9' | b'a'..=b'f'),
         })
+}
+
+/// Whether a port was given by the server: recordings ask for none but these.
+fn is_allotted_port(key: Option<&str>, port: &Number) -> bool {
+    const ASKED_FOR: [i64; 3] = [30080, 30081, 30099];
+    matches!(key, Some("nodePort" | "healthCheckNodePort"))
+        && port
+            .as_i64()
+            .is_some_and(|port| port >= 30000 && !ASKED_FOR.contains(&port))
 }
 
 fn is_cluster_ip(text: &str) -> bool {

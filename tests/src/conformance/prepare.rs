@@ -1,9 +1,11 @@
 //! The server that every replay starts with.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use http::Response;
-use optimist_apiserver::server::ApiServer;
+use optimist_apiserver::environment::Environment;
+use optimist_apiserver::server::{ApiServer, Release};
 use serde_json::Value;
 
 use super::panics;
@@ -15,8 +17,11 @@ use super::wire;
 const FIRST_VERSION: u64 = 1001;
 
 /// The custom resources that recordings use.
-const CUSTOM_RESOURCES: [&str; 2] = [
+const CUSTOM_RESOURCES: [&str; 5] = [
     include_str!("../../conformance/crds/backups.demo.example.com.json"),
+    include_str!("../../conformance/crds/crates.demo.example.com.json"),
+    include_str!("../../conformance/crds/gadgets.demo.example.com.json"),
+    include_str!("../../conformance/crds/ledgers.demo.example.com.json"),
     include_str!("../../conformance/crds/widgets.demo.example.com.json"),
 ];
 
@@ -25,13 +30,24 @@ thread_local! {
     static PREPARED: Result<ApiServer, String> = prepared_server();
 }
 
-/// A server with the custom resources and nothing else that a recording could see.
-pub(super) fn fresh_server() -> Result<ApiServer, String> {
-    PREPARED.with(Clone::clone)
+/// Recordings begin after everything that was recorded, so that times of installed objects are in
+/// the past.
+const A_YEAR: Duration = Duration::from_secs(366 * 24 * 60 * 60);
+
+/// A server of this release, or of the default one, with the custom resources and nothing else
+/// that a recording could see.
+pub(super) fn fresh_server(release: Option<&str>) -> Result<ApiServer, String> {
+    let mut server = PREPARED.with(Clone::clone)?;
+    if let Some(release) = release {
+        server.set_release(release.parse::<Release>()?);
+    }
+    Ok(server)
 }
 
 fn prepared_server() -> Result<ApiServer, String> {
-    let mut server = ApiServer::default();
+    let mut environment = Environment::default();
+    environment.advance(A_YEAR);
+    let mut server = ApiServer::new(environment, FIRST_VERSION);
     for definition in CUSTOM_RESOURCES {
         post(
             &mut server,

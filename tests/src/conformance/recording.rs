@@ -21,6 +21,13 @@ pub struct Recording {
     /// What a replay must be able to do.
     #[serde(default)]
     pub needs: Vec<String>,
+    /// The file it is in, without its endings: known failures are listed by it.
+    #[serde(skip)]
+    pub corpus: String,
+    /// The release that was recorded, such as `v1.36.2`: what a file `RELEASE` in the folder, or
+    /// above it, says.
+    #[serde(skip)]
+    pub release: Option<String>,
     /// What happened, in order.
     #[serde(deserialize_with = "numbered")]
     pub steps: Vec<Step>,
@@ -45,6 +52,9 @@ pub struct Step {
 pub enum Action {
     /// Sends one request.
     Request(Call),
+    /// Puts an object into the store as it was recorded, in place of the request that made it: the
+    /// recording begins with what came from elsewhere.
+    Install(Tree),
     /// Sends `count` requests at the same moment, told apart by `{i}`.
     Parallel {
         /// The request, with `{i}` for its number in body and query.
@@ -112,6 +122,8 @@ pub struct Answer {
     pub response: Option<Value>,
     /// The events of a watch.
     pub events: Option<Vec<Value>>,
+    /// The body, or the list of events, as it was written: with the order of the members.
+    pub written: Option<Tree>,
     /// The values of the `Warning` headers.
     pub warnings: Vec<String>,
     /// The `Retry-After` header.
@@ -172,8 +184,11 @@ struct Members {
     body: Option<Tree>,
     status: Option<u16>,
     #[serde(default, deserialize_with = "present")]
-    response: Option<Value>,
-    events: Option<Vec<Value>>,
+    response: Option<Tree>,
+    events: Option<Tree>,
+    #[serde(default)]
+    import: bool,
+    import_raw: Option<Tree>,
     #[serde(default)]
     warnings: Vec<String>,
     retry_after: Option<String>,
@@ -249,12 +264,14 @@ impl TryFrom<Members> for Step {
                 method,
             })
         };
+        let events = m.events.map(without_origins).transpose()?;
         let mut expected = Answer {
             status: m.status,
-            response: m.response,
-            events: m
-                .events
-                .map(|events| events.into_iter().map(without_origin).collect()),
+            response: m.response.as_ref().map(Tree::to_value),
+            events: events
+                .as_ref()
+                .map(|events| events.iter().map(Tree::to_value).collect()),
+            written: events.map(Tree::List).or(m.response),
             warnings: m.warnings,
             retry_after: m.retry_after,
             content_type: m.response_content_type,
@@ -267,7 +284,18 @@ impl TryFrom<Members> for Step {
                 expected
                     .content_type
                     .get_or_insert_with(|| "application/json".to_owned());
-                Action::Request(call(method)?)
+                match &expected.written {
+                    Some(response) if m.import => {
+                        let object = installed(response, m.import_raw.as_ref());
+                        expected = Answer {
+                            response: expected.response,
+                            written: expected.written,
+                            ..Answer::default()
+                        };
+                        Action::Install(object)
+                    }
+                    _ => Action::Request(call(method)?),
+                }
             }
             "PARALLEL" => {
                 expected.statuses = Some(needed(m.outcome, "outcome", &method)?.statuses);
@@ -311,12 +339,29 @@ impl TryFrom<Members> for Step {
     }
 }
 
-/// An event without the note which step caused it, which is no part of the event.
-fn without_origin(mut event: Value) -> Value {
-    if let Value::Object(members) = &mut event {
-        members.remove("from_step");
+/// Events without the notes which steps caused them, which are no part of the events.
+fn without_origins(events: Tree) -> Result<Vec<Tree>, String> {
+    let Tree::List(mut events) = events else {
+        return Err("the member `events` must be a list".to_owned());
+    };
+    for event in &mut events {
+        if let Tree::Object(members) = event {
+            members.retain(|(name, _)| name != "from_step");
+        }
     }
-    event
+    Ok(events)
+}
+
+/// The recorded object, with its `managedFields` as they were before they were normalized: their
+/// times decide their order, and which of them is the oldest.
+fn installed(response: &Tree, raw: Option<&Tree>) -> Tree {
+    let managed = raw.and_then(|raw| raw.get("metadata")?.get("managedFields"));
+    let mut object = response.clone();
+    if let (Some(managed), Some(mut metadata)) = (managed, object.get("metadata").cloned()) {
+        metadata.insert("managedFields", managed.clone());
+        object.insert("metadata", metadata);
+    }
+    object
 }
 
 #[cfg(test)]

@@ -86,7 +86,7 @@ pub fn replay_with(recording: &Recording, exceptions: &Exceptions) -> Report {
             outcome: Outcome::Skipped { needs },
         };
     }
-    match fresh_server() {
+    match fresh_server(recording.release.as_deref()) {
         Ok(mut server) => {
             equip(&mut server, &recording.needs);
             replay_against(recording, server, exceptions)

@@ -5,13 +5,13 @@ use std::collections::{BTreeMap, HashMap};
 use http::{HeaderMap, HeaderValue, Request, Response, header};
 use serde_json::Value;
 
-use super::panics;
 use super::prepare::create_namespace;
 use super::recording::{Action, Answer, Call, Step};
 use super::subject::{Opened, Subject};
 use super::template::Context;
 use super::tree::Tree;
 use super::wire;
+use super::{normalize, panics};
 
 /// The namespace of every run: distinctive, because it is replaced wherever it occurs.
 const NAMESPACE: &str = "replay-7q3x";
@@ -66,6 +66,7 @@ impl<S: Subject> Run<S> {
                 let request = self.request(call, sent)?;
                 Ok(RawAnswer::of(&self.send(request)?))
             }
+            Action::Install(object) => self.install(object),
             Action::Parallel { call, count } => self.parallel(call, *count, sent),
             Action::Watch { call, idle } => {
                 let request = self.request(call, sent)?;
@@ -125,6 +126,16 @@ impl<S: Subject> Run<S> {
                 Ok(RawAnswer::default())
             }
         }
+    }
+
+    /// Puts a recorded object into the store.
+    fn install(&mut self, recorded: &Tree) -> Result<RawAnswer, String> {
+        let object = normalize::enliven(&recorded.to_value(), NAMESPACE);
+        let object = self.attempt(|server| server.install(object))?;
+        Ok(RawAnswer {
+            response: Some((object.to_value(), object)),
+            ..RawAnswer::default()
+        })
     }
 
     fn send(&mut self, request: Request<Vec<u8>>) -> Result<Response<Vec<u8>>, String> {
@@ -226,12 +237,14 @@ impl RawAnswer {
 
     fn into_answer(self) -> Answer {
         let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+        let events = self.events.as_deref();
+        let events = events.map(|events| events.iter().map(Tree::to_value).collect());
+        let (response, written) = self.response.unzip();
         Answer {
             status: self.status,
-            response: self.response.map(|(value, _)| value),
-            events: self
-                .events
-                .map(|events| events.iter().map(Tree::to_value).collect()),
+            response,
+            events,
+            written: self.events.map(Tree::List).or(written),
             warnings: self
                 .headers
                 .get_all(header::WARNING)

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use http::{Request, Response};
 use optimist_apiserver::server::{ApiServer, Watch};
+use serde_json::Value;
 
 use super::tree::Tree;
 
@@ -60,6 +61,9 @@ pub trait Subject {
         idle: Duration,
     ) -> Result<Vec<Tree>, Unsupported>;
 
+    /// Puts an object into the store as it is, under a version of its own, and gives it back.
+    fn install(&mut self, object: Value) -> Result<Tree, Unsupported>;
+
     /// Compacts the store at a revision.
     fn compact(&mut self, revision: u64) -> Result<(), Unsupported>;
 
@@ -72,6 +76,11 @@ pub(super) fn equip(server: &mut ApiServer, needs: &[String]) {
     if needs.iter().any(|need| need == WITHOUT_WATCH_CACHE) {
         server.restart_with_watch_cache(false);
     }
+}
+
+/// A text of the server with the order of its members.
+fn parsed(text: String) -> Tree {
+    serde_json::from_str(&text).unwrap_or(Tree::Text(text))
 }
 
 /// How finely time passes while a watch is read.
@@ -103,13 +112,23 @@ impl Subject for ApiServer {
             if !arrived.is_empty() {
                 silence = Duration::ZERO;
             }
-            events.extend(arrived.iter().map(|event| Tree::from(&event.to_json())));
+            events.extend(
+                arrived
+                    .iter()
+                    .map(|event| parsed(event.to_line(self.resources()))),
+            );
             if silence >= idle || !watch.is_open() {
                 return Ok(events);
             }
             self.advance(TICK);
             silence += TICK;
         }
+    }
+
+    fn install(&mut self, object: Value) -> Result<Tree, Unsupported> {
+        let installed = ApiServer::install(self, object);
+        let stored = installed.ok_or(Unsupported("an object of this kind"))?;
+        Ok(parsed(self.written(&stored)))
     }
 
     fn compact(&mut self, revision: u64) -> Result<(), Unsupported> {

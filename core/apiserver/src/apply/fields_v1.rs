@@ -1,5 +1,7 @@
 //! `FieldsV1`, the form in which an object stores a set of fields (`fieldpath/serialize.go`).
 
+use std::cmp::Ordering;
+
 use serde_json::{Map, Value};
 
 use super::{PathElement, Set};
@@ -76,6 +78,16 @@ fn read_element(key: &str) -> Option<Element> {
         _ => return Some(Element::Unknown),
     };
     Some(Element::Known(element))
+}
+
+/// In which order two members of a set are written: the field itself first, then by path element.
+pub fn element_order(a: &str, b: &str) -> Ordering {
+    let element = |text: &str| match read_element(text) {
+        Some(Element::Known(element)) => Some(element),
+        _ => None,
+    };
+    // `None`, which comes first, is the field itself.
+    element(a).cmp(&element(b)).then_with(|| a.cmp(b))
 }
 
 fn write_element(element: &PathElement) -> String {

@@ -13,7 +13,7 @@ mod typed;
 mod updater;
 
 pub use element::PathElement;
-pub use fields_v1::{from_fields_v1, to_fields_v1};
+pub use fields_v1::{element_order, from_fields_v1, to_fields_v1};
 pub use locate::differing;
 pub use manager::FieldManager;
 pub use managers::{Manager, Managers, Operation, Owned};

@@ -5,11 +5,13 @@ mod continue_token;
 mod custom;
 mod delete;
 mod facts;
+mod install;
 mod kinds;
 mod list;
 mod list_options;
 mod patching;
 mod read;
+mod release;
 mod request;
 mod resource;
 mod scale;
@@ -18,6 +20,7 @@ mod selector;
 mod table;
 mod watch;
 mod watch_caches;
+mod wire;
 mod write;
 
 use std::sync::Arc;
@@ -28,6 +31,7 @@ use serde_json::Value;
 pub use custom::{Custom, ScalePaths};
 pub use facts::{Fact, Facts};
 pub use kinds::Rules;
+pub use release::Release;
 pub use request::ResourcePath;
 pub use request::{Options, RequestInfo};
 pub use resource::{Definition, Endpoint, Generation, Resource, Resources};
@@ -51,6 +55,7 @@ pub struct ApiServer {
     resources: Arc<Resources>,
     environment: Environment,
     caches: WatchCaches,
+    release: Release,
 }
 
 impl Default for ApiServer {
@@ -84,6 +89,7 @@ impl ApiServer {
             store,
             resources,
             environment,
+            release: Release::default(),
         };
         let namespace = serde_json::json!({"metadata": {"name": DEFAULT_NAMESPACE}});
         let request = Request::post("/api/v1/namespaces")
@@ -103,12 +109,12 @@ impl ApiServer {
         let answer = RequestInfo::parse(&request, &self.resources).and_then(|info| {
             if info.verb == "watch" {
                 let mut watch = Watch::open(self, &info)?;
-                return Ok(stream_response(&watch.poll(self)));
+                return Ok(stream_response(&watch.poll(self), &self.resources));
             }
             let answer = self.dispatch(&info, request.body(), &mut trace)?;
-            Ok(json_response(answer.code, &answer.body))
+            Ok(json_response(answer.code, &answer.body, &self.resources))
         });
-        let mut response = answer.unwrap_or_else(|refusal| refuse(&refusal));
+        let mut response = answer.unwrap_or_else(|refusal| refuse(&refusal, &self.resources));
         for warning in &trace.warnings {
             let quoted = warning.replace('\\', "\\\\").replace('"', "\\\"");
             if let Ok(value) = HeaderValue::try_from(format!("299 - \"{quoted}\"")) {
@@ -129,7 +135,7 @@ impl ApiServer {
                 "watch" => Watch::open(self, &info),
                 _ => Err(Status::method_not_allowed()),
             })
-            .map_err(|refusal| refuse(&refusal))
+            .map_err(|refusal| refuse(&refusal, &self.resources))
     }
 
     /// Compacts etcd at a revision, as `etcdctl compact` does. Watch caches do not hear of it:
@@ -185,6 +191,21 @@ impl ApiServer {
         answer
     }
 
+    /// A document as this server writes it: the members in the order of Go's structs, or sorted.
+    pub fn written(&self, document: &Value) -> String {
+        wire::written(document, &self.resources)
+    }
+
+    /// The release whose behaviour this server has.
+    pub fn release(&self) -> Release {
+        self.release
+    }
+
+    /// Goes on as a server of another release, as after an upgrade.
+    pub fn set_release(&mut self, release: Release) {
+        self.release = release;
+    }
+
     /// The store below, to look at.
     pub fn store(&self) -> &Store {
         &self.store
@@ -206,7 +227,7 @@ impl ApiServer {
     }
 }
 
-fn refuse(refusal: &Status) -> Response<Vec<u8>> {
+fn refuse(refusal: &Status, resources: &Resources) -> Response<Vec<u8>> {
     let code = StatusCode::from_u16(refusal.code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     if refusal.is_page_not_found() {
         let mut response = Response::new(refusal.message.clone().into_bytes());
@@ -215,7 +236,7 @@ fn refuse(refusal: &Status) -> Response<Vec<u8>> {
         response.headers_mut().insert(header::CONTENT_TYPE, text);
         return response;
     }
-    let mut response = json_response(code, &refusal.to_json());
+    let mut response = json_response(code, &refusal.to_json(), resources);
     let retry_after = refusal
         .details
         .as_ref()
@@ -227,11 +248,10 @@ fn refuse(refusal: &Status) -> Response<Vec<u8>> {
     response
 }
 
-fn stream_response(events: &[WatchEvent]) -> Response<Vec<u8>> {
+fn stream_response(events: &[WatchEvent], resources: &Resources) -> Response<Vec<u8>> {
     let mut bytes = Vec::new();
     for event in events {
-        bytes.extend(event.to_json().to_string().into_bytes());
-        bytes.push(b'\n');
+        bytes.extend(event.to_line(resources).into_bytes());
     }
     let mut response = Response::new(bytes);
     let json = HeaderValue::from_static("application/json");
@@ -239,8 +259,8 @@ fn stream_response(events: &[WatchEvent]) -> Response<Vec<u8>> {
     response
 }
 
-fn json_response(code: StatusCode, body: &Value) -> Response<Vec<u8>> {
-    let mut bytes = body.to_string().into_bytes();
+fn json_response(code: StatusCode, body: &Value, resources: &Resources) -> Response<Vec<u8>> {
+    let mut bytes = wire::written(body, resources).into_bytes();
     bytes.push(b'\n');
     let mut response = Response::new(bytes);
     *response.status_mut() = code;

@@ -17,7 +17,7 @@ use super::list_options::{ListOptions, parse_version};
 use super::resource::Definition;
 use super::scope::Scope;
 use super::selector::Selector;
-use super::{ApiServer, RequestInfo, Resource};
+use super::{ApiServer, RequestInfo, Resource, Resources, wire};
 use crate::go;
 use crate::object::Metadata;
 use crate::schema;
@@ -81,9 +81,14 @@ pub struct WatchEvent {
 }
 
 impl WatchEvent {
-    /// The event as it goes over the wire.
+    /// The event as JSON.
     pub fn to_json(&self) -> Value {
         json!({"type": self.event_type.as_str(), "object": *self.object})
+    }
+
+    /// The event as it goes over the wire: one line of JSON.
+    pub fn to_line(&self, resources: &Resources) -> String {
+        wire::event_line(self.event_type.as_str(), &self.object, resources)
     }
 
     /// Whether this is the bookmark that ends the initial events.

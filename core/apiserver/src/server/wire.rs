@@ -1,0 +1,311 @@
+//! Documents as they go over the wire: the members of built-in kinds, of `Status` and of tables in
+//! the order of Go's structs, those of custom resources sorted, as Go writes maps.
+
+use serde_json::Value;
+
+use super::Resources;
+use super::resource::Definition;
+use crate::apply::element_order;
+use crate::object::{JsonMap, text};
+use crate::schema::{Struct, Type, builtin};
+
+/// A document's text.
+pub(super) fn written(document: &Value, resources: &Resources) -> String {
+    let mut out = String::with_capacity(512);
+    write(document, resources, &mut out);
+    out
+}
+
+/// The line of a watch event.
+pub(super) fn event_line(event_type: &str, object: &Value, resources: &Resources) -> String {
+    let mut out = format!("{{\"type\":\"{event_type}\",\"object\":");
+    write(object, resources, &mut out);
+    out.push_str("}\n");
+    out
+}
+
+/// The members of a struct which is no kind, in its order, and what is in them.
+struct Order {
+    names: &'static [&'static str],
+    inner: &'static [(&'static str, &'static Order)],
+}
+
+static CAUSE: Order = Order {
+    names: &["reason", "message", "field"],
+    inner: &[],
+};
+static DETAILS: Order = Order {
+    names: &[
+        "name",
+        "group",
+        "kind",
+        "uid",
+        "causes",
+        "retryAfterSeconds",
+    ],
+    inner: &[("causes", &CAUSE)],
+};
+static LIST_META: Order = Order {
+    names: &[
+        "selfLink",
+        "resourceVersion",
+        "continue",
+        "remainingItemCount",
+    ],
+    inner: &[],
+};
+static STATUS: Order = Order {
+    names: &[
+        "kind",
+        "apiVersion",
+        "metadata",
+        "status",
+        "message",
+        "reason",
+        "details",
+        "code",
+    ],
+    inner: &[("metadata", &LIST_META), ("details", &DETAILS)],
+};
+static COLUMN: Order = Order {
+    names: &["name", "type", "format", "description", "priority"],
+    inner: &[],
+};
+static ROW: Order = Order {
+    names: &["cells", "conditions", "object"],
+    inner: &[],
+};
+static TABLE: Order = Order {
+    names: &[
+        "kind",
+        "apiVersion",
+        "metadata",
+        "columnDefinitions",
+        "rows",
+    ],
+    inner: &[
+        ("metadata", &LIST_META),
+        ("columnDefinitions", &COLUMN),
+        ("rows", &ROW),
+    ],
+};
+static LIST: Order = Order {
+    names: &["kind", "apiVersion", "metadata", "items"],
+    inner: &[("metadata", &LIST_META)],
+};
+static PARTIAL: Order = Order {
+    names: &["kind", "apiVersion", "metadata"],
+    inner: &[],
+};
+
+/// What kind of document the value is, by what it says of itself.
+fn write(document: &Value, resources: &Resources, out: &mut String) {
+    let (version, kind) = (text(document, "apiVersion"), text(document, "kind"));
+    let each = |name: &str, member: &Value, out: &mut String| match name {
+        "items" => list(member, out, |item, out| write(item, resources, out)),
+        "object" => write(member, resources, out),
+        "metadata" => of_named("ObjectMeta", member, out),
+        _ => out.push_str(&member.to_string()),
+    };
+    match (version, kind) {
+        ("v1", "Status") => ordered(document, &STATUS, out, &each),
+        ("meta.k8s.io/v1", "Table") => ordered(document, &TABLE, out, &each),
+        ("meta.k8s.io/v1", "PartialObjectMetadataList") => ordered(document, &LIST, out, &each),
+        ("meta.k8s.io/v1", "PartialObjectMetadata") => ordered(document, &PARTIAL, out, &each),
+        ("autoscaling/v1", "Scale") => of_named("Scale", document, out),
+        _ => of_kind(document, version, kind, resources, out),
+    }
+}
+
+fn of_kind(document: &Value, version: &str, kind: &str, resources: &Resources, out: &mut String) {
+    let root = |kind: &str| {
+        let resource = resources.by_kind(version, kind)?;
+        matches!(resource.definition, Definition::Builtin(_)).then_some(&resource.root)
+    };
+    if let Some(root) = root(kind) {
+        return of_struct(document, root, out);
+    }
+    match kind.strip_suffix("List").and_then(root) {
+        Some(root) => ordered(document, &LIST, out, &|name, member, out| match name {
+            "items" => list(member, out, |item, out| of_struct(item, root, out)),
+            _ => out.push_str(&member.to_string()),
+        }),
+        None => out.push_str(&document.to_string()),
+    }
+}
+
+fn of_named(name: &str, value: &Value, out: &mut String) {
+    match builtin(name) {
+        Some(root) => of_struct(value, root, out),
+        None => out.push_str(&value.to_string()),
+    }
+}
+
+fn list(value: &Value, out: &mut String, mut item: impl FnMut(&Value, &mut String)) {
+    let Value::Array(items) = value else {
+        return out.push_str(&value.to_string());
+    };
+    out.push('[');
+    for (i, value) in items.iter().enumerate() {
+        if i > 0 {
+            out.push(',');
+        }
+        item(value, out);
+    }
+    out.push(']');
+}
+
+/// Writes the members in this order, and after them those that it does not name.
+fn members<'v>(
+    map: &'v JsonMap,
+    names: impl Iterator<Item = &'v str> + Clone,
+    out: &mut String,
+    mut member: impl FnMut(&str, &Value, &mut String),
+) {
+    out.push('{');
+    let mut first = true;
+    let mut written = 0;
+    let mut one = |name: &str, value: &Value, out: &mut String| {
+        if !std::mem::take(&mut first) {
+            out.push(',');
+        }
+        out.push_str(&Value::from(name).to_string());
+        out.push(':');
+        member(name, value, out);
+    };
+    for name in names.clone() {
+        if let Some(value) = map.get(name) {
+            one(name, value, out);
+            written += 1;
+        }
+    }
+    if written < map.len() {
+        for (name, value) in map {
+            if !names.clone().any(|known| known == name) {
+                one(name, value, out);
+            }
+        }
+    }
+    out.push('}');
+}
+
+fn ordered(
+    value: &Value,
+    order: &'static Order,
+    out: &mut String,
+    leaf: &dyn Fn(&str, &Value, &mut String),
+) {
+    match value {
+        Value::Array(_) => list(value, out, |item, out| ordered(item, order, out, leaf)),
+        Value::Object(map) => {
+            members(
+                map,
+                order.names.iter().copied(),
+                out,
+                |name, value, out| match order.inner.iter().find(|(inner, _)| *inner == name) {
+                    Some((_, inner)) => ordered(value, inner, out, leaf),
+                    None => leaf(name, value, out),
+                },
+            )
+        }
+        other => out.push_str(&other.to_string()),
+    }
+}
+
+fn of_struct(value: &Value, root: &Struct, out: &mut String) {
+    let Value::Object(map) = value else {
+        return out.push_str(&value.to_string());
+    };
+    let names = root.fields.iter().map(|field| field.name.as_str());
+    members(map, names, out, |name, value, out| match root.field(name) {
+        _ if name == "fieldsV1" => fields(value, out),
+        Some(field) => of_type(value, &field.ty, out),
+        None => out.push_str(&value.to_string()),
+    });
+}
+
+fn of_type(value: &Value, ty: &Type, out: &mut String) {
+    match (ty, value) {
+        (Type::Struct(inner), _) => of_struct(value, inner, out),
+        (Type::List(inner), _) => list(value, out, |item, out| of_type(item, &inner.item, out)),
+        (Type::Map(inner), Value::Object(map)) => {
+            members(map, map.keys().map(String::as_str), out, |_, value, out| {
+                of_type(value, &inner.value, out);
+            });
+        }
+        _ => out.push_str(&value.to_string()),
+    }
+}
+
+/// A set of fields in the order of its path elements (`fieldpath/serialize.go`).
+fn fields(value: &Value, out: &mut String) {
+    let Value::Object(map) = value else {
+        return out.push_str(&value.to_string());
+    };
+    let mut names: Vec<&str> = map.keys().map(String::as_str).collect();
+    // Only keys and values of items are ordered in another way than as text.
+    if names.iter().any(|name| !name.starts_with("f:")) {
+        names.sort_by(|a, b| element_order(a, b));
+    }
+    members(map, names.into_iter(), out, |_, value, out| {
+        fields(value, out)
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn text_of(value: &Value) -> String {
+        written(value, &Resources::builtin())
+    }
+
+    #[test]
+    fn built_in_kinds_are_written_in_the_order_of_their_structs() {
+        let map = json!({"apiVersion": "v1", "kind": "ConfigMap", "data": {"b": "1", "a": "2"},
+            "metadata": {"uid": "u", "name": "n"}});
+        assert_eq!(
+            text_of(&map),
+            r#"{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"n","uid":"u"},"data":{"a":"2","b":"1"}}"#
+        );
+        let list = json!({"apiVersion": "v1", "kind": "ConfigMapList", "metadata": {},
+            "items": [{"data": {}, "metadata": {"uid": "u", "name": "n"}}]});
+        assert_eq!(
+            text_of(&list),
+            r#"{"kind":"ConfigMapList","apiVersion":"v1","metadata":{},"items":[{"metadata":{"name":"n","uid":"u"},"data":{}}]}"#
+        );
+    }
+
+    #[test]
+    fn a_status_is_written_in_its_order() {
+        let status = json!({"apiVersion": "v1", "kind": "Status", "metadata": {}, "code": 409,
+            "details": {"kind": "k", "name": "n", "causes": [{"field": "f", "message": "m"}]},
+            "message": "m", "status": "Failure"});
+        assert_eq!(
+            text_of(&status),
+            r#"{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"m","details":{"name":"n","kind":"k","causes":[{"message":"m","field":"f"}]},"code":409}"#
+        );
+    }
+
+    #[test]
+    fn custom_resources_are_written_sorted() {
+        let object = json!({"kind": "Widget", "apiVersion": "demo.example.com/v1", "spec": {}});
+        assert_eq!(
+            text_of(&object),
+            r#"{"apiVersion":"demo.example.com/v1","kind":"Widget","spec":{}}"#
+        );
+    }
+
+    #[test]
+    fn fields_are_written_in_the_order_of_path_elements() {
+        let ports = json!({"k:{\"port\":443}": {}, "k:{\"port\":80}": {}, ".": {}, "f:a": {}});
+        let mut out = String::new();
+        fields(&ports, &mut out);
+        assert_eq!(
+            out,
+            r#"{".":{},"f:a":{},"k:{\"port\":80}":{},"k:{\"port\":443}":{}}"#
+        );
+    }
+}
