@@ -45,7 +45,10 @@ impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let field = self.field();
         match (&self.before, &self.after) {
-            (Some(before), Some(after)) => write!(f, "{field} {}→{}", brief(before), brief(after)),
+            (Some(before), Some(after)) => {
+                let (before, after) = brief_both(before, after, BRIEF);
+                write!(f, "{field} {before}→{after}")
+            }
             (None, Some(after)) => write!(f, "+{field} {}", brief(after)),
             (_, None) => write!(f, "−{field}"),
         }
@@ -57,17 +60,54 @@ pub fn unescape(part: &str) -> String {
     part.replace("~1", "/").replace("~0", "~")
 }
 
+/// So many characters of a value are shown.
+const BRIEF: usize = 24;
+
+/// How many characters are shown of what comes before the first difference.
+const LEAD: usize = 6;
+
+/// Two values that differ, each in at most so many characters, so that they do not look alike: where
+/// they are cut alike, both are shown from shortly before their first difference, and where only
+/// their types or what cannot be seen differ, as JSON.
+pub fn brief_both(before: &Value, after: &Value, most: usize) -> (String, String) {
+    let plain = |value: &Value| match value {
+        Value::String(text) => cut(text, 0, most),
+        other => brief(other),
+    };
+    let short = (plain(before), plain(after));
+    let alike = |a: &str, b: &str| a.split_whitespace().eq(b.split_whitespace());
+    if before == after || !alike(&short.0, &short.1) {
+        return short;
+    }
+    let (before, after) = (before.to_string(), after.to_string());
+    let same = before.chars().zip(after.chars());
+    let same = same.take_while(|(a, b)| a == b).count();
+    let longest = before.chars().count().max(after.chars().count());
+    let from = if longest <= most {
+        0
+    } else {
+        same.saturating_sub(LEAD)
+    };
+    (cut(&before, from, most), cut(&after, from, most))
+}
+
+/// At most so many characters of a text, from one of them on.
+fn cut(text: &str, from: usize, most: usize) -> String {
+    let rest = text.chars().skip(from);
+    let lead = if from > 0 { "…" } else { "" };
+    if rest.clone().nth(most).is_none() {
+        return format!("{lead}{}", rest.collect::<String>());
+    }
+    format!("{lead}{}…", rest.take(most - 1).collect::<String>())
+}
+
 fn brief(value: &Value) -> String {
     match value {
-        Value::String(text) if text.chars().count() <= 24 => text.clone(),
-        Value::String(text) => {
-            let head: String = text.chars().take(23).collect();
-            format!("{head}…")
-        }
+        Value::String(text) => cut(text, 0, BRIEF),
         Value::Array(_) => "[…]".to_owned(),
         // An item of a list is known by its name.
         Value::Object(fields) => match fields.get("name") {
-            Some(Value::String(name)) => name.chars().take(24).collect(),
+            Some(Value::String(name)) => cut(name, 0, BRIEF),
             _ => "{…}".to_owned(),
         },
         other => other.to_string(),
@@ -132,5 +172,28 @@ mod tests {
             .map(ToString::to_string)
             .collect();
         assert_eq!(text, ["−a/b", "−list[1]", "replicas 3→5", "+new {…}"]);
+    }
+
+    #[test]
+    fn two_values_that_differ_never_look_alike() {
+        let shown = |before: Value, after: Value| {
+            let (before, after) = (json!({"a": before}), json!({"a": after}));
+            changes(&before, &after)[0].to_string()
+        };
+        let image = |tag: &str| json!(format!("registry.example.com/team/nginx:{tag}"));
+        assert_eq!(
+            shown(image("1.14.2"), image("1.15.0")),
+            r#"a …nx:1.14.2"→…nx:1.15.0""#
+        );
+        assert_eq!(shown(json!("5"), json!(5)), r#"a "5"→5"#);
+        assert_eq!(shown(json!("x"), json!("x ")), r#"a "x"→"x ""#);
+        assert_eq!(shown(json!("x\n"), json!("x")), r#"a "x\n"→"x""#);
+        let long = |end: &str| json!(format!("{}{end}{}", "a".repeat(500), "b".repeat(500)));
+        let shown = shown(long("1"), long("2"));
+        assert!(
+            shown.contains("aaa1bbb") && shown.contains("aaa2bbb"),
+            "{shown}"
+        );
+        assert!(shown.chars().count() < 60, "{shown}");
     }
 }

@@ -36,7 +36,8 @@ impl fmt::Display for EditError {
 impl std::error::Error for EditError {}
 
 /// The object with the scalar at a JSON pointer (RFC 6901) set to what was typed. The type stays:
-/// a number remains a number, and text remains text even if it looks like a number.
+/// a number remains a number, and text remains text even if it looks like a number. Lines that were
+/// not typed over keep the way in which they end, which a text field on a page does not show.
 ///
 /// # Errors
 /// If there is no scalar at that place, or the text is not of its type.
@@ -51,7 +52,7 @@ pub fn edit_scalar(object: &Value, pointer: &str, typed: &str) -> Result<Value, 
     };
     let resolved = yaml::resolve(typed.trim());
     *place = match (&*place, resolved) {
-        (Value::String(_), _) => typed.into(),
+        (Value::String(old), _) => with_line_ends(old, typed).into(),
         (Value::Number(old), Node::Number(new)) if new.is_i64() || !old.is_i64() => new.into(),
         (Value::Number(old), _) if old.is_i64() => return Err(wrong("a whole number")),
         (Value::Number(_), _) => return Err(wrong("a number")),
@@ -61,6 +62,43 @@ pub fn edit_scalar(object: &Value, pointer: &str, typed: &str) -> Result<Value, 
         _ => return Err(EditError::Missing(pointer.to_owned())),
     };
     Ok(edited)
+}
+
+/// What was typed, in a field that ends every line with a line feed
+/// (<https://html.spec.whatwg.org/#the-textarea-element:concept-fe-api-value>), with the ends of lines
+/// that the text had before: lines at its beginning and at its end that stayed are taken from it, and
+/// a new line ends as its first one does.
+fn with_line_ends(old: &str, typed: &str) -> String {
+    if !old.contains('\r') {
+        return typed.to_owned();
+    }
+    let (before, after) = (lines_of(old), lines_of(typed));
+    let same =
+        |(a, b): &(&(&str, &str), &(&str, &str))| a.0 == b.0 && a.1.is_empty() == b.1.is_empty();
+    let head = before.iter().zip(&after).take_while(same).count();
+    let most = before.len().min(after.len()) - head;
+    let tails = before.iter().rev().zip(after.iter().rev());
+    let tail = tails.take(most).take_while(same).count();
+    let usual = before.first().map_or("\n", |line| line.1);
+    let middle = after[head..after.len() - tail].iter();
+    let middle = middle.map(|(text, end)| (*text, if end.is_empty() { "" } else { usual }));
+    let kept = before[..head].iter().copied();
+    let rest = before[before.len() - tail..].iter().copied();
+    let all = kept.chain(middle).chain(rest);
+    all.flat_map(|(text, end)| [text, end]).collect()
+}
+
+/// Lines, each with what ends it: CR LF, CR, LF, or nothing at the end of the text.
+fn lines_of(text: &str) -> Vec<(&str, &str)> {
+    let mut lines = Vec::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(['\r', '\n']) {
+        let end = if rest[at..].starts_with("\r\n") { 2 } else { 1 };
+        lines.push((&rest[..at], &rest[at..at + end]));
+        rest = &rest[at + end..];
+    }
+    lines.push((rest, ""));
+    lines
 }
 
 /// The object without the member or item at a JSON pointer.
@@ -162,6 +200,21 @@ mod tests {
         assert_eq!(error.to_string(), "“many” is not a whole number");
         assert!(edit_scalar(&object, "/paused", "5").is_err());
         assert!(edit_scalar(&object, "/nowhere", "5").is_err());
+    }
+
+    #[test]
+    fn lines_that_were_not_typed_over_keep_their_ends() {
+        let set = |old: &str, typed: &str| {
+            let edited = edit_scalar(&json!({"text": old}), "/text", typed).unwrap();
+            edited["text"].as_str().unwrap_or_default().to_owned()
+        };
+        assert_eq!(set("a\nb\n", "a\nc\n"), "a\nc\n");
+        assert_eq!(set("a\r\nb\r\n", "a\nb\n"), "a\r\nb\r\n");
+        assert_eq!(set("a\r\nb\nc\rd", "a\nb\nc\nd"), "a\r\nb\nc\rd");
+        assert_eq!(set("a\r\nb\r\n", "a\nx\ny\nb\n"), "a\r\nx\r\ny\r\nb\r\n");
+        assert_eq!(set("a\r\na\r\n", "a\n"), "a\r\n");
+        assert_eq!(set("a\rb", ""), "");
+        assert_eq!(set("", "a\nb"), "a\nb");
     }
 
     #[test]

@@ -7,6 +7,7 @@
 
 mod changes;
 mod edit;
+mod file;
 mod indexed_store;
 mod manifest;
 mod object_yaml;
@@ -16,8 +17,9 @@ mod visible;
 mod working_copy;
 mod write;
 
-pub use changes::{Change, changes, unescape};
+pub use changes::{Change, brief_both, changes, unescape};
 pub use edit::{EditError, add_at, edit_scalar, remove_at};
+pub use file::{decode, objects, refuse_repeated_keys, title};
 pub use indexed_store::{IndexFn, IndexedStore, NAMESPACE_INDEX};
 pub use manifest::{Document, Manifest, ManifestError, bare, documents};
 pub use object_yaml::{Line, Token, lines, to_yaml};

@@ -67,7 +67,7 @@ const LARGEST: usize = 3 * 1024 * 1024;
 
 /// The most documents that a text may have: each is sent to the server, and then an object of the
 /// page.
-const MOST_DOCUMENTS: usize = 200;
+pub(super) const MOST_DOCUMENTS: usize = 200;
 
 /// An object as a new one is sent: without what the server owns.
 pub fn bare(object: &Value) -> Value {
@@ -195,7 +195,7 @@ fn check_name(object: &Value) -> Result<(), ManifestError> {
 
 /// JSON where it looks like JSON, so that mistakes are named in its terms.
 pub fn read(manifest: &str) -> Result<Value, ManifestError> {
-    if manifest.trim_start().starts_with('{') {
+    if is_json(manifest) {
         let node = json::parse(manifest.as_bytes()).map_err(|error| ManifestError::Syntax {
             line: error.line,
             column: error.column,
@@ -209,6 +209,11 @@ pub fn read(manifest: &str) -> Result<Value, ManifestError> {
         message: error.message,
     })?;
     Ok(document.node.into())
+}
+
+/// Whether a text looks like JSON.
+pub(super) fn is_json(manifest: &str) -> bool {
+    manifest.trim_start().starts_with('{')
 }
 
 /// A document of a text that has several.

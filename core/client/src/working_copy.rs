@@ -97,6 +97,24 @@ impl WorkingCopy {
         self.read = Some(object);
     }
 
+    /// Takes over what a Scale says of the object: its replicas and nothing else. Other edits are
+    /// still to be sent, and the version stays the one that was read: the object was not shown.
+    pub fn settle_scale(&mut self, scale: &Value) {
+        // A Scale leaves 0 out (`omitempty`).
+        let replicas = scale.pointer("/spec/replicas").cloned();
+        let replicas = replicas.unwrap_or_else(|| 0.into());
+        for object in [&mut self.read, &mut self.edited].into_iter().flatten() {
+            let known = object.pointer("/spec/replicas");
+            if known == Some(&replicas) || known.is_none() && replicas == 0 {
+                continue;
+            }
+            let spec = Arc::make_mut(object).get_mut("spec");
+            if let Some(spec) = spec.and_then(Value::as_object_mut) {
+                spec.insert("replicas".to_owned(), replicas.clone());
+            }
+        }
+    }
+
     /// Takes over a freshly read object and redoes the edits on it: what was changed is changed
     /// again, what was not is as it was read.
     pub fn refresh(&mut self, object: Arc<Value>) {

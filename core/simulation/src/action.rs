@@ -112,6 +112,12 @@ impl ByHand {
         }
     }
 
+    /// Whether the body and its media type are sent. In a GET they mean nothing (RFC 9110, 9.3.1),
+    /// and clients do not send them.
+    pub fn carries_body(&self) -> bool {
+        self.method != "GET"
+    }
+
     /// Whether it can be sent at all; what the server makes of it is another matter.
     ///
     /// # Errors
@@ -139,6 +145,9 @@ impl ByHand {
             .method(self.method.as_str())
             .uri(self.target.as_str())
             .header(header::USER_AGENT, manager);
+        if !self.carries_body() {
+            return request.body(Vec::new()).ok();
+        }
         if !self.content_type.is_empty() {
             request = request.header(header::CONTENT_TYPE, &self.content_type);
         }

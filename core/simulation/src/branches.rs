@@ -1,6 +1,6 @@
 //! The histories of a run tree: naming, comparing and deleting them.
 
-use super::{NodeId, RunTree};
+use super::{NodeId, Outcome, RunTree, Step};
 use optimist_client::{Change, changes};
 
 /// Where two histories part, and how what they lead to differs.
@@ -91,6 +91,35 @@ impl RunTree {
         })
     }
 
+    /// What made the object that is shown as it is stored now, or deleted it.
+    pub fn last_write(&self) -> LastWrite<'_> {
+        let mut revisions = self.world().revisions().collect::<Vec<_>>();
+        let Some(last) = revisions.pop() else {
+            return LastWrite::Start;
+        };
+        let before = revisions.pop();
+        let gone = self.world().stored().is_none();
+        let line = self.line();
+        let so_far = line[..=self.position()].iter().rev();
+        let steps = so_far.filter_map(|&node| self.step(node));
+        // A revision is of one object only, so it says of which object a step is, too.
+        let did = |step: &&Step| {
+            let made_it = match gone {
+                true => step.after == 0 && before == Some(step.before),
+                false => step.after == last,
+            };
+            made_it && step.outcome() == Outcome::Written
+        };
+        let found = steps.clone().find(did);
+        // By hand, another object can be written than the one that is shown.
+        let found = found.or_else(|| steps.clone().find(|step| !gone && step.made(last)));
+        match found {
+            Some(step) => LastWrite::Step(step),
+            None if before.is_none() => LastWrite::Start,
+            None => LastWrite::Elsewhere,
+        }
+    }
+
     /// Deletes the history that ends at a node, as far back as no other one needs it. Who is in
     /// it goes to where it began. `false` if no history ends there, or there is only this one.
     pub fn delete(&mut self, end: NodeId) -> bool {
@@ -111,6 +140,17 @@ impl RunTree {
         self.walk(self.current());
         true
     }
+}
+
+/// What made an object as it is stored.
+#[derive(Clone, Copy, Debug)]
+pub enum LastWrite<'a> {
+    /// It is stored as the history began with it.
+    Start,
+    /// A step of the history.
+    Step(&'a Step),
+    /// A step that was about another object.
+    Elsewhere,
 }
 
 #[cfg(test)]
@@ -162,6 +202,35 @@ mod tests {
         assert_eq!(tree.names().collect::<Vec<_>>(), [(later, "then A reads")]);
         tree.set_name(later, "");
         assert_eq!(tree.name(later), None);
+    }
+
+    #[test]
+    fn the_last_write_of_an_object_is_no_other_objects() {
+        let map = |name: &str| {
+            format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}}}\ndata: {{a: b}}\n")
+        };
+        let text = format!("{}---\n{}", map("one"), map("two"));
+        let mut tree = RunTree::new(World::load(&text).unwrap().0);
+        let act =
+            |tree: &mut RunTree, action| tree.act(Operation::Act(ActorId::A, action)).unwrap();
+        act(&mut tree, Action::Get);
+        let copy = tree.world_mut().copy_mut(ActorId::A);
+        let edited = edit_scalar(copy.edited().unwrap(), "/data/a", "c").unwrap();
+        copy.edit(edited);
+        let send = Action::Send(tree.world().actor(ActorId::A).write());
+        let wrote = act(&mut tree, send);
+        let last = |tree: &RunTree| match tree.last_write() {
+            LastWrite::Step(step) => Some(step.after),
+            LastWrite::Start => None,
+            LastWrite::Elsewhere => Some(u64::MAX),
+        };
+        assert_eq!(last(&tree), tree.step(wrote).map(|step| step.after));
+        tree.world_mut().look_at("ConfigMap", "one");
+        assert_eq!(last(&tree), None, "the other one is as it was loaded");
+        act(&mut tree, Action::Delete(crate::Delete::default()));
+        assert_eq!(last(&tree), Some(0));
+        tree.world_mut().look_at("ConfigMap", "two");
+        assert_eq!(last(&tree), tree.step(wrote).map(|step| step.after));
     }
 
     #[test]

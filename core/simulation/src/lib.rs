@@ -20,11 +20,11 @@ mod world;
 
 pub use action::{Action, ByHand, Delete};
 pub use actor::{Actor, ActorId};
-pub use branches::Parting;
+pub use branches::{LastWrite, Parting};
 pub use operation::Operation;
 pub use rehearsal::Rehearsal;
 pub use run_tree::{NodeId, RunTree};
-pub use start::{LoadError, Start};
+pub use start::{LeftOut, LoadError, Loadable, Start};
 pub use step::{Exchange, Outcome, Step};
 pub use subject::Subject;
 pub use watcher::{Connection, Received, WatchAction, Watcher};

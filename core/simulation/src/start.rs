@@ -10,7 +10,7 @@ use optimist_apiserver::environment::Environment;
 use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::server::{ApiServer, DEFAULT_NAMESPACE};
 use optimist_apiserver::storage::Revision;
-use optimist_client::{Document, Manifest, ManifestError, documents, to_yaml};
+use optimist_client::{Manifest, ManifestError, objects, refuse_repeated_keys, title, to_yaml};
 
 /// What is stored before the first step, and by whom.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -64,6 +64,26 @@ const USUAL_VERSION: Revision = 100;
 
 const DEFINITION: &str = "CustomResourceDefinition";
 
+/// What of a file can be loaded, and what not.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Loadable {
+    /// A start with those of its objects that can be loaded, without what the server owns.
+    pub start: Start,
+    /// The fields that were dropped because the server owns them.
+    pub dropped: Vec<String>,
+    /// The objects that cannot be loaded.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// An object that cannot be loaded.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LeftOut {
+    /// What people call it: `Job nightly (batch/v1)`.
+    pub object: String,
+    /// Why.
+    pub why: LoadError,
+}
+
 /// What a start makes.
 pub(super) struct Started {
     pub(super) server: ApiServer,
@@ -85,11 +105,75 @@ impl Start {
         }
     }
 
+    /// What of a file can be loaded: definitions first, then the objects in their order.
+    ///
+    /// # Errors
+    /// If the text is neither YAML nor JSON or says something twice, or if no object in it can be
+    /// loaded.
+    pub fn loadable(file: &str) -> Result<Loadable, LoadError> {
+        refuse_repeated_keys(file)?;
+        let mut all = objects(file)?;
+        let alone = all.len() == 1;
+        // An object may stand before the definition of its kind.
+        all.sort_by_key(|object| !is_definition(object));
+        let mut server = ApiServer::new(Environment::default(), 1);
+        let usual = Start::default();
+        let (mut kept, mut dropped, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
+        let mut loaded = false;
+        for object in all {
+            let name = title(&object);
+            let definition = is_definition(&object);
+            let result = if definition {
+                define(&mut server, object)
+            } else {
+                usual.try_to_store(&mut server, object)
+            };
+            match result {
+                Err(why) if alone => return Err(why),
+                Err(why) => left_out.push(LeftOut { object: name, why }),
+                Ok(manifest) => {
+                    loaded |= !definition;
+                    kept.push(to_yaml(&manifest.object));
+                    dropped.extend(manifest.dropped);
+                }
+            }
+        }
+        if !loaded {
+            let reasons = left_out
+                .iter()
+                .map(|left| format!(" {}: {}", left.object, left.why));
+            let message = format!(
+                "There is no object in it that can be loaded.{}",
+                reasons.collect::<String>()
+            );
+            return Err(ManifestError::Content(message).into());
+        }
+        dropped.sort();
+        dropped.dedup();
+        Ok(Loadable {
+            start: Start::with(&kept.join("---\n")),
+            dropped,
+            left_out,
+        })
+    }
+
+    /// Stores an object, and makes its namespace where there is none.
+    fn try_to_store(&self, server: &mut ApiServer, object: Value) -> Result<Manifest, LoadError> {
+        let manifest = Manifest::of(object, server.resources())?;
+        let namespace = manifest.object.namespace();
+        if namespace != DEFAULT_NAMESPACE {
+            match make_namespace(server, namespace) {
+                Err(LoadError::Refused { code: 409, .. }) | Ok(_) => {}
+                Err(other) => return Err(other),
+            }
+        }
+        self.store(server, &manifest.object)?;
+        Ok(manifest)
+    }
+
     /// Stores the manifests on a new server.
     pub(super) fn make(&self) -> Result<Started, LoadError> {
-        let parsed = documents(&self.manifests)?;
-        let parsed = parsed.iter().map(Document::read);
-        let parsed = parsed.collect::<Result<Vec<Value>, _>>()?;
+        let parsed = objects(&self.manifests)?;
         let mut namespaces = vec![DEFAULT_NAMESPACE];
         for object in &parsed {
             let namespace = object.namespace();
@@ -97,7 +181,7 @@ impl Start {
                 namespaces.push(namespace);
             }
         }
-        let others = parsed.len() + namespaces.len() - 2;
+        let others = (parsed.len() + namespaces.len()).saturating_sub(2);
         let first = self
             .version
             .unwrap_or(USUAL_VERSION)
@@ -105,25 +189,21 @@ impl Start {
             .max(1);
         let mut server = ApiServer::new(Environment::default(), first);
         for namespace in namespaces.iter().skip(1) {
-            let body = serde_json::json!({"metadata": {"name": namespace}});
-            send(&mut server, Request::post("/api/v1/namespaces"), &body)?;
+            make_namespace(&mut server, namespace)?;
         }
         let mut subjects = Vec::new();
         let mut dropped = Vec::new();
-        let mut objects = Vec::new();
+        let mut stored = Vec::new();
         for value in parsed {
-            let manifest = if text(&value, "kind") == DEFINITION {
-                let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-                let manifest = Manifest::of_definition(value);
-                send(&mut server, Request::post(path), &manifest.object)?;
-                manifest
+            let manifest = if is_definition(&value) {
+                define(&mut server, value)?
             } else {
                 let manifest = Manifest::of(value, server.resources())?;
                 subjects.push(self.store(&mut server, &manifest.object)?);
                 manifest
             };
             dropped.extend(manifest.dropped);
-            objects.push(manifest.object);
+            stored.push(manifest.object);
         }
         if subjects.is_empty() {
             let message = "There is no object in it, only definitions.".to_owned();
@@ -134,7 +214,7 @@ impl Start {
             subjects,
             dropped,
             manifests: (self.manifests != NGINX).then(|| {
-                let texts: Vec<String> = objects.iter().map(to_yaml).collect();
+                let texts: Vec<String> = stored.iter().map(to_yaml).collect();
                 texts.join("---\n")
             }),
         })
@@ -161,6 +241,22 @@ impl Start {
         let stored = send(server, request, object)?;
         Ok(Subject::new(&resource, &stored))
     }
+}
+
+fn is_definition(object: &Value) -> bool {
+    text(object, "kind") == DEFINITION
+}
+
+fn define(server: &mut ApiServer, definition: Value) -> Result<Manifest, LoadError> {
+    let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    let manifest = Manifest::of_definition(definition);
+    send(server, Request::post(path), &manifest.object)?;
+    Ok(manifest)
+}
+
+fn make_namespace(server: &mut ApiServer, name: &str) -> Result<Value, LoadError> {
+    let body = serde_json::json!({"metadata": {"name": name}});
+    send(server, Request::post("/api/v1/namespaces"), &body)
 }
 
 fn send(

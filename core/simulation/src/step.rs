@@ -209,7 +209,7 @@ impl Step {
     pub fn sent_text(&self) -> Option<&str> {
         let text = match self.action()? {
             Action::Send(Write { body, .. }) => body.as_deref()?,
-            Action::Request(by_hand) => &by_hand.body,
+            Action::Request(by_hand) if by_hand.carries_body() => &by_hand.body,
             _ => return None,
         };
         let is_json = self.exchange.as_ref()?.sent.as_ref() != &Value::Null;
@@ -258,6 +258,17 @@ impl Step {
             Operation::Act(..) => true,
             _ => false,
         }
+    }
+
+    /// Whether it was a write that was answered with an object of this version.
+    pub(super) fn made(&self, version: Revision) -> bool {
+        let answer = self
+            .exchange
+            .as_ref()
+            .filter(|exchange| exchange.code < 300);
+        self.is_write()
+            && answer
+                .is_some_and(|answer| answer.received.resource_version() == version.to_string())
     }
 
     /// Whether a watch was granted.
@@ -335,7 +346,9 @@ impl Step {
             (operation, _) => return operation.to_string(),
         };
         let mut parts = vec![match exchange.content_type.as_str() {
-            "application/apply-patch+yaml" => "APPLY".to_owned(),
+            "application/apply-patch+yaml" if exchange.method == Method::PATCH => {
+                "APPLY".to_owned()
+            }
             _ => exchange.method.to_string(),
         }];
         if let Some(subresource) = self.write().and_then(|write| write.subresource) {

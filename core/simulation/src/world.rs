@@ -348,11 +348,11 @@ fn take_in(copy: &mut WorkingCopy, action: &Action, received: &Arc<Value>) {
         Action::Get => copy.refresh(Arc::clone(received)),
         // Nothing is stored, so what was edited is still to be sent.
         Action::Send(Write { dry_run: true, .. }) => {}
-        // The answer is a Scale and not the object: that was not read again.
+        // The answer is a Scale and not the object: of that only the replicas are known.
         Action::Send(Write {
             subresource: Some(Subresource::Scale),
             ..
-        }) => copy.discard(),
+        }) => copy.settle_scale(received),
         Action::Send(_) | Action::Create => copy.settle(Arc::clone(received)),
         Action::Delete(_) | Action::Request(_) => {}
     }

@@ -2,7 +2,8 @@
 
 use optimist_client::{OnConflict, Strategy, Subresource, Write};
 use optimist_simulation::{
-    Action, ActorId, ByHand, Delete, NGINX, NodeId, Operation, Outcome, RunTree, Start, Step, World,
+    Action, ActorId, ByHand, Delete, NGINX, NodeId, Operation, Outcome, RunTree, Start, Step,
+    Subject, World,
 };
 use serde_json::{Value, json};
 
@@ -322,4 +323,117 @@ fn a_start_says_who_stored_it_how_and_at_which_version() {
     let entry = &object["metadata"]["managedFields"][0];
     assert_eq!(entry["manager"], "kubectl");
     assert_eq!(entry["operation"], "Apply");
+}
+
+#[test]
+fn after_a_write_to_scale_the_copy_has_the_new_replicas_and_keeps_what_was_not_sent() {
+    let mut tree = session(NGINX);
+    act(&mut tree, A, Action::Get);
+    edit(&mut tree, A, "/spec/replicas", json!(7));
+    edit(&mut tree, A, "/spec/revisionHistoryLimit", json!(3));
+    let scale = Write {
+        subresource: Some(Subresource::Scale),
+        ..Write::default()
+    };
+    act(&mut tree, A, Action::Send(scale.clone()));
+    let copy = tree.world().copy(A);
+    assert_eq!(copy.edited().unwrap()["spec"]["replicas"], 7);
+    let left: Vec<String> = copy.edits().iter().map(ToString::to_string).collect();
+    assert_eq!(
+        left,
+        ["revisionHistoryLimit 10→3"],
+        "a Scale does not carry it"
+    );
+    assert_eq!(
+        copy.resource_version(),
+        Some("100"),
+        "the object was not shown"
+    );
+
+    edit(&mut tree, A, "/spec/replicas", json!(0));
+    let scale = Write {
+        send_resource_version: false,
+        ..scale
+    };
+    act(&mut tree, A, Action::Send(scale));
+    assert_eq!(replicas(&tree), 0);
+    let copy = tree.world().copy(A);
+    assert_eq!(copy.edited().unwrap()["spec"]["replicas"], 0);
+}
+
+#[test]
+fn a_get_by_hand_carries_no_body_and_is_no_apply() {
+    let mut tree = session(NGINX);
+    act(&mut tree, A, Action::Get);
+    let apply = tree.world().actor(A).write_by(Strategy::Apply);
+    let request = tree.world().preview(A, &Action::Send(apply)).unwrap();
+    let by_hand = ByHand {
+        method: "GET".to_owned(),
+        ..ByHand::of(&request)
+    };
+    let node = act(&mut tree, A, Action::Request(by_hand));
+    let exchange = step(&tree, node).exchange.as_ref().unwrap();
+    assert_eq!(
+        (&*exchange.sent, &*exchange.content_type),
+        (&Value::Null, "")
+    );
+    assert_eq!(step(&tree, node).headline(), "GET");
+    assert_eq!(step(&tree, node).sent_text(), None);
+}
+
+#[test]
+fn what_kubectl_prints_of_several_objects_is_loaded_and_what_cannot_be_is_named() {
+    let definition = "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, \
+        metadata: {name: cats.example.com}, spec: {group: example.com, scope: Namespaced, \
+        names: {plural: cats, singular: cat, kind: Cat}, versions: [{name: v1, served: true, \
+        storage: true, schema: {openAPIV3Schema: {type: object}}}]}}";
+    let list = format!(
+        "apiVersion: v1\nkind: List\nmetadata: {{resourceVersion: ''}}\nitems:\n\
+         - {{apiVersion: example.com/v1, kind: Cat, metadata: {{name: tom, uid: u}}}}\n\
+         - {{apiVersion: batch/v1, kind: Job, metadata: {{name: nightly}}}}\n\
+         - {{apiVersion: v1, kind: ConfigMap, metadata: {{name: Upper}}}}\n\
+         # a comment\n\
+         - {{apiVersion: v1, kind: ConfigMap, metadata: {{name: last, namespace: blue, uid: v}}}}\n\
+         - {definition}\n"
+    );
+    let loadable = Start::loadable(&list).unwrap();
+    assert_eq!(loadable.dropped, ["metadata.uid"]);
+    let left: Vec<&str> = loadable.left_out.iter().map(|left| &*left.object).collect();
+    assert_eq!(left, ["Job nightly (batch/v1)", "ConfigMap Upper (v1)"]);
+    assert!(
+        loadable.left_out[0]
+            .why
+            .to_string()
+            .contains("cannot be loaded")
+    );
+    assert!(loadable.left_out[1].why.to_string().contains("RFC 1123"));
+    let text = &loadable.start.manifests;
+    assert!(!text.contains("comment") && !text.contains("uid"), "{text}");
+
+    let (world, dropped) = World::begin(loadable.start.into()).unwrap();
+    assert!(dropped.is_empty(), "it was dropped before");
+    let names: Vec<&str> = world.subjects().map(Subject::name).collect();
+    assert_eq!(names, ["tom", "last"]);
+
+    let alone =
+        Start::loadable("apiVersion: batch/v1\nkind: Job\nmetadata: {name: x}").unwrap_err();
+    assert!(
+        alone
+            .to_string()
+            .starts_with("Job (batch/v1) cannot be loaded")
+    );
+    let none = Start::loadable("kind: List\nitems: [{kind: A}, {kind: B}]").unwrap_err();
+    assert!(
+        none.to_string().contains("A: This is no manifest"),
+        "{none}"
+    );
+    assert!(Start::loadable("kind: List\nitems: []").is_err());
+    assert!(Start::loadable("").is_err());
+    let twice = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata: {a: b, a: c}";
+    assert!(
+        Start::loadable(twice)
+            .unwrap_err()
+            .to_string()
+            .contains("already set")
+    );
 }

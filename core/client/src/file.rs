@@ -1,0 +1,152 @@
+//! A file as people load it: what is wrong with it as a whole, and the objects in it.
+
+use serde_json::Value;
+
+use super::manifest::{MOST_DOCUMENTS, is_json};
+use super::{ManifestError, documents};
+use optimist_apiserver::object::{Metadata, text};
+use optimist_apiserver::{json, yaml};
+
+/// What people call an object: `Deployment web (apps/v1)`.
+pub fn title(object: &Value) -> String {
+    let or = |text: &str, other: &str| if text.is_empty() { other } else { text }.to_owned();
+    let kind = or(text(object, "kind"), "an object without a kind");
+    let name = or(object.name(), object.meta_text("generateName"));
+    match text(object, "apiVersion") {
+        "" => format!("{kind} {name}").trim_end().to_owned(),
+        version if name.is_empty() => format!("{kind} ({version})"),
+        version => format!("{kind} {name} ({version})"),
+    }
+}
+
+/// The text of a file.
+///
+/// # Errors
+/// If it is not UTF-8, as YAML and JSON have to be here; named by its line.
+pub fn decode(file: &[u8]) -> Result<String, ManifestError> {
+    let file = file.strip_prefix(b"\xef\xbb\xbf").unwrap_or(file);
+    std::str::from_utf8(file).map(str::to_owned).map_err(|error| {
+        let (before, wrong) = file.split_at(error.valid_up_to());
+        let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+        let byte = wrong.first().copied().unwrap_or_default();
+        ManifestError::Content(format!(
+            "The file is not UTF-8 text: line {line} has the byte 0x{byte:02X}. Save it as UTF-8."
+        ))
+    })
+}
+
+/// The objects of a text, in its order: those of its documents, and those in its lists, as
+/// `kubectl get -o yaml` prints several (`k8s.io/cli-runtime/pkg/resource, FlattenListVisitor`).
+///
+/// # Errors
+/// If a document is neither YAML nor JSON, or if there are more than a page can take.
+pub fn objects(manifests: &str) -> Result<Vec<Value>, ManifestError> {
+    let mut found = Vec::new();
+    for document in documents(manifests)? {
+        flatten(document.read()?, &mut found);
+        if found.len() > MOST_DOCUMENTS {
+            return Err(ManifestError::Content(format!(
+                "These are more than {MOST_DOCUMENTS} objects, too many for this page."
+            )));
+        }
+    }
+    Ok(found)
+}
+
+/// An item that names neither version nor kind has those of its list
+/// (`k8s.io/apimachinery/pkg/apis/meta/v1/unstructured, decodeToList`).
+fn flatten(mut object: Value, found: &mut Vec<Value>) {
+    let list = text(&object, "kind")
+        .strip_suffix("List")
+        .map(str::to_owned);
+    let items = object.get_mut("items").and_then(Value::as_array_mut);
+    let (Some(kind), Some(items)) = (list, items) else {
+        return found.push(object);
+    };
+    let items = std::mem::take(items);
+    let version = text(&object, "apiVersion");
+    for mut item in items {
+        let bare = text(&item, "kind").is_empty() && text(&item, "apiVersion").is_empty();
+        if let Some(members) = item.as_object_mut().filter(|_| bare && !kind.is_empty()) {
+            members.insert("apiVersion".to_owned(), version.into());
+            members.insert("kind".to_owned(), kind.as_str().into());
+        }
+        flatten(item, found);
+    }
+}
+
+/// Refuses a text in which a key is there twice: only one of the two values would be loaded.
+///
+/// # Errors
+/// The key and where it is, or that the text is more than a page can take.
+pub fn refuse_repeated_keys(manifests: &str) -> Result<(), ManifestError> {
+    for document in documents(manifests)? {
+        let repeated = if is_json(document.text) {
+            let node = json::parse(document.text.as_bytes()).ok();
+            node.map_or_else(Vec::new, |node| json::duplicates(&node))
+        } else {
+            let found = yaml::parse(document.text).ok();
+            found.map_or_else(Vec::new, |found| found.duplicates)
+        };
+        if let Some(first) = repeated.first() {
+            return Err(ManifestError::Content(format!(
+                "{}. Only one of them would be loaded: take one out.",
+                in_whole_text(first, document.above)
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// `line 7: …`, with the line of the whole text.
+fn in_whole_text(complaint: &str, above: usize) -> String {
+    let parts = complaint.strip_prefix("line ");
+    let parts = parts.and_then(|rest| rest.split_once(':'));
+    let line = parts.and_then(|(line, rest)| Some((line.parse::<usize>().ok()?, rest)));
+    match line {
+        Some((line, rest)) => format!("line {}:{rest}", line + above),
+        None => complaint.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_is_its_items_and_an_item_without_a_kind_has_that_of_its_list() {
+        let text = "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n\
+             - apiVersion: v1\n  kind: List\n  items: [{apiVersion: v1, kind: Pod, metadata: {name: b}}]\n\
+             ---\n{\"apiVersion\": \"v1\", \"kind\": \"ConfigMapList\", \"items\": [{\"metadata\": {\"name\": \"c\"}}]}\n";
+        let titles: Vec<String> = objects(text).unwrap().iter().map(title).collect();
+        assert_eq!(
+            titles,
+            ["ConfigMap a (v1)", "Pod b (v1)", "ConfigMap c (v1)"]
+        );
+    }
+
+    #[test]
+    fn a_repeated_key_and_a_byte_that_is_no_text_are_named_with_their_line() {
+        let repeated = |text: &str| refuse_repeated_keys(text).map_err(|error| error.to_string());
+        let twice = "kind: ConfigMap\n---\ndata:\n  a: 1\n  a: 2\n";
+        assert!(
+            repeated(twice)
+                .unwrap_err()
+                .starts_with("line 5: key \"a\" already set in map")
+        );
+        assert!(
+            repeated(r#"{"a": 1, "a": 2}"#)
+                .unwrap_err()
+                .starts_with("duplicate field \"a\"")
+        );
+        assert_eq!(repeated("a: 1\n---\na: 2\n"), Ok(()));
+        let error = decode(b"kind: ConfigMap\nname: caf\xe9\n")
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("line 2 has the byte 0xE9"), "{error}");
+        assert_eq!(
+            decode("\u{feff}kind: caf\u{e9}".as_bytes()).unwrap(),
+            "kind: caf\u{e9}"
+        );
+    }
+}
