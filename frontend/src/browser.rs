@@ -1,10 +1,11 @@
 //! The few things that are asked of the browser directly.
 
+use js_sys::Uint8Array;
 use wasm_bindgen::JsCast;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{
-    Document, Element, Event, HtmlElement, HtmlInputElement, HtmlSelectElement, KeyboardEvent,
-    MouseEvent, NodeList, PointerEvent, Response, Storage, Window,
+    Document, Element, Event, File, HtmlElement, HtmlInputElement, HtmlSelectElement,
+    KeyboardEvent, MouseEvent, NodeList, PointerEvent, Response, Storage, Window,
 };
 use yew::TargetCast;
 
@@ -124,6 +125,38 @@ pub(crate) fn focus_after(gone: &'static str, id: String) {
     gloo_timers::callback::Timeout::new(0, then).forget();
 }
 
+/// What is in a file; `None` if the browser cannot read it.
+pub(crate) async fn bytes(file: &File) -> Option<Vec<u8>> {
+    let read = JsFuture::from(file.array_buffer()).await.ok()?;
+    Some(Uint8Array::new(&read).to_vec())
+}
+
+/// What has the keyboard; `None` if nothing in particular has it.
+pub(crate) fn holder() -> Option<HtmlElement> {
+    let holder = document()?.active_element()?;
+    let holder = holder.dyn_into::<HtmlElement>().ok()?;
+    (holder.tag_name() != "BODY").then_some(holder)
+}
+
+/// Gives the keyboard back to what had it before something lay over the page, once that is gone: to
+/// the element itself, else to what opens the menu that it stands in, else to what happened.
+pub(crate) fn give_back(to: HtmlElement) {
+    let then = move || {
+        let menu = to.closest("details").ok().flatten();
+        let menu = menu.and_then(|menu| menu.query_selector("summary").ok()?);
+        let menu = menu.and_then(|menu| menu.dyn_into::<HtmlElement>().ok());
+        for place in [Some(to), menu].into_iter().flatten() {
+            // What was taken away or is hidden does not get it.
+            let _ = place.focus();
+            if holder().is_some_and(|holder| holder == place) {
+                return;
+            }
+        }
+        focus("history");
+    };
+    gloo_timers::callback::Timeout::new(0, then).forget();
+}
+
 /// Scrolls as little as is needed to see an element and some space around it, in what scrolls
 /// directly around it and nothing else: the page itself stays where it is.
 pub(crate) fn reveal(selector: &str, margin: f64) {
@@ -184,6 +217,11 @@ pub(crate) fn close_menus(event: &Event) {
         let inside = within("details.more").is_some_and(|around| around == menu);
         let acts = event.type_() == "click" && within(".more-panel .buttons").is_some();
         if !inside || acts || key.is_some() {
+            let held = holder().is_some_and(|holder| menu.contains(Some(&holder)));
+            if held && let Ok(Some(summary)) = menu.query_selector("summary") {
+                // What had the keyboard goes out of sight.
+                let _ = summary.unchecked_into::<HtmlElement>().focus();
+            }
             // It is an attribute that every element may have.
             let _ = menu.remove_attribute("open");
         }

@@ -13,7 +13,10 @@ pub(crate) const KEYS: [(&str, &str); 8] = [
     ("Home End", "to the start, to the last step"),
     ("a b", "work as Editor A, as Editor B"),
     ("g", "Get: read the object"),
-    ("Enter", "Send; in a value: keep what you typed"),
+    (
+        "Enter",
+        "Send; in a value: keep what you typed; in a value of several lines: a new line",
+    ),
     ("Ctrl Enter", "Send, from anywhere"),
     ("Esc", "cancel typing, close a dialog"),
     ("?", "this list"),
@@ -72,6 +75,10 @@ pub(crate) fn message(state: &State, event: &KeyboardEvent) -> Option<Msg> {
     }
     let holder = holder(event);
     let key = event.key();
+    // WCAG 2.1.4: keys that are letters, digits or punctuation can be switched off.
+    if !state.letter_keys && !event.ctrl_key() && key != " " && key.chars().count() == 1 {
+        return None;
+    }
     if state.page != Page::Play && !state.learn.is_on_stage() {
         let help = key == "?" && holder != Holder::Text;
         return help.then_some(Msg::Dialog(Some(Dialog::Help)));

@@ -14,8 +14,8 @@ use optimist_apiserver::object::Metadata;
 use optimist_client::lines;
 use optimist_client::{Strategy, Write, add_at, edit_scalar, remove_at};
 use optimist_simulation::{
-    Action, ActorId, ByHand, Connection, Delete, LoadError, NGINX, NodeId, Operation, RunTree,
-    WatchAction, World,
+    Action, ActorId, ByHand, Connection, Delete, LeftOut, LoadError, NGINX, NodeId, Operation,
+    RunTree, Start, WatchAction, World,
 };
 use serde_json::Value;
 use yew::{Callback, Reducible, UseReducerDispatcher, UseReducerHandle};
@@ -153,7 +153,10 @@ pub(crate) struct Raw {
 pub(crate) struct Loaded {
     pub(crate) object: String,
     pub(crate) version: u64,
+    /// How many objects there are besides.
+    pub(crate) others: usize,
     pub(crate) dropped: Vec<String>,
+    pub(crate) left_out: Vec<LeftOut>,
 }
 
 /// A manifest that is being typed, and what is wrong with it.
@@ -206,6 +209,8 @@ pub(crate) struct State {
     pub(crate) loaded: Option<Loaded>,
     pub(crate) playing: bool,
     pub(crate) theme: Theme,
+    /// Whether keys that are a single character do something.
+    pub(crate) letter_keys: bool,
 }
 
 impl PartialEq for State {
@@ -284,10 +289,15 @@ pub(crate) enum Msg {
     Sheet(bool),
     Dialog(Option<Dialog>),
     Draft(String),
+    /// A file cannot be taken as what is to be loaded.
+    Unreadable(LoadError),
     Load,
     DismissLoaded,
     Theme(Theme),
+    LetterKeys(bool),
 }
+
+const LETTER_KEYS: &str = "optimist.letter-keys";
 
 const THEME: &str = "optimist.theme";
 
@@ -332,6 +342,7 @@ impl State {
             loaded: None,
             playing: false,
             theme,
+            letter_keys: browser::remembered(LETTER_KEYS).as_deref() != Some("off"),
         };
         opened.find_kept();
         opened.address(&fragment);
@@ -556,8 +567,13 @@ impl State {
                     problem: None,
                 };
             }
+            Msg::Unreadable(problem) => self.draft.problem = Some(problem),
             Msg::Load => self.load(),
             Msg::DismissLoaded => self.loaded = None,
+            Msg::LetterKeys(on) => {
+                self.letter_keys = on;
+                browser::remember(LETTER_KEYS, (!on).then_some("off"));
+            }
             Msg::Theme(theme) => {
                 self.theme = theme;
                 let word = match theme {
@@ -709,7 +725,11 @@ impl State {
     }
 
     fn load(&mut self) {
-        let (world, dropped) = match World::load(&self.draft.text) {
+        let loaded = Start::loadable(&self.draft.text).and_then(|loadable| {
+            let (world, _) = World::begin(loadable.start.into())?;
+            Ok((world, loadable.dropped, loadable.left_out))
+        });
+        let (world, dropped, left_out) = match loaded {
             Ok(loaded) => loaded,
             Err(problem) => {
                 self.draft.problem = Some(problem);
@@ -719,7 +739,9 @@ impl State {
         self.loaded = world.stored().map(|(version, object)| Loaded {
             object: format!("{} {}", world.resource().kind, object.name()),
             version,
+            others: world.subjects().count().saturating_sub(1),
             dropped,
+            left_out,
         });
         // What was there is not lost: the header leads back to it.
         if self.tree.len() > 1 {

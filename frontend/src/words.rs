@@ -4,7 +4,7 @@ use optimist_apiserver::apply::{Path, PathElement};
 use optimist_apiserver::server::Fact;
 use optimist_client::{Strategy, Subresource};
 use optimist_simulation::verdict::{Edit, Loss};
-use optimist_simulation::{Action, ActorId, NodeId, Operation, Outcome, Step};
+use optimist_simulation::{Action, ActorId, LastWrite, NodeId, Operation, Outcome, Step};
 use serde_json::Value;
 
 use crate::components::watch;
@@ -18,9 +18,10 @@ pub(crate) struct Words {
     pub(crate) next: Option<String>,
 }
 
-fn other(editor: ActorId) -> ActorId {
-    match editor {
-        ActorId::A => ActorId::B,
+/// Who is in the other lane.
+fn other(state: &State, actor: ActorId) -> ActorId {
+    match actor {
+        ActorId::A => state.right,
         ActorId::B | ActorId::C => ActorId::A,
     }
 }
@@ -190,7 +191,7 @@ fn opening(state: &State) -> Words {
 
 #[inline(never)] // not on the first screen
 fn read(state: &State, step: &Step, me: ActorId) -> Words {
-    let them = other(me);
+    let them = other(state, me);
     let tree = &state.tree;
     let before = tree.parent(tree.current()).and_then(|id| tree.world_at(id));
     let redone = before.is_some_and(|world| world.copy(me).is_edited()) && is_edited(state, me);
@@ -285,15 +286,17 @@ fn written(state: &State, step: &Step, me: ActorId) -> Words {
     if let Some(first) = step.losses.first().filter(|_| !step.is_delete()) {
         return lossy(state, step, me, first);
     }
-    let them = other(me);
+    let them = other(state, me);
     let unseen = step
         .facts()
         .iter()
         .any(|fact| matches!(fact, Fact::VersionNotSent(_) | Fact::VersionTakenOver(_)));
-    let deletes = step.is_delete();
-    let mut text = vec![if deletes && step.after == 0 {
+    let deletes = asks_to_delete(step);
+    let mut text = vec![if step.after == 0 {
+        let last = "It was marked to be deleted, and this write took its last finalizer off. ";
         format!(
-            "It was version {}. A copy of it that someone still holds is a copy of nothing.",
+            "{}It was version {}. A copy of it that someone still holds is a copy of nothing.",
+            if deletes { "" } else { last },
             step.before
         )
     } else if deletes {
@@ -350,7 +353,9 @@ fn written(state: &State, step: &Step, me: ActorId) -> Words {
     } else {
         Some("Step back and send in another order: this history is kept.".to_owned())
     };
-    let title = if step.after == 0 {
+    let title = if step.after == 0 && !deletes {
+        format!("{}'s write let the object go.", state.name(me))
+    } else if step.after == 0 {
         format!("{} deleted the object.", state.name(me))
     } else {
         format!("{} made version {}.", state.name(me), step.after)
@@ -470,10 +475,16 @@ fn refused(state: &State, step: &Step, me: ActorId) -> Words {
     }
 }
 
-/// Whether both editors read a version in this history.
+/// Whether it asked for the object to be deleted, also by hand.
+fn asks_to_delete(step: &Step) -> bool {
+    let exchange = step.exchange.as_ref();
+    exchange.is_some_and(|exchange| exchange.method == "DELETE")
+}
+
+/// Whether both whose lanes are shown read a version in this history.
 fn read_both(state: &State, version: u64) -> bool {
     let tree = &state.tree;
-    ActorId::EDITORS.into_iter().all(|editor| {
+    [ActorId::A, state.right].into_iter().all(|editor| {
         tree.line()[..=tree.position()].iter().any(|&node| {
             tree.step(node).is_some_and(|step| {
                 step.actor() == Some(editor)
@@ -486,28 +497,20 @@ fn read_both(state: &State, version: u64) -> bool {
 
 /// What the last write on the way here was.
 pub(crate) fn last_write(state: &State) -> String {
-    let tree = &state.tree;
-    let line = tree.line();
-    let last = line[..=tree.position()]
-        .iter()
-        .rev()
-        .filter_map(|&node| tree.step(node))
-        .find(|step| step.outcome() == Outcome::Written);
-    last.map_or_else(
-        || "Stored as it was loaded.".to_owned(),
-        |step| {
-            let made = match step.after {
-                0 => "gone".to_owned(),
-                after => after.to_string(),
-            };
-            format!(
-                "Last write: {}, {}, {}\u{a0}→\u{a0}{made}",
-                actor(state, step),
-                strategy(step),
-                step.before
-            )
-        },
-    )
+    let step = match state.tree.last_write() {
+        LastWrite::Start => return "Stored as it was loaded.".to_owned(),
+        LastWrite::Elsewhere => {
+            return "Last write: by hand, while another object was shown.".to_owned();
+        }
+        LastWrite::Step(step) => step,
+    };
+    let (who, how) = (actor(state, step), strategy(step));
+    match (step.before, step.after) {
+        (before, after) if before == after => format!("Last write: {who}, {how}"),
+        (before, 0) => format!("Last write: {who}, {how}, {before}\u{a0}→\u{a0}gone"),
+        (0, after) => format!("Last write: {who}, {how}, new: {after}"),
+        (before, after) => format!("Last write: {who}, {how}, {before}\u{a0}→\u{a0}{after}"),
+    }
 }
 
 /// The pill on the server's lane: what the store did, and the tone of it.

@@ -1,4 +1,4 @@
-//! The release site through the eyes of axe-core: every screen, light and dark, wide and narrow,
+//! The release site through the eyes of axe-core: every screen, light and dark, wide, narrow and low,
 //! has nothing that keeps people from using it (WCAG 2.2, A and AA).
 
 use std::env;
@@ -30,10 +30,13 @@ struct Visit {
     browser: Browser,
     axe: String,
     faults: Vec<String>,
+    /// How many were looked at.
+    screens: usize,
 }
 
 impl Visit {
     fn look(&mut self, screen: &str) {
+        self.screens += 1;
         let loaded = self.browser.run("return typeof axe === 'object'", &[]);
         if loaded == false {
             let script = format!("{}; window.axe = axe", self.axe);
@@ -48,6 +51,108 @@ impl Visit {
 
     fn press(&self, region: &str, name: &str) {
         self.browser.click(&self.browser.control(region, name));
+    }
+
+    /// Opens the site in a browser of its own: a tab keeps its session.
+    fn open(&mut self, url: &str, (width, height): (u32, u32)) {
+        self.browser = Browser::start();
+        self.browser.resize(width, height);
+        self.browser.go(url);
+    }
+
+    /// Another address of the site, loaded anew.
+    fn go(&mut self, url: &str, wanted: &str) {
+        self.browser.go("about:blank");
+        self.browser.go(url);
+        let script = format!("return document.querySelector({wanted:?})");
+        self.browser.wait(wanted, &script, &[]);
+    }
+
+    fn click(&self, selector: &str) {
+        let script = format!("document.querySelector({selector:?}).click()");
+        self.browser.run(&script, &[]);
+    }
+
+    /// A dialog that a button of the header or of an editor opens.
+    fn dialog(&mut self, how: &str, name: &str, button: &str) {
+        self.click(button);
+        let open = "return document.querySelector('dialog[open]')";
+        self.browser.wait(name, open, &[]);
+        self.look(&format!("{how}: {name}"));
+        self.click("#dialog-close");
+    }
+
+    /// What can be typed, chosen and unfolded in an editor that has read, and the dialogs.
+    fn editor(&mut self, how: &str) {
+        let a = "Editor A";
+        self.press(a, "Get");
+        for (strategy, place) in [("Merge", 2), ("Strategic", 3), ("JSON", 4), ("Apply", 5)] {
+            self.click(&format!(
+                "#card-a .segmented label:nth-of-type({place}) input"
+            ));
+            self.look(&format!("{how}: {strategy}"));
+        }
+        self.press(a, "spec.replicas: ");
+        self.look(&format!("{how}: a value is typed"));
+        self.browser.type_text(&format!("many{ENTER}"));
+        self.look(&format!("{how}: a value is wrong"));
+        self.browser.type_text("\u{e00c}");
+        self.press(a, "Add to the object");
+        self.look(&format!("{how}: a field is added"));
+        self.browser.type_text("\u{e00c}");
+        self.click("#card-a details summary");
+        self.look(&format!("{how}: more"));
+        self.dialog(
+            how,
+            "by hand",
+            "#card-a .more-panel .buttons button:last-child",
+        );
+        self.dialog(how, "load a manifest", ".load");
+        self.dialog(how, "share", ".share-button");
+        self.dialog(how, "help", "[aria-label='Help and keys']");
+        self.click(".load");
+        self.browser.control("Load a manifest", "nginx");
+        let put = "const area = document.querySelector('#manifest'); area.value = arguments[0];
+            area.dispatchEvent(new Event('input', {bubbles: true}));";
+        self.browser.run(put, &["kind: [".into()]);
+        self.click("dialog [type=submit]");
+        self.browser.wait(
+            "the problem",
+            "return document.querySelector('.problem')",
+            &[],
+        );
+        self.look(&format!("{how}: a manifest is wrong"));
+        let several = "apiVersion: v1\nkind: List\nitems:\n\
+            - {apiVersion: batch/v1, kind: Job, metadata: {name: nightly}}\n\
+            - {apiVersion: v1, kind: ConfigMap, metadata: {name: one}}\n\
+            - {apiVersion: v1, kind: ConfigMap, metadata: {name: two}, data: {text: \"a\\nb\\n\"}}\n";
+        self.browser.run(put, &[several.into()]);
+        self.click("dialog [type=submit]");
+        self.look(&format!("{how}: several objects are loaded"));
+        self.press(a, "Get");
+        self.press(a, "data.text: ");
+        self.look(&format!("{how}: a text of several lines"));
+    }
+
+    /// Every lesson as it opens, and the first one to its end.
+    fn lessons(&mut self, how: &str, url: &str) {
+        let lessons = concat!(env!("CARGO_MANIFEST_DIR"), "/../lessons");
+        let mut names: Vec<String> = fs::read_dir(lessons)
+            .expect("the lessons are there")
+            .filter_map(|file| file.ok()?.path().file_stem()?.to_str().map(str::to_owned))
+            .filter(|name| name.starts_with(|first: char| first.is_ascii_digit()))
+            .collect();
+        names.sort();
+        assert!(names.len() > 10, "{names:?}");
+        for name in &names {
+            self.go(&format!("{url}#/learn/{name}"), "#lesson-forward");
+            self.look(&format!("{how}: lesson {name}"));
+        }
+        self.go(&format!("{url}#/learn/{}", names[0]), "#lesson-forward");
+        for turn in 0..4 {
+            self.click("#lesson-forward");
+            self.look(&format!("{how}: lesson {}, {turn}", names[0]));
+        }
     }
 
     /// The screens of the Play page.
@@ -115,6 +220,7 @@ fn nothing_on_any_screen_keeps_people_from_using_it() {
         browser: Browser::start(),
         axe,
         faults: Vec::new(),
+        screens: 0,
     };
     for (how, (width, height), dark) in [
         ("wide, light", (1440, 900), false),
@@ -129,6 +235,9 @@ fn nothing_on_any_screen_keeps_people_from_using_it() {
         visit.browser.go(&site.url());
         visit.browser.control("Editor A", "Get");
         visit.play(how);
+        visit.open(&site.url(), (width, height));
+        visit.browser.prefer(dark);
+        visit.editor(how);
         for page in ["explore", "learn"] {
             visit.browser.go("about:blank");
             visit.browser.go(&format!("{}#/{page}", site.url()));
@@ -138,5 +247,28 @@ fn nothing_on_any_screen_keeps_people_from_using_it() {
             visit.look(&format!("{how}: {page}"));
         }
     }
+    for (how, size) in [("wide, light", (1440, 900)), ("phone, light", (390, 844))] {
+        visit.open(&site.url(), size);
+        visit.lessons(how, &site.url());
+    }
+    for (width, height) in [(320, 256), (360, 225), (667, 375)] {
+        let how = format!("low, {width}x{height}");
+        visit.open(&site.url(), (width, height));
+        visit.play(&how);
+        if height == 256 {
+            visit.open(&site.url(), (width, height));
+            visit.editor(&how);
+        }
+        visit.go(&format!("{}#/explore", site.url()), "main");
+        visit.look(&format!("{how}: explore"));
+        visit.go(&format!("{}#/learn", site.url()), "main");
+        visit.look(&format!("{how}: learn"));
+    }
+    visit.open(&site.url(), (1440, 900));
+    visit.browser.force_colours();
+    visit.play("wide, forced colours");
+    visit.go(&format!("{}?embed", site.url()), "main");
+    visit.look("wide: in a frame");
+    println!("{} screens", visit.screens);
     assert!(visit.faults.is_empty(), "{}", visit.faults.join("\n\n"));
 }

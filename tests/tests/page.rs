@@ -138,6 +138,77 @@ fn a_visitor_makes_the_409_by_hand_on_a_wide_page_and_on_a_phone() {
     says_nothing(&browser);
 }
 
+#[test]
+#[ignore = "needs the release site: cargo xtask test page"]
+fn a_low_window_scrolls_as_a_whole_and_everything_in_it_has_room() {
+    const ROOM: &str = "
+        const wide = document.documentElement;
+        const high = name => document.querySelector(name).getBoundingClientRect().height;
+        return [wide.scrollWidth - innerWidth, wide.scrollHeight > innerHeight,
+            high('.timeline') >= 150, high('.stage') >= 400]";
+    let site = Site::serve(&dist());
+    let room = serde_json::json!([0, true, true, true]);
+    for (width, height) in [(320, 256), (360, 225), (667, 375), (844, 390), (1280, 500)] {
+        let browser = Browser::start();
+        browser.resize(width, height);
+        browser.go(&site.url());
+        browser.control("Editor A", "Get");
+        assert_eq!(browser.run(ROOM, &[]), room, "{width}x{height}");
+        // A click fails where something is in the way.
+        conflict(&browser, |editor| {
+            if width < 940 {
+                press(&browser, "Open card", editor);
+            }
+        });
+        assert_eq!(
+            browser.run(ROOM, &[]),
+            room,
+            "{width}x{height} after the 409"
+        );
+        press(&browser, "Steps", "Back");
+        if width < 940 {
+            press(&browser, "Inspector", "200 OK");
+        }
+        press(&browser, "Inspector", "Diff");
+    }
+}
+
+#[test]
+#[ignore = "needs the release site: cargo xtask test page"]
+fn in_forced_colours_what_is_chosen_and_where_arrows_point_can_be_seen() {
+    const SEEN: &str = "
+        const style = (name, part) => getComputedStyle(document.querySelector(name), part);
+        const ground = style('body').backgroundColor;
+        const chosen = style('#card-a .segmented :checked + span').backgroundColor;
+        const other = style('#card-a .segmented input:not(:checked) + span').backgroundColor;
+        const tab = name => style(`#card-server [role=tab][aria-selected=${name}]`).backgroundColor;
+        const under = name => style(`.underlined [role=tab][aria-selected=${name}]`).borderBottomColor;
+        const head = style('.step.a .arrows', '::before');
+        const clear = ['Top', 'Bottom'].every(side => {
+            const [, , , alpha] = head[`border${side}Color`].match(/[\\d.]+/g);
+            return Number(alpha) === 0;
+        });
+        const all = {
+            strategy: chosen !== other, tab: tab(true) !== tab(false), under: under(true) !== under(false),
+            page: style('.pages [aria-current]').borderBottomColor !==
+                style('.pages a:not([aria-current])').borderBottomColor,
+            lane: style('.lanes .a').backgroundColor !== ground,
+            server: style('.lanes .server').backgroundColor !== ground,
+            rail: style('.rail.done').backgroundColor !== ground,
+            mark: style('.mark.a').backgroundColor !== ground,
+            head: clear && head.borderLeftColor !== ground,
+        };
+        return Object.keys(all).filter(part => !all[part]).join(' ')";
+    let site = Site::serve(&dist());
+    let browser = Browser::start();
+    browser.resize(1440, 900);
+    browser.force_colours();
+    browser.go(&site.url());
+    browser.control("Editor A", "Get");
+    conflict(&browser, |_| {});
+    assert_eq!(browser.run(SEEN, &[]), "", "cannot be seen");
+}
+
 /// A link to a history of so many reads.
 fn reads(site: &Site, count: usize) -> String {
     let (world, _) = World::load(NGINX).expect("it loads");

@@ -65,7 +65,7 @@ fn experiments(store: &Store) -> Html {
     html! {
         <div class="experiments">
             <h3>{ "Other endings" }</h3>
-            if store.tree.current() == parting {
+            if store.tree.current() == parting && store.lanes().contains(&lane) {
                 <p>{ format!("Send as {}:", words::letter(actor)) }</p>
             } else {
                 <button type="button" class="button small" onclick={back}>
@@ -90,8 +90,19 @@ fn notice(store: &Store, loaded: &Loaded) -> Html {
         <div class="notice" role="status">
             <p>
                 { "Loaded " }<b>{ &loaded.object }</b>
-                { format!(" as version {}.", loaded.version) }
+                { format!(" as version {}", loaded.version) }
+                { match loaded.others {
+                    0 => ".".to_owned(),
+                    1 => ", and one more object: the server's card chooses.".to_owned(),
+                    more => format!(", and {more} more objects: the server's card chooses."),
+                } }
             </p>
+            if !loaded.left_out.is_empty() {
+                <p>{ "Not loaded:" }</p>
+                <ul>{ for loaded.left_out.iter().map(|left| html! {
+                    <li><b>{ &left.object }</b>{ format!(": {}", left.why) }</li>
+                }) }</ul>
+            }
             if !loaded.dropped.is_empty() {
                 <p>
                     { "Dropped, because the server owns them: " }

@@ -1,4 +1,5 @@
-//! A modal dialog: the browser keeps the keyboard inside and closes it on Escape.
+//! A modal dialog: the browser keeps the keyboard inside and closes it on Escape; then the keyboard is
+//! where it was before.
 
 use web_sys::HtmlDialogElement;
 use yew::{
@@ -22,10 +23,16 @@ pub(crate) struct ModalProps {
 pub(crate) fn Modal(props: &ModalProps) -> Html {
     let dialog = use_node_ref();
     use_effect_with((dialog.clone(), props.begin), |(dialog, begin)| {
+        let from = browser::holder();
         if let Some(dialog) = dialog.cast::<HtmlDialogElement>() {
             // It fails only if the dialog is open already.
             let _ = dialog.show_modal();
             browser::focus(begin);
+        }
+        move || {
+            if let Some(from) = from {
+                browser::give_back(from);
+            }
         }
     });
     let close = Msg::Dialog(None);

@@ -67,7 +67,9 @@ pub(crate) fn editor_card(store: &Store, id: ActorId) -> Html {
                     <p>{ "Get reads the object. Then click a value to change it." }</p>
                 </div>
             }
-            <Controls ..controls(store, id) />
+            // Another editor's are other elements: radio buttons that are renamed into the group of
+            // others lose which of them is chosen.
+            <Controls key={slug} ..controls(store, id) />
         </section>
     }
 }

@@ -3,8 +3,9 @@
 use yew::{Html, html};
 
 use super::dialog::Modal;
+use super::more::check;
 use crate::keyboard::{KEYS, LESSON_KEYS};
-use crate::state::Store;
+use crate::state::{Msg, Sends, Store};
 
 #[inline(never)] // not on the first screen
 pub(crate) fn help_dialog(store: &Store) -> Html {
@@ -26,6 +27,12 @@ pub(crate) fn help_dialog(store: &Store) -> Html {
                        a branch." }
                 </p>
                 <h3>{ "Keys" }</h3>
+                { check(
+                    store.letter_keys,
+                    "Keys that are a single character",
+                    "Switch them off if you speak to your computer, or hit keys by accident",
+                    store.on(Msg::LetterKeys),
+                ) }
                 { keys(&KEYS) }
                 if store.learn.is_on_stage() {
                     <h3>{ "In a lesson" }</h3>

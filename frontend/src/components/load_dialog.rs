@@ -1,23 +1,31 @@
 //! Loading a manifest: pasted, chosen or dropped.
 
-use optimist_client::ManifestError;
+use optimist_client::{ManifestError, decode};
 use optimist_simulation::{LoadError, NGINX};
-use wasm_bindgen_futures::{JsFuture, spawn_local};
+use wasm_bindgen_futures::spawn_local;
 use web_sys::{File, HtmlInputElement, HtmlTextAreaElement};
 use yew::{DragEvent, Event, Html, InputEvent, SubmitEvent, TargetCast, html};
 
 use super::dialog::Modal;
 use super::icon::{Icon, icon};
+use crate::browser;
 use crate::state::{Msg, Sends, Store};
 
-/// Reads a file into the dialog.
+/// Reads a file into the dialog. One that cannot be read leaves what was typed.
 fn take(store: &Store, file: File) {
     let dispatcher = store.dispatcher();
     spawn_local(async move {
-        // A file that cannot be read leaves what was typed.
-        if let Ok(text) = JsFuture::from(file.text()).await {
-            dispatcher.dispatch(Msg::Draft(text.as_string().unwrap_or_default()));
-        }
+        let text = match browser::bytes(&file).await {
+            Some(bytes) => decode(&bytes),
+            None => Err(ManifestError::Content(format!(
+                "The browser could not read {}.",
+                file.name()
+            ))),
+        };
+        dispatcher.dispatch(match text {
+            Ok(text) => Msg::Draft(text),
+            Err(error) => Msg::Unreadable(error.into()),
+        });
     });
 }
 
@@ -65,7 +73,8 @@ pub(crate) fn load_dialog(store: &Store) -> Html {
                 <p class="muted" id="load-hint">
                     { "Paste YAML or JSON, or drop a file here. Output of " }
                     <code>{ "kubectl get -o yaml" }</code>
-                    { " works: what the server owns is dropped. It starts a new session." }
+                    { " works, also of several objects: what the server owns is dropped. It starts a new \
+                       session." }
                 </p>
                 <textarea
                     id="manifest"

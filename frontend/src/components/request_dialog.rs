@@ -76,7 +76,11 @@ pub(crate) fn request_dialog(store: &Store) -> Html {
                     />
                     <label>
                         <span>{ "Content-Type" }</span>
-                        <select aria-label="Content type" onchange={on_content_type}>
+                        <select
+                            aria-label="Content type"
+                            disabled={!by_hand.carries_body()}
+                            onchange={on_content_type}
+                        >
                             { for CONTENT_TYPES.map(|media| option(media, &by_hand.content_type)) }
                         </select>
                     </label>
@@ -87,9 +91,13 @@ pub(crate) fn request_dialog(store: &Store) -> Html {
                     spellcheck="false"
                     autocapitalize="off"
                     wrap="off"
+                    disabled={!by_hand.carries_body()}
                     value={by_hand.body.clone()}
                     {oninput}
                 />
+                if !by_hand.carries_body() && !by_hand.body.is_empty() {
+                    <p class="muted">{ "A GET carries no body: this one is not sent." }</p>
+                }
                 if let Some(problem) = &request.problem {
                     <p class="problem" role="alert"><b>{ "Not sent. " }</b>{ problem.clone() }</p>
                 }

@@ -1,7 +1,7 @@
 //! The server: what is stored now, every version before it, and what a watcher hears of it.
 
 use optimist_client::{Change, changes};
-use optimist_simulation::Outcome;
+use optimist_simulation::LastWrite;
 use yew::{Event, Html, html};
 
 use super::more::chosen;
@@ -23,7 +23,11 @@ const TABS: [(ServerTab, &str); 4] = [
 /// What the step that led here changed in the store, and whose colour that has.
 fn last_write(state: &State) -> (Vec<Change>, &'static str) {
     let step = state.tree.step(state.tree.current());
-    let Some(step) = step.filter(|step| step.outcome() == Outcome::Written) else {
+    let wrote = match (step, state.tree.last_write()) {
+        (Some(step), LastWrite::Step(last)) => std::ptr::eq(step, last),
+        _ => false,
+    };
+    let Some(step) = step.filter(|_| wrote) else {
         return (Vec::new(), "server");
     };
     let mut latest = state

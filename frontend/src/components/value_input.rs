@@ -1,13 +1,17 @@
 //! The field in which a value is typed in place.
 
-use web_sys::HtmlInputElement;
+use wasm_bindgen::JsCast;
+use web_sys::{HtmlElement, HtmlInputElement, HtmlTextAreaElement};
 use yew::{
-    AttrValue, FocusEvent, Html, KeyboardEvent, Properties, TargetCast, component, html,
-    use_effect_with, use_node_ref,
+    AttrValue, Callback, FocusEvent, Html, KeyboardEvent, NodeRef, Properties, component, html,
+    use_effect_with, use_mut_ref, use_node_ref,
 };
 
 use crate::browser;
 use crate::state::{Dispatcher, Editing, Msg, Sends};
+
+/// A text of more lines than this scrolls in its field.
+const MOST_LINES: usize = 12;
 
 /// The id of the field.
 pub(crate) const FIELD: &str = "typing-field";
@@ -25,33 +29,57 @@ pub(crate) struct ValueInputProps {
     pub(crate) back_to: AttrValue,
 }
 
-fn typed(event: &impl TargetCast) -> String {
-    let input = event.target_dyn_into::<HtmlInputElement>();
-    input.map(|input| input.value()).unwrap_or_default()
+/// What a field has in it.
+fn typed(field: &NodeRef) -> String {
+    let field = field.cast::<HtmlElement>();
+    let value = field.and_then(|field| match field.dyn_into::<HtmlInputElement>() {
+        Ok(input) => Some(input.value()),
+        Err(other) => Some(other.dyn_into::<HtmlTextAreaElement>().ok()?.value()),
+    });
+    value.unwrap_or_default()
 }
 
 #[component]
 pub(crate) fn ValueInput(props: &ValueInputProps) -> Html {
     let input = use_node_ref();
-    use_effect_with(input.clone(), |input| {
-        if let Some(input) = input.cast::<HtmlInputElement>() {
-            // Both fail only for an element that is no longer there.
-            let _ = input.focus();
-            input.select();
-        }
-    });
+    // What the field made of the value: it has ways of its own to end lines.
+    let at_first = use_mut_ref(String::new);
+    {
+        let at_first = at_first.clone();
+        use_effect_with(input.clone(), move |input| {
+            at_first.replace(typed(input));
+            if let Some(field) = input.cast::<HtmlElement>() {
+                // It fails only for an element that is no longer there.
+                let _ = field.focus();
+            }
+            if let Some(line) = input.cast::<HtmlInputElement>() {
+                line.select();
+            }
+        });
+    }
     use_effect_with(props.editing.error.is_some(), |wrong| {
         if *wrong {
             browser::reveal("#typing-error", 8.0);
         }
     });
+    let done = {
+        let input = input.clone();
+        move || match typed(&input) {
+            text if text == *at_first.borrow() => Msg::CancelEdit,
+            text => Msg::CommitEdit(text),
+        }
+    };
+    // Decided once: a field that changed its sort while it is typed in would lose the keyboard.
+    let long = use_mut_ref(|| props.editing.text.contains(['\n', '\r']));
+    let long = *long.borrow();
     let onkeydown = {
+        let done = done.clone();
         let (dispatcher, back_to) = (props.dispatcher.clone(), props.back_to.to_string());
         let editor = props.editing.editor;
         move |event: KeyboardEvent| {
             match event.key().as_str() {
-                "Enter" => {
-                    dispatcher.dispatch(Msg::CommitEdit(typed(&event)));
+                "Enter" if !long || event.ctrl_key() => {
+                    dispatcher.dispatch(done());
                     if event.ctrl_key() {
                         // What is no value is not sent.
                         dispatcher.dispatch(Msg::Send(editor));
@@ -64,9 +92,10 @@ pub(crate) fn ValueInput(props: &ValueInputProps) -> Html {
             browser::focus_after(FIELD, back_to.clone());
         }
     };
-    let onblur = props
-        .dispatcher
-        .on(|event: FocusEvent| Msg::CommitEdit(typed(&event)));
+    let onblur = props.dispatcher.on(move |_: FocusEvent| done());
+    if long {
+        return lines(props, input, Callback::from(onkeydown), onblur);
+    }
     let error = props.editing.error.clone();
     html! {
         <>
@@ -89,6 +118,38 @@ pub(crate) fn ValueInput(props: &ValueInputProps) -> Html {
             if let Some(error) = error {
                 <span class="typing-error" id="typing-error" role="alert">{ error }</span>
             }
+        </>
+    }
+}
+
+/// The field of a text of several lines, in which Enter begins another one.
+#[inline(never)] // not on the first screen
+fn lines(
+    props: &ValueInputProps,
+    field: NodeRef,
+    onkeydown: Callback<KeyboardEvent>,
+    onblur: Callback<FocusEvent>,
+) -> Html {
+    let rows = props.editing.text.lines().count() + 1;
+    html! {
+        <>
+            <textarea
+                ref={field}
+                id={FIELD}
+                class="typing lines"
+                aria-label={props.label.clone()}
+                aria-describedby="typing-lines"
+                rows={rows.min(MOST_LINES).to_string()}
+                value={props.editing.text.clone()}
+                wrap="off"
+                autocapitalize="off"
+                spellcheck="false"
+                {onkeydown}
+                {onblur}
+            />
+            <span class="typing-hint" id="typing-lines">
+                { "Leaving it keeps what you typed. Ctrl Enter sends, Esc cancels." }
+            </span>
         </>
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use optimist_client::{Change, Line, Token, lines};
+use optimist_client::{Change, Line, Token, brief_both, lines};
 use optimist_simulation::ActorId;
 use serde_json::Value;
 use yew::{
@@ -210,7 +210,7 @@ fn value_row(props: &YamlViewProps, line: &Line) -> Html {
     let was = mark
         .filter(|change| change.pointer == line.pointer && !change.is_bookkeeping())
         .map(|change| match &change.before {
-            Some(Value::String(text)) => format!("was {}", cut(text)),
+            Some(Value::String(text)) => format!("was {}", was(text, change.after.as_ref())),
             Some(value) if value.is_object() || value.is_array() => "changed".to_owned(),
             Some(value) => format!("was {value}"),
             None => "new".to_owned(),
@@ -428,6 +428,18 @@ pub(crate) fn dotted(pointer: &str) -> String {
         .replace('/', ".")
         .replace("~1", "/")
         .replace("~0", "~")
+}
+
+/// What a text was: where it is cut just as what it is now, from shortly before they differ.
+fn was(text: &str, now: Option<&Value>) -> String {
+    match now {
+        Some(Value::String(now)) if cut(now) == cut(text) => {
+            let (before, _) = brief_both(&text.into(), &now.as_str().into(), LONGEST);
+            before
+        }
+        Some(now) if !now.is_string() => Value::from(text).to_string(),
+        _ => cut(text),
+    }
 }
 
 fn cut(text: &str) -> String {

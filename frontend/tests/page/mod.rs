@@ -168,6 +168,43 @@ impl Page {
         settle().await;
     }
 
+    /// Takes the keyboard out of the field that is being typed in.
+    pub async fn leave_field(&self) {
+        let field: HtmlElement = document().active_element().unwrap().unchecked_into();
+        field.blur().unwrap();
+        settle().await;
+    }
+
+    /// Gives something the keyboard.
+    pub async fn focus(&self, selector: &str) {
+        let found = self.place.query_selector(selector).unwrap();
+        let found = found.unwrap_or_else(|| panic!("there is no {selector:?}"));
+        found.unchecked_into::<HtmlElement>().focus().unwrap();
+        settle().await;
+    }
+
+    /// Whether something has the keyboard.
+    pub fn holds(&self, selector: &str) -> bool {
+        let holder = document().active_element();
+        holder.is_some_and(|holder| holder.matches(selector).unwrap())
+    }
+
+    /// What has the keyboard, for a message.
+    pub fn holder(&self) -> String {
+        let holder = document().active_element();
+        holder.map_or_else(String::new, |holder| holder.outer_html())
+    }
+
+    /// Ticks a box, or no longer, by its label.
+    pub async fn press_box(&self, label: &str) {
+        let labels = self.place.query_selector_all("label").unwrap();
+        let mut labels =
+            (0..labels.length()).filter_map(|i| labels.item(i)?.dyn_into::<HtmlElement>().ok());
+        let found = labels.find(|found| named(found) == label);
+        found.unwrap_or_else(|| panic!("no {label:?}")).click();
+        settle().await;
+    }
+
     /// Presses a key while nothing in particular has the keyboard.
     pub async fn key(&self, key: &str) {
         press_on(&document().body().unwrap(), key);
@@ -291,6 +328,23 @@ impl Page {
         );
         choose
             .call2(&wasm_bindgen::JsValue::NULL, &input, &text.into())
+            .unwrap();
+        settle().await;
+    }
+
+    /// Chooses a file of these bytes.
+    pub async fn choose_bytes(&self, selector: &str, bytes: &[u8]) {
+        let input = self.place.query_selector(selector).unwrap().unwrap();
+        let choose = js_sys::Function::new_with_args(
+            "input, bytes",
+            "const files = new DataTransfer();
+             files.items.add(new File([bytes], 'manifest.yaml'));
+             input.files = files.files;
+             input.dispatchEvent(new Event('change', {bubbles: true}));",
+        );
+        let bytes = js_sys::Uint8Array::from(bytes);
+        choose
+            .call2(&wasm_bindgen::JsValue::NULL, &input, &bytes)
             .unwrap();
         settle().await;
     }

@@ -105,6 +105,13 @@ impl Browser {
         self.post("/goog/cdp/execute", &command);
     }
 
+    /// Lets the system choose the colours, as Windows' contrast themes do.
+    pub fn force_colours(&self) {
+        let features = json!({"features": [{"name": "forced-colors", "value": "active"}]});
+        let command = json!({"cmd": "Emulation.setEmulatedMedia", "params": features});
+        self.post("/goog/cdp/execute", &command);
+    }
+
     /// What a script returns.
     pub fn run(&self, script: &str, arguments: &[Value]) -> Value {
         self.post(

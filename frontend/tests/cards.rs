@@ -1,0 +1,222 @@
+//! The cards and the dialogs: what they show, what they keep, and where the keyboard goes, in a browser.
+
+#[allow(dead_code, reason = "each test file uses a part of it")]
+mod page;
+
+use page::Page;
+use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
+
+wasm_bindgen_test_configure!(run_in_browser);
+
+const A: &str = "Editor A";
+const B: &str = "Editor B";
+const C: &str = "Controller";
+const SERVER: &str = "API server";
+
+const SETTINGS: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\n\
+    data:\n  text: |\n    first: 1\n    second: 2\n";
+
+#[wasm_bindgen_test]
+async fn a_value_of_several_lines_keeps_them_whether_it_is_left_or_typed_over() {
+    let page = Page::open().await;
+    page.load(SETTINGS).await;
+    page.press(A, "Get").await;
+    page.press(A, "data.text: ").await;
+    let field = "Editor A: data.text";
+    assert_eq!(page.written(field), "first: 1\nsecond: 2\n");
+    page.leave_field().await;
+    assert!(!page.text(A).contains("was "), "{}", page.text(A));
+    assert!(!page.has(A, "Discard edits"), "leaving it edits nothing");
+
+    page.press(A, "data.text: ").await;
+    page.write(field, "first: 1\nsecond: 5\n").await;
+    page.key_in_field("Enter").await;
+    assert_eq!(page.count("#typing-field"), 1, "Enter is another line");
+    page.leave_field().await;
+    page.press(A, "Send").await;
+    let stored = page.text("Stored object");
+    assert!(stored.contains(r#""first: 1\nsecond: 5\n""#), "{stored}");
+}
+
+#[wasm_bindgen_test]
+async fn of_a_list_what_can_be_loaded_is_and_the_rest_is_named() {
+    let page = Page::open().await;
+    let list = "apiVersion: v1\nkind: List\nitems:\n\
+        - {apiVersion: batch/v1, kind: Job, metadata: {name: nightly}}\n\
+        - {apiVersion: v1, kind: ConfigMap, metadata: {name: one, uid: x}}\n\
+        - {apiVersion: v1, kind: ConfigMap, metadata: {name: two}}\n";
+    page.load(list).await;
+    let said = page.text("What happened");
+    assert!(
+        said.contains("Loaded ConfigMap two as version 100, and one more object"),
+        "{said}"
+    );
+    assert!(
+        said.contains("Job nightly (batch/v1): Job (batch/v1) cannot be loaded"),
+        "{said}"
+    );
+    assert!(said.contains("metadata.uid"), "{said}");
+    page.choose("Which object", "ConfigMap one").await;
+    assert!(page.text("Stored object").contains("name: one"));
+}
+
+#[wasm_bindgen_test]
+async fn a_file_that_is_no_text_and_a_repeated_key_are_said() {
+    let page = Page::open().await;
+    page.press_named("Load manifest").await;
+    let bytes = b"kind: ConfigMap\nname: caf\xe9\n";
+    page.choose_bytes("dialog input[type=file]", bytes).await;
+    page.linger().await;
+    assert!(
+        page.dialog().contains("line 2 has the byte 0xE9"),
+        "{}",
+        page.dialog()
+    );
+    page.close_dialog().await;
+    page.load(&SETTINGS.replace("\ndata:", "\ndata:\n  text: x"))
+        .await;
+    assert!(page.dialog().contains("already set"), "{}", page.dialog());
+}
+
+#[wasm_bindgen_test]
+async fn back_from_another_lane_the_strategy_is_chosen_as_it_was() {
+    let page = Page::open().await;
+    page.press(B, "Merge").await;
+    page.choose("Whose lane this is", C).await;
+    page.press(C, "Apply").await;
+    page.choose("Whose lane this is", B).await;
+    assert_eq!(page.count("#card-b input[type=radio]:checked"), 1);
+    assert_eq!(
+        page.attribute("#card-b label:has(:checked)", "title"),
+        "PATCH with what changed"
+    );
+    page.choose("Whose lane this is", C).await;
+    assert_eq!(page.count("#card-c input[type=radio]:checked"), 1);
+}
+
+#[wasm_bindgen_test]
+async fn after_a_write_to_scale_the_card_shows_the_new_replicas() {
+    let page = Page::open().await;
+    page.press(A, "Get").await;
+    page.set(A, "spec.replicas", "5").await;
+    page.choose_in(A, "Write to", "/scale").await;
+    page.press(A, "Send").await;
+    assert!(page.has(A, "spec.replicas: 5"), "{}", page.text(A));
+}
+
+#[wasm_bindgen_test]
+async fn the_write_that_takes_the_last_finalizer_off_makes_no_version_0() {
+    let page = Page::open().await;
+    page.load(&SETTINGS.replace(
+        "name: settings",
+        "name: settings, finalizers: [example.com/x]",
+    ))
+    .await;
+    page.press(A, "Delete").await;
+    page.press(A, "Get").await;
+    page.press(A, "Remove metadata.finalizers").await;
+    page.press(A, "Send").await;
+    let said = page.text("What happened");
+    assert!(
+        page.text(SERVER).contains("deleted"),
+        "{}",
+        page.text(SERVER)
+    );
+    assert!(said.contains("took its last finalizer off"), "{said}");
+    assert!(!said.contains("made"), "{said}");
+}
+
+#[wasm_bindgen_test]
+async fn one_objects_card_does_not_tell_of_anothers_last_write() {
+    let page = Page::open().await;
+    let two = format!("{SETTINGS}---\n{}", SETTINGS.replace("settings", "others"));
+    page.load(&two).await;
+    page.press(A, "Delete").await;
+    assert!(page.text(SERVER).contains("Last write: Editor A, delete"));
+    page.choose("Which object", "ConfigMap settings").await;
+    let card = page.text(SERVER);
+    assert!(card.contains("Stored as it was loaded."), "{card}");
+}
+
+#[wasm_bindgen_test]
+async fn captions_name_only_those_whose_lanes_are_shown() {
+    let page = Page::open().await;
+    page.press(B, "Get").await;
+    page.choose("Whose lane this is", C).await;
+    page.press(A, "Get").await;
+    let said = page.text("What happened");
+    assert!(!said.contains("Both read"), "{said}");
+    assert!(said.contains("Get as C too."), "{said}");
+    page.set(A, "spec.replicas", "5").await;
+    page.press(A, "Send").await;
+    let said = page.text("What happened");
+    assert!(
+        !said.contains("Editor B") && said.contains("Get as C."),
+        "{said}"
+    );
+}
+
+#[wasm_bindgen_test]
+async fn a_get_by_hand_carries_no_body() {
+    let page = Page::open().await;
+    page.press(A, "Get").await;
+    page.press(A, "Apply").await;
+    page.press(A, "By hand…").await;
+    page.choose("Method", "GET").await;
+    assert!(
+        page.dialog().contains("A GET carries no body"),
+        "{}",
+        page.dialog()
+    );
+    page.click("dialog [type=submit]").await;
+    assert!(
+        !page.text("History").contains("APPLY"),
+        "{}",
+        page.text("History")
+    );
+    assert_eq!(page.count("[aria-label='Request body']"), 0);
+}
+
+#[wasm_bindgen_test]
+async fn after_a_dialog_the_keyboard_is_where_it_was() {
+    let page = Page::open().await;
+    for (opener, name) in [
+        (".load", "Load manifest"),
+        (".share-button", "Share"),
+        ("[aria-label='Help and keys']", "Help"),
+    ] {
+        page.focus(opener).await;
+        page.click(opener).await;
+        assert_eq!(page.count("dialog[open]"), 1, "{name}");
+        page.close_dialog().await;
+        assert!(page.holds(opener), "{name}: {}", page.holder());
+    }
+    page.press(A, "Get").await;
+    page.click("#card-a details:not(.stale) summary").await;
+    let by_hand = "#card-a .more-panel .buttons button:last-child";
+    page.focus(by_hand).await;
+    page.click(by_hand).await;
+    assert_eq!(page.count("dialog[open]"), 1);
+    page.click("dialog [type=submit]").await;
+    assert!(page.holds("#card-a details summary"), "{}", page.holder());
+}
+
+#[wasm_bindgen_test]
+async fn keys_that_are_a_character_can_be_switched_off() {
+    let page = Page::open().await;
+    page.key("?").await;
+    page.press_box("Keys that are a single character").await;
+    page.close_dialog().await;
+    page.key("g").await;
+    page.key("?").await;
+    assert_eq!(page.position(), "step 0 / 0");
+    assert_eq!(page.count("dialog"), 0);
+    page.press(A, "Get").await;
+    page.key("ArrowLeft").await;
+    assert_eq!(page.position(), "step 0 / 1", "other keys stay");
+    page.click("[aria-label='Help and keys']").await;
+    page.press_box("Keys that are a single character").await;
+    page.close_dialog().await;
+    page.key("g").await;
+    assert_eq!(page.position(), "step 1 / 1");
+}
