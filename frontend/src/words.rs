@@ -2,7 +2,7 @@
 
 use optimist_apiserver::apply::{Path, PathElement};
 use optimist_apiserver::server::Fact;
-use optimist_client::{Strategy, Subresource};
+use optimist_client::{Strategy, Subresource, visible};
 use optimist_simulation::verdict::{Edit, Loss};
 use optimist_simulation::{Action, ActorId, LastWrite, NodeId, Operation, Outcome, Step};
 use serde_json::Value;
@@ -600,7 +600,7 @@ pub(crate) fn sentence(state: &State, step: &Step) -> String {
         sentence.push_str(&format!(" {}", loss(state, step, found)));
     }
     if let Some(message) = step.message() {
-        sentence.push_str(&format!(" Refused: {message}"));
+        sentence.push_str(&format!(" Refused: {}", visible(message)));
     } else {
         sentence.push_str(&watch::words::heard(step));
     }
@@ -623,6 +623,10 @@ pub(crate) fn announcement(state: &State) -> String {
 
 /// The last part of a path: `replicas`, `container sidecar`.
 pub(crate) fn field(path: &Path) -> String {
+    visible(&plain_field(path)).into_owned()
+}
+
+fn plain_field(path: &Path) -> String {
     let name = |element: Option<&PathElement>| match element {
         Some(PathElement::Field(name)) => name.clone(),
         _ => String::new(),
@@ -650,7 +654,9 @@ pub(crate) fn field(path: &Path) -> String {
 pub(crate) fn brief(value: Option<&Value>) -> String {
     match value {
         None => "absent".to_owned(),
-        Some(Value::String(text)) => text.chars().take(32).collect(),
+        Some(Value::String(text)) => {
+            visible(&text.chars().take(32).collect::<String>()).into_owned()
+        }
         Some(Value::Array(items)) => format!("[{} items]", items.len()),
         Some(Value::Object(_)) => "{…}".to_owned(),
         Some(other) => other.to_string(),

@@ -220,3 +220,25 @@ async fn keys_that_are_a_character_can_be_switched_off() {
     page.key("g").await;
     assert_eq!(page.position(), "step 1 / 1");
 }
+
+#[wasm_bindgen_test]
+async fn what_would_reorder_the_page_is_shown_as_an_escape() {
+    let page = Page::open().await;
+    page.load(&SETTINGS.replace("\ndata:\n", "\ndata:\n  user: \"\\u202Enimda\"\n"))
+        .await;
+    page.press(A, "Get").await;
+    page.press(A, "Merge").await;
+    page.set(A, "data.user", "root\u{2066}\u{202e}").await;
+    page.press(A, "Send").await;
+    page.press("Inspector", "Diff").await;
+    page.press("Inspector", "Wire").await;
+    let all = page.all_text();
+    let hidden = ['\u{202e}', '\u{2066}'];
+    assert!(!all.contains(hidden), "{:?}", all.split(hidden).next());
+    assert!(
+        all.contains("\\u202Enimda") && all.contains("root\\u2066"),
+        "{all}"
+    );
+    page.press("Inspector", "Diff").await;
+    assert!(!page.all_text().contains(hidden));
+}

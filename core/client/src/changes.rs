@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde_json::Value;
 
+use crate::visible;
+
 /// One value that differs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
@@ -44,14 +46,15 @@ impl fmt::Display for Change {
     /// `replicas 3→5`, `+label x`, `−label`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let field = self.field();
-        match (&self.before, &self.after) {
+        let text = match (&self.before, &self.after) {
             (Some(before), Some(after)) => {
                 let (before, after) = brief_both(before, after, BRIEF);
-                write!(f, "{field} {before}→{after}")
+                format!("{field} {before}→{after}")
             }
-            (None, Some(after)) => write!(f, "+{field} {}", brief(after)),
-            (_, None) => write!(f, "−{field}"),
-        }
+            (None, Some(after)) => format!("+{field} {}", brief(after)),
+            (_, None) => format!("−{field}"),
+        };
+        f.write_str(&visible(&text))
     }
 }
 
@@ -172,6 +175,14 @@ mod tests {
             .map(ToString::to_string)
             .collect();
         assert_eq!(text, ["−a/b", "−list[1]", "replicas 3→5", "+new {…}"]);
+    }
+
+    #[test]
+    fn a_change_shows_what_would_reorder_it_as_an_escape() {
+        let found = changes(&json!({"user": "admin"}), &json!({"user": "\u{202e}nimda"}));
+        assert_eq!(found[0].to_string(), "user admin→\\u202Enimda");
+        let found = changes(&json!({}), &json!({"a\u{2066}": 1}));
+        assert_eq!(found[0].to_string(), "+a\\u2066 1");
     }
 
     #[test]

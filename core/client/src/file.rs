@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::manifest::{MOST_DOCUMENTS, is_json};
-use super::{ManifestError, documents};
+use super::{ManifestError, documents, visible};
 use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::{json, yaml};
 
@@ -12,11 +12,12 @@ pub fn title(object: &Value) -> String {
     let or = |text: &str, other: &str| if text.is_empty() { other } else { text }.to_owned();
     let kind = or(text(object, "kind"), "an object without a kind");
     let name = or(object.name(), object.meta_text("generateName"));
-    match text(object, "apiVersion") {
+    let title = match text(object, "apiVersion") {
         "" => format!("{kind} {name}").trim_end().to_owned(),
         version if name.is_empty() => format!("{kind} ({version})"),
         version => format!("{kind} {name} ({version})"),
-    }
+    };
+    visible(&title).into_owned()
 }
 
 /// The text of a file.

@@ -1,5 +1,6 @@
 //! The current step in plain words, and what to try next.
 
+use optimist_client::visible;
 use yew::{Html, MouseEvent, classes, html};
 
 use super::icon::{Icon, icon};
@@ -100,7 +101,7 @@ fn notice(store: &Store, loaded: &Loaded) -> Html {
             if !loaded.left_out.is_empty() {
                 <p>{ "Not loaded:" }</p>
                 <ul>{ for loaded.left_out.iter().map(|left| html! {
-                    <li><b>{ &left.object }</b>{ format!(": {}", left.why) }</li>
+                    <li><b>{ &left.object }</b>{ format!(": {}", visible(&left.why.to_string())) }</li>
                 }) }</ul>
             }
             if !loaded.dropped.is_empty() {

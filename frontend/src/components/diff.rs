@@ -1,6 +1,6 @@
 //! What the stored object lost and gained.
 
-use optimist_client::{Change, to_yaml};
+use optimist_client::{Change, to_yaml, visible};
 use optimist_simulation::{Outcome, Step};
 use serde_json::Value;
 use yew::{Html, html};
@@ -17,7 +17,7 @@ fn side(sign: &'static str, class: &'static str, value: &Value) -> Html {
         <div class={class}>
             <span class="sign">{ sign }</span>
             <span class="unseen">{ if class == "lost" { "lost: " } else { "gained: " } }</span>
-            <pre>{ text.trim_end().to_owned() }</pre>
+            <pre>{ visible(text.trim_end()).into_owned() }</pre>
         </div>
     }
 }

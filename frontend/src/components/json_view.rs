@@ -1,5 +1,6 @@
 //! A body as JSON: what matters is bold, what does not is folded.
 
+use optimist_client::visible;
 use serde_json::Value;
 use yew::{Html, classes, html};
 
@@ -115,7 +116,7 @@ impl Printer<'_> {
             Value::Array(list) if !list.is_empty() => ("[", "]"),
             Value::Object(map) if !map.is_empty() => ("{", "}"),
             scalar => {
-                let mut text = scalar.to_string();
+                let mut text = visible(&scalar.to_string()).into_owned();
                 if text.chars().count() > LONGEST {
                     text = text.chars().take(LONGEST).collect();
                     text.push('…');
@@ -139,7 +140,7 @@ impl Printer<'_> {
                 html! { <>{ open }<span class="hidden-part">{ " … " }</span>{ close }{ end.to_owned() }</> }
             };
             let name = key.unwrap_or("item");
-            let label = format!("{name}, {}", size(value));
+            let label = format!("{}, {}", visible(name), size(value));
             self.row(
                 key,
                 depth,
@@ -212,5 +213,5 @@ impl Printer<'_> {
 
 /// `"kind": `
 fn named(key: &str) -> String {
-    format!("{}: ", Value::from(key))
+    format!("{}: ", visible(&Value::from(key).to_string()))
 }

@@ -1,6 +1,6 @@
 //! Loading a manifest: pasted, chosen or dropped.
 
-use optimist_client::{ManifestError, decode};
+use optimist_client::{ManifestError, decode, visible};
 use optimist_simulation::{LoadError, NGINX};
 use wasm_bindgen_futures::spawn_local;
 use web_sys::{File, HtmlInputElement, HtmlTextAreaElement};
@@ -125,7 +125,7 @@ fn explain(problem: &LoadError, text: &str) -> Html {
     };
     html! {
         <div class="problem" role="alert">
-            <p><b>{ "Not loaded. " }</b>{ problem.to_string() }</p>
+            <p><b>{ "Not loaded. " }</b>{ visible(&problem.to_string()).into_owned() }</p>
             if let Some((line, column)) = place {
                 { excerpt(text, line, column) }
             }
@@ -149,14 +149,15 @@ fn excerpt(text: &str, line: usize, column: usize) -> Html {
     let at = (column - 1).min(wrong.len());
     let from = at.saturating_sub(AROUND);
     let to = (at + AROUND).min(wrong.len());
-    let head: String = wrong[from..at].iter().collect();
-    let mark = wrong.get(at).map_or(' ', |c| *c).to_string();
-    let tail: String = wrong.get(at + 1..to).unwrap_or_default().iter().collect();
+    let shown = |text: String| visible(&text).into_owned();
+    let head = shown(wrong[from..at].iter().collect());
+    let mark = shown(wrong.get(at).map_or(' ', |c| *c).to_string());
+    let tail = shown(wrong.get(at + 1..to).unwrap_or_default().iter().collect());
     html! {
         <pre class="excerpt" aria-label={format!("Line {line}, column {column}")}>
             if let Some(before) = before {
                 <span class="context">
-                    { number(line - 1) }{ before.chars().take(2 * AROUND).collect::<String>() }{ "\n" }
+                    { number(line - 1) }{ shown(before.chars().take(2 * AROUND).collect()) }{ "\n" }
                 </span>
             }
             <span class="wrong">

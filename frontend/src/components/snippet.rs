@@ -1,5 +1,6 @@
 //! A step's request as a command or as code that sends it, to take away.
 
+use optimist_client::visible;
 use optimist_simulation::Step;
 use optimist_text::render::{Call, Snippet, client_go, kube_rs, kubectl};
 use yew::{AttrValue, Html, Properties, component, html, use_effect_with, use_state_eq};
@@ -50,7 +51,7 @@ pub(crate) fn snippet(store: &Store, step: &Step, language: Language) -> Html {
                 if !imports.is_empty() {
                     <span class="muted">{ imports }{ "\n\n" }</span>
                 }
-                { code }
+                { visible(&code).into_owned() }
             </pre>
         </>
     }

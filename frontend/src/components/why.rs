@@ -1,5 +1,6 @@
 //! Why the server answered as it did: the facts that it noted where it decided.
 
+use optimist_client::visible;
 use optimist_simulation::{Outcome, Step};
 use yew::{Html, classes, html};
 
@@ -47,7 +48,7 @@ pub(crate) fn why(store: &Store, step: &Step) -> Html {
             { for step.losses.iter().map(|loss| html! { <p>{ words::loss(store, step, loss) }</p> }) }
             { for words::replaced(store, step).map(|replaced| html! { <p>{ replaced }</p> }) }
             { for words::left_out(step).map(|left| html! { <p>{ left }</p> }) }
-            { for facts(step).iter().map(|fact| html! { <p>{ fact }</p> }) }
+            { for facts(step).iter().map(|fact| html! { <p>{ visible(fact).into_owned() }</p> }) }
         </section>
     }
 }

@@ -1,7 +1,7 @@
 //! A request, as it went or would go over the wire, and its answer.
 
 use optimist_client::Change;
-use optimist_client::Write;
+use optimist_client::{Write, visible};
 use optimist_simulation::{Action, ActorId, Outcome, Step};
 use serde_json::Value;
 use web_sys::HtmlTextAreaElement;
@@ -26,7 +26,7 @@ pub(super) fn request_line(
     slug: &'static str,
 ) -> Html {
     let mut pieces = Vec::new();
-    for piece in target.split_inclusive(['/', '?', '&']) {
+    for piece in visible(target).split_inclusive(['/', '?', '&']) {
         pieces.push(html! { <>{ piece.to_owned() }<wbr /></> });
     }
     html! {
@@ -80,14 +80,14 @@ pub(crate) fn wire(store: &Store, step: &Step) -> Html {
                 { json_view(&JsonView { store, view: View::Request, label: "Request body", body: &exchange.sent, emphasis: places(&step.edits), refused: false }) }
             }
             if let Some(text) = step.sent_text() {
-                <pre class="snippet" aria-label="Request body">{ text.to_owned() }</pre>
+                <pre class="snippet" aria-label="Request body">{ visible(text).into_owned() }</pre>
             }
             <p class={classes!("status-line", if exchange.code < 400 && refused { "plain" } else { tone(step.outcome()) })}>{ exchange.status_line() }</p>
             if step.is_stream() {
                 <p class="muted">{ if refused { STREAM_ENDED } else { STREAM } }</p>
             }
             { for exchange.warnings.iter().map(|warning| html! {
-                <p class="warning">{ format!("Warning: {warning}") }</p>
+                <p class="warning">{ format!("Warning: {}", visible(warning)) }</p>
             }) }
             { json_view(&JsonView { store, view: View::Response, label: "Response body", body: &exchange.received, emphasis: answer, refused }) }
         </>

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use optimist_client::{Change, Line, Token, brief_both, lines};
+use optimist_client::{Change, Line, Token, brief_both, lines, visible};
 use optimist_simulation::ActorId;
 use serde_json::Value;
 use yew::{
@@ -423,11 +423,12 @@ fn addition(props: &YamlViewProps, pointer: &str, indent: usize) -> Option<Html>
 
 /// `spec.replicas` for `/spec/replicas`.
 pub(crate) fn dotted(pointer: &str) -> String {
-    pointer
+    let path = pointer
         .trim_start_matches('/')
         .replace('/', ".")
         .replace("~1", "/")
-        .replace("~0", "~")
+        .replace("~0", "~");
+    visible(&path).into_owned()
 }
 
 /// What a text was: where it is cut just as what it is now, from shortly before they differ.
@@ -435,17 +436,17 @@ fn was(text: &str, now: Option<&Value>) -> String {
     match now {
         Some(Value::String(now)) if cut(now) == cut(text) => {
             let (before, _) = brief_both(&text.into(), &now.as_str().into(), LONGEST);
-            before
+            visible(&before).into_owned()
         }
-        Some(now) if !now.is_string() => Value::from(text).to_string(),
+        Some(now) if !now.is_string() => visible(&Value::from(text).to_string()).into_owned(),
         _ => cut(text),
     }
 }
 
 fn cut(text: &str) -> String {
     if text.chars().count() <= LONGEST {
-        return text.to_owned();
+        return visible(text).into_owned();
     }
     let head: String = text.chars().take(LONGEST).collect();
-    format!("{head}…")
+    format!("{}…", visible(&head))
 }
