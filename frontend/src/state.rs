@@ -10,6 +10,7 @@ pub(crate) mod share;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+use optimist_apiserver::apply::Path;
 use optimist_apiserver::object::Metadata;
 use optimist_client::lines;
 use optimist_client::{Strategy, Write, add_at, edit_scalar, remove_at};
@@ -275,6 +276,8 @@ pub(crate) enum Msg {
     Open(Lane),
     StartEdit(ActorId, Typing, String, String),
     Remove(ActorId, String),
+    /// An apply declares an unchanged value, or no longer does.
+    Own(ActorId, String),
     /// Whether a working copy is typed as a whole.
     Raw(ActorId, bool),
     RawText(ActorId, String),
@@ -521,6 +524,18 @@ impl State {
                 let edited = self.world().copy(editor).edited();
                 if let Some(Ok(edited)) = edited.map(|object| remove_at(object, &pointer)) {
                     self.world_mut().copy_mut(editor).edit(edited);
+                }
+            }
+            Msg::Own(editor, pointer) => {
+                self.focus = editor;
+                let resource = self.world().resource().clone();
+                let copy = self.world_mut().copy_mut(editor);
+                let field = copy.edited();
+                let field = field.and_then(|object| Path::at(object, &pointer, &resource.root));
+                match field {
+                    Some(field) if copy.declared().contains(&field) => copy.undeclare(&field),
+                    Some(field) => copy.declare(field),
+                    None => {}
                 }
             }
             Msg::Raw(editor, on) => {

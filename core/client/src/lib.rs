@@ -27,4 +27,4 @@ pub use reflector::{Begin, Progress, Reflector};
 pub use retry::{Backoff, DEFAULT_BACKOFF, DEFAULT_RETRY, is_conflict, retry_on_conflict};
 pub use visible::{is_hidden, visible};
 pub use working_copy::WorkingCopy;
-pub use write::{OnConflict, Strategy, Subresource, Write, get_request};
+pub use write::{Declares, OnConflict, Strategy, Subresource, Write, get_request};

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::edit::{EditError, edit_text};
 use crate::{Change, changes, to_yaml};
+use optimist_apiserver::apply::Path;
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::patch;
 
@@ -14,6 +15,8 @@ use optimist_apiserver::patch;
 pub struct WorkingCopy {
     read: Option<Arc<Value>>,
     edited: Option<Arc<Value>>,
+    /// Fields that an apply declares though their value is the one that was read; sorted.
+    declared: Vec<Path>,
 }
 
 impl WorkingCopy {
@@ -21,6 +24,7 @@ impl WorkingCopy {
     pub const BLANK: WorkingCopy = WorkingCopy {
         read: None,
         edited: None,
+        declared: Vec::new(),
     };
 
     /// The object as it was read; `None` before the first read.
@@ -49,6 +53,32 @@ impl WorkingCopy {
             (Some(read), Some(edited)) => changes(read, edited),
             _ => Vec::new(),
         }
+    }
+
+    /// Fields that an apply declares, and so comes to own, though their value is as it was read. Other
+    /// ways of writing do not know of them.
+    pub fn declared(&self) -> &[Path] {
+        &self.declared
+    }
+
+    /// Declares a field that has its value already.
+    pub fn declare(&mut self, field: Path) {
+        if self.read.is_some()
+            && let Err(at) = self.declared.binary_search(&field)
+        {
+            self.declared.insert(at, field);
+        }
+    }
+
+    /// Declares these fields and no others.
+    pub fn declare_only(&mut self, fields: Vec<Path>) {
+        self.declared.clear();
+        fields.into_iter().for_each(|field| self.declare(field));
+    }
+
+    /// No longer declares a field.
+    pub fn undeclare(&mut self, field: &Path) {
+        self.declared.retain(|known| known != field);
     }
 
     /// Replaces the edited object.
@@ -89,12 +119,14 @@ impl WorkingCopy {
     /// Drops the edits.
     pub fn discard(&mut self) {
         self.edited.clone_from(&self.read);
+        self.declared.clear();
     }
 
     /// Takes over an object as the server returned it; edits are gone, for they are in it.
     pub fn settle(&mut self, object: Arc<Value>) {
         self.edited = Some(Arc::clone(&object));
         self.read = Some(object);
+        self.declared.clear();
     }
 
     /// Takes over what a Scale says of the object: its replicas and nothing else. Other edits are

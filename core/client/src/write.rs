@@ -1,11 +1,16 @@
 //! Ways to send an edit, and the request that each one makes.
 
+use std::sync::Arc;
+
 use http::{Method, Request, header};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::WorkingCopy;
-use optimist_apiserver::apply::{Manager, Managers, Operation, Set, compare, extract};
+use super::{WorkingCopy, bare};
+use optimist_apiserver::apply::{
+    Manager, Managers, Operation, Path, Set, compare, extract, field_set, fields_below, merge,
+    remove,
+};
 use optimist_apiserver::object::{JsonMap, Metadata};
 use optimist_apiserver::patch;
 use optimist_apiserver::server::Resource;
@@ -81,6 +86,18 @@ pub enum OnConflict {
     Resend(u8),
 }
 
+/// Which fields an apply declares.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Declares {
+    /// What the manager applied before, with its edits (client-go: Extract, change, Apply), and
+    /// what else it wants to own.
+    #[default]
+    Edits,
+    /// Every field of the working copy but those that only the server sets: a manifest, as
+    /// `kubectl apply --server-side` sends a file.
+    Manifest,
+}
+
 /// A strategy with its options.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Write {
@@ -95,6 +112,8 @@ pub struct Write {
     pub test_values: bool,
     /// Whether an apply takes over what others own.
     pub force: bool,
+    /// Which fields an apply declares.
+    pub declares: Declares,
     /// Whether the server is asked to answer and to store nothing (`dryRun=All`).
     pub dry_run: bool,
     /// The field manager, if it is to be another than the actor's.
@@ -122,6 +141,7 @@ impl Write {
             send_resource_version: strategy == Strategy::Update,
             test_values: false,
             force: false,
+            declares: Declares::Edits,
             dry_run: false,
             manager: None,
             on_conflict: OnConflict::GiveUp,
@@ -136,10 +156,10 @@ impl Write {
         copy: &WorkingCopy,
         manager: &str,
     ) -> Option<Request<Vec<u8>>> {
-        let (read, edited) = (copy.read()?, copy.edited()?);
+        let read = copy.read()?;
         let body = match &self.body {
             Some(by_hand) => by_hand.clone(),
-            None => self.body(resource, read, edited, manager).to_string(),
+            None => self.body(resource, copy, manager)?.to_string(),
         };
         let mut target = resource.path(read.namespace(), read.name());
         if let Some(subresource) = self.subresource {
@@ -175,23 +195,130 @@ impl Write {
             .ok()
     }
 
-    /// The body that the request carries, unless it is written by hand.
-    pub fn body(&self, resource: &Resource, read: &Value, edited: &Value, manager: &str) -> Value {
+    /// The body that the request carries, unless it is written by hand; `None` before anything was
+    /// read.
+    pub fn body(&self, resource: &Resource, copy: &WorkingCopy, manager: &str) -> Option<Value> {
+        let (read, edited) = (copy.read()?, copy.edited()?);
         if self.subresource == Some(Subresource::Scale) {
             let (read, edited) = (scale_of(read), scale_of(edited));
             if self.strategy == Strategy::Apply {
-                return self.with_version(edited, &read);
+                return Some(self.with_version(edited, &read));
             }
-            return self.with_version(self.change(resource, &read, &edited), &read);
+            return Some(self.with_version(self.change(resource, &read, &edited), &read));
         }
         let body = match self.strategy {
-            Strategy::Apply => {
-                let manager = self.manager.as_deref().unwrap_or(manager);
-                apply_configuration(resource, read, edited, manager, self.subresource)
-            }
+            Strategy::Apply => self.configuration(resource, copy, manager)?,
             _ => self.change(resource, read, edited),
         };
-        self.with_version(body, read)
+        Some(self.with_version(body, read))
+    }
+
+    /// The object as its writer would have it: the edited one. An apply of a manifest says nothing
+    /// of the fields that it leaves out, but takes back those of them that nobody else applied.
+    /// `None` before anything was read.
+    pub fn wanted(
+        &self,
+        resource: &Resource,
+        copy: &WorkingCopy,
+        manager: &str,
+    ) -> Option<Arc<Value>> {
+        let (read, edited) = (copy.read()?, copy.edited()?);
+        let manifest = (self.strategy, self.declares) == (Strategy::Apply, Declares::Manifest);
+        if !manifest || self.subresource == Some(Subresource::Scale) {
+            return Some(Arc::clone(edited));
+        }
+        let root = &resource.root;
+        let config = self.configuration(resource, copy, manager)?;
+        let mut given_up = Set::default();
+        let managers = Managers::decode(managed_fields(read)).unwrap_or_default();
+        let applier = self.applier(manager);
+        if let Some(owned) = managers.get(&applier) {
+            let others: Vec<Path> = managers
+                .iter()
+                .filter(|other| other.manager != applier)
+                .flat_map(|other| other.set.paths())
+                .collect();
+            let left_out = owned.set.difference(&field_set(&config, root)).paths();
+            for path in left_out {
+                if !others.iter().any(|other| path.leads_to(other)) {
+                    given_up.insert(&path);
+                }
+            }
+        }
+        let wanted = merge(&remove(read, &given_up, root), &config, root);
+        Some(Arc::new(wanted))
+    }
+
+    fn applier(&self, manager: &str) -> Manager {
+        let manager = self.manager.as_deref().unwrap_or(manager);
+        let path = self.subresource.map_or("", Subresource::name);
+        Manager::new(manager, Operation::Apply, "", path)
+    }
+
+    /// What an apply declares.
+    fn configuration(
+        &self,
+        resource: &Resource,
+        copy: &WorkingCopy,
+        manager: &str,
+    ) -> Option<Value> {
+        let (read, edited) = (copy.read()?, copy.edited()?);
+        let elsewhere = match self.subresource {
+            Some(Subresource::Status) => "spec",
+            _ => "status",
+        };
+        let mut config = match self.declares {
+            Declares::Edits => {
+                let set = self.fields(resource, copy, elsewhere, manager)?;
+                extract(edited, &set, &resource.root)
+            }
+            Declares::Manifest => {
+                let mut manifest = bare(edited);
+                if let Some(members) = manifest.as_object_mut() {
+                    if let Some(status) = edited.get("status") {
+                        members.insert("status".to_owned(), status.clone());
+                    }
+                    members.remove(elsewhere);
+                }
+                manifest
+            }
+        };
+        if !config.is_object() {
+            config = Value::Object(JsonMap::new());
+        }
+        config["apiVersion"] = resource.group_version.to_string().into();
+        config["kind"] = resource.kind.as_str().into();
+        for field in ["name", "namespace"] {
+            config.set_meta(field, read.meta_text(field));
+        }
+        Some(config)
+    }
+
+    /// What the manager applied before, what it edited, and what else it wants to own.
+    fn fields(
+        &self,
+        resource: &Resource,
+        copy: &WorkingCopy,
+        elsewhere: &str,
+        manager: &str,
+    ) -> Option<Set> {
+        let (read, edited) = (copy.read()?, copy.edited()?);
+        let managers = Managers::decode(managed_fields(read)).ok();
+        let owned = managers
+            .and_then(|managers| Some(managers.get(&self.applier(manager))?.set.clone()))
+            .unwrap_or_default();
+        let changed = compare(read, edited, &resource.root);
+        let server_owned = Set::of_fields(&[
+            &["metadata", "managedFields"],
+            &["metadata", "resourceVersion"],
+            &["metadata", "generation"],
+            &["metadata", "uid"],
+            &["metadata", "creationTimestamp"],
+            &[elsewhere],
+        ]);
+        let declared = fields_below(edited, copy.declared(), &resource.root);
+        let wanted = owned.union(&changed.added).union(&changed.modified);
+        Some(wanted.union(&declared).recursive_difference(&server_owned))
     }
 
     /// The edit, as every strategy but apply puts it.
@@ -259,55 +386,14 @@ fn scale_of(object: &Value) -> Value {
     scale
 }
 
-/// What the manager applied before, with its edits: client-go's Extract, change, Apply.
-fn apply_configuration(
-    resource: &Resource,
-    read: &Value,
-    edited: &Value,
-    manager: &str,
-    subresource: Option<Subresource>,
-) -> Value {
-    let managed = read.metadata().and_then(|meta| meta.get("managedFields"));
-    let path = subresource.map_or("", Subresource::name);
-    let applier = Manager::new(manager, Operation::Apply, "", path);
-    let owned = Managers::decode(managed)
-        .ok()
-        .and_then(|managers| managers.get(&applier).map(|owned| owned.set.clone()))
-        .unwrap_or_default();
-    let changed = compare(read, edited, &resource.root);
-    let elsewhere = match subresource {
-        Some(Subresource::Status) => "spec",
-        _ => "status",
-    };
-    let server_owned = Set::of_fields(&[
-        &["metadata", "managedFields"],
-        &["metadata", "resourceVersion"],
-        &["metadata", "generation"],
-        &["metadata", "uid"],
-        &["metadata", "creationTimestamp"],
-        &[elsewhere],
-    ]);
-    let wanted = owned
-        .union(&changed.added)
-        .union(&changed.modified)
-        .recursive_difference(&server_owned);
-    let mut config = extract(edited, &wanted, &resource.root);
-    if !config.is_object() {
-        config = Value::Object(JsonMap::new());
-    }
-    config["apiVersion"] = resource.group_version.to_string().into();
-    config["kind"] = resource.kind.as_str().into();
-    for field in ["name", "namespace"] {
-        config.set_meta(field, read.meta_text(field));
-    }
-    config
+fn managed_fields(object: &Value) -> Option<&Value> {
+    object.metadata()?.get("managedFields")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use optimist_apiserver::server::Resources;
-    use std::sync::Arc;
 
     fn body(strategy: Strategy, send_resource_version: bool) -> Value {
         let resources = Resources::builtin();
@@ -368,5 +454,89 @@ mod tests {
                     {"name": "sidecar", "image": "s:2"}]}}},
             })
         );
+    }
+
+    /// A Deployment with a sidecar and a status, as somebody read it.
+    fn read() -> (Resources, WorkingCopy) {
+        let resources = Resources::builtin();
+        let mut copy = WorkingCopy::default();
+        copy.settle(Arc::new(json!({
+            "apiVersion": "apps/v1", "kind": "Deployment",
+            "metadata": {"name": "web", "namespace": "default", "resourceVersion": "100", "uid": "u",
+                "managedFields": [{"manager": "x", "operation": "Apply", "apiVersion": "apps/v1",
+                    "fieldsType": "FieldsV1", "fieldsV1": {"f:spec": {"f:minReadySeconds": {}}}}]},
+            "spec": {"replicas": 3, "minReadySeconds": 5, "template": {"spec": {"containers": [
+                {"name": "nginx", "image": "nginx:1"}]}}},
+            "status": {"replicas": 3},
+        })));
+        (resources, copy)
+    }
+
+    fn sent(resources: &Resources, write: &Write, copy: &WorkingCopy) -> Value {
+        let resource = resources.by_kind("apps/v1", "Deployment").unwrap();
+        let request = write.request(resource, copy, "x").unwrap();
+        serde_json::from_slice(request.body()).unwrap()
+    }
+
+    #[test]
+    fn an_unchanged_value_can_be_declared_and_an_item_with_its_key() {
+        let (resources, mut copy) = read();
+        let root = &resources.by_kind("apps/v1", "Deployment").unwrap().root;
+        let object = Arc::clone(copy.edited().unwrap());
+        for pointer in ["/spec/replicas", "/spec/template/spec/containers/0/image"] {
+            copy.declare(Path::at(&object, pointer, root).unwrap());
+        }
+        assert_eq!(Path::at(&object, "/spec/nothing", root), None);
+        assert!(!copy.is_edited());
+        let apply = Write::usual(Strategy::Apply);
+        assert_eq!(
+            sent(&resources, &apply, &copy)["spec"],
+            json!({"replicas": 3, "minReadySeconds": 5, "template": {"spec": {"containers": [
+                {"name": "nginx", "image": "nginx:1"}]}}}),
+            "what was applied before goes along"
+        );
+        let replicas = Path::at(&object, "/spec/replicas", root).unwrap();
+        copy.undeclare(&replicas);
+        assert_eq!(
+            sent(&resources, &apply, &copy)["spec"].get("replicas"),
+            None
+        );
+        copy.discard();
+        assert_eq!(copy.declared(), []);
+    }
+
+    #[test]
+    fn a_manifest_is_applied_as_typed_and_gives_up_what_it_leaves_out() {
+        let (resources, mut copy) = read();
+        copy.edit_text(
+            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec: {replicas: 3}",
+        )
+        .unwrap();
+        let write = Write {
+            declares: Declares::Manifest,
+            ..Write::usual(Strategy::Apply)
+        };
+        assert_eq!(
+            sent(&resources, &write, &copy),
+            json!({"apiVersion": "apps/v1", "kind": "Deployment",
+                "metadata": {"name": "web", "namespace": "default"}, "spec": {"replicas": 3}})
+        );
+        let resource = resources.by_kind("apps/v1", "Deployment").unwrap();
+        let wanted = write.wanted(resource, &copy, "x").unwrap();
+        let mut expected = copy.read().unwrap().as_ref().clone();
+        expected["spec"]
+            .as_object_mut()
+            .unwrap()
+            .remove("minReadySeconds");
+        assert_eq!(*wanted, expected, "the rest is not this apply's");
+
+        copy.discard();
+        let whole = sent(&resources, &write, &copy);
+        assert_eq!(whole.get("status"), None);
+        assert_eq!(
+            whole["metadata"],
+            json!({"name": "web", "namespace": "default"})
+        );
+        assert_eq!(whole["spec"], copy.read().unwrap()["spec"]);
     }
 }

@@ -80,6 +80,27 @@ impl FieldPath {
             })
     }
 
+    /// The place as a JSON pointer (RFC 6901) into an object; `None` if an item on the way is not
+    /// there.
+    pub(super) fn pointer(&self, object: &Value) -> Option<String> {
+        let (mut value, mut pointer) = (object, String::new());
+        for part in &self.parts {
+            let name = match part {
+                Part::Field(name) => name.replace('~', "~0").replace('/', "~1"),
+                Part::Index(i) => i.to_string(),
+                Part::Item(key, wanted) => {
+                    let items = value.as_array()?;
+                    let at = items.iter().position(|item| is_item(item, key, wanted))?;
+                    at.to_string()
+                }
+            };
+            pointer.push('/');
+            pointer.push_str(&name);
+            value = object.pointer(&pointer)?;
+        }
+        Some(pointer)
+    }
+
     /// Puts a value at the place; maps, lists and items on the way are made where they are missing.
     pub fn set(&self, object: &mut Value, new: Value) {
         let mut value = object;

@@ -1,11 +1,14 @@
 //! What happens in a lesson's steps, as its text writes it.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use super::FieldPath;
 use super::fields::{Fields, LessonError, Read, members, number, text, word};
+use optimist_apiserver::apply::Path;
 use optimist_apiserver::yaml::{Content, Located};
-use optimist_client::{OnConflict, Strategy, Subresource, Write};
+use optimist_client::{Declares, OnConflict, Strategy, Subresource, Write};
 use optimist_simulation::{Action, ActorId, ByHand, Delete, Operation, RunTree, WatchAction};
 
 /// One thing that happens.
@@ -57,10 +60,11 @@ pub(super) const STRATEGIES: [(&str, Strategy); 5] = [
     ("apply", Strategy::Apply),
 ];
 
-const WRITE: [&str; 10] = [
+const WRITE: [&str; 11] = [
     "version",
     "test",
     "force",
+    "declare",
     "dry run",
     "subresource",
     "manager",
@@ -224,7 +228,14 @@ pub(super) fn write(strategy: &Located, fields: &Fields<'_>) -> Read<Write> {
             ],
         )
     });
+    let declares = fields.get("declare").map(|value| {
+        word(
+            value,
+            &[("edits", Declares::Edits), ("manifest", Declares::Manifest)],
+        )
+    });
     Ok(Write {
+        declares: declares.transpose()?.unwrap_or_default(),
         subresource: subresource.transpose()?,
         send_resource_version: fields
             .flag("version")?
@@ -321,13 +332,20 @@ impl Deed {
         let impossible = |message: &str| Err(LessonError::new(self.line, message));
         match &self.what {
             What::Edit(actor, edits) => {
+                let resource = Arc::clone(tree.world().resource());
                 let copy = tree.world_mut().copy_mut(*actor);
                 let Some(edited) = copy.edited() else {
                     return impossible("this actor has read nothing yet that it could edit");
                 };
                 let mut object = edited.as_ref().clone();
                 for edit in edits {
+                    // What has the value already is declared: an apply then says it too.
+                    let held =
+                        edit.value.is_some() && edit.path.find(&object) == edit.value.as_ref();
                     edit.make(&mut object);
+                    let pointer = edit.path.pointer(&object).filter(|_| held);
+                    let field = pointer.and_then(|at| Path::at(&object, &at, &resource.root));
+                    field.into_iter().for_each(|field| copy.declare(field));
                 }
                 copy.edit(object);
             }

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::verdict::{Edit, Loss};
 use super::{Action, ActorId, Operation, Received, WatchAction};
+use optimist_apiserver::apply::Path;
 use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::server::{EventType, Fact, Facts};
 use optimist_apiserver::storage::Revision;
@@ -73,6 +74,10 @@ pub struct Step {
     pub losses: Vec<Loss<ActorId>>,
     /// The edits of others that it replaced, by somebody who had read them, and whose they were.
     pub replaced: Vec<(ActorId, Arc<Edit>)>,
+    /// What an apply of a manifest means to change; of other writes that is `edits`.
+    pub meant: Option<Vec<Change>>,
+    /// Fields that an apply declared though their value was the one that was read.
+    pub declared: Vec<Path>,
     /// What was meant, and answered 2xx, and left out by the server.
     pub left_out: Vec<Arc<Edit>>,
 }
@@ -173,6 +178,8 @@ impl Step {
             arrived: Vec::new(),
             losses: Vec::new(),
             replaced: Vec::new(),
+            meant: None,
+            declared: Vec::new(),
             left_out: Vec::new(),
         }
     }
@@ -358,8 +365,21 @@ impl Step {
             parts.push("by hand".to_owned());
         } else if self.is_send() {
             let visible = |change: &&Change| !change.is_bookkeeping();
-            let mut edits = self.edits.iter().filter(visible);
+            if self.meant.is_some() {
+                parts.push("manifest".to_owned());
+            }
+            let meant = self.meant.as_ref().unwrap_or(&self.edits);
+            let mut edits = meant.iter().filter(visible);
+            let applies = self
+                .write()
+                .is_some_and(|write| write.strategy == Strategy::Apply);
             match (edits.next(), edits.count()) {
+                (None, _) if applies && !self.declared.is_empty() => {
+                    let fields = self.declared.iter().filter_map(|field| field.0.last());
+                    let fields: Vec<String> = fields.map(ToString::to_string).collect();
+                    let fields = fields.join(", ").replace('.', "");
+                    parts.push(format!("{fields} unchanged"));
+                }
                 (None, _) => parts.push("no change".to_owned()),
                 (Some(one), 0) => parts.push(one.to_string()),
                 (Some(one), more) => parts.push(format!("{one} +{more}")),

@@ -15,7 +15,7 @@ use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::server::{ApiServer, Fact, Resource};
 use optimist_apiserver::storage::{Revision, Version};
 use optimist_client::{Change, changes};
-use optimist_client::{Subresource, WorkingCopy, Write};
+use optimist_client::{Declares, Subresource, WorkingCopy, Write};
 
 /// The server, the objects that it is all about, the actors and the watcher. Cloning is cheap.
 #[derive(Clone, Debug)]
@@ -260,17 +260,29 @@ impl World {
             Action::Send(_) | Action::Create => self.copy(id).edits(),
             _ => Vec::new(),
         };
+        let (meant, declared) = match &action {
+            Action::Send(write) if write.body.is_none() => {
+                let copy = self.copy(id);
+                let manifest = write.declares == Declares::Manifest;
+                let wanted = write.wanted(self.resource(), copy, &self.actor(id).manager);
+                let meant = copy.read().zip(wanted.filter(|_| manifest));
+                let meant = meant.map(|(read, wanted)| changes(read, &wanted));
+                (meant, copy.declared().to_vec())
+            }
+            _ => (None, Vec::new()),
+        };
         let response = self.server.handle(request.clone());
         let exchange = Exchange::new(&request, &response);
         let after = self.stored().map(|(_, object)| Arc::clone(object));
         let stored = (before.as_deref(), after.as_deref());
-        let meant = self.meant(id, &action, stored);
+        let wanted = self.meant(id, &action, stored);
         if exchange.code < 400 {
             take_in(self.copy_mut(id), &action, &exchange.received);
         }
         let operation = Operation::Act(id, action);
         let mut step = Step::new(operation, Some(exchange), edits, stored);
-        self.note(id, &mut step, &meant, stored);
+        (step.meant, step.declared) = (meant, declared);
+        self.note(id, &mut step, &wanted, stored);
         Some(step)
     }
 
@@ -282,13 +294,19 @@ impl World {
         stored: (Option<&Value>, Option<&Value>),
     ) -> Vec<Arc<Edit>> {
         let copy = self.copy(id);
+        let wanted;
         let between = match action {
             Action::Get => None,
             Action::Delete(_) => return vec![Edit::deletion()],
             Action::Send(Write { body: Some(_), .. }) | Action::Request(_) => {
                 stored.0.zip(stored.1)
             }
-            Action::Send(_) | Action::Create => copy
+            Action::Send(write) => {
+                let manager = &self.actor(id).manager;
+                wanted = write.wanted(self.resource(), copy, manager);
+                copy.read().map(|read| &**read).zip(wanted.as_deref())
+            }
+            Action::Create => copy
                 .read()
                 .zip(copy.edited())
                 .map(|(read, edited)| (&**read, &**edited)),

@@ -1,6 +1,7 @@
 //! What actors can do: every way to write, what they do after a conflict, and more than one object.
 
-use optimist_client::{OnConflict, Strategy, Subresource, Write};
+use optimist_apiserver::apply::Path;
+use optimist_client::{Declares, OnConflict, Strategy, Subresource, Write};
 use optimist_simulation::{
     Action, ActorId, ByHand, Delete, NGINX, NodeId, Operation, Outcome, RunTree, Start, Step,
     Subject, World,
@@ -436,4 +437,49 @@ fn what_kubectl_prints_of_several_objects_is_loaded_and_what_cannot_be_is_named(
             .to_string()
             .contains("already set")
     );
+}
+
+fn owners(tree: &RunTree, field: &str) -> Vec<String> {
+    let stored = tree.world().stored().unwrap().1;
+    let managed = stored["metadata"]["managedFields"].as_array().unwrap();
+    let owns = managed
+        .iter()
+        .filter(|entry| entry["fieldsV1"]["f:spec"].get(field).is_some());
+    owns.map(|entry| entry["manager"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+#[test]
+fn a_typed_manifest_is_applied_with_all_its_fields_and_removes_nothing_of_others() {
+    let mut tree = session(NGINX);
+    act(&mut tree, A, Action::Get);
+    let typed = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: nginx-deployment}\nspec: {replicas: 3}";
+    tree.world_mut().copy_mut(A).edit_text(typed).unwrap();
+    let apply = Write {
+        declares: Declares::Manifest,
+        ..Write::usual(Strategy::Apply)
+    };
+    let node = act(&mut tree, A, Action::Send(apply));
+    assert_eq!(step(&tree, node).headline(), "APPLY manifest no change");
+    assert_eq!(step(&tree, node).left_out, []);
+    assert_eq!(owners(&tree, "f:replicas"), ["editor-a", "kubectl-create"]);
+    assert!(
+        tree.world().stored().unwrap().1["metadata"]
+            .get("labels")
+            .is_some()
+    );
+}
+
+#[test]
+fn an_unchanged_value_is_applied_to_own_it() {
+    let mut tree = session(NGINX);
+    act(&mut tree, A, Action::Get);
+    let resource = tree.world().resource().clone();
+    let copy = tree.world_mut().copy_mut(A);
+    let read = copy.read().unwrap().clone();
+    copy.declare(Path::at(&read, "/spec/replicas", &resource.root).unwrap());
+    let node = act(&mut tree, A, Action::Send(Write::usual(Strategy::Apply)));
+    assert_eq!(step(&tree, node).headline(), "APPLY replicas unchanged");
+    assert_eq!(owners(&tree, "f:replicas"), ["editor-a", "kubectl-create"]);
+    assert_eq!(tree.world().copy(A).declared(), []);
 }

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use optimist_client::{OnConflict, Strategy as Way, Subresource, Write};
+use optimist_apiserver::apply::Path;
+use optimist_client::{Declares, OnConflict, Strategy as Way, Subresource, Write};
 use optimist_lesson::{Lesson, Walkthrough};
 use optimist_simulation::{
     Action, ActorId, ByHand, Delete, NGINX, Operation, RunTree, WatchAction, World,
@@ -92,7 +93,7 @@ fn writes() -> impl Strategy<Value = Write> {
     (
         prop::sample::select(Way::ALL.to_vec()),
         subresource,
-        any::<[bool; 4]>(),
+        any::<[bool; 5]>(),
         manager,
         on_conflict,
         body,
@@ -104,6 +105,11 @@ fn writes() -> impl Strategy<Value = Write> {
                 test_values: on[1],
                 force: on[2],
                 dry_run: on[3],
+                declares: if on[4] {
+                    Declares::Manifest
+                } else {
+                    Declares::Edits
+                },
                 manager,
                 on_conflict,
                 body,
@@ -313,6 +319,40 @@ fn a_bit_of_everything() -> RunTree {
     tree.world_mut().look_at("ConfigMap", "settings");
     tree.act(Operation::Act(c, Action::Get));
     tree
+}
+
+#[test]
+fn what_is_declared_unchanged_is_in_the_link() {
+    let mut tree = RunTree::new(World::load(NGINX).unwrap().0);
+    let a = ActorId::A;
+    tree.act(Operation::Act(a, Action::Get));
+    let resource = tree.world().resource().clone();
+    let declare = |tree: &mut RunTree, pointer: &str| {
+        let copy = tree.world_mut().copy_mut(a);
+        let read = copy.read().unwrap().clone();
+        copy.declare(Path::at(&read, pointer, &resource.root).unwrap());
+    };
+    declare(&mut tree, "/spec/template/spec/containers/0/image");
+    declare(&mut tree, "/spec/replicas");
+    let apply = Write::usual(Way::Apply);
+    let before = tree.current();
+    tree.act(Operation::Act(a, Action::Send(apply)));
+    let sent = |tree: &RunTree| tree.step(tree.current()).unwrap().exchange.clone().unwrap();
+    let again = Session::parse(&Session::of(&tree).to_text()).unwrap();
+    let mut again = again.replay().finish().unwrap();
+    assert_eq!(sent(&again).sent, sent(&tree).sent);
+    assert!(sent(&tree).sent["spec"].get("replicas").is_some());
+    again.go(before);
+    tree.go(before);
+    assert_eq!(again.world().copy(a), tree.world().copy(a));
+    // What is chosen otherwise there by now is no part of what was sent.
+    tree.world_mut().copy_mut(a).discard();
+    let other = Session::parse(&Session::of(&tree).to_text()).unwrap();
+    let mut other = other.replay().finish().unwrap();
+    assert_eq!(other.world().copy(a).declared(), []);
+    other.forward();
+    tree.forward();
+    assert_eq!(sent(&other).sent, sent(&tree).sent);
 }
 
 /// Links that were made by earlier versions, and what they must open. Never change one: a link

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use optimist_client::{OnConflict, Strategy, Write};
+use optimist_client::{Declares, OnConflict, Strategy, Write};
 use optimist_simulation::{ActorId, Delete};
 use yew::{Event, Html, Properties, component, html};
 
@@ -34,6 +34,19 @@ const ON_CONFLICT: [(OnConflict, &str); 3] = [
     (OnConflict::GiveUp, "give up"),
     (OnConflict::ReadAgain(5), "read again, redo"),
     (OnConflict::Resend(5), "send the same again"),
+];
+
+const DECLARES: [(Declares, &str, &str); 2] = [
+    (
+        Declares::Edits,
+        "my edits",
+        "What this manager applied before, with your edits",
+    ),
+    (
+        Declares::Manifest,
+        "this manifest, as typed",
+        "Every field of the working copy, but those that only the server sets",
+    ),
 ];
 
 /// Everything that the controls show, so that those that look the same are not drawn again.
@@ -68,7 +81,7 @@ pub(crate) fn controls(store: &Store, id: ActorId) -> ControlsProps {
         write: actor.write(),
         preconditions: store.preconditions,
         read: copy.edited().is_some(),
-        edited: copy.is_edited(),
+        edited: copy.is_edited() || !copy.declared().is_empty(),
         raw: raw.is_some(),
         wrong: raw.is_some_and(|raw| raw.error.is_some()),
     }
@@ -183,6 +196,7 @@ fn options(props: &ControlsProps) -> Html {
                 { check(write.force, "force", "Take over fields that other managers own", |write, on| {
                     write.force = on;
                 }) }
+                { declares(props) }
             } else {
                 { check(
                     write.send_resource_version,
@@ -202,6 +216,34 @@ fn options(props: &ControlsProps) -> Html {
             { more::more(props) }
             { on_conflict(props) }
         </>
+    }
+}
+
+/// Whether an apply sends the edits or the whole working copy.
+#[inline(never)] // not on the first screen
+fn declares(props: &ControlsProps) -> Html {
+    let (id, write) = (props.id, props.write.clone());
+    let chosen = write.declares;
+    let onchange = props.dispatcher.on(move |event: Event| {
+        let declares = DECLARES.get(more::chosen(&event));
+        let declares = declares.map_or(Declares::Edits, |(declares, ..)| *declares);
+        Msg::Write(
+            id,
+            Write {
+                declares,
+                ..write.clone()
+            },
+        )
+    });
+    html! {
+        <label class="on-conflict">
+            <span>{ "apply" }</span>
+            <select {onchange}>
+                { for DECLARES.iter().map(|(declares, label, title)| html! {
+                    <option selected={*declares == chosen} title={*title}>{ *label }</option>
+                }) }
+            </select>
+        </label>
     }
 }
 

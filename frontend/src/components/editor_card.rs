@@ -1,5 +1,6 @@
 //! An editor: what it read, what it changed since, and how it sends that.
 
+use optimist_client::{Declares, Strategy};
 use optimist_simulation::ActorId;
 use web_sys::HtmlTextAreaElement;
 use yew::{Event, Html, InputEvent, TargetCast, classes, html};
@@ -59,6 +60,7 @@ pub(crate) fn editor_card(store: &Store, id: ActorId) -> Html {
                     tone={slug}
                     toggled={store.toggled.clone()}
                     editor={(id, name.clone())}
+                    declared={declared(store, id)}
                     editing={store.editing.clone().filter(|editing| editing.editor == id)}
                 />
             } else {
@@ -72,6 +74,19 @@ pub(crate) fn editor_card(store: &Store, id: ActorId) -> Html {
             <Controls key={slug} ..controls(store, id) />
         </section>
     }
+}
+
+/// Where the fields are that an apply of the editor declares unchanged; `None` if it does not apply
+/// its edits.
+fn declared(store: &Store, id: ActorId) -> Option<Vec<String>> {
+    let write = store.world().actor(id).write();
+    let copy = store.world().copy(id);
+    let applies = (write.strategy, write.declares) == (Strategy::Apply, Declares::Edits);
+    let object = copy
+        .edited()
+        .filter(|_| applies && write.subresource.is_none())?;
+    let fields = copy.declared().iter();
+    Some(fields.filter_map(|field| field.pointer(object)).collect())
 }
 
 /// How stale a copy is, and behind it what has changed since.

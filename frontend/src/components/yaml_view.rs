@@ -33,6 +33,9 @@ pub(crate) struct YamlViewProps {
     pub(crate) toggled: Folds,
     /// Whose edits go where, and what they are called; `None` if nothing can be edited.
     pub(crate) editor: Option<(ActorId, Arc<str>)>,
+    /// Where the fields are that an apply declares unchanged; `None` where nobody applies edits.
+    #[prop_or_default]
+    pub(crate) declared: Option<Vec<String>>,
     /// What is being typed in it.
     pub(crate) editing: Option<Editing>,
 }
@@ -51,6 +54,11 @@ impl YamlViewProps {
     fn typed(&self, typing: Typing, pointer: &str) -> Option<&Editing> {
         let editing = self.editing.as_ref();
         editing.filter(|editing| editing.typing == typing && editing.pointer == pointer)
+    }
+
+    fn declares(&self, line: &Line) -> bool {
+        let declared = self.declared.as_ref();
+        declared.is_some_and(|declared| declared.contains(&line.pointer))
     }
 
     fn mark(&self, line: &Line) -> Option<&Change> {
@@ -244,6 +252,11 @@ fn value_row(props: &YamlViewProps, line: &Line) -> Html {
             }
             if let Some(was) = was {
                 <span class="was">{ was }</span>
+            } else if props.declares(line) {
+                <span class="was">{ "applied unchanged" }</span>
+            }
+            if mark.is_none() {
+                { own(props, line) }
             }
             { tools(props, line) }
         </div>
@@ -342,6 +355,40 @@ fn tools(props: &YamlViewProps, line: &Line) -> Html {
             if let Some(item) = item {
                 { remove(item, "× item") }
             }
+        </span>
+    }
+}
+
+/// Declares a value that is not changed, so that an apply comes to own it.
+#[inline(never)] // not on the first screen
+fn own(props: &YamlViewProps, line: &Line) -> Html {
+    let scalar = line.value.as_ref().is_some_and(|token| token.scalar);
+    let (Some((editor, name)), Some(_)) = (&props.editor, &props.declared) else {
+        return Html::default();
+    };
+    if !scalar || is_quiet(&line.pointer) || line.pointer.starts_with("/status") {
+        return Html::default();
+    }
+    let place = dotted(&line.pointer);
+    let owned = props.declares(line);
+    let label = if owned {
+        format!("Do not apply {place} of {name}")
+    } else {
+        format!("Apply {place} unchanged, to own it")
+    };
+    html! {
+        <span class="tools">
+            <button
+                type="button"
+                class="tool"
+                tabindex="-1"
+                aria-pressed={owned.to_string()}
+                aria-label={label.clone()}
+                title={label}
+                onclick={props.dispatcher.sends(Msg::Own(*editor, line.pointer.clone()))}
+            >
+                { if owned { "× own" } else { "own" } }
+            </button>
         </span>
     }
 }

@@ -305,6 +305,8 @@ impl Model {
             Msg::Report { .. } => {}
             Msg::Cancel => {
                 self.running = false;
+                // A report may be on its way: it is of a run that is over.
+                self.run += 1;
                 for row in &mut self.rows {
                     if matches!(row.state, RowState::Waiting | RowState::Running) {
                         row.state = RowState::Cancelled;

@@ -2,9 +2,10 @@
 
 use serde_json::Value;
 
-use super::{Path, PathElement, Set, compare};
+use super::typed::{Shape, item_element, shape};
+use super::{Path, PathElement, Set, compare, field_set};
 use crate::object::{JsonMap, map_mut};
-use crate::schema::Struct;
+use crate::schema::{Struct, Type};
 
 impl Path {
     /// Whether one of two paths lies on the other: they are the same field, or one is in the other.
@@ -23,6 +24,51 @@ impl Path {
                     items.get(position(items, element)?)
                 }
             })
+    }
+
+    /// The field that holds what is at a JSON pointer (RFC 6901) in an object: as deep as fields are
+    /// owned one by one, so a place in an atomic value is that value. `None` if nothing is there.
+    pub fn at(object: &Value, pointer: &str, root: &Struct) -> Option<Self> {
+        let (mut value, mut fields) = (object, Shape::Struct(root));
+        let mut path = Vec::new();
+        for part in pointer.split('/').skip(1) {
+            let name = part.replace("~1", "/").replace("~0", "~");
+            let ty: &Type = match fields {
+                Shape::Scalar | Shape::AtomicMap | Shape::AtomicList => break,
+                Shape::List(list) => {
+                    value = value.get(name.parse::<usize>().ok()?)?;
+                    path.push(item_element(list, value).ok()?);
+                    &list.item
+                }
+                members => {
+                    value = value.get(&name)?;
+                    path.push(PathElement::Field(name.clone()));
+                    members.member(&name).unwrap_or(&Type::Any)
+                }
+            };
+            fields = shape(ty, Some(value));
+        }
+        object.pointer(pointer).map(|_| Path(path))
+    }
+
+    /// Where the field is in an object, as a JSON pointer; `None` if it is not there.
+    pub fn pointer(&self, object: &Value) -> Option<String> {
+        let (mut value, mut pointer) = (object, String::new());
+        for element in &self.0 {
+            let name = match element {
+                PathElement::Field(name) => name.replace('~', "~0").replace('/', "~1"),
+                element => position(value.as_array()?, element)?.to_string(),
+            };
+            pointer.push('/');
+            pointer.push_str(&name);
+            value = object.pointer(&pointer)?;
+        }
+        Some(pointer)
+    }
+
+    /// Whether another path is this one, or leads on from it.
+    pub fn leads_to(&self, other: &Path) -> bool {
+        other.0.starts_with(&self.0)
     }
 
     /// Puts a value at the path, and makes what is missing on the way. The item of a list is
@@ -105,6 +151,20 @@ fn new_item(element: &PathElement) -> Value {
         PathElement::Value(value) => value.clone(),
         _ => Value::Null,
     }
+}
+
+/// What an object has at some of its fields: each of them with everything below it.
+pub fn fields_below(object: &Value, fields: &[Path], root: &Struct) -> Set {
+    let mut set = Set::default();
+    if fields.is_empty() {
+        return set;
+    }
+    for path in field_set(object, root).paths() {
+        if fields.iter().any(|field| field.leads_to(&path)) {
+            set.insert(&path);
+        }
+    }
+    set
 }
 
 /// The fields in which two objects differ. Of what came, went or differs as a whole there is one

@@ -14,7 +14,7 @@ mod updater;
 
 pub use element::PathElement;
 pub use fields_v1::{element_order, from_fields_v1, to_fields_v1};
-pub use locate::differing;
+pub use locate::{differing, fields_below};
 pub use manager::FieldManager;
 pub use managers::{Manager, Managers, Operation, Owned};
 pub use owners::Owners;

@@ -10,7 +10,7 @@ use crate::schema::{ListKind, ListType, MapType, Scalar, Struct, Type};
 
 /// A type seen the way merging sees it.
 #[derive(Clone, Copy)]
-enum Shape<'a> {
+pub(super) enum Shape<'a> {
     Scalar,
     AtomicMap,
     Struct(&'a Struct),
@@ -21,7 +21,7 @@ enum Shape<'a> {
 }
 
 /// Where the type leaves it open, the value decides.
-fn shape<'a>(ty: &'a Type, value: Option<&Value>) -> Shape<'a> {
+pub(super) fn shape<'a>(ty: &'a Type, value: Option<&Value>) -> Shape<'a> {
     match ty {
         Type::Scalar(_) => Shape::Scalar,
         Type::Struct(inner) if inner.atomic => Shape::AtomicMap,
@@ -40,7 +40,7 @@ fn shape<'a>(ty: &'a Type, value: Option<&Value>) -> Shape<'a> {
 
 impl<'a> Shape<'a> {
     /// The type of a member; `None` where it is not declared.
-    fn member(self, name: &str) -> Option<&'a Type> {
+    pub(super) fn member(self, name: &str) -> Option<&'a Type> {
         match self {
             Shape::Struct(inner) => inner.member(name),
             Shape::Map(inner) => Some(&inner.value),
@@ -56,7 +56,7 @@ impl<'a> Shape<'a> {
 }
 
 /// What tells an item of a list from the others.
-fn item_element(list: &ListType, item: &Value) -> Result<PathElement, String> {
+pub(super) fn item_element(list: &ListType, item: &Value) -> Result<PathElement, String> {
     let ListKind::Map(keys) = &list.kind else {
         return match item {
             Value::Object(_) => {

@@ -5,6 +5,7 @@ use serde_json::Value;
 use crate::verdict::Edit;
 use optimist_apiserver::apply::{Path, PathElement};
 use optimist_apiserver::schema::Struct;
+use optimist_client::WorkingCopy;
 
 /// What an actor means to do.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,6 +61,21 @@ impl Intent {
             }
         }
         edited
+    }
+
+    /// Edits a working copy as the actor would have what it read. An applier declares every field
+    /// that it means to set, also one that has the value already.
+    pub fn edit(&self, copy: &mut WorkingCopy, read: &Value) {
+        let edited = self.done_on(read);
+        if let Intent::Change(changes) = self {
+            for change in changes {
+                let (before, after) = (change.path.find(read), change.path.find(&edited));
+                if after.is_some() && before == after {
+                    copy.declare(change.path.clone());
+                }
+            }
+        }
+        copy.edit(edited);
     }
 
     /// Whether it changes nothing.

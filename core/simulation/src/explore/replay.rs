@@ -46,7 +46,7 @@ pub fn replayed(search: &Search, path: &[EdgeId], steps: usize, mut tree: RunTre
             if edge.what == Move::Read
                 && let Some(read) = copy.read().cloned()
             {
-                copy.edit(plan.intent.done_on(&read));
+                plan.intent.edit(copy, &read);
             }
         }
         if i < steps {
@@ -64,7 +64,7 @@ fn take_copies(scenario: &Scenario, tree: &mut RunTree) {
         if tree.world().copy(id).read() != Some(&scenario.object) {
             tree.act_once(Operation::Act(id, Action::Get));
         }
-        let edited = plan.intent.done_on(&scenario.object);
-        tree.world_mut().copy_mut(id).edit(edited);
+        let copy = tree.world_mut().copy_mut(id);
+        plan.intent.edit(copy, &scenario.object);
     }
 }

@@ -200,12 +200,13 @@ impl Scenario {
                 edits: vec![Edit::deletion()],
             });
         }
-        let edited = plan.intent.done_on(read);
-        let edits = Edit::between(read, &edited, &self.resource.root);
         let mut copy = WorkingCopy::default();
         copy.settle(Arc::clone(read));
-        copy.edit(edited);
-        let request = plan.sends().request(&self.resource, &copy, &plan.manager)?;
+        plan.intent.edit(&mut copy, read);
+        let write = plan.sends();
+        let wanted = write.wanted(&self.resource, &copy, &plan.manager)?;
+        let edits = Edit::between(read, &wanted, &self.resource.root);
+        let request = write.request(&self.resource, &copy, &plan.manager)?;
         Some(Prepared { request, edits })
     }
 

@@ -444,3 +444,21 @@ fn the_matrix_of_every_ready_pair() {
     }
     assert_eq!(found, include_str!("matrix.txt"), "{found}");
 }
+
+#[test]
+fn who_applies_a_value_that_is_there_already_owns_it_too() {
+    let scenario = deployment();
+    let intents = vec![set(&scenario, "/spec/replicas", 5); 2];
+    let search = outcomes((scenario, intents), &apply().forced());
+    for end in search.ends() {
+        let object = end.stored().unwrap();
+        let managed = object["metadata"]["managedFields"].as_array().unwrap();
+        for manager in ["editor-a", "editor-b"] {
+            let owns = managed.iter().any(|entry| {
+                entry["manager"] == manager
+                    && entry["fieldsV1"]["f:spec"].get("f:replicas").is_some()
+            });
+            assert!(owns, "{manager}: {managed:?}");
+        }
+    }
+}

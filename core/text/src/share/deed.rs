@@ -4,9 +4,10 @@
 use serde_json::{Map, Value, json};
 
 use super::ShareError;
+use optimist_apiserver::apply::{Path, Set, from_fields_v1, to_fields_v1};
 use optimist_apiserver::object::text;
 use optimist_client::Change;
-use optimist_client::{OnConflict, Strategy, Subresource, Write};
+use optimist_client::{Declares, OnConflict, Strategy, Subresource, Write};
 use optimist_simulation::{Action, ActorId, ByHand, Delete, Operation, WatchAction};
 
 type Read<T> = Result<T, ShareError>;
@@ -61,6 +62,7 @@ pub(super) fn write_to_json(write: &Write) -> Value {
     for (key, on) in [
         ("t", write.test_values),
         ("f", write.force),
+        ("all", write.declares == Declares::Manifest),
         ("d", write.dry_run),
     ] {
         if on {
@@ -102,6 +104,11 @@ pub(super) fn write_from_json(value: &Value) -> Read<Write> {
             .unwrap_or(usual.send_resource_version),
         test_values: flag(value, "t"),
         force: flag(value, "f"),
+        declares: if flag(value, "all") {
+            Declares::Manifest
+        } else {
+            Declares::Edits
+        },
         dry_run: flag(value, "d"),
         manager: words("m"),
         body: words("b"),
@@ -204,6 +211,18 @@ pub(super) fn edits_to_json(edits: &[Change]) -> Value {
         None => json!([edit.pointer]),
     });
     edits.collect()
+}
+
+/// Fields that an apply declares though they are unchanged, as `managedFields` names fields.
+pub(super) fn declared_to_json(declared: &[Path]) -> Value {
+    let mut set = Set::default();
+    declared.iter().for_each(|field| set.insert(field));
+    to_fields_v1(&set)
+}
+
+/// The reverse; what is no such field is left out.
+pub(super) fn declared_from_json(fields: &Value) -> Vec<Path> {
+    from_fields_v1(fields).map_or_else(Vec::new, |set| set.paths())
 }
 
 /// The object with the edits made, as far as they fit on it.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::deed::{actor_code, edited, write_from_json};
+use super::deed::{actor_code, declared_from_json, edited, write_from_json};
 use super::session::Deed;
 use super::{Session, ShareError};
 use optimist_apiserver::object::text;
@@ -98,8 +98,12 @@ fn perform(deed: &Deed, tree: &mut RunTree) -> Result<usize, ShareError> {
         return Err(IMPOSSIBLE);
     }
     // What was typed for this step only, and is no longer so at its parent.
-    let typed = deed.touches.get("e");
-    let kept = typed.map(|_| tree.world().clone());
+    let (typed, declared) = (deed.touches.get("e"), deed.touches.get("d"));
+    let kept = typed.or(declared).map(|_| tree.world().clone());
+    if let (Some(fields), Operation::Act(actor, _)) = (declared, &deed.operation) {
+        let copy = tree.world_mut().copy_mut(*actor);
+        copy.declare_only(declared_from_json(fields));
+    }
     if let (Some(edits), Operation::Act(actor, _)) = (typed, &deed.operation) {
         let copy = tree.world_mut().copy_mut(*actor);
         if let Some(read) = copy.read() {
@@ -161,6 +165,8 @@ fn touch(world: &mut World, touches: &Value) {
             if let Some(read) = copy.read() {
                 let object = edited(read, edits);
                 copy.edit(object);
+                let declared = typed.get(3).map(declared_from_json);
+                copy.declare_only(declared.unwrap_or_default());
             }
         }
     }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::deed::{
-    actor_code, edits_to_json, operation_from_json, operation_to_json, write_to_json,
+    actor_code, declared_to_json, edits_to_json, operation_from_json, operation_to_json,
+    write_to_json,
 };
 use super::text::{pack, unpack};
 use super::{Replay, ShareError};
@@ -330,6 +331,12 @@ fn touches(step: &Step, before: &World, after: &World) -> Value {
     {
         map.insert("e".to_owned(), edits_to_json(&step.edits));
     }
+    if let Some(actor) = step.actor()
+        && step.is_send()
+        && before.copy(actor).declared() != step.declared
+    {
+        map.insert("d".to_owned(), declared_to_json(&step.declared));
+    }
     settings(before, after, &mut map);
     for id in ActorId::ALL {
         let mut typed = Vec::new();
@@ -343,7 +350,15 @@ fn touches(step: &Step, before: &World, after: &World) -> Value {
             };
             if !same {
                 let edits = edits_to_json(&copy.edits());
-                typed.push(json!([subject.resource().kind, subject.name(), edits]));
+                let mut touched = vec![
+                    subject.resource().kind.as_str().into(),
+                    subject.name().into(),
+                    edits,
+                ];
+                if !copy.declared().is_empty() {
+                    touched.push(declared_to_json(copy.declared()));
+                }
+                typed.push(Value::Array(touched));
             }
         }
         if !typed.is_empty() {
@@ -363,11 +378,13 @@ fn carries_edits(step: &Step) -> bool {
 fn follows(step: &Step, before: &WorkingCopy, after: &WorkingCopy) -> bool {
     match step.action() {
         Some(Action::Get) if step.outcome() == Outcome::Read => {
-            !before.is_edited() && !after.is_edited()
+            !before.is_edited() && !after.is_edited() && before.declared() == after.declared()
         }
         Some(Action::Send(_) | Action::Create) => match step.outcome() {
-            Outcome::Refused => after.edits() == step.edits,
-            _ => !after.is_edited(),
+            Outcome::Refused => {
+                after.edits() == step.edits && before.declared() == after.declared()
+            }
+            _ => !after.is_edited() && after.declared().is_empty(),
         },
         _ => is_same(before, after),
     }
@@ -378,7 +395,7 @@ fn is_same(a: &WorkingCopy, b: &WorkingCopy) -> bool {
         (Some(a), Some(b)) => Arc::ptr_eq(a, b),
         (a, b) => a.is_none() && b.is_none(),
     };
-    same(a.read(), b.read()) && same(a.edited(), b.edited())
+    same(a.read(), b.read()) && same(a.edited(), b.edited()) && a.declared() == b.declared()
 }
 
 /// What differs between two worlds in whom and what it is about.
