@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::model::{Challenge, Found};
-use optimist_client::OnConflict;
+use optimist_client::{OnConflict, Write};
 use optimist_simulation::explore::{Intent, Ownership, Plan, Scenario, Search, Status, Tally};
 use optimist_simulation::verdict::Verdict;
 use optimist_simulation::{ActorId, RunTree};
@@ -23,6 +23,8 @@ pub struct Finding {
     pub retries: bool,
     /// The verdicts that no order may have and some have.
     pub against: Vec<Verdict>,
+    /// How everybody wrote, in the order of the challenge's edits.
+    writes: Vec<Write>,
 }
 
 impl Finding {
@@ -111,11 +113,35 @@ impl Challenge {
                 .copied()
                 .filter(|verdict| tally.of(*verdict) > 0)
                 .collect(),
+            writes: writes(search),
         }
+    }
+
+    /// Whether a search is about the ways of writing that are chosen where the tree is.
+    pub fn is_searched_by(&self, search: &Search, tree: &RunTree) -> bool {
+        self.chosen(tree) == writes(search)
+    }
+
+    /// Whether a finding is about the ways of writing that are chosen where the tree is. It says
+    /// nothing of others.
+    pub fn is_answered_by(&self, finding: &Finding, tree: &RunTree) -> bool {
+        self.chosen(tree) == finding.writes
+    }
+
+    fn chosen(&self, tree: &RunTree) -> Vec<Write> {
+        let world = tree.world();
+        let writes = self.actors().map(|actor| world.actor(actor).write());
+        writes.collect()
     }
 
     /// Whose ways of writing it is about.
     pub fn actors(&self) -> impl Iterator<Item = ActorId> {
         self.edits.iter().map(|(actor, _)| *actor)
     }
+}
+
+/// How everybody writes in a search.
+fn writes(search: &Search) -> Vec<Write> {
+    let plans = search.scenario().plans.iter();
+    plans.map(|plan| plan.write.clone()).collect()
 }

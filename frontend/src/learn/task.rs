@@ -52,6 +52,10 @@ fn goal(store: &Store, course: &Course, goal: &Goal) -> Html {
 
 fn challenge(store: &Store, course: &Course, challenge: &Challenge) -> Html {
     let solved = course.walk.solved();
+    // Totals of other choices than these say nothing.
+    let current = |finding: &&Finding| challenge.is_answered_by(finding, &store.tree);
+    let finding = course.finding.as_ref();
+    let here = finding.is_none_or(|finding| finding.is_met() && current(&finding));
     html! {
         <div class={classes!("task", solved.then_some("solved"))} role="group" aria-label="Your task">
             <p class="question">{ line(&challenge.ask) }</p>
@@ -64,7 +68,7 @@ fn challenge(store: &Store, course: &Course, challenge: &Challenge) -> Html {
             >
                 { if store.learn.is_searching() { "Trying every order" } else { "Try every order" } }
             </button>
-            if let Some(finding) = &course.finding {
+            if let Some(finding) = finding.filter(current) {
                 { found(finding) }
             }
             { hint(course, challenge.hint.as_deref()) }
@@ -74,7 +78,7 @@ fn challenge(store: &Store, course: &Course, challenge: &Challenge) -> Html {
                     { link(store, "Show a way", LearnMsg::Solve) }
                 }
             </div>
-            { reached(solved, course.finding.as_ref().is_none_or(Finding::is_met), &challenge.reached) }
+            { reached(solved, here, &challenge.reached) }
         </div>
     }
 }

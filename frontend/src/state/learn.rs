@@ -392,6 +392,12 @@ impl State {
             let course = Rc::make_mut(course);
             course.walk.look(&self.tree);
             course.keep(&self.tree);
+            if let (Some(Task::Challenge(challenge)), Some(search)) =
+                (&course.walk.step().task, &course.search)
+                && !challenge.is_searched_by(&search.borrow(), &self.tree)
+            {
+                course.search = None;
+            }
         }
     }
 
