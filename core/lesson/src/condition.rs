@@ -38,6 +38,8 @@ pub enum Condition {
     Forced(Count),
     /// How many writes changed the object as it is stored without saying which version of it.
     Unversioned(Count),
+    /// How many Updates, with the whole object, did so.
+    UnversionedUpdates(Count),
     /// An actor has read the object.
     HasRead(ActorId),
     /// Whose write was the last to change what is stored at a place.
@@ -46,6 +48,8 @@ pub enum Condition {
     Writers(Vec<(ActorId, Vec<Way>)>),
     /// What the stored object has at a place; `None`: nothing.
     Stored(FieldPath, Option<Value>),
+    /// The stored object has the same value, and has one, at two places.
+    Same(FieldPath, FieldPath),
     /// What an actor's working copy has at a place; `None`: nothing.
     Copy(ActorId, FieldPath, Option<Value>),
     /// What the last request's body has at a place; `None`: nothing.
@@ -157,7 +161,7 @@ impl fmt::Display for Count {
     }
 }
 
-pub(super) const CONDITIONS: [&str; 22] = [
+pub(super) const CONDITIONS: [&str; 24] = [
     "answer",
     "reason",
     "message",
@@ -168,6 +172,8 @@ pub(super) const CONDITIONS: [&str; 22] = [
     "lost",
     "forced",
     "unversioned",
+    "unversioned updates",
+    "same",
     "read",
     "set by",
     "writers",
@@ -216,6 +222,14 @@ fn one(key: &str, value: &Located, all: &mut Vec<Condition>) -> Read<()> {
         "lost" => Condition::Lost(Count::read(value)?),
         "forced" => Condition::Forced(Count::read(value)?),
         "unversioned" => Condition::Unversioned(Count::read(value)?),
+        "unversioned updates" => Condition::UnversionedUpdates(Count::read(value)?),
+        "same" => match items(value)? {
+            [one, other] => Condition::Same(
+                place(&text(one)?, one.line)?,
+                place(&text(other)?, other.line)?,
+            ),
+            _ => return Err(LessonError::new(value.line, "two places are needed here")),
+        },
         "read" => {
             for item in items(value)? {
                 all.push(Condition::HasRead(word(item, &ACTORS)?));
@@ -396,11 +410,16 @@ impl<'a> Past<'a> {
             }
             Condition::Lost(count) => count.holds(self.losses()),
             Condition::Forced(count) => count.holds(self.forced()),
-            Condition::Unversioned(count) => count.holds(self.unversioned()),
+            Condition::Unversioned(count) => count.holds(self.unversioned(|_| true)),
+            Condition::UnversionedUpdates(count) => count.holds(self.unversioned(is_update)),
             Condition::HasRead(actor) => self.has_read(*actor),
             Condition::SetBy(path, actor) => self.setter(path) == Some(*actor),
             Condition::Writers(writers) => self.writers() == *writers,
             Condition::Stored(path, value) => at(stored(), path, value),
+            Condition::Same(one, other) => stored().is_some_and(|object| {
+                let value = one.find(object);
+                value.is_some() && value == other.find(object)
+            }),
             Condition::Copy(actor, path, value) => {
                 let copy = world.copy(*actor);
                 at(copy.edited().map(|object| object.as_ref()), path, value)
@@ -432,10 +451,14 @@ impl<'a> Past<'a> {
             Condition::Requests(_) => self.exchanges().count().to_string(),
             Condition::Lost(_) => self.losses().to_string(),
             Condition::Forced(_) => self.forced().to_string(),
-            Condition::Unversioned(_) => self.unversioned().to_string(),
+            Condition::Unversioned(_) => self.unversioned(|_| true).to_string(),
+            Condition::UnversionedUpdates(_) => self.unversioned(is_update).to_string(),
             Condition::SetBy(path, _) => self.setter(path).map_or("nobody", letter).to_owned(),
             Condition::Writers(_) => Writers(&self.writers()).to_string(),
             Condition::Stored(path, _) => at(stored, path),
+            Condition::Same(one, other) => {
+                format!("{} and {}", at(stored, one), at(stored, other))
+            }
             Condition::Sent(path, _) => at(Some(&last?.sent), path),
             Condition::Copy(actor, path, _) => {
                 let copy = world.copy(*actor);
@@ -465,10 +488,13 @@ impl<'a> Past<'a> {
         self.exchanges().filter(forced).count()
     }
 
-    fn unversioned(self) -> usize {
+    /// How many writes of a strategy were stored that did not say of which version.
+    fn unversioned(self, wanted: fn(Strategy) -> bool) -> usize {
         self.count(|step| {
             let sent = step.exchange.as_ref();
-            let sent = sent.filter(|sent| matches!(Way::of(sent), Some(Way::Send(_))));
+            let sent = sent.filter(
+                |sent| matches!(Way::of(sent), Some(Way::Send(strategy)) if wanted(strategy)),
+            );
             step.outcome() == Outcome::Written && sent.is_some_and(|sent| !names_version(sent))
         })
     }
@@ -514,6 +540,10 @@ impl<'a> Past<'a> {
             .map(|(actor, ways)| (actor, ways.into_iter().collect()))
             .collect()
     }
+}
+
+fn is_update(strategy: Strategy) -> bool {
+    strategy == Strategy::Update
 }
 
 /// The managers that own a field, sorted, each once.
@@ -591,6 +621,10 @@ impl Condition {
             Condition::Lost(Count::Exactly(0)) => "no update is lost".to_owned(),
             Condition::Forced(Count::Exactly(0)) => "nothing is forced".to_owned(),
             Condition::Unversioned(Count::Exactly(0)) => "every write says its version".to_owned(),
+            Condition::UnversionedUpdates(Count::Exactly(0)) => {
+                "no Update without a version".to_owned()
+            }
+            Condition::Same(one, other) => format!("{} equals {}", one.field(), other.field()),
             Condition::SetBy(path, actor) => format!("{} has set {}", letter(*actor), path.field()),
             Condition::Refused(Count::Exactly(0)) => "nobody is refused".to_owned(),
             Condition::Conflicts(Count::Exactly(0)) => "no conflict".to_owned(),
@@ -614,6 +648,8 @@ impl fmt::Display for Condition {
             Condition::Lost(count) => write!(f, "{count} lost updates"),
             Condition::Forced(count) => write!(f, "{count} applies with force"),
             Condition::Unversioned(count) => write!(f, "{count} writes without a version"),
+            Condition::UnversionedUpdates(count) => write!(f, "{count} Updates without a version"),
+            Condition::Same(one, other) => write!(f, "{one} equals {other}"),
             Condition::HasRead(actor) => write!(f, "{} has read the object", letter(*actor)),
             Condition::SetBy(path, actor) => write!(f, "{path} was set by {}", letter(*actor)),
             Condition::Writers(writers) => write!(f, "{} wrote", Writers(writers)),

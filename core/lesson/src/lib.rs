@@ -7,6 +7,7 @@
 mod catalogue;
 mod challenge;
 mod condition;
+mod evidence;
 mod fields;
 mod mistake;
 mod model;
@@ -22,7 +23,8 @@ pub use challenge::Finding;
 pub use condition::{Condition, Count, Past, Way};
 pub use fields::LessonError;
 pub use model::{
-    Aim, Cast, Challenge, Choice, Claim, Found, Goal, Lesson, LessonStep, Prediction, Task,
+    Aim, Cast, Challenge, Choice, Chosen, Claim, Experiment, Fact, Found, Goal, Held, Lesson,
+    LessonStep, Mistake, OtherWay, Prediction, Task,
 };
 pub use path::FieldPath;
 pub use proof::{Proof, prove};

@@ -56,8 +56,41 @@ pub struct LessonStep {
     pub after: String,
     /// What the texts claim; it must hold once it happened.
     pub claims: Vec<Claim>,
+    /// What the texts say beside what the script shows, and what it rests on.
+    pub facts: Vec<Fact>,
     /// What the learner does then.
     pub task: Option<Task>,
+}
+
+/// A sentence of a page that its script does not show, and what holds it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fact {
+    /// Where it is written, counted from 1.
+    pub line: usize,
+    /// The words of the page that claim it.
+    pub words: String,
+    /// What holds it.
+    pub held: Held,
+}
+
+/// What a fact rests on.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Held {
+    /// Somebody else's program: where its source says so.
+    Source(String),
+    /// A history beside the script that shows it.
+    Shown(Experiment),
+}
+
+/// A history beside the script.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Experiment {
+    /// Where it begins; `None`: where its page ends.
+    pub start: Option<Arc<Start>>,
+    /// What happens.
+    pub deeds: Vec<Deed>,
+    /// What must hold then.
+    pub claims: Vec<Claim>,
 }
 
 /// Conditions that must all hold, and where they are written.
@@ -109,8 +142,38 @@ pub struct Goal {
     pub when: Vec<Aim>,
     /// One way to reach it.
     pub solution: Vec<Deed>,
+    /// More ways, each of which must reach it too.
+    pub other_ways: Vec<OtherWay>,
+    /// What looks like a way and must not reach it.
+    pub mistakes: Vec<Mistake>,
     /// Told once it is reached.
     pub reached: String,
+}
+
+/// Another way to reach a goal.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OtherWay {
+    /// Where it is written, counted from 1.
+    pub line: usize,
+    /// In a few words.
+    pub say: String,
+    /// What is done.
+    pub deeds: Vec<Deed>,
+}
+
+/// What does not reach a goal.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mistake {
+    /// Where it is written, counted from 1.
+    pub line: usize,
+    /// In a few words.
+    pub say: String,
+    /// What is done.
+    pub deeds: Vec<Deed>,
+    /// Exactly the parts of the goal that are not reached by it, by their labels.
+    pub misses: Vec<String>,
+    /// What reaches the goal after it; empty if only beginning the task again does.
+    pub then: Vec<Deed>,
 }
 
 /// A part of a goal.
@@ -143,8 +206,25 @@ pub struct Challenge {
     pub found: Found,
     /// One way for each actor with which it holds.
     pub solution: Vec<(ActorId, Write)>,
+    /// More choices that meet it.
+    pub other_ways: Vec<Chosen>,
+    /// Choices that do not meet it.
+    pub mistakes: Vec<Chosen>,
     /// Told once it is reached.
     pub reached: String,
+}
+
+/// How everybody writes, and what the search over all orders finds then.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Chosen {
+    /// Where it is written, counted from 1.
+    pub line: usize,
+    /// In a few words.
+    pub say: String,
+    /// One way for each actor.
+    pub writes: Vec<(ActorId, Write)>,
+    /// What is found, as far as it is claimed.
+    pub found: Found,
 }
 
 /// How many orders have which verdict, as far as a lesson claims it.
@@ -171,6 +251,12 @@ impl Lesson {
         let loaded = World::begin(Arc::clone(&self.start));
         let (mut world, _) =
             loaded.map_err(|error| LessonError::new(self.objects_line, error.to_string()))?;
+        self.name_actors(&mut world);
+        Ok(world)
+    }
+
+    /// Gives the actors the names and managers that they have in this lesson.
+    pub(super) fn name_actors(&self, world: &mut World) {
         for cast in &self.cast {
             let actor = world.actor_mut(cast.actor);
             if let Some(name) = &cast.name {
@@ -180,6 +266,5 @@ impl Lesson {
                 actor.manager = manager.as_str().into();
             }
         }
-        Ok(world)
     }
 }

@@ -4,6 +4,7 @@ use std::fmt::{self, Write};
 use std::sync::Arc;
 
 use super::condition::{Condition, Past};
+use super::evidence;
 use super::fields::LessonError;
 use super::model::{Challenge, Claim, Goal, Lesson, LessonStep, Task};
 use super::walkthrough::Walkthrough;
@@ -19,17 +20,17 @@ pub struct Proof {
 }
 
 impl Proof {
-    fn problem(&mut self, line: usize, message: impl fmt::Display) {
+    pub(super) fn problem(&mut self, line: usize, message: impl fmt::Display) {
         self.problems
             .push(LessonError::new(line, message.to_string()));
     }
 
-    fn tell(&mut self, line: impl fmt::Display) {
+    pub(super) fn tell(&mut self, line: impl fmt::Display) {
         // Writing to a string does not fail.
         let _ = writeln!(self.transcript, "{line}");
     }
 
-    fn steps(&mut self, tree: &RunTree, since: NodeId) {
+    pub(super) fn steps(&mut self, tree: &RunTree, since: NodeId) {
         let line = tree.line();
         let begin = line.iter().position(|node| *node == since).unwrap_or(0);
         for node in line.iter().take(tree.position() + 1).skip(begin + 1) {
@@ -118,6 +119,7 @@ fn page(proof: &mut Proof, step: &LessonStep, walk: &Walkthrough, tree: &RunTree
             proof.problem(prediction.choices[0].when.line, message);
         }
     }
+    evidence::facts(proof, step, walk.lesson(), tree);
     match &step.task {
         None => {}
         Some(Task::Goal(goal)) => self::goal(proof, goal, walk, tree),
@@ -159,9 +161,10 @@ fn challenge(proof: &mut Proof, challenge: &Challenge, tree: &RunTree) {
             proof.problem(challenge.line, message);
         }
     }
+    evidence::choices(proof, challenge, &tree);
 }
 
-fn hold(proof: &mut Proof, claim: &Claim, tree: &RunTree, begin: NodeId) {
+pub(super) fn hold(proof: &mut Proof, claim: &Claim, tree: &RunTree, begin: NodeId) {
     let Some(past) = Past::since(tree, begin) else {
         return;
     };
@@ -184,6 +187,7 @@ fn found(condition: &Condition, past: Past<'_>) -> String {
 
 fn goal(proof: &mut Proof, goal: &Goal, walk: &Walkthrough, tree: &RunTree) {
     proof.tell(format_args!("     ! {}", goal.ask));
+    evidence::ways_and_mistakes(proof, goal, walk, tree);
     let (mut walk, mut tree) = (walk.clone(), tree.clone());
     if walk.goal(&tree).iter().all(|(_, holds)| *holds) {
         let message = "the goal is reached before anybody did anything";

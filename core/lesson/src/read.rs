@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use super::condition::{CONDITIONS, Condition, conditions, conditions_of};
-use super::fields::{Fields, LessonError, Read, items, members, word};
+use super::fields::{Fields, LessonError, Read, items, members, text, word};
 use super::mistake::{check_manifests, parse_lesson};
 use super::model::{
-    Aim, Cast, Challenge, Choice, Claim, Found, Goal, Lesson, LessonStep, Prediction, Task,
+    Aim, Cast, Challenge, Choice, Chosen, Claim, Experiment, Fact, Found, Goal, Held, Lesson,
+    LessonStep, Mistake, OtherWay, Prediction, Task,
 };
 use super::script::{ACTORS, Deed, What, deeds, edits, ways};
 use optimist_apiserver::yaml::{Content, Located};
@@ -19,6 +20,9 @@ const LARGEST: usize = 256 * 1024;
 /// So much may happen in one step and no more: the page waits for it.
 const MOST_DEEDS: usize = 100;
 
+/// What says where a history begins.
+const OBJECTS: [&str; 4] = ["object", "version", "created by", "applied by"];
+
 impl Lesson {
     /// Reads a lesson.
     ///
@@ -30,17 +34,8 @@ impl Lesson {
             return Err(LessonError::new(1, message));
         }
         let located = parse_lesson(source)?;
-        let known = [
-            "title",
-            "teaches",
-            "belief",
-            "object",
-            "version",
-            "created by",
-            "applied by",
-            "actors",
-            "steps",
-        ];
+        let mut known = vec!["title", "teaches", "belief", "actors", "steps"];
+        known.extend(OBJECTS);
         let fields = Fields::of(&located, "a lesson", &known)?;
         let steps = items(fields.needed("steps")?)?;
         if steps.is_empty() {
@@ -56,7 +51,10 @@ impl Lesson {
             start: start(&fields, source)?,
             objects_line: fields.line_of("object"),
             cast: cast(&fields)?,
-            steps: steps.iter().map(step).collect::<Read<_>>()?,
+            steps: steps
+                .iter()
+                .map(|located| step(located, source))
+                .collect::<Read<_>>()?,
         })
     }
 }
@@ -97,7 +95,7 @@ fn cast(fields: &Fields<'_>) -> Read<Vec<Cast>> {
     cast.collect()
 }
 
-fn step(located: &Located) -> Read<LessonStep> {
+fn step(located: &Located, source: &str) -> Read<LessonStep> {
     let known = [
         "title",
         "text",
@@ -105,15 +103,12 @@ fn step(located: &Located) -> Read<LessonStep> {
         "do",
         "after",
         "check",
+        "facts",
         "goal",
         "challenge",
     ];
     let fields = Fields::of(located, "a step", &known)?;
-    let mut deeds = deeds(fields.items("do")?)?;
-    if deeds.len() > MOST_DEEDS {
-        let message = format!("{MOST_DEEDS} things may happen in a step and no more");
-        return Err(LessonError::new(fields.line, message));
-    }
+    let mut deeds = some_deeds(&fields, "do")?;
     let task = match (fields.get("goal"), fields.get("challenge")) {
         (None, None) => None,
         (Some(goal), None) => Some(Task::Goal(self::goal(goal)?)),
@@ -144,7 +139,50 @@ fn step(located: &Located) -> Read<LessonStep> {
             .iter()
             .map(claim)
             .collect::<Read<_>>()?,
+        facts: fields
+            .items("facts")?
+            .iter()
+            .map(|located| fact(located, source))
+            .collect::<Read<_>>()?,
         task,
+    })
+}
+
+/// What happens, if not too much does.
+fn some_deeds(fields: &Fields<'_>, key: &str) -> Read<Vec<Deed>> {
+    let deeds = deeds(fields.items(key)?)?;
+    if deeds.len() > MOST_DEEDS {
+        let message = format!("{MOST_DEEDS} things may happen in a step and no more");
+        return Err(LessonError::new(fields.line, message));
+    }
+    Ok(deeds)
+}
+
+/// A sentence of the page, and what holds it: a source, or a history beside the script.
+fn fact(located: &Located, text: &str) -> Read<Fact> {
+    let mut known = vec!["say", "source", "do", "check"];
+    known.extend(OBJECTS);
+    let fields = Fields::of(located, "a fact", &known)?;
+    let claims = fields.items("check")?;
+    let held = match (fields.text("source")?, claims.is_empty()) {
+        (Some(source), true) => Held::Source(source),
+        (None, false) => Held::Shown(Experiment {
+            start: match fields.get("object") {
+                Some(_) => Some(start(&fields, text)?),
+                None => None,
+            },
+            deeds: some_deeds(&fields, "do")?,
+            claims: claims.iter().map(claim).collect::<Read<_>>()?,
+        }),
+        _ => {
+            let message = "a fact has a “source”, or a “check” of what happens";
+            return Err(LessonError::new(located.line, message));
+        }
+    };
+    Ok(Fact {
+        line: located.line,
+        words: fields.needed_text("say")?,
+        held,
     })
 }
 
@@ -178,7 +216,15 @@ fn prediction(located: &Located) -> Read<Prediction> {
 }
 
 fn goal(located: &Located) -> Read<Goal> {
-    let known = ["ask", "hint", "when", "solution", "reached"];
+    let known = [
+        "ask",
+        "hint",
+        "when",
+        "solution",
+        "other ways",
+        "mistakes",
+        "reached",
+    ];
     let fields = Fields::of(located, "a goal", &known)?;
     Ok(Goal {
         line: located.line,
@@ -186,7 +232,40 @@ fn goal(located: &Located) -> Read<Goal> {
         hint: fields.text("hint")?,
         when: aims(fields.needed("when")?)?,
         solution: deeds(items(fields.needed("solution")?)?)?,
+        other_ways: fields
+            .items("other ways")?
+            .iter()
+            .map(other_way)
+            .collect::<Read<_>>()?,
+        mistakes: fields
+            .items("mistakes")?
+            .iter()
+            .map(mistake)
+            .collect::<Read<_>>()?,
         reached: fields.text("reached")?.unwrap_or_default(),
+    })
+}
+
+fn other_way(located: &Located) -> Read<OtherWay> {
+    let fields = Fields::of(located, "another way", &["say", "do"])?;
+    fields.needed("do")?;
+    Ok(OtherWay {
+        line: located.line,
+        say: fields.needed_text("say")?,
+        deeds: some_deeds(&fields, "do")?,
+    })
+}
+
+fn mistake(located: &Located) -> Read<Mistake> {
+    let fields = Fields::of(located, "a mistake", &["say", "do", "misses", "then"])?;
+    fields.needed("do")?;
+    let misses = items(fields.needed("misses")?)?.iter().map(text);
+    Ok(Mistake {
+        line: located.line,
+        say: fields.needed_text("say")?,
+        deeds: some_deeds(&fields, "do")?,
+        misses: misses.collect::<Read<_>>()?,
+        then: some_deeds(&fields, "then")?,
     })
 }
 
@@ -226,6 +305,8 @@ fn challenge(located: &Located) -> Read<(Challenge, Vec<Deed>)> {
         "found at first",
         "found",
         "solution",
+        "other ways",
+        "mistakes",
         "reached",
     ];
     let fields = Fields::of(located, "a challenge", &known)?;
@@ -272,9 +353,25 @@ fn challenge(located: &Located) -> Read<(Challenge, Vec<Deed>)> {
         found_at_first: found(fields.get("found at first"))?,
         found: found(fields.get("found"))?,
         solution: ways(fields.needed("solution")?)?,
+        other_ways: chosen(&fields, "other ways")?,
+        mistakes: chosen(&fields, "mistakes")?,
         reached: fields.text("reached")?.unwrap_or_default(),
     };
     Ok((challenge, prepared))
+}
+
+/// Choices of how everybody writes, and what is found with them.
+fn chosen(fields: &Fields<'_>, key: &str) -> Read<Vec<Chosen>> {
+    let chosen = fields.items(key)?.iter().map(|located| {
+        let fields = Fields::of(located, "a choice", &["say", "with", "found"])?;
+        Ok(Chosen {
+            line: located.line,
+            say: fields.needed_text("say")?,
+            writes: ways(fields.needed("with")?)?,
+            found: found(fields.get("found"))?,
+        })
+    });
+    chosen.collect()
 }
 
 fn found(located: Option<&Located>) -> Read<Found> {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use optimist_client::{OnConflict, Strategy, Write};
+use optimist_client::{Backoff, DEFAULT_BACKOFF, DEFAULT_RETRY, OnConflict, Strategy, Write};
 use optimist_lesson::{Catalogue, FieldPath, Lesson, Task, Walkthrough, prove};
 use optimist_simulation::{Action, ActorId, ByHand, Operation, RunTree};
 use serde_json::Value;
@@ -87,6 +87,200 @@ fn every_lesson_is_short_and_ends_with_something_that_the_learner_does() {
     assert!(challenges >= 3, "{challenges} challenges over all orders");
 }
 
+#[test]
+fn a_challenge_tells_what_each_actor_means_to_change() {
+    let mut told = 0;
+    for (file, lesson) in lessons() {
+        for step in &lesson.steps {
+            let Some(Task::Challenge(challenge)) = &step.task else {
+                continue;
+            };
+            for (actor, edits) in &challenge.edits {
+                for edit in edits {
+                    let field = edit.path.field();
+                    assert!(
+                        step.text.contains(field),
+                        "{file}: the text does not say that {actor:?} changes “{field}”"
+                    );
+                    told += 1;
+                }
+            }
+        }
+    }
+    assert!(told >= 8, "{told} edits");
+}
+
+/// What a lesson says of client-go's retries is what `optimist_client` does.
+#[test]
+fn the_lesson_about_retries_names_the_attempts_and_waits_of_client_go() {
+    let lesson = Lesson::parse(&read("03-read-again-then-retry.yaml")).unwrap();
+    let texts: Vec<&str> = lesson.steps.iter().map(|step| &*step.after).collect();
+    let text: Vec<&str> = texts
+        .iter()
+        .flat_map(|text| text.split_whitespace())
+        .collect();
+    let text = text.join(" ");
+    let waits = |mut backoff: Backoff| {
+        let mut waits = Vec::new();
+        while backoff.steps > 1 {
+            waits.push(backoff.duration.as_millis().to_string());
+            backoff.duration = backoff.duration.mul_f64(backoff.factor);
+            backoff.steps -= 1;
+        }
+        waits
+    };
+    let retry = waits(DEFAULT_RETRY);
+    assert!(retry.iter().all(|wait| *wait == retry[0]), "{retry:?}");
+    for claim in [
+        format!(
+            "With `retry.DefaultRetry` there are at most {} attempts, about {} ms apart.",
+            DEFAULT_RETRY.steps, retry[0]
+        ),
+        format!(
+            "With `retry.DefaultBackoff`, for objects that controllers write often, there are at \
+             most {}, and the waits grow: {} ms.",
+            DEFAULT_BACKOFF.steps,
+            waits(DEFAULT_BACKOFF).join(", ")
+        ),
+    ] {
+        assert!(text.contains(&claim), "{claim}");
+    }
+}
+
+/// A sentence is held by what is told to hold it, or that is found.
+#[test]
+fn a_fact_that_is_false_or_that_the_page_does_not_tell_is_found() {
+    let lesson = |text: &str, facts: &str| {
+        let text = format!(
+            "title: t\nteaches: t\nsteps:\n- title: s\n  text: {text}\n  do:\n  - A: get\n  facts:\n{facts}"
+        );
+        let lesson = Lesson::parse(&text).map_err(|error| vec![error]);
+        let problems = lesson.and_then(|lesson| Arc::new(lesson).check());
+        let problems = problems.err().unwrap_or_default().into_iter();
+        problems
+            .map(|problem| problem.to_string())
+            .collect::<Vec<_>>()
+    };
+    let fact = |say: &str, value: u32| {
+        format!(
+            "  - say: {say}\n    do:\n    - A: {{edit: {{spec.replicas: {value}}}, send: update}}\n    \
+             check:\n    - answer: 200\n      writes: 1\n"
+        )
+    };
+    let none: [&str; 0] = [];
+    assert_eq!(
+        lesson("A write makes a version.", &fact("makes a version", 5)),
+        none
+    );
+    assert_eq!(
+        lesson("A write makes a version.", &fact("makes a version", 3)),
+        ["line 13: this is not so: 1 writes stored"]
+    );
+    assert_eq!(
+        lesson("A write makes a version.", &fact("makes two", 5)),
+        ["line 9: these words are not on this page"]
+    );
+    let sourced = "  - say: makes a version\n    source: k8s.io/apiserver\n";
+    assert_eq!(lesson("A write makes a version.", sourced), none);
+    assert_eq!(
+        lesson("A write makes a version.", "  - say: makes a version\n"),
+        ["line 9: a fact has a “source”, or a “check” of what happens"]
+    );
+    let elsewhere = "  - say: A ConfigMap has no generation\n    object: |\n      apiVersion: v1\n      \
+                     kind: ConfigMap\n      metadata: {name: a}\n    do:\n    - A: get\n    check:\n    \
+                     - copy: {A: {metadata.generation: ~, metadata.name: b}}\n";
+    assert_eq!(
+        lesson("A ConfigMap has no generation.", elsewhere),
+        ["line 17: this is not so: metadata.name in A’s copy is b (it is \"a\")"]
+    );
+}
+
+#[test]
+fn a_way_that_does_not_reach_the_goal_and_a_mistake_that_does_are_found() {
+    let lesson = |ways: &str| {
+        let text = format!(
+            "title: t\nteaches: t\nsteps:\n- title: s\n  do:\n  - A: get\n  goal:\n    ask: q\n    \
+             when: {{stored: {{spec.replicas: 5}}, unversioned updates: 0}}\n    solution:\n    \
+             - A: {{edit: {{spec.replicas: 5}}, send: update}}\n{ways}"
+        );
+        let lesson = Lesson::parse(&text).unwrap_or_else(|error| panic!("{error}"));
+        let problems = prove(&Arc::new(lesson)).problems.into_iter();
+        problems
+            .map(|problem| problem.to_string())
+            .collect::<Vec<_>>()
+    };
+    let way = |value: u32| {
+        format!(
+            "    other ways:\n    - say: w\n      do:\n      \
+             - A: {{edit: {{spec.replicas: {value}}}, send: merge patch}}\n"
+        )
+    };
+    let mistake = |version: &str, misses: &str| {
+        format!(
+            "    mistakes:\n    - say: m\n      do:\n      \
+             - A: {{edit: {{spec.replicas: 5}}, send: update, version: {version}}}\n      \
+             misses: [{misses}]\n"
+        )
+    };
+    let none: [&str; 0] = [];
+    assert_eq!(lesson(&way(5)), none);
+    assert_eq!(
+        lesson(&way(4)),
+        ["line 13: this way does not reach this: replicas is 5"]
+    );
+    assert_eq!(lesson(&mistake("no", "no Update without a version")), none);
+    assert_eq!(
+        lesson(&mistake("yes", "no Update without a version")),
+        ["line 13: this mistake reaches the goal"]
+    );
+    assert_eq!(
+        lesson(&mistake("no", "replicas is 5")),
+        ["line 13: this mistake misses something else: no Update without a version"]
+    );
+    let then = "      then:\n      - A: {edit: {spec.replicas: 4}, send: update}\n";
+    let mistake = mistake("no", "no Update without a version") + then;
+    assert_eq!(
+        lesson(&mistake),
+        [
+            "line 13: what is done after this mistake does not reach this: replicas is 5",
+            "line 13: what is done after this mistake does not reach this: no Update without a version",
+        ]
+    );
+}
+
+#[test]
+fn two_places_are_the_same_only_if_both_have_the_value() {
+    let lesson = |places: &str| {
+        let text = format!(
+            "title: t\nteaches: t\nsteps:\n- title: s\n  do:\n  - A: get\n  check:\n  - same: {places}\n"
+        );
+        let lesson = Lesson::parse(&text).map_err(|error| vec![error]);
+        let problems = lesson.and_then(|lesson| Arc::new(lesson).check());
+        let problems = problems.err().unwrap_or_default().into_iter();
+        problems
+            .map(|problem| problem.to_string())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        lesson("[metadata.labels.app, spec.selector.matchLabels.app]"),
+        [""; 0]
+    );
+    assert_eq!(
+        lesson("[spec.replicas, metadata.generation]"),
+        ["line 8: this is not so: spec.replicas equals metadata.generation (it is 3 and 1)"]
+    );
+    assert_eq!(
+        lesson("[spec.paused, metadata.annotations]"),
+        [
+            "line 8: this is not so: spec.paused equals metadata.annotations (it is not there and not there)"
+        ]
+    );
+    assert_eq!(
+        lesson("[spec.replicas]"),
+        ["line 8: two places are needed here"]
+    );
+}
+
 /// What a lesson says wrongly is found, with its line: otherwise the tests above prove nothing.
 #[test]
 fn a_false_claim_prediction_or_goal_is_found() {
@@ -160,7 +354,7 @@ fn a_mistake_in_a_lesson_is_named_with_its_line() {
         (
             "title: t\nteaches: x\nsteps:\n- title: s\n  tekst: x\n",
             "line 5: a step has no “tekst”. It may have: title, text, predict, do, after, check, \
-             goal, challenge",
+             facts, goal, challenge",
         ),
         (
             "title: t\nteaches: x\nsteps:\n- title: s\n  do:\n  - A: {send: put}\n",
@@ -400,6 +594,32 @@ fn a_change_from_each_editor_is_one_from_each_whichever_is_whose_and_however_it_
             .send_by(second, Strategy::MergePatch);
         assert_eq!(both.missing(), [""; 0]);
     }
+}
+
+#[test]
+fn what_a_search_found_is_about_the_choices_that_it_was_made_with() {
+    let mut learner = Learner::on_the_last_page_of("02-resourceversion-and-the-409");
+    let Some(Task::Challenge(challenge)) = learner.walk.step().task.clone() else {
+        panic!("the last page has a challenge")
+    };
+    let choose = |learner: &mut Learner, write: Write| {
+        let actor = learner.tree.world_mut().actor_mut(ActorId::B);
+        actor.set_write(write);
+    };
+    let mut search = challenge.search(&learner.tree).unwrap();
+    assert!(challenge.is_searched_by(&search, &learner.tree));
+    search.run();
+    let finding = challenge.judge(&search);
+    assert!(challenge.is_answered_by(&finding, &learner.tree));
+    let before = learner.tree.world().actor(ActorId::B).write();
+    choose(&mut learner, Write::usual(Strategy::Update));
+    assert!(!challenge.is_answered_by(&finding, &learner.tree));
+    assert!(!challenge.is_searched_by(&search, &learner.tree));
+    choose(&mut learner, before);
+    assert!(
+        challenge.is_answered_by(&finding, &learner.tree),
+        "as it was"
+    );
 }
 
 #[test]
