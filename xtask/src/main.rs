@@ -7,6 +7,7 @@
 
 mod browser;
 mod failure;
+mod kinds;
 mod lesson;
 mod progress;
 mod site;
@@ -30,6 +31,8 @@ cargo xtask COMMAND
   test [STAGE...]               run every check, or only: lint, native, browser, page
   dist                          build the release site into dist/
   lesson FILE...                run lessons, and name what in them is not true
+  kinds API APIMACHINERY        make the table of built-in kinds from checkouts of k8s.io/api and
+                                k8s.io/apimachinery
   size                          weigh dist/ against its budget
   setup                         only bring what the commands above need
 
@@ -44,6 +47,7 @@ enum Command {
     Test(Vec<Stage>),
     Dist,
     Lesson(Vec<String>),
+    Kinds { api: String, machinery: String },
     Size,
     Setup,
 }
@@ -67,6 +71,7 @@ fn run(command: Command) -> Outcome<()> {
         Command::Test(chosen) => stages::run(&workspace, &chosen)?,
         Command::Dist => site::dist(&workspace)?,
         Command::Lesson(files) => lesson::check(&workspace, &files)?,
+        Command::Kinds { api, machinery } => kinds::make(&workspace, &api, &machinery)?,
         Command::Size => size::report(&workspace)?,
         Command::Setup => {
             let wasm = toolchain::wasm(&workspace)?;
@@ -133,6 +138,16 @@ fn parse(arguments: &[String]) -> Outcome<Command> {
                 )),
             }
         }
+        "kinds" => match (rest.next(), rest.next(), rest.next()) {
+            (Some(api), Some(machinery), None) => Ok(Command::Kinds {
+                api: api.to_owned(),
+                machinery: machinery.to_owned(),
+            }),
+            _ => Err(Failure::new(
+                "kinds needs two folders",
+                "cargo xtask kinds ../api ../apimachinery",
+            )),
+        },
         "dist" | "size" | "setup" => match rest.next() {
             Some("-h" | "--help") => Ok(Command::Help),
             Some(argument) => Err(unexpected(argument)),

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::fmt;
 
 use super::PathElement;
-use crate::schema::{Struct, Type};
+use crate::schema::{ListKind, Struct, Type};
 
 /// A set of fields, as a tree. That a field is a member says nothing about its children.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -279,6 +279,18 @@ impl Set {
         }
     }
 
+    /// Follows the schema: what was owned below a field that is now owned as a whole is owned with
+    /// that field (`typed/reconcile_schema.go`). What is not declared stays.
+    pub(super) fn reconcile(&mut self, root: &Struct) {
+        for node in &mut self.nodes {
+            if let PathElement::Field(name) = &node.element
+                && let Some(ty) = root.member(name)
+            {
+                node.reconcile(ty);
+            }
+        }
+    }
+
     /// The members' paths: at each level first the members, then what lies below.
     pub fn paths(&self) -> Vec<Path> {
         let mut paths = Vec::new();
@@ -296,6 +308,32 @@ impl Set {
             prefix.push(node.element.clone());
             node.children.walk(prefix, out);
             prefix.pop();
+        }
+    }
+}
+
+impl Node {
+    fn reconcile(&mut self, ty: &Type) {
+        if self.children.is_empty() {
+            return;
+        }
+        match ty {
+            Type::Struct(inner) if !inner.atomic => self.children.reconcile(inner),
+            Type::Map(inner) if !inner.atomic => self.reconcile_children(&inner.value),
+            Type::List(inner) if inner.kind != ListKind::Atomic => {
+                self.reconcile_children(&inner.item);
+            }
+            Type::Struct(_) | Type::Map(_) | Type::List(_) => {
+                self.member = true;
+                self.children = Set::default();
+            }
+            Type::Scalar(_) | Type::Any => {}
+        }
+    }
+
+    fn reconcile_children(&mut self, ty: &Type) {
+        for node in &mut self.children.nodes {
+            node.reconcile(ty);
         }
     }
 }

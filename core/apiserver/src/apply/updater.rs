@@ -66,6 +66,16 @@ impl Updater<'_> {
         Ok(comparison)
     }
 
+    /// Lets ownership follow the schema, which may be newer (`reconcileManagedFieldsWithSchemaChanges`).
+    fn reconcile(&self, managers: &mut Managers) {
+        managers.retain(|owned| {
+            if owned.api_version == self.api_version {
+                owned.set.reconcile(self.root);
+            }
+            true
+        });
+    }
+
     /// A write that is no apply: the writer owns what it changed.
     pub(super) fn update(
         &self,
@@ -74,6 +84,7 @@ impl Updater<'_> {
         managers: &mut Managers,
         workflow: &Manager,
     ) {
+        self.reconcile(managers);
         let Ok(comparison) = self.disown(live, new, managers, workflow, true) else {
             return;
         };
@@ -105,6 +116,7 @@ impl Updater<'_> {
         workflow: &Manager,
         force: bool,
     ) -> Result<Option<Value>, Vec<Conflict>> {
+        self.reconcile(managers);
         let merged = merge(live, config, self.root);
         let last = managers.remove(workflow);
         let mut set = field_set(config, self.root);

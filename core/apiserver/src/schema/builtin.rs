@@ -7,38 +7,85 @@ use serde_json::Value;
 
 use super::{Field, ListKind, ListType, MapType, Omit, PatchStrategy, Scalar, Struct, Type};
 
-static TYPES: LazyLock<HashMap<&'static str, Arc<Struct>>> =
-    LazyLock::new(|| parse(include_str!("builtin.schema")));
+static TYPES: LazyLock<Types> = LazyLock::new(|| parse(include_str!("builtin.schema"), None));
+
+/// Types by name; those of a package by its name too, as in `batch/v1/Job`.
+pub(super) type Types = HashMap<String, Arc<Struct>>;
 
 /// A built-in type by its name, such as `Deployment` or `PodSpec`.
 pub fn builtin(name: &str) -> Option<&'static Arc<Struct>> {
     TYPES.get(name)
 }
 
+/// Reads a table that builds upon the types of `builtin.schema`.
+pub(super) fn parse_more(table: &str) -> Types {
+    parse(table, Some(&TYPES))
+}
+
 /// Types are declared before they are used, so one pass is enough.
-fn parse(table: &'static str) -> HashMap<&'static str, Arc<Struct>> {
-    let mut types = HashMap::new();
+fn parse(table: &str, first: Option<&Types>) -> Types {
+    let mut known = Known {
+        first,
+        package: "",
+        types: Types::new(),
+    };
     let mut head = None;
     let mut fields = Vec::new();
-    let lines = table.lines().filter(|line| !line.starts_with('#'));
+    let lines = table.lines().filter(|line| !line.starts_with(['#', '!']));
     for line in lines.chain([""]) {
         if let Some(declaration) = line.strip_prefix('\t') {
-            fields.push(field(declaration, &types));
+            fields.push(field(declaration, &known));
             continue;
         }
         if let Some((name, atomic)) = head.take() {
             let declared = Struct::new(name, std::mem::take(&mut fields), atomic);
-            types.insert(name, Arc::new(declared));
+            known
+                .types
+                .insert(known.full_name(name), Arc::new(declared));
+        }
+        if let Some(package) = line.strip_prefix('@') {
+            known.package = package;
+            continue;
         }
         let mut words = line.split(' ');
         head = words
             .next()
             .map(|name| (name, words.next() == Some("atomic")));
     }
-    types
+    known.types
 }
 
-fn field(declaration: &str, types: &HashMap<&'static str, Arc<Struct>>) -> Field {
+/// The types that a declaration may name.
+struct Known<'a> {
+    /// Those of another table.
+    first: Option<&'a Types>,
+    /// The package that is being read; empty where there are none.
+    package: &'a str,
+    types: Types,
+}
+
+impl Known<'_> {
+    fn full_name(&self, name: &str) -> String {
+        match self.package {
+            "" => name.to_owned(),
+            package => format!("{package}/{name}"),
+        }
+    }
+
+    fn get(&self, name: &str) -> Option<&Arc<Struct>> {
+        let first = |name: &str| self.first.and_then(|types| types.get(name));
+        match name.strip_prefix('/') {
+            Some(name) => first(name),
+            None if name.contains('/') => self.types.get(name),
+            None => self
+                .types
+                .get(&self.full_name(name))
+                .or_else(|| first(name)),
+        }
+    }
+}
+
+fn field(declaration: &str, known: &Known<'_>) -> Field {
     let (declaration, default) = match declaration.split_once(" = ") {
         Some((declaration, json)) => (declaration, serde_json::from_str::<Value>(json).ok()),
         None => (declaration, None),
@@ -55,7 +102,7 @@ fn field(declaration: &str, types: &HashMap<&'static str, Arc<Struct>>) -> Field
         Some(shape) => (shape, true),
         None => (shape, false),
     };
-    let mut atomic = false;
+    let mut atomic = None;
     let mut kind = ListKind::Atomic;
     let mut patch = PatchStrategy::default();
     for word in words {
@@ -72,17 +119,25 @@ fn field(declaration: &str, types: &HashMap<&'static str, Arc<Struct>>) -> Field
         } else if word == "set" {
             kind = ListKind::Set;
         } else {
-            atomic = word == "atomic";
+            atomic = Some(word == "atomic");
         }
     }
     let ty = if let Some(item) = shape.strip_prefix("[]") {
-        let item = named(item, types);
+        let item = named(item, known);
         Type::List(Arc::new(ListType { item, kind }))
     } else if let Some(value) = shape.strip_prefix("{}") {
-        let value = named(value, types);
+        let value = named(value, known);
+        let atomic = atomic == Some(true);
         Type::Map(Arc::new(MapType { value, atomic }))
     } else {
-        named(shape, types)
+        match (named(shape, known), atomic) {
+            // A field may say of its type that it is merged in another way than elsewhere.
+            (Type::Struct(declared), Some(atomic)) if declared.atomic != atomic => {
+                let fields = declared.fields.clone();
+                Type::Struct(Arc::new(Struct::new(&*declared.name, fields, atomic)))
+            }
+            (ty, _) => ty,
+        }
     };
     Field {
         name,
@@ -94,19 +149,26 @@ fn field(declaration: &str, types: &HashMap<&'static str, Arc<Struct>>) -> Field
     }
 }
 
-fn named(name: &str, types: &HashMap<&'static str, Arc<Struct>>) -> Type {
+fn named(name: &str, known: &Known<'_>) -> Type {
+    if let Some(item) = name.strip_prefix("[]") {
+        return Type::List(Arc::new(ListType {
+            item: named(item, known),
+            kind: ListKind::Atomic,
+        }));
+    }
     let scalar = match name {
         "string" => Scalar::String,
         "bool" => Scalar::Bool,
         "int32" => Scalar::Int32,
         "int64" => Scalar::Int64,
+        "number" => Scalar::Number,
         "bytes" => Scalar::Bytes,
         "time" => Scalar::Time,
         "microtime" => Scalar::MicroTime,
         "quantity" => Scalar::Quantity,
         "intorstring" => Scalar::IntOrString,
         _ => {
-            return types
+            return known
                 .get(name)
                 .map_or(Type::Any, |declared| Type::Struct(Arc::clone(declared)));
         }
@@ -120,14 +182,23 @@ mod tests {
 
     #[test]
     fn every_type_of_the_table_is_declared_before_it_is_used() {
-        for line in include_str!("builtin.schema").lines() {
+        let (first, more) = (include_str!("builtin.schema"), include_str!("kinds.schema"));
+        let mut known = Known {
+            first: Some(&TYPES),
+            package: "",
+            types: parse_more(more),
+        };
+        for line in first.lines().chain(more.lines()) {
+            if let Some(package) = line.strip_prefix('@') {
+                known.package = package;
+            }
             let Some(declaration) = line.strip_prefix('\t') else {
                 continue;
             };
             let shape = declaration.split(' ').nth(1).unwrap();
             let name = shape.trim_matches(|c| "*?[]{}".contains(c));
-            let known = name == "any" || !matches!(named(name, &TYPES), Type::Any);
-            assert!(known, "{line}");
+            let found = name == "any" || !matches!(named(name, &known), Type::Any);
+            assert!(found, "{line}");
         }
     }
 

@@ -1,6 +1,10 @@
 //! What the server fills in before it validates and stores (`pkg/apis/*/v1/defaults.go`, v1.36).
 //! Plain defaults stand in the table of types; here are those that depend on other fields.
 
+mod kinds;
+
+pub(crate) use kinds::TEMPLATE_GENERATION;
+
 use serde_json::{Value, json};
 
 use super::{Quantity, Scalar, Struct, Type};
@@ -73,7 +77,7 @@ fn dependent(name: &str, map: &mut JsonMap) {
         "ServiceSpec" => service(map),
         "Service" => ingress_modes(map),
         "Pod" => pod(map),
-        _ => {}
+        _ => kinds::dependent(name, map),
     }
 }
 

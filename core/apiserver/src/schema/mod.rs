@@ -5,6 +5,7 @@ mod builtin;
 pub mod custom;
 mod decode;
 mod defaults;
+pub mod kinds;
 pub mod openapi;
 mod quantity;
 
@@ -12,8 +13,11 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::object::JsonMap;
+
 pub use builtin::builtin;
 pub use decode::{Decoded, decode, zero};
+pub(crate) use defaults::TEMPLATE_GENERATION;
 pub use defaults::fill_defaults;
 pub use quantity::Quantity;
 
@@ -68,6 +72,8 @@ pub struct Struct {
     pub atomic: bool,
     /// The type of members that are not declared; `None` where they are unknown fields.
     pub others: Option<Type>,
+    /// Whether a list or map that is written even when empty is in it, or below.
+    keeps_empty: bool,
 }
 
 /// A field of a struct.
@@ -146,10 +152,24 @@ impl Struct {
         index.sort_by(|&a, &b| fields[a].name.cmp(&fields[b].name));
         Self {
             name: name.into(),
+            keeps_empty: fields.iter().any(Field::keeps_empty),
             fields,
             index,
             atomic,
             others: None,
+        }
+    }
+
+    /// Writes empty lists and maps as absent ones, as they come back from etcd: its encoding does
+    /// not tell them apart.
+    pub fn forget_empty(&self, object: &mut JsonMap) {
+        if !self.keeps_empty {
+            return;
+        }
+        for field in self.fields.iter().filter(|field| field.keeps_empty()) {
+            if let Some(value) = object.get_mut(&field.name) {
+                field.ty.forget_empty(value);
+            }
         }
     }
 
@@ -176,7 +196,41 @@ impl Struct {
     }
 }
 
+impl Type {
+    fn keeps_empty(&self) -> bool {
+        match self {
+            Type::Struct(inner) => inner.keeps_empty,
+            Type::List(inner) => inner.item.keeps_empty(),
+            Type::Map(inner) => inner.value.keeps_empty(),
+            Type::Scalar(_) | Type::Any => false,
+        }
+    }
+
+    fn forget_empty(&self, value: &mut Value) {
+        match (self, &mut *value) {
+            (Type::List(_), Value::Array(items)) if items.is_empty() => *value = Value::Null,
+            (Type::Map(_), Value::Object(map)) if map.is_empty() => *value = Value::Null,
+            (Type::Struct(inner), Value::Object(map)) => inner.forget_empty(map),
+            (Type::List(inner), Value::Array(items)) => {
+                items
+                    .iter_mut()
+                    .for_each(|item| inner.item.forget_empty(item));
+            }
+            (Type::Map(inner), Value::Object(map)) => {
+                map.values_mut()
+                    .for_each(|value| inner.value.forget_empty(value));
+            }
+            _ => {}
+        }
+    }
+}
+
 impl Field {
+    fn keeps_empty(&self) -> bool {
+        let collection = matches!(self.ty, Type::List(_) | Type::Map(_));
+        self.omit == Omit::Never && collection || self.ty.keeps_empty()
+    }
+
     /// What stands for this field when an item leaves out a key of its list: its declared default,
     /// or the zero value of a required scalar, as the published OpenAPI document has it.
     pub fn key_default(&self) -> Option<Value> {

@@ -70,6 +70,7 @@ impl ApiServer {
         let definitions = self.store.range(definition::STORED_BELOW);
         let definitions: Vec<Arc<Value>> = definitions.map(|(_, _, d)| Arc::clone(d)).collect();
         let resources = Resources::with_custom(definitions.iter().map(AsRef::as_ref));
+        self.caches.fill(&self.store, &resources);
         self.resources = Arc::new(resources);
     }
 }

@@ -60,6 +60,8 @@ pub enum Fact {
     Deleted(Revision),
     /// The request asked only to see what would happen.
     DryRun,
+    /// What only this kind refuses was not looked at: the core has no rules of its own for it.
+    NotThorough(String),
 }
 
 impl Fact {
@@ -138,6 +140,10 @@ impl fmt::Display for Fact {
                 )
             }
             Fact::DryRun => write!(f, "It was a dry run: nothing was stored."),
+            Fact::NotThorough(kind) => write!(
+                f,
+                "Only the general rules were checked: this server does not know what a real one refuses of a {kind} in particular."
+            ),
         }
     }
 }

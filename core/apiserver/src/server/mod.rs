@@ -187,7 +187,7 @@ impl ApiServer {
             self.serve_custom_resources();
         }
         let now = self.environment.elapsed();
-        self.caches.follow(&self.store, &self.resources, now);
+        self.caches.follow(&self.store, now);
         answer
     }
 

@@ -1,9 +1,10 @@
 //! The kinds that are served, and how each behaves, as data.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use serde_json::Value;
 
+use super::Fact;
 use super::custom::{self, Custom};
 use super::kinds::{self, Rules};
 use crate::apply::Set;
@@ -24,6 +25,8 @@ pub struct Resource {
     pub plural: String,
     /// Whether objects live in namespaces.
     pub namespaced: bool,
+    /// What else it is called by.
+    pub names: Names,
     /// Its type.
     pub root: Arc<Struct>,
     /// Where etcd keeps its objects.
@@ -39,6 +42,15 @@ pub struct Resource {
     pub endpoints: Vec<Endpoint>,
     /// How its objects are decoded, completed and checked.
     pub definition: Definition,
+}
+
+/// What a resource is called by besides its plural name and its kind.
+#[derive(Clone, Debug, Default)]
+pub struct Names {
+    /// Short names, such as `deploy`.
+    pub short: Vec<String>,
+    /// Groups of resources that it belongs to, such as `all`.
+    pub categories: Vec<String>,
 }
 
 /// How objects of a kind are decoded, completed and checked.
@@ -68,6 +80,14 @@ pub enum Generation {
     Spec,
     /// A change of the spec or of the annotations.
     SpecAndAnnotations,
+    /// A change of the template.
+    Template,
+    /// A change of the webhooks.
+    Webhooks,
+    /// Nothing, after it was 1.
+    Once,
+    /// A change of anything but the metadata, or of the labels.
+    AllButOtherMetadata,
     /// A change of anything but the metadata.
     AllButMetadata,
     /// A change of anything but the metadata and the status.
@@ -101,10 +121,22 @@ impl Resource {
         }
     }
 
+    /// That what only this kind refuses is not refused here, if so.
+    pub(super) fn not_thorough(&self) -> Option<Fact> {
+        match &self.definition {
+            Definition::Builtin(rules) if !rules.thorough => {
+                Some(Fact::NotThorough(self.kind.clone()))
+            }
+            _ => None,
+        }
+    }
+
     /// Gives an object the form in which it is stored.
     pub(super) fn before_storing(&self, object: &mut Value) {
-        if let Definition::Custom(_) = &self.definition {
-            numbers_as_stored(object);
+        match (&self.definition, object) {
+            (Definition::Custom(_), object) => numbers_as_stored(object),
+            (Definition::Builtin(_), Value::Object(map)) => self.root.forget_empty(map),
+            (Definition::Builtin(_), _) => {}
         }
     }
 
@@ -244,6 +276,12 @@ impl Resource {
     }
 }
 
+static BUILTIN: LazyLock<Vec<Arc<Resource>>> = LazyLock::new(|| {
+    let kinds = kinds::all().into_iter().filter_map(Builtin::resource);
+    let others = kinds::table::resources().iter().cloned();
+    kinds.chain(custom::definitions()).chain(others).collect()
+});
+
 /// All kinds that are served.
 #[derive(Clone, Debug, Default)]
 pub struct Resources {
@@ -253,9 +291,8 @@ pub struct Resources {
 impl Resources {
     /// The built-in kinds.
     pub fn builtin() -> Self {
-        let kinds = kinds::all().into_iter().filter_map(Builtin::resource);
         Self {
-            all: kinds.chain(custom::definitions()).collect(),
+            all: BUILTIN.clone(),
         }
     }
 
@@ -312,6 +349,7 @@ impl Builtin {
             kind: self.kind.to_owned(),
             plural: self.plural.to_owned(),
             namespaced: self.namespaced,
+            names: names_of(self.group_version.0, self.kind),
             root,
             storage_prefix: format!("/registry/{}", self.stored_in),
             unconditional_update: self.unconditional_update,
@@ -321,4 +359,17 @@ impl Builtin {
             definition: Definition::Builtin(self.rules),
         }))
     }
+}
+
+/// What else a kind with rules of its own is called by: that stands in the table of all kinds.
+fn names_of(group: &str, kind: &str) -> Names {
+    let mut kinds = crate::schema::kinds::kinds().iter();
+    let facts = kinds.find(|facts| {
+        let group_of = GroupVersion::parse(facts.api_version).map(|gv| gv.group);
+        facts.kind == kind && group_of.as_deref() == Some(group)
+    });
+    facts.map_or_else(Names::default, |facts| Names {
+        short: facts.list("short").map(str::to_owned).collect(),
+        categories: facts.list("in").map(str::to_owned).collect(),
+    })
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::ApiServer;
 use super::kinds::Rules;
-use super::resource::{Definition, Endpoint, Generation, Resource};
+use super::resource::{Definition, Endpoint, Generation, Names, Resource};
 use crate::apply::{Managers, Owned, Set};
 use crate::go;
 use crate::object::{GroupName, GroupVersion, Metadata, text};
@@ -26,6 +26,7 @@ static RESOURCE: LazyLock<Option<Arc<Resource>>> = LazyLock::new(|| {
         kind: "Scale".to_owned(),
         plural: "scales".to_owned(),
         namespaced: true,
+        names: Names::default(),
         root: Arc::clone(builtin("Scale")?),
         storage_prefix: String::new(),
         unconditional_update: true,

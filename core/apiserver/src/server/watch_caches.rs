@@ -65,7 +65,7 @@ impl WatchCaches {
     }
 
     /// Takes in what has been written.
-    pub(super) fn follow(&mut self, store: &Store, resources: &Resources, now: Duration) {
+    pub(super) fn follow(&mut self, store: &Store, now: Duration) {
         if store.revision() == self.followed {
             return;
         }
@@ -78,7 +78,6 @@ impl WatchCaches {
                 cache.record(change.revision, now);
             }
         }
-        self.fill(store, resources);
         self.followed = store.revision();
         if self.moments.back().is_some_and(|(at, _)| *at == now) {
             self.moments.pop_back();
@@ -102,7 +101,8 @@ impl WatchCaches {
         last.map_or(0, |(_, revision)| *revision)
     }
 
-    fn fill(&mut self, store: &Store, resources: &Resources) {
+    /// Gives each resource that has no cache yet one.
+    pub(super) fn fill(&mut self, store: &Store, resources: &Resources) {
         if !self.enabled {
             return;
         }

@@ -156,6 +156,7 @@ impl ApiServer {
             return Err(Status::conflict(&info.group_resource(), &info.name, &why));
         }
         let mut object = produce(self, &live)?;
+        trace.facts.extend(info.resource.not_thorough());
         check_version(info, &object, revision, trace)?;
         object.set_meta("resourceVersion", revision.to_string());
         object.set_meta("selfLink", Value::Null);
@@ -208,6 +209,7 @@ impl ApiServer {
         trace: &mut Trace,
     ) -> Result<Arc<Value>, Refusal> {
         self.check_namespace(info)?;
+        trace.facts.extend(info.resource.not_thorough());
         if object.name().is_empty() {
             let prefix = object.meta_text("generateName").to_owned();
             if !prefix.is_empty() {
@@ -389,9 +391,14 @@ fn before_update(info: &RequestInfo, object: &mut Value, live: &Value) -> Result
 fn rises(generation: Generation, object: &Value, live: &Value) -> bool {
     let differs = |pointer: &str| object.pointer(pointer) != live.pointer(pointer);
     match generation {
-        Generation::None => false,
+        Generation::None | Generation::Once => false,
+        Generation::Template => differs("/template"),
+        Generation::Webhooks => differs("/webhooks"),
         Generation::Spec => differs("/spec"),
         Generation::SpecAndAnnotations => differs("/spec") || differs("/metadata/annotations"),
+        Generation::AllButOtherMetadata => {
+            differ_besides(&["metadata"], object, live) || differs("/metadata/labels")
+        }
         Generation::AllButMetadata => differ_besides(&["metadata"], object, live),
         Generation::AllButMetadataAndStatus => {
             differ_besides(&["metadata", "status"], object, live)

@@ -12,7 +12,7 @@ use crate::object::{GroupName, GroupVersion, Metadata, text};
 use crate::schema::openapi::Schema;
 use crate::schema::{Field, Omit, PatchStrategy, Struct, Type, builtin, custom};
 use crate::server::kinds::{Rules, metadata, names};
-use crate::server::resource::{Definition, Endpoint, Generation, Resource};
+use crate::server::resource::{Definition, Endpoint, Generation, Names, Resource};
 use crate::status::FieldError;
 
 const GROUP: &str = "apiextensions.k8s.io";
@@ -48,6 +48,10 @@ pub(in crate::server) fn definitions() -> Option<Arc<Resource>> {
         kind: kind.to_owned(),
         plural: PLURAL.to_owned(),
         namespaced: false,
+        names: Names {
+            short: ["crd", "crds"].map(str::to_owned).to_vec(),
+            categories: vec!["api-extensions".to_owned()],
+        },
         root: Arc::new(Struct::new(kind, fields, false)),
         storage_prefix: STORED_BELOW.trim_end_matches('/').to_owned(),
         unconditional_update: false,
@@ -189,6 +193,10 @@ fn resource(spec: &Value, version: &Value) -> Resource {
         kind: kind.to_owned(),
         plural: plural.to_owned(),
         namespaced: text(spec, "scope") == "Namespaced",
+        names: Names {
+            short: texts(&spec["names"]["shortNames"]),
+            categories: texts(&spec["names"]["categories"]),
+        },
         root: Arc::new(custom::root(schema.as_ref(), kind)),
         storage_prefix: format!("/registry/{group}/{plural}"),
         unconditional_update: false,
@@ -209,6 +217,14 @@ fn resource(spec: &Value, version: &Value) -> Resource {
         })),
         group_version,
     }
+}
+
+/// The texts of a list.
+fn texts(list: &Value) -> Vec<String> {
+    let texts = list.as_array().into_iter().flatten();
+    texts
+        .filter_map(|text| Some(text.as_str()?.to_owned()))
+        .collect()
 }
 
 fn scale(scale: &Value) -> Option<ScalePaths> {

@@ -24,6 +24,7 @@ mod service;
 mod service_addresses;
 mod service_allocation;
 mod service_validation;
+pub(super) mod table;
 mod volumes;
 
 use serde_json::Value;
@@ -59,6 +60,8 @@ pub struct Rules {
     pub returns_deleted: bool,
     /// Fields to select by besides name and namespace.
     pub fields: &'static [&'static str],
+    /// Whether what only this kind refuses is refused.
+    pub thorough: bool,
 }
 
 /// The rules of a `status` subresource, which knows updates only; the stored object is given.
@@ -84,6 +87,7 @@ impl Rules {
         grace: None,
         returns_deleted: false,
         fields: &[],
+        thorough: true,
     };
 }
 

@@ -1,0 +1,244 @@
+//! Defaults that depend on other fields, of the kinds that have no rules of their own.
+
+use serde_json::{Value, json};
+
+use super::absent;
+use crate::object::JsonMap;
+
+/// The number of a DaemonSet's changes of the template, as an annotation.
+pub(crate) const TEMPLATE_GENERATION: &str = "deprecated.daemonset.template.generation";
+
+/// Defaults of one struct that depend on its other fields.
+pub(super) fn dependent(name: &str, map: &mut JsonMap) {
+    let text = |map: &JsonMap, field: &str| {
+        let value = map.get(field).and_then(Value::as_str);
+        value.unwrap_or_default().to_owned()
+    };
+    match name {
+        "DaemonSetUpdateStrategy" | "StatefulSetUpdateStrategy"
+            if text(map, "type") == "RollingUpdate" =>
+        {
+            absent(map, "rollingUpdate", || json!({}));
+        }
+        "StatefulSetSpec" => claims(map),
+        "DaemonSet" => {
+            // What the annotation shows is a field inside the server, which always has a number.
+            if let Some(Value::Object(metadata)) = map.get_mut("metadata") {
+                let annotations = metadata.entry("annotations");
+                let annotations = annotations.or_insert_with(|| json!({}));
+                if annotations.get(TEMPLATE_GENERATION).is_none() {
+                    annotations[TEMPLATE_GENERATION] = "0".into();
+                }
+            }
+        }
+        "Job" => {
+            if let Some(Value::Object(spec)) = map.get_mut("spec") {
+                job(spec);
+            }
+            let labels = map
+                .get("spec")
+                .and_then(|spec| spec.pointer("/template/metadata/labels"))
+                .cloned();
+            labels_from(map, labels);
+        }
+        "NetworkPolicySpec" => policy_types(map),
+        "Subject" => subject(map),
+        "LimitRangeItem" if text(map, "type") == "Container" => limit(map),
+        "ReplicationController" => replication_controller(map),
+        "HorizontalPodAutoscalerSpec" => autoscaler(map),
+        "HorizontalPodAutoscalerBehavior" => behavior(map),
+        "Secret" => secret(map),
+        _ => {}
+    }
+}
+
+fn claims(spec: &mut JsonMap) {
+    let claims = spec
+        .get_mut("volumeClaimTemplates")
+        .and_then(Value::as_array_mut);
+    for claim in claims.into_iter().flatten() {
+        let Value::Object(members) = claim else {
+            continue;
+        };
+        let rest = std::mem::take(members);
+        members.insert("kind".to_owned(), "PersistentVolumeClaim".into());
+        members.insert("apiVersion".to_owned(), "v1".into());
+        members.extend(
+            rest.into_iter()
+                .filter(|(name, _)| !matches!(name.as_str(), "kind" | "apiVersion")),
+        );
+    }
+}
+
+fn labels_from(map: &mut JsonMap, labels: Option<Value>) {
+    let Some(Value::Object(labels)) = labels else {
+        return;
+    };
+    if let Some(Value::Object(metadata)) = map.get_mut("metadata")
+        && metadata
+            .get("labels")
+            .and_then(Value::as_object)
+            .is_none_or(JsonMap::is_empty)
+        && !labels.is_empty()
+    {
+        metadata.insert("labels".to_owned(), labels.into());
+    }
+}
+
+/// `SetDefaults_Job`, which is not done to the template of a CronJob.
+fn job(spec: &mut JsonMap) {
+    let given = |spec: &JsonMap, field: &str| spec.get(field).is_some_and(|v| !v.is_null());
+    if !given(spec, "completions") && !given(spec, "parallelism") {
+        spec.insert("completions".to_owned(), 1.into());
+    }
+    if !given(spec, "parallelism") {
+        spec.insert("parallelism".to_owned(), 1.into());
+    }
+    for (field, default) in [
+        ("completionMode", json!("NonIndexed")),
+        ("suspend", json!(false)),
+        ("manualSelector", json!(false)),
+    ] {
+        if !given(spec, field) {
+            spec.insert(field.to_owned(), default);
+        }
+    }
+    if !given(spec, "backoffLimit") {
+        let limit = if given(spec, "backoffLimitPerIndex") {
+            i32::MAX
+        } else {
+            6
+        };
+        spec.insert("backoffLimit".to_owned(), limit.into());
+    }
+    if !given(spec, "podReplacementPolicy") {
+        let policy = if given(spec, "podFailurePolicy") {
+            "Failed"
+        } else {
+            "TerminatingOrFailed"
+        };
+        spec.insert("podReplacementPolicy".to_owned(), policy.into());
+    }
+}
+
+/// `SetDefaults_NetworkPolicy`.
+fn policy_types(spec: &mut JsonMap) {
+    let has = |spec: &JsonMap, list: &str| {
+        let list = spec.get(list).and_then(Value::as_array);
+        list.is_some_and(|list| !list.is_empty())
+    };
+    if has(spec, "policyTypes") {
+        return;
+    }
+    let mut types = vec!["Ingress"];
+    if has(spec, "egress") {
+        types.push("Egress");
+    }
+    spec.insert("policyTypes".to_owned(), types.into());
+}
+
+/// `SetDefaults_Subject` of RBAC; the subjects of FlowSchemas have a member for each kind.
+fn subject(subject: &mut JsonMap) {
+    let kind = subject.get("kind").and_then(Value::as_str);
+    if subject.contains_key("name") && matches!(kind, Some("User" | "Group")) {
+        absent(subject, "apiGroup", || "rbac.authorization.k8s.io".into());
+    }
+}
+
+/// `SetDefaults_LimitRangeItem`.
+fn limit(item: &mut JsonMap) {
+    let of = |item: &JsonMap, field: &str| match item.get(field) {
+        Some(Value::Object(map)) => map.clone(),
+        _ => JsonMap::new(),
+    };
+    let mut default = of(item, "default");
+    for (name, value) in of(item, "max") {
+        default.entry(name).or_insert(value);
+    }
+    let mut request = of(item, "defaultRequest");
+    for (name, value) in default.clone() {
+        request.entry(name).or_insert(value);
+    }
+    for (name, value) in of(item, "min") {
+        request.entry(name).or_insert(value);
+    }
+    for (field, map) in [("default", default), ("defaultRequest", request)] {
+        if !map.is_empty() {
+            item.insert(field.to_owned(), map.into());
+        }
+    }
+}
+
+/// `SetDefaults_ReplicationController`.
+fn replication_controller(map: &mut JsonMap) {
+    let labels = map
+        .get("spec")
+        .and_then(|spec| spec.pointer("/template/metadata/labels"))
+        .cloned();
+    if let (Some(Value::Object(spec)), Some(labels)) = (map.get_mut("spec"), &labels)
+        && spec
+            .get("selector")
+            .and_then(Value::as_object)
+            .is_none_or(JsonMap::is_empty)
+    {
+        spec.insert("selector".to_owned(), labels.clone());
+    }
+    labels_from(map, labels);
+}
+
+/// `SetDefaults_HorizontalPodAutoscaler`.
+fn autoscaler(spec: &mut JsonMap) {
+    let metrics = spec.get("metrics").and_then(Value::as_array);
+    if metrics.is_none_or(Vec::is_empty) {
+        let target = json!({"type": "Utilization", "averageUtilization": 80});
+        let cpu = json!({"type": "Resource", "resource": {"name": "cpu", "target": target}});
+        spec.insert("metrics".to_owned(), json!([cpu]));
+    }
+}
+
+/// `SetDefaults_HorizontalPodAutoscalerBehavior`: only where one direction is given.
+fn behavior(behavior: &mut JsonMap) {
+    let up = json!({
+        "stabilizationWindowSeconds": 0, "selectPolicy": "Max",
+        "policies": [
+            {"type": "Pods", "value": 4, "periodSeconds": 15},
+            {"type": "Percent", "value": 100, "periodSeconds": 15},
+        ],
+    });
+    let down = json!({
+        "selectPolicy": "Max",
+        "policies": [{"type": "Percent", "value": 100, "periodSeconds": 15}],
+    });
+    let given = |value: Option<&Value>| value.is_some_and(|value| !value.is_null());
+    if !given(behavior.get("scaleUp")) && !given(behavior.get("scaleDown")) {
+        return;
+    }
+    for (direction, rules) in [("scaleUp", up), ("scaleDown", down)] {
+        let entry = behavior.entry(direction).or_insert_with(|| json!({}));
+        if entry.is_null() {
+            *entry = json!({});
+        }
+        if let (Value::Object(entry), Value::Object(rules)) = (entry, rules) {
+            for (name, value) in rules {
+                if !given(entry.get(&name)) {
+                    entry.insert(name, value);
+                }
+            }
+        }
+    }
+}
+
+/// `stringData` is only written: it becomes data (`Convert_v1_Secret_To_core_Secret`).
+fn secret(secret: &mut JsonMap) {
+    use base64::{Engine, engine::general_purpose::STANDARD};
+    let Some(Value::Object(texts)) = secret.remove("stringData") else {
+        return;
+    };
+    if texts.is_empty() {
+        return;
+    }
+    let data = secret.entry("data").or_insert_with(|| json!({}));
+    for (name, text) in texts {
+        data[name] = STANDARD.encode(text.as_str().unwrap_or_default()).into();
+    }
+}

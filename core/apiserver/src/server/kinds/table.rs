@@ -1,0 +1,206 @@
+//! Kinds that have no rules of their own here: stored, merged, owned and versioned by their type,
+//! with the few things that their strategies do besides (`pkg/registry/*/strategy.go`, v1.36).
+//! What only validation of one kind refuses is accepted.
+
+use std::sync::{Arc, LazyLock};
+
+use serde_json::{Value, json};
+
+use super::super::resource::{Definition, Endpoint, Generation, Names, Resource};
+use super::{Rules, StatusRules, metadata, names};
+use crate::apply::Set;
+use crate::object::{GroupVersion, Metadata, text};
+use crate::schema::kinds::{KindFacts, kinds};
+use crate::schema::{self, TEMPLATE_GENERATION};
+
+static RESOURCES: LazyLock<Vec<Arc<Resource>>> = LazyLock::new(|| {
+    let served = kinds()
+        .iter()
+        .filter(|facts| !facts.is("rules") && !facts.is("view"));
+    served.filter_map(resource).map(Arc::new).collect()
+});
+
+/// The kinds of the table that have no rules of their own.
+pub(in crate::server) fn resources() -> &'static [Arc<Resource>] {
+    &RESOURCES
+}
+
+const PLAIN: Rules = Rules {
+    validate: |object, live| match live {
+        None => metadata::builtin(object, names::subdomain),
+        Some(live) => metadata::builtin_update(object, live),
+    },
+    thorough: false,
+    ..Rules::NONE
+};
+
+fn resource(facts: &KindFacts) -> Option<Resource> {
+    let group_version = GroupVersion::parse(facts.api_version)?;
+    let stored_in = match facts.of("stored") {
+        "" => facts.plural,
+        stored_in => stored_in,
+    };
+    Some(Resource {
+        group_version,
+        kind: facts.kind.to_owned(),
+        plural: facts.plural.to_owned(),
+        namespaced: !facts.is("cluster"),
+        names: Names {
+            short: facts.list("short").map(str::to_owned).collect(),
+            categories: facts.list("in").map(str::to_owned).collect(),
+        },
+        root: Arc::clone(facts.root.as_ref()?),
+        storage_prefix: format!("/registry/{stored_in}"),
+        unconditional_update: !facts.is("versioned"),
+        create_on_update: facts.is("creates"),
+        generation: generation(facts.of("generation")),
+        endpoints: endpoints(facts),
+        definition: Definition::Builtin(rules(facts)),
+    })
+}
+
+fn generation(fields: &str) -> Generation {
+    match fields {
+        "spec" => Generation::Spec,
+        "template" => Generation::Template,
+        "webhooks" => Generation::Webhooks,
+        "rest,labels" => Generation::AllButOtherMetadata,
+        "none" => Generation::Once,
+        _ => Generation::None,
+    }
+}
+
+fn endpoints(facts: &KindFacts) -> Vec<Endpoint> {
+    let keeps = |fields: &[&'static str]| {
+        let paths: Vec<[&str; 1]> = fields.iter().map(|field| [*field]).collect();
+        let paths: Vec<&[&str]> = paths.iter().map(<[&str; 1]>::as_slice).collect();
+        Set::of_fields(&paths)
+    };
+    let main = |fields| Endpoint {
+        name: "",
+        keeps: keeps(fields),
+    };
+    if !facts.is("status") {
+        return vec![main(&[])];
+    }
+    let mut kept: Vec<&str> = facts.list("status").collect();
+    if kept.is_empty() {
+        kept.push("spec");
+    }
+    let mut endpoints = vec![
+        main(&["status"]),
+        Endpoint {
+            name: "status",
+            keeps: keeps(&kept),
+        },
+    ];
+    if facts.is("scale") {
+        endpoints.push(Endpoint {
+            name: "scale",
+            keeps: keeps(&["status"]),
+        });
+    }
+    endpoints
+}
+
+fn rules(facts: &KindFacts) -> Rules {
+    let mut rules = Rules {
+        returns_deleted: facts.is("returns"),
+        ..PLAIN
+    };
+    if facts.of("name") == "path" {
+        rules.validate = |object, live| match live {
+            None => metadata::builtin(object, names::path_segment),
+            Some(live) => metadata::builtin_update(object, live),
+        };
+    }
+    match facts.kind {
+        "DaemonSet" => rules.prepare = daemon_set,
+        "Job" => rules.prepare = job,
+        "PersistentVolume" | "PersistentVolumeClaim" => {
+            rules.prepare = volume;
+            rules.allot = |object, live, _| {
+                protect_volume(object, live);
+                Ok(())
+            };
+        }
+        "CertificateSigningRequest" => {
+            rules.status = StatusRules {
+                prepare: |_, _| {},
+                ..rules.status
+            };
+        }
+        _ => {}
+    }
+    rules
+}
+
+/// `daemonSetStrategy`.
+fn daemon_set(object: &mut Value, live: Option<&Value>) {
+    let generation = match live {
+        None => 1,
+        Some(live) => {
+            let before = live["metadata"]["annotations"][TEMPLATE_GENERATION].as_str();
+            let before: i64 = before.and_then(|n| n.parse().ok()).unwrap_or_default();
+            let changed = object["spec"]["template"] != live["spec"]["template"];
+            before + i64::from(changed)
+        }
+    };
+    let annotations = object.metadata_mut().entry("annotations");
+    let annotations = annotations.or_insert_with(|| json!({}));
+    annotations[TEMPLATE_GENERATION] = generation.to_string().into();
+}
+
+/// A new volume or claim waits (`PrepareForCreate`).
+fn volume(object: &mut Value, live: Option<&Value>) {
+    if live.is_none() {
+        object["status"] = json!({"phase": "Pending"});
+    }
+}
+
+/// The admission plugin StorageObjectInUseProtection.
+fn protect_volume(object: &mut Value, live: Option<&Value>) {
+    if live.is_some() {
+        return;
+    }
+    let protection = match text(object, "kind") {
+        "PersistentVolume" => "kubernetes.io/pv-protection",
+        _ => "kubernetes.io/pvc-protection",
+    };
+    let finalizers = object.metadata_mut().entry("finalizers");
+    if let Value::Array(finalizers) = finalizers.or_insert_with(|| json!([]))
+        && !finalizers.iter().any(|finalizer| finalizer == protection)
+    {
+        finalizers.push(protection.into());
+    }
+}
+
+/// `jobStrategy`.
+fn job(object: &mut Value, live: Option<&Value>) {
+    if live.is_none() && object["spec"]["manualSelector"] != true {
+        select_own_pods(object);
+    }
+    // Reading it from etcd fills in defaults once more.
+    let root = kinds().iter().find(|facts| facts.kind == "Job");
+    if let Some(root) = root.and_then(|facts| facts.root.as_ref()) {
+        schema::fill_defaults(object, root);
+    }
+}
+
+/// A new job selects the pods that carry its uid (`generateSelector`).
+fn select_own_pods(object: &mut Value) {
+    let (name, uid) = (object.name().to_owned(), object.uid().to_owned());
+    let template = &mut object["spec"]["template"]["metadata"];
+    for (label, value) in [
+        ("controller-uid", &uid),
+        ("batch.kubernetes.io/controller-uid", &uid),
+        ("job-name", &name),
+        ("batch.kubernetes.io/job-name", &name),
+    ] {
+        template["labels"][label] = value.as_str().into();
+    }
+    if !object["spec"]["selector"].is_object() {
+        object["spec"]["selector"] = json!({});
+    }
+    object["spec"]["selector"]["matchLabels"]["batch.kubernetes.io/controller-uid"] = uid.into();
+}

@@ -1,0 +1,373 @@
+//! `cargo xtask kinds`: makes the table of all built-in kinds (`kinds.schema` of the core) from the
+//! Go types of the Kubernetes API and the facts in `facts.txt`.
+
+mod go_types;
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::path::Path;
+
+use crate::failure::{Failure, Outcome};
+use crate::workspace::Workspace;
+use go_types::{GoField, GoType, Markers, Package, Shape};
+
+const FACTS: &str = include_str!("facts.txt");
+const TABLE: &str = "core/apiserver/src/schema/kinds.schema";
+const FIRST: &str = "core/apiserver/src/schema/builtin.schema";
+const META: &str = "meta/v1";
+
+/// Packages whose types the table of the first kinds has.
+const FIRST_SECTIONS: [&str; 5] = [
+    "core/v1",
+    META,
+    "apps/v1",
+    "coordination/v1",
+    "autoscaling/v1",
+];
+
+const HEAD: &str = "\
+# All built-in kinds, as facts of the Kubernetes v1.36 API (k8s.io/api): made by `cargo xtask kinds`
+# from xtask/src/kinds/facts.txt and the types of the API.
+#
+#   !group/version Kind plural words    a kind that is served; the words are explained in facts.txt
+#   @package                            the types that follow are of this package
+#   the rest                            as in builtin.schema; /T is a type of that table, and
+#                                       package/T one of another package
+";
+
+/// Writes the table from checkouts of k8s.io/api and k8s.io/apimachinery.
+pub fn make(workspace: &Workspace, api: &str, machinery: &str) -> Outcome<()> {
+    let root = workspace.root();
+    let read = |path: &Path| {
+        fs::read_to_string(path)
+            .map_err(|e| Failure::new(format!("{}: {e}", path.display()), "name the checkouts"))
+    };
+    let first = read(&root.join(FIRST))?;
+    let mut table = Table::new(Path::new(api), &first);
+    let meta = Path::new(machinery).join("pkg/apis/meta/v1/types.go");
+    table.package_of(META, &read(&meta)?);
+    let mut text = HEAD.to_owned();
+    for line in FACTS.lines().filter(|line| !line.is_empty()) {
+        if let Some(default) = line.strip_prefix("= ") {
+            let (field, json) = default.split_once(' ').unwrap_or((default, "null"));
+            table.defaults.insert(field.to_owned(), json.to_owned());
+        } else if !line.starts_with('#') {
+            text.push_str(&format!("!{line}\n"));
+        }
+    }
+    for line in text
+        .clone()
+        .lines()
+        .filter_map(|line| line.strip_prefix('!'))
+    {
+        let mut words = line.split(' ');
+        let section = section_of(words.next().unwrap_or_default());
+        table.add(&section, words.next().unwrap_or_default());
+    }
+    text.push_str(&table.written());
+    fs::write(root.join(TABLE), text)
+        .map_err(|error| Failure::new(format!("{TABLE}: {error}"), "is it writable?"))?;
+    for difference in &table.differences {
+        println!("{difference}");
+    }
+    Ok(())
+}
+
+/// `rbac/v1` of `rbac.authorization.k8s.io/v1`; `core/v1` of `v1`.
+fn section_of(api_version: &str) -> String {
+    match api_version.split_once('/') {
+        Some((group, version)) => {
+            let first = group.split('.').next().unwrap_or(group);
+            format!("{first}/{version}")
+        }
+        None => format!("core/{api_version}"),
+    }
+}
+
+struct Table<'a> {
+    api: &'a Path,
+    packages: HashMap<String, Package>,
+    /// The declarations of the first table, by type.
+    first: HashMap<&'a str, Vec<&'a str>>,
+    defaults: HashMap<String, String>,
+    seen: HashSet<(String, String)>,
+    sections: Vec<(String, String)>,
+    differences: Vec<String>,
+}
+
+impl<'a> Table<'a> {
+    fn new(api: &'a Path, first: &'a str) -> Self {
+        let mut types: HashMap<&str, Vec<&str>> = HashMap::new();
+        let mut name = "";
+        for line in first.lines().filter(|line| !line.starts_with('#')) {
+            match line.strip_prefix('\t') {
+                Some(field) => types.entry(name).or_default().push(field),
+                None => {
+                    name = line.split(' ').next().unwrap_or_default();
+                    types.entry(name).or_default();
+                }
+            }
+        }
+        Self {
+            api,
+            packages: HashMap::new(),
+            first: types,
+            defaults: HashMap::new(),
+            seen: HashSet::new(),
+            sections: Vec::new(),
+            differences: Vec::new(),
+        }
+    }
+
+    fn package_of(&mut self, section: &str, source: &str) {
+        let package = self.packages.entry(section.to_owned()).or_default();
+        package.read(source);
+    }
+
+    fn load(&mut self, section: &str) {
+        if !self.packages.contains_key(section) {
+            let source = fs::read_to_string(self.api.join(section).join("types.go"));
+            self.package_of(section, &source.unwrap_or_default());
+        }
+    }
+
+    fn in_first(&self, section: &str, name: &str) -> bool {
+        FIRST_SECTIONS.contains(&section) && self.first.contains_key(name)
+    }
+
+    /// Adds a type after all that it is made of.
+    fn add(&mut self, section: &str, name: &str) {
+        self.load(section);
+        if !self.seen.insert((section.to_owned(), name.to_owned())) {
+            return;
+        }
+        let Some(GoType {
+            markers,
+            shape: Shape::Struct(_),
+        }) = self.packages[section].types.get(name)
+        else {
+            let lack = format!("{section}.{name} is not a struct of its package");
+            self.differences.push(lack);
+            return;
+        };
+        let kinds = ["structType", "mapType"].map(|marker| markers.get(marker));
+        let atomic = kinds.contains(&Some("atomic"));
+        let fields = self.fields(section, name);
+        if self.in_first(section, name) {
+            self.compare(name, &fields);
+            return;
+        }
+        let mut text = format!("{name}{}\n", if atomic { " atomic" } else { "" });
+        for field in fields {
+            text.push_str(&format!("\t{field}\n"));
+        }
+        self.sections.push((section.to_owned(), text));
+    }
+
+    /// The declarations of a struct's fields.
+    fn fields(&mut self, section: &str, name: &str) -> Vec<String> {
+        let Some(GoType {
+            shape: Shape::Struct(fields),
+            ..
+        }) = self.packages[section].types.get(name)
+        else {
+            return Vec::new();
+        };
+        let fields = fields.clone();
+        let mut lines = Vec::new();
+        for field in fields {
+            if field.json.is_empty() {
+                match field.ty.trim_start_matches('*') {
+                    "metav1.TypeMeta" => {
+                        lines.extend(["kind string?".to_owned(), "apiVersion string?".to_owned()])
+                    }
+                    inline => {
+                        let (package, inline) = self.named(section, inline);
+                        self.load(&package);
+                        lines.extend(self.fields(&package, &inline));
+                    }
+                }
+                continue;
+            }
+            lines.push(self.field(section, name, &field));
+        }
+        lines
+    }
+
+    fn field(&mut self, section: &str, owner: &str, field: &GoField) -> String {
+        let (pointer, ty) = match field.ty.strip_prefix('*') {
+            Some(ty) => ("*", ty),
+            None => ("", field.ty.as_str()),
+        };
+        let mut markers = field.markers.clone();
+        let shape = self.shape(section, ty, &mut markers);
+        let omit = if field.options.iter().any(|o| o == "omitzero") {
+            "??"
+        } else if field.options.iter().any(|o| o == "omitempty") {
+            "?"
+        } else {
+            ""
+        };
+        let mut line = format!("{} {pointer}{shape}{omit}", field.json);
+        let is_list = shape.starts_with("[]");
+        let merges = field.patch_strategy.split(',').any(|s| s == "merge");
+        let kind = if is_list {
+            match (
+                markers.get("listType"),
+                merges,
+                field.patch_merge_key.as_str(),
+            ) {
+                (Some("map"), ..) => {
+                    let keys: Vec<&str> = markers.all("listMapKey").collect();
+                    format!("map({})", keys.join(","))
+                }
+                (Some("set"), ..) | (None, true, "") => "set".to_owned(),
+                (None, true, key) => format!("map({key})"),
+                _ => String::new(),
+            }
+        } else {
+            let kind = markers.get("structType").or(markers.get("mapType"));
+            kind.unwrap_or_default().to_owned()
+        };
+        if !kind.is_empty() {
+            line.push_str(&format!(" {kind}"));
+        }
+        if !field.patch_strategy.is_empty() {
+            let key = match field.patch_merge_key.as_str() {
+                "" => String::new(),
+                key => format!(":{key}"),
+            };
+            line.push_str(&format!(" patch={}{key}", field.patch_strategy));
+        }
+        let name = format!("{section}.{owner}.{}", field.json);
+        if let Some(default) = self
+            .defaults
+            .get(&name)
+            .cloned()
+            .or_else(|| self.marked_default(section, &markers))
+        {
+            line.push_str(&format!(" = {default}"));
+        }
+        line
+    }
+
+    fn marked_default(&self, section: &str, markers: &Markers) -> Option<String> {
+        let default = markers.get("default")?;
+        let Some(constant) = default
+            .strip_prefix("ref(")
+            .and_then(|d| d.strip_suffix(')'))
+        else {
+            return Some(default.to_owned());
+        };
+        let value = self.packages[section].constants.get(constant)?;
+        Some(format!("\"{value}\""))
+    }
+
+    /// A type as the table writes it. What is added to `markers` is said at an alias.
+    fn shape(&mut self, section: &str, ty: &str, markers: &mut Markers) -> String {
+        if ty == "[]byte" {
+            return "bytes".to_owned();
+        }
+        if let Some(item) = ty.strip_prefix("[]") {
+            return format!(
+                "[]{}",
+                self.shape(section, item.trim_start_matches('*'), markers)
+            );
+        }
+        if let Some(value) = ty
+            .strip_prefix("map[")
+            .and_then(|rest| rest.split_once(']'))
+        {
+            return format!("{{}}{}", self.shape(section, value.1, markers));
+        }
+        let plain = match ty {
+            "string" | "bool" | "int32" | "int64" => ty,
+            "int" | "uint32" => "int64",
+            "float64" => "number",
+            "metav1.Time" | "Time" if section == META || ty != "Time" => "time",
+            "metav1.MicroTime" => "microtime",
+            "metav1.Duration" => "string",
+            "metav1.FieldsV1" | "FieldsV1" | "runtime.RawExtension" | "runtime.Unknown" => "any",
+            "resource.Quantity" => "quantity",
+            "intstr.IntOrString" => "intorstring",
+            _ if ty.starts_with("types.") => "string",
+            _ => "",
+        };
+        if !plain.is_empty() {
+            return plain.to_owned();
+        }
+        let (package, name) = self.named(section, ty);
+        self.load(&package);
+        let alias = match self.packages[&package].types.get(&name) {
+            Some(GoType {
+                shape: Shape::Alias(alias),
+                markers: own,
+            }) => {
+                if markers.get("listType").is_none() && own.get("listType").is_some() {
+                    *markers = own.clone();
+                }
+                Some(alias.clone())
+            }
+            _ => None,
+        };
+        if let Some(alias) = alias {
+            return self.shape(&package, &alias, markers);
+        }
+        self.add(&package, &name);
+        if self.in_first(&package, &name) {
+            let own =
+                self.packages[section].types.contains_key(&name) && !self.in_first(section, &name);
+            return if own { format!("/{name}") } else { name };
+        }
+        if package == section {
+            name
+        } else {
+            format!("{package}/{name}")
+        }
+    }
+
+    /// The package and name of a type as a package writes it.
+    fn named(&self, section: &str, ty: &str) -> (String, String) {
+        let Some((alias, name)) = ty.split_once('.') else {
+            return (section.to_owned(), ty.to_owned());
+        };
+        let path = self.packages[section]
+            .imports
+            .get(alias)
+            .map_or("", String::as_str);
+        let parts: Vec<&str> = path.rsplit('/').take(2).collect();
+        let package = match parts.as_slice() {
+            [version, group] => format!("{group}/{version}"),
+            _ => alias.to_owned(),
+        };
+        (package, name.to_owned())
+    }
+
+    /// Notes where the first table, which is kept by hand, says something else.
+    fn compare(&mut self, name: &str, fields: &[String]) {
+        let plain = |line: &str| line.split(" = ").next().unwrap_or_default().to_owned();
+        let made: Vec<String> = fields.iter().map(|line| plain(line)).collect();
+        let kept: Vec<String> = self.first[name].iter().map(|line| plain(line)).collect();
+        for line in made.iter().filter(|line| !kept.contains(line)) {
+            self.differences
+                .push(format!("{FIRST} lacks {name}: {line}"));
+        }
+        for line in kept.iter().filter(|line| !made.contains(line)) {
+            self.differences
+                .push(format!("{FIRST} has besides {name}: {line}"));
+        }
+    }
+
+    fn written(&self) -> String {
+        let mut text = String::new();
+        let mut last = "";
+        for (section, declared) in &self.sections {
+            if section != last {
+                text.push_str(&format!("@{section}\n"));
+                last = section;
+            }
+            text.push_str(declared);
+        }
+        text
+    }
+}
