@@ -26,7 +26,7 @@ impl ApiServer {
             Arc::new(object)
         });
         let now = self.environment.elapsed();
-        self.caches.follow(&self.store, &self.resources, now);
+        self.caches.follow(&self.store, now);
         stored.ok().map(|stored| resource.read_back(&stored))
     }
 }

@@ -430,6 +430,10 @@ fn restore(object: &mut Value, live: &Value, keeps: &Set) {
         let Some((last, parents)) = names.split_last() else {
             continue;
         };
+        if names == ["metadata"] {
+            restore_metadata(object, live);
+            continue;
+        }
         let kept = names.iter().try_fold(live, |value, name| value.get(name));
         let parent = parents
             .iter()
@@ -440,6 +444,22 @@ fn restore(object: &mut Value, live: &Value, keeps: &Set) {
                 None => parent.remove(*last),
             };
         }
+    }
+}
+
+/// Puts back the metadata of an object of which only the status is written
+/// (`metav1.ResetObjectMetaForStatus`).
+fn restore_metadata(object: &mut Value, live: &Value) {
+    for field in [
+        "deletionTimestamp",
+        "selfLink",
+        "labels",
+        "annotations",
+        "finalizers",
+        "ownerReferences",
+    ] {
+        let kept = live.metadata().and_then(|meta| meta.get(field));
+        object.set_meta(field, kept.cloned().unwrap_or(Value::Null));
     }
 }
 

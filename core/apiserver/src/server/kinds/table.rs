@@ -10,8 +10,8 @@ use super::super::resource::{Definition, Endpoint, Generation, Names, Resource};
 use super::{Rules, StatusRules, metadata, names};
 use crate::apply::Set;
 use crate::object::{GroupVersion, Metadata, text};
+use crate::schema::TEMPLATE_GENERATION;
 use crate::schema::kinds::{KindFacts, kinds};
-use crate::schema::{self, TEMPLATE_GENERATION};
 
 static RESOURCES: LazyLock<Vec<Arc<Resource>>> = LazyLock::new(|| {
     let served = kinds()
@@ -177,13 +177,16 @@ fn protect_volume(object: &mut Value, live: Option<&Value>) {
 
 /// `jobStrategy`.
 fn job(object: &mut Value, live: Option<&Value>) {
-    if live.is_none() && object["spec"]["manualSelector"] != true {
-        select_own_pods(object);
+    if live.is_some() || object["spec"]["manualSelector"] == true {
+        return;
     }
-    // Reading it from etcd fills in defaults once more.
-    let root = kinds().iter().find(|facts| facts.kind == "Job");
-    if let Some(root) = root.and_then(|facts| facts.root.as_ref()) {
-        schema::fill_defaults(object, root);
+    // A job without labels got those of its template: the same map, not a copy of it. One that
+    // was given equal labels is taken for such a job.
+    let template = object.pointer("/spec/template/metadata/labels").cloned();
+    let shared = template.is_some() && object.pointer("/metadata/labels") == template.as_ref();
+    select_own_pods(object);
+    if shared && let Some(labels) = object.pointer("/spec/template/metadata/labels").cloned() {
+        object.set_meta("labels", labels);
     }
 }
 
