@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use optimist_client::{Backoff, DEFAULT_BACKOFF, DEFAULT_RETRY, OnConflict, Strategy, Write};
-use optimist_lesson::{Catalogue, FieldPath, Lesson, Task, Walkthrough, prove};
+use optimist_lesson::{Catalogue, Deed, FieldPath, Lesson, Task, Walkthrough, What, prove};
 use optimist_simulation::{Action, ActorId, ByHand, Operation, RunTree};
 use serde_json::Value;
 
@@ -85,6 +85,42 @@ fn every_lesson_is_short_and_ends_with_something_that_the_learner_does() {
     }
     assert!(predictions > 0);
     assert!(challenges >= 3, "{challenges} challenges over all orders");
+}
+
+/// Each lesson is walked by its script, by another way and by the mistake that it is about; what
+/// becomes of each is proven with the rest of the lesson.
+#[test]
+fn every_lesson_is_walked_by_another_way_and_by_a_mistake_with_what_the_cards_offer() {
+    let offered = |deed: &Deed| match &deed.what {
+        What::Edit(..) | What::Discard(_) | What::Choose(..) => true,
+        What::Do(Operation::Act(_, Action::Send(write))) => write.body.is_none(),
+        What::Do(Operation::Act(_, Action::Get | Action::Create | Action::Delete(_))) => true,
+        What::Do(_) | What::Look { .. } => false,
+    };
+    for (file, lesson) in lessons() {
+        match lesson.steps.last().and_then(|step| step.task.as_ref()) {
+            Some(Task::Goal(goal)) => {
+                assert!(!goal.other_ways.is_empty(), "{file} has one way only");
+                assert!(!goal.mistakes.is_empty(), "{file} has no mistake");
+                let ways = goal.other_ways.iter().flat_map(|way| &way.deeds);
+                let mistakes = goal.mistakes.iter();
+                let mistakes =
+                    mistakes.flat_map(|mistake| mistake.deeds.iter().chain(&mistake.then));
+                for deed in ways.chain(mistakes).chain(&goal.solution) {
+                    assert!(
+                        offered(deed),
+                        "{file}, line {}: no card does that",
+                        deed.line
+                    );
+                }
+            }
+            Some(Task::Challenge(challenge)) => {
+                assert!(!challenge.other_ways.is_empty(), "{file} has one way only");
+                assert!(!challenge.mistakes.is_empty(), "{file} has no mistake");
+            }
+            None => panic!("{file} ends without a task"),
+        }
+    }
 }
 
 #[test]
