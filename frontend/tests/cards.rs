@@ -205,7 +205,7 @@ async fn after_a_dialog_the_keyboard_is_where_it_was() {
 async fn keys_that_are_a_character_can_be_switched_off() {
     let page = Page::open().await;
     page.key("?").await;
-    page.press_box("Keys that are a single character").await;
+    page.press_box("Use keys that are a single character").await;
     page.close_dialog().await;
     page.key("g").await;
     page.key("?").await;
@@ -215,7 +215,7 @@ async fn keys_that_are_a_character_can_be_switched_off() {
     page.key("ArrowLeft").await;
     assert_eq!(page.position(), "step 0 / 1", "other keys stay");
     page.click("[aria-label='Help and keys']").await;
-    page.press_box("Keys that are a single character").await;
+    page.press_box("Use keys that are a single character").await;
     page.close_dialog().await;
     page.key("g").await;
     assert_eq!(page.position(), "step 1 / 1");

@@ -144,7 +144,7 @@ fn a_low_window_scrolls_as_a_whole_and_everything_in_it_has_room() {
     const ROOM: &str = "
         const wide = document.documentElement;
         const high = name => document.querySelector(name).getBoundingClientRect().height;
-        return [wide.scrollWidth - innerWidth, wide.scrollHeight > innerHeight,
+        return [wide.scrollWidth - wide.clientWidth, wide.scrollHeight > innerHeight,
             high('.timeline') >= 150, high('.stage') >= 400]";
     let site = Site::serve(&dist());
     let room = serde_json::json!([0, true, true, true]);

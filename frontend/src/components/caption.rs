@@ -94,12 +94,12 @@ fn notice(store: &Store, loaded: &Loaded) -> Html {
                 { format!(" as version {}", loaded.version) }
                 { match loaded.others {
                     0 => ".".to_owned(),
-                    1 => ", and one more object: the server's card chooses.".to_owned(),
-                    more => format!(", and {more} more objects: the server's card chooses."),
+                    1 => ", and one more object. Choose between them in the API server's card.".to_owned(),
+                    more => format!(", and {more} more objects. Choose between them in the API server's card."),
                 } }
             </p>
             if !loaded.left_out.is_empty() {
-                <p>{ "Not loaded:" }</p>
+                <p><b>{ "Not loaded:" }</b></p>
                 <ul>{ for loaded.left_out.iter().map(|left| html! {
                     <li><b>{ &left.object }</b>{ format!(": {}", visible(&left.why.to_string())) }</li>
                 }) }</ul>

@@ -29,7 +29,7 @@ pub(crate) fn help_dialog(store: &Store) -> Html {
                 <h3>{ "Keys" }</h3>
                 { check(
                     store.letter_keys,
-                    "Keys that are a single character",
+                    "Use keys that are a single character",
                     "Switch them off if you speak to your computer, or hit keys by accident",
                     store.on(Msg::LetterKeys),
                 ) }

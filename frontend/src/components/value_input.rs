@@ -52,8 +52,9 @@ pub(crate) fn ValueInput(props: &ValueInputProps) -> Html {
                 // It fails only for an element that is no longer there.
                 let _ = field.focus();
             }
-            if let Some(line) = input.cast::<HtmlInputElement>() {
-                line.select();
+            // Of several lines the first key would else replace them all.
+            if let Some(line) = input.get().and_then(|field| field.dyn_into().ok()) {
+                HtmlInputElement::select(&line);
             }
         });
     }
