@@ -20,7 +20,7 @@ mod walkthrough;
 
 pub use catalogue::{Catalogue, Chapter, Entry};
 pub use challenge::Finding;
-pub use condition::{Condition, Count, Past, Way};
+pub use condition::{Condition, Past};
 pub use fields::LessonError;
 pub use model::{
     Aim, Cast, Challenge, Choice, Chosen, Claim, Experiment, Fact, Found, Goal, Held, Lesson,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::condition::{CONDITIONS, Condition, conditions, conditions_of};
+use super::condition::{Condition, conditions, conditions_of, keys};
 use super::fields::{Fields, LessonError, Read, items, members, text, word};
 use super::mistake::{check_manifests, parse_lesson};
 use super::model::{
@@ -280,7 +280,7 @@ fn aims(located: &Located) -> Read<Vec<Aim>> {
     };
     let aims = items.iter().map(|located| {
         let mut known = vec!["say"];
-        known.extend(CONDITIONS);
+        known.extend(keys());
         let fields = Fields::of(located, "a part of a goal", &known)?;
         let conditions = conditions_of(&fields)?;
         let label = fields.text("say")?.unwrap_or_else(|| {

@@ -210,7 +210,7 @@ fn a_fact_that_is_false_or_that_the_page_does_not_tell_is_found() {
     );
     assert_eq!(
         lesson("A write makes a version.", &fact("makes a version", 3)),
-        ["line 13: this is not so: 1 writes stored"]
+        ["line 13: this is not so: 1 writes stored (it is 0)"]
     );
     assert_eq!(
         lesson("A write makes a version.", &fact("makes two", 5)),
@@ -359,7 +359,7 @@ fn a_false_claim_prediction_or_goal_is_found() {
             "line 11: this is not so: B has read the object",
             "line 12: this is not so: spec.replicas was set by B (it is A)",
             "line 13: this is not so: only B (update) wrote (it is only A (apply))",
-            "line 14: this is not so: nobody wrote (it is only A (apply))",
+            "line 14: this is not so: no actor wrote (it is only A (apply))",
         ]
     );
     assert_eq!(
@@ -808,4 +808,15 @@ fn a_card_shows_how_its_actor_is_about_to_write_before_one_predicts() {
         assert!(!walk.happened());
         assert_eq!(tree.world().actor(ActorId::B).write(), write, "{name}");
     }
+}
+
+#[test]
+fn a_condition_that_is_not_known_is_refused_and_not_read_as_another_one() {
+    let text =
+        "title: T\nteaches: x\nsteps:\n  - text: hello\n    check: {owner: {spec.replicas: [a]}}\n";
+    let error = Lesson::parse(text).unwrap_err().to_string();
+    assert!(
+        error.contains("a condition has no “owner”. It may have:"),
+        "{error}"
+    );
 }

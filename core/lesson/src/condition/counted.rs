@@ -1,0 +1,169 @@
+//! Conditions that say how many of something a history has.
+
+use std::fmt;
+
+use optimist_apiserver::yaml::{Content, Located};
+use optimist_client::Strategy;
+use optimist_simulation::Outcome;
+use serde_json::Value;
+
+use super::{Claim, Condition, Past};
+use crate::fields::{LessonError, Read, number};
+
+/// Something that can be counted in a history.
+#[derive(Debug)]
+pub(super) struct Counted {
+    /// Its key in the text of a lesson.
+    pub(super) key: &'static str,
+    /// What is counted, in the plural.
+    what: &'static str,
+    /// As a goal: that there are none.
+    none: Option<&'static str>,
+    count: fn(Past<'_>) -> usize,
+}
+
+/// Everything that can be counted.
+pub(super) static ALL: [Counted; 8] = [
+    Counted {
+        key: "requests",
+        what: "requests",
+        none: None,
+        count: |past| past.exchanges().count(),
+    },
+    // Writes that made a new version.
+    Counted {
+        key: "writes",
+        what: "writes stored",
+        none: None,
+        count: |past| past.count(|step| step.outcome() == Outcome::Written),
+    },
+    Counted {
+        key: "refused",
+        what: "requests refused",
+        none: Some("no request is refused"),
+        count: |past| past.count(|step| step.outcome() == Outcome::Refused),
+    },
+    Counted {
+        key: "conflicts",
+        what: "conflicts",
+        none: Some("no conflict"),
+        count: |past| {
+            let conflicts = past.exchanges().filter(|exchange| exchange.is_conflict());
+            conflicts.count()
+        },
+    },
+    // Acknowledged edits that vanished.
+    Counted {
+        key: "lost",
+        what: "lost updates",
+        none: Some("no update is lost"),
+        count: |past| past.steps().map(|step| step.losses.len()).sum(),
+    },
+    Counted {
+        key: "forced",
+        what: "applies with force",
+        none: Some("nothing is forced"),
+        count: |past| past.forced(),
+    },
+    // Stored writes of any strategy that did not name the version they were made from.
+    Counted {
+        key: "unversioned",
+        what: "writes without a version",
+        none: Some("every write says its version"),
+        count: |past| past.unversioned(|_| true),
+    },
+    Counted {
+        key: "unversioned updates",
+        what: "Updates without a version",
+        none: Some("no Update without a version"),
+        count: |past| past.unversioned(|strategy| strategy == Strategy::Update),
+    },
+];
+
+impl Counted {
+    pub(super) fn condition(&'static self, value: &Located) -> Read<Condition> {
+        let count = Count::read(value)?;
+        Ok(Condition::new(CountIs {
+            counted: self,
+            count,
+        }))
+    }
+}
+
+/// That the count is so.
+#[derive(Debug)]
+struct CountIs {
+    counted: &'static Counted,
+    count: Count,
+}
+
+impl Claim for CountIs {
+    fn holds(&self, past: Past<'_>) -> bool {
+        self.count.holds((self.counted.count)(past))
+    }
+
+    fn found(&self, past: Past<'_>) -> Option<String> {
+        Some((self.counted.count)(past).to_string())
+    }
+
+    fn label(&self) -> String {
+        match (self.count, self.counted.none) {
+            (Count::Exactly(0), Some(none)) => none.to_owned(),
+            _ => self.to_string(),
+        }
+    }
+}
+
+impl fmt::Display for CountIs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.count, self.counted.what)
+    }
+}
+
+/// How many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Count {
+    /// So many and no others.
+    Exactly(u64),
+    /// So many or more.
+    AtLeast(u64),
+    /// So many or fewer.
+    AtMost(u64),
+}
+
+impl Count {
+    fn holds(self, count: usize) -> bool {
+        let count = count as u64;
+        match self {
+            Count::Exactly(n) => count == n,
+            Count::AtLeast(n) => count >= n,
+            Count::AtMost(n) => count <= n,
+        }
+    }
+
+    fn read(located: &Located) -> Read<Self> {
+        if let Content::Scalar(Value::String(text), _) = &located.content {
+            let bounded = |words: &str| text.strip_prefix(words)?.trim().parse().ok();
+            if let Some(n) = bounded("at least ") {
+                return Ok(Count::AtLeast(n));
+            }
+            if let Some(n) = bounded("at most ") {
+                return Ok(Count::AtMost(n));
+            }
+            let message = "a number is needed here, or “at least 1”, or “at most 1”";
+            return Err(LessonError::new(located.line, message));
+        }
+        number(located).map(Count::Exactly)
+    }
+}
+
+impl fmt::Display for Count {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Count::Exactly(0) => f.write_str("no"),
+            Count::Exactly(n) => write!(f, "{n}"),
+            Count::AtLeast(n) => write!(f, "at least {n}"),
+            Count::AtMost(n) => write!(f, "at most {n}"),
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! What can be true of a history: the claims that a lesson makes, the answers among which one
+//! predicts, and the goals.
+//!
+//! A kind of condition is one descriptor: its key in the lesson's text, how its value is read, and
+//! a [`Claim`] that is evaluated and described. To add one that counts something, add a row to
+//! `counted::ALL`. To add another one, write a `Claim` and add a row to [`KINDS`].
+
+mod answer;
+mod combined;
+mod counted;
+mod object;
+mod past;
+mod writers;
+
+use std::fmt;
+use std::sync::Arc;
+
+use optimist_apiserver::yaml::Located;
+use serde_json::Value;
+
+use super::FieldPath;
+use super::fields::{Fields, LessonError, Read, members};
+use super::script::ACTORS;
+use optimist_simulation::ActorId;
+pub use past::Past;
+
+/// Something that is true or not, at the current step of a history.
+///
+/// `Display` gives it as a claim: `spec.replicas is 5`.
+#[derive(Clone, Debug)]
+pub struct Condition(Arc<dyn Claim>);
+
+impl Condition {
+    fn new(claim: impl Claim + 'static) -> Self {
+        Self(Arc::new(claim))
+    }
+
+    /// As a goal that one works towards, in few words: `replicas is 5`.
+    pub(super) fn label(&self) -> String {
+        self.0.label()
+    }
+}
+
+/// Two conditions that claim the same are the same.
+impl PartialEq for Condition {
+    fn eq(&self, other: &Self) -> bool {
+        self.to_string() == other.to_string()
+    }
+}
+
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// A kind of condition with its values: `Display` gives it as a claim.
+trait Claim: fmt::Debug + fmt::Display + Send + Sync {
+    /// Whether it is true.
+    fn holds(&self, past: Past<'_>) -> bool;
+
+    /// What is there instead, where a word can say that.
+    fn found(&self, _: Past<'_>) -> Option<String> {
+        None
+    }
+
+    /// As a goal that one works towards, in few words.
+    fn label(&self) -> String {
+        self.to_string()
+    }
+}
+
+/// A key of a condition in the text of a lesson, and how its value is read.
+struct Kind {
+    key: &'static str,
+    read: fn(&Located) -> Read<Vec<Condition>>,
+}
+
+/// The kinds of condition that do not count something.
+const KINDS: [Kind; 16] = [
+    kind("answer", answer::code),
+    kind("reason", answer::reason),
+    kind("message", answer::message),
+    kind("sent", answer::sent),
+    kind("read", object::has_read),
+    kind("stored", object::stored),
+    kind("same", object::same),
+    kind("copy", object::copy),
+    kind("stale", object::stale),
+    kind("owners", object::owners),
+    kind("exists", object::exists),
+    kind("set by", writers::set_by),
+    kind("writers", writers::writers),
+    kind("not", combined::not),
+    kind("any", combined::any),
+    kind("all", combined::all),
+];
+
+const fn kind(key: &'static str, read: fn(&Located) -> Read<Vec<Condition>>) -> Kind {
+    Kind { key, read }
+}
+
+/// The keys of all conditions.
+pub(super) fn keys() -> Vec<&'static str> {
+    let counted = counted::ALL.iter().map(|counted| counted.key);
+    counted.chain(KINDS.iter().map(|kind| kind.key)).collect()
+}
+
+/// Reads conditions: a mapping whose members must all hold.
+pub(super) fn conditions(located: &Located) -> Read<Vec<Condition>> {
+    conditions_of(&Fields::of(located, "a condition", &keys())?)
+}
+
+/// Reads the conditions among the members of a mapping.
+pub(super) fn conditions_of(fields: &Fields<'_>) -> Read<Vec<Condition>> {
+    let mut all = Vec::new();
+    for member in fields.members {
+        if let Some(kind) = KINDS.iter().find(|kind| kind.key == member.key) {
+            all.extend((kind.read)(&member.value)?);
+        } else if let Some(counted) = counted::ALL.iter().find(|kind| kind.key == member.key) {
+            all.push(counted.condition(&member.value)?);
+        }
+    }
+    if all.is_empty() {
+        return Err(LessonError::new(fields.line, "a condition is missing here"));
+    }
+    Ok(all)
+}
+
+fn place(text: &str, line: usize) -> Read<FieldPath> {
+    FieldPath::parse(text).map_err(|why| LessonError::new(line, why))
+}
+
+/// Reads places and what is there; `~` for nothing.
+fn places(located: &Located) -> Read<Vec<(FieldPath, Option<Value>)>> {
+    let members = members(located, "places and values")?.iter();
+    let places = members.map(|member| {
+        let value = Value::from(&member.value);
+        let path = place(&member.key, member.line)?;
+        Ok((path, (!value.is_null()).then_some(value)))
+    });
+    places.collect()
+}
+
+/// Reads a mapping from actors.
+fn by_actor(value: &Located) -> Read<Vec<(ActorId, &Located)>> {
+    let members = members(value, "actors")?.iter().map(|member| {
+        let known = ACTORS.iter().find(|(name, _)| *name == member.key);
+        known
+            .map(|(_, actor)| (*actor, &member.value))
+            .ok_or_else(|| LessonError::new(member.line, "A, B or C is needed here"))
+    });
+    members.collect()
+}
+
+fn letter(actor: ActorId) -> &'static str {
+    let known = ACTORS.iter().find(|(_, known)| *known == actor);
+    known.map_or("", |(letter, _)| letter)
+}
+
+/// A value, or that it is not there.
+struct Shown<'a>(Option<&'a Value>);
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            None => f.write_str("not there"),
+            Some(Value::String(text)) => f.write_str(text),
+            Some(value) => write!(f, "{value}"),
+        }
+    }
+}
+
+/// What an object has at a place, as JSON writes it.
+fn found_at(object: Option<&Value>, path: &FieldPath) -> String {
+    let found = object.and_then(|object| path.find(object));
+    found.map_or("not there".to_owned(), Value::to_string)
+}
+
+/// Whether an object has a value at a place; `None`: nothing.
+fn has(object: Option<&Value>, path: &FieldPath, value: Option<&Value>) -> bool {
+    object.and_then(|object| path.find(object)) == value
+}

@@ -1,0 +1,261 @@
+//! Conditions on the object: as it is stored, as actors have read it, and who owns its fields.
+
+use std::fmt;
+
+use optimist_apiserver::apply::Managers;
+use optimist_apiserver::yaml::Located;
+use optimist_simulation::{ActorId, Outcome};
+use serde_json::Value;
+
+use super::{Claim, Condition, Past, Shown, by_actor, found_at, has, letter, place, places};
+use crate::FieldPath;
+use crate::fields::{LessonError, Read, flag, items, members, number, text, word};
+use crate::script::ACTORS;
+
+/// An actor has read the object.
+#[derive(Debug)]
+struct HasRead(ActorId);
+
+/// What the stored object has at a place; `None`: nothing.
+#[derive(Debug)]
+struct Stored(FieldPath, Option<Value>);
+
+/// The stored object has the same value, and has one, at two places.
+#[derive(Debug)]
+struct Same(FieldPath, FieldPath);
+
+/// What an actor's working copy has at a place; `None`: nothing.
+#[derive(Debug)]
+struct Copy(ActorId, FieldPath, Option<Value>);
+
+/// By how many versions an actor's copy is behind.
+#[derive(Debug)]
+struct Stale(ActorId, usize);
+
+/// Exactly who owns a field; sorted.
+#[derive(Debug)]
+struct Owners(FieldPath, Vec<String>);
+
+/// Whether the object exists.
+#[derive(Debug)]
+struct Exists(bool);
+
+pub(super) fn has_read(value: &Located) -> Read<Vec<Condition>> {
+    let actors = items(value)?.iter().map(|item| word(item, &ACTORS));
+    let read = actors.map(|actor| Ok(Condition::new(HasRead(actor?))));
+    read.collect()
+}
+
+pub(super) fn stored(value: &Located) -> Read<Vec<Condition>> {
+    let places = places(value)?.into_iter();
+    let stored = places.map(|(path, value)| Condition::new(Stored(path, value)));
+    Ok(stored.collect())
+}
+
+pub(super) fn same(value: &Located) -> Read<Vec<Condition>> {
+    let [one, other] = items(value)? else {
+        return Err(LessonError::new(value.line, "two places are needed here"));
+    };
+    let same = Same(
+        place(&text(one)?, one.line)?,
+        place(&text(other)?, other.line)?,
+    );
+    Ok(vec![Condition::new(same)])
+}
+
+pub(super) fn copy(value: &Located) -> Read<Vec<Condition>> {
+    let mut all = Vec::new();
+    for (actor, value) in by_actor(value)? {
+        let places = places(value)?.into_iter();
+        all.extend(places.map(|(path, value)| Condition::new(Copy(actor, path, value))));
+    }
+    Ok(all)
+}
+
+pub(super) fn stale(value: &Located) -> Read<Vec<Condition>> {
+    let actors = by_actor(value)?.into_iter();
+    let stale = actors.map(|(actor, value)| {
+        let by = usize::try_from(number(value)?).unwrap_or(usize::MAX);
+        Ok(Condition::new(Stale(actor, by)))
+    });
+    stale.collect()
+}
+
+pub(super) fn owners(value: &Located) -> Read<Vec<Condition>> {
+    let fields = members(value, "owners")?.iter();
+    let owners = fields.map(|member| {
+        let names = items(&member.value)?.iter().map(text);
+        let mut names = names.collect::<Read<Vec<String>>>()?;
+        names.sort();
+        let path = place(&member.key, member.line)?;
+        Ok(Condition::new(Owners(path, names)))
+    });
+    owners.collect()
+}
+
+pub(super) fn exists(value: &Located) -> Read<Vec<Condition>> {
+    Ok(vec![Condition::new(Exists(flag(value)?))])
+}
+
+impl Claim for HasRead {
+    fn holds(&self, past: Past<'_>) -> bool {
+        let path = past.tree().world().subject().path();
+        past.steps().any(|step| {
+            let asked = step.exchange.as_ref().map(|asked| asked.target.as_str());
+            let asked = asked.and_then(|target| target.split('?').next());
+            step.actor() == Some(self.0)
+                && step.outcome() == Outcome::Read
+                && asked == Some(path.as_str())
+        })
+    }
+}
+
+impl fmt::Display for HasRead {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} has read the object", letter(self.0))
+    }
+}
+
+impl Claim for Stored {
+    fn holds(&self, past: Past<'_>) -> bool {
+        has(past.stored(), &self.0, self.1.as_ref())
+    }
+
+    fn found(&self, past: Past<'_>) -> Option<String> {
+        Some(found_at(past.stored(), &self.0))
+    }
+
+    fn label(&self) -> String {
+        match &self.1 {
+            None => format!("{} is gone", self.0.field()),
+            value => format!("{} is {}", self.0.field(), Shown(value.as_ref())),
+        }
+    }
+}
+
+impl fmt::Display for Stored {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} is {}", self.0, Shown(self.1.as_ref()))
+    }
+}
+
+impl Claim for Same {
+    fn holds(&self, past: Past<'_>) -> bool {
+        past.stored().is_some_and(|object| {
+            let value = self.0.find(object);
+            value.is_some() && value == self.1.find(object)
+        })
+    }
+
+    fn found(&self, past: Past<'_>) -> Option<String> {
+        let [one, other] = [&self.0, &self.1].map(|path| found_at(past.stored(), path));
+        Some(format!("{one} and {other}"))
+    }
+
+    fn label(&self) -> String {
+        format!("{} equals {}", self.0.field(), self.1.field())
+    }
+}
+
+impl fmt::Display for Same {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} equals {}", self.0, self.1)
+    }
+}
+
+impl Claim for Copy {
+    fn holds(&self, past: Past<'_>) -> bool {
+        let copy = past.tree().world().copy(self.0);
+        let edited = copy.edited().map(|object| object.as_ref());
+        has(edited, &self.1, self.2.as_ref())
+    }
+
+    fn found(&self, past: Past<'_>) -> Option<String> {
+        let copy = past.tree().world().copy(self.0);
+        let edited = copy.edited().map(|object| object.as_ref());
+        Some(found_at(edited, &self.1))
+    }
+}
+
+impl fmt::Display for Copy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (actor, value) = (letter(self.0), Shown(self.2.as_ref()));
+        write!(f, "{} in {actor}’s copy is {value}", self.1)
+    }
+}
+
+impl Claim for Stale {
+    fn holds(&self, past: Past<'_>) -> bool {
+        past.tree().world().stale_by(self.0) == self.1
+    }
+
+    fn found(&self, past: Past<'_>) -> Option<String> {
+        Some(past.tree().world().stale_by(self.0).to_string())
+    }
+}
+
+impl fmt::Display for Stale {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (letter(self.0), self.1) {
+            (actor, 0) => write!(f, "{actor}’s copy is current"),
+            (actor, by) => write!(f, "{actor}’s copy is stale by {by}"),
+        }
+    }
+}
+
+impl Claim for Owners {
+    fn holds(&self, past: Past<'_>) -> bool {
+        let stored = past.stored();
+        stored.is_some_and(|object| owners_of(object, &self.0) == self.1)
+    }
+
+    fn found(&self, past: Past<'_>) -> Option<String> {
+        Some(owners_of(past.stored()?, &self.0).join(", "))
+    }
+
+    fn label(&self) -> String {
+        if self.1.is_empty() {
+            return self.to_string();
+        }
+        format!("{} is owned by {}", self.0.field(), self.1.join(" and "))
+    }
+}
+
+impl fmt::Display for Owners {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.1.is_empty() {
+            return write!(f, "no manager owns {}", self.0);
+        }
+        write!(f, "{} is owned by {}", self.0, self.1.join(" and "))
+    }
+}
+
+impl Claim for Exists {
+    fn holds(&self, past: Past<'_>) -> bool {
+        past.stored().is_some() == self.0
+    }
+}
+
+impl fmt::Display for Exists {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0 {
+            "the object exists"
+        } else {
+            "the object is gone"
+        })
+    }
+}
+
+/// The managers that own a field, sorted, each once.
+fn owners_of(object: &Value, path: &FieldPath) -> Vec<String> {
+    let managed = object.pointer("/metadata/managedFields");
+    let managers = Managers::decode(managed).unwrap_or_default();
+    let mut names: Vec<String> = managers
+        .iter()
+        .filter(|owned| owned.set.paths().iter().any(|owned| path.is(&owned.0)))
+        .map(|owned| owned.manager.name.clone())
+        .collect();
+    names.sort();
+    names.dedup();
+    names
+}

@@ -1,0 +1,180 @@
+//! Conditions on who wrote.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use optimist_apiserver::yaml::Located;
+use optimist_client::Strategy;
+use optimist_simulation::{ActorId, Exchange, NodeId, Outcome};
+
+use super::{Claim, Condition, Past, by_actor, letter, place};
+use crate::FieldPath;
+use crate::fields::{LessonError, Read, items, members, word};
+use crate::script::{ACTORS, STRATEGIES};
+
+/// How a version was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum WriteKind {
+    /// An edit was sent.
+    Send(Strategy),
+    /// The object was created.
+    Create,
+    /// The object was deleted.
+    Delete,
+}
+
+impl WriteKind {
+    const OTHERS: [(&str, WriteKind); 2] =
+        [("create", WriteKind::Create), ("delete", WriteKind::Delete)];
+
+    fn words() -> impl Iterator<Item = (&'static str, WriteKind)> {
+        let sent = STRATEGIES.iter();
+        let sent = sent.map(|(word, strategy)| (*word, WriteKind::Send(*strategy)));
+        sent.chain(Self::OTHERS)
+    }
+
+    /// Of a request, also of one by hand; `None` if the request does not write.
+    pub(super) fn of(exchange: &Exchange) -> Option<Self> {
+        Some(match exchange.method.as_str() {
+            "PUT" => WriteKind::Send(Strategy::Update),
+            "POST" => WriteKind::Create,
+            "DELETE" => WriteKind::Delete,
+            "PATCH" => {
+                let sent = exchange.content_type.split(';').next().unwrap_or_default();
+                let known = Strategy::ALL.into_iter();
+                WriteKind::Send(
+                    known
+                        .filter(|strategy| *strategy != Strategy::Update)
+                        .find(|strategy| strategy.media_type() == sent.trim())?,
+                )
+            }
+            _ => return None,
+        })
+    }
+}
+
+impl fmt::Display for WriteKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let word = Self::words().find(|(_, way)| way == self);
+        f.write_str(word.map_or("", |(word, _)| word))
+    }
+}
+
+/// Whose write was the last to change what is stored at a place.
+#[derive(Debug)]
+struct SetBy(FieldPath, ActorId);
+
+/// Exactly who made new versions, and how; both sorted.
+#[derive(Debug)]
+struct Writers(Vec<(ActorId, Vec<WriteKind>)>);
+
+pub(super) fn set_by(value: &Located) -> Read<Vec<Condition>> {
+    let members = members(value, "places and actors")?.iter();
+    let conditions = members.map(|member| {
+        let path = place(&member.key, member.line)?;
+        Ok(Condition::new(SetBy(path, word(&member.value, &ACTORS)?)))
+    });
+    conditions.collect()
+}
+
+pub(super) fn writers(value: &Located) -> Read<Vec<Condition>> {
+    let known: Vec<_> = WriteKind::words().collect();
+    let mut writers = Vec::new();
+    for (actor, value) in by_actor(value)? {
+        let kinds = items(value)?.iter().map(|item| word(item, &known));
+        let mut kinds = kinds.collect::<Read<Vec<WriteKind>>>()?;
+        if kinds.is_empty() {
+            let message = "a way of writing is missing here: leave out who does not write";
+            return Err(LessonError::new(value.line, message));
+        }
+        kinds.sort();
+        kinds.dedup();
+        writers.push((actor, kinds));
+    }
+    writers.sort();
+    Ok(vec![Condition::new(Writers(writers))])
+}
+
+impl SetBy {
+    /// Whose step was the last after which something else was stored at the place.
+    fn setter(&self, past: Past<'_>) -> Option<ActorId> {
+        let tree = past.tree();
+        let key = tree.world().subject().key();
+        let at = |node: NodeId| {
+            let (_, object) = tree.world_at(node)?.server().store().get(key)?;
+            self.0.find(object)
+        };
+        let nodes = past.nodes().into_iter().rev();
+        let mut changed = nodes.filter(|node| {
+            let parent = tree.parent(*node);
+            parent.is_some_and(|parent| at(parent) != at(*node))
+        });
+        tree.step(changed.next()?)?.actor()
+    }
+}
+
+impl Claim for SetBy {
+    fn holds(&self, past: Past<'_>) -> bool {
+        self.setter(past) == Some(self.1)
+    }
+
+    fn found(&self, past: Past<'_>) -> Option<String> {
+        Some(self.setter(past).map_or("no actor", letter).to_owned())
+    }
+
+    fn label(&self) -> String {
+        format!("{} has set {}", letter(self.1), self.0.field())
+    }
+}
+
+impl fmt::Display for SetBy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} was set by {}", self.0, letter(self.1))
+    }
+}
+
+impl Writers {
+    /// Who made new versions in a part of a history.
+    fn of(past: Past<'_>) -> Self {
+        let mut writers: BTreeMap<ActorId, BTreeSet<WriteKind>> = BTreeMap::new();
+        for step in past.steps() {
+            let kind = step.exchange.as_ref().and_then(WriteKind::of);
+            if let (Outcome::Written, Some(actor), Some(kind)) =
+                (step.outcome(), step.actor(), kind)
+            {
+                writers.entry(actor).or_default().insert(kind);
+            }
+        }
+        let writers = writers.into_iter();
+        let writers = writers.map(|(actor, kinds)| (actor, kinds.into_iter().collect()));
+        Self(writers.collect())
+    }
+
+    /// `only A (apply) and B (update, delete)`.
+    fn names(&self) -> String {
+        if self.0.is_empty() {
+            return "no actor".to_owned();
+        }
+        let writers = self.0.iter().map(|(actor, kinds)| {
+            let kinds: Vec<String> = kinds.iter().map(WriteKind::to_string).collect();
+            format!("{} ({})", letter(*actor), kinds.join(", "))
+        });
+        format!("only {}", writers.collect::<Vec<String>>().join(" and "))
+    }
+}
+
+impl Claim for Writers {
+    fn holds(&self, past: Past<'_>) -> bool {
+        Self::of(past).0 == self.0
+    }
+
+    fn found(&self, past: Past<'_>) -> Option<String> {
+        Some(Self::of(past).names())
+    }
+}
+
+impl fmt::Display for Writers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} wrote", self.names())
+    }
+}
