@@ -812,7 +812,7 @@ fn a_card_shows_how_its_actor_is_about_to_write_before_one_predicts() {
 
 #[test]
 fn a_condition_that_is_not_known_is_refused_and_not_read_as_another_one() {
-    let text = "title: T\nteaches: x\nsteps:\n  - title: S\n    text: hello\n    check: {owner: {spec.replicas: [a]}}\n";
+    let text = "title: T\nteaches: x\nsteps:\n  - title: S\n    text: hello\n    check: [{owner: {spec.replicas: [a]}}]\n";
     let error = Lesson::parse(text).unwrap_err().to_string();
     assert!(
         error.contains("a condition has no “owner”. It may have:"),
