@@ -697,20 +697,20 @@ pub(crate) fn loss(state: &State, step: &Step, loss: &Loss<ActorId>) -> String {
     }
 }
 
-/// What a write replaced that its writer had read: `Editor B had read Editor A's replicas = 5 and
-/// replaced it knowing that: no update is lost.`
+/// What a write replaced that its writer had been shown: `Editor B had read Editor A's replicas = 5
+/// and replaced it knowing that: no update is lost.` A retry had been shown it, and did not look.
 #[inline(never)] // not on the first screen
 pub(crate) fn replaced(state: &State, step: &Step) -> Option<String> {
     // Of an object that is gone, or was, nothing is replaced.
     let mut replaced = step.replaced.iter();
-    let (owner, first) = replaced.find(|(_, edit)| step.after != 0 && !edit.path.0.is_empty())?;
+    let first = replaced.find(|replaced| step.after != 0 && !replaced.edit.path.0.is_empty())?;
     let me = step.actor().filter(|_| step.losses.is_empty())?;
-    Some(format!(
-        "{} had read {}'s {} and replaced it knowing that: no update is lost.",
-        state.name(me),
-        state.name(*owner),
-        edit(first)
-    ))
+    let (me, owner, edit) = (state.name(me), state.name(first.owner), edit(&first.edit));
+    Some(if first.retry {
+        format!("Replaced: {me}'s retry did not look at {owner}'s {edit}.")
+    } else {
+        format!("{me} had read {owner}'s {edit} and replaced it knowing that: no update is lost.")
+    })
 }
 
 /// What the server left out of a write that it accepted.

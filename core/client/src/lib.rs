@@ -7,6 +7,7 @@
 
 mod changes;
 mod edit;
+mod field_edits;
 mod file;
 mod indexed_store;
 mod manifest;
@@ -19,6 +20,7 @@ mod write;
 
 pub use changes::{Change, brief_both, changes, unescape};
 pub use edit::{EditError, add_at, edit_scalar, remove_at};
+pub use field_edits::{Edit, take};
 pub use file::{decode, objects, refuse_repeated_keys, title};
 pub use indexed_store::{IndexFn, IndexedStore, NAMESPACE_INDEX};
 pub use manifest::{Document, Manifest, ManifestError, bare, documents};

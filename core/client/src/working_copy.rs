@@ -5,10 +5,12 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::edit::{EditError, edit_text};
+use super::field_edits::{Edit, redone};
 use crate::{Change, changes, to_yaml};
 use optimist_apiserver::apply::Path;
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::patch;
+use optimist_apiserver::schema::Struct;
 
 /// An object as read, and as edited since.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -147,13 +149,22 @@ impl WorkingCopy {
         }
     }
 
-    /// Takes over a freshly read object and redoes the edits on it: what was changed is changed
-    /// again, what was not is as it was read.
-    pub fn refresh(&mut self, object: Arc<Value>) {
+    /// Takes over a freshly read object and redoes the edits on it, field by field: what was changed
+    /// is changed again, what was not is as it was read. An edit that somebody else has made
+    /// meanwhile is still declared.
+    pub fn refresh(&mut self, object: Arc<Value>, root: &Struct) {
         let redone = match (&self.read, &self.edited) {
             (Some(read), Some(edited)) if read != edited => {
-                let mut redone = object.as_ref().clone();
-                patch::merge(&mut redone, &patch::merge_diff(read, edited));
+                let fields = Edit::between(read, edited, root).into_iter();
+                let held = fields
+                    .filter(|edit| edit.value.is_some() && edit.holds_in(Some(&object), root));
+                let held: Vec<Path> = held.map(|edit| edit.path.clone()).collect();
+                let redone = redone(read, edited, &object, root).unwrap_or_else(|| {
+                    let mut redone = object.as_ref().clone();
+                    patch::merge(&mut redone, &patch::merge_diff(read, edited));
+                    redone
+                });
+                held.into_iter().for_each(|field| self.declare(field));
                 Arc::new(redone)
             }
             _ => Arc::clone(&object),
@@ -166,25 +177,101 @@ impl WorkingCopy {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use optimist_apiserver::server::Resources;
     use serde_json::json;
+
+    /// Somebody reads `read`, makes `edited` of it, and reads `later` again.
+    fn redone(read: Value, edited: Value, later: Value) -> WorkingCopy {
+        let resources = Resources::builtin();
+        let root = &resources.by_kind("apps/v1", "Deployment").unwrap().root;
+        let mut copy = WorkingCopy::default();
+        copy.refresh(Arc::new(read), root);
+        copy.edit(edited);
+        copy.refresh(Arc::new(later), root);
+        copy
+    }
 
     #[test]
     fn reading_again_keeps_the_edit_and_takes_over_what_others_changed() {
-        let mut copy = WorkingCopy::default();
-        copy.refresh(Arc::new(
-            json!({"metadata": {"resourceVersion": "1"}, "a": 1, "b": 1}),
-        ));
-        copy.edit(json!({"metadata": {"resourceVersion": "1"}, "a": 2, "b": 1}));
-        copy.refresh(Arc::new(
-            json!({"metadata": {"resourceVersion": "2"}, "a": 1, "b": 5}),
-        ));
+        let object = |version: &str, replicas: i64, seconds: i64| {
+            json!({"metadata": {"resourceVersion": version},
+                "spec": {"replicas": replicas, "minReadySeconds": seconds}})
+        };
+        let mut copy = redone(object("1", 1, 1), object("1", 2, 1), object("2", 1, 5));
         assert_eq!(copy.resource_version(), Some("2"));
         assert_eq!(
-            copy.edited().map(|object| object.as_ref().clone()),
-            Some(json!({"metadata": {"resourceVersion": "2"}, "a": 2, "b": 5}))
+            copy.edited().map(|it| Value::clone(it)),
+            Some(object("2", 2, 5))
         );
         copy.discard();
         assert!(!copy.is_edited());
+    }
+
+    #[test]
+    fn what_was_absent_is_redone_beside_what_others_added_there() {
+        let pod = |volumes: &[&str], args: &[&str], finalizers: &[&str]| {
+            let named = volumes
+                .iter()
+                .map(|name| json!({"name": name, "emptyDir": {}}));
+            let mut container = json!({"name": "nginx"});
+            let mut spec = json!({});
+            let mut metadata = json!({});
+            if !volumes.is_empty() {
+                spec["volumes"] = named.collect();
+                metadata["annotations"] = volumes
+                    .iter()
+                    .map(|name| ((*name).to_owned(), Value::from("yes")))
+                    .collect();
+            }
+            if !args.is_empty() {
+                container["args"] = json!(args);
+            }
+            if !finalizers.is_empty() {
+                metadata["finalizers"] = json!(finalizers);
+            }
+            spec["containers"] = json!([container]);
+            json!({"metadata": metadata, "spec": {"template": {"spec": spec}}})
+        };
+        let copy = redone(
+            pod(&[], &[], &[]),
+            pod(&["logs"], &["-v"], &["b/b"]),
+            pod(&["cache"], &["-w"], &["a/a"]),
+        );
+        let both = pod(&["cache", "logs"], &["-w", "-v"], &["a/a", "b/b"]);
+        assert_eq!(**copy.edited().unwrap(), both);
+        let copy = redone(
+            pod(&["cache"], &["-w"], &["a/a"]),
+            pod(&[], &[], &[]),
+            pod(&["cache"], &["-w"], &["a/a"]),
+        );
+        assert_eq!(
+            **copy.edited().unwrap(),
+            pod(&[], &[], &[]),
+            "nothing empty is left"
+        );
+        let copy = redone(
+            pod(&[], &[], &[]),
+            pod(&["x"], &[], &[]),
+            pod(&["x"], &[], &[]),
+        );
+        assert_eq!(
+            copy.declared().len(),
+            2,
+            "what is there already is still meant"
+        );
+    }
+
+    #[test]
+    fn an_item_without_its_key_is_not_forgotten() {
+        let object =
+            |containers: Value| json!({"spec": {"template": {"spec": {"containers": containers}}}});
+        let nameless = object(json!([{"name": "a"}, {"image": "x"}]));
+        let copy = redone(
+            object(json!([{"name": "a"}])),
+            nameless.clone(),
+            object(json!([{"name": "a"}])),
+        );
+        assert_eq!(**copy.edited().unwrap(), nameless);
     }
 
     #[test]

@@ -408,7 +408,7 @@ mod tests {
         edited["spec"]["replicas"] = 5.into();
         edited["spec"]["template"]["spec"]["containers"][1]["image"] = "s:2".into();
         let mut copy = WorkingCopy::default();
-        copy.refresh(Arc::new(read));
+        copy.refresh(Arc::new(read), &resource.root);
         copy.edit(edited);
         let write = Write {
             send_resource_version,

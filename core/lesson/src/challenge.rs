@@ -37,7 +37,8 @@ impl Finding {
         let tally = self.tally;
         let counts = [
             (found.orders, tally.total()),
-            (found.kept, tally.kept),
+            (found.kept, tally.kept()),
+            (found.replaced, tally.replaced),
             (found.left_out, tally.left_out),
             (found.refused, tally.refused),
             (found.lost, tally.lost),
@@ -49,12 +50,13 @@ impl Finding {
 }
 
 impl fmt::Display for Finding {
-    /// `6 orders: 2 both kept, 4 lost`.
+    /// `6 orders: 2 replace an edit knowingly, 4 lose an update`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let tally = self.tally;
         write!(f, "{} orders:", tally.total())?;
         let parts = [
-            (tally.kept, "keep both edits"),
+            (tally.in_object, "have both edits in the object"),
+            (tally.replaced, "replace an edit knowingly"),
             (tally.left_out, "leave an edit out"),
             (tally.refused, "refuse somebody"),
             (tally.lost, "lose an update"),

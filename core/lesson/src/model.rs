@@ -232,8 +232,10 @@ pub struct Chosen {
 pub struct Found {
     /// All of them.
     pub orders: Option<u64>,
-    /// [`Verdict::Kept`].
+    /// [`Verdict::InObject`] or [`Verdict::Replaced`].
     pub kept: Option<u64>,
+    /// [`Verdict::Replaced`].
+    pub replaced: Option<u64>,
     /// [`Verdict::LeftOut`].
     pub left_out: Option<u64>,
     /// [`Verdict::Refused`].

@@ -339,6 +339,7 @@ fn challenge(located: &Located) -> Read<(Challenge, Vec<Deed>)> {
         ("lost", Verdict::Lost),
         ("refused", Verdict::Refused),
         ("left out", Verdict::LeftOut),
+        ("replaced", Verdict::Replaced),
     ];
     let never = items(fields.needed("never")?)?
         .iter()
@@ -378,11 +379,12 @@ fn found(located: Option<&Located>) -> Read<Found> {
     let Some(located) = located else {
         return Ok(Found::default());
     };
-    let known = ["orders", "kept", "left out", "refused", "lost"];
+    let known = ["orders", "kept", "replaced", "left out", "refused", "lost"];
     let fields = Fields::of(located, "what is found", &known)?;
     Ok(Found {
         orders: fields.number("orders")?,
         kept: fields.number("kept")?,
+        replaced: fields.number("replaced")?,
         left_out: fields.number("left out")?,
         refused: fields.number("refused")?,
         lost: fields.number("lost")?,

@@ -246,6 +246,7 @@ impl RunTree {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::verdict::Verdict;
     use crate::{ActorId, ByHand, NGINX};
     use optimist_apiserver::server::Fact;
     use optimist_client::{Strategy, Write, edit_scalar};
@@ -345,10 +346,12 @@ mod tests {
         assert_eq!(tree.world().stored().unwrap().1["spec"]["replicas"], 2);
         let step = tree.step(tree.current()).unwrap();
         assert_eq!(step.losses, []);
-        let [(owner, edit)] = step.replaced.as_slice() else {
+        let [replaced] = step.replaced.as_slice() else {
             panic!("{:?}", step.replaced)
         };
-        assert_eq!((*owner, &edit.value), (ActorId::A, &Some(5.into())));
+        let found = (replaced.owner, &replaced.edit.value, replaced.retry);
+        assert_eq!(found, (ActorId::A, &Some(5.into()), false));
+        assert_eq!(tree.world().verdict(), Verdict::Replaced);
     }
 
     #[test]

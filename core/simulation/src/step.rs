@@ -5,7 +5,7 @@ use std::sync::Arc;
 use http::{Method, Request, Response};
 use serde_json::Value;
 
-use super::verdict::{Edit, Loss};
+use super::verdict::{Edit, Loss, Replaced};
 use super::{Action, ActorId, Operation, Received, WatchAction};
 use optimist_apiserver::apply::Path;
 use optimist_apiserver::object::{Metadata, text};
@@ -72,8 +72,8 @@ pub struct Step {
     pub arrived: Vec<Arc<Received>>,
     /// The edits of others that it took away, by somebody who had not read them.
     pub losses: Vec<Loss<ActorId>>,
-    /// The edits of others that it replaced, by somebody who had read them, and whose they were.
-    pub replaced: Vec<(ActorId, Arc<Edit>)>,
+    /// The edits of others that it replaced, by somebody who had been shown them.
+    pub replaced: Vec<Replaced<ActorId>>,
     /// What an apply of a manifest means to change; of other writes that is `edits`.
     pub meant: Option<Vec<Change>>,
     /// Fields that an apply declared though their value was the one that was read.

@@ -1,25 +1,19 @@
 //! What became of everybody's edits in a history.
 //!
 //! An edit is *acknowledged* once its writer got a 2xx for it. It is *lost* when a later write, by
-//! somebody who had not read it, takes it away or overwrites it. It is no loss when somebody who
-//! had read it changes it. All of this is seen from what was read and what was stored; by which
-//! strategy anybody wrote plays no part.
+//! somebody who had not been shown it, takes it away, overwrites it or deletes the object with it,
+//! whether it set a field or removed one. It is *replaced knowingly* when somebody does so who had
+//! been shown it; a program that reads again and redoes its edit was shown it, and did not look.
+//! An edit that already held when it was written was shown to whoever was last shown an object that
+//! had it. All of this is seen from what was shown and what was stored; by which strategy anybody
+//! wrote plays no part.
 
 use std::sync::Arc;
 
 use serde_json::Value;
 
-use optimist_apiserver::apply::{Path, PathElement, Set, differing};
 use optimist_apiserver::schema::Struct;
-
-/// A field and what somebody wants it to be.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Edit {
-    /// The field; the empty path is the whole object.
-    pub path: Path,
-    /// Its value; `None` if it is to be gone.
-    pub value: Option<Value>,
-}
+pub use optimist_client::Edit;
 
 /// An edit that vanished though its writer was told that it is stored.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,13 +22,26 @@ pub struct Loss<Id> {
     pub owner: Id,
     /// The edit, with the value that vanished.
     pub edit: Arc<Edit>,
-    /// Who took it away, without having read it.
+    /// Who took it away, without having been shown it.
     pub culprit: Id,
     /// The step of the history that did it.
     pub step: usize,
     /// Whether the culprit meant to set that very field: a *blind overwrite*. Otherwise it did not
     /// even mean to touch it.
     pub blind: bool,
+}
+
+/// An edit that somebody took away who had been shown it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Replaced<Id> {
+    /// Whose edit it was.
+    pub owner: Id,
+    /// The edit, with the value that was replaced.
+    pub edit: Arc<Edit>,
+    /// Who replaced it.
+    pub by: Id,
+    /// Whether that was a retry after a conflict, which redoes its edit on whatever it is shown.
+    pub retry: bool,
 }
 
 /// What became of the edits of a history, the worst first.
@@ -46,25 +53,53 @@ pub enum Verdict {
     Refused,
     /// Somebody was answered 2xx, and the answer shows that the server left the edit out.
     LeftOut,
-    /// Every acknowledged edit is in the object, or was changed by somebody who had read it.
-    Kept,
+    /// An acknowledged edit is not in the object: somebody replaced it who had been shown it.
+    Replaced,
+    /// Every acknowledged edit is in the object.
+    InObject,
 }
 
 impl Verdict {
     /// All of them, the best first.
-    pub const ALL: [Verdict; 4] = [
-        Verdict::Kept,
+    pub const ALL: [Verdict; 5] = [
+        Verdict::InObject,
+        Verdict::Replaced,
         Verdict::LeftOut,
         Verdict::Refused,
         Verdict::Lost,
     ];
 }
 
+/// How somebody was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Refusal {
+    /// 409: something else is stored, or owned, than was expected.
+    Conflict,
+    /// 404: the object is gone.
+    Gone,
+    /// 415, 422 and whatever else: it cannot be done so to this object.
+    NotPossible,
+}
+
+impl Refusal {
+    /// All of them.
+    pub const ALL: [Refusal; 3] = [Refusal::Conflict, Refusal::Gone, Refusal::NotPossible];
+
+    /// The kind of refusal that a status code is.
+    pub fn of(code: u16) -> Self {
+        match code {
+            409 => Refusal::Conflict,
+            404 | 410 => Refusal::Gone,
+            _ => Refusal::NotPossible,
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 struct Acknowledged<Id> {
     owner: Id,
     edit: Arc<Edit>,
-    /// Who has read it since.
+    /// Who has been shown it.
     readers: Vec<Id>,
 }
 
@@ -74,9 +109,14 @@ pub struct Ledger<Id> {
     /// What is acknowledged and still in the object.
     kept: Vec<Acknowledged<Id>>,
     losses: Vec<Loss<Id>>,
-    /// Whose last write was refused.
-    refused: Vec<Id>,
+    replaced: Vec<Replaced<Id>>,
+    /// Whose last request was refused, and how.
+    refused: Vec<(Id, Refusal)>,
     left_out: Vec<(Id, Arc<Edit>)>,
+    /// Whose writes were accepted.
+    written: Vec<Id>,
+    /// The object as each one was last shown it.
+    shown: Vec<(Id, Arc<Value>)>,
 }
 
 impl<Id> Default for Ledger<Id> {
@@ -84,18 +124,22 @@ impl<Id> Default for Ledger<Id> {
         Self {
             kept: Vec::new(),
             losses: Vec::new(),
+            replaced: Vec::new(),
             refused: Vec::new(),
             left_out: Vec::new(),
+            written: Vec::new(),
+            shown: Vec::new(),
         }
     }
 }
 
-/// What an accepted write did beside storing what its writer meant.
+/// What an accepted write did to the edits.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Aside<Id> {
-    /// The edits of others that it replaced and that its writer had read, and whose they were: no
-    /// losses.
-    pub replaced: Vec<(Id, Arc<Edit>)>,
+pub struct Done<Id> {
+    /// The edits of others that it took away and that its writer had not been shown.
+    pub losses: Vec<Loss<Id>>,
+    /// The edits of others that it took away and that its writer had been shown.
+    pub replaced: Vec<Replaced<Id>>,
     /// What its writer meant, and the server left out.
     pub left_out: Vec<Arc<Edit>>,
 }
@@ -108,87 +152,128 @@ pub struct Accepted<'a> {
     /// What the writer meant to change.
     pub edits: &'a [Arc<Edit>],
     /// What was stored before; `None` if nothing was.
-    pub before: Option<&'a Value>,
+    pub before: Option<&'a Arc<Value>>,
     /// What is stored now; `None` if nothing is.
-    pub after: Option<&'a Value>,
+    pub after: Option<&'a Arc<Value>>,
     /// Whether the answer showed its writer the object: a Scale does not.
     pub shown: bool,
+    /// Whether its writer reads again and redoes its edits after a conflict, without looking.
+    pub retries: bool,
+    /// The schema of the object.
+    pub root: &'a Struct,
 }
 
 impl<Id: Copy + PartialEq> Ledger<Id> {
     /// Somebody was shown the object as it is stored.
-    pub fn read(&mut self, who: Id) {
+    pub fn read(&mut self, who: Id, object: &Arc<Value>) {
         for edit in &mut self.kept {
             if !edit.readers.contains(&who) {
                 edit.readers.push(who);
             }
         }
-    }
-
-    /// Somebody's write was refused.
-    pub fn refused(&mut self, who: Id) {
-        if !self.refused.contains(&who) {
-            self.refused.push(who);
+        match self.shown.iter_mut().find(|(known, _)| *known == who) {
+            Some((_, shown)) => *shown = Arc::clone(object),
+            None => self.shown.push((who, Arc::clone(object))),
         }
     }
 
+    /// Somebody's request was refused.
+    pub fn refused(&mut self, who: Id, how: Refusal) {
+        self.refused.retain(|(refused, _)| *refused != who);
+        self.refused.push((who, how));
+    }
+
     /// Somebody's write was accepted.
-    pub fn accepted(&mut self, who: Id, write: Accepted<'_>) -> Aside<Id> {
-        let Accepted {
-            step,
-            edits,
-            before,
-            after,
-            shown,
-        } = write;
-        self.refused.retain(|refused| *refused != who);
-        let losses = &mut self.losses;
-        let (mut replaced, mut left_out) = (Vec::new(), Vec::new());
+    pub fn accepted(&mut self, who: Id, write: Accepted<'_>) -> Done<Id> {
+        let (before, after) = (
+            write.before.map(|object| &**object),
+            write.after.map(|object| &**object),
+        );
+        let refused = self.refused.iter().find(|(refused, _)| *refused == who);
+        let retry = write.retries && refused.is_some_and(|(_, how)| *how == Refusal::Conflict);
+        self.refused.retain(|(refused, _)| *refused != who);
+        if !self.written.contains(&who) {
+            self.written.push(who);
+        }
+        let mut done = self.take_away(who, &write, after, retry);
+        for edit in write.edits {
+            let Some(stored) = edit.as_stored(before, after, write.root) else {
+                done.left_out.push(Arc::clone(edit));
+                continue;
+            };
+            // What one writes oneself again counts once.
+            self.kept
+                .retain(|known| known.owner != who || known.edit.path != stored.path);
+            if !stored.holds_in(after, write.root) {
+                // It took the object away with it: the last finalizer.
+                continue;
+            }
+            let mut readers = vec![who];
+            if stored.holds_in(before, write.root) {
+                let saw = |object: &Arc<Value>| stored.holds_in(Some(object), write.root);
+                let others = self.shown.iter().filter(|(other, _)| *other != who);
+                readers.extend(others.filter(|(_, it)| saw(it)).map(|(other, _)| *other));
+            }
+            self.kept.push(Acknowledged {
+                owner: who,
+                edit: Arc::new(stored),
+                readers,
+            });
+        }
+        let left_out = done.left_out.iter();
+        self.left_out
+            .extend(left_out.map(|edit| (who, Arc::clone(edit))));
+        self.losses.extend(done.losses.iter().cloned());
+        self.replaced.extend(done.replaced.iter().cloned());
+        if let Some(object) = write.after.filter(|_| write.shown) {
+            self.read(who, object);
+        }
+        done
+    }
+
+    /// Strikes out what is no longer in the object.
+    fn take_away(
+        &mut self,
+        who: Id,
+        write: &Accepted<'_>,
+        after: Option<&Value>,
+        retry: bool,
+    ) -> Done<Id> {
+        let (mut losses, mut replaced) = (Vec::new(), Vec::new());
         self.kept.retain(|known| {
-            if known.edit.holds_in(after) {
+            if known.edit.holds_in(after, write.root) {
                 return true;
             }
-            if known.owner != who && known.readers.contains(&who) {
-                replaced.push((known.owner, Arc::clone(&known.edit)));
-            } else if known.owner != who {
+            let (owner, edit) = (known.owner, Arc::clone(&known.edit));
+            if owner != who && known.readers.contains(&who) {
+                replaced.push(Replaced {
+                    owner,
+                    edit,
+                    by: who,
+                    retry,
+                });
+            } else if owner != who {
+                let mut meant = write.edits.iter();
                 losses.push(Loss {
-                    owner: known.owner,
-                    edit: Arc::clone(&known.edit),
+                    owner,
+                    blind: meant.any(|meant| meant.path.overlaps(&edit.path)),
+                    edit,
                     culprit: who,
-                    step,
-                    blind: edits
-                        .iter()
-                        .any(|edit| edit.path.overlaps(&known.edit.path)),
+                    step: write.step,
                 });
             }
             false
         });
-        for edit in edits {
-            match edit.as_stored(before, after) {
-                Some(edit) => {
-                    // What one writes oneself again counts once.
-                    self.kept
-                        .retain(|known| known.owner != who || known.edit.path != edit.path);
-                    self.kept.push(Acknowledged {
-                        owner: who,
-                        edit: Arc::new(edit),
-                        readers: vec![who],
-                    });
-                }
-                None => left_out.push(Arc::clone(edit)),
-            }
+        Done {
+            losses,
+            replaced,
+            left_out: Vec::new(),
         }
-        let known = left_out.iter().map(|edit| (who, Arc::clone(edit)));
-        self.left_out.extend(known);
-        if shown {
-            self.read(who);
-        }
-        Aside { replaced, left_out }
     }
 
-    /// What was lost since this was last asked, in the order in which it was.
-    pub fn take_losses(&mut self) -> Vec<Loss<Id>> {
-        std::mem::take(&mut self.losses)
+    /// Whether a write of somebody's was accepted.
+    pub fn has_written(&self, who: Id) -> bool {
+        self.written.contains(&who)
     }
 
     /// What was lost so far, in the order in which it was.
@@ -196,9 +281,19 @@ impl<Id: Copy + PartialEq> Ledger<Id> {
         &self.losses
     }
 
-    /// Whose last write was refused.
-    pub fn who_was_refused(&self) -> &[Id] {
+    /// What was replaced so far by those who had been shown it, in the order in which it was.
+    pub fn replaced(&self) -> &[Replaced<Id>] {
+        &self.replaced
+    }
+
+    /// Whose last request was refused, and how.
+    pub fn who_was_refused(&self) -> &[(Id, Refusal)] {
         &self.refused
+    }
+
+    /// How somebody was refused, should the history end here; of several, a conflict first.
+    pub fn refusal(&self) -> Option<Refusal> {
+        self.refused.iter().map(|(_, how)| *how).min()
     }
 
     /// Edits that were answered 2xx and that the server left out.
@@ -206,178 +301,26 @@ impl<Id: Copy + PartialEq> Ledger<Id> {
         &self.left_out
     }
 
-    /// What is acknowledged and still in the object: whose it is, and who has read it.
+    /// What is acknowledged and still in the object: whose it is, and who has been shown it.
     pub fn kept(&self) -> impl Iterator<Item = (Id, &Arc<Edit>, &[Id])> {
         self.kept
             .iter()
             .map(|known| (known.owner, &known.edit, known.readers.as_slice()))
     }
 
-    /// The verdict, should the history end here.
-    pub fn verdict(&self) -> Verdict {
+    /// The verdict, should the history end here with this object stored.
+    pub fn verdict(&self, stored: Option<&Value>, root: &Struct) -> Verdict {
+        let mut replaced = self.replaced.iter();
         if !self.losses.is_empty() {
             Verdict::Lost
         } else if !self.refused.is_empty() {
             Verdict::Refused
         } else if !self.left_out.is_empty() {
             Verdict::LeftOut
+        } else if replaced.any(|replaced| !replaced.edit.holds_in(stored, root)) {
+            Verdict::Replaced
         } else {
-            Verdict::Kept
+            Verdict::InObject
         }
-    }
-}
-
-impl Edit {
-    /// What was changed between an object as it was read and as it was edited. Items that were only
-    /// added to a list without keys, or only taken away, are an edit each. What every write moves by
-    /// itself is nobody's edit.
-    pub fn between(read: &Value, edited: &Value, root: &Struct) -> Vec<Arc<Edit>> {
-        let bookkeeping = Set::of_fields(&[
-            &["metadata", "managedFields"],
-            &["metadata", "resourceVersion"],
-            &["metadata", "generation"],
-            &["metadata", "creationTimestamp"],
-            &["metadata", "uid"],
-        ]);
-        let bookkeeping = bookkeeping.paths();
-        let mut edits = Vec::new();
-        for path in differing(read, edited, root) {
-            if bookkeeping.iter().any(|own| own.overlaps(&path)) {
-                continue;
-            }
-            let (before, after) = (path.find(read), path.find(edited));
-            if let (Some(Value::Array(before)), Some(Value::Array(after))) = (before, after)
-                && let Some(items) = items_between(before, after)
-            {
-                edits.extend(items.into_iter().map(|(item, added)| {
-                    let mut path = path.clone();
-                    path.0.push(PathElement::Value(item.clone()));
-                    let value = added.then(|| item.clone());
-                    Arc::new(Edit { path, value })
-                }));
-                continue;
-            }
-            let value = after.cloned();
-            edits.push(Arc::new(Edit { path, value }));
-        }
-        edits
-    }
-
-    /// That the object be gone.
-    pub fn deletion() -> Arc<Self> {
-        Arc::new(Self {
-            path: Path(Vec::new()),
-            value: None,
-        })
-    }
-
-    /// Whether a stored object has it.
-    pub fn holds_in(&self, object: Option<&Value>) -> bool {
-        let found = object.and_then(|object| self.found_in(object));
-        match (&self.value, found) {
-            (None, None) => true,
-            (Some(wanted), Some(found)) => covers(found, wanted),
-            _ => false,
-        }
-    }
-
-    /// What an object has at its place. An item of a list without keys is there if one says as
-    /// much, for the server may have filled it up.
-    fn found_in<'a>(&self, object: &'a Value) -> Option<&'a Value> {
-        let Some((PathElement::Value(item), list)) = self.path.0.split_last() else {
-            return self.path.find(object);
-        };
-        let items = Path(list.to_vec()).find(object)?.as_array()?;
-        items.iter().find(|found| covers(found, item))
-    }
-
-    /// The edit as the server stored it, which may have put it in another form; `None` if it left
-    /// it out.
-    fn as_stored(&self, before: Option<&Value>, after: Option<&Value>) -> Option<Self> {
-        let at = |object: Option<&Value>| object.and_then(|object| self.found_in(object).cloned());
-        if self.path.0.is_empty() && after.is_some() {
-            // Marked for deletion: it goes when its finalizers are gone.
-            let field = |name: &str| PathElement::Field(name.to_owned());
-            let path = Path(vec![field("metadata"), field("deletionTimestamp")]);
-            let value = after.and_then(|object| path.find(object).cloned());
-            return value.map(|value| Self {
-                path,
-                value: Some(value),
-            });
-        }
-        let (before, found) = (at(before), at(after));
-        let value = match (&self.value, found) {
-            (Some(wanted), Some(found)) => {
-                let part = part_of(&found, wanted);
-                (part == *wanted || before.as_ref() != Some(&found)).then_some(Some(part))
-            }
-            (None, None) => Some(None),
-            // Removed, and something else came of itself: a default, say.
-            (None, Some(found)) if before.as_ref() != Some(&found) => Some(Some(found)),
-            _ => None,
-        };
-        value.map(|value| Self {
-            path: self.path.clone(),
-            value,
-        })
-    }
-}
-
-/// The items that one list has and another has not, each once and with whether it was added.
-/// `None` where that is not all in which the lists differ.
-fn items_between<'a>(before: &'a [Value], after: &'a [Value]) -> Option<Vec<(&'a Value, bool)>> {
-    let added = after.len() > before.len();
-    let (fewer, more) = if added {
-        (before, after)
-    } else {
-        (after, before)
-    };
-    let mut rest = fewer.iter().peekable();
-    let mut items: Vec<(&Value, bool)> = Vec::new();
-    for item in more {
-        if rest.next_if_eq(&item).is_none() {
-            items.push((item, added));
-        }
-    }
-    let once = |(i, (item, _)): (usize, &(&Value, bool))| {
-        !fewer.contains(item) && items.iter().skip(i + 1).all(|(other, _)| other != item)
-    };
-    (rest.next().is_none() && items.iter().enumerate().all(once)).then_some(items)
-}
-
-/// Whether a value has everything that another one says.
-fn covers(found: &Value, wanted: &Value) -> bool {
-    match (found, wanted) {
-        (Value::Object(found), Value::Object(wanted)) => wanted
-            .iter()
-            .all(|(name, wanted)| found.get(name).is_some_and(|found| covers(found, wanted))),
-        (Value::Array(found), Value::Array(wanted)) => {
-            found.len() == wanted.len()
-                && found
-                    .iter()
-                    .zip(wanted)
-                    .all(|(found, wanted)| covers(found, wanted))
-        }
-        _ => found == wanted,
-    }
-}
-
-/// Of a value, what another one says something about.
-fn part_of(found: &Value, wanted: &Value) -> Value {
-    match (found, wanted) {
-        (Value::Object(found), Value::Object(wanted)) => wanted
-            .iter()
-            .filter_map(|(name, wanted)| {
-                let found = found.get(name)?;
-                Some((name.clone(), part_of(found, wanted)))
-            })
-            .collect(),
-        (Value::Array(found), Value::Array(wanted)) if found.len() == wanted.len() => {
-            let items = found.iter().zip(wanted);
-            items
-                .map(|(found, wanted)| part_of(found, wanted))
-                .collect()
-        }
-        _ => found.clone(),
     }
 }

@@ -8,14 +8,15 @@ use serde_json::Value;
 
 use super::start::{LoadError, Start};
 use super::step::{Exchange, Outcome, Step};
-use super::verdict::{Accepted, Edit, Ledger};
+use super::verdict::{Accepted, Edit, Ledger, Refusal, Verdict};
 use super::watcher::{WatchAction, Watcher};
 use super::{Action, Actor, ActorId, Operation, Subject};
 use optimist_apiserver::object::{Metadata, text};
+use optimist_apiserver::schema::Struct;
 use optimist_apiserver::server::{ApiServer, Fact, Resource};
 use optimist_apiserver::storage::{Revision, Version};
 use optimist_client::{Change, changes};
-use optimist_client::{Declares, Subresource, WorkingCopy, Write};
+use optimist_client::{Declares, OnConflict, Subresource, WorkingCopy, Write};
 
 /// The server, the objects that it is all about, the actors and the watcher. Cloning is cheap.
 #[derive(Clone, Debug)]
@@ -276,13 +277,16 @@ impl World {
         let after = self.stored().map(|(_, object)| Arc::clone(object));
         let stored = (before.as_deref(), after.as_deref());
         let wanted = self.meant(id, &action, stored);
+        let objects = (before.as_ref(), after.as_ref());
         if exchange.code < 400 {
-            take_in(self.copy_mut(id), &action, &exchange.received);
+            let resource = Arc::clone(self.resource());
+            let copy = self.copy_mut(id);
+            take_in(copy, &action, &exchange.received, &resource.root);
         }
         let operation = Operation::Act(id, action);
         let mut step = Step::new(operation, Some(exchange), edits, stored);
         (step.meant, step.declared) = (meant, declared);
-        self.note(id, &mut step, &wanted, stored);
+        self.note(id, &mut step, &wanted, objects);
         Some(step)
     }
 
@@ -322,18 +326,24 @@ impl World {
         id: ActorId,
         step: &mut Step,
         meant: &[Arc<Edit>],
-        (before, after): (Option<&Value>, Option<&Value>),
+        (before, after): (Option<&Arc<Value>>, Option<&Arc<Value>>),
     ) {
         let dry_run = step.facts().contains(&Fact::DryRun);
-        let Some((_, _, ledger)) = self.subjects.get_mut(self.subject) else {
+        let Some((subject, _, ledger)) = self.subjects.get_mut(self.subject) else {
             return;
         };
         let received = step.exchange.as_ref().map(|exchange| &*exchange.received);
+        let code = step.exchange.as_ref().map_or(0, |exchange| exchange.code);
         let shown = received
             .zip(after)
             .is_some_and(|(received, stored)| shows(received, stored));
+        let on_conflict = step.write().map(|write| write.on_conflict);
         match step.outcome() {
-            Outcome::Read if shown => ledger.read(id),
+            Outcome::Read => {
+                if let Some(object) = after.filter(|_| shown) {
+                    ledger.read(id, object);
+                }
+            }
             Outcome::Written | Outcome::Unchanged if !dry_run => {
                 let write = Accepted {
                     step: 0,
@@ -341,13 +351,30 @@ impl World {
                     before,
                     after,
                     shown,
+                    retries: matches!(on_conflict, Some(OnConflict::ReadAgain(_))),
+                    root: &subject.resource().root,
                 };
-                let aside = ledger.accepted(id, write);
-                (step.replaced, step.left_out) = (aside.replaced, aside.left_out);
-                step.losses = ledger.take_losses();
+                let done = ledger.accepted(id, write);
+                (step.replaced, step.left_out) = (done.replaced, done.left_out);
+                step.losses = done.losses;
+            }
+            // Who has done what it meant to and looks after it is not told no.
+            Outcome::Refused if !dry_run && (!step.is_read() || !ledger.has_written(id)) => {
+                ledger.refused(id, Refusal::of(code));
             }
             _ => {}
         }
+    }
+
+    /// What became of the edits of the object, should the history end here.
+    pub fn verdict(&self) -> Verdict {
+        let stored = self.stored().map(|(_, object)| object.as_ref());
+        self.ledger().verdict(stored, &self.resource().root)
+    }
+
+    /// The edits of the object: what is kept, lost, replaced and refused.
+    pub fn ledger(&self) -> &Ledger<ActorId> {
+        &self.subjects[self.subject].2
     }
 }
 
@@ -361,9 +388,9 @@ fn shows(received: &Value, stored: &Value) -> bool {
 }
 
 /// What a working copy is after a request that was granted.
-fn take_in(copy: &mut WorkingCopy, action: &Action, received: &Arc<Value>) {
+fn take_in(copy: &mut WorkingCopy, action: &Action, received: &Arc<Value>, root: &Struct) {
     match action {
-        Action::Get => copy.refresh(Arc::clone(received)),
+        Action::Get => copy.refresh(Arc::clone(received), root),
         // Nothing is stored, so what was edited is still to be sent.
         Action::Send(Write { dry_run: true, .. }) => {}
         // The answer is a Scale and not the object: of that only the replicas are known.

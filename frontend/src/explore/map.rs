@@ -169,11 +169,14 @@ fn line(
     let tone = match edge.effect {
         Effect::Loses => "lost",
         Effect::Refused | Effect::GivesUp => "refused",
-        Effect::None | Effect::Acknowledged => words::slug(edge.actor),
+        Effect::None | Effect::Acknowledged | Effect::Replaces => words::slug(edge.actor),
     };
     // A's labels stand to the left of their lines and B's to the right; what goes wrong stands
     // lower and outside, for it is where lines meet.
-    let wrong = !matches!(edge.effect, Effect::None | Effect::Acknowledged);
+    let wrong = matches!(
+        edge.effect,
+        Effect::Loses | Effect::Refused | Effect::GivesUp
+    );
     let left = if wrong {
         x1 + x2 < drawn.width
     } else {
@@ -219,7 +222,8 @@ fn circle(
     let class = if end { words::tone(verdict) } else { "open" };
     let focus = Focus::State(id);
     let sign = match verdict {
-        Verdict::Kept => "m-4 .5 3 3 5.5-6.5",
+        Verdict::InObject => "m-4 .5 3 3 5.5-6.5",
+        Verdict::Replaced => "m-4-2h8m-8 4h8",
         Verdict::Refused => "m-3.5-3.5 7 7m0-7-7 7",
         Verdict::Lost => "m0-4v4.500m0 3v.2",
         Verdict::LeftOut => "m-4 0h8",

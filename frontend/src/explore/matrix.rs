@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use optimist_simulation::verdict::Verdict;
+use optimist_simulation::verdict::{Refusal, Verdict};
 use yew::{Html, MouseEvent, classes, html};
 
 use super::mixed::Mixed;
@@ -25,7 +25,8 @@ pub(super) fn matrix(store: &Store, model: &Explored) -> Html {
                     <tr>
                         <th scope="col" class="way">{ "Everybody writes by" }</th>
                         <th scope="col" class="bar">{ "Outcomes over all histories" }</th>
-                        <th scope="col">{ kept }{ " kept" }</th>
+                        <th scope="col">{ kept }{ " in the object" }</th>
+                        <th scope="col">{ "replaced" }</th>
                         if left_out {
                             <th scope="col">{ "left out" }</th>
                         }
@@ -40,13 +41,14 @@ pub(super) fn matrix(store: &Store, model: &Explored) -> Html {
                         setup={model.setup.clone()}
                         ways={Rc::clone(&model.ways)}
                         chosen={model.chosen == model.mixed_row()}
-                        columns={if left_out { "6" } else { "5" }}
+                        columns={if left_out { "7" } else { "6" }}
                         dispatcher={model.dispatcher()}
                     />
                 </tbody>
             </table>
             <ul class="legend" aria-label="Legend">
-                <li class="kept">{ kept }{ " edits kept" }</li>
+                <li class="kept">{ kept }{ " edits are in the object" }</li>
+                <li class="replaced">{ "replaced knowingly: by one who had been shown the edit" }</li>
                 <li class="refused">{ "refused: the writer knows" }</li>
                 <li class="lost">{ "lost: nobody was told" }</li>
                 if left_out {
@@ -106,6 +108,9 @@ fn row(store: &Store, model: &Explored, at: usize, left_out: bool) -> Html {
         let known = row.search().is_some() || row.tally.total() > 0;
         // The bar does the same for the keyboard.
         let search = row.search().filter(|_| count > 0);
+        // Only where not all of them are conflicts.
+        let kinds = (row.tally.refused_by(Refusal::Conflict) < row.tally.refused)
+            .then(|| words::refusals(&row.tally));
         let onclick = search.map(|search| replay::ending(store, model, search, verdict));
         html! {
             <td
@@ -114,6 +119,8 @@ fn row(store: &Store, model: &Explored, at: usize, left_out: bool) -> Html {
             >
                 if !known {
                     <span class="muted">{ "·" }</span>
+                } else if let Some(kinds) = kinds.filter(|_| verdict == Verdict::Refused) {
+                    <span title={kinds.clone()}>{ words::number(count) }<span class="unseen">{ ": " }{ kinds }</span></span>
                 } else if all && count > 1 {
                     <span title={words::number(count)}>{ "all" }</span>
                 } else {
@@ -142,7 +149,8 @@ fn row(store: &Store, model: &Explored, at: usize, left_out: bool) -> Html {
                 }
             </th>
             <td class="bar">{ bar(store, model, at, row) }</td>
-            { count(Verdict::Kept) }
+            { count(Verdict::InObject) }
+            { count(Verdict::Replaced) }
             if left_out {
                 { count(Verdict::LeftOut) }
             }
@@ -198,7 +206,7 @@ fn bar(store: &Store, model: &Explored, at: usize, row: &Row) -> Html {
     };
     html! {
         <div class="outcomes">
-            { for [Verdict::Kept, Verdict::LeftOut, Verdict::Refused, Verdict::Lost].map(part) }
+            { for [Verdict::InObject, Verdict::Replaced, Verdict::LeftOut, Verdict::Refused, Verdict::Lost].map(part) }
         </div>
     }
 }

@@ -5,7 +5,7 @@ use optimist_client::Strategy;
 use optimist_simulation::explore::{
     Edge, EdgeId, Effect, Intent, Move, Search, StateId, Tally, Way,
 };
-use optimist_simulation::verdict::{Loss, Verdict};
+use optimist_simulation::verdict::{Loss, Refusal, Replaced, Verdict};
 use serde_json::Value;
 
 use super::model::{Model, RowState, Stop};
@@ -24,7 +24,8 @@ pub(super) fn slug(actor: usize) -> &'static str {
 /// The class of a verdict.
 pub(super) fn tone(verdict: Verdict) -> &'static str {
     match verdict {
-        Verdict::Kept => "kept",
+        Verdict::InObject => "kept",
+        Verdict::Replaced => "replaced",
         Verdict::LeftOut => "left-out",
         Verdict::Refused => "refused",
         Verdict::Lost => "lost",
@@ -42,8 +43,9 @@ pub(super) fn way(way: &Way) -> String {
 /// What a verdict is called at the end of a count.
 pub(super) fn ending(verdict: Verdict, actors: usize) -> &'static str {
     match verdict {
-        Verdict::Kept if actors == 2 => "keep both edits",
-        Verdict::Kept => "keep all edits",
+        Verdict::InObject if actors == 2 => "have both edits in the object",
+        Verdict::InObject => "have all edits in the object",
+        Verdict::Replaced => "replace an edit knowingly",
         Verdict::LeftOut => "leave an edit out",
         Verdict::Refused => "refuse somebody",
         Verdict::Lost => "lose an update",
@@ -53,8 +55,9 @@ pub(super) fn ending(verdict: Verdict, actors: usize) -> &'static str {
 /// The same for one history.
 pub(super) fn ending_of_one(verdict: Verdict, actors: usize) -> &'static str {
     match verdict {
-        Verdict::Kept if actors == 2 => "keeps both edits",
-        Verdict::Kept => "keeps all edits",
+        Verdict::InObject if actors == 2 => "has both edits in the object",
+        Verdict::InObject => "has all edits in the object",
+        Verdict::Replaced => "replaces an edit knowingly",
         Verdict::LeftOut => "leaves an edit out",
         Verdict::Refused => "refuses somebody",
         Verdict::Lost => "loses an update",
@@ -249,6 +252,42 @@ pub(super) fn loss(search: &Search, loss: &Loss<u8>) -> String {
     )
 }
 
+/// How somebody was refused.
+pub(super) fn refusal(how: Refusal) -> &'static str {
+    match how {
+        Refusal::Conflict => "409 Conflict",
+        Refusal::Gone => "404, the object is gone",
+        Refusal::NotPossible => "415 or 422, not possible so",
+    }
+}
+
+/// How many were refused in which way: `2 by 409 Conflict, 1 by 404, the object is gone`.
+pub(super) fn refusals(tally: &Tally) -> String {
+    let counts = Refusal::ALL.map(|how| (how, tally.refused_by(how)));
+    let counts = counts.into_iter().filter(|(_, count)| *count > 0);
+    let parts: Vec<String> = counts
+        .map(|(how, count)| format!("{} by {}", number(count), refusal(how)))
+        .collect();
+    parts.join("; ")
+}
+
+/// What was replaced by one who had been shown it: `B's retry did not look at A's replicas = 5`.
+fn replaced(search: &Search, replaced: &Replaced<u8>) -> String {
+    let (owner, by) = (usize::from(replaced.owner), usize::from(replaced.by));
+    let (owner, by, verb) = (letter(owner), letter(by), verb(search, by));
+    if replaced.edit.path.0.is_empty() {
+        return format!("{by}'s {verb} made anew what {owner} had deleted, and {by} knew");
+    }
+    let edit = edit(&replaced.edit);
+    if replaced.retry {
+        format!("replaced: {by}'s retry did not look at {owner}'s {edit}")
+    } else if verb == "DELETE" {
+        format!("{by} had read {owner}'s {edit}, and deleted the object")
+    } else {
+        format!("{by} had read {owner}'s {edit}, and replaced it")
+    }
+}
+
 /// What an ending came to, beyond its verdict.
 pub(super) fn because(search: &Search, end: StateId) -> String {
     let Some(moment) = search.moment(end) else {
@@ -261,19 +300,20 @@ pub(super) fn because(search: &Search, end: StateId) -> String {
             parts.push(text);
         }
     }
-    let mut refused: Vec<usize> = moment
+    for found in moment.replaced() {
+        let text = replaced(search, found);
+        if !parts.contains(&text) {
+            parts.push(text);
+        }
+    }
+    let mut refused: Vec<(usize, Refusal)> = moment
         .refused()
         .iter()
-        .map(|who| usize::from(*who))
+        .map(|(who, how)| (usize::from(*who), *how))
         .collect();
     refused.sort_unstable();
-    match refused.as_slice() {
-        [] => {}
-        [one] => parts.push(format!("{} was refused", letter(*one))),
-        many => {
-            let who: Vec<&str> = many.iter().map(|who| letter(*who)).collect();
-            parts.push(format!("{} were refused", who.join(" and ")));
-        }
+    for (who, how) in refused {
+        parts.push(format!("{} was refused: {}", letter(who), refusal(how)));
     }
     parts.join("; ")
 }
@@ -289,7 +329,10 @@ pub(super) fn state(search: &Search, id: StateId, outlook: Option<&Tally>) -> Ve
         .map(|actor| {
             let who = letter(actor);
             if moment.is_done(actor) {
-                let refused = moment.refused().iter().any(|i| usize::from(*i) == actor);
+                let refused = moment
+                    .refused()
+                    .iter()
+                    .any(|(i, _)| usize::from(*i) == actor);
                 return if refused {
                     format!("{who} gave up")
                 } else {

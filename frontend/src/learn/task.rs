@@ -98,7 +98,8 @@ fn found(finding: &Finding) -> Html {
         }
     };
     let rows = [
-        (Verdict::Kept, "ok", "keep both edits"),
+        (Verdict::InObject, "ok", "have both edits in the object"),
+        (Verdict::Replaced, "ok", "replace an edit knowingly"),
         (Verdict::Refused, "refused", "refuse somebody"),
         (Verdict::LeftOut, "lost", "leave an edit out"),
         (Verdict::Lost, "lost", "lose an update"),

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::typed::{Shape, item_element, shape};
-use super::{Path, PathElement, Set, compare, field_set};
+use super::{Path, PathElement, Set, field_set};
 use crate::object::{JsonMap, map_mut};
 use crate::schema::{Struct, Type};
 
@@ -167,34 +167,10 @@ pub fn fields_below(object: &Value, fields: &[Path], root: &Struct) -> Set {
     set
 }
 
-/// The fields in which two objects differ. Of what came, went or differs as a whole there is one
-/// path, and none of what lies below it.
-pub fn differing(before: &Value, after: &Value, root: &Struct) -> Vec<Path> {
-    let comparison = compare(before, after, root);
-    let differing = comparison
-        .removed
-        .union(&comparison.modified)
-        .union(&comparison.added);
-    let mut found = Vec::new();
-    outermost(&differing, &mut Vec::new(), &mut found);
-    found
-}
-
-fn outermost(set: &Set, path: &mut Vec<PathElement>, found: &mut Vec<Path>) {
-    for node in set.nodes() {
-        path.push(node.element.clone());
-        if node.member {
-            found.push(Path(path.clone()));
-        } else {
-            outermost(&node.children, path, found);
-        }
-        path.pop();
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::apply::differing;
     use crate::server::Resources;
     use serde_json::json;
 

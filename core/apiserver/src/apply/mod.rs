@@ -4,6 +4,7 @@
 
 mod element;
 mod fields_v1;
+mod leaves;
 mod locate;
 mod manager;
 mod managers;
@@ -14,7 +15,8 @@ mod updater;
 
 pub use element::PathElement;
 pub use fields_v1::{element_order, from_fields_v1, to_fields_v1};
-pub use locate::{differing, fields_below};
+pub use leaves::{covers, differing, part_of};
+pub use locate::fields_below;
 pub use manager::FieldManager;
 pub use managers::{Manager, Managers, Operation, Owned};
 pub use owners::Owners;

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::Tally;
 use super::search::{EdgeId, Effect, Node, Search, StateId};
 use super::state::Phase;
-use crate::verdict::{Loss, Verdict};
+use crate::verdict::{Loss, Refusal, Replaced, Verdict};
 use optimist_apiserver::object::Metadata;
 
 /// What is asked of a search once it has looked.
@@ -65,7 +65,7 @@ impl Search {
     }
 
     /// After how many of its steps it is decided how a history ends: after the first that loses an
-    /// edit, else the last at which somebody gives up, else all.
+    /// edit, else the last at which somebody gives up or replaces one, else all.
     pub fn deciding(&self, path: &[EdgeId]) -> usize {
         let does = |wanted: Effect| {
             let edges = &self.edges;
@@ -73,7 +73,10 @@ impl Search {
         };
         let lost = path.iter().position(does(Effect::Loses));
         let refused = || path.iter().rposition(does(Effect::GivesUp));
-        lost.or_else(refused).map_or(path.len(), |at| at + 1)
+        let replaced = || path.iter().rposition(does(Effect::Replaces));
+        lost.or_else(refused)
+            .or_else(replaced)
+            .map_or(path.len(), |at| at + 1)
     }
 
     /// For each state, how the histories that go on from it end.
@@ -85,7 +88,7 @@ impl Search {
             };
             let mut tally = Tally::default();
             if moment.is_end() {
-                tally.add(moment.verdict(), 1);
+                tally.add(moment.verdict(), moment.refusal(), 1);
             }
             for edge in moment.edges().filter_map(|id| self.edges.get(id)) {
                 if let Some(next) = outlook.get(edge.to) {
@@ -163,7 +166,23 @@ impl<'a> Moment<'a> {
 
     /// The verdict, should the history end here.
     pub fn verdict(&self) -> Verdict {
-        self.node.state.ledger.verdict()
+        let stored = self.stored().map(|object| object.as_ref());
+        let root = &self.search.scenario().resource.root;
+        self.node.state.ledger.verdict(stored, root)
+    }
+
+    /// How somebody was refused, should the history end here; of several, a conflict first.
+    pub fn refusal(&self) -> Option<Refusal> {
+        self.node.state.ledger.refusal()
+    }
+
+    /// What was replaced on the way here by those who had been shown it, and is not in the object
+    /// again.
+    pub fn replaced(&self) -> impl Iterator<Item = &'a Replaced<u8>> {
+        let stored = self.stored().map(|object| object.as_ref());
+        let root = &self.search.scenario().resource.root;
+        let replaced = self.node.state.ledger.replaced().iter();
+        replaced.filter(move |replaced| !replaced.edit.holds_in(stored, root))
     }
 
     /// What was lost on the way here.
@@ -171,8 +190,8 @@ impl<'a> Moment<'a> {
         self.node.state.ledger.losses()
     }
 
-    /// Whose last write was refused.
-    pub fn refused(&self) -> &'a [u8] {
+    /// Whose last request was refused, and how.
+    pub fn refused(&self) -> &'a [(u8, Refusal)] {
         self.node.state.ledger.who_was_refused()
     }
 

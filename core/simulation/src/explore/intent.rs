@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::verdict::Edit;
 use optimist_apiserver::apply::{Path, PathElement};
 use optimist_apiserver::schema::Struct;
-use optimist_client::WorkingCopy;
+use optimist_client::{WorkingCopy, take};
 
 /// What an actor means to do.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,8 +30,8 @@ pub struct Change {
 pub enum How {
     /// It is set to a value; an item of a list that is not there yet is added at the end.
     Set(Value),
-    /// It is taken away.
-    Remove,
+    /// It is taken away, and so many of the maps and lists above it, where that leaves them empty.
+    Remove(usize),
 }
 
 impl Intent {
@@ -41,7 +41,7 @@ impl Intent {
             path: edit.path.clone(),
             how: match &edit.value {
                 Some(value) => How::Set(value.clone()),
-                None => How::Remove,
+                None => How::Remove(edit.parents_gone(edited)),
             },
         };
         let edits = Edit::between(read, edited, root);
@@ -57,7 +57,7 @@ impl Intent {
         for Change { path, how } in changes {
             match how {
                 How::Set(value) => path.put(&mut edited, value.clone()),
-                How::Remove => path.take(&mut edited),
+                How::Remove(parents) => take(path, *parents, &mut edited),
             }
         }
         edited

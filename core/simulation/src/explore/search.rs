@@ -11,7 +11,7 @@ use super::Tally;
 use super::memory::{Answer, Memory, RequestId};
 use super::scenario::{Plan, Scenario};
 use super::state::{ObjectId, Phase, Progress, ServerId, State};
-use crate::verdict::{Accepted, Edit, Ledger};
+use crate::verdict::{Accepted, Edit, Ledger, Refusal};
 use optimist_apiserver::server::key_of;
 use optimist_client::{OnConflict, Subresource};
 
@@ -40,6 +40,8 @@ pub enum Effect {
     None,
     /// The edit is acknowledged.
     Acknowledged,
+    /// The edit is acknowledged, and somebody else's is replaced that the actor had been shown.
+    Replaces,
     /// The edit is acknowledged, and somebody else's is lost.
     Loses,
     /// The request is refused, and the actor goes on.
@@ -137,6 +139,15 @@ impl Search {
             actors: actors.collect(),
             ledger: Ledger::default(),
         };
+        let mut state = state;
+        for (i, _) in scenario
+            .plans
+            .iter()
+            .enumerate()
+            .filter(|(_, plan)| !plan.reads_first)
+        {
+            state.ledger.read(i as u8, &scenario.object);
+        }
         let known = HashMap::from([(pool.fingerprint(&state), 0)]);
         let nodes = vec![Node {
             state,
@@ -213,7 +224,11 @@ impl Search {
             self.edges.push(Edge { to, ..edge });
         }
         if ended {
-            self.tally.add(state.ledger.verdict(), histories);
+            let stored = self.memory.pool.stored(state.server);
+            let stored = stored.map(|known| &*known.object);
+            let ledger = &state.ledger;
+            let verdict = ledger.verdict(stored, &self.scenario.resource.root);
+            self.tally.add(verdict, ledger.refusal(), histories);
         }
         if self.next == self.nodes.len() {
             self.status = Status::Done;
@@ -243,11 +258,13 @@ impl Search {
                 edge.what = Move::Read;
                 edge.code = answer.code;
                 changed.copy = answer.shown;
-                if answer.shown.is_some() {
-                    next.ledger.read(actor as u8);
+                let pool = &self.memory.pool;
+                let shown = answer.shown.and_then(|id| pool.objects.get(id as usize));
+                if let Some(shown) = shown {
+                    next.ledger.read(actor as u8, &shown.object);
                     changed.phase = Phase::ToSend;
                 } else {
-                    next.ledger.refused(actor as u8);
+                    next.ledger.refused(actor as u8, Refusal::of(answer.code));
                     edge.effect = Effect::GivesUp;
                     changed.phase = Phase::Done;
                 }
@@ -308,8 +325,7 @@ impl Search {
         edge.code = answer.code;
         if answer.code < 400 {
             let (_, edits) = self.prepared.get(&(actor, progress.copy?))?.as_ref()?;
-            let object = |server| self.memory.pool.stored(server).map(|known| &*known.object);
-            let known = next.ledger.losses().len();
+            let object = |server| self.memory.pool.stored(server).map(|known| &known.object);
             let write = Accepted {
                 step: next
                     .actors
@@ -319,19 +335,23 @@ impl Search {
                 edits,
                 before: object(next.server),
                 after: object(answer.server),
-                shown: plan.write.subresource != Some(Subresource::Scale),
+                shown: plan.sends().subresource != Some(Subresource::Scale),
+                retries: matches!(plan.write.on_conflict, OnConflict::ReadAgain(_)),
+                root: &self.scenario.resource.root,
             };
-            next.ledger.accepted(who, write);
+            let done = next.ledger.accepted(who, write);
             next.server = answer.server;
-            edge.effect = if next.ledger.losses().len() > known {
+            edge.effect = if !done.losses.is_empty() {
                 Effect::Loses
+            } else if !done.replaced.is_empty() {
+                Effect::Replaces
             } else {
                 Effect::Acknowledged
             };
             progress.phase = Phase::Done;
             return Some(());
         }
-        next.ledger.refused(who);
+        next.ledger.refused(who, Refusal::of(answer.code));
         edge.effect = Effect::GivesUp;
         progress.phase = Phase::Done;
         if answer.conflict && progress.attempts > 0 {

@@ -167,12 +167,18 @@ impl Pool {
         }
         let ledger = &state.ledger;
         let mask = |who: &[u8]| who.iter().fold(0u32, |mask, i| mask | 1 << i);
-        // Only an edit that somebody who has not read it may still write over can be lost.
+        // Only an edit that somebody else may still write over can be lost or replaced.
         let kept: Vec<(u8, Arc<Edit>, u32)> = ledger
             .kept()
-            .map(|(owner, edit, readers)| (owner, edit, active & !mask(readers) & !(1 << owner)))
-            .filter(|(.., danger)| *danger != 0)
-            .map(|(owner, edit, danger)| (owner, Arc::clone(edit), danger))
+            .map(|(owner, edit, readers)| (owner, edit, readers, active & !(1 << owner)))
+            .filter(|(.., others)| *others != 0)
+            .map(|(owner, edit, readers, others)| {
+                (
+                    owner,
+                    Arc::clone(edit),
+                    others << 8 | others & mask(readers),
+                )
+            })
             .collect();
         let mut kept: Vec<[u32; 2]> = kept
             .iter()
@@ -188,12 +194,24 @@ impl Pool {
             })
             .collect();
         lost.sort_unstable();
+        let replaced = ledger.replaced().to_vec();
+        let mut gone: Vec<[u32; 2]> = replaced
+            .iter()
+            .map(|replaced| {
+                let who = u32::from(replaced.owner) << 3 | u32::from(replaced.by) << 1;
+                [self.edit(&replaced.edit), who | u32::from(replaced.retry)]
+            })
+            .collect();
+        gone.sort_unstable();
         let left_out = ledger
             .left_out()
             .iter()
             .fold(0u32, |mask, (i, _)| mask | 1 << i);
-        key.push(mask(ledger.who_was_refused()) << 8 | left_out);
-        key.push(lost.len() as u32);
+        let refused = ledger.who_was_refused().iter();
+        let refused = refused.fold(0u32, |all, (i, how)| all | (1 + *how as u32) << (2 * i));
+        key.push(refused << 8 | left_out);
+        key.push((gone.len() << 16 | lost.len()) as u32);
+        key.extend(gone.into_iter().flatten());
         key.extend(lost.into_iter().flatten());
         key.extend(kept.into_iter().flatten());
         key.into_boxed_slice()

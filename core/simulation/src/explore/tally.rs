@@ -1,29 +1,46 @@
 //! Histories, counted.
 
-use crate::verdict::Verdict;
+use crate::verdict::{Refusal, Verdict};
 
 /// How many histories ended with each verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// [`Verdict::Kept`].
-    pub kept: u128,
+    /// [`Verdict::InObject`].
+    pub in_object: u128,
+    /// [`Verdict::Replaced`].
+    pub replaced: u128,
     /// [`Verdict::LeftOut`].
     pub left_out: u128,
     /// [`Verdict::Refused`].
     pub refused: u128,
     /// [`Verdict::Lost`].
     pub lost: u128,
+    /// Of the refused, how many by each of [`Refusal::ALL`].
+    pub refusals: [u128; 3],
 }
 
 impl Tally {
     /// Those of one verdict.
     pub fn of(&self, verdict: Verdict) -> u128 {
         match verdict {
-            Verdict::Kept => self.kept,
+            Verdict::InObject => self.in_object,
+            Verdict::Replaced => self.replaced,
             Verdict::LeftOut => self.left_out,
             Verdict::Refused => self.refused,
             Verdict::Lost => self.lost,
         }
+    }
+
+    /// Those in which every acknowledged edit is in the object or was replaced knowingly.
+    pub fn kept(&self) -> u128 {
+        self.in_object.saturating_add(self.replaced)
+    }
+
+    /// Of the refused, those of one kind.
+    pub fn refused_by(&self, refusal: Refusal) -> u128 {
+        let kinds = Refusal::ALL.into_iter().zip(self.refusals);
+        let mut kinds = kinds.filter(|(kind, _)| *kind == refusal);
+        kinds.next().map_or(0, |(_, count)| count)
     }
 
     /// All of them.
@@ -33,19 +50,30 @@ impl Tally {
             .fold(0, |sum, verdict| self.of(*verdict).saturating_add(sum))
     }
 
-    pub(super) fn add(&mut self, verdict: Verdict, histories: u128) {
+    pub(super) fn add(&mut self, verdict: Verdict, refusal: Option<Refusal>, histories: u128) {
         let place = match verdict {
-            Verdict::Kept => &mut self.kept,
+            Verdict::InObject => &mut self.in_object,
+            Verdict::Replaced => &mut self.replaced,
             Verdict::LeftOut => &mut self.left_out,
             Verdict::Refused => &mut self.refused,
             Verdict::Lost => &mut self.lost,
         };
         *place = place.saturating_add(histories);
+        if verdict == Verdict::Refused {
+            for (kind, count) in Refusal::ALL.into_iter().zip(&mut self.refusals) {
+                if refusal == Some(kind) {
+                    *count = count.saturating_add(histories);
+                }
+            }
+        }
     }
 
     pub(super) fn add_all(&mut self, other: &Tally) {
         for verdict in Verdict::ALL {
-            self.add(verdict, other.of(verdict));
+            self.add(verdict, None, other.of(verdict));
+        }
+        for (count, more) in self.refusals.iter_mut().zip(other.refusals) {
+            *count = count.saturating_add(more);
         }
     }
 }

@@ -87,12 +87,16 @@ fn judge(start: &Leaves, events: &[Event]) -> Tally {
             continue;
         };
         for (place, value) in wanted {
-            if after.get(place) != value.as_ref() {
+            // In an object that is gone there is nothing, but that it is gone.
+            let holds = |leaves: &Leaves| {
+                leaves.get(place) == value.as_ref()
+                    && (place == "exists" || leaves.contains_key("exists"))
+            };
+            if !holds(after) {
                 left_out = true;
                 continue;
             }
-            let changed =
-                (at + 1..events.len()).find(|i| stored[i + 1].get(place) != value.as_ref());
+            let changed = (at + 1..events.len()).find(|i| !holds(&stored[i + 1]));
             let Some(changed) = changed else { continue };
             let Event::Wrote(culprit, ..) = &events[changed] else {
                 unreachable!("only writes change the object");
@@ -114,7 +118,7 @@ fn judge(start: &Leaves, events: &[Event]) -> Tally {
     } else if left_out {
         one(|tally| &mut tally.left_out)
     } else {
-        one(|tally| &mut tally.kept)
+        one(|tally| &mut tally.in_object)
     }
 }
 
@@ -218,7 +222,7 @@ fn every_order(scenario: &Scenario, run: &Run, start: &Leaves, total: &mut Tally
     }
     if ended {
         let verdict = judge(start, &run.events);
-        total.kept += verdict.kept;
+        total.in_object += verdict.in_object;
         total.left_out += verdict.left_out;
         total.refused += verdict.refused;
         total.lost += verdict.lost;
@@ -344,6 +348,17 @@ fn ownership() -> impl Strategy<Value = Ownership> {
     prop::sample::select(vec![Ownership::AsStored, Ownership::Its, Ownership::Nobody])
 }
 
+/// What it does not look at, made alike: what was replaced counts as kept.
+fn coarse(tally: Tally) -> Tally {
+    Tally {
+        in_object: tally.kept(),
+        left_out: tally.left_out,
+        refused: tally.refused,
+        lost: tally.lost,
+        ..Tally::default()
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
@@ -355,7 +370,7 @@ proptest! {
     ) {
         let scenario = scenario(&choices, custom, ownership);
         let brute = by_brute_force(&scenario);
-        prop_assert_eq!(searched(scenario).tally(), brute);
+        prop_assert_eq!(coarse(searched(scenario).tally()), brute);
     }
 
     #[test]
@@ -366,6 +381,6 @@ proptest! {
     ) {
         let scenario = scenario(&choices, custom, ownership);
         let brute = by_brute_force(&scenario);
-        prop_assert_eq!(searched(scenario).tally(), brute);
+        prop_assert_eq!(coarse(searched(scenario).tally()), brute);
     }
 }

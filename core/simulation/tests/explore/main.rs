@@ -6,9 +6,9 @@ mod setup;
 
 use optimist_client::{OnConflict, Strategy};
 use optimist_simulation::explore::{
-    Effect, Intent, Move, Ownership, READY, Scenario, Search, Status, Tally, Way,
+    Effect, Intent, Move, Ownership, READY, Scenario, Search, Status, Third, Way,
 };
-use optimist_simulation::verdict::Verdict;
+use optimist_simulation::verdict::{Refusal, Verdict};
 use serde_json::json;
 use setup::{Means, deployment, owned, searched, set, widget, with};
 
@@ -43,13 +43,11 @@ fn outcomes((scenario, intents): (Scenario, Vec<Intent>), way: &Means) -> Search
     searched(with(scenario, way, intents))
 }
 
-fn tally(kept: u128, refused: u128, lost: u128) -> Tally {
-    Tally {
-        kept,
-        refused,
-        lost,
-        ..Tally::default()
-    }
+/// How many histories keep both edits or replace one knowingly, refuse somebody, and lose an edit.
+fn counts(search: &Search) -> (u128, u128, u128) {
+    let tally = search.tally();
+    assert_eq!(tally.total(), tally.kept() + tally.refused + tally.lost);
+    (tally.kept(), tally.refused, tally.lost)
 }
 
 fn update() -> Means {
@@ -86,7 +84,7 @@ fn losses(search: &Search) -> Vec<(u8, String, u8, bool)> {
 #[test]
 fn updates_without_a_version_lose_an_edit_wherever_both_read_before_the_first_wrote() {
     let search = outcomes(replicas_and_image(), &update());
-    assert_eq!(search.tally(), tally(2, 0, 4));
+    assert_eq!(counts(&search), (2, 0, 4));
     let image = ".spec.template.spec.containers[name=\"nginx\"].image";
     assert_eq!(
         losses(&search),
@@ -100,14 +98,14 @@ fn updates_without_a_version_lose_an_edit_wherever_both_read_before_the_first_wr
 #[test]
 fn updates_with_a_version_are_refused_instead_and_lose_nothing() {
     let search = outcomes(replicas_and_image(), &update().versioned());
-    assert_eq!(search.tally(), tally(2, 4, 0));
+    assert_eq!(counts(&search), (2, 4, 0));
 }
 
 #[test]
 fn reading_again_after_a_conflict_keeps_every_edit() {
     let way = update().versioned().then(OnConflict::ReadAgain(2));
     let search = outcomes(replicas_and_image(), &way);
-    assert_eq!(search.tally(), tally(6, 0, 0));
+    assert_eq!(counts(&search), (6, 0, 0));
     assert!(search.edges().iter().any(|edge| edge.code == 409));
 }
 
@@ -116,10 +114,13 @@ fn sending_the_same_again_stays_refused() {
     let way = update().versioned().then(OnConflict::Resend(3));
     let search = outcomes(replicas_and_image(), &way);
     assert_eq!(search.tally().lost, 0);
-    assert_eq!(search.tally().kept, 2, "one after the other");
+    assert_eq!(search.tally().kept(), 2, "one after the other");
     let conflicts = search.edges().iter().filter(|edge| edge.code == 409);
     assert!(conflicts.clone().any(|edge| edge.effect == Effect::Refused));
-    for end in search.ends().filter(|end| end.verdict() != Verdict::Kept) {
+    for end in search
+        .ends()
+        .filter(|end| end.verdict() != Verdict::InObject)
+    {
         assert_eq!(end.refused().len(), 1);
     }
 }
@@ -132,28 +133,25 @@ fn patches_that_name_only_what_they_change_keep_each_other() {
         Strategy::JsonPatch,
     ] {
         let search = outcomes(replicas_and_image(), &Means::by(strategy));
-        assert_eq!(search.tally(), tally(6, 0, 0), "{strategy:?}");
+        assert_eq!(counts(&search), (6, 0, 0), "{strategy:?}");
     }
 }
 
 #[test]
 fn a_merge_patch_replaces_lists_so_items_are_kept_only_if_one_read_after_the_other_wrote() {
     assert_eq!(
-        outcomes(two_containers(), &merge_patch()).tally(),
-        tally(2, 0, 4)
+        counts(&outcomes(two_containers(), &merge_patch())),
+        (2, 0, 4)
     );
     let strategic = Means::by(Strategy::StrategicMergePatch);
-    assert_eq!(
-        outcomes(two_containers(), &strategic).tally(),
-        tally(6, 0, 0)
-    );
+    assert_eq!(counts(&outcomes(two_containers(), &strategic)), (6, 0, 0));
     let scenario = widget();
     let tags = vec![
         set(&scenario, "/spec/tags/-", "from-a"),
         set(&scenario, "/spec/tags/-", "from-b"),
     ];
     let search = outcomes((scenario, tags), &merge_patch());
-    assert_eq!(search.tally(), tally(2, 0, 4));
+    assert_eq!(counts(&search), (2, 0, 4));
     assert_eq!(
         losses(&search),
         [
@@ -182,7 +180,7 @@ fn managers_that_apply_what_they_alone_own_keep_each_other() {
             Ownership::Its,
         );
         let search = searched(scenario);
-        assert_eq!(search.tally().kept, search.tally().total());
+        assert_eq!(search.tally().kept(), search.tally().total());
     }
 }
 
@@ -199,7 +197,7 @@ fn of_two_who_apply_a_field_that_nobody_owned_the_later_is_refused() {
     for way in [apply(), apply().blind()] {
         let search = outcomes(same_annotation(), &way);
         let histories = if way.reads_first { 6 } else { 2 };
-        assert_eq!(search.tally(), tally(0, histories, 0));
+        assert_eq!(counts(&search), (0, histories, 0));
         for end in search.ends() {
             assert_eq!(end.refused().len(), 1);
         }
@@ -209,17 +207,17 @@ fn of_two_who_apply_a_field_that_nobody_owned_the_later_is_refused() {
 #[test]
 fn a_forced_apply_is_a_blind_overwrite_unless_it_read_the_other_first() {
     let search = outcomes(same_annotation(), &apply().forced().blind());
-    assert_eq!(search.tally(), tally(0, 0, 2));
+    assert_eq!(counts(&search), (0, 0, 2));
     assert!(losses(&search).iter().all(|(.., blind)| *blind));
     let search = outcomes(same_annotation(), &apply().forced());
-    assert_eq!(search.tally(), tally(2, 0, 4));
+    assert_eq!(counts(&search), (2, 0, 4));
     assert!(losses(&search).iter().all(|(.., blind)| *blind));
 }
 
 #[test]
 fn an_apply_of_what_the_creator_owns_is_refused_for_both() {
     let search = outcomes(replicas_and_image(), &apply());
-    assert_eq!(search.tally(), tally(0, 6, 0));
+    assert_eq!(counts(&search), (0, 6, 0));
     for end in search.ends() {
         assert_eq!(end.refused().len(), 2);
     }
@@ -233,7 +231,7 @@ fn a_custom_resource_takes_no_update_without_a_version() {
         set(&scenario, "/spec/colour", "blue"),
     ];
     let search = outcomes((scenario, intents), &update());
-    assert_eq!(search.tally(), tally(0, 6, 0));
+    assert_eq!(counts(&search), (0, 6, 0));
     let writes = search
         .edges()
         .iter()
@@ -250,12 +248,12 @@ fn the_same_value_from_both_is_no_loss() {
         (scenario.clone(), vec![five.clone(), five.clone()]),
         &update(),
     );
-    assert_eq!(search.tally(), tally(6, 0, 0));
+    assert_eq!(counts(&search), (6, 0, 0));
     let way = update().versioned();
     let search = outcomes((scenario, vec![five.clone(), five]), &way);
     assert_eq!(
-        search.tally(),
-        tally(2, 4, 0),
+        counts(&search),
+        (2, 4, 0),
         "versions are compared, not fields"
     );
 }
@@ -266,17 +264,17 @@ fn who_deletes_what_another_edited_unread_loses_the_edit_and_an_apply_brings_it_
     let intents = vec![set(&scenario, "/spec/replicas", 5), Intent::Delete];
     let search = outcomes((scenario.clone(), intents.clone()), &merge_patch());
     // Deleted before A writes: 404. Written before B reads: B knew. In between: lost.
-    assert_eq!(search.tally(), tally(1, 3, 2));
+    assert_eq!(counts(&search), (1, 3, 2));
     let search = outcomes(
         (scenario.clone(), intents.clone()),
         &merge_patch().versioned(),
     );
-    assert_eq!(search.tally(), tally(1, 5, 0));
+    assert_eq!(counts(&search), (1, 5, 0));
 
     let scenario = widget();
     let intents = vec![set(&scenario, "/spec/size", 2), Intent::Delete];
     let search = outcomes((scenario, intents), &apply().forced().blind());
-    assert_eq!(search.tally(), tally(0, 0, 2));
+    assert_eq!(counts(&search), (0, 0, 2));
     assert!(
         losses(&search)
             .iter()
@@ -402,7 +400,7 @@ fn inside_a_request_the_server_retries_a_patch_and_refuses_a_stale_update() {
             .count()
     };
     let patch = micro(&merge_patch());
-    assert_eq!(patch.tally().kept, patch.tally().total());
+    assert_eq!(patch.tally().kept(), patch.tally().total());
     assert!(
         again(&patch) > 0,
         "another put came in between: the patch is applied anew"
@@ -420,7 +418,8 @@ fn inside_a_request_the_server_retries_a_patch_and_refuses_a_stale_update() {
     assert!(again(&blind) > 0);
 }
 
-/// What each way of writing makes of each ready pair: histories kept, refused and lost.
+/// What each way of writing makes of each ready pair: histories with both edits in the object, with
+/// one replaced knowingly, refused as a conflict, as not possible and for the object is gone, lost.
 #[test]
 fn the_matrix_of_every_ready_pair() {
     let mut found = String::new();
@@ -432,14 +431,16 @@ fn the_matrix_of_every_ready_pair() {
                 .unwrap()
                 .in_ways(std::slice::from_ref(&way))
                 .unwrap();
-            let Tally {
-                kept,
-                refused,
-                lost,
-                left_out,
-            } = searched(scenario).tally();
-            assert_eq!(left_out, 0);
-            found += &format!("  {:32} {kept} {refused} {lost}\n", way.name);
+            let tally = searched(scenario).tally();
+            assert_eq!(tally.left_out, 0);
+            let (kept, replaced, lost) = (tally.in_object, tally.replaced, tally.lost);
+            let [conflict, impossible, gone] =
+                [Refusal::Conflict, Refusal::NotPossible, Refusal::Gone]
+                    .map(|kind| tally.refused_by(kind));
+            assert_eq!(conflict + impossible + gone, tally.refused);
+            let name = way.name;
+            found +=
+                &format!("  {name:32} {kept} {replaced} {conflict} {impossible} {gone} {lost}\n");
         }
     }
     assert_eq!(found, include_str!("matrix.txt"), "{found}");
@@ -459,6 +460,113 @@ fn who_applies_a_value_that_is_there_already_owns_it_too() {
                     && entry["fieldsV1"]["f:spec"].get("f:replicas").is_some()
             });
             assert!(owns, "{manager}: {managed:?}");
+        }
+    }
+}
+
+#[test]
+fn a_retry_that_sets_the_same_field_replaces_and_is_called_one() {
+    let scenario = deployment();
+    let intents = vec![
+        set(&scenario, "/spec/replicas", 5),
+        set(&scenario, "/spec/replicas", 2),
+    ];
+    let way = update().versioned().then(OnConflict::ReadAgain(3));
+    let search = outcomes((scenario, intents), &way);
+    let tally = search.tally();
+    assert_eq!((tally.in_object, tally.replaced, tally.total()), (0, 6, 6));
+    let retries = search
+        .ends()
+        .filter(|end| end.replaced().any(|it| it.retry));
+    assert_eq!(retries.map(|end| end.histories()).sum::<u128>(), 4);
+}
+
+#[test]
+fn an_edit_that_already_held_was_shown_to_who_was_shown_it() {
+    let ready = READY
+        .iter()
+        .find(|ready| ready.slug == "same-value")
+        .unwrap();
+    let merge = Way::all(1)
+        .into_iter()
+        .find(|way| way.slug == "merge")
+        .unwrap();
+    let mut delete = merge.clone();
+    delete.write.send_resource_version = true;
+    let mut scenario = ready.scenario().unwrap();
+    scenario.plans.push(Third::Deletes.plan());
+    let scenario = scenario.in_ways(&[merge.clone(), merge, delete]).unwrap();
+    // Whoever deletes names the version that it was shown, and with that what is in it.
+    assert_eq!(searched(scenario).tally().lost, 0);
+}
+
+#[test]
+fn a_field_that_was_removed_and_one_that_was_set_count_alike_when_the_object_is_deleted_unread() {
+    let lost = |value: serde_json::Value| {
+        let scenario = deployment();
+        let args = "/spec/template/spec/containers/0/args";
+        let intents = vec![set(&scenario, args, value), Intent::Delete];
+        outcomes((scenario, intents), &merge_patch()).tally().lost
+    };
+    assert_eq!(lost(serde_json::Value::Null), lost(json!(["-v"])));
+    assert!(lost(serde_json::Value::Null) > 0);
+}
+
+#[test]
+fn what_was_absent_is_added_to_by_both_and_nothing_is_lost_that_is_there() {
+    let volume = |name: &str| json!([{"name": name, "emptyDir": {}}]);
+    let pairs = [
+        (
+            "/spec/template/spec/volumes",
+            volume("cache"),
+            volume("logs"),
+        ),
+        (
+            "/metadata/annotations",
+            json!({"a": "1"}),
+            json!({"b": "2"}),
+        ),
+        ("/metadata/finalizers", json!(["x.io/a"]), json!(["x.io/b"])),
+        (
+            "/spec/template/spec/containers/0/env",
+            json!([{"name": "A"}]),
+            json!([{"name": "B"}]),
+        ),
+    ];
+    let retry = update().versioned().then(OnConflict::ReadAgain(3));
+    let strategic = Means::by(Strategy::StrategicMergePatch);
+    for (pointer, a, b) in pairs {
+        for way in [&retry, &strategic, &apply()] {
+            let scenario = deployment();
+            let intents = vec![
+                set(&scenario, pointer, a.clone()),
+                set(&scenario, pointer, b.clone()),
+            ];
+            let scenario = with(scenario, way, intents);
+            let search = searched(scenario);
+            for end in search.ends() {
+                let verdict = end.verdict();
+                assert_eq!(
+                    verdict,
+                    Verdict::InObject,
+                    "{pointer} {way:?} {:?}",
+                    end.refused()
+                );
+            }
+            assert_eq!(
+                search.tally().in_object,
+                search.tally().total(),
+                "{pointer} {way:?}"
+            );
+            let merged = |object: &serde_json::Value| {
+                let found = object.pointer(pointer).unwrap();
+                found
+                    .as_array()
+                    .map_or_else(|| found.as_object().unwrap().len(), Vec::len)
+            };
+            for end in search.ends() {
+                assert!(merged(end.stored().unwrap()) >= 2, "{pointer} {way:?}");
+            }
         }
     }
 }

@@ -69,7 +69,7 @@ pub fn widget() -> Scenario {
 }
 
 /// How everybody writes.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Means {
     pub write: Write,
     pub reads_first: bool,

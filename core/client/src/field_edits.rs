@@ -1,0 +1,245 @@
+//! An actor's edits one by one: each is a leaf of the object's schema, so that it can be done again
+//! on what others have changed meanwhile, as a program does that changes what it read.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use optimist_apiserver::apply::{Path, PathElement, Set, covers, differing, part_of};
+use optimist_apiserver::schema::Struct;
+
+/// A field and what somebody wants it to be: an item of a keyed list or set, a member of a granular
+/// map, an atomic value, or an item of a plain list.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Edit {
+    /// The field; the empty path is the whole object.
+    pub path: Path,
+    /// Its value; `None` if it is to be gone.
+    pub value: Option<Value>,
+}
+
+/// What every write moves by itself.
+fn bookkeeping() -> Vec<Path> {
+    let fields = Set::of_fields(&[
+        &["metadata", "managedFields"],
+        &["metadata", "resourceVersion"],
+        &["metadata", "generation"],
+        &["metadata", "creationTimestamp"],
+        &["metadata", "uid"],
+    ]);
+    fields.paths()
+}
+
+impl Edit {
+    /// What was changed between an object as it was read and as it was edited. Items that were only
+    /// added to a list without keys, or only taken away, are an edit each. What every write moves by
+    /// itself is nobody's edit.
+    pub fn between(read: &Value, edited: &Value, root: &Struct) -> Vec<Arc<Edit>> {
+        let own = bookkeeping();
+        let edits = Self::all_between(read, edited, root).into_iter();
+        edits
+            .filter(|edit| !own.iter().any(|own| own.overlaps(&edit.path)))
+            .map(Arc::new)
+            .collect()
+    }
+
+    fn all_between(read: &Value, edited: &Value, root: &Struct) -> Vec<Edit> {
+        let mut edits = Vec::new();
+        for path in differing(read, edited, root) {
+            let (before, after) = (path.find(read), path.find(edited));
+            if let Some(items) = items_between(before, after) {
+                edits.extend(items.into_iter().map(|(item, added)| {
+                    let mut path = path.clone();
+                    path.0.push(PathElement::Value(item.clone()));
+                    let value = added.then(|| item.clone());
+                    Edit { path, value }
+                }));
+                continue;
+            }
+            let value = after.cloned();
+            edits.push(Edit { path, value });
+        }
+        edits
+    }
+
+    /// That the object be gone.
+    pub fn deletion() -> Arc<Self> {
+        Arc::new(Self {
+            path: Path(Vec::new()),
+            value: None,
+        })
+    }
+
+    /// Whether a stored object has it. In an object that is gone there is nothing but its deletion.
+    pub fn holds_in(&self, object: Option<&Value>, root: &Struct) -> bool {
+        let Some(object) = object else {
+            return self.is_deletion();
+        };
+        match (&self.value, self.found_in(object, root)) {
+            (None, None) => true,
+            (Some(wanted), Some(found)) => covers(found, wanted, &self.path, root),
+            _ => false,
+        }
+    }
+
+    /// Whether it is that the object be gone, or the mark that says so.
+    fn is_deletion(&self) -> bool {
+        let is = |element: &PathElement, name: &str| matches!(element, PathElement::Field(field) if field == name);
+        match self.path.0.as_slice() {
+            [] => self.value.is_none(),
+            [metadata, mark] => {
+                self.value.is_some() && is(metadata, "metadata") && is(mark, "deletionTimestamp")
+            }
+            _ => false,
+        }
+    }
+
+    /// What an object has at its place. An item of a list without keys is there if one says as
+    /// much, for the server may have filled it up.
+    fn found_in<'a>(&self, object: &'a Value, root: &Struct) -> Option<&'a Value> {
+        let Some((PathElement::Value(item), list)) = self.path.0.split_last() else {
+            return self.path.find(object);
+        };
+        let items = Path(list.to_vec()).find(object)?.as_array()?;
+        items
+            .iter()
+            .find(|found| covers(found, item, &self.path, root))
+    }
+
+    /// The edit as the server stored it, which may have put it in another form; `None` if it left
+    /// it out.
+    pub fn as_stored(
+        &self,
+        before: Option<&Value>,
+        after: Option<&Value>,
+        root: &Struct,
+    ) -> Option<Self> {
+        let at =
+            |object: Option<&Value>| object.and_then(|object| self.found_in(object, root).cloned());
+        if self.path.0.is_empty() && after.is_some() {
+            // Marked for deletion: it goes when its finalizers are gone.
+            let field = |name: &str| PathElement::Field(name.to_owned());
+            let path = Path(vec![field("metadata"), field("deletionTimestamp")]);
+            let value = after.and_then(|object| path.find(object).cloned());
+            return value.map(|value| Self {
+                path,
+                value: Some(value),
+            });
+        }
+        let (before, found) = (at(before), at(after));
+        let value = match (&self.value, found) {
+            (Some(wanted), Some(found)) => {
+                let part = part_of(&found, wanted, &self.path, root);
+                (part == *wanted
+                    || covers(&found, wanted, &self.path, root)
+                    || before.as_ref() != Some(&found))
+                .then_some(Some(part))
+            }
+            (None, None) => Some(None),
+            // Removed, and something else came of itself: a default, say.
+            (None, Some(found)) if before.as_ref() != Some(&found) => Some(Some(found)),
+            _ => None,
+        };
+        value.map(|value| Self {
+            path: self.path.clone(),
+            value,
+        })
+    }
+
+    /// How many of the maps and lists above a removed field are gone with it in the edited object.
+    pub fn parents_gone(&self, edited: &Value) -> usize {
+        let above = |n: usize| Path(self.path.0[..self.path.0.len() - n].to_vec());
+        let depth = self.path.0.len();
+        let gone = (1..depth).take_while(|n| above(*n).find(edited).is_none());
+        if self.value.is_some() {
+            0
+        } else {
+            gone.count()
+        }
+    }
+}
+
+/// Takes away what is at a path, and so many of the maps and lists above it, where that leaves them
+/// empty.
+pub fn take(path: &Path, parents: usize, object: &mut Value) {
+    path.take(object);
+    for n in 1..=parents.min(path.0.len().saturating_sub(1)) {
+        let parent = Path(path.0[..path.0.len() - n].to_vec());
+        match parent.find(object) {
+            Some(Value::Object(members)) if members.is_empty() => parent.take(object),
+            Some(Value::Array(items)) if items.is_empty() => parent.take(object),
+            _ => return,
+        }
+    }
+}
+
+/// Does again on another object what was edited in the one that was read. `None` where that cannot
+/// be told by fields: an item without the key of its list, say.
+pub fn redone(read: &Value, edited: &Value, onto: &Value, root: &Struct) -> Option<Value> {
+    let edits = Edit::all_between(read, edited, root);
+    let redo = |object: &Value| {
+        let mut object = object.clone();
+        for edit in &edits {
+            match &edit.value {
+                Some(value) => edit.path.put(&mut object, value.clone()),
+                None => take(&edit.path, edit.parents_gone(edited), &mut object),
+            }
+        }
+        object
+    };
+    same_but_for_order(&redo(read), edited).then(|| redo(onto))
+}
+
+/// Whether two values say the same, in whatever order their lists do.
+fn same_but_for_order(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Object(a), Value::Object(b)) => {
+            a.len() == b.len()
+                && a.iter()
+                    .all(|(name, a)| b.get(name).is_some_and(|b| same_but_for_order(a, b)))
+        }
+        (Value::Array(a), Value::Array(b)) => {
+            let mut rest: Vec<&Value> = b.iter().collect();
+            a.len() == b.len()
+                && a.iter().all(|item| {
+                    let at = rest
+                        .iter()
+                        .position(|other| same_but_for_order(item, other));
+                    at.map(|at| rest.swap_remove(at)).is_some()
+                })
+        }
+        (a, b) => a == b,
+    }
+}
+
+/// The items that one list has and another has not, each once and with whether it was added; a list
+/// that is not there has none. `None` where that is not all in which they differ.
+fn items_between<'a>(
+    before: Option<&'a Value>,
+    after: Option<&'a Value>,
+) -> Option<Vec<(&'a Value, bool)>> {
+    let items = |side: Option<&'a Value>| match side {
+        None => Some(&[][..]),
+        Some(Value::Array(items)) => Some(items.as_slice()),
+        Some(_) => None,
+    };
+    let (before, after) = (items(before)?, items(after)?);
+    let added = after.len() > before.len();
+    let (fewer, more) = if added {
+        (before, after)
+    } else {
+        (after, before)
+    };
+    let mut rest = fewer.iter().peekable();
+    let mut items: Vec<(&Value, bool)> = Vec::new();
+    for item in more {
+        if rest.next_if_eq(&item).is_none() {
+            items.push((item, added));
+        }
+    }
+    let once = |(i, (item, _)): (usize, &(&Value, bool))| {
+        !fewer.contains(item) && items.iter().skip(i + 1).all(|(other, _)| other != item)
+    };
+    let all = rest.next().is_none() && items.iter().enumerate().all(once);
+    (all && !items.is_empty()).then_some(items)
+}
