@@ -1,5 +1,8 @@
 //! How Go prints: the parts of its formatting that the API server's messages show.
 
+pub mod base64;
+pub mod time;
+
 use std::fmt::Write;
 
 use serde_json::{Map, Value};

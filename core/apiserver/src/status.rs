@@ -391,6 +391,12 @@ impl FieldError {
         }
     }
 
+    /// An error that shows the value as this text.
+    pub fn shown(mut self, value: String) -> Self {
+        self.value = Some(value);
+        self
+    }
+
     /// An error that does not show the value.
     pub fn without_value(
         problem: Problem,

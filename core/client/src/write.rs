@@ -245,7 +245,7 @@ impl Write {
                 }
             }
         }
-        let wanted = merge(&remove(read, &given_up, root), &config, root);
+        let wanted = merge(&remove(read, &given_up, root, true), &config, root);
         Some(Arc::new(wanted))
     }
 

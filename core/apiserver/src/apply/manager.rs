@@ -47,6 +47,12 @@ pub struct FieldManager<'a> {
     pub subresource: &'a str,
     /// Fields that writes through this (sub)resource do not change, so never own.
     pub reset: &'a Set,
+    /// Whether an object may be of another form than its type says: those of custom resources are
+    /// not decoded into one.
+    pub may_mistype: bool,
+    /// Whether a map, struct or list that loses its last member through an apply stays, empty, as
+    /// v1.36.0 to v1.36.2 have it.
+    pub keeps_emptied: bool,
     /// The time of the write.
     pub now: Timestamp,
 }
@@ -58,6 +64,11 @@ impl FieldManager<'_> {
         let requested = new.metadata_mut().remove("managedFields");
         let stored = live.metadata().and_then(|meta| meta.get("managedFields"));
         let mut managers = self.starting_point(stored, requested.as_ref());
+        // An object that is not of its type has no fields that anyone could own
+        // (`UpdateNoErrors`).
+        if self.may_mistype && !validate(new, self.root, true).is_empty() {
+            return;
+        }
         // Ownership of an existing object that has none is tracked only after its first apply.
         if !managers.is_empty() || live.uid().is_empty() {
             self.track_update(live, new, &mut managers, manager);
@@ -181,6 +192,7 @@ impl FieldManager<'_> {
             root: self.root,
             api_version,
             reset: self.reset,
+            keeps_emptied: self.keeps_emptied,
         }
     }
 

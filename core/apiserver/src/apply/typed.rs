@@ -615,17 +615,19 @@ fn elements<'a>(items: Option<&'a Vec<Value>>, list: &ListType) -> Vec<(PathElem
         .collect()
 }
 
-/// An object without the fields and items of a set. What loses all its members stays, empty.
-pub fn remove(value: &Value, set: &Set, root: &Struct) -> Value {
-    remove_members(value, set, Shape::Struct(root))
+/// An object without the fields and items of a set. What loses its last member is null, or stays
+/// empty where `keeps_emptied` says so (`typed/remove.go`).
+pub fn remove(value: &Value, set: &Set, root: &Struct, keeps_emptied: bool) -> Value {
+    remove_members(value, set, Shape::Struct(root), keeps_emptied)
 }
 
-fn remove_from(value: &Value, set: &Set, ty: &Type) -> Value {
+fn remove_from(value: &Value, set: &Set, ty: &Type, keeps_emptied: bool) -> Value {
     match shape(ty, Some(value)) {
         Shape::Scalar => value.clone(),
         _ if value.is_null() => Value::Null,
-        Shape::AtomicMap => Value::Object(JsonMap::new()),
-        Shape::AtomicList => Value::Array(Vec::new()),
+        Shape::AtomicMap if keeps_emptied => Value::Object(JsonMap::new()),
+        Shape::AtomicList if keeps_emptied => Value::Array(Vec::new()),
+        Shape::AtomicMap | Shape::AtomicList => Value::Null,
         Shape::List(list) => {
             let mut out = Vec::new();
             for item in as_list(Some(value)).into_iter().flatten() {
@@ -634,17 +636,20 @@ fn remove_from(value: &Value, set: &Set, ty: &Type) -> Value {
                     continue;
                 }
                 out.push(match element.as_ref().and_then(|e| set.below(e)) {
-                    Some(below) => remove_from(item, below, &list.item),
+                    Some(below) => remove_from(item, below, &list.item, keeps_emptied),
                     None => item.clone(),
                 });
             }
+            if out.is_empty() && !keeps_emptied {
+                return Value::Null;
+            }
             Value::Array(out)
         }
-        shape => remove_members(value, set, shape),
+        shape => remove_members(value, set, shape, keeps_emptied),
     }
 }
 
-fn remove_members(value: &Value, set: &Set, shape: Shape<'_>) -> Value {
+fn remove_members(value: &Value, set: &Set, shape: Shape<'_>, keeps_emptied: bool) -> Value {
     let mut out = JsonMap::new();
     for (key, value) in as_map(Some(value)).into_iter().flatten() {
         let element = PathElement::Field(key.clone());
@@ -652,10 +657,16 @@ fn remove_members(value: &Value, set: &Set, shape: Shape<'_>) -> Value {
             continue;
         }
         let kept = match set.below(&element) {
-            Some(below) => remove_from(value, below, shape.member(key).unwrap_or(&Type::Any)),
+            Some(below) => {
+                let ty = shape.member(key).unwrap_or(&Type::Any);
+                remove_from(value, below, ty, keeps_emptied)
+            }
             None => value.clone(),
         };
         out.insert(key.clone(), kept);
+    }
+    if out.is_empty() && !keeps_emptied {
+        return Value::Null;
     }
     Value::Object(out)
 }

@@ -22,6 +22,8 @@ pub(super) struct Updater<'a> {
     pub(super) root: &'a Struct,
     pub(super) api_version: &'a str,
     pub(super) reset: &'a Set,
+    /// Whether a map, struct or list stays, empty, when it loses its last member.
+    pub(super) keeps_emptied: bool,
 }
 
 impl Updater<'_> {
@@ -146,9 +148,10 @@ impl Updater<'_> {
     /// nobody else owns it.
     fn prune(&self, merged: &Value, managers: &Managers, last: &Set) -> Value {
         let named = |set: &Set| set.with_named_fields_of(self.root);
+        let remove = |value: &Value, set: &Set| remove(value, set, self.root, self.keeps_emptied);
         let merged_set = named(&field_set(merged, self.root));
 
-        let pruned = remove(merged, &named(last), self.root);
+        let pruned = remove(merged, &named(last));
 
         // Back comes what anyone owns, and what those fields need around them.
         let owned = managers
@@ -156,11 +159,11 @@ impl Updater<'_> {
             .filter(|owned| owned.api_version == self.api_version)
             .fold(Set::default(), |all, owned| all.union(&owned.set));
         let keep = named(&field_set(&pruned, self.root)).union(&named(&owned));
-        let pruned = remove(merged, &merged_set.difference(&keep), self.root);
+        let pruned = remove(merged, &merged_set.difference(&keep));
 
         // Back comes what the applier did not own before: nobody's fields are not its to remove.
         let gone = merged_set.difference(&named(&field_set(&pruned, self.root)));
-        remove(merged, &gone.intersection(&named(last)), self.root)
+        remove(merged, &gone.intersection(&named(last)))
     }
 }
 

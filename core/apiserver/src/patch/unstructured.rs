@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use crate::go;
-use crate::schema::{Scalar, Struct, Type};
+use crate::schema::{Quantity, Scalar, Struct, Type, layout_of};
 
 /// What converting gives.
 #[derive(Debug, PartialEq)]
@@ -125,9 +125,14 @@ fn convert_scalar(value: Value, scalar: Scalar, of: (&str, &str)) -> Result<Valu
         ))
     };
     if scalar == Scalar::Quantity {
-        return match kind {
-            "string" | "int64" | "float64" => Ok(value),
-            _ => Err(QUANTITY_FORMAT.to_owned()),
+        let text = match &value {
+            Value::String(text) => text.clone(),
+            Value::Number(n) => go::number(n),
+            _ => return Err(QUANTITY_FORMAT.to_owned()),
+        };
+        return match Quantity::canonical(&text) {
+            Ok(_) => Ok(value),
+            Err(error) => Err(error.to_owned()),
         };
     }
     let primitive = match scalar {
@@ -136,15 +141,10 @@ fn convert_scalar(value: Value, scalar: Scalar, of: (&str, &str)) -> Result<Valu
         Scalar::Int32 => "int32",
         Scalar::Int64 => "int64",
         Scalar::Number => "float64",
-        Scalar::Bytes => {
-            return match kind {
-                "string" => Ok(value),
-                _ => Err(format!("cannot restore slice from {kind}")),
-            };
-        }
+        Scalar::Bytes => return bytes(value),
         Scalar::Time | Scalar::MicroTime => {
-            return match kind {
-                "string" => Ok(value),
+            return match &value {
+                Value::String(text) => go::time::canonical(text, layout_of(scalar)).map(|_| value),
                 _ => unmarshal("string"),
             };
         }
@@ -175,6 +175,32 @@ fn convert_scalar(value: Value, scalar: Scalar, of: (&str, &str)) -> Result<Valu
             named_type(of.0, of.1).unwrap_or(primitive)
         )),
         _ => Err(format!("unrecognized type: {primitive}")),
+    }
+}
+
+/// Text is base64; Go converts a list number by number (`sliceFromUnstructured`).
+fn bytes(value: Value) -> Result<Value, String> {
+    match &value {
+        Value::String(text) => go::base64::canonical(text)
+            .map(|_| value)
+            .map_err(|error| format!("error decoding from json: {error}")),
+        Value::Array(items) => {
+            let mut bytes = Vec::with_capacity(items.len());
+            for item in items {
+                match item {
+                    Value::Number(n) if n.is_i64() => {
+                        bytes.push(n.as_i64().unwrap_or_default() as u8);
+                    }
+                    Value::Null => bytes.push(0),
+                    _ => return Err("unrecognized type: uint8".to_owned()),
+                }
+            }
+            Ok(go::base64::encode(&bytes).into())
+        }
+        other => Err(format!(
+            "cannot restore slice from {}",
+            go::reflect_kind(other)
+        )),
     }
 }
 

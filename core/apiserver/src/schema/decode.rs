@@ -226,22 +226,35 @@ impl<'a> Decoder<'a> {
                 node.into()
             }
             (Scalar::Quantity, node) => self.quantity(node),
-            (Scalar::Bytes, Node::String(_)) => node.into(),
+            (Scalar::Bytes, Node::String(text)) => match go::base64::canonical(text) {
+                Ok(text) => text.into(),
+                Err(error) => self.fail(error),
+            },
+            (Scalar::Bytes, Node::Array(items)) => self.bytes(items),
             (Scalar::Time | Scalar::MicroTime, Node::String(text)) => {
-                match crate::environment::Timestamp::parse(text) {
-                    Some(time) if scalar == Scalar::Time => time.to_string().into(),
-                    Some(_) => node.into(),
-                    None => {
-                        let quoted = go::quote(text);
-                        self.fail(format!(
-                            "parsing time {quoted} as \"2006-01-02T15:04:05Z07:00\": \
-                             cannot parse {quoted} as \"2006\""
-                        ))
-                    }
+                match go::time::canonical(text, layout_of(scalar)) {
+                    Ok(time) => time.map_or(Value::Null, Value::from),
+                    Err(error) => self.fail(error),
                 }
             }
             _ => self.mistyped(&node, ty),
         }
+    }
+
+    /// Go reads a list of numbers as bytes, too.
+    fn bytes(&mut self, items: &[Node]) -> Value {
+        let mut bytes = Vec::with_capacity(items.len());
+        for item in items {
+            match item {
+                Node::Number(n) => match n.as_u64().and_then(|n| u8::try_from(n).ok()) {
+                    Some(n) => bytes.push(n),
+                    None => return self.unfit(&format!("number {n}"), "uint8"),
+                },
+                Node::Null => bytes.push(0),
+                other => return self.unfit(other.go_kind(), "uint8"),
+            }
+        }
+        go::base64::encode(&bytes).into()
     }
 
     /// Numbers are quantities, too; the unmarshaler's own error names no field.
@@ -269,6 +282,11 @@ impl<'a> Decoder<'a> {
             Type::Scalar(Scalar::Int32 | Scalar::Int64) => what,
             _ => node.go_kind().to_owned(),
         };
+        self.unfit(&what, &go_type(ty))
+    }
+
+    /// A value that cannot be of a type.
+    fn unfit(&mut self, what: &str, name: &str) -> Value {
         let path: Vec<&str> = self
             .path
             .iter()
@@ -277,7 +295,7 @@ impl<'a> Decoder<'a> {
                 Step::Key(_) | Step::Index(_) => None,
             })
             .collect();
-        let (owner, path, name) = (self.owner, path.join("."), go_type(ty));
+        let (owner, path) = (self.owner, path.join("."));
         self.fail(format!(
             "json: cannot unmarshal {what} into Go struct field {owner}.{path} of type {name}"
         ))
@@ -312,6 +330,14 @@ impl<'a> Decoder<'a> {
     }
 }
 
+/// How a time is written.
+pub(crate) fn layout_of(scalar: Scalar) -> go::time::Layout {
+    match scalar {
+        Scalar::MicroTime => go::time::Layout::Micros,
+        _ => go::time::Layout::Seconds,
+    }
+}
+
 /// A type's name in Go's messages.
 fn go_type(ty: &Type) -> String {
     match ty {
@@ -322,8 +348,8 @@ fn go_type(ty: &Type) -> String {
             Scalar::Int64 => "int64",
             Scalar::Number => "float64",
             Scalar::Bytes => "[]uint8",
-            Scalar::Time => "v1.Time",
-            Scalar::MicroTime => "v1.MicroTime",
+            // Their unmarshalers read text first.
+            Scalar::Time | Scalar::MicroTime => "string",
             Scalar::Quantity => "resource.Quantity",
             Scalar::IntOrString => "intstr.IntOrString",
             Scalar::Untyped => "interface {}",

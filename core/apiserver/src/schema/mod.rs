@@ -16,6 +16,7 @@ use serde_json::Value;
 use crate::object::JsonMap;
 
 pub use builtin::builtin;
+pub(crate) use decode::layout_of;
 pub use decode::{Decoded, decode, zero};
 pub(crate) use defaults::TEMPLATE_GENERATION;
 pub use defaults::fill_defaults;

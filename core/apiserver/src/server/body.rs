@@ -73,6 +73,22 @@ pub(super) fn decode_object(
     Ok((value, warnings))
 }
 
+/// Decodes the options in the body of a DELETE.
+pub(super) fn decode_options(info: &RequestInfo, body: &[u8]) -> Result<Node, Refusal> {
+    match info.content_type.as_str() {
+        "" | "application/json" => json::parse(body).map_err(|error| {
+            Status::bad_request(format!(
+                "couldn't get version/kind; json parse error: {}",
+                error.message
+            ))
+        }),
+        "application/yaml" => yaml::parse(&String::from_utf8_lossy(body))
+            .map(|document| document.node)
+            .map_err(|error| Status::bad_request(format!("yaml: {error}"))),
+        _ => Err(Status::unsupported_media_type(&MEDIA_TYPES)),
+    }
+}
+
 /// Decodes a custom resource: what it says of its own kind is believed, and checked later.
 fn decode_custom(
     info: &RequestInfo,

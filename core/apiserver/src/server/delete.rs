@@ -3,12 +3,13 @@
 
 use std::sync::Arc;
 
+use http::StatusCode;
 use serde_json::{Value, json};
 
-use super::selector::Selector;
+use super::list_options::ListOptions;
 use super::{Answer, ApiServer, Fact, RequestInfo, Trace, body, storage_key};
 use crate::environment::Timestamp;
-use crate::json::{self, Node};
+use crate::json::Node;
 use crate::object::{GroupName, Metadata};
 use crate::status::{FieldError, Refusal, Status};
 use crate::storage::Revision;
@@ -17,6 +18,9 @@ use crate::storage::Revision;
 const ORPHAN: &str = "orphan";
 /// The finalizer that deletes dependents first.
 const FOREGROUND: &str = "foregroundDeletion";
+
+/// So many objects a deletion of a collection lists at once (`deleteCollectionPageSize`).
+const PAGE: i64 = 10_000;
 
 /// `metav1.DeleteOptions`.
 #[derive(Clone, Debug, Default)]
@@ -38,8 +42,17 @@ impl ApiServer {
         trace: &mut Trace,
     ) -> Result<Answer, Refusal> {
         let options = DeleteOptions::read(info, bytes)?;
-        self.delete_object(info, &info.name, &options, trace)
-            .map(Answer::ok)
+        let (body, deleted) = self.delete_object(info, &info.name, &options, trace)?;
+        // A client that asks for cascading deletion in the old way is told that it waits.
+        let code = if !deleted && options.orphan_dependents == Some(false) {
+            StatusCode::ACCEPTED
+        } else {
+            StatusCode::OK
+        };
+        Ok(Answer {
+            code,
+            ..Answer::ok(body)
+        })
     }
 
     /// Deletes every selected object of a collection; answers with what was there before.
@@ -50,28 +63,31 @@ impl ApiServer {
         bytes: &[u8],
         trace: &mut Trace,
     ) -> Result<Answer, Refusal> {
+        let mut wanted = ListOptions::read(info)?;
         let options = DeleteOptions::read(info, bytes)?;
-        let query = |name| info.query(name).unwrap_or_default();
-        let selector = Selector::parse(
-            query("labelSelector"),
-            query("fieldSelector"),
-            &info.resource,
-        )?;
-        let (revision, names, list) = self.collect(info, &selector);
-        for name in names {
-            self.delete_object(info, &name, &options, trace)?;
+        // One chunk is deleted: that of the request's limit, or a page of the server's own, which
+        // also makes a version in the query mean exactly that version.
+        if wanted.limit <= 0 {
+            wanted.limit = PAGE;
         }
-        let meta = super::read::ListMeta::at(revision);
-        Ok(Answer::ok(super::read::list_of(info, meta, list)))
+        let (meta, items) = self.list_objects(info, &wanted)?;
+        for item in &items {
+            match self.delete_object(info, item.name(), &options, trace) {
+                Err(refusal) if refusal.code == 404 => {}
+                answer => drop(answer?),
+            }
+        }
+        Ok(Answer::ok(super::read::list_of(info, meta, items)))
     }
 
+    /// Deletes one object, or marks it: the answer, and whether it is gone.
     fn delete_object(
         &mut self,
         info: &RequestInfo,
         name: &str,
         options: &DeleteOptions,
         trace: &mut Trace,
-    ) -> Result<Value, Refusal> {
+    ) -> Result<(Value, bool), Refusal> {
         let resource = &info.resource;
         let key = storage_key(resource, &info.namespace, name);
         let stored = self.store.get(&key);
@@ -84,11 +100,11 @@ impl ApiServer {
         let now = self.environment.now();
         let grace = resource.grace(&live, options.grace_period_seconds);
         let graceful = match mark_graceful(&mut object, grace, options.grace_period_seconds, now) {
-            Grace::Pending => return Ok(self.deleted(info, &live)),
+            Grace::Pending => return Ok((self.deleted(info, &live), false)),
             Grace::None => false,
             Grace::Set => true,
         };
-        let finalizers = options.finalizers(&object);
+        let finalizers = options.finalizers(&object, resource.is_collected());
         if finalizers != object.finalizers() {
             let finalizers: Vec<Value> = finalizers.iter().map(|f| (*f).into()).collect();
             let finalizers = if finalizers.is_empty() {
@@ -105,9 +121,9 @@ impl ApiServer {
         if options.is_dry_run() {
             trace.facts.push(Fact::DryRun);
             return Ok(if pending || graceful {
-                object
+                (object, false)
             } else {
-                self.deleted(info, &live)
+                (self.deleted(info, &live), true)
             });
         }
         let mut revision = revision;
@@ -118,11 +134,12 @@ impl ApiServer {
                 .and_then(|meta| meta.get("deletionGracePeriodSeconds")?.as_i64())
                 .is_some_and(|seconds| seconds > 0);
             if pending || waits {
-                return Ok(marked.as_ref().clone());
+                return Ok((marked.as_ref().clone(), false));
             }
             revision = self.store.revision();
         }
-        self.remove(info, &key, revision, trace)
+        let answer = self.remove(info, &key, revision, trace)?;
+        Ok((answer, true))
     }
 
     /// Writes the deletion mark; nothing if it is there already.
@@ -294,13 +311,7 @@ impl DeleteOptions {
         let options = if bytes.is_empty() {
             Self::from_query(info)
         } else {
-            let node = json::parse(bytes).map_err(|error| {
-                Status::bad_request(format!(
-                    "couldn't get version/kind; json parse error: {}",
-                    error.message
-                ))
-            })?;
-            Self::from_body(&node)?
+            Self::from_body(&body::decode_options(info, bytes)?)?
         };
         options.validate()?;
         Ok(options)
@@ -428,10 +439,11 @@ impl DeleteOptions {
 
     /// The finalizers with those of garbage collection as asked for
     /// (`deletionFinalizersForGarbageCollection`).
-    fn finalizers<'a>(&self, object: &'a Value) -> Vec<&'a str> {
+    fn finalizers<'a>(&self, object: &'a Value, collected: bool) -> Vec<&'a str> {
         let present = object.finalizers();
         let (orphan, foreground) =
             match (self.orphan_dependents, self.propagation_policy.as_deref()) {
+                _ if !collected => (false, false),
                 (Some(orphan), _) => (orphan, false),
                 (None, Some(policy)) => (policy == "Orphan", policy == "Foreground"),
                 (None, None) => {

@@ -55,6 +55,19 @@ impl ApiServer {
         options: &ListOptions,
         trace: &mut Trace,
     ) -> Result<Answer, Refusal> {
+        let (meta, items) = self.list_objects(info, options)?;
+        trace.facts.push(Fact::Read(meta.version));
+        let list = list_of(info, meta, items);
+        let now = self.environment.now();
+        Ok(Answer::ok(info.view.of_list(&info.resource, list, now)))
+    }
+
+    /// The objects of a list, and what is said of the list.
+    pub(super) fn list_objects(
+        &mut self,
+        info: &RequestInfo,
+        options: &ListOptions,
+    ) -> Result<(ListMeta, Vec<Value>), Refusal> {
         let query = Query::read(info, options)?;
         let cached = self.caches.of(info.stored_resource()).is_some();
         let from_cache = if cached {
@@ -66,11 +79,7 @@ impl ApiServer {
             Some(state) => state,
             None => self.list_from_store(&query)?,
         };
-        trace.facts.push(Fact::Read(state.version));
-        let (meta, items) = query.chunk(state);
-        let list = list_of(info, meta, items);
-        let now = self.environment.now();
-        Ok(Answer::ok(info.view.of_list(&info.resource, list, now)))
+        Ok(query.chunk(state))
     }
 
     /// What the watch cache answers; `None` where it leaves the answer to etcd.

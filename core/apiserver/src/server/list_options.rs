@@ -59,7 +59,7 @@ impl ListOptions {
         let timeout_seconds = number("timeoutSeconds")?;
         let limit = number("limit")?.unwrap_or_default();
         let fields = text("fieldSelector");
-        let mut selector = Selector::parse(text("labelSelector"), fields, &info.resource)?;
+        let mut selector = Selector::parse(text("labelSelector"), fields)?;
         if !info.name.is_empty() {
             if fields.is_empty() {
                 selector = selector.named(&info.name);
@@ -95,6 +95,7 @@ impl ListOptions {
             let kind = GroupName::new("meta.k8s.io", "ListOptions");
             return Err(Status::invalid(&kind, "", &errors));
         }
+        options.selector.check_fields(&info.resource)?;
         options.version_match = match asked {
             "Exact" => VersionMatch::Exact,
             "NotOlderThan" => VersionMatch::NotOlderThan,

@@ -7,9 +7,7 @@ use serde_json::{Value, json};
 
 use super::list_options::parse_version;
 use super::resource::Definition;
-use super::selector::Selector;
 use super::{Answer, ApiServer, Fact, RequestInfo, Trace, scale, storage_key};
-use crate::object::Metadata;
 use crate::status::{Refusal, Status};
 use crate::storage::Revision;
 
@@ -44,24 +42,6 @@ impl ApiServer {
             return Err(Status::too_large_version(version, newest, 0));
         }
         Ok(())
-    }
-
-    /// The current version of the store, and the selected objects with their names.
-    pub(super) fn collect(
-        &self,
-        info: &RequestInfo,
-        selector: &Selector,
-    ) -> (Revision, Vec<String>, Vec<Value>) {
-        let prefix = format!("{}/", storage_key(&info.resource, &info.namespace, ""));
-        let selected = self
-            .store
-            .range(&prefix)
-            .map(|(_, _, stored)| info.resource.read_back(stored))
-            .filter(|object| selector.matches(object));
-        let (names, items) = selected
-            .map(|object| (object.name().to_owned(), Arc::unwrap_or_clone(object)))
-            .unzip();
-        (self.store.revision(), names, items)
     }
 }
 

@@ -233,6 +233,15 @@ impl Resource {
         }
     }
 
+    /// Whether the garbage collector looks after its objects, so that a deletion may leave it
+    /// something to do (`GarbageCollectionDeleteStrategy`).
+    pub(super) fn is_collected(&self) -> bool {
+        match &self.definition {
+            Definition::Builtin(rules) => rules.collected,
+            Definition::Custom(_) => true,
+        }
+    }
+
     /// Whether a deletion answers with the deleted object rather than a status.
     pub(super) fn returns_deleted(&self) -> bool {
         match &self.definition {

@@ -42,12 +42,34 @@ impl Selector {
     /// Reads `labelSelector` and `fieldSelector`; empty ones select everything.
     ///
     /// # Errors
-    /// 400 if one cannot be read, or the kind cannot be selected by a field.
-    pub fn parse(labels: &str, fields: &str, resource: &Resource) -> Result<Self, Refusal> {
+    /// 400 if one cannot be read.
+    pub fn parse(labels: &str, fields: &str) -> Result<Self, Refusal> {
         Ok(Self {
             labels: LabelParser::parse(labels).map_err(Status::bad_request)?,
-            fields: parse_fields(fields, resource).map_err(Status::bad_request)?,
+            fields: parse_fields(fields).map_err(Status::bad_request)?,
         })
+    }
+
+    /// Checks that a kind can be selected by these fields.
+    ///
+    /// # Errors
+    /// 400 if it cannot.
+    pub fn check_fields(&self, resource: &Resource) -> Result<(), Refusal> {
+        let (selectable, own) = resource.selectable_fields();
+        let unknown = |field: &&FieldRequirement| !selectable.contains(&field.path.as_str());
+        let Some(FieldRequirement { path, .. }) = self.fields.iter().find(unknown) else {
+            return Ok(());
+        };
+        if own {
+            let why = format!("field label not supported: {path}");
+            return Err(Status::bad_request(why));
+        }
+        let known: Vec<String> = selectable.iter().map(|field| go::quote(field)).collect();
+        Err(Status::bad_request(format!(
+            "{} is not a known field selector: only {}",
+            go::quote(path),
+            known.join(", ")
+        )))
     }
 
     /// Whether it selects everything.
@@ -119,7 +141,7 @@ impl FieldRequirement {
     }
 }
 
-fn parse_fields(text: &str, resource: &Resource) -> Result<Vec<FieldRequirement>, String> {
+fn parse_fields(text: &str) -> Result<Vec<FieldRequirement>, String> {
     let mut requirements = Vec::new();
     for term in split_unescaped(text).iter().filter(|term| !term.is_empty()) {
         let (path, value, equal) = ["!=", "==", "="]
@@ -129,18 +151,6 @@ fn parse_fields(text: &str, resource: &Resource) -> Result<Vec<FieldRequirement>
             .map(|(at, operator)| (&term[..at], &term[at + operator.len()..], operator != "!="))
             .ok_or_else(|| format!("invalid selector: '{text}'; can't understand '{term}'"))?;
         let value = unescape(value)?;
-        let (selectable, own) = resource.selectable_fields();
-        if !selectable.contains(&path) {
-            if own {
-                return Err(format!("field label not supported: {path}"));
-            }
-            let known: Vec<String> = selectable.iter().map(|field| go::quote(field)).collect();
-            return Err(format!(
-                "{} is not a known field selector: only {}",
-                go::quote(path),
-                known.join(", ")
-            ));
-        }
         requirements.push(FieldRequirement {
             path: path.to_owned(),
             value,
@@ -295,26 +305,39 @@ impl LabelParser {
         if open != "(" {
             return Err(format!("found '{open}' expected: '('"));
         }
+        match self.peek() {
+            ")" => {
+                self.take();
+                return Ok(vec![String::new()]);
+            }
+            token if is_word(token) || token == "," => {}
+            token => return Err(format!("found '{token}', expected: ',', ')' or identifier")),
+        }
+        // `parseIdentifiersList`
         let mut values = Vec::new();
         loop {
             match self.take().as_str() {
-                ")" => {
-                    if values.is_empty() {
-                        values.push(String::new());
-                    }
-                    return Ok(values);
-                }
                 "," => {
                     if values.is_empty() || matches!(self.peek(), "," | ")") {
                         values.push(String::new());
                     }
+                    if self.peek() == ")" {
+                        break;
+                    }
                 }
-                token if is_word(token) => values.push(token.to_owned()),
-                token => {
-                    return Err(format!("found '{token}', expected: ',', ')' or identifier"));
+                token if is_word(token) => {
+                    values.push(token.to_owned());
+                    match self.peek() {
+                        "," => {}
+                        ")" => break,
+                        token => return Err(format!("found '{token}', expected: ',' or ')'")),
+                    }
                 }
+                token => return Err(format!("found '{token}', expected: ',', or identifier")),
             }
         }
+        self.take();
+        Ok(values)
     }
 
     fn peek(&self) -> &str {
@@ -370,7 +393,8 @@ mod tests {
     fn select(labels: &str, fields: &str, object: &Value) -> Result<bool, String> {
         let resources = Resources::builtin();
         let resource = resources.by_kind("v1", "ConfigMap").unwrap();
-        Selector::parse(labels, fields, resource)
+        Selector::parse(labels, fields)
+            .and_then(|selector| selector.check_fields(resource).map(|()| selector))
             .map(|selector| selector.matches(object))
             .map_err(|refusal| refusal.message)
     }

@@ -395,8 +395,12 @@ impl Watch {
     }
 
     fn bookmark(&self, version: Revision, ends_initial_events: bool) -> WatchEvent {
-        let mut object = match self.resource.definition {
-            Definition::Builtin(_) => schema::zero(&self.resource.root),
+        let mut object = match &self.resource.definition {
+            Definition::Builtin(rules) => {
+                let mut object = schema::zero(&self.resource.root);
+                (rules.unset)(&mut object);
+                object
+            }
             Definition::Custom(_) => json!({}),
         };
         let mut metadata = json!({"resourceVersion": version.to_string()});

@@ -24,6 +24,13 @@ pub(super) fn event_line(event_type: &str, object: &Value, resources: &Resources
     out
 }
 
+/// A value of a built-in type, as messages show it.
+pub(super) fn of_type(name: &str, value: &Value) -> String {
+    let mut out = String::new();
+    of_named(name, value, &mut out);
+    out
+}
+
 /// The members of a struct which is no kind, in its order, and what is in them.
 struct Order {
     names: &'static [&'static str],
@@ -219,18 +226,18 @@ fn of_struct(value: &Value, root: &Struct, out: &mut String) {
     let names = root.fields.iter().map(|field| field.name.as_str());
     members(map, names, out, |name, value, out| match root.field(name) {
         _ if name == "fieldsV1" => fields(value, out),
-        Some(field) => of_type(value, &field.ty, out),
+        Some(field) => typed(value, &field.ty, out),
         None => out.push_str(&value.to_string()),
     });
 }
 
-fn of_type(value: &Value, ty: &Type, out: &mut String) {
+fn typed(value: &Value, ty: &Type, out: &mut String) {
     match (ty, value) {
         (Type::Struct(inner), _) => of_struct(value, inner, out),
-        (Type::List(inner), _) => list(value, out, |item, out| of_type(item, &inner.item, out)),
+        (Type::List(inner), _) => list(value, out, |item, out| typed(item, &inner.item, out)),
         (Type::Map(inner), Value::Object(map)) => {
             members(map, map.keys().map(String::as_str), out, |_, value, out| {
-                of_type(value, &inner.value, out);
+                typed(value, &inner.value, out);
             });
         }
         _ => out.push_str(&value.to_string()),

@@ -9,7 +9,8 @@ use serde_json::Value;
 use super::resource::{Definition, Endpoint, Generation};
 use super::{
     Answer, ApiServer, Custom, DEFAULT_NAMESPACE, Fact, RequestInfo, Trace, body, delete,
-    kinds::metadata, scale, storage_key,
+    kinds::metadata::{self, merge_owners},
+    scale, storage_key,
 };
 use crate::apply::{FieldManager, PathElement, Set};
 use crate::go;
@@ -38,13 +39,11 @@ impl ApiServer {
         }
         // Only a version counts here: text that is none is dropped, and a dry run shows anything.
         let version = object.resource_version().parse::<Revision>();
-        if version.is_ok_and(|version| version != 0) && !info.options.dry_run {
-            let message = "resourceVersion should not be set on objects to be created";
-            return Err(Status::internal(message));
-        }
+        let carries_version = version.is_ok_and(|version| version != 0) && !info.options.dry_run;
+        trace.warnings.extend(merge_owners(&mut object, false));
         self.manager(info, endpoint(info)?)
             .update(&self.nothing(info), &mut object, &info.manager);
-        let object = self.create_object(info, object, trace)?;
+        let object = self.create_object(info, object, carries_version, trace)?;
         Ok(Answer {
             code: StatusCode::CREATED,
             ..Answer::ok(object)
@@ -62,6 +61,7 @@ impl ApiServer {
         trace.warnings.extend(warnings);
         settle_namespace(info, &mut object)?;
         check_name(info, &object)?;
+        trace.warnings.extend(merge_owners(&mut object, false));
         let uid = object.uid().to_owned();
         let produce = |server: &Self, live: &Value| {
             let mut object = object;
@@ -84,6 +84,8 @@ impl ApiServer {
             kind: &info.resource.kind,
             subresource: &info.subresource,
             reset: &endpoint.keeps,
+            may_mistype: matches!(info.resource.definition, Definition::Custom(_)),
+            keeps_emptied: self.release.keeps_emptied(),
             now: self.environment.now(),
         }
     }
@@ -130,8 +132,13 @@ impl ApiServer {
             if !may_create && !info.resource.create_on_update {
                 return Err(Status::not_found(&info.group_resource(), &info.name));
             }
-            let object = produce(self, &self.nothing(info))?;
-            let object = self.create_object(info, object, trace)?;
+            if !uid.is_empty() {
+                // The storage compares with the object that is not there.
+                return Err(uid_differs(info, &key, uid, "", trace));
+            }
+            let mut object = produce(self, &self.nothing(info))?;
+            trace.warnings.extend(merge_owners(&mut object, true));
+            let object = self.create_object(info, object, false, trace)?;
             return Ok(Answer {
                 code: StatusCode::CREATED,
                 ..Answer::ok(object)
@@ -139,24 +146,11 @@ impl ApiServer {
         };
         let live = info.resource.read_back(&stored);
         if !uid.is_empty() && uid != live.uid() {
-            trace.facts.push(Fact::UidDiffered {
-                sent: uid.to_owned(),
-                stored: live.uid().to_owned(),
-            });
-            let key = if info.options.dry_run {
-                key.trim_start_matches("/registry")
-            } else {
-                &key
-            };
-            let why = format!(
-                "StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, \
-                 AdditionalErrorMsg: Precondition failed: UID in precondition: {uid}, UID in object meta: {}",
-                live.uid()
-            );
-            return Err(Status::conflict(&info.group_resource(), &info.name, &why));
+            return Err(uid_differs(info, &key, uid, live.uid(), trace));
         }
         let mut object = produce(self, &live)?;
         trace.facts.extend(info.resource.not_thorough());
+        trace.warnings.extend(merge_owners(&mut object, true));
         check_version(info, &object, revision, trace)?;
         object.set_meta("resourceVersion", revision.to_string());
         object.set_meta("selfLink", Value::Null);
@@ -206,6 +200,7 @@ impl ApiServer {
         &mut self,
         info: &RequestInfo,
         mut object: Value,
+        carries_version: bool,
         trace: &mut Trace,
     ) -> Result<Arc<Value>, Refusal> {
         self.check_namespace(info)?;
@@ -241,6 +236,10 @@ impl ApiServer {
             .extend(info.resource.warn(&info.subresource, &object, None));
         let key = storage_key(&info.resource, object.namespace(), object.name());
         let resource = info.group_resource();
+        if carries_version {
+            let message = "resourceVersion should not be set on objects to be created";
+            return Err(Status::internal(message));
+        }
         if let Some((_, existing)) = self.store.get(&key) {
             return Err(if existing.meta_text("deletionTimestamp").is_empty() {
                 Status::already_exists(&resource, object.name())
@@ -291,6 +290,30 @@ impl ApiServer {
         }
         Err(Status::not_found(&GroupName::new("", "namespaces"), name))
     }
+}
+
+/// The precondition that the uid in the body of a PUT is.
+fn uid_differs(
+    info: &RequestInfo,
+    key: &str,
+    sent: &str,
+    stored: &str,
+    trace: &mut Trace,
+) -> Refusal {
+    trace.facts.push(Fact::UidDiffered {
+        sent: sent.to_owned(),
+        stored: stored.to_owned(),
+    });
+    let key = if info.options.dry_run {
+        key.trim_start_matches("/registry")
+    } else {
+        key
+    };
+    let why = format!(
+        "StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, \
+         AdditionalErrorMsg: Precondition failed: UID in precondition: {sent}, UID in object meta: {stored}"
+    );
+    Status::conflict(&info.group_resource(), &info.name, &why)
 }
 
 pub(super) fn endpoint(info: &RequestInfo) -> Result<&Endpoint, Refusal> {

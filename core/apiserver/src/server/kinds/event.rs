@@ -21,6 +21,7 @@ pub(super) const RULES: Rules = Rules {
         "source",
         "type",
     ],
+    collected: false,
     ..Rules::NONE
 };
 

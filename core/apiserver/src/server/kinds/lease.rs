@@ -3,16 +3,21 @@
 use serde_json::Value;
 
 use super::{Rules, metadata, names};
-use crate::object::text;
 use crate::status::FieldError;
 
-/// The one strategy of coordinated leader election that Kubernetes defines.
-const OLDEST: &str = "OldestEmulationVersion";
-
 pub(super) const RULES: Rules = Rules {
+    prepare,
     validate,
     ..Rules::NONE
 };
+
+/// Coordinated leader election is behind a gate that is off by default: its fields are dropped.
+fn prepare(lease: &mut Value, _: Option<&Value>) {
+    if let Some(spec) = lease.get_mut("spec").and_then(Value::as_object_mut) {
+        spec.remove("strategy");
+        spec.remove("preferredHolder");
+    }
+}
 
 fn validate(lease: &Value, live: Option<&Value>) -> Vec<FieldError> {
     let mut errors = match live {
@@ -31,22 +36,6 @@ fn validate(lease: &Value, live: Option<&Value>) -> Vec<FieldError> {
         && transitions < 0
     {
         errors.push(metadata::negative("spec.leaseTransitions", transitions));
-    }
-    let strategy = spec.get("strategy").and_then(Value::as_str);
-    if let Some(strategy) = strategy {
-        // Upstream names the field twice (`ValidateCoordinatedLeaseStrategy`).
-        let field = "spec.strategy.strategy";
-        if strategy.contains('/') {
-            let reasons = names::qualified(strategy).into_iter();
-            errors.extend(reasons.map(|why| FieldError::invalid(field, &strategy.into(), why)));
-        } else if strategy != OLDEST {
-            let value = strategy.into();
-            errors.push(FieldError::not_supported(field, &value, &[OLDEST]));
-        }
-    }
-    if !text(spec, "preferredHolder").is_empty() && strategy.is_none_or(str::is_empty) {
-        let detail = "may only be specified if `strategy` is defined";
-        errors.push(FieldError::forbidden("spec.preferredHolder", detail));
     }
     errors
 }

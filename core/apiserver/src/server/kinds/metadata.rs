@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::names::{self, NameRule};
 use crate::go;
 use crate::object::{GroupVersion, JsonMap, Metadata, text};
+use crate::server::wire;
 use crate::status::FieldError;
 
 /// What is said of a field that may not change.
@@ -195,6 +196,11 @@ fn owners(meta: &JsonMap) -> Vec<FieldError> {
     let Some(list) = meta.get("ownerReferences") else {
         return errors;
     };
+    let one = |owner: &Value| wire::of_type("OwnerReference", owner);
+    let all = |list: &Value| {
+        let shown: Vec<String> = list.as_array().into_iter().flatten().map(one).collect();
+        format!("[{}]", shown.join(","))
+    };
     for owner in list.as_array().into_iter().flatten() {
         let api_version = text(owner, "apiVersion");
         let parsed = GroupVersion::parse(api_version).unwrap_or_else(|| GroupVersion::new("", ""));
@@ -211,7 +217,7 @@ fn owners(meta: &JsonMap) -> Vec<FieldError> {
         }
         if api_version == "v1" && text(owner, "kind") == "Event" {
             let detail = "/v1, Kind=Event is disallowed from being an owner";
-            errors.push(FieldError::invalid(PATH, owner, detail));
+            errors.push(FieldError::invalid(PATH, owner, detail).shown(one(owner)));
         }
         if owner.get("controller") == Some(&Value::Bool(true)) {
             let this = format!("{}/{}", text(owner, "kind"), text(owner, "name"));
@@ -221,13 +227,46 @@ fn owners(meta: &JsonMap) -> Vec<FieldError> {
                         "Only one reference can have Controller set to true. \
                          Found \"true\" in references for {first} and {this}"
                     );
-                    errors.push(FieldError::invalid(PATH, list, detail));
+                    errors.push(FieldError::invalid(PATH, list, detail).shown(all(list)));
                 }
                 None => controller = Some(this),
             }
         }
     }
     errors
+}
+
+/// Merges references to the same owner, of which the first counts (`dedupOwnerReferences` of
+/// `k8s.io/apiserver/pkg/endpoints/handlers`): what the client is warned of.
+pub(in crate::server) fn merge_owners(object: &mut Value, after_admission: bool) -> Option<String> {
+    let owners = object.metadata()?.get("ownerReferences")?.as_array()?;
+    let mut seen = BTreeSet::new();
+    let mut repeated = Vec::new();
+    let mut kept = Vec::with_capacity(owners.len());
+    for owner in owners {
+        let uid = text(owner, "uid");
+        if seen.insert(uid) {
+            kept.push(owner.clone());
+        } else {
+            repeated.push(uid);
+        }
+    }
+    if repeated.is_empty() {
+        return None;
+    }
+    let when = if after_admission {
+        " after mutating admission happens"
+    } else {
+        ""
+    };
+    let warning = format!(
+        ".metadata.ownerReferences contains duplicate entries{when}; API server dedups owner \
+         references in 1.20+, and may reject such requests as early as 1.24; please fix your \
+         requests; duplicate UID(s) observed: {}",
+        repeated.join(", ")
+    );
+    object.set_meta("ownerReferences", kept);
+    Some(warning)
 }
 
 /// `ValidateFinalizers`.

@@ -58,6 +58,11 @@ pub struct Rules {
     pub grace: Option<fn(&Value, Option<i64>) -> i64>,
     /// Whether a deletion answers with the deleted object (`ReturnDeletedObject`).
     pub returns_deleted: bool,
+    /// Whether the garbage collector looks after its objects (`DefaultGarbageCollectionPolicy`).
+    pub collected: bool,
+    /// Settles what an object that was never set is written as: some fields are plain numbers in
+    /// the server and pointers in the API.
+    pub unset: fn(&mut Value),
     /// Fields to select by besides name and namespace.
     pub fields: &'static [&'static str],
     /// Whether what only this kind refuses is refused.
@@ -86,6 +91,8 @@ impl Rules {
         },
         grace: None,
         returns_deleted: false,
+        collected: true,
+        unset: |_| {},
         fields: &[],
         thorough: true,
     };

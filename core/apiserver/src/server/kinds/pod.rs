@@ -40,6 +40,7 @@ pub(super) const RULES: Rules = Rules {
         "status.podIPs",
         "status.nominatedNodeName",
     ],
+    ..Rules::NONE
 };
 
 fn validate(pod: &Value, live: Option<&Value>) -> Vec<FieldError> {

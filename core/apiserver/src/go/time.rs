@@ -1,0 +1,320 @@
+//! Times as Go's `time.Parse` reads them, with its errors (`time/format.go`), and as the types
+//! `metav1.Time` and `metav1.MicroTime` write them.
+
+use super::quote;
+
+/// A layout that the API uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// `time.RFC3339`, of `metav1.Time`: fractions of a second are read and dropped.
+    Seconds,
+    /// `metav1.RFC3339Micro`, of `metav1.MicroTime`: exactly six decimals.
+    Micros,
+}
+
+impl Layout {
+    fn text(self) -> &'static str {
+        match self {
+            Layout::Seconds => "2006-01-02T15:04:05Z07:00",
+            Layout::Micros => "2006-01-02T15:04:05.000000Z07:00",
+        }
+    }
+}
+
+/// Seconds from year 1 to 1970.
+const YEAR_ONE: i64 = -62_135_596_800;
+
+/// Reads a time and writes it as the server does, in UTC; `None` for Go's zero time, which is
+/// written as null.
+///
+/// # Errors
+/// Go's error text.
+pub fn canonical(text: &str, layout: Layout) -> Result<Option<String>, String> {
+    let (seconds, nanoseconds) = parse(text, layout)?;
+    if (seconds, nanoseconds) == (YEAR_ONE, 0) {
+        return Ok(None);
+    }
+    let mut shown = shown(seconds);
+    if layout == Layout::Micros {
+        shown.push_str(&format!(".{:06}", nanoseconds / 1000));
+    }
+    shown.push('Z');
+    Ok(Some(shown))
+}
+
+/// What is left of a text, and what Go would say of it.
+struct Reader<'a> {
+    whole: &'a str,
+    rest: &'a [u8],
+    layout: Layout,
+}
+
+/// Seconds since 1970 and nanoseconds.
+fn parse(text: &str, layout: Layout) -> Result<(i64, u32), String> {
+    let mut reader = Reader {
+        whole: text,
+        rest: text.as_bytes(),
+        layout,
+    };
+    let year = reader.element("2006", year)?;
+    reader.skip("-")?;
+    let month = reader.ranged("01", true, 1..=12, "month")?;
+    reader.skip("-")?;
+    let day = reader.element("02", |rest| number(rest, true))?;
+    reader.skip("T")?;
+    let hour = reader.ranged("15", false, 0..=23, "hour")?;
+    reader.skip(":")?;
+    let minute = reader.ranged("04", true, 0..=59, "minute")?;
+    reader.skip(":")?;
+    let second = reader.ranged("05", true, 0..=59, "second")?;
+    let nanoseconds = match layout {
+        Layout::Micros => reader.element(".000000", |rest| fraction(rest, 7))?,
+        Layout::Seconds => reader.optional_fraction()?,
+    };
+    let offset = reader.zone()?;
+    if !reader.rest.is_empty() {
+        let extra = quote(&reader.left());
+        return Err(reader.wrong(&format!(": extra text: {extra}")));
+    }
+    if day < 1 || day > days_in(month, year) {
+        return Err(reader.wrong(": day out of range"));
+    }
+    let days = days_from_civil(year, month, day);
+    let seconds = days * 86_400 + hour * 3600 + minute * 60 + second - offset;
+    Ok((seconds, nanoseconds))
+}
+
+/// What an element reads from the front of a text: its value and what is left.
+type Read<'a, T> = Option<(T, &'a [u8])>;
+
+impl<'a> Reader<'a> {
+    fn element<T>(
+        &mut self,
+        name: &str,
+        read: impl FnOnce(&'a [u8]) -> Read<'a, T>,
+    ) -> Result<T, String> {
+        match read(self.rest) {
+            Some((value, rest)) => {
+                self.rest = rest;
+                Ok(value)
+            }
+            None => Err(self.mismatch(name)),
+        }
+    }
+
+    fn ranged(
+        &mut self,
+        name: &str,
+        fixed: bool,
+        range: std::ops::RangeInclusive<i64>,
+        what: &str,
+    ) -> Result<i64, String> {
+        let value = self.element(name, |rest| number(rest, fixed))?;
+        if range.contains(&value) {
+            return Ok(value);
+        }
+        Err(self.wrong(&format!(": {what} out of range")))
+    }
+
+    fn skip(&mut self, prefix: &str) -> Result<(), String> {
+        match self.rest.strip_prefix(prefix.as_bytes()) {
+            Some(rest) => {
+                self.rest = rest;
+                Ok(())
+            }
+            None => Err(self.mismatch(prefix)),
+        }
+    }
+
+    /// Fractions are read though the layout has none.
+    fn optional_fraction(&mut self) -> Result<u32, String> {
+        if let [b'.' | b',', digit, ..] = self.rest
+            && digit.is_ascii_digit()
+        {
+            let digits = self.rest[1..].iter().take_while(|b| b.is_ascii_digit());
+            let length = 1 + digits.count();
+            return self.element("05", |rest| fraction(rest, length));
+        }
+        Ok(0)
+    }
+
+    /// Seconds east of UTC.
+    fn zone(&mut self) -> Result<i64, String> {
+        const NAME: &str = "Z07:00";
+        if let [b'Z', rest @ ..] = self.rest {
+            self.rest = rest;
+            return Ok(0);
+        }
+        let read = |rest: &'a [u8]| -> Read<'a, (i64, i64, u8)> {
+            if rest.len() < 6 || rest[3] != b':' {
+                return None;
+            }
+            let (hours, _) = number(&rest[1..3], true)?;
+            let (minutes, _) = number(&rest[4..6], true)?;
+            Some(((hours, minutes, rest[0]), &rest[6..]))
+        };
+        let before = self.rest;
+        let (hours, minutes, sign) = self.element(NAME, read)?;
+        if hours > 24 {
+            return Err(self.wrong(": time zone offset hour out of range"));
+        }
+        if minutes > 60 {
+            return Err(self.wrong(": time zone offset minute out of range"));
+        }
+        let offset = (hours * 60 + minutes) * 60;
+        match sign {
+            b'+' => Ok(offset),
+            b'-' => Ok(-offset),
+            _ => {
+                self.rest = before;
+                Err(self.mismatch(NAME))
+            }
+        }
+    }
+
+    fn left(&self) -> String {
+        String::from_utf8_lossy(self.rest).into_owned()
+    }
+
+    fn mismatch(&self, element: &str) -> String {
+        format!(
+            "parsing time {} as {}: cannot parse {} as {}",
+            quote(self.whole),
+            quote(self.layout.text()),
+            quote(&self.left()),
+            quote(element),
+        )
+    }
+
+    fn wrong(&self, why: &str) -> String {
+        format!("parsing time {}{why}", quote(self.whole))
+    }
+}
+
+fn year(rest: &[u8]) -> Read<'_, i64> {
+    let (digits, rest) = rest.split_at_checked(4)?;
+    if !digits.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    let value = digits.iter().fold(0, |n, b| n * 10 + i64::from(b - b'0'));
+    Some((value, rest))
+}
+
+/// One or two digits, or exactly two (`getnum`).
+fn number(rest: &[u8], fixed: bool) -> Read<'_, i64> {
+    let digit = |b: &u8| b.is_ascii_digit().then(|| i64::from(b - b'0'));
+    let (first, second) = (digit(rest.first()?)?, rest.get(1).and_then(digit));
+    match second {
+        Some(second) => Some((first * 10 + second, &rest[2..])),
+        None if fixed => None,
+        None => Some((first, &rest[1..])),
+    }
+}
+
+/// A point or comma and digits, `length` bytes in all (`parseNanoseconds`).
+fn fraction(rest: &[u8], length: usize) -> Read<'_, u32> {
+    let (text, rest) = rest.split_at_checked(length)?;
+    let (mark, digits) = text.split_first()?;
+    if !matches!(mark, b'.' | b',') || !digits.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    let digits = &digits[..digits.len().min(9)];
+    let value = digits.iter().fold(0, |n, b| n * 10 + u32::from(b - b'0'));
+    let missing = u32::try_from(9 - digits.len()).unwrap_or(0);
+    Some((value * 10_u32.pow(missing), rest))
+}
+
+fn is_leap(year: i64) -> bool {
+    year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+}
+
+fn days_in(month: i64, year: i64) -> i64 {
+    match month {
+        2 => 28 + i64::from(is_leap(year)),
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
+}
+
+/// Days from 1970-01-01 in the proleptic Gregorian calendar.
+fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
+    let year = if month <= 2 { year - 1 } else { year };
+    let era = year.div_euclid(400);
+    let of_era = year.rem_euclid(400);
+    let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
+}
+
+/// A time without its fraction and zone.
+fn shown(seconds: i64) -> String {
+    let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+    let days = days + 719_468;
+    let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let part = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * part + 2) / 5 + 1;
+    let month = if part < 10 { part + 3 } else { part - 9 };
+    let year = year + era * 400 + i64::from(month <= 2);
+    format!(
+        "{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}",
+        second / 3600,
+        second / 60 % 60,
+        second % 60
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_written_in_utc_without_fractions() {
+        let seconds = |text| canonical(text, Layout::Seconds).unwrap().unwrap();
+        assert_eq!(seconds("2001-02-03T04:05:06.7Z"), "2001-02-03T04:05:06Z");
+        assert_eq!(seconds("2000-02-29T23:59:59-01:30"), "2000-03-01T01:29:59Z");
+        assert_eq!(seconds("2001-01-01T5:00:00Z"), "2001-01-01T05:00:00Z");
+        assert_eq!(canonical("0001-01-01T00:00:00Z", Layout::Seconds), Ok(None));
+        assert_eq!(
+            canonical("2001-01-01T00:00:00.123456+00:00", Layout::Micros),
+            Ok(Some("2001-01-01T00:00:00.123456Z".to_owned()))
+        );
+    }
+
+    #[test]
+    fn errors_name_what_is_left_and_what_it_should_be() {
+        for (text, layout, error) in [
+            (
+                "x",
+                Layout::Seconds,
+                r#"as "2006-01-02T15:04:05Z07:00": cannot parse "x" as "2006""#,
+            ),
+            (
+                "2001-01-01",
+                Layout::Micros,
+                r#"as "2006-01-02T15:04:05.000000Z07:00": cannot parse "" as "T""#,
+            ),
+            (
+                "2001-01-01T00:00:01Z",
+                Layout::Micros,
+                r#"as "2006-01-02T15:04:05.000000Z07:00": cannot parse "Z" as ".000000""#,
+            ),
+            (
+                "2001-01-01T00:00:00.123456789Z",
+                Layout::Micros,
+                r#"as "2006-01-02T15:04:05.000000Z07:00": cannot parse "789Z" as "Z07:00""#,
+            ),
+        ] {
+            let expected = format!("parsing time {text:?} {error}");
+            assert_eq!(canonical(text, layout), Err(expected));
+        }
+        for (text, error) in [
+            ("2001-13-01T00:00:00Z", ": month out of range"),
+            ("2001-02-29T00:00:00Z", ": day out of range"),
+            ("2001-01-01T00:00:00ZZ", ": extra text: \"Z\""),
+        ] {
+            let expected = format!("parsing time {text:?}{error}");
+            assert_eq!(canonical(text, Layout::Seconds), Err(expected));
+        }
+    }
+}
