@@ -195,7 +195,7 @@ async fn a_lesson_is_resumed_where_it_was_left() {
     assert_eq!(page.find(".stroke.opened.current").map(|_| ()), Some(()));
     assert!(
         page.text("Lesson")
-            .contains("It also hits what you never touched.")
+            .contains("An Update also writes what you did not change.")
     );
 }
 
@@ -247,6 +247,23 @@ async fn while_teaching_the_arrows_turn_the_lesson_and_answers_wait_to_be_shown(
     assert!(page.find(".choice.right").is_some());
     page.key("ArrowLeft").await;
     assert!(page.text("Lesson").contains("A writes."));
+}
+
+#[wasm_bindgen_test]
+async fn the_totals_of_a_challenge_go_when_another_way_of_writing_is_chosen() {
+    let _turn = Turn::wait().await;
+    let page = take("02-resourceversion-and-the-409").await;
+    while page.find(".check-orders").is_none() {
+        page.key("n").await;
+    }
+    page.key("o").await;
+    wait(&page, ".found").await;
+    assert!(page.find(".found").unwrap().contains("4 lose an update"));
+    page.press("Editor A", "Merge").await;
+    assert_eq!(page.find(".found"), None, "they are of other choices");
+    page.key("o").await;
+    wait(&page, ".found").await;
+    assert!(page.find(".found").unwrap().contains("2 lose an update"));
 }
 
 #[wasm_bindgen_test]
