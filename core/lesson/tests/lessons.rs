@@ -725,6 +725,63 @@ fn a_patch_does_not_count_as_an_apply_whoever_wrote_it() {
     assert_eq!(applying.missing(), [""; 0]);
 }
 
+/// Puts the members of an object into another one, at every depth.
+fn join(into: &mut Value, other: &Value) {
+    if let Some(members) = other.as_object() {
+        for (key, value) in members {
+            join(&mut into[key], value);
+        }
+        if into.is_null() {
+            *into = other.clone();
+        }
+    }
+}
+
+/// What `csaupgrade.UpgradeManagedFieldsPatch` of client-go makes of an object: the managers that
+/// update and own the last-applied annotation are joined into the one that applies.
+#[test]
+fn the_ownership_is_moved_by_the_patch_that_kubectl_would_send() {
+    let lesson = Lesson::parse(&read("13-from-client-side-to-server-side.yaml")).unwrap();
+    let (mut walk, mut tree) = Walkthrough::open(Arc::new(lesson)).unwrap();
+    while walk.step().title != "Move the ownership." || !walk.happened() {
+        assert!(walk.forward(&mut tree).unwrap());
+    }
+    let sent = tree
+        .step(tree.current())
+        .and_then(|step| step.exchange.clone());
+    let before = tree
+        .parent(tree.current())
+        .and_then(|node| tree.world_at(node));
+    let (_, before) = before.unwrap().stored().unwrap();
+    let entries = before["metadata"]["managedFields"].as_array().unwrap();
+    let applied = "f:kubectl.kubernetes.io/last-applied-configuration";
+    let mut managers = Vec::new();
+    let mut moved = Vec::new();
+    for entry in entries {
+        let owns = &entry["fieldsV1"]["f:metadata"]["f:annotations"][applied];
+        if entry["operation"] == "Update" && owns.is_object() {
+            moved.push(&entry["fieldsV1"]);
+        } else {
+            managers.push(entry.clone());
+        }
+    }
+    assert!(!moved.is_empty(), "there is something to be moved");
+    let [pipeline] = managers.as_mut_slice() else {
+        panic!("{managers:?}")
+    };
+    for fields in moved {
+        join(&mut pipeline["fieldsV1"], fields);
+    }
+    let version = &before["metadata"]["resourceVersion"];
+    assert_eq!(
+        *sent.unwrap().sent,
+        serde_json::json!([
+            {"op": "replace", "path": "/metadata/managedFields", "value": managers},
+            {"op": "replace", "path": "/metadata/resourceVersion", "value": version},
+        ])
+    );
+}
+
 #[test]
 fn removing_the_finalizer_counts_after_a_refusal_too_but_not_unread() {
     let last_page = || Learner::on_the_last_page_of("14-delete-with-care");
