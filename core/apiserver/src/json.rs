@@ -139,8 +139,8 @@ pub fn duplicates(node: &Node) -> Vec<String> {
     found
 }
 
-/// So many complaints of one document are kept.
-const MOST_COMPLAINTS: usize = 100;
+/// So many complaints of one document are kept (`sigs.k8s.io/json`).
+pub(crate) const MOST_COMPLAINTS: usize = 100;
 
 impl Node {
     /// A member of an object; of repeated ones the last, as Go decodes.

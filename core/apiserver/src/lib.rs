@@ -11,6 +11,7 @@ pub mod apply;
 pub mod environment;
 pub mod go;
 pub mod json;
+pub mod limits;
 pub mod object;
 pub mod patch;
 pub mod schema;

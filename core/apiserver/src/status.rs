@@ -1,6 +1,7 @@
 //! `metav1.Status`: how the API server says no, one constructor per reason
 //! (`k8s.io/apimachinery/pkg/api/errors` v0.36).
 
+use std::collections::HashSet;
 use std::fmt;
 
 use serde_json::{Value, json};
@@ -221,12 +222,9 @@ impl Status {
     /// 422 `Invalid` with one cause per error (`NewInvalid`).
     pub fn invalid(kind: &GroupName, name: &str, errors: &[FieldError]) -> Refusal {
         let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
-        let mut seen: Vec<&str> = Vec::new();
-        for text in &texts {
-            if !seen.contains(&text.as_str()) {
-                seen.push(text);
-            }
-        }
+        let mut known = HashSet::new();
+        let mut seen: Vec<&str> = texts.iter().map(String::as_str).collect();
+        seen.retain(|text| known.insert(*text));
         let list = match seen.as_slice() {
             [one] => (*one).to_owned(),
             many => format!("[{}]", many.join(", ")),

@@ -4,7 +4,7 @@
 mod located;
 mod reports;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use saphyr_parser::{Event, Parser, ScalarStyle, Span, Tag};
@@ -12,6 +12,7 @@ use serde_json::Number;
 
 use crate::go;
 use crate::json::Node;
+use crate::limits;
 
 pub use located::{Content, Located, Member, parse_located};
 
@@ -59,8 +60,11 @@ impl YamlError {
 /// So deep and no deeper may a document nest, so that no input exhausts the stack.
 const DEEPEST: usize = 100;
 
-/// Aliases may not blow a document up beyond this many nodes.
+/// Aliases may not blow a document up beyond this many nodes; a text counts once more for every so
+/// many bytes, as [`limits`] has it.
 const MOST_NODES: usize = 200_000;
+
+const TOO_LARGE: &str = "this is too much for this page: the document is too large";
 
 /// Parses the first document of a text; an empty text is `null`.
 ///
@@ -77,7 +81,7 @@ pub fn parse(text: &str) -> Result<Document, YamlError> {
         text,
         events: Parser::new_from_str(text),
         duplicates: Vec::new(),
-        anchors: Vec::new(),
+        anchors: HashMap::new(),
         nodes: 0,
     };
     let node = loop {
@@ -126,7 +130,7 @@ struct Reader<'a> {
     text: &'a str,
     events: Parser<'a, saphyr_parser::StrInput<'a>>,
     duplicates: Vec<String>,
-    anchors: Vec<(usize, Node)>,
+    anchors: HashMap<usize, Node>,
     nodes: usize,
 }
 
@@ -195,7 +199,7 @@ impl<'a> Reader<'a> {
             return Err(error(span, "nested too deep"));
         }
         if self.nodes > MOST_NODES {
-            return Err(error(span, "document is too large"));
+            return Err(error(span, TOO_LARGE));
         }
         let (anchor, node) = match event {
             Event::Scalar(text, style, anchor, tag) => {
@@ -213,16 +217,24 @@ impl<'a> Reader<'a> {
             }
             Event::MappingStart(anchor, _) => (anchor, self.mapping(depth)?),
             Event::Alias(id) => {
-                let known = self.anchors.iter().rev().find(|(anchor, _)| *anchor == id);
-                let node = known.map(|(_, node)| node.clone());
-                let node = node.ok_or_else(|| error(span, "unknown anchor"))?;
-                self.nodes += count(&node);
-                return Ok(node);
+                let known = self.anchors.get(&id);
+                let known = known.ok_or_else(|| error(span, "unknown anchor"))?;
+                // Counted before the copy is made.
+                self.nodes += limits::count_node(known, MOST_NODES);
+                if self.nodes > MOST_NODES {
+                    return Err(error(span, TOO_LARGE));
+                }
+                return Ok(known.clone());
             }
             _ => return Err(error(span, "unexpected end of the document")),
         };
         if anchor != 0 {
-            self.anchors.push((anchor, node.clone()));
+            // Anchors may nest, and each keeps a copy.
+            self.nodes += limits::count_node(&node, MOST_NODES);
+            if self.nodes > MOST_NODES {
+                return Err(error(span, TOO_LARGE));
+            }
+            self.anchors.insert(anchor, node.clone());
         }
         Ok(node)
     }
@@ -324,14 +336,6 @@ fn error(span: Span, message: &str) -> YamlError {
         column: span.start.col() + 1,
         message: message.to_owned(),
         reported: format!("yaml: {message}"),
-    }
-}
-
-fn count(node: &Node) -> usize {
-    1 + match node {
-        Node::Array(items) => items.iter().map(count).sum(),
-        Node::Object(members) => members.iter().map(|(_, node)| count(node)).sum(),
-        _ => 0,
     }
 }
 
@@ -513,5 +517,26 @@ mod tests {
             bomb.push_str(&format!("a{i}: &a{i} [{references}]\n"));
         }
         assert!(parse(&bomb).is_err());
+    }
+
+    #[test]
+    fn aliases_count_by_the_bytes_that_they_repeat() {
+        let text = "x".repeat(100_000);
+        let aliases = |n: usize| vec!["*a"; n].join(", ");
+        let document = |n: usize| format!("a: &a {text}\nb: [{}]\n", aliases(n));
+        assert!(parse(&document(50)).is_ok());
+        let error = parse(&document(60_000)).unwrap_err();
+        assert!(error.message.contains("too much for this page"), "{error}");
+        let key = format!("a: &a {{{text}: 1}}\nb: [{}]\n", aliases(60_000));
+        assert!(parse(&key).is_err());
+        // Anchors in anchors keep a copy of the innermost each.
+        let nested = (0..90).fold(format!("[{}]", vec!["1"; 50_000].join(",")), |inner, i| {
+            format!("&n{i} [{inner}]")
+        });
+        assert!(parse(&nested).is_err());
+        let many = (0..20_000).fold("- &z 1\n".to_owned(), |text, i| {
+            text + &format!("- &a{i} 1\n- *z\n")
+        });
+        assert!(parse(&many).is_ok());
     }
 }

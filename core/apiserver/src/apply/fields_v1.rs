@@ -36,7 +36,7 @@ pub fn from_fields_v1(fields: &Value) -> Option<Set> {
 
 /// The children, and whether the field itself is a member.
 fn read(map: &JsonMap) -> Option<(Set, bool)> {
-    let mut set = Set::default();
+    let mut found = Vec::with_capacity(map.len());
     let mut member = false;
     for (key, value) in map {
         if key == "." {
@@ -51,8 +51,10 @@ fn read(map: &JsonMap) -> Option<(Set, bool)> {
             Value::Object(inner) => read(inner)?,
             _ => return None,
         };
-        set.add(element, child_is_member, children);
+        found.push((element, child_is_member, children));
     }
+    // The names of items are in another order than the items.
+    let set = Set::collect(found);
     let member = member || set.is_empty();
     Some((set, member))
 }

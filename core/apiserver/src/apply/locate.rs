@@ -1,5 +1,7 @@
 //! What a field's path names in an object, and what two objects differ in, as such paths.
 
+use std::collections::HashMap;
+
 use serde_json::Value;
 
 use super::typed::{Shape, item_element, shape};
@@ -129,7 +131,93 @@ impl Path {
     }
 }
 
-pub(super) fn position(items: &[Value], element: &PathElement) -> Option<usize> {
+/// An object in which many paths are looked up: of a long list it is noted once where its items
+/// are.
+#[derive(Debug)]
+pub struct Places<'a> {
+    object: &'a Value,
+    lists: Positions,
+}
+
+impl<'a> Places<'a> {
+    /// The places of an object.
+    pub fn of(object: &'a Value) -> Self {
+        Self {
+            object,
+            lists: Positions::default(),
+        }
+    }
+
+    /// The value at a path, as [`Path::find`] finds it.
+    pub fn find(&mut self, path: &[PathElement]) -> Option<&'a Value> {
+        path.iter()
+            .try_fold(self.object, |value, element| match element {
+                PathElement::Field(name) => value.get(name),
+                element => {
+                    let items = value.as_array()?;
+                    items.get(self.lists.of(items, element)?)
+                }
+            })
+    }
+
+    /// Where an item of a list without keys is that is equal to a scalar; in such a list at a path.
+    pub fn find_item(&mut self, list: &[PathElement], item: &Value) -> Option<&'a Value> {
+        let items = self.find(list)?.as_array()?;
+        items.get(self.lists.of(items, &PathElement::Value(item.clone()))?)
+    }
+}
+
+/// Where the items of lists are.
+#[derive(Debug, Default)]
+pub(super) struct Positions {
+    /// By where a list is in memory and which keys tell its items apart; `None` where items leave
+    /// out a key, which only a search can find.
+    lists: HashMap<(usize, String), Option<HashMap<String, usize>>>,
+}
+
+impl Positions {
+    /// Where an item is in a list, which stays as it is and where it is as long as this is used.
+    pub(super) fn of(&mut self, items: &[Value], element: &PathElement) -> Option<usize> {
+        /// Shorter lists are searched faster than noted.
+        const LONG: usize = 16;
+        let (names, wanted) = match element {
+            PathElement::Key(fields) => (
+                fields.iter().map(|(name, _)| name.as_str()).collect(),
+                identity(fields.iter().map(|(_, value)| Some(value))),
+            ),
+            PathElement::Value(value) => (Vec::new(), Some(value.to_string())),
+            _ => return position(items, element),
+        };
+        if items.len() < LONG {
+            return position(items, element);
+        }
+        let place = (items.as_ptr() as usize, names.join("\n"));
+        let known = self.lists.entry(place).or_insert_with(|| {
+            let mut known = HashMap::with_capacity(items.len());
+            for (i, item) in items.iter().enumerate() {
+                let own = if names.is_empty() {
+                    Some(item.to_string())
+                } else {
+                    identity(names.iter().map(|name| item.get(*name)))
+                };
+                known.entry(own?).or_insert(i);
+            }
+            Some(known)
+        });
+        match known {
+            Some(known) => known.get(&wanted?).copied(),
+            None => position(items, element),
+        }
+    }
+}
+
+/// The values of keys as a text; `None` if one is missing.
+fn identity<'a>(values: impl Iterator<Item = Option<&'a Value>>) -> Option<String> {
+    let values: Option<Vec<String>> = values.map(|value| value.map(Value::to_string)).collect();
+    values.map(|values| values.join(" "))
+}
+
+fn position(items: &[Value], element: &PathElement) -> Option<usize> {
     match element {
         PathElement::Field(_) => None,
         PathElement::Key(fields) => items.iter().position(|item| has_key(item, fields)),

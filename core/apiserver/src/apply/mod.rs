@@ -16,7 +16,7 @@ mod updater;
 pub use element::PathElement;
 pub use fields_v1::{element_order, from_fields_v1, to_fields_v1};
 pub use leaves::{covers, differing, part_of};
-pub use locate::fields_below;
+pub use locate::{Places, fields_below};
 pub use manager::FieldManager;
 pub use managers::{Manager, Managers, Operation, Owned};
 pub use owners::Owners;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::locate::position;
+use super::locate::Positions;
 use super::{Manager, Managers, PathElement, Set};
 use crate::object::Metadata;
 
@@ -27,15 +27,29 @@ impl Owners {
         let Ok(managers) = Managers::decode(managed) else {
             return owners;
         };
+        let mut positions = Positions::default();
         for owned in managers.iter() {
             let number = owners.managers.len();
             owners.managers.push(owned.manager.clone());
-            owners.mark(number, &owned.set, object, &mut String::new());
+            owners.mark(
+                number,
+                &owned.set,
+                object,
+                &mut positions,
+                &mut String::new(),
+            );
         }
         owners
     }
 
-    fn mark(&mut self, number: usize, set: &Set, value: &Value, pointer: &mut String) {
+    fn mark(
+        &mut self,
+        number: usize,
+        set: &Set,
+        value: &Value,
+        positions: &mut Positions,
+        pointer: &mut String,
+    ) {
         let here = pointer.len();
         for node in set.nodes() {
             let (step, child) = match (&node.element, value) {
@@ -43,7 +57,7 @@ impl Owners {
                     name.replace('~', "~0").replace('/', "~1"),
                     value.get(name.as_str()),
                 ),
-                (element, Value::Array(items)) => match position(items, element) {
+                (element, Value::Array(items)) => match positions.of(items, element) {
                     Some(at) => (at.to_string(), items.get(at)),
                     None => continue,
                 },
@@ -57,7 +71,7 @@ impl Owners {
                 let owners = self.places.entry(pointer.clone()).or_default();
                 owners.push((number, whole));
             }
-            self.mark(number, &node.children, child, pointer);
+            self.mark(number, &node.children, child, positions, pointer);
             pointer.truncate(here);
         }
     }

@@ -43,6 +43,34 @@ impl Set {
         set
     }
 
+    /// A set of children with their own members, in the order of their elements and each once.
+    pub(super) fn sorted(children: impl IntoIterator<Item = (PathElement, bool, Set)>) -> Self {
+        let nodes = children
+            .into_iter()
+            .map(|(element, member, children)| Node {
+                element,
+                member,
+                children,
+            });
+        Set {
+            nodes: nodes
+                .filter(|node| node.member || !node.children.is_empty())
+                .collect(),
+        }
+    }
+
+    /// A set of children with their own members, in any order; of those that are there several
+    /// times all members.
+    pub(super) fn collect(children: Vec<(PathElement, bool, Set)>) -> Self {
+        let mut children = children;
+        children.sort_by(|a, b| a.0.cmp(&b.0));
+        let mut set = Set::default();
+        for (element, member, children) in children {
+            set.add(element, member, children);
+        }
+        set
+    }
+
     /// Whether it has no members.
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
@@ -200,9 +228,20 @@ impl Set {
             *self = other;
             return;
         }
-        for node in other.nodes {
-            self.add(node.element, node.member, node.children);
+        let mut others = other.nodes.into_iter().peekable();
+        let mut nodes = Vec::with_capacity(self.nodes.len().max(others.len()));
+        for mut node in std::mem::take(&mut self.nodes) {
+            while let Some(before) = others.next_if(|next| next.element < node.element) {
+                nodes.push(before);
+            }
+            if let Some(same) = others.next_if(|next| next.element == node.element) {
+                node.member |= same.member;
+                node.children.absorb(same.children);
+            }
+            nodes.push(node);
         }
+        nodes.extend(others);
+        self.nodes = nodes;
     }
 
     /// Whether every member of this is a member of the other.

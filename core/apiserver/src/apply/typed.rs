@@ -1,6 +1,8 @@
 //! Values of a known type: which fields they have, how two differ, and how they merge
 //! (`typed/validate.go`, `tofieldset.go`, `compare.go`, `merge.go`, `remove.go`).
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde_json::Value;
 
 use super::{Path, PathElement, Set};
@@ -162,7 +164,7 @@ fn validate_items(value: &Value, list: &ListType, lax: bool, path: &str, errors:
         errors.push(format!("{path}: expected list, got {}", held(value)));
         return;
     };
-    let mut seen: Vec<PathElement> = Vec::new();
+    let mut seen = BTreeSet::new();
     for (i, item) in items.iter().enumerate() {
         let element = if list.kind == ListKind::Atomic {
             PathElement::Index(i64::try_from(i).unwrap_or(i64::MAX))
@@ -175,11 +177,12 @@ fn validate_items(value: &Value, list: &ListType, lax: bool, path: &str, errors:
                 }
             }
         };
+        let below = format!("{path}{element}");
         if !lax && seen.contains(&element) {
             errors.push(format!("{path}: duplicate entries for key {element}"));
         }
-        validate_value(item, &list.item, lax, &format!("{path}{element}"), errors);
-        seen.push(element);
+        validate_value(item, &list.item, lax, &below, errors);
+        seen.insert(element);
     }
 }
 
@@ -275,24 +278,16 @@ fn members_set(value: &Value, shape: Shape<'_>) -> Set {
 }
 
 fn items_set(value: &Value, list: &ListType) -> Set {
-    let mut set = Set::default();
-    let items = as_list(Some(value)).map(Vec::as_slice).unwrap_or_default();
-    let elements: Vec<Option<PathElement>> = items
-        .iter()
-        .map(|item| item_element(list, item).ok())
-        .collect();
-    for (item, element) in items.iter().zip(&elements) {
-        let Some(element) = element else { continue };
-        let occurrences = elements.iter().flatten().filter(|e| *e == element).count();
+    let nodes = group([Some(value), None], list).into_iter();
+    let nodes = nodes.map(|(element, [items, _])| {
         // Of items that are not unique, only the fact that they are there is owned.
-        let children = if occurrences > 1 {
-            Set::default()
-        } else {
-            value_set(item, &list.item).1
+        let children = match items.as_slice() {
+            [item] => value_set(item, &list.item).1,
+            _ => Set::default(),
         };
-        set.add(element.clone(), true, children);
-    }
-    set
+        (element, true, children)
+    });
+    Set::sorted(nodes)
 }
 
 /// How an object differs from another one of the same type. No field is in two of the sets.
@@ -413,67 +408,50 @@ fn compare_members(before: Option<&Value>, after: Option<&Value>, shape: Shape<'
 
 fn compare_items(before: Option<&Value>, after: Option<&Value>, list: &ListType) -> Comparison {
     let mut comparison = Comparison::default();
-    let before = group(as_list(before), list);
-    let after = group(as_list(after), list);
-    let elements = before.iter().map(|(element, _)| element).chain(
-        after
-            .iter()
-            .map(|(element, _)| element)
-            .filter(|element| find(&before, element).is_empty()),
-    );
-    for element in elements {
-        let (a, b) = (find(&before, element), find(&after, element));
-        let (mark, below) = match (a, b) {
+    for (element, [a, b]) in group([before, after], list) {
+        let (mark, below) = match (a.as_slice(), b.as_slice()) {
             ([] | [_], [] | [_]) => {
                 compare_values(a.first().copied(), b.first().copied(), &list.item)
             }
             ([_, _, ..], [_, _, ..]) => {
-                let same = a.len() == b.len() && a.iter().zip(b).all(|(a, b)| equal(a, b));
+                let same = a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| equal(a, b));
                 let mark = if same { Mark::Same } else { Mark::Modified };
                 (mark, Comparison::default())
             }
             ([_, _, ..], _) => {
                 if let Some(item) = b.first() {
                     let (mark, below) = compare_values(None, Some(item), &list.item);
-                    comparison.add(element, mark, below);
+                    comparison.add(&element, mark, below);
                 }
                 (Mark::Removed, Comparison::default())
             }
             (_, [_, _, ..]) => {
                 if let Some(item) = a.first() {
                     let (mark, below) = compare_values(Some(item), None, &list.item);
-                    comparison.add(element, mark, below);
+                    comparison.add(&element, mark, below);
                 }
                 (Mark::Added, Comparison::default())
             }
         };
-        comparison.add(element, mark, below);
+        comparison.add(&element, mark, below);
     }
     comparison
 }
 
-type Grouped<'a> = Vec<(PathElement, Vec<&'a Value>)>;
-
-fn group<'a>(items: Option<&'a Vec<Value>>, list: &ListType) -> Grouped<'a> {
-    let mut groups: Grouped<'a> = Vec::new();
-    for item in items.into_iter().flatten() {
-        let Ok(element) = item_element(list, item) else {
-            continue;
-        };
-        match groups.iter_mut().find(|(other, _)| *other == element) {
-            Some((_, group)) => group.push(item),
-            None => groups.push((element, vec![item])),
+/// The items of two lists, those of each one in its order, by what tells them apart.
+fn group<'a>(
+    sides: [Option<&'a Value>; 2],
+    list: &ListType,
+) -> BTreeMap<PathElement, [Vec<&'a Value>; 2]> {
+    let mut groups: BTreeMap<PathElement, [Vec<&'a Value>; 2]> = BTreeMap::new();
+    for (side, items) in sides.into_iter().enumerate() {
+        for item in as_list(items).into_iter().flatten() {
+            if let Ok(element) = item_element(list, item) {
+                groups.entry(element).or_default()[side].push(item);
+            }
         }
     }
     groups
-}
-
-fn find<'a, 'b>(groups: &'b Grouped<'a>, element: &PathElement) -> &'b [&'a Value] {
-    groups
-        .iter()
-        .find(|(other, _)| other == element)
-        .map(|(_, items)| items.as_slice())
-        .unwrap_or_default()
 }
 
 /// Equality as merging has it: 1 equals 1.0.
@@ -553,27 +531,29 @@ fn merge_items(
 ) -> Option<Value> {
     let live: Vec<(PathElement, &Value)> = elements(live, list);
     let config: Vec<(PathElement, &Value)> = elements(config, list);
-    let in_config = |element: &PathElement| config.iter().any(|(other, _)| other == element);
+    let applied: BTreeSet<&PathElement> = config.iter().map(|(element, _)| element).collect();
+    let in_config = |element: &PathElement| applied.contains(element);
     // A live item that is there twice is not merged with the applied one but replaced.
-    let live_item = |element: &PathElement| {
-        let mut found = live.iter().filter(|(other, _)| other == element);
-        match (found.next(), found.next()) {
-            (Some((_, item)), None) => Some(*item),
-            _ => None,
-        }
-    };
+    let mut live_items: BTreeMap<&PathElement, Option<&Value>> = BTreeMap::new();
+    for (element, item) in &live {
+        let known = live_items.entry(element);
+        known
+            .and_modify(|first| *first = None)
+            .or_insert(Some(*item));
+    }
+    let live_item = |element: &PathElement| live_items.get(element).copied().flatten();
     let mut shared = config
         .iter()
         .map(|(element, _)| element)
-        .filter(|element| live.iter().any(|(other, _)| other == *element))
+        .filter(|element| live_items.contains_key(element))
         .peekable();
-    let mut merged: Vec<&PathElement> = Vec::new();
+    let mut merged: BTreeSet<&PathElement> = BTreeSet::new();
     let mut out = Vec::with_capacity(live.len().max(config.len()));
     let (mut l, mut r) = (0, 0);
     while l < live.len() || r < config.len() {
         if let (Some((left, _)), Some((right, item))) = (live.get(l), config.get(r)) {
             if left == right {
-                merged.push(right);
+                merged.insert(right);
                 out.extend(merge_values(live_item(left), Some(item), &list.item));
                 l += 1;
                 r += 1;
@@ -591,12 +571,12 @@ fn merge_items(
                 l += 1;
                 continue;
             }
-            if merged.contains(&left) {
+            if merged.contains(left) {
                 l += 1;
             }
         }
         if let Some((right, item)) = config.get(r) {
-            merged.push(right);
+            merged.insert(right);
             out.extend(merge_values(live_item(right), Some(item), &list.item));
             r += 1;
             if shared.peek().is_some_and(|next| *next == right) {

@@ -1,6 +1,8 @@
 //! JSON with its scalars as they were spelled: `10` and `10.0`, `"a"` and `"\u0061"` are not the
 //! same text, and a JSON patch compares texts.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use super::{Node, SyntaxError, parse};
@@ -38,6 +40,21 @@ impl Raw {
                 .rev()
                 .find_map(|(name, raw)| (name == key).then_some(raw)),
             _ => None,
+        }
+    }
+
+    /// It, with only the last of repeated members, here and in all that is in it.
+    pub fn without_repeats(self) -> Self {
+        match self {
+            Raw::Array(items) => Raw::Array(items.into_iter().map(Raw::without_repeats).collect()),
+            Raw::Object(members) => {
+                let last: BTreeMap<String, Raw> = members
+                    .into_iter()
+                    .map(|(name, raw)| (name, raw.without_repeats()))
+                    .collect();
+                Raw::Object(last.into_iter().collect())
+            }
+            scalar => scalar,
         }
     }
 

@@ -5,13 +5,16 @@
 mod diff;
 mod tree;
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 pub use diff::json_diff;
-use tree::{Slot, Tree, equal, find};
+use tree::{Slot, Tree, View, equal, find};
 
 use crate::go;
 use crate::json::{self, Raw};
+use crate::limits::DEEPEST;
 
 /// So many bytes the copy operations of one patch may copy (`JSONPatchMaxCopyBytes`).
 const MOST_COPIED: usize = 3 * 1024 * 1024;
@@ -29,6 +32,8 @@ pub enum JsonPatchError {
     DoesNotApply,
     /// The server's library panics over it.
     Panics,
+    /// The object would nest deeper than this server takes.
+    TooDeep,
 }
 
 /// The operation of a patch that failed.
@@ -97,13 +102,9 @@ impl JsonPatch {
                 }
             }
         }
-        let mut found: Vec<String> = Vec::new();
-        for complaint in complaints {
-            if !found.contains(&complaint) {
-                found.push(complaint);
-            }
-        }
-        Ok((patch, found))
+        let mut known = HashSet::new();
+        complaints.retain(|complaint| known.insert(complaint.clone()));
+        Ok((patch, complaints))
     }
 
     fn read(text: &[u8], list: &str, item: &str) -> Result<Self, String> {
@@ -170,8 +171,20 @@ impl JsonPatch {
     /// Does one operation after the other; the position of the one that fails.
     fn run(&self, root: &mut Tree) -> Result<(), (usize, JsonPatchError)> {
         let mut copied = 0;
+        // No less than how deep the document nests.
+        let mut depth = root.depth(DEEPEST + 1);
         for (position, operation) in self.operations.iter().enumerate() {
-            let done = Operation(operation).apply(root, &mut copied);
+            let operation = Operation(operation);
+            let done = operation.apply(root, &mut copied).and_then(|()| {
+                depth = depth.max(operation.depth(depth));
+                if depth > DEEPEST {
+                    depth = root.depth(DEEPEST + 1);
+                }
+                if depth > DEEPEST {
+                    return Err(JsonPatchError::TooDeep);
+                }
+                Ok(())
+            });
             done.map_err(|error| (position, error))?;
         }
         Ok(())
@@ -191,12 +204,10 @@ impl Operation<'_> {
     fn apply(&self, root: &mut Tree, copied: &mut usize) -> Outcome<()> {
         match self.text("op").as_deref() {
             Ok("add") => find(root, &self.text("path")?)?.add(self.value()),
-            Ok("remove") => find(root, &self.text("path")?)?.remove(),
+            Ok("remove") => find(root, &self.text("path")?)?.remove().map(drop),
             Ok("replace") => self.replace(root),
             Ok("move") => {
-                let from = find(root, &self.text("from")?)?;
-                let value = from.get()?.cloned();
-                from.remove()?;
+                let value = find(root, &self.text("from")?)?.remove()?;
                 find(root, &self.text("path")?)?.add(value)
             }
             Ok("copy") => {
@@ -213,6 +224,23 @@ impl Operation<'_> {
         }
     }
 
+    /// How deep a document of some depth may nest after it.
+    fn depth(&self, before: usize) -> usize {
+        let steps = |member| {
+            self.text(member)
+                .map_or(0, |path| path.matches('/').count())
+        };
+        let value = match self.text("op").as_deref() {
+            Ok("add" | "replace") => {
+                let value = self.0.get("value").map(View::Written);
+                value.map_or(0, |value| value.depth(DEEPEST + 1))
+            }
+            Ok("move" | "copy") => before.saturating_sub(steps("from")),
+            _ => return before,
+        };
+        steps("path") + value
+    }
+
     fn text(&self, member: &str) -> Outcome<String> {
         let text = self.0.get(member).and_then(Raw::string);
         text.ok_or(JsonPatchError::DoesNotApply)
@@ -221,7 +249,7 @@ impl Operation<'_> {
     fn value(&self) -> Slot {
         self.0.get("value").map(|raw| match raw {
             Raw::Null => Tree::Null,
-            raw => Tree::Written(raw.clone()),
+            raw => Tree::Written(raw.clone().without_repeats()),
         })
     }
 
@@ -244,13 +272,14 @@ impl Operation<'_> {
     fn test(&self, root: &mut Tree) -> Outcome<()> {
         let path = self.text("path")?;
         let wanted = self.value();
+        let wanted = wanted.as_ref().map(View::Tree);
         let equal = if path.is_empty() {
-            equal(Some(root.clone()), wanted)?
+            equal(Some(View::Tree(root)), wanted)?
         } else {
             match (find(root, &path)?.get()?, wanted) {
-                (None, None | Some(Tree::Null)) => true,
+                (None, None | Some(View::Tree(Tree::Null))) => true,
                 (None, Some(_)) | (Some(_), None) => false,
-                (Some(found), wanted) => equal(Some(found.clone()), wanted)?,
+                (Some(found), wanted) => equal(Some(View::Tree(found)), wanted)?,
             }
         };
         if equal {
@@ -304,6 +333,67 @@ mod tests {
         ] {
             assert_eq!(one(op), Err(JsonPatchError::DoesNotApply), "{op}");
         }
+    }
+
+    #[test]
+    fn a_test_finds_equal_what_operations_made_and_what_was_written() {
+        let patch = r#"[
+            {"op": "add", "path": "/l/0", "value": {"x": [null, 1], "y": {}}},
+            {"op": "move", "from": "/l/0/y", "path": "/l/1"},
+            {"op": "test", "path": "/l/0", "value": {"x": [null, 1]}}]"#;
+        assert_eq!(fails(json!({"l": [2]}), patch), JsonPatchError::Panics);
+        let patch = patch.replace("null, ", "");
+        let wanted = json!({"l": [{"x": [1]}, {}, 2]});
+        assert_eq!(patched(json!({"l": [2]}), &patch), Ok(wanted.clone()));
+        let whole = patch.replace(
+            "\"/l/0\", \"value\": {\"x\": [1]}}",
+            &format!("\"\", \"value\": {wanted}}}"),
+        );
+        assert_eq!(patched(json!({"l": [2]}), &whole), Ok(wanted));
+    }
+
+    #[test]
+    fn moves_in_a_long_list_and_of_a_large_value_cost_the_operations_not_the_list() {
+        let items: Vec<usize> = (0..90_000).collect();
+        let one = r#"{"op": "move", "from": "/a/0", "path": "/a/-"}"#;
+        let other = r#"{"op": "move", "from": "/a", "path": "/b"}, {"op": "move", "from": "/b", "path": "/a"}"#;
+        let test = r#"{"op": "test", "path": "/a", "value": []}"#;
+        let patch = |op: &str, n: usize| format!("[{}]", vec![op; n].join(","));
+        let document = json!({"a": items});
+        // Each copy or shift of the list is 90,000 steps: together a billion.
+        let moved = patched(document.clone(), &patch(one, 10_000)).unwrap();
+        assert_eq!(moved["a"][0], 10_000);
+        assert_eq!(
+            patched(document.clone(), &patch(other, 5_000)),
+            Ok(document.clone())
+        );
+        assert_eq!(
+            fails(document, &patch(test, 10_000)),
+            JsonPatchError::DoesNotApply
+        );
+    }
+
+    #[test]
+    fn a_patch_that_nests_ever_deeper_is_refused_and_one_that_only_moves_is_not() {
+        let deeper = r#"{"op": "add", "path": "/n", "value": {}}, {"op": "move", "from": "/a", "path": "/n/a"},
+            {"op": "move", "from": "/n", "path": "/a"}"#;
+        let many = |op: &str, n: usize| format!("[{}]", vec![op; n].join(","));
+        let document = json!({"a": 1, "b": {"c": 2}});
+        assert!(patched(document.clone(), &many(deeper, 90)).is_ok());
+        assert_eq!(
+            fails(document.clone(), &many(deeper, 3_000)),
+            JsonPatchError::TooDeep
+        );
+        let doubling = r#"{"op": "copy", "from": "/b", "path": "/b/d"}"#;
+        assert_eq!(
+            fails(document.clone(), &many(doubling, 200)),
+            JsonPatchError::TooDeep
+        );
+        let around = r#"{"op": "move", "from": "/b/c", "path": "/c"}, {"op": "move", "from": "/c", "path": "/b/c"}"#;
+        assert_eq!(
+            patched(document.clone(), &many(around, 5_000)),
+            Ok(document)
+        );
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod diff;
 mod lists;
 mod shape;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -133,15 +134,15 @@ fn retain_keys(original: &mut JsonMap, patch: &mut JsonMap) -> Outcome<()> {
     if kept.iter().any(unhashable) {
         return Err(StrategicError::Panics);
     }
-    let kept: Vec<&str> = kept.iter().filter_map(Value::as_str).collect();
+    let kept: HashSet<&str> = kept.iter().filter_map(Value::as_str).collect();
     for (key, value) in patch.iter() {
         let parallel =
             key.starts_with(DELETE_FROM_PRIMITIVE_LIST) || key.starts_with(SET_ELEMENT_ORDER);
-        if !value.is_null() && !parallel && !kept.contains(&key.as_str()) {
+        if !value.is_null() && !parallel && !kept.contains(key.as_str()) {
             return Err(MALFORMED);
         }
     }
-    original.retain(|key, _| kept.contains(&key.as_str()));
+    original.retain(|key, _| kept.contains(key.as_str()));
     Ok(())
 }
 

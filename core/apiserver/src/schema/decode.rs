@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::quantity::Quantity;
 use super::{Omit, Scalar, Struct, Type};
 use crate::go;
-use crate::json::Node;
+use crate::json::{MOST_COMPLAINTS, Node};
 use crate::object::JsonMap;
 
 /// What decoding gives.
@@ -324,7 +324,7 @@ impl<'a> Decoder<'a> {
             path.push_str(name);
         }
         let complaint = format!("{what} field {}", go::quote(&path));
-        if !self.complaints.contains(&complaint) {
+        if self.complaints.len() < MOST_COMPLAINTS && !self.complaints.contains(&complaint) {
             self.complaints.push(complaint);
         }
     }

@@ -9,6 +9,7 @@ use super::request::{FieldValidation, RequestInfo};
 use super::resource::Definition;
 use crate::go;
 use crate::json::{self, Node};
+use crate::limits;
 use crate::object::{GroupVersion, JsonMap, text};
 use crate::schema::{self, Decoded};
 use crate::status::{Refusal, Status};
@@ -58,8 +59,12 @@ pub(super) fn decode_object(
         }
         _ => return Err(Status::unsupported_media_type(&MEDIA_TYPES)),
     };
+    limits::check_node(&node)?;
     if let Definition::Custom(custom) = &info.resource.definition {
-        return decode_custom(info, custom, node, repeated, body);
+        let (value, warnings) = decode_custom(info, custom, node, repeated, body)?;
+        // Defaults come on top.
+        limits::check(&value)?;
+        return Ok((value, warnings));
     }
     check_kind(info, &node, body)?;
     let resource = &info.resource;
@@ -136,6 +141,7 @@ pub(super) fn decode_patched(
         let (value, complaints) = custom
             .decode_patched(patched)
             .map_err(|error| refuse(&error))?;
+        limits::check(&value)?;
         return Ok((value, weigh(info, complaints, refuse)?));
     }
     let Decoded {

@@ -7,6 +7,7 @@ mod size;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -310,6 +311,7 @@ impl Custom {
             return Vec::new();
         }
         let before = live.map(Metadata::finalizers).unwrap_or_default();
+        let before: BTreeSet<&str> = before.into_iter().collect();
         let mut added: Vec<&str> = object.finalizers();
         added.retain(|finalizer| !before.contains(finalizer));
         added.sort_unstable();

@@ -18,6 +18,7 @@ mod scale;
 mod scope;
 mod selector;
 mod table;
+mod warnings;
 mod watch;
 mod watch_caches;
 mod wire;
@@ -115,11 +116,8 @@ impl ApiServer {
             Ok(json_response(answer.code, &answer.body, &self.resources))
         });
         let mut response = answer.unwrap_or_else(|refusal| refuse(&refusal, &self.resources));
-        for warning in &trace.warnings {
-            let quoted = warning.replace('\\', "\\\\").replace('"', "\\\"");
-            if let Ok(value) = HeaderValue::try_from(format!("299 - \"{quoted}\"")) {
-                response.headers_mut().append(header::WARNING, value);
-            }
+        for warning in warnings::headers(&trace.warnings) {
+            response.headers_mut().append(header::WARNING, warning);
         }
         response.extensions_mut().insert(Facts(trace.facts));
         response

@@ -10,6 +10,7 @@ use super::write::{check_name, endpoint, settle_namespace};
 use super::{Answer, ApiServer, Fact, RequestInfo, Trace, body};
 use crate::go;
 use crate::json::{self, Node};
+use crate::limits;
 use crate::object::{GroupName, JsonMap, Metadata, text};
 use crate::patch::{self, Converted, JsonPatch, JsonPatchError, StrategicError};
 use crate::schema;
@@ -190,6 +191,7 @@ impl ApiServer {
                 "error unmarshaling JSON: while decoding JSON: {error}"
             )));
         }
+        limits::check_node(&document.node)?;
         let config = Value::from(document.node);
         let applied = self
             .manager(info, endpoint(info)?)
@@ -232,6 +234,7 @@ fn to_proper_version(
     if let Definition::Custom(custom) = &resource.definition {
         // Nothing is decoded, so nothing is lost: what is null or undeclared is even stored.
         custom.fill_in(&mut merged);
+        limits::check(&merged)?;
         return Ok(merged);
     }
     let managed = merged.metadata_mut().remove("managedFields");
@@ -313,7 +316,9 @@ fn json_patched(
             Status::unprocessable()
         }
         JsonPatchError::Panics => panicked(),
+        JsonPatchError::TooDeep => limits::too_deep(),
     })?;
+    limits::check(&patched)?;
     let complaints = complaints
         .iter()
         .map(|complaint| format!("json patch {complaint}"))
@@ -337,11 +342,13 @@ fn merged(info: &RequestInfo, live: &Value, bytes: &[u8]) -> Result<(Value, Vec<
             _ => return Err(bad_patch()),
         },
     };
+    limits::check(&patch)?;
     let mut patched = match patch {
         Value::Array(_) => Value::Array(Vec::new()),
         _ => live.clone(),
     };
     patch::merge(&mut patched, &patch);
+    limits::check(&patched)?;
     Ok((patched, complaints))
 }
 
@@ -351,19 +358,24 @@ fn strategically_merged(
     bytes: &[u8],
 ) -> Result<(Value, Vec<String>), Refusal> {
     let (members, mut complaints) = read_members(info, bytes).map_err(Status::bad_request)?;
-    let mut patch = members.unwrap_or_default();
+    let mut patch = Value::Object(members.unwrap_or_default());
+    limits::check(&patch)?;
+    let Value::Object(patch) = &mut patch else {
+        return Err(panicked());
+    };
     let original = live.as_object().cloned().unwrap_or_default();
     let root = &info.resource.root;
     // `interpretStrategicMergePatchError`
-    let merged =
-        patch::strategic_merge(original, &mut patch, root).map_err(|error| match error {
-            StrategicError::Malformed(message) => Status::bad_request(message),
-            StrategicError::ListOfLists => Status::unprocessable(),
-            StrategicError::Other(message) => Status::internal(message),
-            StrategicError::Panics => panicked(),
-        })?;
-    let shown = || go::print(&Value::Object(patch));
-    let Converted { value, unknown } = match patch::from_unstructured(Value::Object(merged), root) {
+    let merged = patch::strategic_merge(original, patch, root).map_err(|error| match error {
+        StrategicError::Malformed(message) => Status::bad_request(message),
+        StrategicError::ListOfLists => Status::unprocessable(),
+        StrategicError::Other(message) => Status::internal(message),
+        StrategicError::Panics => panicked(),
+    })?;
+    let merged = Value::Object(merged);
+    limits::check(&merged)?;
+    let shown = || go::print(&Value::Object(patch.clone()));
+    let Converted { value, unknown } = match patch::from_unstructured(merged, root) {
         Ok(converted) => converted,
         Err(error) => return Err(no_result(&shown(), &error)),
     };

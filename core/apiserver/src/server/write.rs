@@ -14,6 +14,7 @@ use super::{
 };
 use crate::apply::{FieldManager, PathElement, Set};
 use crate::go;
+use crate::limits;
 use crate::object::{GroupName, JsonMap, Metadata};
 use crate::schema;
 use crate::status::{FieldError, Refusal, Status};
@@ -149,6 +150,7 @@ impl ApiServer {
             return Err(uid_differs(info, &key, uid, live.uid(), trace));
         }
         let mut object = produce(self, &live)?;
+        limits::check(&object)?;
         trace.facts.extend(info.resource.not_thorough());
         trace.warnings.extend(merge_owners(&mut object, true));
         check_version(info, &object, revision, trace)?;
@@ -203,6 +205,7 @@ impl ApiServer {
         carries_version: bool,
         trace: &mut Trace,
     ) -> Result<Arc<Value>, Refusal> {
+        limits::check(&object)?;
         self.check_namespace(info)?;
         trace.facts.extend(info.resource.not_thorough());
         if object.name().is_empty() {

@@ -1,10 +1,12 @@
 //! A document of which every part knows its line, for formats that people write by hand and want
 //! to see their mistakes in.
 
+use std::collections::HashSet;
+
 use saphyr_parser::{Event, Parser, Span, StrInput};
 use serde_json::{Map, Value};
 
-use super::{DEEPEST, MOST_NODES, YamlError, error, scalar};
+use super::{DEEPEST, MOST_NODES, TOO_LARGE, YamlError, error, scalar};
 use crate::go;
 use crate::json::Node;
 
@@ -101,7 +103,7 @@ impl<'a> Reader<'a> {
             return Err(error(span, "nested too deep"));
         }
         if self.nodes > MOST_NODES {
-            return Err(error(span, "document is too large"));
+            return Err(error(span, TOO_LARGE));
         }
         let content = match event {
             Event::Scalar(_, _, anchor, _)
@@ -137,6 +139,7 @@ impl<'a> Reader<'a> {
 
     fn members(&mut self, depth: usize) -> Result<Vec<Member>, YamlError> {
         let mut members: Vec<Member> = Vec::new();
+        let mut known = HashSet::new();
         loop {
             let (event, span) = match self.next()? {
                 (Event::MappingEnd | Event::StreamEnd, _) => return Ok(members),
@@ -151,7 +154,7 @@ impl<'a> Reader<'a> {
                 },
                 _ => return Err(error(span, "a key must be text")),
             };
-            if members.iter().any(|member| member.key == key) {
+            if !known.insert(key.clone()) {
                 return Err(error(span, &["“", &key, "” is there twice"].concat()));
             }
             let (event, value_span) = self.next()?;

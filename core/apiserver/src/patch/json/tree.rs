@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use imbl::Vector;
 use serde_json::Value;
 
 use super::{JsonPatchError, Outcome};
@@ -14,12 +15,14 @@ use crate::json::Raw;
 pub(super) enum Tree {
     /// From the stored object.
     Stored(Value),
-    /// From the patch.
+    /// From the patch, no member repeated.
     Written(Raw),
     /// The `null` that an operation carries: a value, unlike those inside of documents.
     Null,
     Map(BTreeMap<String, Slot>),
-    List(Vec<Slot>),
+    /// Items are put in and taken out anywhere, one after the other: a list of them all would be
+    /// moved each time.
+    List(Vector<Slot>),
 }
 
 pub(super) type Slot = Option<Tree>;
@@ -27,7 +30,7 @@ pub(super) type Slot = Option<Tree>;
 /// A key in a map, or an index in a list.
 pub(super) enum Place<'a> {
     Key(&'a mut BTreeMap<String, Slot>, String),
-    Index(&'a mut Vec<Slot>, String),
+    Index(&'a mut Vector<Slot>, String),
 }
 
 /// Follows a path up to its last part. What comes before the first slash does not count.
@@ -100,7 +103,7 @@ impl Place<'_> {
             Place::Key(map, key) => {
                 map.insert(key, value);
             }
-            Place::Index(list, index) if index == "-" => list.push(value),
+            Place::Index(list, index) if index == "-" => list.push_back(value),
             Place::Index(list, index) => {
                 // One more place than there are items: the end is one too.
                 let at = existing(&index, list.len() + 1)?;
@@ -125,16 +128,13 @@ impl Place<'_> {
         Ok(())
     }
 
-    pub(super) fn remove(self) -> Outcome<()> {
+    /// Takes the value away.
+    pub(super) fn remove(self) -> Outcome<Slot> {
         match self {
-            Place::Key(map, key) => map
-                .remove(&key)
-                .map(|_| ())
-                .ok_or(JsonPatchError::DoesNotApply),
+            Place::Key(map, key) => map.remove(&key).ok_or(JsonPatchError::DoesNotApply),
             Place::Index(list, index) => {
                 let at = existing(&index, list.len())?;
-                list.remove(at);
-                Ok(())
+                Ok(list.remove(at))
             }
         }
     }
@@ -173,14 +173,120 @@ impl Tree {
 
     /// Its size in bytes, spelled out.
     pub(super) fn size(&self) -> usize {
-        go::json(&self.clone().into()).len()
+        match self {
+            Tree::Stored(value) => go::json(value).len(),
+            tree => go::json(&tree.clone().into()).len(),
+        }
+    }
+
+    /// How deep it nests, up to a depth: 0 for a scalar.
+    pub(super) fn depth(&self, most: usize) -> usize {
+        View::Tree(self).depth(most)
+    }
+}
+
+/// A value to look at, wherever it is from.
+#[derive(Clone, Copy)]
+pub(super) enum View<'a> {
+    Tree(&'a Tree),
+    Stored(&'a Value),
+    Written(&'a Raw),
+}
+
+/// An absent value is a `null` inside of a document.
+type Seen<'a> = Option<View<'a>>;
+
+impl<'a> View<'a> {
+    fn stored(value: &'a Value) -> Seen<'a> {
+        (!value.is_null()).then_some(View::Stored(value))
+    }
+
+    fn written(raw: &'a Raw) -> Seen<'a> {
+        (*raw != Raw::Null).then_some(View::Written(raw))
+    }
+
+    /// Itself, with a value that no path has led into as what it is.
+    fn inner(self) -> Self {
+        match self {
+            View::Tree(Tree::Stored(value)) => View::Stored(value),
+            View::Tree(Tree::Written(raw)) => View::Written(raw),
+            other => other,
+        }
+    }
+
+    /// The number of members; `None` if it is no map.
+    fn size(self) -> Option<usize> {
+        match self.inner() {
+            View::Tree(Tree::Map(map)) => Some(map.len()),
+            View::Stored(Value::Object(map)) => Some(map.len()),
+            View::Written(Raw::Object(members)) => Some(members.len()),
+            _ => None,
+        }
+    }
+
+    /// The number of items; `None` if it is no list.
+    fn length(self) -> Option<usize> {
+        match self.inner() {
+            View::Tree(Tree::List(items)) => Some(items.len()),
+            View::Stored(Value::Array(items)) => Some(items.len()),
+            View::Written(Raw::Array(items)) => Some(items.len()),
+            _ => None,
+        }
+    }
+
+    fn items(self) -> Box<dyn Iterator<Item = Seen<'a>> + 'a> {
+        match self.inner() {
+            View::Tree(Tree::List(items)) => {
+                Box::new(items.iter().map(|slot| slot.as_ref().map(View::Tree)))
+            }
+            View::Stored(Value::Array(items)) => Box::new(items.iter().map(View::stored)),
+            View::Written(Raw::Array(items)) => Box::new(items.iter().map(View::written)),
+            _ => Box::new(std::iter::empty()),
+        }
+    }
+
+    /// Its members.
+    fn members(self) -> BTreeMap<&'a str, Seen<'a>> {
+        match self.inner() {
+            View::Tree(Tree::Map(map)) => map
+                .iter()
+                .map(|(key, slot)| (key.as_str(), slot.as_ref().map(View::Tree)))
+                .collect(),
+            View::Stored(Value::Object(map)) => map
+                .iter()
+                .map(|(key, value)| (key.as_str(), View::stored(value)))
+                .collect(),
+            View::Written(Raw::Object(members)) => members
+                .iter()
+                .map(|(key, raw)| (key.as_str(), View::written(raw)))
+                .collect(),
+            _ => BTreeMap::new(),
+        }
+    }
+
+    /// How deep it nests, up to a depth: 0 for a scalar.
+    pub(super) fn depth(self, most: usize) -> usize {
+        if most == 0 {
+            return 0;
+        }
+        let deepest = |inner: &mut dyn Iterator<Item = Seen<'a>>| {
+            let depths = inner.map(|seen| seen.map_or(0, |view| view.depth(most - 1)));
+            1 + depths.max().unwrap_or(0)
+        };
+        if self.size().is_some() {
+            deepest(&mut self.members().into_values())
+        } else if self.length().is_some() {
+            deepest(&mut self.items())
+        } else {
+            0
+        }
     }
 
     /// A scalar as it is spelled: in a stored object as Go's encoder spells it.
-    fn spelled(&self) -> String {
-        match self {
-            Tree::Stored(value) => go::json(value),
-            Tree::Written(Raw::Scalar(text)) => text.clone(),
+    fn spelled(self) -> String {
+        match self.inner() {
+            View::Stored(value) => go::json(value),
+            View::Written(Raw::Scalar(text)) => text.clone(),
             _ => String::new(),
         }
     }
@@ -188,44 +294,42 @@ impl Tree {
 
 /// Maps and lists are equal by their content, scalars by their spelling. The library does not
 /// expect `null` in a list.
-pub(super) fn equal(left: Slot, right: Slot) -> Outcome<bool> {
-    let (Some(mut left), Some(mut right)) = (left, right) else {
+pub(super) fn equal(left: Seen<'_>, right: Seen<'_>) -> Outcome<bool> {
+    let (Some(left), Some(right)) = (left, right) else {
         return Err(JsonPatchError::Panics);
     };
-    left.open();
-    right.open();
-    match (left, right) {
-        (Tree::Map(left), Tree::Map(mut right)) => {
-            if left.len() != right.len() {
-                return Ok(false);
-            }
-            for (key, left) in left {
-                let same = match (left, right.remove(&key)) {
-                    (_, None) => false,
-                    (None, Some(None)) => true,
-                    (None, Some(Some(_))) | (Some(_), Some(None)) => false,
-                    (left, Some(right)) => equal(left, right)?,
-                };
-                if !same {
-                    return Ok(false);
-                }
-            }
-            Ok(true)
-        }
-        (Tree::List(left), Tree::List(right)) => {
-            if left.len() != right.len() {
-                return Ok(false);
-            }
-            for (left, right) in left.into_iter().zip(right) {
-                if !equal(left, right)? {
-                    return Ok(false);
-                }
-            }
-            Ok(true)
-        }
-        (Tree::Map(_) | Tree::List(_), _) | (_, Tree::Map(_) | Tree::List(_)) => Ok(false),
-        (left, right) => Ok(left.spelled() == right.spelled()),
+    // Sizes first: what was written in the patch is looked at, never more of the other.
+    if left.size() != right.size() || left.length() != right.length() {
+        return Ok(false);
     }
+    if left.size().is_some() {
+        return equal_members(left, right);
+    }
+    if left.length().is_some() {
+        for (left, right) in left.items().zip(right.items()) {
+            if !equal(left, right)? {
+                return Ok(false);
+            }
+        }
+        return Ok(true);
+    }
+    Ok(left.spelled() == right.spelled())
+}
+
+fn equal_members(left: View<'_>, right: View<'_>) -> Outcome<bool> {
+    let (left, right) = (left.members(), right.members());
+    for (key, left) in left {
+        let same = match (left, right.get(key)) {
+            (_, None) => false,
+            (None, Some(None)) => true,
+            (None, Some(Some(_))) | (Some(_), Some(None)) => false,
+            (left, Some(right)) => equal(left, *right)?,
+        };
+        if !same {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 impl From<Tree> for Value {

@@ -2,6 +2,7 @@
 //! (`strategicpatch.CreateTwoWayMergePatch`).
 
 use std::cmp::Ordering;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -114,7 +115,8 @@ fn diff_lists(
             _ => {}
         }
     }
-    added.sort_by_key(|new| after.iter().position(|item| *item == after[*new]));
+    let first = first_positions(after.iter());
+    added.sort_by_cached_key(|new| first.get(&after[*new].to_string()));
     // The client sorts what was read before it compares: what stood in another order then differs.
     let sorted = sorted(&old).into_iter().map(|(_, old)| &before[old]);
     if !gone.is_empty() || sorted.ne(after) {
@@ -149,9 +151,19 @@ fn diff_items(before: &[Value], after: &[Value], list: &List<'_>) -> Outcome<Vec
             (None, None) => {}
         }
     }
-    kept.sort_by_key(|(new, _)| new_keys.iter().position(|key| *key == new_keys[*new]));
+    let first = first_positions(new_keys.iter().copied());
+    kept.sort_by_cached_key(|(new, _)| first.get(&new_keys[*new].to_string()));
     let kept = kept.into_iter().map(|(_, item)| item);
     Ok(kept.chain(gone).collect())
+}
+
+/// Where each value is for the first time.
+fn first_positions<'a>(values: impl Iterator<Item = &'a Value>) -> HashMap<String, usize> {
+    let mut first = HashMap::new();
+    for (i, value) in values.enumerate() {
+        first.entry(value.to_string()).or_insert(i);
+    }
+    first
 }
 
 fn with_key(mut item: JsonMap, list: &List<'_>, key: &Value) -> Value {

@@ -71,9 +71,10 @@ pub(super) fn merge(
     }
     let maps = element_kind(&[&original, patch])? == "map";
     if !maps && deletion {
+        let gone: HashSet<String> = patch.iter().map(Value::to_string).collect();
         return Ok(original
             .into_iter()
-            .filter(|item| !patch.contains(item))
+            .filter(|item| !gone.contains(&item.to_string()))
             .collect());
     }
     if !maps {
@@ -87,14 +88,22 @@ pub(super) fn merge(
     }
     let (mut merged, mut items) = follow_directives(original, patch, list.key)?;
     let known = merged.len();
+    let mut positions = Positions::new(&merged, list.key);
     for item in items.iter_mut().filter_map(|item| item.as_object_mut()) {
-        match position(&merged, list.key, member(item, list.key)?)? {
+        let value = member(item, list.key)?.clone();
+        match positions.find(&merged, list.key, &value)? {
             Some(at) => {
                 if let Some(Value::Object(target)) = merged.get_mut(at) {
                     *target = merge_map(std::mem::take(target), item, list.item)?;
+                    if target.get(list.key) != Some(&value) {
+                        positions = Positions::default();
+                    }
                 }
             }
-            None => merged.push(Value::Object(item.clone())),
+            None => {
+                positions.push(merged.len(), &value);
+                merged.push(Value::Object(item.clone()));
+            }
         }
     }
     let items: Vec<Value> = items.into_iter().map(|item| item.clone()).collect();
@@ -112,6 +121,8 @@ fn follow_directives<'a>(
 ) -> Outcome<(Vec<Value>, Vec<&'a mut Value>)> {
     let mut plain = Vec::with_capacity(patch.len());
     let mut replace = false;
+    let positions = Positions::new(&original, key);
+    let mut gone = HashSet::new();
     for item in patch {
         if item.get(PATCH).is_none() {
             plain.push(item);
@@ -122,6 +133,10 @@ fn follow_directives<'a>(
         match directive.as_str() {
             Some("delete") => {
                 let value = member(map, key)?;
+                if let (Some(_), Some(value)) = (&positions.known, value.as_str()) {
+                    gone.insert(value.to_owned());
+                    continue;
+                }
                 while let Some(at) = position(&original, key, value)? {
                     original.remove(at);
                 }
@@ -131,6 +146,11 @@ fn follow_directives<'a>(
             _ => return Err(unknown_directive(directive, map)),
         }
     }
+    let stays = |item: &Value| {
+        let value = item.get(key).and_then(Value::as_str);
+        value.is_none_or(|value| !gone.contains(value))
+    };
+    original.retain(stays);
     if replace {
         return Ok((
             plain.into_iter().map(|item| item.clone()).collect(),
@@ -192,9 +212,10 @@ fn partition(items: Vec<Value>, named: &[Value], key: &str) -> Outcome<(Vec<Valu
             .partition(|item| named.contains(&go::json(item))));
     }
     let (mut listed, mut rest) = (Vec::new(), Vec::new());
+    let positions = Positions::new(named, key);
     for item in items {
         let value = member(as_map(&item)?, key)?;
-        match position(named, key, value)? {
+        match positions.find(named, key, value)? {
             Some(_) => listed.push(item),
             None => rest.push(item),
         }
@@ -308,24 +329,33 @@ fn insertion_sort<T>(items: &mut [(Option<usize>, T)]) {
 }
 
 /// Drops repeated scalars: the last one takes the place of each that is dropped.
-pub(super) fn deduplicate(mut items: Vec<Value>) -> Vec<Value> {
-    let distinct: HashSet<String> = items.iter().map(Value::to_string).collect();
-    if distinct.len() == items.len() {
-        return items;
+pub(super) fn deduplicate(items: Vec<Value>) -> Vec<Value> {
+    let mut numbers: HashMap<String, usize> = HashMap::with_capacity(items.len());
+    let mut numbered: Vec<(usize, Value)> = Vec::with_capacity(items.len());
+    // How often there is one more of each.
+    let mut more: Vec<usize> = Vec::new();
+    for item in items {
+        let number = *numbers.entry(item.to_string()).or_insert(more.len());
+        match more.get_mut(number) {
+            Some(more) => *more += 1,
+            None => more.push(0),
+        }
+        numbered.push((number, item));
     }
     let mut i = 0;
-    while i < items.len() {
+    while let Some(&(number, _)) = numbered.get(i) {
         let mut j = i + 1;
-        while j < items.len() {
-            if items[i] == items[j] {
-                items.swap_remove(j);
+        while more[number] > 0 && j < numbered.len() {
+            if numbered[j].0 == number {
+                numbered.swap_remove(j);
+                more[number] -= 1;
             } else {
                 j += 1;
             }
         }
         i += 1;
     }
-    items
+    numbered.into_iter().map(|(_, item)| item).collect()
 }
 
 /// The one kind of all items.
@@ -351,7 +381,48 @@ pub(super) fn element_kind(lists: &[&[Value]]) -> Outcome<&'static str> {
     kind.map_or_else(|| other("no elements in any of the given slices"), Ok)
 }
 
-/// The first item whose key has this value.
+/// Where the items of a list are, by the texts that their keys have.
+#[derive(Default)]
+struct Positions {
+    /// `None` if a key is no text, or an item no map: then it has to be searched.
+    known: Option<HashMap<String, usize>>,
+}
+
+impl Positions {
+    fn new(items: &[Value], key: &str) -> Self {
+        let mut known = HashMap::with_capacity(items.len());
+        for (i, item) in items.iter().enumerate() {
+            match item.as_object().map(|map| map.get(key)) {
+                Some(None) => {}
+                Some(Some(Value::String(text))) => {
+                    known.entry(text.clone()).or_insert(i);
+                }
+                _ => return Self::default(),
+            }
+        }
+        Self { known: Some(known) }
+    }
+
+    /// The first item whose key has this value.
+    fn find(&self, items: &[Value], key: &str, value: &Value) -> Outcome<Option<usize>> {
+        match (&self.known, value) {
+            (Some(known), Value::String(text)) => Ok(known.get(text).copied()),
+            _ => position(items, key, value),
+        }
+    }
+
+    /// Takes note of an item that comes to the list.
+    fn push(&mut self, at: usize, value: &Value) {
+        match (&mut self.known, value) {
+            (Some(known), Value::String(text)) => {
+                known.entry(text.clone()).or_insert(at);
+            }
+            _ => self.known = None,
+        }
+    }
+}
+
+/// The first item whose key has this value, by looking at all of them.
 fn position(items: &[Value], key: &str, value: &Value) -> Outcome<Option<usize>> {
     for (i, item) in items.iter().enumerate() {
         let Value::Object(map) = item else {

@@ -2,10 +2,18 @@
 
 use serde_json::Value;
 
+use crate::limits;
 use crate::schema::openapi::Schema;
 
 /// Fills in defaults, from the outside in: in a default, too, what it leaves out is filled in.
+/// Ends once the object has more values than a server takes here ([`limits`]): a default in each
+/// item of a list makes much of little.
 pub fn fill_in(value: &mut Value, schema: &Schema) {
+    fill(value, schema, &mut (limits::MOST_VALUES + 1));
+}
+
+/// Fills in defaults that have no more than so many values together.
+fn fill(value: &mut Value, schema: &Schema, left: &mut usize) {
     match value {
         Value::Object(map) => {
             for (name, member) in &schema.properties {
@@ -16,24 +24,24 @@ pub fn fill_in(value: &mut Value, schema: &Schema) {
                     None => true,
                     Some(value) => value.is_null() && !member.nullable,
                 };
-                if missing {
+                if missing && take(left, default) {
                     map.insert(name.clone(), default.clone());
                 }
             }
             for (name, value) in map.iter_mut() {
                 if let Some(member) = schema.properties.get(name) {
-                    fill_in(value, member);
+                    fill(value, member, left);
                 } else if let Some(values) = schema.additional.as_ref().and_then(|a| a.schema()) {
-                    replace_null(value, values);
-                    fill_in(value, values);
+                    replace_null(value, values, left);
+                    fill(value, values, left);
                 }
             }
         }
         Value::Array(items) => {
             if let Some(schema) = &schema.items {
                 for item in items {
-                    replace_null(item, schema);
-                    fill_in(item, schema);
+                    replace_null(item, schema, left);
+                    fill(item, schema, left);
                 }
             }
         }
@@ -41,10 +49,20 @@ pub fn fill_in(value: &mut Value, schema: &Schema) {
     }
 }
 
-fn replace_null(value: &mut Value, schema: &Schema) {
-    if value.is_null() && !schema.nullable {
-        *value = schema.default.clone().unwrap_or(Value::Null);
+fn replace_null(value: &mut Value, schema: &Schema, left: &mut usize) {
+    if let (Value::Null, false, Some(default)) = (&value, schema.nullable, &schema.default)
+        && take(left, default)
+    {
+        *value = default.clone();
     }
+}
+
+/// Takes what a default has from what may be filled in; `false` if it is too much.
+fn take(left: &mut usize, default: &Value) -> bool {
+    let size = limits::count(default, *left);
+    let fits = size < *left;
+    *left = if fits { *left - size } else { 0 };
+    fits
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 //! `pkg/validation/errors`), and how the API server reports it
 //! (`kubeOpenAPIResultToFieldErrors` of `pkg/apiserver/validation/validation.go`).
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 use crate::go;
@@ -14,6 +16,8 @@ pub(super) struct Outcome {
     /// How much was checked without fault: of several alternatives that all fail, the errors of
     /// the one that came furthest are shown.
     pub(super) matched: usize,
+    /// What the mistakes say.
+    told: HashSet<String>,
 }
 
 /// One thing that is wrong.
@@ -113,7 +117,7 @@ impl Outcome {
 
     /// Adds a mistake; what reads the same is said once.
     pub(super) fn add(&mut self, mistake: Mistake) {
-        if !self.mistakes.iter().any(|other| other.text == mistake.text) {
+        if self.told.insert(mistake.text.clone()) {
             self.mistakes.push(mistake);
         }
     }

@@ -2,6 +2,8 @@
 //! leniency towards what was wrong before and stays as it is
 //! (`pkg/apiserver/validation/ratcheting.go`, `k8s.io/apiserver/pkg/cel/common/equality.go`).
 
+use std::collections::{HashMap, HashSet};
+
 use serde_json::Value;
 
 use super::formats;
@@ -43,22 +45,20 @@ impl<'a> Before<'a> {
         })
     }
 
-    /// The item that a new one takes the place of: only lists with keys can tell.
-    fn item(self, new: &Value) -> Option<Self> {
+    /// The items that new ones take the places of: only lists with keys can tell.
+    fn items(self) -> BeforeItems<'a> {
+        let mut found = BeforeItems::default();
         let (Value::Array(items), ListKind::Map(keys)) = (self.value, &self.schema.list) else {
-            return None;
+            return found;
         };
-        let scalar = |value: &Value| !value.is_object() && !value.is_array() && !value.is_null();
-        let same = |item: &&'a Value| {
-            keys.iter().all(|key| match (item.get(key), new.get(key)) {
-                (Some(old), Some(new)) => scalar(old) && old == new,
-                _ => false,
-            })
-        };
-        Some(Self {
-            value: items.iter().find(same)?,
-            schema: self.schema.items.as_deref()?,
-        })
+        found.schema = self.schema.items.as_deref();
+        found.keys = keys;
+        for item in items {
+            if let Some(identity) = identity(item, keys) {
+                found.items.entry(identity).or_insert(item);
+            }
+        }
+        found
     }
 
     /// Equal as far as the two can be related: the order in lists with keys does not count,
@@ -68,9 +68,13 @@ impl<'a> Before<'a> {
             (Value::Array(old), Value::Array(new)) => {
                 old.len() == new.len()
                     && match self.schema.list {
-                        ListKind::Map(_) => new
-                            .iter()
-                            .all(|item| self.item(item).is_some_and(|before| before.equals(item))),
+                        ListKind::Map(_) => {
+                            let items = self.items();
+                            new.iter().all(|item| {
+                                let before = items.of(item);
+                                before.is_some_and(|before| before.equals(item))
+                            })
+                        }
                         _ => old == new,
                     }
             }
@@ -83,6 +87,34 @@ impl<'a> Before<'a> {
             (old, new) => old == new,
         }
     }
+}
+
+/// The items of a list with keys, before a write.
+#[derive(Default)]
+struct BeforeItems<'a> {
+    schema: Option<&'a Schema>,
+    keys: &'a [String],
+    items: HashMap<String, &'a Value>,
+}
+
+impl<'a> BeforeItems<'a> {
+    /// The item that a new one takes the place of.
+    fn of(&self, new: &Value) -> Option<Before<'a>> {
+        Some(Before {
+            value: self.items.get(&identity(new, self.keys)?)?,
+            schema: self.schema?,
+        })
+    }
+}
+
+/// What tells an item of a list with keys from the others; `None` if a key is missing or no scalar.
+fn identity(item: &Value, keys: &[String]) -> Option<String> {
+    let scalar = |value: &&Value| !value.is_object() && !value.is_array() && !value.is_null();
+    let values = keys.iter().map(|key| item.get(key).filter(scalar));
+    let values: Vec<String> = values
+        .map(|value| value.map(Value::to_string))
+        .collect::<Option<_>>()?;
+    Some(values.join(" "))
 }
 
 /// Checks a value, but does not mind what is wrong if it was there before.
@@ -318,8 +350,9 @@ fn formatted(text: &str, format: &str, path: &str) -> Outcome {
 fn array(items: &[Value], schema: &Schema, path: &str, before: Option<Before<'_>>) -> Outcome {
     let mut outcome = Outcome::default();
     if let Some(schema) = &schema.items {
+        let earlier = before.map(Before::items).unwrap_or_default();
         for (i, item) in items.iter().enumerate() {
-            let before = before.and_then(|before| before.item(item));
+            let before = earlier.of(item);
             outcome.merge(node(item, schema, &format!("{path}[{i}]"), before));
         }
     }
@@ -334,8 +367,8 @@ fn array(items: &[Value], schema: &Schema, path: &str, before: Option<Before<'_>
         let text = format!("{path} in body should have at most {most} items");
         outcome.add(Mistake::of(path, Report::TooMany(size, most), text));
     }
-    let repeated = |i: usize| items[..i].contains(&items[i]);
-    if checks.unique_items && (0..size).any(repeated) {
+    let mut seen = HashSet::new();
+    if checks.unique_items && !items.iter().all(|item| seen.insert(item.to_string())) {
         let text = format!("{path} in body shouldn't contain duplicates");
         outcome.add(Mistake::of(path, Report::Invalid("".into()), text));
     }

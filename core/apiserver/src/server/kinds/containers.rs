@@ -176,7 +176,9 @@ fn host_ports(containers: &[Value], path: &str) -> Vec<FieldError> {
 fn mounts(container: &Value, pod: &Surroundings<'_>, path: &str) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let mut paths = BTreeSet::new();
-    let devices = list(container, "volumeDevices");
+    let devices = list(container, "volumeDevices").iter();
+    let device_names: BTreeSet<&str> = devices.clone().map(|device| text(device, "name")).collect();
+    let device_paths: BTreeSet<&str> = devices.map(|device| text(device, "devicePath")).collect();
     for (i, mount) in list(container, "volumeMounts").iter().enumerate() {
         let field = |name: &str| format!("{path}[{i}].{name}");
         let (name, place) = (text(mount, "name"), text(mount, "mountPath"));
@@ -200,13 +202,10 @@ fn mounts(container: &Value, pod: &Surroundings<'_>, path: &str) -> Vec<FieldErr
         if !paths.insert(place) {
             wrong("mountPath", place, "must be unique");
         }
-        if devices.iter().any(|device| text(device, "name") == name) {
+        if device_names.contains(name) {
             wrong("name", name, "must not already exist in volumeDevices");
         }
-        if devices
-            .iter()
-            .any(|device| text(device, "devicePath") == place)
-        {
+        if device_paths.contains(place) {
             let detail = "must not already exist as a path in volumeDevices";
             wrong("mountPath", place, detail);
         }

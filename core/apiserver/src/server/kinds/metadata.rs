@@ -93,7 +93,7 @@ pub(in crate::server) fn of_any_kind(object: &Value, name_rule: NameRule) -> Vec
 pub(in crate::server) fn update_of_any_kind(object: &Value, live: &Value) -> Vec<FieldError> {
     let mut errors = Vec::new();
     if !live.meta_text("deletionTimestamp").is_empty() {
-        let before = live.finalizers();
+        let before: BTreeSet<&str> = live.finalizers().into_iter().collect();
         let extra: BTreeSet<&str> = object.finalizers().into_iter().collect();
         let extra: Vec<String> = extra
             .into_iter()

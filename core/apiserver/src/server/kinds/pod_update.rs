@@ -1,5 +1,7 @@
 //! What may change in a pod (`ValidatePodUpdate` of `pkg/apis/core/validation`).
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::label_selector::list;
@@ -76,9 +78,9 @@ fn tolerations(spec: &Value, live: &Value) -> Vec<FieldError> {
         if let Value::Object(map) = &mut toleration {
             map.remove("tolerationSeconds");
         }
-        toleration
+        toleration.to_string()
     };
-    let now: Vec<Value> = list(spec, "tolerations").iter().map(untimed).collect();
+    let now: BTreeSet<String> = list(spec, "tolerations").iter().map(untimed).collect();
     let mut before = list(live, "tolerations").iter().map(untimed);
     if before.any(|old| !now.contains(&old)) {
         let detail = "existing toleration can not be modified except its tolerationSeconds";

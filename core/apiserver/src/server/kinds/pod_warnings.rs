@@ -8,6 +8,7 @@ use super::label_selector::list;
 use crate::go;
 use crate::object::text;
 use crate::schema::Quantity;
+use crate::server::warnings::MOST_WARNINGS;
 
 /// Annotations that do nothing any more.
 const ANNOTATIONS: [(&str, &str); 3] = [
@@ -182,33 +183,32 @@ fn hidden_variables(container: &Value, path: &str, warnings: &mut Vec<String>) {
 
 /// Containers share the network of their pod, so equal ports clash.
 fn equal_ports(containers: &[(&Value, String)], warnings: &mut Vec<String>) {
-    let mut all: BTreeMap<(i64, &str), Vec<(String, &Value)>> = BTreeMap::new();
+    // Where they are, and the address and the port of the host.
+    let mut all: BTreeMap<(i64, &str), Vec<(String, &str, i64)>> = BTreeMap::new();
     for (container, path) in containers {
         for (i, port) in list(container, "ports").iter().enumerate() {
             let path = format!("{path}.ports[{i}]");
-            let host = |port: &Value| port.get("hostPort").and_then(Value::as_i64).unwrap_or(0);
-            let address = text(port, "hostIP");
-            let key = (
-                port["containerPort"].as_i64().unwrap_or(0),
-                text(port, "protocol"),
-            );
+            let number = |name: &str| port.get(name).and_then(Value::as_i64).unwrap_or(0);
+            let (address, host) = (text(port, "hostIP"), number("hostPort"));
+            let key = (number("containerPort"), text(port, "protocol"));
             let others = all.entry(key).or_default();
-            for (other_path, other) in others.iter() {
-                let other_address = text(other, "hostIP");
-                let kind = if address == other_address && host(port) == host(other) {
+            for (other_path, other_address, other_host) in others.iter() {
+                // Each with each: what cannot be sent is not looked for.
+                if warnings.len() > MOST_WARNINGS {
+                    return;
+                }
+                let kind = if address == *other_address && host == *other_host {
                     "duplicate"
-                } else if host(port) == 0 || host(other) == 0 {
+                } else if host == 0 || *other_host == 0 {
                     "overlapping"
-                } else if host(port) == host(other)
-                    && address.is_empty() != other_address.is_empty()
-                {
+                } else if host == *other_host && address.is_empty() != other_address.is_empty() {
                     "dangerously ambiguous"
                 } else {
                     continue;
                 };
                 warnings.push(format!("{path}: {kind} port definition with {other_path}"));
             }
-            others.push((path, port));
+            others.push((path, address, host));
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Service (`pkg/registry/core/service`, `pkg/apis/core/validation`).
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use super::{Rules, StatusRules, service_allocation, service_validation};
@@ -100,8 +102,8 @@ fn drop_what_the_type_does_not_need(service: &mut Value, live: &Value) {
         drop_if_same(&["externalTrafficPolicy"]);
     }
     if lost_node_port {
-        let number = |port: &Value| port.get("nodePort").cloned();
-        let old: Vec<Value> = before["ports"]
+        let number = |port: &Value| port.get("nodePort").map(Value::to_string);
+        let old: BTreeSet<String> = before["ports"]
             .as_array()
             .into_iter()
             .flatten()

@@ -256,9 +256,10 @@ fn node_ports(service: &mut Value, taken: &Taken) -> Allotted {
         .map(node_port)
         .collect();
     let mut used: BTreeSet<i64> = taken.ports.union(&own).copied().collect();
+    // What was passed once stays taken.
+    let mut all = (FIRST_DYNAMIC_PORT..=*NODE_PORTS.end()).chain(NODE_PORTS);
     let mut next = || {
-        let all = (FIRST_DYNAMIC_PORT..=*NODE_PORTS.end()).chain(NODE_PORTS);
-        let free = all.into_iter().find(|port| !used.contains(port));
+        let free = all.find(|port| !used.contains(port));
         used.extend(free);
         free
     };

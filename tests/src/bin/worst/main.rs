@@ -1,0 +1,113 @@
+//! What the worst small inputs cost, natively: `worst [CASE]...`. Each case runs in a process of its
+//! own, which says how long its longest step took and how much memory it held at most. A case is
+//! over the limit with a step of more than 1 s, with more than 256 MB, or if it does not end by
+//! itself. Needs `/proc` for the memory.
+
+mod cases;
+mod inputs;
+
+use std::process::{Command, ExitCode, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+/// The longest that a step may take.
+const LONGEST: Duration = Duration::from_secs(1);
+
+/// The most memory that a case may hold, in MB.
+const MOST_MEMORY: u64 = 256;
+
+/// After so long a case is ended.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Measures the steps of a case.
+#[derive(Default)]
+pub struct Steps {
+    longest: (Duration, String),
+}
+
+impl Steps {
+    /// Does and measures a step.
+    pub fn step<T>(&mut self, name: &str, work: impl FnOnce() -> T) -> T {
+        let begin = Instant::now();
+        let done = work();
+        let took = begin.elapsed();
+        if took > self.longest.0 {
+            self.longest = (took, name.to_owned());
+        }
+        done
+    }
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [flag, name] = arguments.as_slice()
+        && flag == "--run"
+    {
+        return run(name);
+    }
+    let mut over = 0;
+    println!("{:<44} {:>9} {:>7}  longest step", "case", "ms", "MB");
+    for (name, _) in cases::ALL {
+        if arguments.is_empty() || arguments.iter().any(|part| name.contains(part.as_str())) {
+            over += u32::from(!measured(name));
+        }
+    }
+    println!("{over} over the limit of {LONGEST:?} a step and {MOST_MEMORY} MB");
+    if over == 0 {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}
+
+/// Runs a case in this process, and prints what it cost.
+fn run(name: &str) -> ExitCode {
+    let Some((_, case)) = cases::ALL.iter().find(|(known, _)| *known == name) else {
+        return ExitCode::FAILURE;
+    };
+    let mut steps = Steps::default();
+    case(&mut steps);
+    let (longest, step) = steps.longest;
+    println!("{}", json!([longest.as_micros() as u64, step, peak()]));
+    ExitCode::SUCCESS
+}
+
+/// The most memory that this process held, in MB.
+fn peak() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kilobytes = line.and_then(|line| line.split_whitespace().next()?.parse().ok());
+    kilobytes.unwrap_or(0_u64) / 1024
+}
+
+/// Runs a case in a process of its own; whether it stays within the limits.
+fn measured(name: &str) -> bool {
+    let Ok(program) = std::env::current_exe() else {
+        return false;
+    };
+    let child = Command::new(program)
+        .args(["--run", name])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn();
+    let Ok(mut child) = child else { return false };
+    let begin = Instant::now();
+    while begin.elapsed() < PATIENCE && matches!(child.try_wait(), Ok(None)) {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let _ = child.kill();
+    let output = child.wait_with_output().map(|output| output.stdout);
+    let said: Value = serde_json::from_slice(&output.unwrap_or_default()).unwrap_or_default();
+    let (Some(micros), Some(step), Some(memory)) =
+        (said[0].as_u64(), said[1].as_str(), said[2].as_u64())
+    else {
+        println!("{name:<44} {:>9} {:>7}  did not end", "-", "-");
+        return false;
+    };
+    let fine = Duration::from_micros(micros) <= LONGEST && memory <= MOST_MEMORY;
+    let mark = if fine { "" } else { "  OVER" };
+    let ms = micros as f64 / 1000.0;
+    println!("{name:<44} {ms:>9.1} {memory:>7}  {step}{mark}");
+    fine
+}
