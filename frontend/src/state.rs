@@ -582,7 +582,7 @@ impl State {
                     problem: None,
                 };
             }
-            Msg::Unreadable(problem) => self.draft.problem = Some(problem),
+            Msg::Unreadable(problem) => self.unreadable(problem),
             Msg::Load => self.load(),
             Msg::DismissLoaded => self.loaded = None,
             Msg::LetterKeys(on) => {
@@ -765,6 +765,16 @@ impl State {
         self.enter(Rc::new(RunTree::new(world)));
         self.dialog = None;
         self.draft = Draft::default();
+    }
+
+    /// Says that a file cannot be read, where it was chosen.
+    #[inline(never)] // not on the first screen
+    fn unreadable(&mut self, problem: LoadError) {
+        match self.dialog {
+            Some(Dialog::Load) => self.draft.problem = Some(problem),
+            Some(Dialog::Share) => self.opening.problem = Some(problem.to_string()),
+            _ => self.learn.problem = Some(problem.to_string()),
+        }
     }
 
     /// Shows another tree.

@@ -42,7 +42,7 @@ async fn a_value_of_several_lines_keeps_them_whether_it_is_left_or_typed_over() 
 async fn of_a_list_what_can_be_loaded_is_and_the_rest_is_named() {
     let page = Page::open().await;
     let list = "apiVersion: v1\nkind: List\nitems:\n\
-        - {apiVersion: batch/v1, kind: Job, metadata: {name: nightly}}\n\
+        - {apiVersion: example.org/v1, kind: Job, metadata: {name: nightly}}\n\
         - {apiVersion: v1, kind: ConfigMap, metadata: {name: one, uid: x}}\n\
         - {apiVersion: v1, kind: ConfigMap, metadata: {name: two}}\n";
     page.load(list).await;
@@ -52,7 +52,7 @@ async fn of_a_list_what_can_be_loaded_is_and_the_rest_is_named() {
         "{said}"
     );
     assert!(
-        said.contains("Job nightly (batch/v1): Job (batch/v1) cannot be loaded"),
+        said.contains("Job nightly (example.org/v1): this page takes no objects of that kind."),
         "{said}"
     );
     assert!(said.contains("metadata.uid"), "{said}");
@@ -72,6 +72,11 @@ async fn a_file_that_is_no_text_and_a_repeated_key_are_said() {
         "{}",
         page.dialog()
     );
+    page.close_dialog().await;
+    page.press_named("Share").await;
+    page.choose_bytes("dialog input[type=file]", bytes).await;
+    page.linger().await;
+    assert!(page.dialog().contains("0xE9"), "{}", page.dialog());
     page.close_dialog().await;
     page.load(&SETTINGS.replace("\ndata:", "\ndata:\n  text: x"))
         .await;

@@ -97,7 +97,7 @@ impl Visit {
         self.browser.type_text(&format!("many{ENTER}"));
         self.look(&format!("{how}: a value is wrong"));
         self.browser.type_text("\u{e00c}");
-        self.press(a, "Add to the object");
+        self.press(a, "add a field");
         self.look(&format!("{how}: a field is added"));
         self.browser.type_text("\u{e00c}");
         self.click("#card-a details summary");
@@ -111,7 +111,8 @@ impl Visit {
         self.dialog(how, "share", ".share-button");
         self.dialog(how, "help", "[aria-label='Help and keys']");
         self.click(".load");
-        self.browser.control("Load a manifest", "nginx");
+        let area = "return document.querySelector('#manifest')";
+        self.browser.wait("the dialog", area, &[]);
         let put = "const area = document.querySelector('#manifest'); area.value = arguments[0];
             area.dispatchEvent(new Event('input', {bubbles: true}));";
         self.browser.run(put, &["kind: [".into()]);
@@ -123,7 +124,7 @@ impl Visit {
         );
         self.look(&format!("{how}: a manifest is wrong"));
         let several = "apiVersion: v1\nkind: List\nitems:\n\
-            - {apiVersion: batch/v1, kind: Job, metadata: {name: nightly}}\n\
+            - {apiVersion: example.org/v1, kind: Job, metadata: {name: nightly}}\n\
             - {apiVersion: v1, kind: ConfigMap, metadata: {name: one}}\n\
             - {apiVersion: v1, kind: ConfigMap, metadata: {name: two}, data: {text: \"a\\nb\\n\"}}\n";
         self.browser.run(put, &[several.into()]);

@@ -31,6 +31,13 @@ pub enum ManifestError {
         /// What is wrong.
         message: String,
     },
+    /// No objects of its kind are taken.
+    Kind {
+        /// The kind with its version: `Job (batch/v1)`.
+        kind: String,
+        /// The kinds that are, with commas.
+        others: String,
+    },
     /// The text is no manifest of a kind that is served here.
     Content(String),
 }
@@ -43,6 +50,9 @@ impl fmt::Display for ManifestError {
                 column,
                 message,
             } => write!(f, "Line {line}, column {column}: {message}"),
+            ManifestError::Kind { kind, others } => {
+                write!(f, "{kind} cannot be loaded. Kinds that can: {others}.")
+            }
             ManifestError::Content(message) => write!(f, "{message}"),
         }
     }
@@ -155,20 +165,16 @@ fn resource_of<'a>(
     };
     let (api_version, kind) = (text(object, "apiVersion"), text(object, "kind"));
     if !object.is_object() || api_version.is_empty() || kind.is_empty() {
-        let message = format!(
-            "This is no manifest: it needs apiVersion and kind. Kinds that can be loaded: {}.",
-            served()
-        );
+        let message = "This is no manifest: it needs apiVersion and kind.".to_owned();
         return Err(ManifestError::Content(message));
     }
     let resource = resources
         .by_kind(api_version, kind)
         .filter(|resource| resource.namespaced);
-    resource.map(|resource| &**resource).ok_or_else(|| {
-        ManifestError::Content(format!(
-            "{kind} ({api_version}) cannot be loaded. Kinds that can: {}.",
-            served()
-        ))
+    let resource = resource.map(|resource| &**resource);
+    resource.ok_or_else(|| ManifestError::Kind {
+        kind: format!("{kind} ({api_version})"),
+        others: served(),
     })
 }
 

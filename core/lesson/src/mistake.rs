@@ -4,7 +4,7 @@ use saphyr_parser::{Event, Parser};
 
 use super::fields::{LessonError, Read};
 use optimist_apiserver::yaml::{Located, parse_located};
-use optimist_client::{ManifestError, documents};
+use optimist_client::{ManifestError, documents, refuse_repeated_keys};
 
 /// What a parser says once it misses the end of a list or mapping in brackets.
 const UNCLOSED: [&str; 3] = [
@@ -21,7 +21,7 @@ pub(super) fn parse_lesson(source: &str) -> Read<Located> {
     })
 }
 
-/// Finds what is no YAML or JSON in manifests, which begin at a line of a lesson's text.
+/// Finds what is no YAML or JSON in manifests, or is there twice; they begin at a line of a lesson's text.
 pub(super) fn check_manifests(manifests: &str, first: usize, source: &str) -> Read<()> {
     let documents =
         documents(manifests).map_err(|error| LessonError::new(first, error.to_string()))?;
@@ -33,7 +33,7 @@ pub(super) fn check_manifests(manifests: &str, first: usize, source: &str) -> Re
             return Err(LessonError::new(line, message));
         }
     }
-    Ok(())
+    refuse_repeated_keys(manifests).map_err(|error| LessonError::new(first, error.to_string()))
 }
 
 /// The line of a mistake, which a parser tells from where it could not go on. For a bracket that

@@ -487,6 +487,11 @@ fn a_mistake_in_a_manifest_is_named_with_its_line_in_the_lesson() {
         map("object: |\n  kind: ConfigMap\n  ---", "    colour: [blue\n"),
         unclosed.replace("10", "12")
     );
+    let twice = map("object: |", "    colour: blue\n    colour: red\n");
+    assert!(
+        twice.contains("key \"colour\" already set in map"),
+        "{twice}"
+    );
     assert_eq!(
         lesson("object: 'colour: [blue'\n"),
         unclosed.replace("10", "4")

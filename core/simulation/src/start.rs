@@ -84,6 +84,18 @@ pub struct LeftOut {
     pub why: LoadError,
 }
 
+impl LeftOut {
+    /// Why, in a few words: without all the kinds that could be loaded.
+    pub fn brief(&self) -> String {
+        match &self.why {
+            LoadError::Manifest(ManifestError::Kind { .. }) => {
+                "this page takes no objects of that kind.".to_owned()
+            }
+            why => why.to_string(),
+        }
+    }
+}
+
 /// What a start makes.
 pub(super) struct Started {
     pub(super) server: ApiServer,
@@ -141,7 +153,7 @@ impl Start {
         if !loaded {
             let reasons = left_out
                 .iter()
-                .map(|left| format!(" {}: {}", left.object, left.why));
+                .map(|left| format!(" {}: {}", left.object, left.brief()));
             let message = format!(
                 "There is no object in it that can be loaded.{}",
                 reasons.collect::<String>()

@@ -391,7 +391,7 @@ fn what_kubectl_prints_of_several_objects_is_loaded_and_what_cannot_be_is_named(
     let list = format!(
         "apiVersion: v1\nkind: List\nmetadata: {{resourceVersion: ''}}\nitems:\n\
          - {{apiVersion: example.com/v1, kind: Cat, metadata: {{name: tom, uid: u}}}}\n\
-         - {{apiVersion: batch/v1, kind: Job, metadata: {{name: nightly}}}}\n\
+         - {{apiVersion: example.org/v1, kind: Job, metadata: {{name: nightly}}}}\n\
          - {{apiVersion: v1, kind: ConfigMap, metadata: {{name: Upper}}}}\n\
          # a comment\n\
          - {{apiVersion: v1, kind: ConfigMap, metadata: {{name: last, namespace: blue, uid: v}}}}\n\
@@ -400,7 +400,10 @@ fn what_kubectl_prints_of_several_objects_is_loaded_and_what_cannot_be_is_named(
     let loadable = Start::loadable(&list).unwrap();
     assert_eq!(loadable.dropped, ["metadata.uid"]);
     let left: Vec<&str> = loadable.left_out.iter().map(|left| &*left.object).collect();
-    assert_eq!(left, ["Job nightly (batch/v1)", "ConfigMap Upper (v1)"]);
+    assert_eq!(
+        left,
+        ["Job nightly (example.org/v1)", "ConfigMap Upper (v1)"]
+    );
     assert!(
         loadable.left_out[0]
             .why
@@ -417,11 +420,11 @@ fn what_kubectl_prints_of_several_objects_is_loaded_and_what_cannot_be_is_named(
     assert_eq!(names, ["tom", "last"]);
 
     let alone =
-        Start::loadable("apiVersion: batch/v1\nkind: Job\nmetadata: {name: x}").unwrap_err();
+        Start::loadable("apiVersion: example.org/v1\nkind: Job\nmetadata: {name: x}").unwrap_err();
     assert!(
         alone
             .to_string()
-            .starts_with("Job (batch/v1) cannot be loaded")
+            .starts_with("Job (example.org/v1) cannot be loaded. Kinds that can: ")
     );
     let none = Start::loadable("kind: List\nitems: [{kind: A}, {kind: B}]").unwrap_err();
     assert!(

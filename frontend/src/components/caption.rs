@@ -101,7 +101,7 @@ fn notice(store: &Store, loaded: &Loaded) -> Html {
             if !loaded.left_out.is_empty() {
                 <p><b>{ "Not loaded:" }</b></p>
                 <ul>{ for loaded.left_out.iter().map(|left| html! {
-                    <li><b>{ &left.object }</b>{ format!(": {}", visible(&left.why.to_string())) }</li>
+                    <li><b>{ &left.object }</b>{ format!(": {}", visible(&left.brief())) }</li>
                 }) }</ul>
             }
             if !loaded.dropped.is_empty() {

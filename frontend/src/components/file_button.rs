@@ -1,14 +1,29 @@
 //! A button that takes the text of a file.
 
-use wasm_bindgen_futures::{JsFuture, spawn_local};
-use web_sys::HtmlInputElement;
+use optimist_client::{ManifestError, decode};
+use wasm_bindgen_futures::spawn_local;
+use web_sys::{File, HtmlInputElement};
 use yew::{Event, Html, TargetCast, html};
 
 use super::icon::{Icon, icon};
+use crate::browser;
 use crate::state::{Msg, Store};
 
-/// Draws the button; the text of the file that is chosen, empty if it cannot be read, is sent as a
-/// message.
+/// The text of a file.
+///
+/// # Errors
+/// If the browser cannot read it, or it is no text.
+pub(crate) async fn text_of(file: &File) -> Result<String, ManifestError> {
+    match browser::bytes(file).await {
+        Some(bytes) => decode(&bytes),
+        None => Err(ManifestError::Content(format!(
+            "The browser could not read {}.",
+            file.name()
+        ))),
+    }
+}
+
+/// Draws the button; the text of the file that is chosen is sent as a message.
 pub(crate) fn file_button(
     store: &Store,
     label: &'static str,
@@ -23,9 +38,10 @@ pub(crate) fn file_button(
         if let Some(file) = input.files().and_then(|files| files.get(0)) {
             let dispatcher = dispatcher.clone();
             spawn_local(async move {
-                let text = JsFuture::from(file.text()).await;
-                let text = text.ok().and_then(|text| text.as_string());
-                dispatcher.dispatch(message(text.unwrap_or_default()));
+                dispatcher.dispatch(match text_of(&file).await {
+                    Ok(text) => message(text),
+                    Err(error) => Msg::Unreadable(error.into()),
+                });
             });
         }
         // So that the same file can be chosen again after it was mended.

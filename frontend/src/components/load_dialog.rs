@@ -1,28 +1,21 @@
 //! Loading a manifest: pasted, chosen or dropped.
 
-use optimist_client::{ManifestError, decode, visible};
+use optimist_client::{ManifestError, visible};
 use optimist_simulation::{LoadError, NGINX};
 use wasm_bindgen_futures::spawn_local;
 use web_sys::{File, HtmlInputElement, HtmlTextAreaElement};
 use yew::{DragEvent, Event, Html, InputEvent, SubmitEvent, TargetCast, html};
 
 use super::dialog::Modal;
+use super::file_button::text_of;
 use super::icon::{Icon, icon};
-use crate::browser;
 use crate::state::{Msg, Sends, Store};
 
 /// Reads a file into the dialog. One that cannot be read leaves what was typed.
 fn take(store: &Store, file: File) {
     let dispatcher = store.dispatcher();
     spawn_local(async move {
-        let text = match browser::bytes(&file).await {
-            Some(bytes) => decode(&bytes),
-            None => Err(ManifestError::Content(format!(
-                "The browser could not read {}.",
-                file.name()
-            ))),
-        };
-        dispatcher.dispatch(match text {
+        dispatcher.dispatch(match text_of(&file).await {
             Ok(text) => Msg::Draft(text),
             Err(error) => Msg::Unreadable(error.into()),
         });
