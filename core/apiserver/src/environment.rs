@@ -43,6 +43,9 @@ impl Default for Environment {
 /// 2026-01-01T00:00:00Z, where every history begins.
 const START: u64 = 1_767_225_600;
 
+/// 9999-12-31T23:59:59Z, the last second that RFC 3339 can write.
+const END: u64 = 253_402_300_799;
+
 impl Environment {
     /// A source that begins at 2026-01-01T00:00:00Z; equal seeds give equal uids and names.
     pub fn new(seed: u64) -> Self {
@@ -65,9 +68,10 @@ impl Environment {
         self.elapsed
     }
 
-    /// Lets time pass.
+    /// Lets time pass, at most until the end of the year 9999: later times have no text.
     pub fn advance(&mut self, by: Duration) {
-        self.elapsed = self.elapsed.saturating_add(by);
+        let elapsed = self.elapsed.saturating_add(by);
+        self.elapsed = elapsed.min(Duration::from_secs(END - START));
     }
 
     /// The next pseudo-random number (SplitMix64).
@@ -137,6 +141,11 @@ mod tests {
         assert_eq!(environment.now().to_string(), "2026-01-01T00:00:00Z");
         environment.advance(Duration::from_millis(1999));
         assert_eq!(environment.now().to_string(), "2026-01-01T00:00:01Z");
+        let mut late = environment.clone();
+        for _ in 0..2 {
+            late.advance(Duration::MAX);
+            assert_eq!(late.now().to_string(), "9999-12-31T23:59:59Z");
+        }
         assert_eq!(
             Timestamp::parse("2026-01-01T00:00:01.5Z"),
             Some(environment.now())

@@ -9,7 +9,7 @@ use super::{NGINX, Subject};
 use optimist_apiserver::environment::Environment;
 use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::server::{ApiServer, DEFAULT_NAMESPACE};
-use optimist_apiserver::storage::Revision;
+use optimist_apiserver::storage::{MAX_FIRST_REVISION, Revision};
 use optimist_client::{Manifest, ManifestError, objects, refuse_repeated_keys, title, to_yaml};
 
 /// What is stored before the first step, and by whom.
@@ -185,6 +185,10 @@ impl Start {
 
     /// Stores the manifests on a new server.
     pub(super) fn make(&self) -> Result<Started, LoadError> {
+        if self.version.is_some_and(|it| it > MAX_FIRST_REVISION) {
+            let message = format!("The first version may be {MAX_FIRST_REVISION} at most.");
+            return Err(ManifestError::Content(message).into());
+        }
         let parsed = objects(&self.manifests)?;
         let mut namespaces = vec![DEFAULT_NAMESPACE];
         for object in &parsed {
@@ -297,4 +301,27 @@ fn send(
         code: response.status().as_u16(),
         message: text(&answer, "message").to_owned(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Action, ActorId, NGINX, Operation, RunTree, World};
+
+    #[test]
+    fn a_history_begins_at_any_version_that_leaves_room_for_it() {
+        let start = |version| Start {
+            version: Some(version),
+            ..Start::with(NGINX)
+        };
+        let (world, _) = World::begin(start(MAX_FIRST_REVISION).into()).unwrap();
+        let mut tree = RunTree::new(world);
+        tree.act(Operation::Act(ActorId::A, Action::Get)).unwrap();
+        let (version, _) = tree.world().stored().unwrap();
+        assert_eq!(version, MAX_FIRST_REVISION);
+        for version in [MAX_FIRST_REVISION + 1, u64::MAX - 20, u64::MAX] {
+            let error = World::begin(start(version).into()).unwrap_err();
+            assert!(error.to_string().contains("at most"), "{error}");
+        }
+    }
 }

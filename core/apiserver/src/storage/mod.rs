@@ -17,6 +17,10 @@ pub use watch_cache::WatchCache;
 /// the API server shows as `resourceVersion`.
 pub type Revision = u64;
 
+/// The largest revision that a store begins after. etcd counts in an `int64`
+/// (`mvccpb.KeyValue.mod_revision`, etcd v3.6); from here no history reaches the end of that.
+pub const MAX_FIRST_REVISION: Revision = 1 << 53;
+
 /// One version of one key.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Version {
@@ -76,10 +80,11 @@ impl Default for Store {
 }
 
 impl Store {
-    /// An empty store whose first write gets the revision after this one.
+    /// An empty store whose first write gets the revision after this one, or after
+    /// [`MAX_FIRST_REVISION`] if that is less.
     pub fn starting_after(revision: Revision) -> Self {
         Self {
-            revision,
+            revision: revision.min(MAX_FIRST_REVISION),
             compacted: 0,
             keys: OrdMap::new(),
             log: Vector::new(),
@@ -309,6 +314,14 @@ mod tests {
             store.get("/a").map(|(r, v)| (r, v.as_ref().clone())),
             Some((101, json!(2)))
         );
+    }
+
+    #[test]
+    fn a_store_that_begins_at_the_end_of_all_numbers_still_counts() {
+        let mut store = Store::starting_after(u64::MAX);
+        let first = put(&mut store, "/a", 0, json!(1)).unwrap();
+        assert_eq!(first, MAX_FIRST_REVISION + 1);
+        assert_eq!(put(&mut store, "/a", first, json!(2)), Ok(first + 1));
     }
 
     #[test]

@@ -5,10 +5,12 @@
 //! (RFC 4648, section 5). It comes from anywhere, so nothing in it is trusted.
 
 mod deed;
+mod private;
 mod replay;
 mod session;
 mod text;
 
-pub use replay::Replay;
-pub use session::{Learning, Session};
+pub use private::Private;
+pub use replay::{MAX_WEIGHT, Replay, weight_of};
+pub use session::{Learning, MAX_STEPS, Session};
 pub use text::{LONGEST_LINK, ShareError};

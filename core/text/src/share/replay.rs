@@ -8,7 +8,7 @@ use super::deed::{actor_code, declared_from_json, edited, write_from_json};
 use super::session::Deed;
 use super::{Session, ShareError};
 use optimist_apiserver::object::text;
-use optimist_simulation::{ActorId, Operation, RunTree, World};
+use optimist_simulation::{ActorId, Operation, RunTree, Step, World};
 
 /// A session that is being done again.
 #[derive(Clone, Debug)]
@@ -21,8 +21,16 @@ pub struct Replay {
     weight: usize,
 }
 
-/// So much may all answers weigh together: one for every value in them, and more for long texts.
-const HEAVIEST: usize = 3_000_000;
+/// So much may all requests and answers of a session weigh together: one for every value in them,
+/// and more for long texts. About 300 MB in the page's memory.
+pub const MAX_WEIGHT: usize = 3_000_000;
+
+/// How much a step weighs in what a session may be to be opened.
+pub fn weight_of(step: &Step) -> usize {
+    step.exchange.as_ref().map_or(1, |exchange| {
+        weight(&exchange.received) + weight(&exchange.sent)
+    })
+}
 
 impl Replay {
     pub(super) fn new(session: Session) -> Self {
@@ -65,7 +73,7 @@ impl Replay {
         for deed in nodes.get(self.done..until).unwrap_or_default() {
             self.weight += perform(deed, &mut tree)?;
             self.done += 1;
-            if self.weight > HEAVIEST {
+            if self.weight > MAX_WEIGHT {
                 return Err(ShareError::TooLarge);
             }
         }
@@ -73,7 +81,10 @@ impl Replay {
             self.tree = Some(tree);
             return Ok(None);
         }
-        for (node, name) in &self.session.names {
+        // A name takes away those of what it goes on from: the latest ones come first.
+        let mut names: Vec<_> = self.session.names.iter().collect();
+        names.sort_by_key(|(node, _)| std::cmp::Reverse(*node));
+        for (node, name) in names {
             tree.set_name(*node, name);
         }
         tree.go(self.session.end);
@@ -119,10 +130,7 @@ fn perform(deed: &Deed, tree: &mut RunTree) -> Result<usize, ShareError> {
         tree.go(id);
     }
     touch(tree.world_mut(), &deed.touches);
-    let exchange = tree.step(id).and_then(|step| step.exchange.as_ref());
-    Ok(exchange.map_or(1, |exchange| {
-        weight(&exchange.received) + weight(&exchange.sent)
-    }))
+    Ok(tree.step(id).map_or(1, weight_of))
 }
 
 /// Types and chooses what was typed and chosen.

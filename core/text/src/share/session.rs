@@ -62,8 +62,8 @@ pub(super) struct Deed {
     pub(super) touches: Value,
 }
 
-/// So many nodes and no more are opened.
-const MOST_NODES: usize = 20_000;
+/// So many steps and no more are opened.
+pub const MAX_STEPS: usize = 20_000;
 
 const DAMAGED: ShareError = ShareError::Damaged("something is missing in it");
 
@@ -171,6 +171,14 @@ impl Session {
         self.nodes.len()
     }
 
+    /// Whether the same is done in both, wherever in it one is.
+    pub fn does_the_same(&self, other: &Self) -> bool {
+        self.start == other.start
+            && self.root == other.root
+            && self.nodes == other.nodes
+            && self.names == other.names
+    }
+
     /// As a text for a link.
     pub fn to_text(&self) -> String {
         pack(&self.to_json())
@@ -189,14 +197,10 @@ impl Session {
         Replay::new(self)
     }
 
-    fn to_json(&self) -> Value {
+    pub(super) fn to_json(&self) -> Value {
         let mut json = Map::new();
         let mut put = |key: &str, value: Value| {
-            let blank = value.is_null()
-                || value == Value::Bool(false)
-                || value.as_object().is_some_and(Map::is_empty)
-                || value.as_str() == Some("");
-            if !blank {
+            if !is_blank(&value) {
                 json.insert(key.to_owned(), value);
             }
         };
@@ -250,21 +254,27 @@ impl Session {
         Value::Object(json)
     }
 
-    fn from_json(json: &Value) -> Result<Self, ShareError> {
+    pub(super) fn from_json(json: &Value) -> Result<Self, ShareError> {
         if !json.is_object() {
             return Err(DAMAGED);
         }
         let words = |key: &str| json.get(key).and_then(Value::as_str);
-        let index = |value: Option<&Value>| value.and_then(Value::as_u64).map(|n| n as usize);
+        let index = |value: Option<&Value>| {
+            let number = value.and_then(Value::as_u64);
+            number.map(|number| usize::try_from(number).unwrap_or(usize::MAX))
+        };
         let list = |value: Option<&Value>| value.and_then(Value::as_array).cloned();
+        // What says nothing is not written, and not there when it is read.
+        let some = |value: Option<&Value>| value.filter(|it| !is_blank(it)).cloned();
+        let written = |key: &str| words(key).filter(|text| !text.is_empty());
         let start = Start {
-            manifests: words("m").unwrap_or(NGINX).to_owned(),
+            manifests: written("m").unwrap_or(NGINX).to_owned(),
             version: json.get("v").and_then(Value::as_u64),
-            created_by: words("c").map(str::to_owned),
+            created_by: written("c").map(str::to_owned),
             applied: json.get("a").and_then(Value::as_bool).unwrap_or(false),
         };
         let listed = list(json.get("n")).unwrap_or_default();
-        if listed.len() > MOST_NODES {
+        if listed.len() > MAX_STEPS {
             return Err(ShareError::TooLarge);
         }
         let mut nodes = Vec::with_capacity(listed.len());
@@ -279,7 +289,7 @@ impl Session {
             nodes.push(Deed {
                 parent,
                 operation: operation_from_json(node.get(0).ok_or(DAMAGED)?, who)?,
-                touches: node.get(3).cloned().unwrap_or_default(),
+                touches: some(node.get(3).filter(|it| it.is_object())).unwrap_or_default(),
             });
         }
         let current = index(json.get("i")).unwrap_or(0);
@@ -289,7 +299,8 @@ impl Session {
                 "it says to be at a step that it does not have",
             ));
         }
-        let learning = json.get("l").map(|learning| Learning {
+        let learning = json.get("l").filter(|it| it.is_object());
+        let learning = learning.map(|learning| Learning {
             name: text(learning, "n").to_owned(),
             text: learning.get("t").and_then(Value::as_str).map(str::to_owned),
             at: index(learning.get("i")).unwrap_or(0),
@@ -304,9 +315,18 @@ impl Session {
                 })
                 .collect(),
         });
+        let pages = learning.iter().flat_map(|learning| &learning.pages);
+        let mut ends = pages
+            .flat_map(|page| [Some(page.begin), page.end])
+            .flatten();
+        if ends.any(|node| node > nodes.len()) {
+            return Err(ShareError::Damaged(
+                "its lesson is at a step that it does not have",
+            ));
+        }
         Ok(Self {
             start: Arc::new(start),
-            root: json.get("t").cloned().unwrap_or_default(),
+            root: some(json.get("t").filter(|it| it.is_object())).unwrap_or_default(),
             nodes,
             current,
             end,
@@ -317,9 +337,17 @@ impl Session {
                 .collect(),
             page: words("p").unwrap_or_default().to_owned(),
             learning,
-            extra: json.get("x").cloned().unwrap_or_default(),
+            extra: some(json.get("x")).unwrap_or_default(),
         })
     }
+}
+
+/// Whether a value says nothing, so that a link does without it.
+fn is_blank(value: &Value) -> bool {
+    value.is_null()
+        || *value == Value::Bool(false)
+        || value.as_object().is_some_and(Map::is_empty)
+        || value.as_str() == Some("")
 }
 
 /// What was typed and chosen around a step, as far as it does not follow from the step itself.

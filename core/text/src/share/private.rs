@@ -1,0 +1,399 @@
+//! Values of a session that look like passwords, tokens or keys, and the session without them.
+//!
+//! They are known by the name of their field, as people name such things, by the shape that
+//! issuers give their tokens, and by being the data of a Secret. A guess: it can miss one.
+
+use std::collections::BTreeMap;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::Value;
+
+use super::Session;
+use optimist_apiserver::object::text;
+use optimist_client::{objects, to_yaml, unescape};
+
+/// A value that looks private.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Private {
+    /// The field that it was found in: `data.password`, `DB_PASSWORD`.
+    pub field: String,
+    /// What it looks like: `a password`.
+    pub looks_like: &'static str,
+    value: String,
+    /// Whether it is the base64 of something, as a Secret's data are.
+    encoded: bool,
+}
+
+/// Names of fields whose values are private, in small letters without `-`, `_` and `.`.
+const NAMES: [(&str, &str); 12] = [
+    ("password", "a password"),
+    ("passwd", "a password"),
+    ("passphrase", "a password"),
+    ("pwd", "a password"),
+    ("token", "a token"),
+    ("authorization", "a token"),
+    ("apikey", "a key"),
+    ("accesskey", "a key"),
+    ("privatekey", "a key"),
+    ("secretkey", "a key"),
+    ("secret", "a secret"),
+    ("credential", "a secret"),
+];
+
+/// Endings of names that say where a private value is, and not what it is: `tokenFile`.
+const ELSEWHERE: [&str; 9] = [
+    "name",
+    "ref",
+    "file",
+    "path",
+    "seconds",
+    "policy",
+    "type",
+    "url",
+    "namespace",
+];
+
+/// What tokens begin with, and how long they are at least. From the issuers' documents.
+const BEGINNINGS: [(&str, usize, &str); 14] = [
+    ("AKIA", 20, "an AWS access key"),
+    ("ASIA", 20, "an AWS access key"),
+    ("AIza", 35, "a Google API key"),
+    ("ghp_", 36, "a GitHub token"),
+    ("gho_", 36, "a GitHub token"),
+    ("ghs_", 36, "a GitHub token"),
+    ("github_pat_", 40, "a GitHub token"),
+    ("glpat-", 20, "a GitLab token"),
+    ("xoxb-", 20, "a Slack token"),
+    ("xoxp-", 20, "a Slack token"),
+    ("sk_live_", 20, "a key"),
+    ("sk-", 32, "a key"),
+    ("npm_", 36, "a token"),
+    ("hvs.", 24, "a token"),
+];
+
+fn by_name(name: &str) -> Option<&'static str> {
+    let plain: String = name
+        .chars()
+        .filter(|c| !matches!(c, '-' | '_' | '.' | '/'))
+        .map(|c| c.to_ascii_lowercase())
+        .collect();
+    if ELSEWHERE.iter().any(|ending| plain.ends_with(ending)) {
+        return None;
+    }
+    let known = NAMES.iter().find(|(known, _)| plain.contains(known));
+    known.map(|(_, looks_like)| *looks_like)
+}
+
+/// Characters of which tokens are made.
+fn is_token(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '=' | '+' | '/')
+}
+
+/// What in a text looks like a token of itself, whatever its field is called.
+fn by_shape(text: &str) -> Vec<(String, &'static str)> {
+    let mut found = Vec::new();
+    if text.contains("-----BEGIN ") && text.contains("PRIVATE KEY-----") {
+        found.push((text.to_owned(), "a private key"));
+        return found;
+    }
+    for word in text.split(|c: char| !is_token(c)) {
+        let begins = BEGINNINGS
+            .iter()
+            .find(|(begin, length, _)| word.starts_with(begin) && word.len() >= *length);
+        if let Some((_, _, looks_like)) = begins {
+            found.push((word.to_owned(), *looks_like));
+        }
+        // A JSON Web Token (RFC 7519): three parts, of which the first is `{"…` in base64.
+        if word.starts_with("eyJ") && word.len() > 40 && word.matches('.').count() == 2 {
+            found.push((word.to_owned(), "a token"));
+        }
+    }
+    // A URL with a user's password (RFC 3986, section 3.2.1).
+    for rest in text.split("://").skip(1) {
+        let authority = rest.split(['/', '?', '#', ' ', '"', '\'']).next();
+        let user = authority.and_then(|authority| authority.rsplit_once('@'));
+        let password = user.and_then(|(user, _)| user.split_once(':'));
+        if let Some((_, password)) = password.filter(|(_, password)| !password.is_empty()) {
+            found.push((password.to_owned(), "a password"));
+        }
+    }
+    found
+}
+
+/// Whether a text says of itself that it is none: empty, a reference, or left out already.
+fn is_blank(value: &str) -> bool {
+    value.is_empty() || value.starts_with("$(") || value.starts_with("left-out-")
+}
+
+#[derive(Default)]
+struct Finder {
+    found: BTreeMap<String, Private>,
+}
+
+impl Finder {
+    fn take(&mut self, field: &str, value: &str, looks_like: &'static str, encoded: bool) {
+        if is_blank(value) {
+            return;
+        }
+        let private = Private {
+            field: field.to_owned(),
+            looks_like,
+            value: value.to_owned(),
+            encoded,
+        };
+        self.found.entry(value.to_owned()).or_insert(private);
+    }
+
+    fn string(&mut self, field: &str, name: &str, value: &str) {
+        for (token, looks_like) in by_shape(value) {
+            self.take(field, &token, looks_like, false);
+        }
+        if let Some(looks_like) = by_name(name) {
+            self.take(field, value, looks_like, false);
+        }
+        // An argument of a command: `--token=x`.
+        if let Some((option, value)) = value.split_once('=')
+            && let Some(looks_like) = by_name(option)
+            && option.chars().all(is_token)
+        {
+            self.take(option.trim_start_matches('-'), value, looks_like, false);
+        }
+        if value.trim_start().starts_with(['{', '[']) {
+            self.text(field, value);
+        }
+    }
+
+    /// A text that may hold an object, in JSON or YAML.
+    fn text(&mut self, field: &str, value: &str) {
+        let read = read(value).unwrap_or_default();
+        if !read
+            .iter()
+            .any(|value| value.is_object() || value.is_array())
+        {
+            for (token, looks_like) in by_shape(value) {
+                self.take(field, &token, looks_like, false);
+            }
+        }
+        for value in &read {
+            self.value("", "", value);
+        }
+    }
+
+    fn value(&mut self, path: &str, name: &str, value: &Value) {
+        match value {
+            Value::String(text) => self.string(path, name, text),
+            Value::Array(items) => items.iter().for_each(|item| self.value(path, name, item)),
+            Value::Object(map) => {
+                let kind = text(value, "kind");
+                // A variable of a container.
+                if let (Some(Value::String(name)), Some(Value::String(text))) =
+                    (map.get("name"), map.get("value"))
+                {
+                    self.string(name, name, text);
+                }
+                for (key, member) in map {
+                    let here = if path.is_empty() {
+                        key.clone()
+                    } else {
+                        format!("{path}.{key}")
+                    };
+                    if kind == "Secret" && matches!(key.as_str(), "data" | "stringData") {
+                        self.data_of_secret(&here, member, key == "data");
+                    } else {
+                        self.value(&here, key, member);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn data_of_secret(&mut self, path: &str, data: &Value, encoded: bool) {
+        for (key, value) in data.as_object().into_iter().flatten() {
+            if let Some(text) = value.as_str() {
+                self.take(&format!("{path}.{key}"), text, "data of a Secret", encoded);
+                // Whoever typed it as it is may have sent that too.
+                let plain = STANDARD.decode(text).ok().filter(|_| encoded);
+                if let Some(plain) = plain.and_then(|plain| String::from_utf8(plain).ok()) {
+                    self.take(&format!("{path}.{key}"), &plain, "data of a Secret", false);
+                }
+            }
+        }
+    }
+
+    /// An edit, as a session has it: a place and what it became.
+    fn edit(&mut self, edit: &Value, secret: bool) {
+        let (Some(pointer), Some(value)) = (edit.get(0).and_then(Value::as_str), edit.get(1))
+        else {
+            return;
+        };
+        let parts: Vec<String> = pointer.split('/').skip(1).map(unescape).collect();
+        let (path, name) = (parts.join("."), parts.last().cloned().unwrap_or_default());
+        let first = parts.first().map(String::as_str);
+        match (first, value.as_str()) {
+            (Some(first @ ("data" | "stringData")), Some(text)) if secret => {
+                self.take(&path, text, "data of a Secret", first == "data");
+            }
+            (Some(first @ ("data" | "stringData")), None) if secret => {
+                self.data_of_secret(&path, value, first == "data");
+            }
+            _ => self.value(&path, &name, value),
+        }
+    }
+
+    /// Everything that was typed, wherever in a session's JSON it is.
+    fn session(&mut self, json: &Value, secret: bool) {
+        match json {
+            Value::Array(items) => {
+                let pointer = items.first().and_then(Value::as_str);
+                if pointer.is_some_and(|it| it.starts_with('/')) && items.len() <= 2 {
+                    self.edit(json, secret);
+                } else {
+                    items.iter().for_each(|item| self.session(item, secret));
+                }
+            }
+            Value::Object(map) => map.iter().for_each(|(key, value)| match value.as_str() {
+                Some(value) => self.typed(key, value),
+                None => self.session(value, secret),
+            }),
+            Value::String(value) => self.typed("", value),
+            _ => {}
+        }
+    }
+
+    fn typed(&mut self, field: &str, value: &str) {
+        if value.contains(['\n', '{', ':']) {
+            self.text(field, value);
+        } else {
+            self.string(field, "", value);
+        }
+    }
+}
+
+/// A text in which private values are replaced. Short ones only where they are all of it: they
+/// may be a part of anything.
+fn replaced(value: &str, replacements: &BTreeMap<String, String>) -> Option<String> {
+    const LONG: usize = 6;
+    if let Some(replacement) = replacements.get(value) {
+        return Some(replacement.clone());
+    }
+    let mut text = value.to_owned();
+    // The longest first: one may be a part of another.
+    let mut all: Vec<_> = replacements.iter().collect();
+    all.sort_by_key(|(private, _)| std::cmp::Reverse(private.len()));
+    for (private, replacement) in all {
+        let assigned = format!("={private}");
+        if private.len() >= LONG {
+            text = text.replace(private.as_str(), replacement);
+        } else if text.ends_with(&assigned) {
+            text.truncate(text.len() - private.len());
+            text.push_str(replacement);
+        }
+    }
+    (text != value).then_some(text)
+}
+
+/// Replaces private values wherever they are, but for what says what an object is.
+fn replace(value: &mut Value, key: &str, replacements: &BTreeMap<String, String>) {
+    match value {
+        Value::String(text) if !matches!(key, "kind" | "apiVersion") => {
+            if let Some(new) = replaced_text(text, replacements) {
+                *text = new;
+            }
+        }
+        Value::Array(items) => items
+            .iter_mut()
+            .for_each(|item| replace(item, "", replacements)),
+        Value::Object(map) => map
+            .iter_mut()
+            .for_each(|(key, value)| replace(value, key, replacements)),
+        _ => {}
+    }
+}
+
+/// The objects of a text in JSON or YAML.
+fn read(text: &str) -> Option<Vec<Value>> {
+    let json = serde_json::from_str::<Value>(text).ok().map(|value| vec![value]);
+    json.or_else(|| objects(text).ok())
+}
+
+/// A text, or the object in it, in which private values are replaced.
+fn replaced_text(text: &str, replacements: &BTreeMap<String, String>) -> Option<String> {
+    if let Some(replacement) = replacements.get(text) {
+        return Some(replacement.clone());
+    }
+    let object = text.contains(['\n', '{', ':']).then(|| read(text));
+    let values = object.flatten();
+    let Some(values) = values.filter(|all| all.iter().any(|it| it.is_object() || it.is_array()))
+    else {
+        return replaced(text, replacements);
+    };
+    let mut new = values.clone();
+    new.iter_mut()
+        .for_each(|value| replace(value, "", replacements));
+    if new == values {
+        return replaced(text, replacements);
+    }
+    let json = text.trim_start().starts_with(['{', '[']);
+    let texts: Vec<String> = new
+        .iter()
+        .map(|value| {
+            if json {
+                value.to_string()
+            } else {
+                to_yaml(value)
+            }
+        })
+        .collect();
+    Some(texts.join("---\n"))
+}
+
+impl Session {
+    /// The values that look private, in the order of their fields. Only those that a person typed
+    /// or loaded: a session has no others.
+    pub fn private_values(&self) -> Vec<Private> {
+        let mut finder = Finder::default();
+        let manifests = objects(&self.start.manifests).unwrap_or_default();
+        let mut secret = false;
+        for value in &manifests {
+            secret |= text(value, "kind") == "Secret";
+            finder.value("", "", value);
+        }
+        let json = self.to_json();
+        for part in ["n", "t", "l", "b"] {
+            if let Some(part) = json.get(part) {
+                finder.session(part, secret);
+            }
+        }
+        let mut found: Vec<Private> = finder.found.into_values().collect();
+        found.sort();
+        found
+    }
+
+    /// The session with other values in place of these. Equal ones stay equal, and others stay
+    /// others, so that it goes the same way.
+    pub fn without(&self, private: &[Private]) -> Self {
+        let mut replacements = BTreeMap::new();
+        let mut plain = BTreeMap::new();
+        for one in private.iter().filter(|one| !one.encoded) {
+            let name = format!("left-out-{}", plain.len() + 1);
+            plain.insert(one.value.clone(), name.clone());
+            replacements.insert(one.value.clone(), name);
+        }
+        for one in private.iter().filter(|one| one.encoded) {
+            let decoded = STANDARD.decode(&one.value).ok();
+            let decoded = decoded.and_then(|decoded| String::from_utf8(decoded).ok());
+            let name = decoded.and_then(|decoded| plain.get(&decoded).cloned());
+            let name = name.unwrap_or_else(|| format!("left-out-{}", replacements.len() + 1));
+            replacements.insert(one.value.clone(), STANDARD.encode(name));
+        }
+        let mut json = self.to_json();
+        for part in ["m", "n", "t", "l", "b"] {
+            if let Some(part) = json.get_mut(part) {
+                replace(part, "", &replacements);
+            }
+        }
+        Self::from_json(&json).unwrap_or_else(|_| self.clone())
+    }
+}

@@ -1,0 +1,138 @@
+//! Values that look private are found in whatever a session carries, and can be left out of it.
+
+mod session;
+
+use optimist_client::Write;
+use optimist_simulation::{Action, ActorId, ByHand, Operation, RunTree, World};
+use optimist_text::share::Session;
+use proptest::prelude::*;
+use session::{edit, reopened};
+
+const DEPLOYMENT: &str = "apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers:
+      - name: web
+        image: web
+        args: [--token=t0psecret, --port=80]
+        env:
+        - {name: DB_PASSWORD, value: hunter2}
+        - {name: DB_PASSWORD_FILE, value: /run/secrets/db}
+        - {name: DB_URL, value: 'postgres://web:tr0ub4dor@db/web'}
+        - name: FROM
+          valueFrom: {secretKeyRef: {name: db-secret, key: password}}
+      imagePullSecrets: [{name: registry}]
+";
+
+fn tree(manifest: &str) -> RunTree {
+    RunTree::new(World::load(manifest).unwrap().0)
+}
+
+fn fields(session: &Session) -> Vec<String> {
+    let found = session.private_values();
+    let found = found.iter();
+    found
+        .map(|it| format!("{}: {}", it.field, it.looks_like))
+        .collect()
+}
+
+/// Everything that a text of a session says.
+fn said(session: &Session) -> String {
+    let tree = Session::parse(&session.to_text())
+        .unwrap()
+        .replay()
+        .finish()
+        .unwrap();
+    let steps = (0..tree.len()).filter_map(|id| tree.step(id));
+    let steps: Vec<String> = steps.map(|step| format!("{step:?}")).collect();
+    format!("{:?} {}", tree.world().start(), steps.join("\n"))
+}
+
+#[test]
+fn what_names_and_shapes_betray_is_found_and_what_only_refers_to_it_is_not() {
+    let session = Session::of(&tree(DEPLOYMENT));
+    let mut found = fields(&session);
+    found.sort();
+    assert_eq!(found.len(), 3, "{found:?}");
+    assert_eq!(found[0], "DB_PASSWORD: a password");
+    assert!(
+        found[1].ends_with(": a password") && found[1].contains("DB_URL"),
+        "{found:?}"
+    );
+    assert_eq!(found[2], "token: a token");
+    assert!(fields(&Session::of(&tree(optimist_simulation::NGINX))).is_empty());
+}
+
+#[test]
+fn what_is_left_out_is_nowhere_and_the_history_goes_the_same_way() {
+    let mut tree = tree(DEPLOYMENT);
+    let a = ActorId::A;
+    tree.act(Operation::Act(a, Action::Get));
+    edit(&mut tree, a, |object| {
+        object["metadata"]["annotations"]["api-key"] = "abcdefgh".into();
+    });
+    tree.act(Operation::Act(a, Action::Send(Write::default())));
+    let token = "ghp_0123456789abcdefghijklmnopqrstuvwxyz";
+    let body = format!(
+        "{{\"metadata\": {{\"labels\": {{\"x\": \"y\"}}, \"annotations\": {{\"note\": \"use {token}\"}}}}}}"
+    );
+    tree.act(Operation::Act(
+        a,
+        Action::Request(ByHand {
+            method: "PATCH".to_owned(),
+            target: "/apis/apps/v1/namespaces/default/deployments/web".to_owned(),
+            content_type: "application/merge-patch+json".to_owned(),
+            body,
+        }),
+    ));
+    let session = Session::of(&tree);
+    let found = session.private_values();
+    assert_eq!(found.len(), 5, "{found:?}");
+    let without = session.without(&found);
+    let said = said(&without);
+    for private in ["hunter2", "tr0ub4dor", "t0psecret", "abcdefgh", token] {
+        assert!(!said.contains(private), "{private} is in {said}");
+    }
+    assert!(
+        without.private_values().is_empty(),
+        "{:?}",
+        without.private_values()
+    );
+    let again = Session::parse(&without.to_text())
+        .unwrap()
+        .replay()
+        .finish()
+        .unwrap();
+    let codes = |tree: &RunTree| -> Vec<_> {
+        let steps = (0..tree.len()).filter_map(|id| tree.step(id)?.exchange.as_ref());
+        steps.map(|exchange| exchange.code).collect()
+    };
+    assert_eq!(codes(&again), codes(&tree));
+    assert_eq!(codes(&again), [200, 200, 200]);
+    assert_eq!(Session::of(&reopened(&again)), Session::of(&again));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whatever characters a password has, however YAML has to quote it.
+    #[test]
+    fn no_password_stays_in_what_it_is_left_out_of(password in "[ -~é\n\t]{1,24}") {
+        let config = serde_json::json!({
+            "apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings"},
+            "data": {"password": password, "colour": "blue"},
+        });
+        let session = Session::of(&tree(&config.to_string()));
+        let left = session.without(&session.private_values());
+        let tree = Session::parse(&left.to_text()).unwrap().replay().finish().unwrap();
+        let (_, object) = tree.world().stored().unwrap();
+        prop_assert_eq!(&object["data"]["colour"], "blue");
+        let now = object["data"]["password"].as_str().unwrap();
+        prop_assert!(now != password || password.starts_with("$("), "{}", now);
+    }
+}
