@@ -8,9 +8,10 @@ use web_sys::KeyboardEvent;
 use yew::{Html, classes, component, html, use_effect_with, use_reducer};
 
 use crate::browser;
+use crate::components::sessions_dialog::called;
 use crate::components::{
     Timeline, branches_dialog, caption, editor_card, header, help_dialog, inspector, lane_tabs,
-    load_dialog, request_dialog, server_card, share_dialog, transport,
+    load_dialog, request_dialog, server_card, sessions_dialog, share_dialog, transport,
 };
 use crate::explore::Explore;
 use crate::keyboard;
@@ -140,6 +141,8 @@ pub fn App() -> Html {
         );
     }
 
+    use_effect_with(title(&store), |title| browser::set_title(title));
+
     html! {
         <>
             if store.page == Page::Play {
@@ -163,6 +166,9 @@ pub fn App() -> Html {
             if store.dialog == Some(Dialog::Request) {
                 { request_dialog(&store) }
             }
+            if store.dialog == Some(Dialog::Sessions) {
+                { sessions_dialog(&store) }
+            }
             if store.dialog == Some(Dialog::Help) {
                 { help_dialog(&store) }
             }
@@ -170,33 +176,85 @@ pub fn App() -> Html {
     }
 }
 
-/// What there is to say of keeping the session.
-fn kept_notice(store: &Store) -> Html {
-    let dismiss = html! {
-        <button type="button" class="button small" onclick={store.sends(Msg::DismissKept)}>
-            { "Dismiss" }
-        </button>
-    };
-    if store.kept.refused {
-        return html! {
-            <p class="notice" role="status">
-                { "This browser keeps nothing: its storage is full or forbidden. Share can save the \
-                   session as a file." }
-                { dismiss }
-            </p>
-        };
-    }
-    if store.kept.offered.is_none() || store.page != Page::Play {
-        return Html::default();
-    }
+/// A notice that goes when it is dismissed.
+fn notice(store: &Store, dismiss: Msg, told: Html) -> Html {
     html! {
-        <p class="notice">
-            { "There is a session from before." }
-            <button type="button" class="button small" onclick={store.sends(Msg::TakeOffer)}>
-                { "Open it" }
+        <p class="notice" role="status">
+            { told }
+            <button type="button" class="button small" onclick={store.sends(dismiss)}>
+                { "Dismiss" }
             </button>
-            { dismiss }
         </p>
+    }
+}
+
+/// What there is to say of the address, and of what was kept.
+pub(crate) fn kept_notice(store: &Store) -> Html {
+    if let Some(fragment) = &store.unknown_address {
+        let told =
+            html! { { format!("There is no page {fragment}. This is {}.", store.page.name()) } };
+        return notice(store, Msg::DismissAddress, told);
+    }
+    if store.full {
+        let told = html! {
+            { "The last step was not taken: with it this history would be too large to be opened \
+               again. Delete a branch, or load the object again." }
+        };
+        return notice(store, Msg::DismissAddress, told);
+    }
+    let kept = &store.kept;
+    if kept.refused {
+        let told = html! {
+            { "This browser keeps nothing: its storage is full or forbidden. Share can save the \
+               session as a file." }
+        };
+        return notice(store, Msg::DismissKept, told);
+    }
+    if !kept.unreadable.is_empty() {
+        let what = kept.unreadable.join(", ");
+        let told = html! {
+            { format!("Some of what this browser kept cannot be read: {what}. It is left as it is.") }
+        };
+        return notice(store, Msg::DismissKept, told);
+    }
+    let mut offered = kept.sessions.offered();
+    let (Some(first), Page::Play) = (offered.next(), store.page) else {
+        return Html::default();
+    };
+    let others = offered.count();
+    let (told, open, title) = match others {
+        0 => (
+            "There is a session from before.".to_owned(),
+            "Open it",
+            called(first),
+        ),
+        others => (
+            format!("There are {} sessions from before.", others + 1),
+            "Show them",
+            String::new(),
+        ),
+    };
+    let told = html! {
+        <>
+            { told }
+            <button type="button" class="button small" {title} onclick={store.sends(Msg::TakeOffer)}>
+                { open }
+            </button>
+        </>
+    };
+    notice(store, Msg::DismissKept, told)
+}
+
+/// What the browser's tab says.
+fn title(store: &Store) -> String {
+    let lesson = store
+        .learn
+        .course
+        .as_ref()
+        .filter(|_| store.page == Page::Learn);
+    match lesson {
+        Some(course) => format!("{} · Optimist", course.walk.lesson().title),
+        None => format!("{}: {} · Optimist", store.page.name(), store.page.title()),
     }
 }
 

@@ -1,6 +1,9 @@
 //! The few things that are asked of the browser directly.
 
+use std::collections::BTreeMap;
+
 use js_sys::Uint8Array;
+use optimist_sessions::{Effect, Found, Place};
 use wasm_bindgen::JsCast;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{
@@ -293,6 +296,62 @@ pub(crate) fn remember(key: &str, value: Option<&str>) {
             Some(value) => storage.set_item(key, value),
             None => storage.remove_item(key),
         };
+    }
+}
+
+/// Everything that is in a storage, by its keys.
+fn all_of(storage: Option<Storage>) -> BTreeMap<String, String> {
+    let Some(storage) = storage else {
+        return BTreeMap::new();
+    };
+    let count = storage.length().unwrap_or(0);
+    let keys: Vec<String> = (0..count).filter_map(|i| storage.key(i).ok()?).collect();
+    let items = keys.into_iter().filter_map(|key| {
+        let value = storage.get_item(&key).ok()??;
+        Some((key, value))
+    });
+    items.collect()
+}
+
+/// What is in the storages; nothing where the browser forbids them.
+pub(crate) fn storages() -> Found {
+    Found {
+        tab: all_of(tab_storage()),
+        browser: all_of(storage()),
+    }
+}
+
+/// Does something to a storage; `false` if the browser has no room or forbids it.
+pub(crate) fn perform(effect: &Effect) -> bool {
+    let in_place = |place: &Place| match place {
+        Place::Tab => tab_storage(),
+        Place::Browser => storage(),
+    };
+    match effect {
+        Effect::Write { place, key, value } => {
+            in_place(place).is_some_and(|storage| storage.set_item(key, value).is_ok())
+        }
+        Effect::Remove { place, key } => {
+            in_place(place).is_some_and(|storage| storage.remove_item(key).is_ok())
+        }
+    }
+}
+
+/// A moment as people write it: `22 Nov 2026, 09:31`.
+pub(crate) fn date(milliseconds: f64) -> String {
+    let options = js_sys::Object::new();
+    for (key, value) in [("dateStyle", "medium"), ("timeStyle", "short")] {
+        // A new object takes every property.
+        let _ = js_sys::Reflect::set(&options, &key.into(), &value.into());
+    }
+    let date = js_sys::Date::new(&milliseconds.into());
+    String::from(date.to_locale_string("en-GB", &options))
+}
+
+/// Names the page in the browser's tab and history.
+pub(crate) fn set_title(title: &str) {
+    if let Some(document) = document() {
+        document.set_title(title);
     }
 }
 

@@ -1,5 +1,6 @@
 //! The only state of the page: the run tree and what is open, chosen or being typed.
 
+mod discarded;
 mod handover;
 pub(crate) mod kept;
 pub(crate) mod learn;
@@ -21,12 +22,14 @@ use optimist_simulation::{
 use serde_json::Value;
 use yew::{Callback, Reducible, UseReducerDispatcher, UseReducerHandle};
 
+use self::discarded::Discarded;
 pub(crate) use self::handover::{Asked, Handover, both_edited};
 use self::kept::Kept;
 pub(crate) use self::learn::{Course, Learn, LearnMsg};
+use self::page::Address;
 pub(crate) use self::page::Page;
 use self::request::Request;
-use self::share::Opening;
+use self::share::{LeftOut, Opening, Weight};
 use crate::browser;
 use crate::components::fold::{folded_at_first, visible_lines};
 use crate::components::value_input::FIELD;
@@ -112,6 +115,7 @@ pub(crate) enum Dialog {
     Help,
     Branches,
     Request,
+    Sessions,
 }
 
 /// Light, dark, or what the system says.
@@ -174,9 +178,15 @@ pub(crate) struct State {
     change: u64,
     /// The way in that is open.
     pub(crate) page: Page,
+    /// A fragment that leads nowhere.
+    pub(crate) unknown_address: Option<String>,
     pub(crate) handover: Handover,
     pub(crate) learn: Learn,
     pub(crate) opening: Opening,
+    pub(crate) left_out: Option<Rc<LeftOut>>,
+    weight: Weight,
+    /// Whether the last step was not taken, because no session as large as that can be opened.
+    pub(crate) full: bool,
     pub(crate) kept: Kept,
     pub(crate) tree: Rc<RunTree>,
     /// Counts loads: a node's id says nothing in another session.
@@ -194,6 +204,8 @@ pub(crate) struct State {
     compare: [Option<NodeId>; 2],
     /// The working copies that are typed as a whole.
     pub(crate) raw: Rc<BTreeMap<ActorId, Raw>>,
+    /// Edits that were discarded, as long as nothing was done to their working copy since.
+    discarded: BTreeMap<ActorId, Discarded>,
     /// Folds that are not as they are at first.
     pub(crate) toggled: Folds,
     pub(crate) server_tab: ServerTab,
@@ -242,6 +254,15 @@ pub(crate) enum Msg {
     Keep,
     TakeOffer,
     DismissKept,
+    /// Opens a kept session, by its id.
+    Reopen(String),
+    /// Forgets a kept session.
+    RemoveSession(String),
+    /// Whether values that look private are left out of what is shared.
+    LeaveOut(bool),
+    DismissAddress,
+    /// Takes back that edits were discarded.
+    Undo(ActorId),
     /// Goes on with what takes long.
     Work,
     Get(ActorId),
@@ -320,9 +341,14 @@ impl State {
         let mut opened = Self {
             change: 0,
             page,
-            handover: Handover::found(),
+            unknown_address: None,
+            discarded: BTreeMap::new(),
+            handover: Handover::default(),
             learn: Learn::default(),
             opening: Opening::default(),
+            left_out: None,
+            weight: Weight::default(),
+            full: false,
             kept: Kept::default(),
             tree: Rc::new(RunTree::new(world)),
             session: 0,
@@ -397,16 +423,21 @@ impl State {
 
     /// Goes where the address says. Apart from [`apply`](Self::apply), because opening needs it.
     fn address(&mut self, fragment: &str) {
-        if let Some(page) = Page::of_fragment(fragment) {
-            self.page = page;
-            self.handover.opened |= page == Page::Explore;
-            self.playing = false;
-            self.set_stage();
-            self.want_lesson(fragment);
+        self.unknown_address = None;
+        match Address::of(fragment) {
+            Address::Page(page) => {
+                self.page = page;
+                self.handover.opened |= page == Page::Explore;
+                self.playing = false;
+                self.set_stage();
+                self.want_lesson(fragment);
+            }
+            Address::Unknown => self.unknown_address = Some(fragment.to_owned()),
+            Address::Place => {}
         }
         match share::carried(fragment) {
             Some(text) => {
-                self.set_aside();
+                self.put_off();
                 self.open_session(text);
             }
             None => self.restore(),
@@ -421,22 +452,28 @@ impl State {
             Msg::OpenSession(text) => self.open_session(&text),
             Msg::Keep => {}
             Msg::TakeOffer => self.take_offer(),
-            Msg::DismissKept => {
-                self.kept.offered = None;
-                self.kept.refused = false;
+            Msg::DismissKept => self.dismiss_kept(),
+            Msg::Reopen(id) => {
+                self.dialog = None;
+                self.reopen(&id, true);
             }
+            Msg::RemoveSession(id) => self.remove_session(&id),
+            Msg::LeaveOut(on) => self.leave_out(on),
+            Msg::DismissAddress => {
+                self.unknown_address = None;
+                self.full = false;
+            }
+            Msg::Undo(editor) => self.undo_discard(editor),
             Msg::Work => {
                 self.open_further();
                 self.search();
             }
             Msg::Explore => self.explore(),
             Msg::Explored(setup, of_asked) => self.handover.explored = (setup, of_asked),
-            Msg::Enter(tree) => {
-                self.put_aside();
-                self.enter(tree);
-            }
+            Msg::Enter(tree) => self.enter_shown(tree),
             Msg::Branch(tree) => {
                 self.tree = tree;
+                self.weight = Weight::default();
                 self.editing = None;
                 self.inspector_tab = InspectorTab::Wire;
             }
@@ -475,7 +512,10 @@ impl State {
                 self.dialog = None;
                 self.walk(|tree| tree.go(end));
             }
-            Msg::DeleteBranch(end) => self.walk(|tree| tree.delete(end)),
+            Msg::DeleteBranch(end) => {
+                self.weight = Weight::default();
+                self.walk(|tree| tree.delete(end));
+            }
             Msg::Seek(position) => self.walk(|tree| {
                 let node = tree.line().get(position).copied();
                 node.is_some_and(|node| tree.go(node))
@@ -552,11 +592,7 @@ impl State {
                 let error = typed.err().map(|error| error.to_string());
                 Rc::make_mut(&mut self.raw).insert(editor, Raw { text, error });
             }
-            Msg::Discard(editor) => {
-                self.editing = None;
-                self.world_mut().copy_mut(editor).discard();
-                self.write_raw(editor, self.raw.contains_key(&editor));
-            }
+            Msg::Discard(editor) => self.discard(editor),
             Msg::Strategy(editor, strategy) => {
                 self.focus = editor;
                 self.world_mut().actor_mut(editor).choose(strategy);
@@ -571,9 +607,11 @@ impl State {
             Msg::ServerTab(tab) => self.server_tab = tab,
             Msg::InspectorTab(tab) => self.inspector_tab = tab,
             Msg::Sheet(up) => self.sheet = up,
+            Msg::Dialog(Some(Dialog::Sessions)) => self.list_sessions(),
             Msg::Dialog(dialog) => {
                 self.dialog = dialog;
                 self.opening.problem = None;
+                self.left_out = None;
                 self.draft.problem = None;
             }
             Msg::Draft(text) => {
@@ -625,9 +663,17 @@ impl State {
         self.operate(Operation::Act(editor, action));
     }
 
+    /// Takes a step. One that would make the session too large to be opened again is not taken.
     fn operate(&mut self, operation: Operation) {
         self.playing = false;
+        let before = Rc::clone(&self.tree);
         if Rc::make_mut(&mut self.tree).act(operation).is_some() {
+            if !self.weight.fits(&self.tree) {
+                self.tree = before;
+                self.full = true;
+                return;
+            }
+            self.full = false;
             if matches!(self.inspector_tab, InspectorTab::Preview) {
                 self.inspector_tab = InspectorTab::Wire;
             }
@@ -759,9 +805,7 @@ impl State {
             left_out,
         });
         // What was there is not lost: the header leads back to it.
-        if self.tree.len() > 1 {
-            self.put_aside();
-        }
+        self.put_aside(true);
         self.enter(Rc::new(RunTree::new(world)));
         self.dialog = None;
         self.draft = Draft::default();
@@ -784,6 +828,8 @@ impl State {
         self.editing = None;
         self.compare = [None; 2];
         self.raw = Rc::default();
+        self.discarded.clear();
+        (self.full, self.weight) = (false, Weight::default());
         self.right = ActorId::B;
         self.toggled = Folds::default();
         self.server_tab = ServerTab::Object;

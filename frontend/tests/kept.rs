@@ -3,8 +3,11 @@
 #[allow(dead_code, reason = "each test file uses a part of it")]
 mod page;
 
+use js_sys::Function;
 use page::Page;
+use wasm_bindgen::JsValue;
 use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
+use web_sys::Storage;
 
 wasm_bindgen_test_configure!(run_in_browser);
 
@@ -12,6 +15,26 @@ const A: &str = "Editor A";
 const B: &str = "Editor B";
 
 /// Two histories, and an edit that was not sent.
+fn storage() -> Storage {
+    web_sys::window().unwrap().local_storage().unwrap().unwrap()
+}
+
+fn tab_storage() -> Storage {
+    web_sys::window()
+        .unwrap()
+        .session_storage()
+        .unwrap()
+        .unwrap()
+}
+
+fn at(fragment: &str) {
+    web_sys::window()
+        .unwrap()
+        .location()
+        .set_hash(fragment)
+        .unwrap();
+}
+
 async fn a_session() -> Page {
     let page = Page::open().await;
     page.press(A, "Get").await;
@@ -79,4 +102,327 @@ async fn what_brought_the_page_down_once_is_not_opened_again_unasked() {
     page.linger().await;
     assert_eq!(page.position(), "step 0 / 0");
     assert!(page.all_text().contains("There is a session from before."));
+}
+
+#[wasm_bindgen_test]
+async fn a_session_over_another_leads_back_to_it_and_that_one_to_the_one_before() {
+    let page = Page::open().await;
+    page.press(A, "Get").await;
+    page.load_config("second").await;
+    page.press(A, "Get").await;
+    page.press(B, "Get").await;
+    page.load_config("third").await;
+    page.close().await;
+    let page = Page::reopen().await;
+    page.linger().await;
+    assert_eq!(page.position(), "step 0 / 0");
+    page.press_named("Back to your session").await;
+    page.linger().await;
+    assert_eq!(page.position(), "step 2 / 2");
+    assert!(
+        page.text("API server").contains("second"),
+        "{}",
+        page.all_text()
+    );
+    page.press_named("Back to your session").await;
+    page.linger().await;
+    assert_eq!(page.position(), "step 1 / 1");
+    // The others are in the list, named and dated.
+    page.press_named("Share").await;
+    page.press_named("Kept sessions").await;
+    let list = page.dialog();
+    for name in ["ConfigMap second, 2 steps", "ConfigMap third, 0 steps"] {
+        assert!(list.contains(name), "{list}");
+    }
+    assert_eq!(page.count(".session-list li"), 2);
+}
+
+#[wasm_bindgen_test]
+async fn an_offer_outlives_the_first_get_and_a_reload() {
+    a_session().await.close().await;
+    tab_storage().clear().unwrap();
+    let page = Page::reopen().await;
+    page.press(A, "Get").await;
+    page.close().await;
+    let page = Page::reopen().await;
+    page.linger().await;
+    assert_eq!(page.position(), "step 1 / 1");
+    page.press_named("Open it").await;
+    page.linger().await;
+    assert_eq!(page.position(), "step 2 / 2");
+    page.press_named("Back to your session").await;
+    page.linger().await;
+    assert_eq!(page.position(), "step 1 / 1");
+}
+
+#[wasm_bindgen_test]
+async fn a_link_that_is_opened_in_the_tab_leads_back_to_what_the_tab_had() {
+    let page = a_session().await;
+    page.press_named("Share").await;
+    let link = page.value("#share-link");
+    page.close_dialog().await;
+    page.press(B, "Send").await;
+    page.close().await;
+    at(&link[link.find('#').unwrap()..]);
+    let page = Page::reopen().await;
+    page.linger().await;
+    assert_eq!(page.position(), "step 2 / 2");
+    page.press_named("Back to your session").await;
+    page.linger().await;
+    assert_eq!(page.position(), "step 3 / 3");
+    at("");
+}
+
+#[wasm_bindgen_test]
+async fn what_cannot_be_opened_stays_while_the_tab_goes_on() {
+    a_session().await.close().await;
+    for storage in [storage(), tab_storage()] {
+        for key in (0..storage.length().unwrap()).filter_map(|i| storage.key(i).unwrap()) {
+            let value = storage.get_item(&key).unwrap().unwrap();
+            if key == "optimist.session" {
+                storage.set_item(&key, "2later").unwrap();
+            } else if key.starts_with("optimist.kept.") {
+                let begin = value.find("\"text\":\"").unwrap() + 8;
+                let end = begin + value[begin..].find('"').unwrap();
+                let value = format!("{}2later{}", &value[..begin], &value[end..]);
+                storage.set_item(&key, &value).unwrap();
+            }
+        }
+    }
+    let page = Page::reopen().await;
+    page.linger().await;
+    assert!(
+        page.dialog().contains("It is still kept"),
+        "{}",
+        page.dialog()
+    );
+    page.close_dialog().await;
+    page.press(A, "Get").await;
+    page.close().await;
+    let page = Page::reopen().await;
+    page.linger().await;
+    assert_eq!(page.position(), "step 1 / 1");
+    page.press_named("Share").await;
+    page.press_named("Kept sessions").await;
+    assert!(
+        page.dialog().contains("could not be opened"),
+        "{}",
+        page.dialog()
+    );
+    let saved = page.attribute(".session-list a", "href");
+    assert_eq!(saved, "data:text/plain,2later");
+}
+
+#[wasm_bindgen_test]
+async fn a_reload_keeps_the_text_that_is_no_yaml_yet_and_the_manifest_that_is_typed() {
+    let page = Page::open().await;
+    page.press(A, "Get").await;
+    page.press(A, "YAML").await;
+    page.write("Editor A: working copy as YAML", "spec: [")
+        .await;
+    page.click(".load").await;
+    page.write("Manifest", "kind: Con").await;
+    page.close_dialog().await;
+    page.close().await;
+    let page = Page::reopen().await;
+    page.linger().await;
+    assert_eq!(page.written("Editor A: working copy as YAML"), "spec: [");
+    page.click(".load").await;
+    assert_eq!(page.written("Manifest"), "kind: Con");
+}
+
+#[wasm_bindgen_test]
+async fn edits_that_were_discarded_can_be_had_back() {
+    let page = Page::open().await;
+    page.press(A, "Get").await;
+    page.set(A, "spec.replicas", "5").await;
+    page.press(A, "Discard edits").await;
+    assert!(!page.text(A).contains("was 3"));
+    page.press(A, "Undo discard").await;
+    assert!(page.text(A).contains("was 3"), "{}", page.text(A));
+    page.press(A, "Discard edits").await;
+    page.press(A, "Get").await;
+    assert!(!page.has(A, "Undo discard"), "it was read again since");
+}
+
+#[wasm_bindgen_test]
+async fn a_kept_search_of_explore_opens_there_with_its_controls() {
+    Page::open().await.close().await;
+    at("#/explore");
+    let page = Page::reopen().await;
+    page.linger().await;
+    page.press_named("Share").await;
+    let link = page.value("#share-link");
+    drop(page);
+    at("");
+    let text = link.split_once("?s=").unwrap().1;
+    tab_storage().set_item("optimist.session", text).unwrap();
+    let page = Page::reopen().await;
+    page.linger().await;
+    assert!(page.has("Pages", "") || page.count(".pages a") == 3);
+    assert_eq!(page.count(".explore-matrix"), 1, "{}", page.all_text());
+    at("#/play");
+    page.linger().await;
+    page.press(A, "Get").await;
+    assert_eq!(page.position(), "step 1 / 1");
+    page.close().await;
+    let page = Page::reopen().await;
+    page.linger().await;
+    assert_eq!(page.position(), "step 1 / 1");
+    at("");
+}
+
+#[wasm_bindgen_test]
+async fn an_address_without_a_page_is_play_and_an_unknown_one_says_so() {
+    at("");
+    let page = Page::open().await;
+    at("#/explore");
+    page.linger().await;
+    assert_eq!(page.count(".explore-matrix"), 1);
+    let document = web_sys::window().unwrap().document().unwrap();
+    assert!(
+        document.title().starts_with("Explore: "),
+        "{}",
+        document.title()
+    );
+    at("#/nope");
+    page.linger().await;
+    assert!(
+        page.all_text().contains("There is no page #/nope."),
+        "{}",
+        page.all_text()
+    );
+    at("");
+    page.linger().await;
+    assert_eq!(page.count(".explore-matrix"), 0);
+    page.press(A, "Get").await;
+    assert!(
+        document.title().starts_with("Play: "),
+        "{}",
+        document.title()
+    );
+}
+
+#[wasm_bindgen_test]
+async fn values_that_look_private_are_warned_of_and_can_be_left_out() {
+    let page = Page::open().await;
+    page.load("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata: {password: hunter22}")
+        .await;
+    page.press_named("Share").await;
+    assert!(
+        page.dialog().contains("data.password (a password)"),
+        "{}",
+        page.dialog()
+    );
+    let with = page.value("#share-link");
+    page.click("#leave-out").await;
+    let without = page.value("#share-link");
+    assert_ne!(with, without);
+    page.close_dialog().await;
+    at(&without[without.find('#').unwrap()..]);
+    page.linger().await;
+    let server = page.text("API server");
+    assert!(
+        server.contains("left-out-1") && !server.contains("hunter22"),
+        "{server}"
+    );
+    at("");
+}
+
+/// The next number by chance (SplitMix64).
+fn draw(seed: &mut u64) -> u64 {
+    *seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let z = (*seed ^ (*seed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z ^ (z >> 27)
+}
+
+#[wasm_bindgen_test]
+async fn whatever_is_in_the_storages_the_page_opens() {
+    const ODD: [&str; 9] = [
+        "",
+        "1",
+        "1nonsense",
+        "2later",
+        "null",
+        "[",
+        "{\"v\":1,\"text\":\"1x\"}",
+        "{\"01-the-lost-update\":[1e300,7]}",
+        "\u{0}\u{d7ff}",
+    ];
+    const KEYS: [&str; 10] = [
+        "optimist.session",
+        "optimist.tab",
+        "optimist.opening",
+        "optimist.own-session",
+        "optimist.kept.x",
+        "optimist.kept.",
+        "optimist.last-session",
+        "optimist.lessons",
+        "optimist.theme",
+        "optimist.lesson-file",
+    ];
+    for seed in 1..=40_u64 {
+        let mut chance = seed;
+        Page::open().await.close_at_once().await;
+        for _ in 0..=draw(&mut chance) % 4 {
+            let key = KEYS[draw(&mut chance) as usize % KEYS.len()];
+            let value = ODD[draw(&mut chance) as usize % ODD.len()];
+            let tab = draw(&mut chance) % 2 == 0;
+            let place = if tab { tab_storage() } else { storage() };
+            place.set_item(key, value).unwrap();
+        }
+        let page = Page::reopen().await;
+        page.linger().await;
+        if page.count("dialog") > 0 {
+            page.close_dialog().await;
+        }
+        page.press(A, "Get").await;
+        assert_eq!(page.position(), "step 1 / 1", "seed {seed}");
+        drop(page);
+        storage().clear().unwrap();
+    }
+}
+
+#[wasm_bindgen_test]
+async fn what_cannot_be_read_is_said() {
+    Page::open().await.close().await;
+    storage().set_item("optimist.kept.x", "nonsense").unwrap();
+    let page = Page::reopen().await;
+    let said = "a session that is kept here. It is left as it is.";
+    assert!(page.all_text().contains(said), "{}", page.all_text());
+    page.press(A, "Get").await;
+    page.close().await;
+    assert_eq!(
+        storage().get_item("optimist.kept.x").unwrap().as_deref(),
+        Some("nonsense")
+    );
+    storage().clear().unwrap();
+}
+
+#[wasm_bindgen_test]
+async fn a_frame_without_storage_works_and_says_that_nothing_is_kept() {
+    let forbid = Function::new_with_args(
+        "on",
+        "for (const name of ['localStorage', 'sessionStorage']) {
+            const saved = 'saved ' + name;
+            window[saved] ??= Object.getOwnPropertyDescriptor(window, name);
+            Object.defineProperty(window, name, on
+                ? {configurable: true, get() { throw new DOMException('no', 'SecurityError'); }}
+                : window[saved]);
+         }",
+    );
+    Page::open().await.close().await;
+    forbid.call1(&JsValue::NULL, &true.into()).unwrap();
+    let page = Page::reopen().await;
+    page.press(A, "Get").await;
+    page.load_config("second").await;
+    page.press(A, "Get").await;
+    page.press(B, "Get").await;
+    page.press_named("Back to your session").await;
+    page.linger().await;
+    assert_eq!(page.position(), "step 1 / 1");
+    let said = page.all_text();
+    assert!(said.contains("This browser keeps nothing"), "{said}");
+    page.close().await;
+    forbid.call1(&JsValue::NULL, &false.into()).unwrap();
 }

@@ -4,9 +4,12 @@
 mod page;
 
 use std::cell::Cell;
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
 
 use gloo_timers::future::TimeoutFuture;
 use js_sys::{Function, Object, Reflect};
+use optimist_text::share::Session;
 use page::Page;
 use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
 use web_sys::Window;
@@ -275,7 +278,7 @@ async fn a_lesson_that_is_not_there_is_told() {
     assert!(
         page.find("[role=alert]")
             .unwrap()
-            .contains("could not be loaded")
+            .contains("There is no lesson")
     );
     assert_eq!(page.count(".entry"), 14);
 }
@@ -283,9 +286,7 @@ async fn a_lesson_that_is_not_there_is_told() {
 #[wasm_bindgen_test]
 async fn a_lesson_from_a_file_opens_goes_into_a_link_and_is_left_again() {
     let _turn = Turn::wait().await;
-    let readme = include_str!("../../lessons/README.md");
-    let (_, example) = readme.split_once("```yaml\n").unwrap();
-    let (example, _) = example.split_once("\n```").unwrap();
+    let example = example();
     let page = open("#/learn").await;
     wait(&page, ".entry").await;
     page.choose_file("input[type=file]", "title: t\nteaches: t\n")
@@ -315,6 +316,76 @@ async fn a_lesson_from_a_file_opens_goes_into_a_link_and_is_left_again() {
         page.find(".lesson .caption-title").as_deref(),
         Some("You label it.")
     );
+}
+
+/// The lesson that the guide for writers shows.
+fn example() -> &'static str {
+    let readme = include_str!("../../lessons/README.md");
+    let (_, example) = readme.split_once("```yaml\n").unwrap();
+    example.split_once("\n```").unwrap().0
+}
+
+#[wasm_bindgen_test]
+async fn a_lesson_from_a_file_and_how_far_one_got_in_it_outlive_a_reload() {
+    let _turn = Turn::wait().await;
+    let page = open("#/learn").await;
+    wait(&page, ".entry").await;
+    page.choose_file("input[type=file]", example()).await;
+    wait(&page, ".lesson").await;
+    page.key("n").await;
+    let step = page.find(".lesson .caption-title");
+    assert_eq!(step.as_deref(), Some("You label it."));
+    drop(page);
+    let page = Page::reopen().await;
+    wait(&page, ".lesson").await;
+    assert_eq!(page.find(".lesson .caption-title"), step);
+    page.click(".lesson-head a").await;
+    wait(&page, ".entry").await;
+    drop(page);
+    let page = Page::reopen().await;
+    wait(&page, ".entry").await;
+    assert_eq!(page.find(".lesson"), None, "it was left");
+    page.choose_file("input[type=file]", example()).await;
+    wait(&page, ".lesson").await;
+    assert_eq!(page.find(".lesson .caption-title"), step, "goes on");
+}
+
+#[wasm_bindgen_test]
+async fn a_lesson_that_does_not_exist_is_said() {
+    let _turn = Turn::wait().await;
+    for address in ["#/learn/99", "#/learn/a%20b"] {
+        let page = open(address).await;
+        wait(&page, ".entry").await;
+        wait(&page, "[role=alert]").await;
+        let said = page.find("[role=alert]").unwrap();
+        assert!(said.contains("There is no lesson"), "{said}");
+    }
+}
+
+#[wasm_bindgen_test]
+async fn a_lesson_goes_on_where_another_build_left_it_and_one_that_changed_begins_again() {
+    let _turn = Turn::wait().await;
+    let (name, source) = LESSONS[0];
+    let page = take(name).await;
+    page.key("n").await;
+    page.key("n").await;
+    let step = page.find(".lesson .caption-title");
+    drop(page);
+    let key = format!("optimist.lesson.{name}");
+    let kept = storage().get_item(&key).unwrap().unwrap();
+    let mut session = Session::parse(&kept).unwrap();
+    let mut hasher = DefaultHasher::new();
+    source.hash(&mut hasher);
+    for (of, known) in [(hasher.finish(), true), (7, false)] {
+        session.extra = of.into();
+        storage().set_item(&key, &session.to_text()).unwrap();
+        let page = take(name).await;
+        assert_eq!(page.find(".lesson .caption-title") == step, known);
+        drop(page);
+        let keys = (0..storage().length().unwrap()).filter_map(|i| storage().key(i).unwrap());
+        let kept = keys.filter(|key| key.starts_with("optimist.kept.")).count();
+        assert_eq!(kept, usize::from(!known), "what was not opened is kept");
+    }
 }
 
 #[wasm_bindgen_test]

@@ -66,6 +66,8 @@ pub(crate) struct ControlsProps {
     pub(crate) raw: bool,
     /// Whether what is typed so is no object yet.
     pub(crate) wrong: bool,
+    /// Whether edits were discarded that can be made again.
+    pub(crate) discarded: bool,
 }
 
 /// The controls of an editor.
@@ -84,6 +86,7 @@ pub(crate) fn controls(store: &Store, id: ActorId) -> ControlsProps {
         edited: copy.is_edited() || !copy.declared().is_empty(),
         raw: raw.is_some(),
         wrong: raw.is_some_and(|raw| raw.error.is_some()),
+        discarded: store.can_undo_discard(id),
     }
 }
 
@@ -132,6 +135,15 @@ pub(crate) fn Controls(props: &ControlsProps) -> Html {
                         onclick={props.dispatcher.sends(Msg::Discard(id))}
                     >
                         { icon(Icon::Undo) }
+                    </button>
+                } else if props.discarded {
+                    <button
+                        type="button"
+                        class="button"
+                        title="Make the discarded edits again"
+                        onclick={props.dispatcher.sends(Msg::Undo(id))}
+                    >
+                        { "Undo discard" }
                     </button>
                 }
             </div>

@@ -4,6 +4,7 @@ use optimist_simulation::ActorId;
 use yew::{Html, html};
 
 use super::icon::{Icon, icon};
+use super::sessions_dialog::called;
 use crate::browser;
 use crate::state::{Dialog, Msg, Page, Sends, Store, Theme, both_edited};
 
@@ -96,13 +97,15 @@ fn navigation(store: &Store) -> Html {
 
 /// To every history of the edits in the working copies; from one of them back to one's own.
 fn explore(store: &Store) -> Html {
-    if store.page == Page::Play && store.handover.is_away() {
+    let away = store.kept.sessions.last_away();
+    if let (Page::Play, Some(away)) = (store.page, away) {
+        let title = format!("{} Yours is kept while this one is shown.", called(away));
         return html! {
             <button
                 type="button"
                 class="button to-explore"
                 aria-label="Back to your session"
-                title="Yours is kept while this one is shown."
+                {title}
                 onclick={store.sends(Msg::Return)}
             >
                 { icon(Icon::Back) }

@@ -1,14 +1,17 @@
 //! What is on the stage as a link or a file, and sessions from files.
 
+use std::rc::Rc;
+
+use optimist_simulation::RunTree;
 use optimist_text::export::{markdown, mermaid, script};
-use optimist_text::share::LONGEST_LINK;
-use yew::{Html, html};
+use optimist_text::share::{LONGEST_LINK, Private};
+use yew::{Event, Html, html};
 
 use super::dialog::Modal;
 use super::file_button::file_button;
 use super::snippet::Copy;
-use crate::browser;
-use crate::state::{Msg, Page, Store};
+use crate::browser::{self, ticked};
+use crate::state::{Dialog, Msg, Page, Sends, Store};
 
 /// `812 characters`, `1.4 kB`.
 fn weight(text: &str) -> String {
@@ -20,7 +23,10 @@ fn weight(text: &str) -> String {
 
 #[inline(never)] // not on the first screen
 pub(crate) fn share_dialog(store: &Store) -> Html {
-    let session = store.shared();
+    let shared = store.shared();
+    let private = shared.private_values();
+    let left_out = store.left_out.as_deref();
+    let session = left_out.map_or(shared, |left_out| left_out.session.clone());
     let text = session.to_text();
     let page = match store.page {
         Page::Learn if session.learning.is_none() => Page::Play,
@@ -53,10 +59,19 @@ pub(crate) fn share_dialog(store: &Store) -> Html {
                 if let Some(problem) = &store.opening.problem {
                     <div class="problem" role="alert">
                         <p><b>{ "Not opened. " }</b>{ problem.clone() }</p>
-                        <p class="muted">{ "Your session is as it was." }</p>
+                        <p class="muted">
+                            if store.opening.still_kept {
+                                { "It is still kept in this browser, as it was." }
+                            } else {
+                                { "Your session is as it was." }
+                            }
+                        </p>
                     </div>
                 }
                 <p class="muted">{ what }</p>
+                if !private.is_empty() {
+                    { warning(store, &private) }
+                }
                 if fits {
                     <label class="share-link">
                         <span>{ format!("Link, {}", weight(&link)) }</span>
@@ -79,25 +94,75 @@ pub(crate) fn share_dialog(store: &Store) -> Html {
                         { "Save as a file" }
                     </a>
                     <span class="spring" />
+                    if !store.kept.sessions.kept().is_empty() {
+                        <button
+                            type="button"
+                            class="button"
+                            onclick={store.sends(Msg::Dialog(Some(Dialog::Sessions)))}
+                        >
+                            { "Kept sessions" }
+                        </button>
+                    }
                     { file_button(store, "Open a file", ".optimist,text/plain", Msg::OpenSession) }
                 </div>
-                if !explored {
-                    { exports(store) }
+                if !explored && let Some(tree) = exported(store) {
+                    { exports(&tree) }
                 }
             </div>
         </Modal>
     }
 }
 
+/// How many of the values that look private are named.
+const MOST_NAMED: usize = 6;
+
+/// What in it looks as if it were not meant for others.
+fn warning(store: &Store, private: &[Private]) -> Html {
+    let on = store.left_out.is_some();
+    let named = private.iter().take(MOST_NAMED);
+    let named: Vec<String> = named
+        .map(|it| format!("{} ({})", it.field, it.looks_like))
+        .collect();
+    let others = private.len().saturating_sub(MOST_NAMED);
+    let more = match others {
+        0 => String::new(),
+        others => format!(", and {others} more"),
+    };
+    let onchange = store.on(|event: Event| Msg::LeaveOut(ticked(&event)));
+    html! {
+        <div class="problem" role="status">
+            <p>
+                <b>{ "Whoever has the link can read this: " }</b>
+                { format!("{}{more}.", named.join(", ")) }
+            </p>
+            <label class="check">
+                <input type="checkbox" id="leave-out" checked={on} {onchange} />
+                <span>{ "Leave these values out of the link, the file and the exports" }</span>
+            </label>
+            <p class="muted">
+                { "They are found by their names and shapes. Look at the rest yourself." }
+            </p>
+        </div>
+    }
+}
+
+/// The histories that are exported.
+fn exported(store: &Store) -> Option<Rc<RunTree>> {
+    match &store.left_out {
+        Some(left_out) => left_out.tree.clone(),
+        None => Some(Rc::clone(&store.tree)),
+    }
+}
+
 /// The history in the words of others.
-fn exports(store: &Store) -> Html {
+fn exports(tree: &RunTree) -> Html {
     html! {
         <>
             <h3>{ "This history up to here, for elsewhere" }</h3>
             <div class="dialog-actions">
-                { export("history.md", "Markdown for an issue", &markdown(&store.tree)) }
-                { export("history.mmd", "Mermaid diagram", &mermaid(&store.tree)) }
-                { export("history.sh", "kubectl script", &script(&store.tree)) }
+                { export("history.md", "Markdown for an issue", &markdown(tree)) }
+                { export("history.mmd", "Mermaid diagram", &mermaid(tree)) }
+                { export("history.sh", "kubectl script", &script(tree)) }
             </div>
             <p class="muted">
                 { "The script sends the same requests to the cluster that kubectl talks to, with \

@@ -25,6 +25,7 @@ use yew::{
 
 use self::model::{Hand, Model, Msg, Subject};
 use self::run::Run;
+use crate::app::kept_notice;
 use crate::components::header;
 use crate::state::{self, Asked, Page, Store};
 
@@ -87,6 +88,7 @@ pub(crate) fn Explore(props: &ExploreProps) -> Html {
             <a class="skip" href="#outcomes">{ "Skip to the outcomes" }</a>
             <div class={classes!("explore", model.running.then_some("running"))}>
                 { header(store) }
+                { kept_notice(store) }
                 <main class="explore-body">
                     <section class="explore-choice" aria-label="Scenario">
                         <h2>{ words::heading(&model) }</h2>

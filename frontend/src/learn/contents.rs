@@ -3,6 +3,7 @@
 use optimist_lesson::{Chapter, Entry};
 use yew::{Html, html};
 
+use crate::app::kept_notice;
 use crate::components::icon::{Icon, icon};
 use crate::components::{file_button, header};
 use crate::state::learn::{address, progress};
@@ -13,6 +14,7 @@ pub(super) fn contents(store: &Store) -> Html {
     html! {
         <div class="contents-page">
             { header(store) }
+            { kept_notice(store) }
             <main class="contents">
                 <div class="contents-head">
                     <h2>{ "Fourteen lessons, each a history that you step through" }</h2>

@@ -18,28 +18,6 @@ pub(crate) struct Handover {
     pub(crate) asked: Option<Asked>,
     /// What is explored, for links, and whether the edits are those that were asked for.
     pub(super) explored: (Value, bool),
-    /// The session whose place a history of Explore or of a link took.
-    own: Option<Rc<RunTree>>,
-    /// The same as a text, as it outlives a reload.
-    own_text: Option<String>,
-}
-
-/// What a tab keeps of the session whose place was taken.
-const OWN: &str = "optimist.own-session";
-
-impl Handover {
-    /// What there is as the page opens.
-    pub(super) fn found() -> Self {
-        Self {
-            own_text: browser::kept(OWN),
-            ..Self::default()
-        }
-    }
-
-    /// Whether there is a session to go back to.
-    pub(crate) fn is_away(&self) -> bool {
-        self.own.is_some() || self.own_text.is_some()
-    }
 }
 
 impl Handover {
@@ -91,26 +69,6 @@ impl State {
             });
             browser::go(Page::Explore.fragment());
         }
-    }
-
-    /// Keeps what is on the stage as the person's own session, unless there is one already.
-    pub(super) fn put_aside(&mut self) {
-        if !self.handover.is_away() {
-            self.handover.own = Some(Rc::clone(&self.tree));
-            // In vain where the browser keeps nothing; then a reload ends it.
-            browser::keep(OWN, Some(&self.session().to_text()));
-        }
-    }
-
-    /// Goes back to the session that was kept.
-    pub(super) fn return_to_own(&mut self) {
-        let text = self.handover.own_text.take();
-        match (self.handover.own.take(), text) {
-            (Some(tree), _) => self.enter(tree),
-            (None, Some(text)) => self.reopen(&text),
-            (None, None) => {}
-        }
-        browser::keep(OWN, None);
     }
 }
 

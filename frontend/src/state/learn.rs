@@ -12,6 +12,7 @@ use optimist_simulation::explore::{Search, Status};
 use optimist_text::share::{Learning, Session};
 use serde_json::{Map, Value, json};
 
+use super::share::carried;
 use super::{Page, State};
 use crate::browser;
 
@@ -87,8 +88,8 @@ pub(crate) struct Progress {
 
 const PROGRESS: &str = "optimist.lessons";
 
-/// A lesson with more steps than this is not kept between visits.
-const MOST_KEPT: usize = 400;
+/// The lesson from a file that a tab has open, by what it is kept as.
+const FILE: &str = "optimist.lesson-file";
 
 /// How long the page may be away for a search, in milliseconds.
 const SLICE: f64 = 12.0;
@@ -100,6 +101,12 @@ fn kept_as(name: &str) -> String {
 fn all_progress() -> Map<String, Value> {
     let kept = browser::remembered(PROGRESS).unwrap_or_default();
     serde_json::from_str(&kept).unwrap_or_default()
+}
+
+/// Whether what is kept of the progress can be read, if there is any.
+pub(super) fn progress_is_readable() -> bool {
+    let kept = browser::remembered(PROGRESS);
+    kept.is_none_or(|kept| serde_json::from_str::<Map<String, Value>>(&kept).is_ok())
 }
 
 /// How far one got in a lesson on earlier visits; `None` before it was opened.
@@ -125,10 +132,30 @@ pub(crate) fn address(name: &str) -> String {
     format!("{}/{name}", Page::Learn.fragment())
 }
 
-fn fingerprint(source: &str) -> Value {
+/// What tells one text of a lesson from another: FNV-1a with 64 bits, which is the same in every
+/// build of this program.
+fn fingerprint(source: &str) -> String {
+    let hash = source
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+        });
+    format!("{hash:016x}")
+}
+
+/// What builds before this one noted instead, where the compiler still counts as it did then.
+fn earlier_fingerprint(source: &str) -> Value {
     let mut hasher = DefaultHasher::new();
     source.hash(&mut hasher);
     hasher.finish().into()
+}
+
+/// A lesson that was kept.
+enum KeptLesson {
+    None,
+    /// It does not fit the lesson any more, or cannot be read.
+    Unusable(String),
+    Way(Walkthrough, RunTree),
 }
 
 impl Course {
@@ -153,13 +180,29 @@ impl Course {
         }
     }
 
+    /// What it is kept as: its name, or for one from a file what its text is known by.
+    fn kept_as(&self) -> String {
+        kept_as(&match self.name.as_str() {
+            "" => format!("file-{}", fingerprint(&self.source)),
+            name => name.to_owned(),
+        })
+    }
+
     fn keep(&self, tree: &RunTree) {
-        if self.name.is_empty() || tree.len() > MOST_KEPT {
+        let mut session = Session::of_lesson(tree, self.learning());
+        Page::Learn.slug().clone_into(&mut session.page);
+        session.extra = fingerprint(&self.source).into();
+        let key = self.kept_as();
+        let text = session.to_text();
+        browser::remember(&key, Some(&text));
+        if self.name.is_empty() {
+            // For a browser that keeps nothing for later, but for a tab.
+            browser::keep(FILE, Some(&text));
             return;
         }
-        let mut session = Session::of_lesson(tree, self.learning());
-        session.extra = fingerprint(&self.source);
-        browser::remember(&kept_as(&self.name), Some(&session.to_text()));
+        if !progress_is_readable() {
+            return;
+        }
         let mut all = all_progress();
         let before = progress(&self.name);
         let finished = self.walk.finished() || before.is_some_and(|before| before.finished);
@@ -168,17 +211,24 @@ impl Course {
     }
 
     /// As it was left on an earlier visit.
-    fn kept(name: &str, source: &str, lesson: &Arc<Lesson>) -> Option<(Walkthrough, RunTree)> {
-        let session = Session::parse(&browser::remembered(&kept_as(name))?).ok()?;
-        // A lesson that was written anew is begun anew.
-        if session.extra != fingerprint(source) {
-            return None;
+    fn kept(key: &str, source: &str, lesson: &Arc<Lesson>) -> KeptLesson {
+        let Some(text) = browser::remembered(key) else {
+            return KeptLesson::None;
+        };
+        let way = Session::parse(&text).ok().and_then(|session| {
+            // A lesson that was written again begins again.
+            let same = session.extra == fingerprint(source).as_str()
+                || session.extra == earlier_fingerprint(source);
+            let learning = session.learning.clone().filter(|_| same)?;
+            let tree = session.replay().finish().ok()?;
+            let lesson = Arc::clone(lesson);
+            let walk = Walkthrough::restore(lesson, learning.at, &learning.pages, &tree)?;
+            Some((walk, tree))
+        });
+        match way {
+            Some((walk, tree)) => KeptLesson::Way(walk, tree),
+            None => KeptLesson::Unusable(text),
         }
-        let learning = session.learning.clone()?;
-        let tree = session.replay().finish().ok()?;
-        let lesson = Arc::clone(lesson);
-        let walk = Walkthrough::restore(lesson, learning.at, &learning.pages, &tree)?;
-        Some((walk, tree))
     }
 }
 
@@ -231,6 +281,51 @@ impl State {
             Some(wanted) if open.as_ref().is_some_and(|open| open != wanted) => self.leave_lesson(),
             _ => {}
         }
+        let rest = fragment.strip_prefix("#/learn/").unwrap_or_default();
+        let rest = rest.split('?').next().unwrap_or_default();
+        if self.learn.wanted.is_none() && !rest.is_empty() {
+            self.learn.problem = Some(unknown(rest));
+        }
+        self.check_wanted();
+        let nothing = self.learn.wanted.is_none() && self.learn.course.is_none();
+        if nothing && rest.is_empty() && carried(fragment).is_none() {
+            self.reopen_file();
+        }
+    }
+
+    /// A lesson that is not in the catalogue is said, once that is there.
+    fn check_wanted(&mut self) {
+        let (Some(catalogue), Some(wanted)) = (&self.learn.catalogue, &self.learn.wanted) else {
+            return;
+        };
+        if !catalogue.lessons().any(|entry| entry.name == *wanted) {
+            self.learn.problem = Some(unknown(wanted));
+            self.learn.wanted = None;
+        }
+    }
+
+    /// Opens the lesson from a file that the tab had before a reload.
+    #[inline(never)] // not on the first screen
+    fn reopen_file(&mut self) {
+        let Some(text) = browser::kept(FILE) else {
+            return;
+        };
+        let learning = Session::parse(&text).ok().and_then(|session| {
+            let learning = session.learning.clone()?;
+            Some((learning, session.replay().finish().ok()?))
+        });
+        let opened = learning.and_then(|(learning, tree)| {
+            let source = learning.text.clone()?;
+            self.learn.pending = Some((learning, Rc::new(tree)));
+            self.open_lesson(String::new(), &source).ok()
+        });
+        if opened.is_none() {
+            self.learn.pending = None;
+            self.keep_unopened("A lesson from a file", &text);
+            let problem = "The lesson from a file that was open cannot be opened again.";
+            self.learn.problem = Some(problem.to_owned());
+            browser::keep(FILE, None);
+        }
     }
 
     fn leave_lesson(&mut self) {
@@ -242,6 +337,9 @@ impl State {
             };
             if let Some(tree) = tree {
                 course.keep(&tree);
+            }
+            if course.name.is_empty() {
+                browser::keep(FILE, None);
             }
         }
         self.set_stage();
@@ -267,10 +365,19 @@ impl State {
             let walk = Walkthrough::restore(lesson, learning.at, &learning.pages, &tree)?;
             Some((walk, RunTree::clone(&tree)))
         });
-        let kept = linked.or_else(|| Course::kept(&name, source, &lesson));
-        let (walk, tree) = match kept {
-            Some(kept) => kept,
-            None => Walkthrough::open(lesson)?,
+        let key = match name.as_str() {
+            "" => kept_as(&format!("file-{}", fingerprint(source))),
+            name => kept_as(name),
+        };
+        let (walk, tree) = match (linked, Course::kept(&key, source, &lesson)) {
+            (Some(linked), _) => linked,
+            (None, KeptLesson::Way(walk, tree)) => (walk, tree),
+            (None, KeptLesson::Unusable(text)) => {
+                let title = format!("Lesson “{}”, as it was before", lesson.title);
+                self.keep_unopened(&title, &text);
+                Walkthrough::open(lesson)?
+            }
+            (None, KeptLesson::None) => Walkthrough::open(lesson)?,
         };
         self.begin_lesson(Course::new(name, source, walk), tree);
         Ok(())
@@ -296,7 +403,10 @@ impl State {
     pub(super) fn learn(&mut self, msg: LearnMsg) {
         match msg {
             LearnMsg::Catalogue(Ok(text)) => match Catalogue::parse(&text) {
-                Ok(catalogue) => self.learn.catalogue = Some(Rc::new(catalogue)),
+                Ok(catalogue) => {
+                    self.learn.catalogue = Some(Rc::new(catalogue));
+                    self.check_wanted();
+                }
                 Err(error) => self.learn.problem = Some(error.to_string()),
             },
             LearnMsg::Catalogue(Err(problem)) => self.learn.problem = Some(problem),
@@ -454,6 +564,10 @@ impl State {
             course.finding = Some(finding);
         }
     }
+}
+
+fn unknown(lesson: &str) -> String {
+    format!("There is no lesson “{lesson}”. These are the lessons.")
 }
 
 /// Holds a lesson of one's own to everything that it says, as `cargo xtask lesson` does.

@@ -42,12 +42,39 @@ impl Page {
         }
     }
 
+    /// What its address and links call it.
+    pub(crate) fn slug(self) -> &'static str {
+        self.fragment().trim_start_matches("#/")
+    }
+
     /// The page that a fragment opens, whatever follows its name (`#/learn/2`, `#/play?x`); `None`
-    /// where it names none, as a jump within the page does.
+    /// where it names no page.
     pub(crate) fn of_fragment(fragment: &str) -> Option<Self> {
         let rest = fragment.strip_prefix("#/")?;
         let name = rest.split(['/', '?']).next().unwrap_or_default();
-        let mut all = Self::ALL.into_iter();
-        all.find(|page| page.fragment().strip_prefix("#/") == Some(name))
+        Self::ALL.into_iter().find(|page| page.slug() == name)
+    }
+}
+
+/// What an address asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Address {
+    /// A page.
+    Page(Page),
+    /// A place in the page that is open, as `#history`.
+    Place,
+    /// A page that does not exist, as `#/nope`.
+    Unknown,
+}
+
+impl Address {
+    /// From a fragment. Without one it is Play.
+    pub(crate) fn of(fragment: &str) -> Self {
+        match (Page::of_fragment(fragment), fragment) {
+            (Some(page), _) => Address::Page(page),
+            (None, "" | "#" | "#/") => Address::Page(Page::Play),
+            (None, other) if other.starts_with("#/") => Address::Unknown,
+            (None, _) => Address::Place,
+        }
     }
 }

@@ -3,7 +3,8 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use optimist_text::share::{Replay, Session, ShareError};
+use optimist_simulation::RunTree;
+use optimist_text::share::{MAX_STEPS, MAX_WEIGHT, Replay, Session, ShareError, weight_of};
 
 use super::{Dialog, Page, State};
 use crate::browser;
@@ -15,6 +16,38 @@ pub(crate) struct Opening {
     replay: Option<Rc<RefCell<Replay>>>,
     /// Why the last one was not opened.
     pub(crate) problem: Option<String>,
+    /// Whether it is kept here, where it was before.
+    pub(crate) still_kept: bool,
+}
+
+/// What is shared where private values are left out of it.
+#[derive(Clone, Debug)]
+pub(crate) struct LeftOut {
+    pub(crate) session: Session,
+    /// The same done again, for exports; `None` if it cannot be.
+    pub(crate) tree: Option<Rc<RunTree>>,
+}
+
+/// What the tree on the stage weighs, so that what is made here can be opened again.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Weight {
+    /// How many of its nodes were weighed, and what they weigh.
+    weighed: (usize, usize),
+}
+
+impl Weight {
+    /// Whether the tree can be opened from a link or a file. Only the nodes that came since the
+    /// last time are weighed; a tree in whose place another one came has a weight of its own.
+    pub(super) fn fits(&mut self, tree: &RunTree) -> bool {
+        let (from, before) = self.weighed;
+        let steps = (from..tree.len()).filter_map(|node| tree.step(node));
+        let weight = before + steps.map(weight_of).sum::<usize>();
+        let fits = weight <= MAX_WEIGHT && tree.len() <= MAX_STEPS;
+        if fits {
+            self.weighed = (tree.len(), weight);
+        }
+        fits
+    }
 }
 
 /// How long the page may be away for a part of it, in milliseconds.
@@ -41,7 +74,7 @@ impl State {
             Some(learning) => (Session::of_lesson(&self.tree, learning), Page::Learn),
             None => (Session::of(&self.tree), Page::Play),
         };
-        session.page = page.fragment().trim_start_matches("#/").to_owned();
+        page.slug().clone_into(&mut session.page);
         session
     }
 
@@ -49,6 +82,17 @@ impl State {
     pub(crate) fn shared(&self) -> Session {
         let explored = (self.page == Page::Explore).then(|| self.handover.session());
         explored.flatten().unwrap_or_else(|| self.session())
+    }
+
+    /// Leaves the values out of what is shared that look private, or no longer.
+    #[inline(never)] // not on the first screen
+    pub(super) fn leave_out(&mut self, on: bool) {
+        self.left_out = on.then(|| {
+            let session = self.shared();
+            let session = session.without(&session.private_values());
+            let tree = session.clone().replay().finish().ok().map(Rc::new);
+            Rc::new(LeftOut { session, tree })
+        });
     }
 
     /// Begins to open a session.
@@ -66,10 +110,11 @@ impl State {
 
     #[inline(never)] // not on the first screen
     fn not_opened(&mut self, error: &ShareError) {
-        self.opened_kept();
+        let still_kept = self.not_opened_kept();
         self.opening = Opening {
             replay: None,
             problem: Some(error.to_string()),
+            still_kept,
         };
         self.dialog = Some(Dialog::Share);
         // A reload is not to try it again.
@@ -99,36 +144,44 @@ impl State {
             Ok(Some(tree)) => tree,
             Err(error) => return self.not_opened(&error),
         };
-        let learning = replay.borrow().session().learning.clone();
-        let explored = replay.borrow().session().page == "explore";
+        let (learning, explored, setup) = {
+            let replay = replay.borrow();
+            let session = replay.session();
+            let explored = session.page == Page::Explore.slug();
+            (session.learning.clone(), explored, session.extra.clone())
+        };
         match learning {
             None if explored => {
-                let setup = replay.borrow().session().extra.clone();
+                self.opened_elsewhere();
                 self.handover.ask(tree, setup);
                 self.page = Page::Explore;
                 browser::go(Page::Explore.fragment());
             }
             Some(learning) => {
+                self.opened_elsewhere();
                 self.page = Page::Learn;
                 self.set_stage();
                 self.open_linked_lesson(learning, tree);
             }
-            None if self.opened_kept() => {
-                self.enter(Rc::new(tree));
-                self.loaded = None;
-            }
-            None => {
-                self.page = Page::Play;
-                self.set_stage();
-                // What was there is not lost: the header leads back to it.
-                if self.tree.len() > 1 {
-                    self.put_aside();
-                }
-                self.enter(Rc::new(tree));
-                self.loaded = None;
-                // The link is done: a reload must not undo what is done from here on.
-                browser::go(Page::Play.fragment());
-            }
+            None => self.play_session(&Rc::new(tree)),
         }
+    }
+
+    /// Shows a session that was opened in Play.
+    #[inline(never)] // not on the first screen
+    fn play_session(&mut self, tree: &Rc<RunTree>) {
+        // What was kept is opened behind whatever page is open.
+        let page = self.page;
+        self.page = Page::Play;
+        self.set_stage();
+        if self.enter_kept(tree) {
+            self.page = page;
+            self.set_stage();
+            return;
+        }
+        // What was there is not lost: the header leads back to it.
+        self.enter_shown(Rc::clone(tree));
+        // The link is done: a reload must not undo what is done from here on.
+        browser::go(Page::Play.fragment());
     }
 }

@@ -32,7 +32,17 @@ impl Page {
         let window = web_sys::window().unwrap();
         window.session_storage().unwrap().unwrap().clear().unwrap();
         let storage = window.local_storage().unwrap().unwrap();
-        storage.remove_item("optimist.last-session").unwrap();
+        let keys = (0..storage.length().unwrap()).filter_map(|i| storage.key(i).unwrap());
+        let kept: Vec<String> = keys
+            .filter(|key| key.starts_with("optimist.kept."))
+            .collect();
+        for key in kept
+            .iter()
+            .map(String::as_str)
+            .chain(["optimist.last-session"])
+        {
+            storage.remove_item(key).unwrap();
+        }
         Self::reopen().await
     }
 
@@ -51,6 +61,12 @@ impl Page {
     /// Waits until the session is kept, and closes the page.
     pub async fn close(self) {
         TimeoutFuture::new(600).await;
+        drop(self);
+        settle().await;
+    }
+
+    /// Closes the page, whatever is kept of it.
+    pub async fn close_at_once(self) {
         drop(self);
         settle().await;
     }
@@ -287,6 +303,13 @@ impl Page {
     pub fn said(&self) -> String {
         let said = self.place.query_selector("[aria-live=polite]").unwrap();
         said.unwrap().text_content().unwrap_or_default()
+    }
+
+    /// Loads a ConfigMap of this name.
+    pub async fn load_config(&self, name: &str) {
+        let manifest =
+            format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}}}\ndata: {{a: b}}");
+        self.load(&manifest).await;
     }
 
     /// How many there are of something.

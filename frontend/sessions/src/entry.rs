@@ -1,0 +1,127 @@
+//! A kept session as a value of a storage.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use super::Snapshot;
+
+/// Texts of working copies that are being typed, by actor (`A`, `B`, `C`).
+pub type Drafts = BTreeMap<String, String>;
+
+/// What a key of a kept session begins with; its id follows.
+pub(crate) const PREFIX: &str = "optimist.kept.";
+
+/// The version of what is in a value.
+const VERSION: u64 = 1;
+
+/// What became of an offer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Standing {
+    /// A new tab offers it.
+    #[default]
+    Offered,
+    /// A person refused it. It makes room if the storage is full.
+    Refused,
+    /// It could not be opened.
+    Unopened,
+    /// Nobody made it: a history that a tab only shows. It is not kept for others.
+    Shown,
+}
+
+const STANDINGS: [(&str, Standing); 4] = [
+    ("shown", Standing::Shown),
+    ("offered", Standing::Offered),
+    ("refused", Standing::Refused),
+    ("unopened", Standing::Unopened),
+];
+
+/// A session that is kept.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Entry {
+    /// Its id, alone in this browser.
+    pub id: String,
+    /// What people call it; may be empty.
+    pub name: String,
+    /// When it was last kept, in milliseconds since 1970; 0 if that is not known.
+    pub date: f64,
+    /// The session.
+    pub text: String,
+    /// Working copies whose text was being typed.
+    pub drafts: Drafts,
+    /// What became of its offer.
+    pub standing: Standing,
+}
+
+pub(crate) fn key(id: &str) -> String {
+    format!("{PREFIX}{id}")
+}
+
+pub(crate) fn drafts_to_json(drafts: &Drafts) -> Value {
+    let drafts = drafts.iter();
+    Value::Object(
+        drafts
+            .map(|(actor, text)| (actor.clone(), text.as_str().into()))
+            .collect(),
+    )
+}
+
+/// Drafts from JSON; what is none is left out.
+pub(crate) fn drafts_of_json(json: Option<&Value>) -> Drafts {
+    let members = json.and_then(Value::as_object).into_iter().flatten();
+    let drafts =
+        members.filter_map(|(actor, text)| Some((actor.clone(), text.as_str()?.to_owned())));
+    drafts.collect()
+}
+
+impl Entry {
+    pub(crate) fn of(id: String, shown: &Snapshot, now: f64) -> Self {
+        Self {
+            id,
+            name: shown.name.clone(),
+            date: now,
+            text: shown.text.clone(),
+            drafts: shown.drafts.clone(),
+            standing: Standing::Offered,
+        }
+    }
+
+    pub(crate) fn key(&self) -> String {
+        key(&self.id)
+    }
+
+    pub(crate) fn to_value(&self) -> String {
+        let mut map = Map::new();
+        map.insert("v".into(), VERSION.into());
+        map.insert("name".into(), self.name.as_str().into());
+        map.insert("date".into(), json!(self.date));
+        if !self.drafts.is_empty() {
+            map.insert("drafts".into(), drafts_to_json(&self.drafts));
+        }
+        let standing = STANDINGS.iter().find(|(_, known)| *known == self.standing);
+        if let Some((word, _)) = standing.filter(|_| self.standing != Standing::Offered) {
+            map.insert("standing".into(), (*word).into());
+        }
+        map.insert("text".into(), self.text.as_str().into());
+        Value::Object(map).to_string()
+    }
+
+    /// From a storage; `None` if it is no session, or one of a later version.
+    pub(crate) fn of_value(id: &str, value: &str) -> Option<Self> {
+        let json: Value = serde_json::from_str(value).ok()?;
+        if json.get("v").and_then(Value::as_u64) != Some(VERSION) {
+            return None;
+        }
+        let word = json.get("standing").and_then(Value::as_str);
+        let standing = STANDINGS.iter().find(|(known, _)| Some(*known) == word);
+        let name = json.get("name").and_then(Value::as_str).unwrap_or_default();
+        Some(Self {
+            id: id.to_owned(),
+            name: name.to_owned(),
+            date: json.get("date").and_then(Value::as_f64).unwrap_or(0.0),
+            text: json.get("text")?.as_str()?.to_owned(),
+            drafts: drafts_of_json(json.get("drafts")),
+            standing: standing.map_or(Standing::Offered, |(_, standing)| *standing),
+        })
+    }
+}

@@ -1,0 +1,164 @@
+//! What a tab finds in the browser's storages as it opens.
+
+use std::collections::BTreeMap;
+
+use super::entry::{Entry, PREFIX, key};
+use super::tab::Record;
+use super::{Effect, OPENING, OWN, Place, Sessions, Standing, TAB, remove, write};
+
+/// Where earlier versions kept the last session of any tab.
+const LAST: &str = "optimist.last-session";
+/// Where earlier versions kept the session whose place was taken.
+const OWN_BEFORE: &str = "optimist.own-session";
+
+/// Everything that is in the two storages; nothing where the browser forbids one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// `sessionStorage`.
+    pub tab: BTreeMap<String, String>,
+    /// `localStorage`.
+    pub browser: BTreeMap<String, String>,
+}
+
+impl Found {
+    fn of(&self, place: Place) -> &BTreeMap<String, String> {
+        match place {
+            Place::Tab => &self.tab,
+            Place::Browser => &self.browser,
+        }
+    }
+}
+
+impl Sessions {
+    /// What there is as a tab opens. `salt` is a number that is another one in every tab.
+    pub fn found(found: &Found, now: f64, salt: u64) -> (Self, Vec<Effect>) {
+        let mut sessions = Self {
+            salt,
+            ..Self::default()
+        };
+        let mut effects = Vec::new();
+        sessions.read_entries(found);
+        let record = sessions.read_record(found);
+        sessions.manifest.clone_from(&record.manifest);
+        sessions.away.clone_from(&record.away);
+        sessions.seen.extend(record.seen.iter().cloned());
+        match found.tab.get(OWN) {
+            Some(text) => {
+                effects.extend(sessions.find_own(text, record, now));
+            }
+            None => drop(sessions.begin_new(now)),
+        }
+        if found.tab.contains_key(OPENING) {
+            effects.push(remove(Place::Tab, OPENING));
+            if let Some(entry) = sessions.waiting.take() {
+                sessions.seen.remove(&entry.id);
+                effects.push(sessions.stand(entry, Standing::Offered));
+                effects.push(sessions.begin_new(now));
+            }
+        }
+        effects.extend(sessions.find_earlier(found, now));
+        (sessions, effects)
+    }
+
+    /// Looks at the storages again: other tabs have written since.
+    pub fn look_again(&mut self, found: &Found) {
+        self.kept.clear();
+        self.unreadable.clear();
+        self.read_entries(found);
+        let live = self.live.clone();
+        self.kept.retain(|entry| entry.id != live);
+    }
+
+    fn read_entries(&mut self, found: &Found) {
+        for place in [Place::Browser, Place::Tab] {
+            let entries = found.of(place).iter();
+            for (key, value) in entries.filter(|(key, _)| key.starts_with(PREFIX)) {
+                match Entry::of_value(&key[PREFIX.len()..], value) {
+                    Some(entry) if self.entry(&entry.id).is_none() => self.insert(entry),
+                    Some(_) => {}
+                    None => self.unreadable.push((place, key.clone())),
+                }
+            }
+        }
+    }
+
+    fn read_record(&mut self, found: &Found) -> Record {
+        let value = found.tab.get(TAB);
+        let record = value.map(|value| Record::of_value(value));
+        if let Some(None) = record {
+            self.unreadable.push((Place::Tab, TAB.to_owned()));
+        }
+        self.record = value.cloned();
+        record.flatten().unwrap_or_default()
+    }
+
+    /// The tab's own session of before a reload. If another tab has changed it since, both stay.
+    fn find_own(&mut self, text: &str, record: Record, now: f64) -> Option<Effect> {
+        let stored = self.entry(&record.live).cloned();
+        let drafts = record.drafts;
+        let entry = match stored.filter(|entry| entry.text == text) {
+            Some(entry) => {
+                self.kept.retain(|known| known.id != entry.id);
+                self.live.clone_from(&entry.id);
+                self.known = Some(entry.to_value());
+                Entry { drafts, ..entry }
+            }
+            None => {
+                // The text gets a place of its own below.
+                drop(self.begin_new(now));
+                Entry {
+                    id: self.live.clone(),
+                    text: text.to_owned(),
+                    date: now,
+                    drafts,
+                    standing: if record.shown {
+                        Standing::Shown
+                    } else {
+                        Standing::Offered
+                    },
+                    ..Entry::default()
+                }
+            }
+        };
+        self.seen.insert(entry.id.clone());
+        let missing = self.known.is_none() && !record.shown;
+        let effect = missing.then(|| {
+            let value = entry.to_value();
+            self.known = Some(value.clone());
+            write(Place::Browser, &key(&entry.id), &value)
+        });
+        self.waiting = Some(entry);
+        effect
+    }
+
+    /// What earlier versions of Optimist kept, in the form of today.
+    fn find_earlier(&mut self, found: &Found, now: f64) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        for (place, key) in [(Place::Tab, OWN_BEFORE), (Place::Browser, LAST)] {
+            let Some(text) = found.of(place).get(key) else {
+                continue;
+            };
+            let own = self
+                .waiting
+                .as_ref()
+                .is_some_and(|entry| entry.text == *text);
+            let known = self.kept.iter().find(|entry| entry.text == *text);
+            let mut id = known.map(|entry| entry.id.clone());
+            if !own && id.is_none() {
+                let entry = Entry {
+                    id: self.new_id(now),
+                    text: text.clone(),
+                    ..Entry::default()
+                };
+                self.seen.remove(&entry.id);
+                id = Some(entry.id.clone());
+                effects.push(self.stand(entry, Standing::Offered));
+            }
+            if let (Place::Tab, Some(id)) = (place, id) {
+                self.away.push(id);
+            }
+            effects.push(remove(place, key));
+        }
+        effects
+    }
+}
