@@ -29,7 +29,7 @@ pub(crate) use self::learn::{Course, Learn, LearnMsg};
 use self::page::Address;
 pub(crate) use self::page::Page;
 use self::request::Request;
-use self::share::{LeftOut, Opening, Weight};
+use self::share::{Opening, Redacted, Weight};
 use crate::browser;
 use crate::components::fold::{folded_at_first, visible_lines};
 use crate::components::value_input::FIELD;
@@ -183,7 +183,7 @@ pub(crate) struct State {
     pub(crate) handover: Handover,
     pub(crate) learn: Learn,
     pub(crate) opening: Opening,
-    pub(crate) left_out: Option<Rc<LeftOut>>,
+    pub(crate) redacted: Option<Rc<Redacted>>,
     weight: Weight,
     /// Whether the last step was not taken, because no session as large as that can be opened.
     pub(crate) full: bool,
@@ -259,7 +259,7 @@ pub(crate) enum Msg {
     /// Forgets a kept session.
     RemoveSession(String),
     /// Whether values that look private are left out of what is shared.
-    LeaveOut(bool),
+    Redact(bool),
     DismissAddress,
     /// Takes back that edits were discarded.
     Undo(ActorId),
@@ -346,7 +346,7 @@ impl State {
             handover: Handover::default(),
             learn: Learn::default(),
             opening: Opening::default(),
-            left_out: None,
+            redacted: None,
             weight: Weight::default(),
             full: false,
             kept: Kept::default(),
@@ -458,7 +458,7 @@ impl State {
                 self.reopen(&id, true);
             }
             Msg::RemoveSession(id) => self.remove_session(&id),
-            Msg::LeaveOut(on) => self.leave_out(on),
+            Msg::Redact(on) => self.redact(on),
             Msg::DismissAddress => {
                 self.unknown_address = None;
                 self.full = false;
@@ -611,7 +611,7 @@ impl State {
             Msg::Dialog(dialog) => {
                 self.dialog = dialog;
                 self.opening.problem = None;
-                self.left_out = None;
+                self.redacted = None;
                 self.draft.problem = None;
             }
             Msg::Draft(text) => {

@@ -1,5 +1,6 @@
 //! Values that look private are found in whatever a session carries, and can be left out of it.
 
+#[allow(dead_code, reason = "each test file uses a part of it")]
 mod session;
 
 use optimist_client::Write;

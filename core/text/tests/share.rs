@@ -1,5 +1,6 @@
 //! A session becomes a text and the same session again; nothing that is no session is opened.
 
+#[allow(dead_code, reason = "each test file uses a part of it")]
 mod session;
 
 use std::sync::Arc;

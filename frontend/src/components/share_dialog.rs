@@ -25,8 +25,8 @@ fn weight(text: &str) -> String {
 pub(crate) fn share_dialog(store: &Store) -> Html {
     let shared = store.shared();
     let private = shared.private_values();
-    let left_out = store.left_out.as_deref();
-    let session = left_out.map_or(shared, |left_out| left_out.session.clone());
+    let redacted = store.redacted.as_deref();
+    let session = redacted.map_or(shared, |redacted| redacted.session.clone());
     let text = session.to_text();
     let page = match store.page {
         Page::Learn if session.learning.is_none() => Page::Play,
@@ -118,7 +118,7 @@ const MOST_NAMED: usize = 6;
 
 /// What in it looks as if it were not meant for others.
 fn warning(store: &Store, private: &[Private]) -> Html {
-    let on = store.left_out.is_some();
+    let on = store.redacted.is_some();
     let named = private.iter().take(MOST_NAMED);
     let named: Vec<String> = named
         .map(|it| format!("{} ({})", it.field, it.looks_like))
@@ -128,7 +128,7 @@ fn warning(store: &Store, private: &[Private]) -> Html {
         0 => String::new(),
         others => format!(", and {others} more"),
     };
-    let onchange = store.on(|event: Event| Msg::LeaveOut(ticked(&event)));
+    let onchange = store.on(|event: Event| Msg::Redact(ticked(&event)));
     html! {
         <div class="problem" role="status">
             <p>
@@ -148,8 +148,8 @@ fn warning(store: &Store, private: &[Private]) -> Html {
 
 /// The histories that are exported.
 fn exported(store: &Store) -> Option<Rc<RunTree>> {
-    match &store.left_out {
-        Some(left_out) => left_out.tree.clone(),
+    match &store.redacted {
+        Some(redacted) => redacted.tree.clone(),
         None => Some(Rc::clone(&store.tree)),
     }
 }

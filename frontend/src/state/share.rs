@@ -22,7 +22,7 @@ pub(crate) struct Opening {
 
 /// What is shared where private values are left out of it.
 #[derive(Clone, Debug)]
-pub(crate) struct LeftOut {
+pub(crate) struct Redacted {
     pub(crate) session: Session,
     /// The same done again, for exports; `None` if it cannot be.
     pub(crate) tree: Option<Rc<RunTree>>,
@@ -86,12 +86,12 @@ impl State {
 
     /// Leaves the values out of what is shared that look private, or no longer.
     #[inline(never)] // not on the first screen
-    pub(super) fn leave_out(&mut self, on: bool) {
-        self.left_out = on.then(|| {
+    pub(super) fn redact(&mut self, on: bool) {
+        self.redacted = on.then(|| {
             let session = self.shared();
             let session = session.without(&session.private_values());
             let tree = session.clone().replay().finish().ok().map(Rc::new);
-            Rc::new(LeftOut { session, tree })
+            Rc::new(Redacted { session, tree })
         });
     }
 

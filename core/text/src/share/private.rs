@@ -314,7 +314,9 @@ fn replace(value: &mut Value, key: &str, replacements: &BTreeMap<String, String>
 
 /// The objects of a text in JSON or YAML.
 fn read(text: &str) -> Option<Vec<Value>> {
-    let json = serde_json::from_str::<Value>(text).ok().map(|value| vec![value]);
+    let json = serde_json::from_str::<Value>(text)
+        .ok()
+        .map(|value| vec![value]);
     json.or_else(|| objects(text).ok())
 }
 
