@@ -118,8 +118,7 @@ fn of_editors(asked: &Asked) -> Option<Scenario> {
         if id == ActorId::C && !copy.is_edited() {
             continue;
         }
-        let (read, edited) = (copy.read()?, copy.edited()?);
-        let intent = Intent::between(read, edited, &scenario.resource.root);
+        let intent = Intent::of(copy, &scenario.resource.root)?;
         let actor = world.actor(id);
         scenario.plans.push(Plan {
             subresource: actor

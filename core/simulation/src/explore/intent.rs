@@ -48,6 +48,25 @@ impl Intent {
         Intent::Change(edits.iter().map(|edit| change(edit)).collect())
     }
 
+    /// What a working copy means: what was edited in it, and what it declares unchanged. `None`
+    /// before anything was read.
+    pub fn of(copy: &WorkingCopy, root: &Struct) -> Option<Self> {
+        let (read, edited) = (copy.read()?, copy.edited()?);
+        let Intent::Change(mut changes) = Self::between(read, edited, root) else {
+            return None;
+        };
+        for path in copy.declared() {
+            let known = changes.iter().any(|change| change.path == *path);
+            if let Some(value) = path.find(edited).filter(|_| !known) {
+                changes.push(Change {
+                    path: path.clone(),
+                    how: How::Set(value.clone()),
+                });
+            }
+        }
+        Some(Intent::Change(changes))
+    }
+
     /// The object as the actor would have it; a deletion changes nothing in it.
     pub fn done_on(&self, object: &Value) -> Value {
         let mut edited = object.clone();
@@ -102,6 +121,22 @@ mod tests {
     use super::*;
     use optimist_apiserver::server::Resources;
     use serde_json::json;
+
+    #[test]
+    fn what_is_declared_unchanged_is_meant_too() {
+        let resources = Resources::builtin();
+        let root = &resources.by_kind("apps/v1", "Deployment").unwrap().root;
+        let object = std::sync::Arc::new(json!({"spec": {"replicas": 3}}));
+        let mut copy = WorkingCopy::default();
+        assert_eq!(Intent::of(&copy, root), None);
+        copy.settle(object.clone());
+        copy.declare(Path::at(&object, "/spec/replicas", root).unwrap());
+        let intent = Intent::of(&copy, root).unwrap();
+        let mut again = WorkingCopy::default();
+        again.settle(object.clone());
+        intent.edit(&mut again, &object);
+        assert_eq!(again, copy);
+    }
 
     #[test]
     fn an_intent_is_done_again_on_what_was_read_later() {
