@@ -163,6 +163,19 @@ impl Status {
         Self::new(415, Some("UnsupportedMediaType"), message)
     }
 
+    /// 406 `NotAcceptable`.
+    pub fn not_acceptable(message: &str) -> Refusal {
+        Self::new(406, Some("NotAcceptable"), message.to_owned())
+    }
+
+    /// 406 as the router answers before any handler looks.
+    pub fn unroutable_accept(written: &str) -> Refusal {
+        let message = format!("406: Not Acceptable\n\nAvailable representations: {written}");
+        let mut status = Self::new(406, Some("NotAcceptable"), message);
+        status.details = Some(Details::default());
+        status
+    }
+
     /// 415 as the router answers before any handler looks.
     pub fn unroutable_media_type() -> Refusal {
         let message = "415: Unsupported Media Type".to_owned();

@@ -3,6 +3,7 @@
 
 mod located;
 mod reports;
+mod write;
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -15,6 +16,7 @@ use crate::json::Node;
 use crate::limits;
 
 pub use located::{Content, Located, Member, parse_located};
+pub use write::written;
 
 /// A parsed document.
 #[derive(Clone, Debug, PartialEq)]

@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use super::kinds::{metadata, names};
 use super::patching::foreign;
-use super::{ApiServer, Resources};
+use super::{ApiServer, JsonPath, PrinterColumn, Resources};
 use crate::go;
 use crate::json::{self, Node};
 use crate::object::{GroupName, GroupVersion, Metadata, text};
@@ -38,6 +38,10 @@ pub struct Custom {
     pub has_status: bool,
     /// Where `/scale` finds what it shows.
     pub scale: Option<ScalePaths>,
+    /// The columns of tables besides the name.
+    pub columns: Vec<PrinterColumn>,
+    /// The fields that collections can be selected by.
+    pub selectable: Vec<(String, JsonPath)>,
     /// What every request for this version is warned of.
     pub deprecation: Option<String>,
 }

@@ -58,8 +58,7 @@ impl ApiServer {
         let (meta, items) = self.list_objects(info, options)?;
         trace.facts.push(Fact::Read(meta.version));
         let list = list_of(info, meta, items);
-        let now = self.environment.now();
-        Ok(Answer::ok(info.view.of_list(&info.resource, list, now)))
+        Ok(Answer::ok(list))
     }
 
     /// The objects of a list, and what is said of the list.

@@ -18,6 +18,7 @@ mod scale;
 mod scope;
 mod selector;
 mod table;
+mod view;
 mod warnings;
 mod watch;
 mod watch_caches;
@@ -36,7 +37,8 @@ pub use release::Release;
 pub use request::ResourcePath;
 pub use request::{Options, RequestInfo};
 pub use resource::{Definition, Endpoint, Generation, Resource, Resources};
-pub use table::View;
+pub use table::{Include, JsonPath, PrinterColumn};
+pub use view::{Shape, View};
 pub use watch::{EventType, INITIAL_EVENTS_END, Watch, WatchEvent};
 
 use self::list_options::ListOptions;
@@ -113,7 +115,13 @@ impl ApiServer {
                 return Ok(stream_response(&watch.poll(self), &self.resources));
             }
             let answer = self.dispatch(&info, request.body(), &mut trace)?;
-            Ok(json_response(answer.code, &answer.body, &self.resources))
+            let now = self.environment.now();
+            let shown = info.view.shown(&info, &answer.body, now)?;
+            let body = shown.as_ref().unwrap_or(&answer.body);
+            if info.view.yaml {
+                return Ok(yaml_response(answer.code, body));
+            }
+            Ok(json_response(answer.code, body, &self.resources))
         });
         let mut response = answer.unwrap_or_else(|refusal| refuse(&refusal, &self.resources));
         for warning in warnings::headers(&trace.warnings) {
@@ -254,6 +262,15 @@ fn stream_response(events: &[WatchEvent], resources: &Resources) -> Response<Vec
     let mut response = Response::new(bytes);
     let json = HeaderValue::from_static("application/json");
     response.headers_mut().insert(header::CONTENT_TYPE, json);
+    response
+}
+
+/// As YAML, with sorted keys.
+fn yaml_response(code: StatusCode, body: &Value) -> Response<Vec<u8>> {
+    let mut response = Response::new(crate::yaml::written(body).into_bytes());
+    *response.status_mut() = code;
+    let yaml = HeaderValue::from_static("application/yaml");
+    response.headers_mut().insert(header::CONTENT_TYPE, yaml);
     response
 }
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::request::FieldValidation;
 use super::resource::{Definition, Resource};
 use super::write::{check_name, endpoint, settle_namespace};
-use super::{Answer, ApiServer, Fact, RequestInfo, Trace, body};
+use super::{Answer, ApiServer, Fact, RequestInfo, Trace, body, scale};
 use crate::go;
 use crate::json::{self, Node};
 use crate::limits;
@@ -35,7 +35,7 @@ impl Resource {
         }
     }
 
-    fn is_builtin(&self) -> bool {
+    pub(super) fn is_builtin(&self) -> bool {
         matches!(self.definition, Definition::Builtin(_))
     }
 }
@@ -100,10 +100,10 @@ impl ApiServer {
         bytes: &[u8],
         trace: &mut Trace,
     ) -> Result<Answer, Refusal> {
-        let accepted = info.resource.patch_types();
+        let accepted = info.stored_resource().patch_types();
         if !accepted.contains(&info.content_type.as_str()) {
             // Requests for built-in kinds are routed by their type and come to no handler.
-            return Err(if info.resource.is_builtin() {
+            return Err(if info.stored_resource().is_builtin() {
                 Status::unroutable_media_type()
             } else {
                 Status::unsupported_media_type(accepted)
@@ -193,6 +193,17 @@ impl ApiServer {
         }
         limits::check_node(&document.node)?;
         let config = Value::from(document.node);
+        let foreign_view = scale::is_foreign(info);
+        if foreign_view
+            && live
+                .metadata()
+                .is_none_or(|meta| !meta.contains_key("managedFields"))
+        {
+            return Err(Status::internal(format!(
+                "failed to create manager for existing fields: {}",
+                scale::unconvertible("live", "", "")
+            )));
+        }
         let applied = self
             .manager(info, endpoint(info)?)
             .apply(live, &config, &info.manager, info.options.force)
@@ -207,6 +218,10 @@ impl ApiServer {
                 }));
             })?;
         let mut object = applied.object;
+        if applied.changed && foreign_view {
+            let why = scale::unconvertible("new", config.namespace(), config.name());
+            return Err(Status::internal(why));
+        }
         if applied.changed {
             object = to_proper_version(info, &config, object)?;
         }

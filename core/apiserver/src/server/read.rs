@@ -21,10 +21,10 @@ impl ApiServer {
             .ok_or_else(|| Status::not_found(&info.group_resource(), &info.name))?;
         let object = info.stored_resource().read_back(object);
         trace.facts.push(Fact::Read(revision));
-        Ok(Answer::ok(info.view.of_object(match info.parent {
-            Some(_) => Arc::new(scale::of(&object)),
+        Ok(Answer::ok(match &info.parent {
+            Some(parent) => Arc::new(scale::read(parent, &object)?),
             None => object,
-        })))
+        }))
     }
 
     /// Whatever version a get names, it is answered with the newest object, which must not be

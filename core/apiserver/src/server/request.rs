@@ -7,7 +7,7 @@ use http::{Method, Request, header};
 use super::list_options::is_true;
 use super::resource::{Definition, Resource, Resources};
 use super::scale::{self, SCALE};
-use super::table::View;
+use super::view::View;
 use crate::object::GroupName;
 use crate::status::{FieldError, Refusal, Status};
 
@@ -190,6 +190,9 @@ impl RequestInfo {
             "list" if asks(&query) => "watch",
             verb => verb,
         };
+        let include = query.iter().find(|(name, _)| name == "includeObject");
+        let include = include.map(|(_, value)| value.as_str());
+        let view = View::read(request.headers(), include, resource)?;
         let options = Options::parse(&query, verb, content_type)?;
         let agent = header(header::USER_AGENT).unwrap_or_default();
         let manager = if options.field_manager.is_empty() {
@@ -210,7 +213,7 @@ impl RequestInfo {
             subresource: subresource.to_owned(),
             options,
             content_type: content_type.to_owned(),
-            view: View::accepted(request.headers()),
+            view,
             manager,
             query,
         })

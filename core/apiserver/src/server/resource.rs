@@ -259,7 +259,10 @@ impl Resource {
                 fields.extend(rules.fields);
                 (fields, !rules.fields.is_empty())
             }
-            Definition::Custom(_) => (fields, true),
+            Definition::Custom(custom) => {
+                fields.extend(custom.selectable.iter().map(|(name, _)| name.as_str()));
+                (fields, true)
+            }
         }
     }
 

@@ -5,9 +5,9 @@ use std::sync::{Arc, LazyLock};
 
 use serde_json::{Value, json};
 
-use super::ApiServer;
 use super::kinds::Rules;
 use super::resource::{Definition, Endpoint, Generation, Names, Resource};
+use super::{ApiServer, RequestInfo, ScalePaths};
 use crate::apply::{Managers, Owned, Set};
 use crate::go;
 use crate::object::{GroupName, GroupVersion, Metadata, text};
@@ -17,7 +17,7 @@ use crate::status::{FieldError, Refusal, Status};
 /// The subresource's name.
 pub(super) const SCALE: &str = "scale";
 
-/// Where both the object and its view keep the number of replicas.
+/// Where the view keeps the number of replicas.
 static REPLICAS: LazyLock<Set> = LazyLock::new(|| Set::of_fields(&[&["spec", "replicas"]]));
 
 static RESOURCE: LazyLock<Option<Arc<Resource>>> = LazyLock::new(|| {
@@ -45,8 +45,81 @@ pub(super) fn resource() -> Option<&'static Arc<Resource>> {
     RESOURCE.as_ref()
 }
 
+/// Where an object keeps what its view shows.
+struct Places<'a> {
+    replicas: Vec<&'a str>,
+    observed: Vec<&'a str>,
+    /// The path to a selector as text; `None` for the label selector of a built-in kind.
+    selector: Option<Option<Vec<&'a str>>>,
+    /// Of custom resources the path as it is declared.
+    declared: &'a str,
+}
+
+fn steps(path: &str) -> Vec<&str> {
+    path.strip_prefix('.').unwrap_or(path).split('.').collect()
+}
+
+impl<'a> Places<'a> {
+    fn of(parent: &'a Resource) -> Self {
+        match &parent.definition {
+            Definition::Custom(custom) if custom.scale.is_some() => {
+                let ScalePaths {
+                    spec_replicas,
+                    status_replicas,
+                    label_selector,
+                } = custom.scale.as_ref().unwrap_or(&NO_PATHS);
+                Self {
+                    replicas: steps(spec_replicas),
+                    observed: steps(status_replicas),
+                    selector: Some(label_selector.as_deref().map(steps)),
+                    declared: spec_replicas,
+                }
+            }
+            _ => Self {
+                replicas: vec!["spec", "replicas"],
+                observed: vec!["status", "replicas"],
+                selector: None,
+                declared: "",
+            },
+        }
+    }
+
+    fn is_custom(&self) -> bool {
+        self.selector.is_some()
+    }
+
+    fn fields(&self) -> Set {
+        Set::of_fields(&[&self.replicas])
+    }
+}
+
+static NO_PATHS: ScalePaths = ScalePaths {
+    spec_replicas: String::new(),
+    status_replicas: String::new(),
+    label_selector: None,
+};
+
+fn at<'v>(object: &'v Value, path: &[&str]) -> Option<&'v Value> {
+    path.iter().try_fold(object, |value, name| value.get(name))
+}
+
 /// An object's view, as the API answers with it.
-pub(super) fn of(object: &Value) -> Value {
+///
+/// # Errors
+/// 500 if a custom resource does not say how many replicas it wants.
+pub(super) fn read(parent: &Resource, object: &Value) -> Result<Value, Refusal> {
+    let places = Places::of(parent);
+    if places.is_custom() && at(object, &places.replicas).is_none() {
+        let path = go::quote(places.declared);
+        let why = format!("the spec replicas field {path} does not exist");
+        return Err(Status::internal_error(&why));
+    }
+    Ok(of(parent, object))
+}
+
+/// An object's view, whether or not it says how many replicas it wants.
+pub(super) fn of(parent: &Resource, object: &Value) -> Value {
+    let places = Places::of(parent);
     let mut metadata = json!({});
     for field in [
         "name",
@@ -60,13 +133,20 @@ pub(super) fn of(object: &Value) -> Value {
             metadata[field] = value.into();
         }
     }
+    let number = |path: &[&str]| at(object, path).and_then(Value::as_i64).unwrap_or(0);
     let mut spec = json!({});
-    if let Some(replicas) = object["spec"]["replicas"].as_i64().filter(|n| *n != 0) {
+    let replicas = number(&places.replicas);
+    if replicas != 0 {
         spec["replicas"] = replicas.into();
     }
-    let replicas = object["status"]["replicas"].as_i64().unwrap_or(0);
-    let mut status = json!({"replicas": replicas});
-    let selector = selector(&object["spec"]["selector"]);
+    let mut status = json!({"replicas": number(&places.observed)});
+    let selector = match &places.selector {
+        None => selector(&object["spec"]["selector"]),
+        Some(path) => {
+            let found = path.as_ref().and_then(|path| at(object, path)?.as_str());
+            found.unwrap_or_default().to_owned()
+        }
+    };
     if !selector.is_empty() {
         status["selector"] = selector.into();
     }
@@ -76,6 +156,25 @@ pub(super) fn of(object: &Value) -> Value {
     })
 }
 
+/// Whether a request is about the view of a custom resource. An apply of one fails as soon as it
+/// would change anything: the server converts it as if it were the custom resource.
+pub(super) fn is_foreign(info: &RequestInfo) -> bool {
+    info.parent
+        .as_ref()
+        .is_some_and(|parent| !parent.is_builtin())
+}
+
+/// Why such an apply fails.
+pub(super) fn unconvertible(which: &str, namespace: &str, name: &str) -> String {
+    format!(
+        "failed to convert {which} object ({namespace}/{name}; autoscaling/v1, Kind=Scale) to proper \
+         version: request to convert CR to an invalid group/version: autoscaling/v1"
+    )
+}
+
+/// What stands for a number of replicas that a custom resource does not have.
+const NOT_SET: i64 = i32::MIN as i64;
+
 /// Lets a write of the view act on the object: what becomes of it.
 pub(super) fn write_through(
     server: &ApiServer,
@@ -83,13 +182,24 @@ pub(super) fn write_through(
     live: &Value,
     write: impl FnOnce(&ApiServer, &Value) -> Result<Value, Refusal>,
 ) -> Result<Value, Refusal> {
+    let places = Places::of(parent);
     let parent_version = parent.group_version.to_string();
     let managed = live.metadata().and_then(|meta| meta.get("managedFields"));
-    let mut before = of(live);
-    let entries = to_view(managed, &parent_version).map_err(Status::internal)?;
+    let fields = places.fields();
+    let mut before = of(parent, live);
+    if places.is_custom() && at(live, &places.replicas).is_none() {
+        before["spec"]["replicas"] = NOT_SET.into();
+    }
+    let entries = to_view(managed, &parent_version, &fields).map_err(Status::internal)?;
     before.set_meta("managedFields", entries.unwrap_or(Value::Null));
     let after = write(server, &before)?;
     let replicas = after["spec"]["replicas"].as_i64().unwrap_or(0);
+    if places.is_custom() && replicas == NOT_SET {
+        let path = go::quote(places.declared);
+        return Err(Status::bad_request(format!(
+            "the spec replicas field {path} cannot be empty"
+        )));
+    }
     if replicas < 0 {
         let detail = "must be greater than or equal to 0";
         let error = FieldError::invalid("spec.replicas", &replicas.into(), detail);
@@ -109,19 +219,39 @@ pub(super) fn write_through(
         return Err(Status::conflict(&resource, live.name(), &why));
     }
     let view_managed = after.metadata().and_then(|meta| meta.get("managedFields"));
-    let entries = to_parent(managed, view_managed, &parent_version).map_err(Status::internal)?;
+    let entries =
+        to_parent(managed, view_managed, &parent_version, &fields).map_err(Status::internal)?;
     let mut object = live.clone();
-    object["spec"]["replicas"] = replicas.into();
-    object.set_meta("resourceVersion", after.resource_version());
+    set(&mut object, &places.replicas, replicas.into());
+    if !places.is_custom() || !after.resource_version().is_empty() {
+        object.set_meta("resourceVersion", after.resource_version());
+    }
     object.set_meta("managedFields", entries.unwrap_or(Value::Null));
     Ok(object)
 }
 
+/// Sets a value, and makes the objects on the way where they are missing.
+fn set(object: &mut Value, path: &[&str], value: Value) {
+    match path.split_first() {
+        None => *object = value,
+        Some((name, rest)) => {
+            if !object.is_object() {
+                *object = json!({});
+            }
+            set(&mut object[*name], rest, value);
+        }
+    }
+}
+
 /// The entries that own the number of replicas, as the view names it (`ToSubresource`).
-fn to_view(managed: Option<&Value>, parent_version: &str) -> Result<Option<Value>, String> {
+fn to_view(
+    managed: Option<&Value>,
+    parent_version: &str,
+    fields: &Set,
+) -> Result<Option<Value>, String> {
     let mut managers = Managers::decode(managed)?;
     managers.retain(|owned| {
-        let owns = !owned.set.intersection(&REPLICAS).is_empty();
+        let owns = !owned.set.intersection(fields).is_empty();
         let known = owned.api_version == parent_version;
         owned.set = REPLICAS.clone();
         "autoscaling/v1".clone_into(&mut owned.api_version);
@@ -136,6 +266,7 @@ fn to_parent(
     parent: Option<&Value>,
     view: Option<&Value>,
     parent_version: &str,
+    fields: &Set,
 ) -> Result<Option<Value>, String> {
     let mut managers = Managers::decode(parent)?;
     let mut view = Managers::decode(view)?;
@@ -143,9 +274,9 @@ fn to_parent(
         if owned.api_version != parent_version {
             return false;
         }
-        let owns = !owned.set.intersection(&REPLICAS).is_empty();
+        let owns = !owned.set.intersection(fields).is_empty();
         if owns && view.remove(&owned.manager).is_none() {
-            owned.set = owned.set.difference(&REPLICAS);
+            owned.set = owned.set.difference(fields);
         }
         !owned.set.is_empty()
     });
@@ -157,7 +288,7 @@ fn to_parent(
         managers.insert(Owned {
             manager: owned.manager.clone(),
             api_version: parent_version.to_owned(),
-            set: REPLICAS.clone(),
+            set: fields.clone(),
             time,
         });
     }
@@ -165,7 +296,7 @@ fn to_parent(
 }
 
 /// A label selector as text (`LabelSelectorAsSelector(...).String()`).
-fn selector(selector: &Value) -> String {
+pub(super) fn selector(selector: &Value) -> String {
     let labels = selector["matchLabels"].as_object().into_iter().flatten();
     let mut terms: Vec<(String, String)> = labels
         .map(|(key, value)| (key.clone(), format!("{key}={}", go::print(value))))

@@ -1,145 +1,125 @@
-//! What else a client may ask to see instead of objects: only their metadata, or a table
-//! (`k8s.io/apiserver/pkg/endpoints/handlers/response.go`, `pkg/printers`).
+//! Tables: objects as `kubectl get` shows them (`pkg/printers`,
+//! `k8s.io/apiextensions-apiserver/pkg/registry/customresource/tableconvertor`).
 
-use std::sync::Arc;
+mod builtin;
+mod json_path;
 
-use http::{HeaderMap, header};
 use serde_json::{Value, json};
 
 use super::resource::{Definition, Resource};
 use crate::environment::Timestamp;
 use crate::object::Metadata;
 
-const META: &str = "meta.k8s.io/v1";
+pub(super) use builtin::age_description;
+pub use json_path::JsonPath;
 
-/// How a response shows what it is about.
+pub(super) const META: &str = "meta.k8s.io/v1";
+
+/// What a row shows of the object itself (`includeObject`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum View {
-    /// As it is.
+pub enum Include {
+    /// Its metadata.
     #[default]
-    Whole,
-    /// Only its metadata.
     Metadata,
-    /// A list of which the items show only their metadata.
-    MetadataList,
-    /// A table with a row for each object.
-    Table,
+    /// All of it.
+    Object,
+    /// Nothing.
+    None,
 }
 
-impl View {
-    /// The first view of the `Accept` header that the server has.
-    pub(super) fn accepted(headers: &HeaderMap) -> Self {
-        let accept = headers
-            .get(header::ACCEPT)
-            .and_then(|value| value.to_str().ok());
-        let clauses = accept.unwrap_or_default().split(',');
-        let mut views = clauses.filter_map(Self::of_clause);
-        views.next().unwrap_or_default()
-    }
-
-    fn of_clause(clause: &str) -> Option<Self> {
-        let mut parts = clause.split(';').map(str::trim);
-        if !matches!(
-            parts.next(),
-            Some("application/json" | "application/*" | "*/*")
-        ) {
-            return None;
-        }
-        let (mut name, mut group, mut version) = ("", "", "");
-        for (key, value) in parts.filter_map(|part| part.split_once('=')) {
-            match key {
-                "as" => name = value,
-                "g" => group = value,
-                "v" => version = value,
-                _ => {}
-            }
-        }
-        match (name, group, version) {
-            ("", _, _) => Some(Self::Whole),
-            ("Table", "meta.k8s.io", "v1") => Some(Self::Table),
-            ("PartialObjectMetadata", "meta.k8s.io", "v1") => Some(Self::Metadata),
-            ("PartialObjectMetadataList", "meta.k8s.io", "v1") => Some(Self::MetadataList),
-            _ => None,
-        }
-    }
-
-    /// A list as this view shows it; as it is where the view is not known for its kind.
-    pub(super) fn of_list(self, resource: &Resource, list: Value, now: Timestamp) -> Value {
-        match self {
-            Self::MetadataList => json!({
-                "kind": "PartialObjectMetadataList", "apiVersion": META,
-                "metadata": list["metadata"],
-                "items": items(&list).iter().map(metadata_of).collect::<Vec<_>>(),
-            }),
-            Self::Table => match columns(resource) {
-                Some(columns) => table(&columns, &list, now),
-                None => list,
-            },
-            Self::Whole | Self::Metadata => list,
-        }
-    }
-
-    /// An object as this view shows it.
-    pub(super) fn of_object(self, object: Arc<Value>) -> Arc<Value> {
-        match self {
-            Self::Metadata => Arc::new(metadata_of(&object)),
-            _ => object,
-        }
-    }
+/// A column that a CustomResourceDefinition declares (`additionalPrinterColumns`).
+#[derive(Debug)]
+pub struct PrinterColumn {
+    /// Its definition, as tables show it.
+    pub definition: Value,
+    /// Where its cells are found; `None` where the path cannot be read.
+    pub path: Option<JsonPath>,
 }
 
-fn items(list: &Value) -> &[Value] {
-    list["items"].as_array().map_or(&[], Vec::as_slice)
-}
-
-fn metadata_of(object: &Value) -> Value {
-    json!({"kind": "PartialObjectMetadata", "apiVersion": META, "metadata": object["metadata"]})
-}
-
-/// A column: its definition, and what its cells show.
-type Column = (Value, fn(&Value, Timestamp) -> Value);
-
-/// The columns of a kind, where they are known.
-fn columns(resource: &Resource) -> Option<Vec<Column>> {
-    let name = column("Name", "name", NAME_DOC);
-    let age = column("Age", "", AGE_DOC);
-    match (&resource.definition, resource.kind.as_str()) {
-        (Definition::Builtin(_), "ConfigMap") => Some(vec![
-            (name, |object, _| object.name().into()),
-            (column("Data", "", DATA_DOC), |object, _| {
-                let entries = |field| object[field].as_object().map_or(0, |map| map.len());
-                (entries("data") + entries("binaryData")).into()
-            }),
-            (age, age_of),
-        ]),
-        _ => None,
-    }
-}
-
-fn column(name: &str, format: &str, description: &str) -> Value {
-    json!({
-        "name": name, "type": "string", "format": format, "description": description,
-        "priority": 0,
-    })
-}
-
-fn table(columns: &[Column], list: &Value, now: Timestamp) -> Value {
-    let rows = items(list).iter().map(|object| {
-        let cells: Vec<Value> = columns.iter().map(|(_, cell)| cell(object, now)).collect();
-        json!({"cells": cells, "object": metadata_of(object)})
+/// A table of objects, with the metadata of what it shows.
+pub(super) fn table(
+    resource: &Resource,
+    metadata: Value,
+    objects: &[Value],
+    include: Include,
+    now: Timestamp,
+) -> Value {
+    let (columns, cells): (Value, Vec<Vec<Value>>) = match &resource.definition {
+        Definition::Custom(custom) => (
+            custom_columns(&custom.columns),
+            objects
+                .iter()
+                .map(|object| custom_cells(&custom.columns, object, now))
+                .collect(),
+        ),
+        Definition::Builtin(_) => builtin::rows(&resource.kind, objects, now),
+    };
+    let rows = objects.iter().zip(cells).map(|(object, cells)| {
+        let shown = match include {
+            Include::Metadata => metadata_of(object),
+            Include::None => Value::Null,
+            Include::Object => whole(resource, object),
+        };
+        json!({"cells": cells, "object": shown})
     });
     json!({
         "kind": "Table", "apiVersion": META,
-        "metadata": list["metadata"],
-        "columnDefinitions": columns.iter().map(|(column, _)| column).collect::<Vec<_>>(),
+        "metadata": metadata,
+        "columnDefinitions": columns,
         "rows": rows.collect::<Vec<_>>(),
     })
 }
 
-fn age_of(object: &Value, now: Timestamp) -> Value {
-    match Timestamp::parse(object.meta_text("creationTimestamp")) {
-        Some(created) => human_duration(now.seconds.saturating_sub(created.seconds)).into(),
-        None => "<unknown>".into(),
+/// An object that shows only its metadata.
+pub(super) fn metadata_of(object: &Value) -> Value {
+    let metadata = object.get("metadata").cloned().unwrap_or_else(|| json!({}));
+    json!({"kind": "PartialObjectMetadata", "apiVersion": META, "metadata": metadata})
+}
+
+/// An object of a list, which does not say of itself of which kind it is.
+fn whole(resource: &Resource, object: &Value) -> Value {
+    let mut object = object.clone();
+    if let Value::Object(map) = &mut object {
+        map.insert("kind".to_owned(), resource.kind.as_str().into());
+        map.insert(
+            "apiVersion".to_owned(),
+            resource.group_version.to_string().into(),
+        );
+    }
+    object
+}
+
+fn custom_columns(columns: &[PrinterColumn]) -> Value {
+    let name = builtin::name_column();
+    let columns = columns.iter().map(|column| column.definition.clone());
+    std::iter::once(name).chain(columns).collect()
+}
+
+fn custom_cells(columns: &[PrinterColumn], object: &Value, now: Timestamp) -> Vec<Value> {
+    let cells = columns.iter().map(|column| {
+        let found = column.path.as_ref().and_then(|path| path.first(object));
+        let ty = column.definition["type"].as_str().unwrap_or_default();
+        found.map_or(Value::Null, |value| cell(ty, value, now))
+    });
+    std::iter::once(object.name().into()).chain(cells).collect()
+}
+
+/// `cellForJSONValue`.
+fn cell(ty: &str, value: &Value, now: Timestamp) -> Value {
+    match (ty, value) {
+        ("integer", Value::Number(number)) => match number.as_f64() {
+            Some(whole) if number.is_f64() => json!(whole as i64),
+            _ => value.clone(),
+        },
+        ("number", Value::Number(_)) | ("boolean", Value::Bool(_)) => value.clone(),
+        ("string", Value::String(_)) => value.clone(),
+        ("string", Value::Null) => Value::Null,
+        ("string", other) => other.to_string().into(),
+        ("date", Value::String(text)) => match Timestamp::parse(text) {
+            Some(time) => human_duration(now.seconds.saturating_sub(time.seconds)).into(),
+            None => "<invalid>".into(),
+        },
+        _ => Value::Null,
     }
 }
 
@@ -169,51 +149,9 @@ fn human_duration(seconds: u64) -> String {
     }
 }
 
-// The descriptions are those of the API's own documentation, which the server sends along.
-const NAME_DOC: &str = "Name must be unique within a namespace. Is required when creating \
-     resources, although some resources may allow a client to request the generation of an \
-     appropriate name automatically. Name is primarily intended for creation idempotence and \
-     configuration definition. Cannot be updated. More info: \
-     https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names";
-const DATA_DOC: &str = "Data contains the configuration data. Each key must consist of \
-     alphanumeric characters, '-', '_' or '.'. Values with non-UTF-8 byte sequences must use the \
-     BinaryData field. The keys stored in Data must not overlap with the keys in the BinaryData \
-     field, this is enforced during validation process.";
-const AGE_DOC: &str = "CreationTimestamp is a timestamp representing the server time when this \
-     object was created. It is not guaranteed to be set in happens-before order across separate \
-     operations. Clients may not set this value. It is represented in RFC3339 form and is in \
-     UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: \
-     https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata";
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::server::ApiServer;
-    use http::{HeaderValue, Request};
-
-    #[test]
-    fn the_first_view_that_the_server_has_is_taken() {
-        for (accept, view) in [
-            ("", View::Whole),
-            ("application/json", View::Whole),
-            (
-                "application/json;as=Table;v=v1;g=meta.k8s.io,application/json",
-                View::Table,
-            ),
-            (
-                "application/json;as=Table;v=v9;g=meta.k8s.io, application/json",
-                View::Whole,
-            ),
-            (
-                "text/html, application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1",
-                View::MetadataList,
-            ),
-        ] {
-            let mut headers = HeaderMap::new();
-            headers.insert(header::ACCEPT, HeaderValue::from_static(accept));
-            assert_eq!(View::accepted(&headers), view, "{accept}");
-        }
-    }
 
     #[test]
     fn ages_get_coarser() {
@@ -233,20 +171,5 @@ mod tests {
         ] {
             assert_eq!(human_duration(seconds), text);
         }
-    }
-
-    #[test]
-    fn a_list_can_be_seen_as_metadata_only() {
-        let mut server = ApiServer::default();
-        let request = Request::get("/api/v1/namespaces").header(
-            header::ACCEPT,
-            "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io",
-        );
-        let response = server.handle(request.body(Vec::new()).unwrap());
-        let list: Value = serde_json::from_slice(response.body()).unwrap();
-        assert_eq!(list["kind"], "PartialObjectMetadataList");
-        assert_eq!(list["items"][0]["kind"], "PartialObjectMetadata");
-        assert_eq!(list["items"][0]["metadata"]["name"], "default");
-        assert_eq!(list["items"][0].get("spec"), None);
     }
 }

@@ -17,6 +17,7 @@ use super::list_options::{ListOptions, parse_version};
 use super::resource::Definition;
 use super::scope::Scope;
 use super::selector::Selector;
+use super::view::View;
 use super::{ApiServer, RequestInfo, Resource, Resources, wire};
 use crate::go;
 use crate::object::Metadata;
@@ -123,6 +124,9 @@ pub struct Watch {
     opened: Duration,
     deadline: Duration,
     state: State,
+    view: View,
+    /// How many tables it has sent: only the first says what the columns are.
+    tables: usize,
 }
 
 #[derive(Clone, Debug)]
@@ -164,6 +168,8 @@ impl Watch {
             opened,
             deadline: opened.saturating_add(timeout(server, options.timeout_seconds)),
             selector: options.selector,
+            view: info.view,
+            tables: 0,
             state: State::Ended(None),
         };
         let newest = server.store.revision();
@@ -191,6 +197,26 @@ impl Watch {
     /// Takes the events that have arrived since the last poll. After the last one, which may be an
     /// error, the watch [is no longer open](Self::is_open).
     pub fn poll(&mut self, server: &ApiServer) -> Vec<WatchEvent> {
+        let mut events = self.arrived(server);
+        for event in events
+            .iter_mut()
+            .filter(|event| event.event_type != EventType::Error)
+        {
+            let now = server.environment.now();
+            let first = self.tables == 0;
+            let shown = self
+                .view
+                .of_event(&self.resource, &event.object, first, now);
+            if let Some(shown) = shown {
+                self.tables += 1;
+                event.object = Arc::new(shown);
+            }
+        }
+        events
+    }
+
+    /// The events as they are.
+    fn arrived(&mut self, server: &ApiServer) -> Vec<WatchEvent> {
         let now = server.environment.elapsed();
         if let State::Waiting(version) = self.state {
             self.state = self.waited(server, version, now);

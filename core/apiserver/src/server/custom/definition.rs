@@ -13,6 +13,8 @@ use crate::schema::openapi::Schema;
 use crate::schema::{Field, Omit, PatchStrategy, Struct, Type, builtin, custom};
 use crate::server::kinds::{Rules, metadata, names};
 use crate::server::resource::{Definition, Endpoint, Generation, Names, Resource};
+use crate::server::table::age_description;
+use crate::server::{JsonPath, PrinterColumn};
 use crate::status::FieldError;
 
 const GROUP: &str = "apiextensions.k8s.io";
@@ -189,6 +191,12 @@ fn resource(spec: &Value, version: &Value) -> Resource {
             keeps: Set::of_fields(&[&["metadata"], &["spec"]]),
         });
     }
+    if subresources["scale"].is_object() {
+        endpoints.push(Endpoint {
+            name: "scale",
+            keeps: Set::default(),
+        });
+    }
     Resource {
         kind: kind.to_owned(),
         plural: plural.to_owned(),
@@ -212,11 +220,60 @@ fn resource(spec: &Value, version: &Value) -> Resource {
             kind: kind.to_owned(),
             schema,
             has_status,
+            columns: columns(version),
+            selectable: selectable(version),
             scale: scale(&subresources["scale"]),
             deprecation: deprecation(spec, version),
         })),
         group_version,
     }
+}
+
+/// The columns of tables; only an age where none are declared
+/// (`tableconvertor.New`).
+fn columns(version: &Value) -> Vec<PrinterColumn> {
+    let declared = version["additionalPrinterColumns"].as_array();
+    let columns = declared.into_iter().flatten().map(|column| {
+        let path = text(column, "jsonPath");
+        let description = match text(column, "description") {
+            "" => format!("Custom resource definition column (in JSONPath format): {path}"),
+            description => description.to_owned(),
+        };
+        PrinterColumn {
+            definition: json!({
+                "name": text(column, "name"), "type": text(column, "type"),
+                "format": text(column, "format"), "description": description,
+                "priority": column["priority"].as_i64().unwrap_or_default(),
+            }),
+            path: JsonPath::parse(path),
+        }
+    });
+    let columns: Vec<PrinterColumn> = columns.collect();
+    if !columns.is_empty() {
+        return columns;
+    }
+    vec![PrinterColumn {
+        definition: json!({
+            "name": "Age", "type": "date", "format": "",
+            "description": age_description(), "priority": 0,
+        }),
+        path: JsonPath::parse(".metadata.creationTimestamp"),
+    }]
+}
+
+/// The fields to select by (`selectableFields`), without the leading dot.
+fn selectable(version: &Value) -> Vec<(String, JsonPath)> {
+    let fields = version["selectableFields"].as_array();
+    let paths = fields
+        .into_iter()
+        .flatten()
+        .map(|field| text(field, "jsonPath"));
+    paths
+        .filter_map(|path| {
+            let name = path.strip_prefix('.').unwrap_or(path);
+            Some((name.to_owned(), JsonPath::parse(path)?))
+        })
+        .collect()
 }
 
 /// The texts of a list.

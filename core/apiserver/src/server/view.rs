@@ -1,0 +1,301 @@
+//! In which form a client wants an answer: JSON or YAML, whole, only the metadata, or a table
+//! (`k8s.io/apiserver/pkg/endpoints/handlers/negotiation`, `handlers/response.go`).
+
+use http::{HeaderMap, header};
+use serde_json::{Value, json};
+
+use super::RequestInfo;
+use super::resource::{Definition, Resource};
+use super::table::{self, Include, META};
+use crate::environment::Timestamp;
+use crate::object::{Metadata, text};
+use crate::status::{Refusal, Status};
+
+/// The form of an answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct View {
+    /// What is shown.
+    pub shape: Shape,
+    /// Whether it is written as YAML.
+    pub yaml: bool,
+    /// What rows of a table show of their objects.
+    pub include: Include,
+}
+
+/// What an answer shows of its objects.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Shape {
+    /// All of it.
+    #[default]
+    Whole,
+    /// Only the metadata of one object.
+    Metadata,
+    /// A list of which the items show only their metadata.
+    MetadataList,
+    /// A table with a row for each object.
+    Table,
+}
+
+/// The media types that the server writes. It says so of protobuf too, as a real one does.
+const WRITTEN: &str = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
+
+impl View {
+    /// Reads the `Accept` header.
+    ///
+    /// # Errors
+    /// 406 if it names nothing that the server can answer with.
+    pub(super) fn read(
+        headers: &HeaderMap,
+        include: Option<&str>,
+        resource: &Resource,
+    ) -> Result<Self, Refusal> {
+        let accept = headers.get(header::ACCEPT);
+        let accept = accept.and_then(|value| value.to_str().ok());
+        let accept = match accept.unwrap_or_default().trim() {
+            "" => "*/*",
+            accept => accept,
+        };
+        let builtin = matches!(resource.definition, Definition::Builtin(_));
+        if builtin && !routable(accept) {
+            return Err(Status::unroutable_accept(WRITTEN));
+        }
+        let mut view = negotiated(accept).ok_or_else(|| {
+            Status::not_acceptable(&format!(
+                "only the following media types are accepted: {WRITTEN}"
+            ))
+        })?;
+        view.include = match include {
+            Some("None") => Include::None,
+            Some("Object") => Include::Object,
+            _ => Include::Metadata,
+        };
+        Ok(view)
+    }
+
+    /// What is shown of an answer.
+    ///
+    /// # Errors
+    /// 406 if the metadata of one object was asked for and this is a list, or the other way round.
+    pub(super) fn shown(
+        self,
+        info: &RequestInfo,
+        body: &Value,
+        now: Timestamp,
+    ) -> Result<Option<Value>, Refusal> {
+        if self.shape == Shape::Whole || text(body, "kind") == "Status" {
+            return Ok(None);
+        }
+        let items = body.get("items").and_then(Value::as_array);
+        let mut metadata = body["metadata"].clone();
+        // Only lists of custom resources show that there is nothing more.
+        if let Value::Object(map) = &mut metadata
+            && map.get("continue").is_some_and(|token| token == "")
+        {
+            map.remove("continue");
+        }
+        Ok(Some(match (self.shape, items) {
+            (Shape::Metadata, None) => table::metadata_of(body),
+            (Shape::MetadataList, Some(items)) => json!({
+                "kind": "PartialObjectMetadataList", "apiVersion": META,
+                "metadata": metadata,
+                // Of nothing it makes no list.
+                "items": match items.as_slice() {
+                    [] => Value::Null,
+                    items => items.iter().map(table::metadata_of).collect(),
+                },
+            }),
+            (Shape::Metadata, Some(_)) => {
+                return Err(Status::not_acceptable(&format!(
+                    "you requested PartialObjectMetadata, but the requested object is a list ({})",
+                    go_type(&info.resource, "List")
+                )));
+            }
+            (Shape::MetadataList, None) => {
+                return Err(Status::not_acceptable(&format!(
+                    "you requested PartialObjectMetadataList, but the requested object is not a list ({})",
+                    go_type(&info.resource, "")
+                )));
+            }
+            (_, Some(items)) => table::table(&info.resource, metadata, items, self.include, now),
+            (_, None) => self.row(&info.resource, body, now),
+        }))
+    }
+
+    /// A table of one object.
+    fn row(self, resource: &Resource, object: &Value, now: Timestamp) -> Value {
+        let metadata = json!({"resourceVersion": object.resource_version()});
+        table::table(
+            resource,
+            metadata,
+            std::slice::from_ref(object),
+            self.include,
+            now,
+        )
+    }
+
+    /// The object of a watch event; only the first table of a watch has the definitions.
+    pub(super) fn of_event(
+        self,
+        resource: &Resource,
+        object: &Value,
+        first: bool,
+        now: Timestamp,
+    ) -> Option<Value> {
+        match self.shape {
+            Shape::Whole | Shape::MetadataList => None,
+            Shape::Metadata => Some(table::metadata_of(object)),
+            Shape::Table => {
+                let mut table = self.row(resource, object, now);
+                if !first {
+                    table["columnDefinitions"] = Value::Null;
+                }
+                Some(table)
+            }
+        }
+    }
+}
+
+/// The name of the type that the server holds an object in.
+fn go_type(resource: &Resource, list: &str) -> String {
+    match resource.definition {
+        Definition::Custom(_) => format!("*unstructured.Unstructured{list}"),
+        Definition::Builtin(_) => {
+            let package = match resource.group_version.group.split('.').next() {
+                Some("") | None => "core",
+                Some(first) => first,
+            };
+            format!("*{package}.{}{list}", resource.kind)
+        }
+    }
+}
+
+/// Whether the router of built-in kinds finds one of the types that it writes: it looks at the
+/// types only, and knows no patterns but `*/*`.
+fn routable(accept: &str) -> bool {
+    accept.split(',').any(|clause| {
+        let media_type = clause.split(';').next().unwrap_or_default().trim();
+        media_type == "*/*" || WRITTEN.split(", ").any(|written| written == media_type)
+    })
+}
+
+/// The first clause, by weight and then by how exact it is, that the server can answer.
+fn negotiated(accept: &str) -> Option<View> {
+    let mut clauses: Vec<(f64, u8, &str)> = accept
+        .split(',')
+        .map(|clause| {
+            let weight = clause
+                .split(';')
+                .find_map(|part| part.trim().strip_prefix("q="));
+            let weight = weight.and_then(|q| q.parse().ok()).unwrap_or(1.0);
+            let media_type = clause.split(';').next().unwrap_or_default().trim();
+            let exact = match media_type.split_once('/') {
+                Some(("*", _)) => 0,
+                Some((_, "*")) => 1,
+                _ => 2,
+            };
+            (weight, exact, clause)
+        })
+        .collect();
+    clauses.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
+    clauses
+        .into_iter()
+        .find_map(|(_, _, clause)| of_clause(clause))
+}
+
+fn of_clause(clause: &str) -> Option<View> {
+    let mut parts = clause.split(';').map(str::trim);
+    let yaml = match parts.next()? {
+        "application/json" | "application/*" | "*/*" => false,
+        "application/yaml" => true,
+        _ => return None,
+    };
+    let (mut name, mut group, mut version) = ("", "", "");
+    for (key, value) in parts.filter_map(|part| part.split_once('=')) {
+        match key {
+            "as" => name = value,
+            "g" => group = value,
+            "v" => version = value,
+            _ => {}
+        }
+    }
+    let shape = match (name, group, version) {
+        ("", ..) => Shape::Whole,
+        ("Table", "meta.k8s.io", "v1") => Shape::Table,
+        ("PartialObjectMetadata", "meta.k8s.io", "v1") => Shape::Metadata,
+        ("PartialObjectMetadataList", "meta.k8s.io", "v1") => Shape::MetadataList,
+        _ => return None,
+    };
+    Some(View {
+        shape,
+        yaml,
+        include: Include::default(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::server::ApiServer;
+    use http::Request;
+
+    #[test]
+    fn the_best_clause_that_the_server_has_is_taken() {
+        for (accept, shape, yaml) in [
+            ("*/*", Shape::Whole, false),
+            (
+                "application/json;as=Table;v=v1;g=meta.k8s.io,application/json",
+                Shape::Table,
+                false,
+            ),
+            (
+                "application/json;as=Table;v=v9;g=meta.k8s.io, application/json",
+                Shape::Whole,
+                false,
+            ),
+            (
+                "application/json;q=0.5, application/yaml",
+                Shape::Whole,
+                true,
+            ),
+            ("*/*, application/yaml", Shape::Whole, true),
+        ] {
+            let view = negotiated(accept).unwrap();
+            assert_eq!((view.shape, view.yaml), (shape, yaml), "{accept}");
+        }
+        assert_eq!(negotiated("application/vnd.kubernetes.protobuf"), None);
+    }
+
+    fn list(accept: &str, path: &str) -> (u16, Value) {
+        let mut server = ApiServer::default();
+        let request = Request::get(path).header(header::ACCEPT, accept);
+        let response = server.handle(request.body(Vec::new()).unwrap());
+        let body = serde_json::from_slice(response.body()).unwrap();
+        (response.status().as_u16(), body)
+    }
+
+    #[test]
+    fn a_list_can_be_seen_as_metadata_only() {
+        let accept = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io";
+        let (_, list) = list(accept, "/api/v1/namespaces");
+        assert_eq!(list["kind"], "PartialObjectMetadataList");
+        assert_eq!(list["items"][0]["kind"], "PartialObjectMetadata");
+        assert_eq!(list["items"][0]["metadata"]["name"], "default");
+        assert_eq!(list["items"][0].get("spec"), None);
+    }
+
+    #[test]
+    fn what_cannot_be_shown_so_is_refused() {
+        let accept = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io";
+        let (code, status) = list(accept, "/api/v1/namespaces");
+        assert_eq!(code, 406);
+        assert_eq!(
+            status["message"],
+            "you requested PartialObjectMetadata, but the requested object is a list (*core.NamespaceList)"
+        );
+        let (code, status) = list("text/html", "/api/v1/namespaces");
+        assert_eq!(
+            (code, status["reason"].as_str()),
+            (406, Some("NotAcceptable"))
+        );
+    }
+}
