@@ -10,22 +10,28 @@ mod explore;
 mod keyboard;
 mod learn;
 mod panic;
-mod rest;
 mod state;
 mod words;
 
+use gloo_events::EventListener;
 use web_sys::Element;
 use yew::AppHandle;
 
 pub use app::App;
 
-/// Mounts the page where `index.html` has a place for it.
+/// What `start.js` dispatches once enough of the program is there to draw the page.
+const DRAW: &str = "optimist-draw";
+
+/// Waits until the page may be drawn, and mounts it where `index.html` has a place for it.
 pub fn start() {
     panic::tell_on_the_page();
-    rest::load_at_first_use();
-    let body = || Some(browser::document()?.body()?.into());
-    if let Some(place) = browser::element("app").or_else(body) {
-        mount(place);
+    if let Some(window) = browser::window() {
+        EventListener::once(&window, DRAW, |_| {
+            if let Some(place) = browser::element("app") {
+                mount(place);
+            }
+        })
+        .forget();
     }
 }
 

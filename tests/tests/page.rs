@@ -75,13 +75,6 @@ fn no_line_is_cut(browser: &Browser) {
     assert_eq!(browser.run(SCRIPT, &[]), serde_json::json!([3, 0]));
 }
 
-/// How often the second file of the program was asked for.
-fn rest_loaded(browser: &Browser) -> serde_json::Value {
-    const SCRIPT: &str = "return performance.getEntriesByType('resource')
-        .filter(entry => entry.name.endsWith('_rest.wasm')).length";
-    browser.run(SCRIPT, &[])
-}
-
 #[test]
 #[ignore = "needs the release site: cargo xtask test page"]
 fn a_visitor_makes_the_409_by_hand_on_a_wide_page_and_on_a_phone() {
@@ -92,7 +85,6 @@ fn a_visitor_makes_the_409_by_hand_on_a_wide_page_and_on_a_phone() {
     browser.go(&site.url());
     browser.control("Editor A", "Get");
     fits(&browser, "as it opens");
-    assert_eq!(rest_loaded(&browser), 0, "the page needs the rest to open");
     conflict(&browser, |_| {});
     fits(&browser, "after the 409");
     no_line_is_cut(&browser);
@@ -126,10 +118,7 @@ fn a_visitor_makes_the_409_by_hand_on_a_wide_page_and_on_a_phone() {
     browser.go(&site.url());
     browser.control("Open card", "Editor A");
     fits(&browser, "on a phone, as it opens");
-    // The rest does not come in advance, so it is loaded in the middle of what needs it.
-    browser.run("window.fetch = () => Promise.reject(new Error('no'))", &[]);
     conflict(&browser, |editor| press(&browser, "Open card", editor));
-    assert_eq!(rest_loaded(&browser), 1);
     fits(&browser, "on a phone, after the 409");
     press(&browser, "Inspector", "409 Conflict");
     browser.control("Inspector", "Diff");

@@ -7,6 +7,7 @@
 
 mod browser;
 mod failure;
+mod html;
 mod kinds;
 mod lesson;
 mod progress;

@@ -8,9 +8,10 @@ use std::thread;
 use std::time::Duration;
 
 use crate::failure::{Failure, Outcome};
+use crate::toolchain::{self, TARGET};
 use crate::tools::Kit;
 use crate::workspace::Workspace;
-use crate::{browser, progress, toolchain, tools};
+use crate::{browser, html, progress, tools};
 
 /// Builds the release site into `dist/`.
 pub fn dist(workspace: &Workspace) -> Outcome<()> {
@@ -29,18 +30,31 @@ pub fn dist(workspace: &Workspace) -> Outcome<()> {
         &mut build,
         "mend what is named above, then cargo xtask dist",
     )?;
-    set_styles_in(&dist.join("index.html"))?;
-    split(workspace)
+    let page = dist.join("index.html");
+    let mut html = set_styles_in(&page)?;
+    if let Some((rest, bytes)) = split(workspace, &mut html)? {
+        html = html::name_rest(&html, &rest, &bytes)?;
+    }
+    html = html::allow_own_scripts(&html)?;
+    fs::write(&page, html).map_err(|error| unwritable(&page, &error))?;
+    let mut notices = workspace.cargo();
+    notices.args(["run", "--quiet", "--package", "optimist-notices", "--"]);
+    progress::stream(
+        "licences of what is in dist/",
+        notices.arg(TARGET).arg(dist.join("licences.html")),
+        "cargo xtask dist",
+    )
 }
 
 /// Parts the program of `dist/` in what runs until the page is drawn, and the rest, which comes
-/// later. Which is which is seen in a browser; without one, the whole stays in one file.
-fn split(workspace: &Workspace) -> Outcome<()> {
+/// later: the name and the bytes of that. Which is which is seen in a browser; without one, the
+/// whole stays in one file.
+fn split(workspace: &Workspace, html: &mut String) -> Outcome<Option<(String, Vec<u8>)>> {
     let browser = match browser::find_or_install(workspace) {
         Ok(browser) => browser,
         Err(failure) => {
             println!("    the program stays in one file, which is slower to open: {failure}");
-            return Ok(());
+            return Ok(None);
         }
     };
     let program = program(workspace)?;
@@ -67,58 +81,59 @@ fn split(workspace: &Workspace) -> Outcome<()> {
         open.arg(&site).arg(&ran),
         "cargo xtask play --release, and open it",
     )?;
-    let rest = program.to_string_lossy().replace("_bg.wasm", "_rest.wasm");
+    let (first, rest) = (
+        workspace.scratch("first.wasm"),
+        workspace.scratch("rest.wasm"),
+    );
     let mut split = splitter(workspace);
-    split.arg(&whole).arg(&program).arg(rest).arg(&ran);
+    split.arg(&whole).arg(&first).arg(&rest).arg(&ran);
     progress::stream(
         "what the first screen needs, and the rest",
         &mut split,
         "cargo xtask dist",
-    )
+    )?;
+    put_parts(&program, html, &first, &rest).map(Some)
 }
 
-/// Puts the styles into the page itself: that is one request instead of many, and they compress
+/// Puts both parts in the place of the program, each under a name that no other build gives to
+/// another content: caches may hold what is left of one release beside the next. The name and the
+/// bytes of the second.
+fn put_parts(
+    program: &Path,
+    html: &mut String,
+    first: &Path,
+    rest: &Path,
+) -> Outcome<(String, Vec<u8>)> {
+    let read = |path: &Path| fs::read(path).map_err(|error| unwritable(path, &error));
+    let (first, rest) = (read(first)?, read(rest)?);
+    let whole_name = program.file_name().unwrap_or_default().to_string_lossy();
+    let fingerprint = html::fingerprint(&[&first, &rest]);
+    let first_name = format!("optimist-{fingerprint}_bg.wasm");
+    let rest_name = format!("optimist-{fingerprint}_rest.wasm");
+    *html = html.replace(&*whole_name, &first_name);
+    for (name, bytes) in [(&first_name, &first), (&rest_name, &rest)] {
+        let path = program.with_file_name(name);
+        fs::write(&path, bytes).map_err(|error| unwritable(&path, &error))?;
+    }
+    fs::remove_file(program).map_err(|error| unwritable(program, &error))?;
+    Ok((rest_name, rest))
+}
+
+/// The page with the styles in itself: that is one request instead of many, and they compress
 /// better together.
-fn set_styles_in(page: &Path) -> Outcome<()> {
+fn set_styles_in(page: &Path) -> Outcome<String> {
     let html = fs::read_to_string(page).map_err(|error| unwritable(page, &error))?;
     let mut files = Vec::new();
-    let with_styles = styles_set_in(&html, |file| {
+    let with_styles = html::set_styles_in(&html, |file| {
         let file = page.with_file_name(file.trim_start_matches("./"));
         let style = fs::read_to_string(&file).map_err(|error| unwritable(&file, &error));
         files.push(file);
         style
     })?;
-    fs::write(page, with_styles).map_err(|error| unwritable(page, &error))?;
     for file in files {
         fs::remove_file(&file).map_err(|error| unwritable(&file, &error))?;
     }
-    Ok(())
-}
-
-/// The page with a `<style>` in the place of its first link to a style, and no other such links.
-fn styles_set_in(html: &str, mut read: impl FnMut(&str) -> Outcome<String>) -> Outcome<String> {
-    let (mut before, mut styles, mut after) = (String::new(), String::new(), html);
-    let mut place = None;
-    while let Some((text, (link, rest))) = after
-        .split_once("<link ")
-        .and_then(|(text, link)| Some((text, link.split_once('>')?)))
-    {
-        before.push_str(text);
-        after = rest;
-        let href = link.split(' ').find_map(|part| part.strip_prefix("href="));
-        match href.filter(|_| link.contains("rel=stylesheet")) {
-            Some(href) => {
-                place.get_or_insert(before.len());
-                styles.push_str(&read(href.trim_matches('"'))?);
-            }
-            None => before.push_str(&format!("<link {link}>")),
-        }
-    }
-    before.push_str(after);
-    if let Some(place) = place {
-        before.insert_str(place, &format!("<style>{styles}</style>"));
-    }
-    Ok(before)
+    Ok(with_styles)
 }
 
 fn copy_all(from: &Path, to: &Path) -> Outcome<()> {
@@ -213,19 +228,4 @@ fn trunk(workspace: &Workspace, kit: &Kit) -> Outcome<Command> {
         trunk.env("NO_COLOR", "true");
     }
     Ok(trunk)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_release_page_has_its_styles_in_itself() {
-        let page = "<title>O</title><link href=icon rel=icon><link href=./a-1.css rel=stylesheet>\
-            <link href=./b-1.css integrity=sha384-x rel=stylesheet><script>1</script>";
-        let page = styles_set_in(page, |file| Ok(format!("/*{file}*/"))).map_err(|_| ());
-        let expected = "<title>O</title><link href=icon rel=icon>\
-            <style>/*./a-1.css*//*./b-1.css*/</style><script>1</script>";
-        assert_eq!(page, Ok(expected.to_owned()));
-    }
 }

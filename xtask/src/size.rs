@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::failure::{Failure, Outcome};
+use crate::html;
 use crate::workspace::Workspace;
 
 /// Brotli bytes that everything the first screen needs may take.
@@ -81,7 +82,7 @@ fn first_screen(files: &[(String, Vec<u8>)]) -> Vec<bool> {
         {
             continue;
         }
-        let text = String::from_utf8_lossy(bytes);
+        let text = html::without_rest(&String::from_utf8_lossy(bytes));
         for (index, (other, _)) in files.iter().enumerate() {
             let file = other.rsplit('/').next().unwrap_or(other);
             if !first[index] && text.contains(file) {
@@ -133,13 +134,17 @@ mod tests {
         let files: Vec<(String, Vec<u8>)> = [
             ("app-1.js", "fetch('app-1_bg.wasm')"),
             ("app-1_bg.wasm", "lessons/one.json"),
-            ("index.html", "<script src=./app-1.js>"),
+            ("app-1_rest.wasm", ""),
+            (
+                "index.html",
+                "<meta name=\"optimist-rest\" content=\"./app-1_rest.wasm\"><script src=./app-1.js>",
+            ),
             ("lessons/one.json", "{}"),
         ]
         .into_iter()
         .map(|(name, text)| (name.to_owned(), text.as_bytes().to_vec()))
         .collect();
-        assert_eq!(first_screen(&files), [true, true, true, false]);
+        assert_eq!(first_screen(&files), [true, true, false, true, false]);
     }
 
     #[test]

@@ -252,7 +252,14 @@ fn page_tests(workspace: &Workspace, counted: &mut Counted) -> Outcome<()> {
     command
         .env("OPTIMIST_DIST", workspace.dist())
         .args(["test", "--workspace", "--exclude", FRONTEND])
-        .args(["--test", "page", "--test", "accessible"])
+        .args([
+            "--test",
+            "page",
+            "--test",
+            "delivery",
+            "--test",
+            "accessible",
+        ])
         .args(["--", "--include-ignored"]);
     progress::stream_tests("page tests", &mut command, "cargo xtask test page", counted)
 }

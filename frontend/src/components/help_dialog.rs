@@ -7,6 +7,9 @@ use super::more::check;
 use crate::keyboard::{KEYS, LESSON_KEYS};
 use crate::state::{Msg, Sends, Store};
 
+/// Beside the page: `cargo xtask dist` writes it.
+const LICENCES: &str = "licences.html";
+
 #[inline(never)] // not on the first screen
 pub(crate) fn help_dialog(store: &Store) -> Html {
     html! {
@@ -38,6 +41,11 @@ pub(crate) fn help_dialog(store: &Store) -> Html {
                     <h3>{ "In a lesson" }</h3>
                     { keys(&LESSON_KEYS) }
                 }
+                <p>
+                    <a href={LICENCES} target="_blank" rel="noopener">
+                        { "Licences of what this page is made of" }
+                    </a>
+                </p>
             </div>
         </Modal>
     }

@@ -22,9 +22,10 @@ fn main() -> ExitCode {
     };
     let site = Site::serve(site);
     let mut ran = BTreeSet::new();
-    for (width, height) in [(1440, 900), (390, 844)] {
+    for (width, height, dark) in [(1440, 900, false), (390, 844, true)] {
         let browser = Browser::start();
         browser.resize(width, height);
+        browser.prefer(dark);
         browser.go(&site.url());
         browser.wait(
             "the page",

@@ -4,4 +4,4 @@ mod browser;
 mod site;
 
 pub use browser::{Browser, Element};
-pub use site::Site;
+pub use site::{Fault, Site};

@@ -1,16 +1,55 @@
-//! Serves a folder under a sub-path, as a project's page on a static host is served.
+//! Serves a folder under a sub-path, as a project's page on a static host is served, and on demand as
+//! badly as a host can.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 const UNDER: &str = "/optimist/";
+
+/// What comes instead of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// 404, as after a new release.
+    Missing,
+    /// A page, as hosts send that answer every address with one.
+    Page,
+    /// The first half of it, as if that were all.
+    Half,
+    /// A valid wasm, but another one.
+    OtherBuild,
+    /// The connection ends without an answer.
+    Nothing,
+    /// It comes once the fault is over.
+    Late,
+}
+
+impl Fault {
+    /// All that end by themselves.
+    pub const FAILURES: [Self; 5] = [
+        Self::Missing,
+        Self::Page,
+        Self::Half,
+        Self::OtherBuild,
+        Self::Nothing,
+    ];
+}
+
+/// What is wrong with which files, by the ends of their names; and what was asked for.
+#[derive(Debug, Default)]
+struct Conditions {
+    faults: Vec<(String, Fault)>,
+    asked: Vec<String>,
+}
 
 /// A server of a folder on a free port, for as long as the tests run.
 pub struct Site {
     port: u16,
+    conditions: Arc<Mutex<Conditions>>,
 }
 
 impl Site {
@@ -22,23 +61,50 @@ impl Site {
         let listener = TcpListener::bind("127.0.0.1:0").expect("there is a free port");
         let port = listener.local_addr().expect("it listens on TCP").port();
         let folder = folder.to_owned();
+        let conditions = Arc::<Mutex<Conditions>>::default();
+        let shared = Arc::clone(&conditions);
         thread::spawn(move || {
             for connection in listener.incoming().flatten() {
-                let folder = folder.clone();
+                let (folder, conditions) = (folder.clone(), Arc::clone(&shared));
                 // A browser that went away needs no answer.
-                thread::spawn(move || answer(connection, &folder).ok());
+                thread::spawn(move || answer(connection, &folder, &conditions).ok());
             }
         });
-        Self { port }
+        Self { port, conditions }
     }
 
     /// Where the page is.
     pub fn url(&self) -> String {
         format!("http://127.0.0.1:{}{UNDER}", self.port)
     }
+
+    /// From now on something is wrong with the files whose names end so.
+    pub fn fail(&self, end: &str, fault: Fault) {
+        lock(&self.conditions).faults.push((end.to_owned(), fault));
+    }
+
+    /// From now on all is well again.
+    pub fn mend(&self) {
+        lock(&self.conditions).faults.clear();
+    }
+
+    /// How often files were asked for whose names end so.
+    pub fn asked(&self, end: &str) -> usize {
+        let conditions = lock(&self.conditions);
+        let asked = conditions.asked.iter();
+        asked.filter(|path| path.ends_with(end)).count()
+    }
 }
 
-fn answer(mut connection: TcpStream, folder: &Path) -> std::io::Result<()> {
+fn lock(conditions: &Mutex<Conditions>) -> MutexGuard<'_, Conditions> {
+    conditions.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn answer(
+    mut connection: TcpStream,
+    folder: &Path,
+    conditions: &Mutex<Conditions>,
+) -> std::io::Result<()> {
     let mut lines = BufReader::new(connection.try_clone()?).lines();
     let request = lines.next().transpose()?.unwrap_or_default();
     for line in lines {
@@ -47,20 +113,44 @@ fn answer(mut connection: TcpStream, folder: &Path) -> std::io::Result<()> {
         }
     }
     let url = request.split(' ').nth(1).unwrap_or_default();
-    let (status, media_type, bytes) = match read(folder, url) {
-        Some((bytes, media_type)) => ("200 OK", media_type, bytes),
-        None => ("404 Not Found", "text/plain", Vec::new()),
+    let path = url.split(['?', '#']).next().unwrap_or_default();
+    lock(conditions).asked.push(path.to_owned());
+    let fault = || {
+        let faults = &lock(conditions).faults;
+        let found = faults.iter().find(|(end, _)| path.ends_with(end.as_str()));
+        found.map(|(_, fault)| *fault)
+    };
+    while fault() == Some(Fault::Late) {
+        thread::sleep(Duration::from_millis(10));
+    }
+    let file = read(folder, path);
+    let (status, media_type, bytes) = match (fault(), file) {
+        (Some(Fault::Nothing), _) => return Ok(()),
+        (Some(Fault::Missing), _) | (_, None) => ("404 Not Found", "text/plain", Vec::new()),
+        (Some(Fault::Page), _) => {
+            let page = b"<!DOCTYPE html><title>Not here</title>".to_vec();
+            ("200 OK", "text/html; charset=utf-8", page)
+        }
+        (Some(Fault::OtherBuild), Some((_, media_type))) => {
+            ("200 OK", media_type, b"\0asm\x01\0\0\0".to_vec())
+        }
+        (Some(Fault::Half), Some((mut bytes, media_type))) => {
+            bytes.truncate(bytes.len() / 2);
+            ("200 OK", media_type, bytes)
+        }
+        (_, Some((bytes, media_type))) => ("200 OK", media_type, bytes),
     };
     let length = bytes.len();
     write!(
         connection,
-        "HTTP/1.1 {status}\r\nContent-Type: {media_type}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n"
+        "HTTP/1.1 {status}\r\nContent-Type: {media_type}\r\nContent-Length: {length}\r\n\
+        Cache-Control: no-cache\r\nConnection: close\r\n\r\n"
     )?;
     connection.write_all(&bytes)
 }
 
-fn read(folder: &Path, url: &str) -> Option<(Vec<u8>, &'static str)> {
-    let path = url.split(['?', '#']).next()?.strip_prefix(UNDER)?;
+fn read(folder: &Path, path: &str) -> Option<(Vec<u8>, &'static str)> {
+    let path = path.strip_prefix(UNDER)?;
     let path = if path.is_empty() { "index.html" } else { path };
     if path.split('/').any(|part| part == "..") {
         return None;

@@ -1,13 +1,14 @@
 //! Splits the program of the page in two: the first file has what runs until the page is drawn,
-//! the rest is loaded at the first sign of use.
+//! the rest is loaded as soon as that stands (`frontend/src/start.js`).
 //!
 //! - `optimist-split WASM INSTRUMENTED` writes one that notes which functions run.
-//! - `optimist-split WASM FIRST REST RAN` reads the same file, with names, and the numbers of the
-//!   functions that ran; writes both parts.
+//! - `optimist-split WASM FIRST REST RAN` reads the same file and the numbers of the functions that
+//!   ran; writes both parts.
 //!
-//! What stays and calls a function that moved calls a stub instead: it has the rest loaded if that
-//! is not there yet (`optimist_frontend::rest::load`), and goes on by a slot of the function table
-//! which the rest fills. So a function too few costs time, never correctness.
+//! What stays and calls a function that moved calls a stub instead: it goes on by a slot of the
+//! function table which the rest fills. A call before then traps. The page sees to it that there is
+//! none: it hears of nothing that people do until the rest is there, and when it traps all the same
+//! it opens again with both files.
 
 mod split;
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context, Result};
-use walrus::ir::{self, UnaryOp, Visitor, dfs_in_order};
+use walrus::ir::{self, Visitor, dfs_in_order};
 use walrus::{
     ConstExpr, DataKind, ElementItems, ElementKind, ExportItem, FunctionBuilder, FunctionId,
     FunctionKind, GlobalKind, ImportKind, ImportedFunction, Module, ModuleConfig, ValType,
@@ -23,25 +23,14 @@ pub struct Parts {
     pub stubs: usize,
 }
 
-/// The function of the page that has the rest loaded.
-const LOAD: &str = "optimist_frontend::rest::load";
-
-/// Whether a function is [`LOAD`], whatever hash the compiler added to its name.
-fn is_load(name: &str) -> bool {
-    name.strip_prefix(LOAD)
-        .is_some_and(|rest| rest.is_empty() || rest.starts_with("::h"))
-}
-
 /// The name under which the rest imports what the first part exports.
 const FIRST: &str = "first";
-/// The exported global that says whether the rest is there.
-const LOADED: &str = "rest-is-loaded";
 
 /// Splits a module: the functions of these numbers, as [`instrument`] gave them, stay, and what
 /// they cannot do without.
 ///
 /// # Errors
-/// If the bytes are no wasm with names, or not that of the page.
+/// If the bytes are no wasm, or not that of a page.
 pub fn split(wasm: &[u8], ran: &BTreeSet<usize>) -> Result<Parts> {
     let first = parse(wasm)?;
     let rest = parse(wasm)?;
@@ -66,10 +55,6 @@ pub fn split(wasm: &[u8], ran: &BTreeSet<usize>) -> Result<Parts> {
 /// If the bytes are no wasm.
 pub fn instrument(wasm: &[u8]) -> Result<Vec<u8>> {
     let mut module = parse(wasm)?;
-    // The page is to do what it does when it is split.
-    let no = ConstExpr::Value(ir::Value::I32(0));
-    let loaded = module.globals.add_local(ValType::I32, true, false, no);
-    module.exports.add(LOADED, loaded);
     let functions: Vec<FunctionId> = module.funcs.iter_local().map(|(id, _)| id).collect();
     for id in functions {
         let no = ConstExpr::Value(ir::Value::I32(0));
@@ -110,7 +95,6 @@ impl<'instr> Visitor<'instr> for Uses {
 /// reading of the module.
 struct Plan {
     functions: usize,
-    load: usize,
     moving: BTreeSet<usize>,
     /// The function table's slot of each function that moves and is used by one that stays.
     slots: BTreeMap<usize, usize>,
@@ -126,25 +110,21 @@ impl Plan {
     fn new(module: &Module, ran: &BTreeSet<usize>) -> Result<Self> {
         let mut uses = BTreeMap::new();
         let mut idle = BTreeSet::new();
-        let mut load = None;
         for function in module.funcs.iter() {
             let index = function.id().index();
             let mut used = Uses::default();
             if let FunctionKind::Local(local) = &function.kind {
                 dfs_in_order(&mut used, local, local.entry_block());
-                let name = function.name.as_deref().unwrap_or_default();
-                if is_load(name) {
-                    load = Some(index);
-                } else if !ran.contains(&index) {
+                if !ran.contains(&index) {
                     idle.insert(index);
                 }
             }
             uses.insert(index, used);
         }
-        let load = load.with_context(|| format!("the module has no function {LOAD}"))?;
 
-        // What loads the rest cannot be in it, nor what the browser's side of that calls.
-        let mut open = vec![load];
+        // What the browser's side calls may be called before the rest is there: an import that
+        // throws, say, has its error stored.
+        let mut open = Vec::new();
         for export in module.exports.iter() {
             if let ExportItem::Function(function) = export.item
                 && export.name.starts_with("__")
@@ -152,16 +132,16 @@ impl Plan {
                 open.push(function.index());
             }
         }
-        let mut loading = BTreeSet::new();
+        let mut called = BTreeSet::new();
         while let Some(function) = open.pop() {
-            if loading.insert(function) {
+            if called.insert(function) {
                 open.extend(&uses[&function].functions);
             }
         }
-        idle.retain(|function| !loading.contains(function));
+        idle.retain(|function| !called.contains(function));
 
         // What stays: all that can be reached without going through one that moves.
-        let mut roots = BTreeSet::from([load]);
+        let mut roots = BTreeSet::new();
         roots.extend(module.start.map(|start| start.index()));
         for export in module.exports.iter() {
             if let ExportItem::Function(function) = export.item {
@@ -211,7 +191,6 @@ impl Plan {
         let globals = globals.into_iter().zip(0..);
         Ok(Self {
             functions: local.len(),
-            load,
             moving,
             slots,
             base,
@@ -234,24 +213,6 @@ impl Plan {
             table.initial = size.try_into()?;
             table.maximum = table.maximum.map(|most| most.max(table.initial));
         }
-        let no = ConstExpr::Value(ir::Value::I32(0));
-        let loaded = module.globals.add_local(ValType::I32, true, false, no);
-        // Takes a slot, has the rest loaded if need be, and gives the slot back.
-        let mut ready = FunctionBuilder::new(&mut module.types, &[ValType::I32], &[ValType::I32]);
-        let slot = module.locals.add(ValType::I32);
-        ready
-            .func_body()
-            .global_get(loaded)
-            .unop(UnaryOp::I32Eqz)
-            .if_else(
-                None,
-                |missing| {
-                    missing.call(functions[&self.load]);
-                },
-                |_| {},
-            )
-            .local_get(slot);
-        let ready = ready.finish(vec![slot], &mut module.funcs);
         for (function, slot) in &self.slots {
             let id = functions[function];
             let ty = module.funcs.get(id).ty();
@@ -266,7 +227,6 @@ impl Plan {
                 body.local_get(*arg);
             }
             body.i32_const(i32::try_from(*slot)?)
-                .call(ready)
                 .call_indirect(ty, table);
             module.funcs.get_mut(id).kind = FunctionKind::Local(stub.local_func(args));
         }
@@ -293,7 +253,6 @@ impl Plan {
         for (n, table) in tables.into_iter().enumerate() {
             module.exports.add(&short("t", n), table);
         }
-        module.exports.add(LOADED, loaded);
         let memory = module.memories.iter().next().context("no memory")?.id();
         module.exports.add("m", memory);
         walrus::passes::gc::run(&mut module);
@@ -372,11 +331,6 @@ impl Plan {
             ElementItems::Functions(moved),
         );
         module.tables.get_mut(table).elem_segments.insert(element);
-        let (loaded, _) = module.add_import_global(FIRST, LOADED, ValType::I32, true, false);
-        let mut start = FunctionBuilder::new(&mut module.types, &[], &[]);
-        start.func_body().i32_const(1).global_set(loaded);
-        let start = start.finish(Vec::new(), &mut module.funcs);
-        module.start = Some(start);
         walrus::passes::gc::run(&mut module);
         Ok(module.emit_wasm())
     }
@@ -394,16 +348,4 @@ fn short(kind: &str, number: usize) -> String {
         }
     }
     kind.chars().chain(digits.into_iter().rev()).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_loads_the_rest_is_known_by_its_name() {
-        assert!(is_load("optimist_frontend::rest::load"));
-        assert!(is_load("optimist_frontend::rest::load::h0123456789abcdef"));
-        assert!(!is_load("optimist_frontend::rest::load_soon"));
-    }
 }

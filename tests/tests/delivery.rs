@@ -1,0 +1,395 @@
+//! The release site when the network, the host or the program itself fails.
+
+use std::env;
+use std::path::PathBuf;
+use std::thread;
+use std::time::Duration;
+
+use optimist_tests::page::{Browser, Fault, Site};
+use serde_json::json;
+
+/// The second file of the program.
+const REST: &str = "_rest.wasm";
+
+/// Long enough for what must not happen.
+const A_WHILE: Duration = Duration::from_millis(600);
+
+fn dist() -> PathBuf {
+    let folder = env::var_os("OPTIMIST_DIST").map_or_else(
+        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../dist"),
+        PathBuf::from,
+    );
+    assert!(
+        folder.join("index.html").is_file(),
+        "there is no site in {}: run `cargo xtask test page`, which builds it first",
+        folder.display()
+    );
+    folder
+}
+
+fn is_shown(browser: &Browser, id: &str) -> bool {
+    let script = "return document.getElementById(arguments[0])?.checkVisibility() === true";
+    browser.run(script, &[id.into()]) == true
+}
+
+fn wait_for(browser: &Browser, id: &str) {
+    let script = "return document.getElementById(arguments[0])?.checkVisibility() === true";
+    browser.wait(id, script, &[id.into()]);
+}
+
+fn wait_for_steps(browser: &Browser, count: usize) {
+    let script = "return document.querySelectorAll('#history .step').length >= arguments[0]";
+    browser.wait(&format!("{count} steps"), script, &[count.into()]);
+}
+
+fn press(browser: &Browser, region: &str, name: &str) {
+    browser.click(&browser.control(region, name));
+}
+
+fn click(browser: &Browser, selector: &str) {
+    let script = "document.querySelector(arguments[0]).click()";
+    browser.run(script, &[selector.into()]);
+}
+
+/// The first file was enough to draw the page: it did not open a second time.
+fn opened_once(browser: &Browser) -> bool {
+    browser.run("return history.state === null", &[]) == true
+}
+
+#[test]
+#[ignore = "needs the release site: cargo xtask test page"]
+fn a_second_file_that_does_not_come_is_asked_for_once_and_said_and_nothing_is_lost() {
+    for fault in Fault::FAILURES {
+        let site = Site::serve(&dist());
+        site.fail(REST, fault);
+        let browser = Browser::start();
+        browser.resize(1440, 900);
+        browser.go(&site.url());
+        wait_for(&browser, "rest-failed");
+        assert_eq!(site.asked(REST), 1, "{fault:?}");
+
+        press(&browser, "Editor A", "Get");
+        wait_for(&browser, "rest-held");
+        thread::sleep(A_WHILE);
+        assert_eq!(
+            site.asked(REST),
+            1,
+            "{fault:?}: one failure ends the trying"
+        );
+        assert!(!is_shown(&browser, "stopped"), "{fault:?}");
+        browser.control("Editor B", "Get");
+
+        click(&browser, "#rest-again");
+        wait_for(&browser, "rest-failed");
+        assert_eq!(site.asked(REST), 2, "{fault:?}");
+        site.mend();
+        click(&browser, "#rest-again");
+        wait_for_steps(&browser, 1);
+        assert!(!is_shown(&browser, "rest"), "{fault:?}");
+        assert!(browser.text("Editor A").contains("rv 100"), "{fault:?}");
+        assert!(opened_once(&browser), "{fault:?}");
+    }
+}
+
+#[test]
+#[ignore = "needs the release site: cargo xtask test page"]
+fn what_people_do_before_the_second_file_is_there_happens_afterwards_in_its_order() {
+    let site = Site::serve(&dist());
+    site.fail(REST, Fault::Late);
+    let browser = Browser::start();
+    browser.resize(1440, 900);
+    browser.go(&site.url());
+    press(&browser, "Editor B", "Get");
+    // Once more, because nothing happens: it is meant once.
+    press(&browser, "Editor B", "Get");
+    wait_for(&browser, "rest-coming");
+    browser.type_text("ag");
+    assert!(is_shown(&browser, "rest-held"));
+    assert!(!is_shown(&browser, "rest-failed"));
+    // The page is free meanwhile, whatever else happens on it.
+    browser.resize(1024, 768);
+    browser.run(
+        "for (const kind of ['scroll', 'beforeprint', 'afterprint', 'pagehide', 'blur'])
+            dispatchEvent(new Event(kind));
+        for (const kind of ['pointermove', 'pointerdown', 'mouseenter', 'keyup', 'focusin', 'drop'])
+            for (const part of document.querySelectorAll('.cards *'))
+                part.dispatchEvent(new Event(kind, { bubbles: true, cancelable: true }))",
+        &[],
+    );
+    thread::sleep(A_WHILE);
+    assert!(!is_shown(&browser, "stopped"));
+    site.mend();
+    wait_for_steps(&browser, 2);
+    thread::sleep(A_WHILE);
+    let position = "return document.querySelector('.position')?.textContent";
+    assert_eq!(browser.run(position, &[]), "step 2 / 2");
+    assert!(!is_shown(&browser, "rest"));
+    for editor in ["Editor A", "Editor B"] {
+        assert!(browser.text(editor).contains("rv 100"), "{editor}");
+    }
+    assert_eq!(site.asked(REST), 1);
+    assert!(opened_once(&browser));
+}
+
+#[test]
+#[ignore = "needs the release site: cargo xtask test page"]
+fn the_first_file_alone_draws_the_page_in_any_window_and_is_followed_by_the_second_at_once() {
+    let site = Site::serve(&dist());
+    site.fail(REST, Fault::Late);
+    let browser = Browser::start();
+    for (width, height, dark) in [
+        (1440, 900, true),
+        (1024, 768, false),
+        (320, 256, true),
+        (390, 844, false),
+    ] {
+        browser.resize(width, height);
+        browser.prefer(dark);
+        browser.go("about:blank");
+        let before = site.asked(REST);
+        browser.go(&site.url());
+        browser.wait(
+            "the page",
+            "return document.querySelector('#card-server .yaml')",
+            &[],
+        );
+        thread::sleep(A_WHILE);
+        assert_eq!(site.asked(REST), before + 1, "{width}x{height}");
+        assert!(opened_once(&browser), "{width}x{height}");
+        assert!(!is_shown(&browser, "rest"), "{width}x{height}");
+    }
+}
+
+#[test]
+#[ignore = "needs the release site: cargo xtask test page"]
+fn an_address_that_names_more_than_the_empty_page_opens_once_both_files_are_there() {
+    for (more, selector) in [
+        ("#/learn", "a.entry"),
+        ("#/explore", ".matrix"),
+        ("?embed", ".cards"),
+        ("?embed#/learn/01-the-lost-update", ".learning"),
+    ] {
+        let site = Site::serve(&dist());
+        site.fail(REST, Fault::Late);
+        let browser = Browser::start();
+        browser.go(&format!("{}{more}", site.url()));
+        wait_for(&browser, "loading-words");
+        thread::sleep(A_WHILE);
+        assert!(is_shown(&browser, "loading-words"), "{more}");
+        site.mend();
+        let script = "return document.querySelector(arguments[0])";
+        browser.wait(more, script, &[selector.into()]);
+        assert!(opened_once(&browser), "{more}");
+        says_nothing(&browser);
+    }
+    let site = Site::serve(&dist());
+    site.fail(REST, Fault::Missing);
+    let browser = Browser::start();
+    browser.go(&format!("{}#/learn", site.url()));
+    wait_for(&browser, "not-loaded");
+    site.mend();
+    click(&browser, "#loading .reload");
+    browser.wait(
+        "the lessons",
+        "return document.querySelector('a.entry')",
+        &[],
+    );
+}
+
+#[test]
+#[ignore = "needs the release site: cargo xtask test page"]
+fn a_page_without_its_program_says_so_and_opens_when_it_is_there() {
+    let page = std::fs::read_to_string(dist().join("index.html")).expect("it is a page");
+    let body = page.split_once("<div id=").expect("it has a body").1;
+    let words = body
+        .split_once("Optimist is loading")
+        .expect("it says so")
+        .1;
+    assert!(words.contains("reload the page"));
+    for file in ["_bg.wasm", ".js"] {
+        for fault in [Fault::Missing, Fault::Page, Fault::Half, Fault::Nothing] {
+            let site = Site::serve(&dist());
+            site.fail(file, fault);
+            let browser = Browser::start();
+            browser.go(&site.url());
+            wait_for(&browser, "not-loaded");
+            site.mend();
+            click(&browser, "#loading .reload");
+            browser.control("Editor A", "Get");
+        }
+    }
+}
+
+/// A wasm with two functions: `trap` is unreachable, `deep` calls itself.
+const FAILING: &str = "
+    const bytes = [0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0, 3, 3, 2, 0, 0,
+        7, 15, 2, 4, 116, 114, 97, 112, 0, 0, 4, 100, 101, 101, 112, 0, 1,
+        10, 10, 2, 3, 0, 0, 11, 4, 0, 16, 1, 11];
+    const module = new WebAssembly.Module(new Uint8Array(bytes));
+    const failing = new WebAssembly.Instance(module).exports;";
+
+#[test]
+#[ignore = "needs the release site: cargo xtask test page"]
+fn a_trap_is_announced_with_the_session_and_nothing_goes_on_behind_it() {
+    let site = Site::serve(&dist());
+    for failure in [
+        "setTimeout(() => failing.trap())",
+        "setTimeout(() => failing.deep())",
+        "Promise.resolve().then(() => failing.trap())",
+    ] {
+        let browser = Browser::start();
+        browser.resize(1440, 900);
+        browser.go(&site.url());
+        press(&browser, "Editor A", "Get");
+        wait_for_steps(&browser, 1);
+        thread::sleep(A_WHILE);
+        browser.run(
+            "window.ticks = 0; setInterval(() => window.ticks++, 1)",
+            &[],
+        );
+        browser.run(&format!("{FAILING} {failure}"), &[]);
+        wait_for(&browser, "stopped");
+        let ticks = browser.run("return window.ticks", &[]);
+        browser.type_text("g\u{e00c}\u{e00c}");
+        thread::sleep(A_WHILE);
+        assert_eq!(browser.run("return window.ticks", &[]), ticks, "{failure}");
+        assert!(
+            is_shown(&browser, "stopped"),
+            "{failure}: it cannot be closed"
+        );
+        let href = browser.run(
+            "return document.getElementById('stopped-session').href",
+            &[],
+        );
+        let href = href.as_str().unwrap_or_default();
+        let session = href
+            .strip_prefix("data:text/plain,")
+            .expect("it is offered");
+        let session = optimist_text::share::Session::parse(session).expect("it opens");
+        assert_eq!(
+            session.replay().finish().expect("it runs").len(),
+            2,
+            "{failure}"
+        );
+        click(&browser, "#stopped .reload");
+        wait_for_steps(&browser, 1);
+        assert!(!is_shown(&browser, "stopped"), "{failure}");
+    }
+}
+
+#[test]
+#[ignore = "needs the release site: cargo xtask test page"]
+fn when_the_memory_is_used_up_the_page_says_that_it_has_stopped() {
+    let site = Site::serve(&dist());
+    let browser = Browser::start();
+    browser.resize(1440, 900);
+    browser.go(&site.url());
+    press(&browser, "Editor A", "Get");
+    wait_for_steps(&browser, 1);
+    // It is kept a moment after the last change.
+    thread::sleep(A_WHILE);
+    // Whatever memory is left goes to waste.
+    browser.run(
+        "const script = document.querySelector('link[rel=modulepreload]').href;
+        return import(script).then(page => page.default()).then(wasm => {
+            for (let pages = 32768; pages >= 1;) {
+                try { wasm.memory.grow(pages) } catch { pages /= 2 }
+            }
+        })",
+        &[],
+    );
+    let script = "for (let i = 0; i < 50; i++)
+            document.dispatchEvent(new KeyboardEvent('keydown', { key: 'g', bubbles: true }));
+        return document.getElementById('stopped').open";
+    browser.wait("the notice", script, &[]);
+    assert!(is_shown(&browser, "stopped-session"));
+}
+
+#[test]
+#[ignore = "needs the release site: cargo xtask test page"]
+fn a_mistake_of_somebody_else_does_not_stop_the_page() {
+    let site = Site::serve(&dist());
+    let browser = Browser::start();
+    browser.resize(1440, 900);
+    browser.go(&site.url());
+    press(&browser, "Editor A", "Get");
+    wait_for_steps(&browser, 1);
+    browser.run(
+        "setTimeout(() => { throw new Error('an extension') });
+        setTimeout(() => { throw null });
+        Promise.reject(new TypeError('an extension'));
+        dispatchEvent(new ErrorEvent('error', { message: 'ResizeObserver loop' }))",
+        &[],
+    );
+    thread::sleep(A_WHILE);
+    assert!(!is_shown(&browser, "stopped"));
+    press(&browser, "Editor B", "Get");
+    wait_for_steps(&browser, 2);
+}
+
+#[test]
+#[ignore = "needs the release site: cargo xtask test page"]
+fn the_policy_runs_the_scripts_of_the_page_and_no_text_that_comes_later() {
+    let site = Site::serve(&dist());
+    let browser = Browser::start();
+    browser.go(&site.url());
+    browser.control("Editor A", "Get");
+    press(&browser, "Editor A", "Get");
+    wait_for_steps(&browser, 1);
+    says_nothing(&browser);
+    let policy = "return document.querySelector('meta[http-equiv]').content";
+    let policy = browser.run(policy, &[]).to_string();
+    let scripts = policy
+        .split(';')
+        .find(|it| it.contains("script-src"))
+        .unwrap_or_default();
+    assert!(
+        !scripts.contains("unsafe-inline") && !scripts.contains("'unsafe-eval'"),
+        "{policy}"
+    );
+    let tried = browser.run(
+        "const script = document.createElement('script');
+        const refused = todo => { try { todo(); return false } catch (error) { return error.name } };
+        const text = refused(() => { script.textContent = 'window.injected = 1' });
+        document.head.append(script);
+        const html = refused(() => { document.createElement('p').innerHTML = '<b>1</b>' });
+        return [text, html, window.injected ?? null]",
+        &[],
+    );
+    assert_eq!(tried, json!(["TypeError", "TypeError", null]));
+}
+
+#[test]
+#[ignore = "needs the release site: cargo xtask test page"]
+fn the_help_leads_to_the_licences_of_everything_in_the_program() {
+    let site = Site::serve(&dist());
+    let browser = Browser::start();
+    browser.resize(1440, 900);
+    browser.go(&site.url());
+    browser.control("Editor A", "Get");
+    browser.type_text("?");
+    let link = "return document.querySelector('dialog[open] a[href$=\"licences.html\"]')?.href";
+    let link = browser.wait("the link", link, &[]);
+    browser.go(link.as_str().unwrap_or_default());
+    let text = browser.run("return document.body.innerText", &[]);
+    let text = text.as_str().unwrap_or_default();
+    for part in [
+        "imbl ",
+        "MPL-2.0",
+        "Mozilla Public License",
+        "The Rust standard library",
+        "yew ",
+    ] {
+        assert!(text.contains(part), "{part}");
+    }
+}
+
+/// Nothing went wrong that only the console tells.
+fn says_nothing(browser: &Browser) {
+    let severe: Vec<_> = browser
+        .console()
+        .into_iter()
+        .filter(|(level, _)| level == "SEVERE")
+        .collect();
+    assert!(severe.is_empty(), "the console complains: {severe:?}");
+}
