@@ -22,7 +22,7 @@ use crate::schema::custom::{self, Before};
 use crate::schema::openapi::Schema;
 use crate::status::FieldError;
 
-pub(super) use definition::{defines_kinds, definitions, served_by};
+pub(super) use definition::{defines_kinds, definitions, maturity, served_by};
 pub(super) use size::fit;
 
 /// What a CustomResourceDefinition says of one version of its kind.

@@ -4,6 +4,7 @@ mod body;
 mod continue_token;
 mod custom;
 mod delete;
+mod discovery;
 mod facts;
 mod install;
 mod kinds;
@@ -109,6 +110,9 @@ impl ApiServer {
     /// watching, [open](Self::watch) it.
     pub fn handle(&mut self, request: Request<Vec<u8>>) -> Response<Vec<u8>> {
         let mut trace = Trace::default();
+        if let Some(answer) = discovery::answer(&request, &self.resources, self.release) {
+            return answer;
+        }
         let answer = RequestInfo::parse(&request, &self.resources).and_then(|info| {
             if info.verb == "watch" {
                 let mut watch = Watch::open(self, &info)?;

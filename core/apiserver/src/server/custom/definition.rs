@@ -317,7 +317,7 @@ fn deprecation(spec: &Value, version: &Value) -> Option<String> {
 
 /// The order of versions (`k8s.io/apimachinery/pkg/version`): `v2` before `v1` before `v2beta1`
 /// before `v1alpha1`; other names come last.
-fn maturity(version: &str) -> (u8, u64, u64) {
+pub(in crate::server) fn maturity(version: &str) -> (u8, u64, u64) {
     let parse = || {
         let rest = version.strip_prefix('v')?;
         let stage = rest.trim_start_matches(|c: char| c.is_ascii_digit());
