@@ -295,7 +295,7 @@ fn value(props: &YamlViewProps, line: &Line, token: &Token, start: Option<Msg>) 
             class="value"
             {id}
             {onkeydown}
-            aria-label={format!("{place}: {}, edit as {name}", cut(&token.plain))}
+            aria-label={format!("{place}: {}, edit as {name}", cut(&token.text))}
             onclick={props.dispatcher.sends(start)}
         >
             { cut(&token.text) }

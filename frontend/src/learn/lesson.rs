@@ -43,7 +43,8 @@ pub(super) fn lesson(store: &Store, course: &Course) -> Html {
                 </button>
             </div>
             { bar(store, course) }
-            <div class="lesson-body" id="lesson-text" tabindex="-1">
+            // It scrolls, so the keyboard has to come there.
+            <div class="lesson-body" id="lesson-text" tabindex="0">
                 <p class="lesson-title">{ lesson.title.clone() }</p>
                 <h2 class="caption-title" id="lesson-step">{ step.title.clone() }</h2>
                 if let (1, Some(belief)) = (at, &lesson.belief) {
