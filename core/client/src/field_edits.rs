@@ -1,11 +1,12 @@
 //! An actor's edits one by one: each is a leaf of the object's schema, so that it can be done again
 //! on what others have changed meanwhile, as a program does that changes what it read.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use serde_json::Value;
 
-use optimist_apiserver::apply::{Path, PathElement, Set, covers, differing, part_of};
+use optimist_apiserver::apply::{Path, PathElement, Places, Set, covers, differing, part_of};
 use optimist_apiserver::schema::Struct;
 
 /// A field and what somebody wants it to be: an item of a keyed list or set, a member of a granular
@@ -45,8 +46,9 @@ impl Edit {
 
     fn all_between(read: &Value, edited: &Value, root: &Struct) -> Vec<Edit> {
         let mut edits = Vec::new();
+        let (mut old, mut new) = (Places::of(read), Places::of(edited));
         for path in differing(read, edited, root) {
-            let (before, after) = (path.find(read), path.find(edited));
+            let (before, after) = (old.find(&path.0), new.find(&path.0));
             if let Some(items) = items_between(before, after) {
                 edits.extend(items.into_iter().map(|(item, added)| {
                     let mut path = path.clone();
@@ -72,6 +74,11 @@ impl Edit {
 
     /// Whether a stored object has it. In an object that is gone there is nothing but its deletion.
     pub fn holds_in(&self, object: Option<&Value>, root: &Struct) -> bool {
+        self.holds_at(object.map(Places::of).as_mut(), root)
+    }
+
+    /// As [`holds_in`](Self::holds_in), for many edits in one object.
+    pub fn holds_at(&self, object: Option<&mut Places<'_>>, root: &Struct) -> bool {
         let Some(object) = object else {
             return self.is_deletion();
         };
@@ -96,11 +103,14 @@ impl Edit {
 
     /// What an object has at its place. An item of a list without keys is there if one says as
     /// much, for the server may have filled it up.
-    fn found_in<'a>(&self, object: &'a Value, root: &Struct) -> Option<&'a Value> {
+    fn found_in<'a>(&self, object: &mut Places<'a>, root: &Struct) -> Option<&'a Value> {
         let Some((PathElement::Value(item), list)) = self.path.0.split_last() else {
-            return self.path.find(object);
+            return object.find(&self.path.0);
         };
-        let items = Path(list.to_vec()).find(object)?.as_array()?;
+        if item.is_string() {
+            return object.find_item(list, item);
+        }
+        let items = object.find(list)?.as_array()?;
         items
             .iter()
             .find(|found| covers(found, item, &self.path, root))
@@ -110,23 +120,24 @@ impl Edit {
     /// it out.
     pub fn as_stored(
         &self,
-        before: Option<&Value>,
-        after: Option<&Value>,
+        before: Option<&mut Places<'_>>,
+        mut after: Option<&mut Places<'_>>,
         root: &Struct,
     ) -> Option<Self> {
-        let at =
-            |object: Option<&Value>| object.and_then(|object| self.found_in(object, root).cloned());
         if self.path.0.is_empty() && after.is_some() {
             // Marked for deletion: it goes when its finalizers are gone.
             let field = |name: &str| PathElement::Field(name.to_owned());
             let path = Path(vec![field("metadata"), field("deletionTimestamp")]);
-            let value = after.and_then(|object| path.find(object).cloned());
+            let value = after.and_then(|object| object.find(&path.0).cloned());
             return value.map(|value| Self {
                 path,
                 value: Some(value),
             });
         }
-        let (before, found) = (at(before), at(after));
+        let before = before.and_then(|object| self.found_in(object, root).cloned());
+        let found = after
+            .as_mut()
+            .and_then(|object| self.found_in(object, root).cloned());
         let value = match (&self.value, found) {
             (Some(wanted), Some(found)) => {
                 let part = part_of(&found, wanted, &self.path, root);
@@ -237,9 +248,8 @@ fn items_between<'a>(
             items.push((item, added));
         }
     }
-    let once = |(i, (item, _)): (usize, &(&Value, bool))| {
-        !fewer.contains(item) && items.iter().skip(i + 1).all(|(other, _)| other != item)
-    };
-    let all = rest.next().is_none() && items.iter().enumerate().all(once);
+    let mut seen: HashSet<String> = fewer.iter().map(Value::to_string).collect();
+    let mut once = |(item, _): &(&Value, bool)| seen.insert(item.to_string());
+    let all = rest.next().is_none() && items.iter().all(&mut once);
     (all && !items.is_empty()).then_some(items)
 }

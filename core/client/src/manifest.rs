@@ -394,9 +394,10 @@ mod tests {
 
     #[test]
     fn a_kind_that_is_not_served_is_named_with_those_that_are() {
-        let error = parse("apiVersion: batch/v1\nkind: Job\nmetadata: {name: x}").unwrap_err();
+        let error =
+            parse("apiVersion: example.com/v1\nkind: Gadget\nmetadata: {name: x}").unwrap_err();
         let text = error.to_string();
-        assert!(text.contains("Job (batch/v1)") && text.contains("Deployment (apps/v1)"));
+        assert!(text.contains("Gadget (example.com/v1)") && text.contains("Deployment (apps/v1)"));
         assert!(parse("- just\n- a list").is_err());
         assert!(parse("").is_err());
         assert!(parse("apiVersion: v1\nkind: ConfigMap").is_err());

@@ -8,10 +8,12 @@
 //! had it. All of this is seen from what was shown and what was stored; by which strategy anybody
 //! wrote plays no part.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::Value;
 
+use optimist_apiserver::apply::{Path, Places};
 use optimist_apiserver::schema::Struct;
 pub use optimist_client::Edit;
 
@@ -195,31 +197,38 @@ impl<Id: Copy + PartialEq> Ledger<Id> {
         if !self.written.contains(&who) {
             self.written.push(who);
         }
-        let mut done = self.take_away(who, &write, after, retry);
+        let (mut before, mut after) = (before.map(Places::of), after.map(Places::of));
+        let mut done = self.take_away(who, &write, after.as_mut(), retry);
+        let mut others: Vec<(Id, Places<'_>)> = self
+            .shown
+            .iter()
+            .filter(|(other, _)| *other != who)
+            .map(|(other, object)| (*other, Places::of(object)))
+            .collect();
+        let mut stored = Vec::new();
         for edit in write.edits {
-            let Some(stored) = edit.as_stored(before, after, write.root) else {
+            let Some(edit) = edit.as_stored(before.as_mut(), after.as_mut(), write.root) else {
                 done.left_out.push(Arc::clone(edit));
                 continue;
             };
-            // What one writes oneself again counts once.
-            self.kept
-                .retain(|known| known.owner != who || known.edit.path != stored.path);
-            if !stored.holds_in(after, write.root) {
-                // It took the object away with it: the last finalizer.
-                continue;
-            }
+            // Else it took the object away with it: the last finalizer.
+            let holds = edit.holds_at(after.as_mut(), write.root);
             let mut readers = vec![who];
-            if stored.holds_in(before, write.root) {
-                let saw = |object: &Arc<Value>| stored.holds_in(Some(object), write.root);
-                let others = self.shown.iter().filter(|(other, _)| *other != who);
-                readers.extend(others.filter(|(_, it)| saw(it)).map(|(other, _)| *other));
+            if holds && edit.holds_at(before.as_mut(), write.root) {
+                let saw = others.iter_mut().filter_map(|(other, it)| {
+                    edit.holds_at(Some(it), write.root).then_some(*other)
+                });
+                readers.extend(saw);
             }
-            self.kept.push(Acknowledged {
+            let edit = Acknowledged {
                 owner: who,
-                edit: Arc::new(stored),
+                edit: Arc::new(edit),
                 readers,
-            });
+            };
+            stored.push((edit, holds));
         }
+        drop(others);
+        self.acknowledge(who, stored);
         let left_out = done.left_out.iter();
         self.left_out
             .extend(left_out.map(|edit| (who, Arc::clone(edit))));
@@ -231,17 +240,34 @@ impl<Id: Copy + PartialEq> Ledger<Id> {
         done
     }
 
+    /// Keeps the edits of somebody that hold. What one writes oneself again counts once.
+    fn acknowledge(&mut self, who: Id, edits: Vec<(Acknowledged<Id>, bool)>) {
+        let last: BTreeMap<Path, usize> = edits
+            .iter()
+            .enumerate()
+            .map(|(i, (known, _))| (known.edit.path.clone(), i))
+            .collect();
+        self.kept
+            .retain(|known| known.owner != who || !last.contains_key(&known.edit.path));
+        for (i, (known, holds)) in edits.into_iter().enumerate() {
+            if holds && last.get(&known.edit.path) == Some(&i) {
+                self.kept.push(known);
+            }
+        }
+    }
+
     /// Strikes out what is no longer in the object.
     fn take_away(
         &mut self,
         who: Id,
         write: &Accepted<'_>,
-        after: Option<&Value>,
+        mut after: Option<&mut Places<'_>>,
         retry: bool,
     ) -> Done<Id> {
+        let meant: BTreeSet<&Path> = write.edits.iter().map(|edit| &edit.path).collect();
         let (mut losses, mut replaced) = (Vec::new(), Vec::new());
         self.kept.retain(|known| {
-            if known.edit.holds_in(after, write.root) {
+            if known.edit.holds_at(after.as_deref_mut(), write.root) {
                 return true;
             }
             let (owner, edit) = (known.owner, Arc::clone(&known.edit));
@@ -253,10 +279,9 @@ impl<Id: Copy + PartialEq> Ledger<Id> {
                     retry,
                 });
             } else if owner != who {
-                let mut meant = write.edits.iter();
                 losses.push(Loss {
                     owner,
-                    blind: meant.any(|meant| meant.path.overlaps(&edit.path)),
+                    blind: any_overlaps(&meant, &edit.path),
                     edit,
                     culprit: who,
                     step: write.step,
@@ -323,4 +348,17 @@ impl<Id: Copy + PartialEq> Ledger<Id> {
             Verdict::InObject
         }
     }
+}
+
+/// Whether one of some paths overlaps with a path: leads to it, or into it.
+fn any_overlaps(paths: &BTreeSet<&Path>, path: &Path) -> bool {
+    let mut begin = Path(Vec::with_capacity(path.0.len()));
+    for element in std::iter::once(None).chain(path.0.iter().map(Some)) {
+        begin.0.extend(element.cloned());
+        if paths.contains(&begin) {
+            return true;
+        }
+    }
+    let next = paths.range::<Path, _>(path..).next();
+    next.is_some_and(|next| next.overlaps(path))
 }

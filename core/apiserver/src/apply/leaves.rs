@@ -1,6 +1,8 @@
 //! The leaves of an object's schema, in which two objects differ or one has what another says: an
 //! item of a keyed list or set, a member of a granular map, an atomic value.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use super::typed::{Shape, equal, item_element, shape};
@@ -72,13 +74,29 @@ fn member_type<'a>(ty: &'a Type, name: &str) -> &'a Type {
     member.unwrap_or(&Type::Any)
 }
 
-/// The item that is told apart as another one is; `None` too where several are.
-fn same_item<'a>(items: &'a [Value], item: &Value, list: &ListType) -> Option<&'a Value> {
-    let element = item_element(list, item).ok()?;
-    let mut same = items
-        .iter()
-        .filter(|other| item_element(list, other).is_ok_and(|other| other == element));
-    same.next().filter(|_| same.next().is_none())
+/// The items of a list by what tells them apart; none where several are told apart alike.
+struct Items<'a> {
+    list: &'a ListType,
+    known: BTreeMap<PathElement, Option<&'a Value>>,
+}
+
+impl<'a> Items<'a> {
+    fn of(items: &'a [Value], list: &'a ListType) -> Self {
+        let mut known = BTreeMap::new();
+        for item in items {
+            if let Ok(element) = item_element(list, item) {
+                let same = known.entry(element);
+                same.and_modify(|first| *first = None).or_insert(Some(item));
+            }
+        }
+        Self { list, known }
+    }
+
+    /// The item that is told apart as another one is.
+    fn same(&self, item: &Value) -> Option<&'a Value> {
+        let element = item_element(self.list, item).ok()?;
+        self.known.get(&element).copied().flatten()
+    }
 }
 
 fn has(found: &Value, wanted: &Value, ty: &Type) -> bool {
@@ -89,8 +107,9 @@ fn has(found: &Value, wanted: &Value, ty: &Type) -> bool {
         }),
         (Value::Array(found), Value::Array(wanted)) => {
             if let (Shape::List(list), Type::List(_)) = (shape(ty, None), ty) {
+                let items = Items::of(found, list);
                 return wanted.iter().all(|wanted| {
-                    let found = same_item(found, wanted, list);
+                    let found = items.same(wanted);
                     found.is_some_and(|found| has(found, wanted, &list.item))
                 });
             }
@@ -121,9 +140,10 @@ fn part(found: &Value, wanted: &Value, ty: &Type) -> Value {
         (Value::Array(found), Value::Array(wanted)) => {
             let item = item_type(ty);
             if let Shape::List(list) = shape(ty, None) {
+                let known = Items::of(found, list);
                 let items = wanted
                     .iter()
-                    .filter_map(|wanted| Some(part(same_item(found, wanted, list)?, wanted, item)));
+                    .filter_map(|wanted| Some(part(known.same(wanted)?, wanted, item)));
                 return items.collect();
             }
             if found.len() != wanted.len() {

@@ -514,6 +514,7 @@ fn on_deployment(steps: &mut Steps, method: &str, media: &str, body: &str) {
     let mut tree = tree(NGINX);
     let collection = "/apis/apps/v1/namespaces/default/deployments";
     request(steps, &mut tree, method, collection, media, body);
+    drop(tree);
     load(steps, body);
     let target = format!("{collection}/x?fieldManager=m&force=true");
     let mut tree = match World::load(body) {

@@ -197,11 +197,17 @@ fn equal_ports(containers: &[(&Value, String)], warnings: &mut Vec<String>) {
                 if warnings.len() > MOST_WARNINGS {
                     return;
                 }
-                let kind = if address == *other_address && host == *other_host {
-                    "duplicate"
-                } else if host == 0 || *other_host == 0 {
+                // Numbers first: most pairs are told apart by them.
+                let kind = if host != *other_host {
+                    if host != 0 && *other_host != 0 {
+                        continue;
+                    }
                     "overlapping"
-                } else if host == *other_host && address.is_empty() != other_address.is_empty() {
+                } else if address == *other_address {
+                    "duplicate"
+                } else if host == 0 {
+                    "overlapping"
+                } else if address.is_empty() != other_address.is_empty() {
                     "dangerously ambiguous"
                 } else {
                     continue;
