@@ -130,6 +130,12 @@ impl Status {
         status
     }
 
+    /// 403 `Forbidden`: an admission plugin does not let it pass.
+    pub fn forbidden(resource: &GroupName, name: &str, why: &str) -> Refusal {
+        let message = format!("{resource} {} is forbidden: {why}", go::quote(name));
+        Self::new(403, Some("Forbidden"), message).about(resource, name)
+    }
+
     /// 400 `BadRequest`.
     pub fn bad_request(message: impl Into<String>) -> Refusal {
         Self::new(400, Some("BadRequest"), message.into())

@@ -68,6 +68,8 @@ fn absent(ty: &Type, pointer: bool, omit: Omit) -> Option<Value> {
         (_, Omit::Zero) => None,
         (Type::Struct(inner), _) if !pointer => Some(zero(inner)),
         (Type::Scalar(Scalar::Time | Scalar::MicroTime), _) if !pointer => Some(Value::Null),
+        // A struct in Go, so never empty.
+        (Type::Scalar(Scalar::Quantity), _) if !pointer => Some(zero_scalar(Scalar::Quantity)),
         (_, Omit::Empty) => None,
         (Type::Scalar(scalar), Omit::Never) if !pointer => Some(zero_scalar(*scalar)),
         (_, Omit::Never) => Some(Value::Null),

@@ -74,10 +74,49 @@ fn dependent(name: &str, map: &mut JsonMap) {
                 absent(map, "targetPort", || port);
             }
         }
+        "PodSpec" => service_account(map),
+        "PodStatus" => {
+            addresses(map, "podIP", "podIPs");
+            addresses(map, "hostIP", "hostIPs");
+        }
         "ServiceSpec" => service(map),
         "Service" => ingress_modes(map),
         "Pod" => pod(map),
         _ => kinds::dependent(name, map),
+    }
+}
+
+/// The service account has two names in the API and one in the server
+/// (`Convert_v1_PodSpec_To_core_PodSpec` and back).
+fn service_account(spec: &mut JsonMap) {
+    let named = |field: &str| spec.get(field).filter(|name| *name != "").cloned();
+    let name = named("serviceAccountName").or_else(|| named("serviceAccount"));
+    for field in ["serviceAccountName", "serviceAccount"] {
+        match &name {
+            Some(name) if !name.is_null() => {
+                spec.insert(field.to_owned(), name.clone());
+            }
+            _ => {
+                spec.remove(field);
+            }
+        }
+    }
+}
+
+/// An address is the first of a list of them; where both are given and differ, the single one
+/// counts (`Convert_v1_PodStatus_To_core_PodStatus` and back).
+fn addresses(status: &mut JsonMap, single: &str, list: &str) {
+    let first = |status: &JsonMap| Some(status.get(list)?.get(0)?.get("ip")?.as_str()?.to_owned());
+    let alone = status
+        .get(single)
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    if !alone.is_empty() && first(status).as_deref() != Some(alone) {
+        let alone = json!([{"ip": alone}]);
+        status.insert(list.to_owned(), alone);
+    }
+    if let Some(ip) = first(status) {
+        status.insert(single.to_owned(), ip.into());
     }
 }
 

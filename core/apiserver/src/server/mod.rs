@@ -118,7 +118,8 @@ impl ApiServer {
                 let mut watch = Watch::open(self, &info)?;
                 return Ok(stream_response(&watch.poll(self), &self.resources));
             }
-            let answer = self.dispatch(&info, request.body(), &mut trace)?;
+            let mut answer = self.dispatch(&info, request.body(), &mut trace)?;
+            info.resource.show(&mut answer.body);
             let now = self.environment.now();
             let shown = info.view.shown(&info, &answer.body, now)?;
             let body = shown.as_ref().unwrap_or(&answer.body);

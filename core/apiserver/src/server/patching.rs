@@ -102,8 +102,11 @@ impl ApiServer {
     ) -> Result<Answer, Refusal> {
         let accepted = info.stored_resource().patch_types();
         if !accepted.contains(&info.content_type.as_str()) {
-            // Requests for built-in kinds are routed by their type and come to no handler.
-            return Err(if info.stored_resource().is_builtin() {
+            // Requests for built-in kinds are routed by their type, and come to no handler unless
+            // one of several types fits.
+            let fits = |part: &str| accepted.contains(&part.trim());
+            let routed = info.content_type.split(',').any(fits);
+            return Err(if info.stored_resource().is_builtin() && !routed {
                 Status::unroutable_media_type()
             } else {
                 Status::unsupported_media_type(accepted)

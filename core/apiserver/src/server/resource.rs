@@ -6,9 +6,9 @@ use serde_json::Value;
 
 use super::Fact;
 use super::custom::{self, Custom};
-use super::kinds::{self, Rules};
+use super::kinds::{self, NotAllotted, Rules};
 use crate::apply::Set;
-use crate::object::{GroupName, GroupVersion};
+use crate::object::{GroupName, GroupVersion, text};
 use crate::schema::custom::numbers_as_stored;
 use crate::schema::{Struct, builtin};
 use crate::status::{FieldError, Refusal};
@@ -164,6 +164,22 @@ impl Resource {
         }
     }
 
+    /// An object, or a list of them, as it is shown.
+    pub(super) fn show(&self, answer: &mut Arc<Value>) {
+        let Definition::Builtin(Rules {
+            shown: Some(shown), ..
+        }) = &self.definition
+        else {
+            return;
+        };
+        let answer = Arc::make_mut(answer);
+        if text(answer, "kind") == self.kind {
+            shown(answer);
+        } else if let Some(items) = answer.get_mut("items").and_then(Value::as_array_mut) {
+            items.iter_mut().for_each(shown);
+        }
+    }
+
     /// Whether a subresource is served.
     pub fn serves(&self, subresource: &str) -> bool {
         self.endpoint(subresource).is_some()
@@ -181,7 +197,7 @@ impl Resource {
         object: &mut Value,
         live: Option<&Value>,
         store: &Store,
-    ) -> Result<(), Vec<FieldError>> {
+    ) -> Result<(), NotAllotted> {
         match &self.definition {
             Definition::Builtin(rules) => (rules.allot)(object, live, store),
             Definition::Custom(_) => Ok(()),

@@ -393,9 +393,7 @@ impl Watch {
     /// What a change is to this watcher (`convertToWatchEvent`, `watchChan.transform`).
     fn event(&self, change: &Change) -> Option<WatchEvent> {
         let selected = |object: &Option<Arc<Value>>| {
-            let object = object
-                .as_ref()
-                .map(|stored| self.resource.read_back(stored));
+            let object = object.as_ref().map(|stored| self.shown(stored));
             object.filter(|object| self.selector.matches(object))
         };
         match (selected(&change.before), selected(&change.after)) {
@@ -410,11 +408,18 @@ impl Watch {
         }
     }
 
+    /// A stored object as it is read.
+    fn shown(&self, stored: &Arc<Value>) -> Arc<Value> {
+        let mut object = self.resource.read_back(stored);
+        self.resource.show(&mut object);
+        object
+    }
+
     /// The objects that are there, as if they were new.
     fn everything(&self, server: &ApiServer) -> Vector<WatchEvent> {
         let objects = self.scope.now(&server.store).into_iter();
         objects
-            .map(|(_, stored)| self.resource.read_back(&stored))
+            .map(|(_, stored)| self.shown(&stored))
             .filter(|object| self.selector.matches(object))
             .map(|object| WatchEvent::new(EventType::Added, object))
             .collect()

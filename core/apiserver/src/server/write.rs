@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::resource::{Definition, Endpoint, Generation};
 use super::{
     Answer, ApiServer, Custom, DEFAULT_NAMESPACE, Fact, RequestInfo, Trace, body, delete,
+    kinds::NotAllotted,
     kinds::metadata::{self, merge_owners},
     scale, storage_key,
 };
@@ -138,6 +139,7 @@ impl ApiServer {
                 return Err(uid_differs(info, &key, uid, "", trace));
             }
             let mut object = produce(self, &self.nothing(info))?;
+            version_of(&object)?;
             trace.warnings.extend(merge_owners(&mut object, true));
             let object = self.create_object(info, object, false, trace)?;
             return Ok(Answer {
@@ -279,7 +281,18 @@ impl ApiServer {
         }
         info.resource
             .allot(object, live, &self.store)
-            .map_err(|errors| Status::invalid(&info.resource.group_kind(), object.name(), &errors))
+            .map_err(|problem| match problem {
+                NotAllotted::Invalid(errors) => {
+                    Status::invalid(&info.resource.group_kind(), object.name(), &errors)
+                }
+                NotAllotted::Forbidden(why) => {
+                    let name = match object.name() {
+                        "" => object.meta_text("generateName"),
+                        name => name,
+                    };
+                    Status::forbidden(&info.group_resource(), name, &why)
+                }
+            })
     }
 
     fn check_namespace(&self, info: &RequestInfo) -> Result<(), Refusal> {

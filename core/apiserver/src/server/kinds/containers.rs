@@ -18,6 +18,8 @@ pub(super) struct Surroundings<'a> {
     pub(super) volumes: BTreeMap<&'a str, &'a Value>,
     /// How many seconds it has to stop.
     pub(super) grace: i64,
+    /// Its restart policy.
+    pub(super) restarts: &'a str,
 }
 
 /// The containers that run side by side: at least one.
@@ -35,6 +37,7 @@ pub(super) fn regular(containers: &[Value], pod: &Surroundings<'_>, path: &str) 
             let field = format!("{path}.name");
             errors.push(FieldError::duplicate(field, &name.into()));
         }
+        errors.extend(restarting(container, &path));
         errors.extend(life(container, pod, &path));
     }
     errors.extend(host_ports(containers, path));
@@ -60,6 +63,7 @@ pub(super) fn init(
             errors.push(FieldError::duplicate(field, &name.into()));
         }
         errors.extend(host_ports(std::slice::from_ref(container), whole));
+        errors.extend(restarting(container, &path));
         if text(container, "restartPolicy") == "Always" {
             errors.extend(life(container, pod, &path));
             continue;
@@ -106,6 +110,11 @@ fn common(container: &Value, pod: &Surroundings<'_>, path: &str) -> Vec<FieldErr
         &field("envFrom"),
     ));
     errors.extend(mounts(container, pod, &field("volumeMounts")));
+    errors.extend(volumes::devices(
+        container,
+        &pod.volumes,
+        &field("volumeDevices"),
+    ));
     let policy = "imagePullPolicy";
     let policies = ["Always", "IfNotPresent", "Never"];
     errors.extend(one_of(container, &field(policy), policy, &policies));
@@ -113,10 +122,98 @@ fn common(container: &Value, pod: &Surroundings<'_>, path: &str) -> Vec<FieldErr
         &container["resources"],
         &field("resources"),
     ));
-    errors.extend(users(
+    errors.extend(resizing(container, pod, &field("resizePolicy")));
+    errors.extend(security(
         &container["securityContext"],
         &field("securityContext"),
     ));
+    errors
+}
+
+/// `validateResizePolicy`; upstream names the list, not the item.
+fn resizing(container: &Value, pod: &Surroundings<'_>, path: &str) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    let mut seen = BTreeSet::new();
+    for (i, policy) in list(container, "resizePolicy").iter().enumerate() {
+        let resource = text(policy, "resourceName");
+        if !seen.insert(resource) {
+            let field = format!("{path}[{i}]");
+            errors.push(FieldError::duplicate(field, &resource.into()));
+        }
+        errors.extend(one_of(policy, path, "resourceName", &["cpu", "memory"]));
+        let policies = ["NotRequired", "RestartContainer"];
+        errors.extend(one_of(policy, path, "restartPolicy", &policies));
+        let restart = text(policy, "restartPolicy");
+        if pod.restarts == "Never" && restart != "NotRequired" {
+            let detail = "must be 'NotRequired' when `restartPolicy` is 'Never'";
+            errors.push(FieldError::invalid(path, &restart.into(), detail));
+        }
+    }
+    errors
+}
+
+/// A container may restart in another way than its pod (`validateContainerRestartPolicy`).
+fn restarting(container: &Value, path: &str) -> Option<FieldError> {
+    const POLICIES: [&str; 3] = ["Always", "Never", "OnFailure"];
+    let policy = container.get("restartPolicy")?;
+    let field = format!("{path}.restartPolicy");
+    let known = POLICIES.iter().any(|known| policy == known);
+    (!known).then(|| FieldError::not_supported(field, policy, &POLICIES))
+}
+
+/// `ValidateSecurityContext` of one container.
+fn security(context: &Value, path: &str) -> Vec<FieldError> {
+    let mut errors = users(context, path);
+    let mounts = ["Default", "Unmasked"];
+    if let Some(mount) = context.get("procMount")
+        && !mounts.iter().any(|known| mount == known)
+    {
+        let field = format!("{path}.procMount");
+        errors.push(FieldError::not_supported(field, mount, &mounts));
+    }
+    errors.extend(escalation(context, path));
+    errors.extend(seccomp(context, path));
+    errors
+}
+
+/// `validateSeccompProfileField`.
+pub(super) fn seccomp(context: &Value, path: &str) -> Vec<FieldError> {
+    let Some(profile) = context.get("seccompProfile") else {
+        return Vec::new();
+    };
+    let field = |name: &str| format!("{path}.seccompProfile{name}");
+    let mut errors = Vec::new();
+    let kind = text(profile, "type");
+    let kinds = ["Localhost", "RuntimeDefault", "Unconfined"];
+    if kind.is_empty() {
+        let detail = "type is required when seccompProfile is set";
+        errors.push(FieldError::required(field(".type"), detail));
+    } else if !kinds.contains(&kind) {
+        errors.push(FieldError::not_supported(
+            field(".type"),
+            &kind.into(),
+            &kinds,
+        ));
+    }
+    match (kind, profile.get("localhostProfile")) {
+        ("Localhost", None) => {
+            let detail = "must be set when seccomp type is Localhost";
+            errors.push(FieldError::required(field(".localhostProfile"), detail));
+        }
+        ("Localhost", Some(file)) => errors.extend(volumes::descending(
+            file.as_str().unwrap_or_default(),
+            &field(".localhostProfile"),
+        )),
+        (_, Some(_)) => {
+            let detail = "can only be set when seccomp type is Localhost";
+            errors.push(FieldError::invalid(
+                field(".localhostProfile"),
+                profile,
+                detail,
+            ));
+        }
+        (_, None) => {}
+    }
     errors
 }
 
@@ -224,7 +321,7 @@ fn mounts(container: &Value, pod: &Surroundings<'_>, path: &str) -> Vec<FieldErr
     errors
 }
 
-/// Users and groups (`ValidateSecurityContext`).
+/// The user and group of processes.
 pub(super) fn users(context: &Value, path: &str) -> Vec<FieldError> {
     let mut errors = Vec::new();
     for name in ["runAsUser", "runAsGroup"] {
@@ -234,6 +331,12 @@ pub(super) fn users(context: &Value, path: &str) -> Vec<FieldError> {
             errors.extend(reasons.map(|why| FieldError::invalid(&field, &id.into(), why)));
         }
     }
+    errors
+}
+
+/// What gives more rights cannot go along with what takes them.
+fn escalation(context: &Value, path: &str) -> Vec<FieldError> {
+    let mut errors = Vec::new();
     if context["allowPrivilegeEscalation"] == false && context["privileged"] == true {
         let detail = "cannot set `allowPrivilegeEscalation` to false and `privileged` to true";
         errors.push(FieldError::invalid(path, context, detail));
@@ -389,6 +492,7 @@ mod tests {
         let pod = Surroundings {
             volumes: BTreeMap::new(),
             grace: 30,
+            restarts: "Always",
         };
         let errors = regular(&[container], &pod, "c");
         errors.iter().map(ToString::to_string).collect()

@@ -120,11 +120,19 @@ fn strategy(strategy: &Value) -> Vec<FieldError> {
             }
             errors
         }
-        (other, _) => vec![FieldError::not_supported(
-            "spec.strategy.type",
-            &other.into(),
-            &["Recreate", "RollingUpdate"],
-        )],
+        (other, rolling) => {
+            // The value is an object of the internal type.
+            let rolling = rolling.map_or("null".to_owned(), |rolling| {
+                let of = |name: &str| rolling.get(name).cloned().unwrap_or_else(|| 0.into());
+                let (unavailable, surge) = (of("maxUnavailable"), of("maxSurge"));
+                format!("{{\"MaxUnavailable\":{unavailable},\"MaxSurge\":{surge}}}")
+            });
+            let kind = Value::from(other);
+            let shown = format!("{{\"Type\":{kind},\"RollingUpdate\":{rolling}}}");
+            let supported = ["Recreate", "RollingUpdate"];
+            let error = FieldError::not_supported("spec.strategy", &kind, &supported);
+            vec![error.shown(shown)]
+        }
     }
 }
 

@@ -16,6 +16,8 @@ pub(super) mod names;
 mod namespace;
 mod pod;
 mod pod_admission;
+mod pod_host;
+mod pod_scheduling;
 mod pod_template;
 mod pod_update;
 mod pod_warnings;
@@ -24,6 +26,7 @@ mod service;
 mod service_addresses;
 mod service_allocation;
 mod service_validation;
+mod service_warnings;
 pub(super) mod table;
 mod volumes;
 
@@ -35,7 +38,22 @@ use crate::status::FieldError;
 use crate::storage::Store;
 
 /// Fills in an object, given the stored one on update, and all that is stored.
-pub type Allot = fn(&mut Value, Option<&Value>, &Store) -> Result<(), Vec<FieldError>>;
+pub type Allot = fn(&mut Value, Option<&Value>, &Store) -> Result<(), NotAllotted>;
+
+/// Why an object is not given what it needs.
+#[derive(Debug)]
+pub enum NotAllotted {
+    /// What it asks for cannot be had.
+    Invalid(Vec<FieldError>),
+    /// An admission plugin does not let it pass.
+    Forbidden(String),
+}
+
+impl From<Vec<FieldError>> for NotAllotted {
+    fn from(errors: Vec<FieldError>) -> Self {
+        Self::Invalid(errors)
+    }
+}
 
 /// What a kind does that its type does not say.
 #[derive(Clone, Copy, Debug)]
@@ -60,6 +78,8 @@ pub struct Rules {
     pub returns_deleted: bool,
     /// Whether the garbage collector looks after its objects (`DefaultGarbageCollectionPolicy`).
     pub collected: bool,
+    /// What changes an object whenever it is shown, where anything does (`Decorator`).
+    pub shown: Option<fn(&mut Value)>,
     /// Settles what an object that was never set is written as: some fields are plain numbers in
     /// the server and pointers in the API.
     pub unset: fn(&mut Value),
@@ -92,6 +112,7 @@ impl Rules {
         grace: None,
         returns_deleted: false,
         collected: true,
+        shown: None,
         unset: |_| {},
         fields: &[],
         thorough: true,

@@ -20,6 +20,24 @@ pub(in crate::server) fn subdomain(value: &str) -> Vec<String> {
     reasons
 }
 
+/// A lowercase DNS subdomain whose labels may have underscores (RFC 1123, relaxed).
+pub(super) fn subdomain_with_underscore(value: &str) -> Vec<String> {
+    const PATTERN: &str = r"_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?(\._?[a-z0-9]([-_a-z0-9]*[a-z0-9])?)*";
+    let mut reasons = longer_than(253, value);
+    let end = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    let is_label = |label: &str| {
+        let label = label.strip_prefix('_').unwrap_or(label);
+        let inner = |c: char| end(c) || c == '-' || c == '_';
+        label.starts_with(end) && label.ends_with(end) && label.chars().all(inner)
+    };
+    if !value.split('.').all(is_label) {
+        let what = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, \
+             '-', '_' or '.', and must start and end with an alphanumeric character";
+        reasons.push(mismatch(what, PATTERN, &["example.com"]));
+    }
+    reasons
+}
+
 /// A lowercase DNS label (RFC 1123).
 pub(in crate::server) fn label(value: &str) -> Vec<String> {
     let mut reasons = longer_than(63, value);
@@ -145,7 +163,11 @@ pub(super) fn env_var(value: &str) -> Vec<String> {
 
 /// The name of a container's port (`IsValidPortName`).
 pub(super) fn port_name(value: &str) -> Vec<String> {
-    let mut reasons = longer_than(15, value);
+    const LONGEST: usize = 15;
+    let mut reasons = Vec::new();
+    if value.len() > LONGEST {
+        reasons.push(format!("must be no more than {LONGEST} characters"));
+    }
     let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     let mut unless = |fine: bool, why: &str| {
         if !fine {

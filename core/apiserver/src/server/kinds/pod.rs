@@ -3,6 +3,8 @@
 use serde_json::{Value, json};
 
 use super::label_selector::list;
+use super::metadata::IMMUTABLE;
+use super::service_addresses::address;
 use super::{
     Rules, StatusRules, metadata, names, pod_admission, pod_template, pod_update, pod_warnings,
 };
@@ -11,20 +13,25 @@ use crate::schema::Quantity;
 use crate::status::FieldError;
 
 pub(super) const RULES: Rules = Rules {
-    allot: |pod, live, _| {
-        pod_admission::admit(pod, live);
-        Ok(())
-    },
+    allot: |pod, live, store| pod_admission::admit(pod, live, store),
     prepare: |pod, live| {
         if live.is_none() {
             pod["status"] = json!({"phase": "Pending", "qosClass": quality_of_service(pod)});
+            if !list(&pod["spec"], "schedulingGates").is_empty() {
+                // `applySchedulingGatedCondition`
+                pod["status"]["conditions"] = json!([{
+                    "type": "PodScheduled", "status": "False", "reason": "SchedulingGated",
+                    "message": "Scheduling is blocked due to non-empty scheduling gates",
+                    "lastProbeTime": null, "lastTransitionTime": null,
+                }]);
+            }
         }
     },
     validate,
     warn,
     status: StatusRules {
         prepare: keep_status,
-        validate: metadata::builtin_update,
+        validate: validate_status,
     },
     grace: Some(grace),
     returns_deleted: true,
@@ -60,6 +67,24 @@ fn validate(pod: &Value, live: Option<&Value>) -> Vec<FieldError> {
             errors.push(FieldError::forbidden(field, "cannot be set on create"));
         }
         None => {}
+    }
+    errors
+}
+
+/// `ValidatePodStatusUpdate`.
+fn validate_status(pod: &Value, live: &Value) -> Vec<FieldError> {
+    let mut errors = metadata::builtin_update(pod, live);
+    let status = &pod["status"];
+    let class = text(status, "qosClass");
+    if class != text(&live["status"], "qosClass") {
+        let field = "status.qosClass";
+        errors.push(FieldError::invalid(field, &class.into(), IMMUTABLE));
+    }
+    for name in ["podIPs", "hostIPs"] {
+        for (i, ip) in list(status, name).iter().enumerate() {
+            let ip = text(ip, "ip").into();
+            errors.extend(address(&ip, &format!("status.{name}[{i}]")));
+        }
     }
     errors
 }

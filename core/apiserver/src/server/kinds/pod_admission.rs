@@ -1,9 +1,13 @@
 //! What admission plugins that are on by default give a pod
 //! (`plugin/pkg/admission/defaulttolerationseconds`, `plugin/pkg/admission/priority`).
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
-use crate::object::{map_mut, text};
+use super::NotAllotted;
+use crate::object::{JsonMap, Metadata, map_mut, text};
+use crate::storage::Store;
 
 /// The taints of a node that does not answer.
 const TAINTS: [&str; 2] = [
@@ -13,13 +17,21 @@ const TAINTS: [&str; 2] = [
 /// How long a pod stays on such a node, in seconds.
 const STAYS: i64 = 300;
 
+const PREEMPTS: &str = "PreemptLowerPriority";
+/// Where etcd keeps priority classes.
+const STORED_BELOW: &str = "/registry/priorityclasses/";
+
 /// Priority classes that every cluster has.
 const CLASSES: [(&str, i64); 2] = [
     ("system-cluster-critical", 2_000_000_000),
     ("system-node-critical", 2_000_001_000),
 ];
 
-pub(super) fn admit(pod: &mut Value, live: Option<&Value>) {
+pub(super) fn admit(
+    pod: &mut Value,
+    live: Option<&Value>,
+    store: &Store,
+) -> Result<(), NotAllotted> {
     let spec = map_mut(&mut pod["spec"]);
     match live {
         Some(live) => {
@@ -32,12 +44,7 @@ pub(super) fn admit(pod: &mut Value, live: Option<&Value>) {
             }
         }
         None => {
-            let class = spec.get("priorityClassName").and_then(Value::as_str);
-            let priority = CLASSES.iter().find(|(name, _)| Some(*name) == class);
-            let priority = priority.map_or(0, |(_, priority)| *priority);
-            spec.insert("priority".to_owned(), priority.into());
-            spec.entry("preemptionPolicy")
-                .or_insert_with(|| "PreemptLowerPriority".into());
+            prioritize(spec, store).map_err(NotAllotted::Forbidden)?;
         }
     }
     let tolerations = spec.entry("tolerations").or_insert_with(|| json!([]));
@@ -55,6 +62,65 @@ pub(super) fn admit(pod: &mut Value, live: Option<&Value>) {
             })
         }));
     }
+    Ok(())
+}
+
+/// Gives a new pod the priority of its class, or of the default one; it may not name another
+/// (`admitPod`).
+fn prioritize(spec: &mut JsonMap, store: &Store) -> Result<(), String> {
+    let named = spec.get("priorityClassName").and_then(Value::as_str);
+    let (priority, policy) = match named.filter(|name| !name.is_empty()) {
+        None => {
+            let class = default_class(store);
+            if let Some(class) = &class {
+                let name = class.name().into();
+                spec.insert("priorityClassName".to_owned(), name);
+            }
+            class.map_or((0, PREEMPTS.to_owned()), |class| rank(&class))
+        }
+        Some(name) => {
+            let built_in = CLASSES.iter().find(|(known, _)| *known == name);
+            match (store.get(&format!("{STORED_BELOW}{name}")), built_in) {
+                (Some((_, class)), _) => rank(class),
+                (None, Some((_, priority))) => (*priority, PREEMPTS.to_owned()),
+                (None, None) => return Err(format!("no PriorityClass with name {name} was found")),
+            }
+        }
+    };
+    const COMPUTED: &str =
+        "must not be provided in pod spec; priority admission controller computed";
+    const FROM: &str = "from the given PriorityClass name";
+    let own = spec.get("priority").and_then(Value::as_i64);
+    if let Some(own) = own.filter(|own| *own != priority) {
+        return Err(format!(
+            "the integer value of priority ({own}) {COMPUTED} {priority} {FROM}"
+        ));
+    }
+    let own = spec.get("preemptionPolicy").and_then(Value::as_str);
+    if let Some(own) = own.filter(|own| *own != policy) {
+        return Err(format!(
+            "the string value of PreemptionPolicy ({own}) {COMPUTED} {policy} {FROM}"
+        ));
+    }
+    spec.insert("priority".to_owned(), priority.into());
+    spec.insert("preemptionPolicy".to_owned(), policy.into());
+    Ok(())
+}
+
+/// The priority of a class, and whether its pods push others away.
+fn rank(class: &Value) -> (i64, String) {
+    let policy = class.get("preemptionPolicy").and_then(Value::as_str);
+    let priority = class["value"].as_i64().unwrap_or(0);
+    (priority, policy.unwrap_or(PREEMPTS).to_owned())
+}
+
+/// The lowest of the classes that are for pods without one.
+fn default_class(store: &Store) -> Option<Arc<Value>> {
+    let classes = store.range(STORED_BELOW).map(|(_, _, class)| class);
+    classes
+        .filter(|class| class["globalDefault"] == true)
+        .min_by_key(|class| rank(class).0)
+        .map(Arc::clone)
 }
 
 fn tolerates(toleration: &Value, taint: &str) -> bool {

@@ -1,13 +1,13 @@
 //! What pods and their templates have in common (`ValidatePodTemplateSpec` and `ValidatePodSpec` of
-//! `pkg/apis/core/validation`). Left out: what no feature that is on by default, or no part of a
-//! usual manifest, reaches (affinity, security contexts beyond users, resource claims, Windows).
+//! `pkg/apis/core/validation`). Left out: what no feature that is on by default reaches, resource
+//! claims, ephemeral containers and Windows.
 
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 
 use super::label_selector::list;
-use super::{containers, metadata, names, volumes};
+use super::{containers, metadata, names, pod_host, pod_scheduling, volumes};
 use crate::object::text;
 use crate::status::FieldError;
 
@@ -38,6 +38,7 @@ pub(super) fn spec_errors(spec: &Value, path: &str, of_pod: bool) -> Vec<FieldEr
     let surroundings = containers::Surroundings {
         volumes: known,
         grace,
+        restarts: text(spec, "restartPolicy"),
     };
     errors.extend(containers::regular(
         list(spec, "containers"),
@@ -69,12 +70,23 @@ pub(super) fn spec_errors(spec: &Value, path: &str, of_pod: bool) -> Vec<FieldEr
         spec.get("nodeSelector"),
         &field("nodeSelector"),
     ));
-    errors.extend(containers::users(
-        &spec["securityContext"],
-        &field("securityContext"),
+    errors.extend(pod_host::security(spec, &field("securityContext")));
+    errors.extend(pod_scheduling::affinity(
+        &spec["affinity"],
+        &field("affinity"),
     ));
-    errors.extend(dns(spec, &field("dnsConfig")));
+    errors.extend(pod_host::dns(spec, &field("dnsConfig")));
+    for (i, gate) in list(spec, "readinessGates").iter().enumerate() {
+        let condition = text(gate, "conditionType");
+        let field = format!("{path}.readinessGates[{i}].conditionType");
+        let reasons = names::qualified(condition).into_iter();
+        errors.extend(reasons.map(|why| FieldError::invalid(&field, &condition.into(), why)));
+    }
     errors.extend(gates(spec, &field("schedulingGates")));
+    errors.extend(pod_scheduling::spread(
+        list(spec, "topologySpreadConstraints"),
+        &field("topologySpreadConstraints"),
+    ));
     for (name, rule) in [
         ("serviceAccountName", names::subdomain as names::NameRule),
         ("nodeName", names::subdomain),
@@ -93,8 +105,20 @@ pub(super) fn spec_errors(spec: &Value, path: &str, of_pod: bool) -> Vec<FieldEr
         list(spec, "tolerations"),
         &field("tolerations"),
     ));
+    errors.extend(pod_host::aliases(
+        list(spec, "hostAliases"),
+        &field("hostAliases"),
+    ));
     let name = "priorityClassName";
     errors.extend(named(spec, &field(name), name, names::subdomain));
+    let name = "runtimeClassName";
+    errors.extend(named(spec, &field(name), name, names::subdomain));
+    if spec.get("preemptionPolicy").is_some() {
+        let policies = ["PreemptLowerPriority", "Never"];
+        let name = "preemptionPolicy";
+        errors.extend(one_of(spec, &field(name), name, &policies));
+    }
+    errors.extend(pod_host::system(&spec["os"], &field("os")));
     errors
 }
 
@@ -138,22 +162,6 @@ fn host_ports_of_the_host(spec: &Value, path: &str, of_pod: bool) -> Vec<FieldEr
         }
     }
     errors
-}
-
-fn dns(spec: &Value, path: &str) -> Vec<FieldError> {
-    let config = spec.get("dnsConfig");
-    let none = config.map_or(&[][..], |config| list(config, "nameservers"));
-    if text(spec, "dnsPolicy") == "None" {
-        if config.is_none() {
-            let detail = "must provide `dnsConfig` when `dnsPolicy` is None";
-            return vec![FieldError::required(path, detail)];
-        }
-        if none.is_empty() {
-            let detail = "must provide at least one DNS nameserver when `dnsPolicy` is None";
-            return vec![FieldError::required(format!("{path}.nameservers"), detail)];
-        }
-    }
-    Vec::new()
 }
 
 fn gates(spec: &Value, path: &str) -> Vec<FieldError> {
@@ -206,7 +214,11 @@ pub(super) fn tolerations(tolerations: &[Value], path: &str) -> Vec<FieldError> 
             "Exists" if value.is_empty() => {}
             "Exists" => {
                 let detail = "value must be empty when `operator` is 'Exists'";
-                errors.push(FieldError::invalid(field("operator"), toleration, detail));
+                errors.push(FieldError::invalid(
+                    field("operator"),
+                    &value.into(),
+                    detail,
+                ));
             }
             other => errors.push(FieldError::not_supported(
                 field("operator"),

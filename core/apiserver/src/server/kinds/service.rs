@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::{Rules, StatusRules, service_allocation, service_validation};
+use super::{Rules, StatusRules, service_allocation, service_validation, service_warnings};
 use crate::object::text;
 
 pub(super) const RULES: Rules = Rules {
@@ -15,9 +15,22 @@ pub(super) const RULES: Rules = Rules {
         prepare: |_, _| {},
         validate: service_validation::validate_status,
     },
+    warn: |service, _| service_warnings::of(service),
     returns_deleted: true,
+    fields: &["spec.clusterIP", "spec.type"],
+    shown: Some(hide_what_was_defaulted_once),
     ..Rules::NONE
 };
+
+/// A Service outside of the cluster has no policy for traffic inside of it. Earlier releases stored
+/// one, so it is left out when read (`defaultOnReadInternalTrafficPolicy`).
+fn hide_what_was_defaulted_once(service: &mut Value) {
+    if kind(service) == "ExternalName"
+        && let Some(spec) = service["spec"].as_object_mut()
+    {
+        spec.remove("internalTrafficPolicy");
+    }
+}
 
 fn kind(service: &Value) -> &str {
     text(&service["spec"], "type")

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::label_selector::list;
 use super::service::{is_headless, needs_cluster_ip, needs_health_check_port, needs_node_port};
-use super::service_addresses;
+use super::{NotAllotted, service_addresses};
 use crate::object::text;
 use crate::status::FieldError;
 use crate::storage::Store;
@@ -24,11 +24,15 @@ const NODE_PORTS: std::ops::RangeInclusive<i64> = 30_000..=32_767;
 /// Below this, node ports are left to those who ask for them by number.
 const FIRST_DYNAMIC_PORT: i64 = 30_086;
 
-type Allotted = Result<(), Vec<FieldError>>;
+type Allotted<E = Vec<FieldError>> = Result<(), E>;
 
 /// Gives a Service what it has to have; on update first what it had before
 /// (`beginCreate`, `beginUpdate`).
-pub(super) fn allot(service: &mut Value, live: Option<&Value>, store: &Store) -> Allotted {
+pub(super) fn allot(
+    service: &mut Value,
+    live: Option<&Value>,
+    store: &Store,
+) -> Allotted<NotAllotted> {
     if let Some(live) = live {
         take_over(service, live);
     }
@@ -39,7 +43,7 @@ pub(super) fn allot(service: &mut Value, live: Option<&Value>, store: &Store) ->
     if fresh {
         cluster_ip(service, &taken)?;
     }
-    node_ports(service, &taken)
+    Ok(node_ports(service, &taken)?)
 }
 
 /// What the client left out and was allocated before (`patchAllocatedValues`).

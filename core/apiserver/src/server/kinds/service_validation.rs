@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::label_selector::list;
 use super::metadata::{self, IMMUTABLE};
@@ -38,8 +38,10 @@ pub(super) fn validate(service: &Value, live: Option<&Value>) -> Vec<FieldError>
             errors.push(FieldError::forbidden(field, IMMUTABLE));
         }
     }
-    // An update is also checked like a new Service.
-    errors.extend(metadata::builtin(service, names::label_1035));
+    if live.is_none() {
+        errors.extend(metadata::builtin(service, names::label_1035));
+    }
+    // Everything else is checked of an update like of a new Service.
     let spec = &service["spec"];
     if list(spec, "ports").is_empty() && !is_headless(service) && needs_cluster_ip(service) {
         errors.push(FieldError::required("spec.ports", ""));
@@ -207,11 +209,13 @@ fn repeated_ports(service: &Value) -> Vec<FieldError> {
         let (protocol, number) = (text(port, "protocol"), of(port, "port"));
         if !seen.insert((protocol, number)) {
             // The key is an object of the internal type with nothing else in it.
-            let key = json!({
-                "Name": "", "Protocol": protocol, "AppProtocol": null, "Port": number,
-                "TargetPort": 0, "NodePort": 0,
-            });
-            errors.push(FieldError::duplicate(format!("spec.ports[{i}]"), &key));
+            let key = format!(
+                "{{\"Name\":\"\",\"Protocol\":{},\"AppProtocol\":null,\"Port\":{number},\
+                 \"TargetPort\":0,\"NodePort\":0}}",
+                Value::from(protocol)
+            );
+            let field = format!("spec.ports[{i}]");
+            errors.push(FieldError::duplicate(field, &Value::Null).shown(key));
         }
     }
     errors
@@ -374,6 +378,7 @@ pub(super) fn validate_status(service: &Value, live: &Value) -> Vec<FieldError> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     fn texts(errors: &[FieldError]) -> Vec<String> {
         errors.iter().map(ToString::to_string).collect()

@@ -1,6 +1,6 @@
 //! Volumes of a pod (`ValidateVolumes` of `pkg/apis/core/validation`).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -73,6 +73,69 @@ pub(super) fn validate<'a>(
         errors.append(&mut own);
     }
     (known, errors)
+}
+
+/// Devices of a container, which are volumes without a file system (`ValidateVolumeDevices`).
+pub(super) fn devices(
+    container: &Value,
+    known: &BTreeMap<&str, &Value>,
+    path: &str,
+) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    let (mut seen_names, mut seen_paths) = (BTreeSet::new(), BTreeSet::new());
+    let mounts = list(container, "volumeMounts");
+    for (i, device) in list(container, "volumeDevices").iter().enumerate() {
+        let (name, place) = (text(device, "name"), text(device, "devicePath"));
+        let field = |what: &str| format!("{path}[{i}].{what}");
+        let mut wrong = |what: &str, value: &str, detail: &str| {
+            errors.push(FieldError::invalid(field(what), &value.into(), detail));
+        };
+        if seen_names.contains(name) {
+            wrong("name", name, "must be unique");
+        }
+        let volume = known.get(name);
+        let is_block = |volume: &&Value| {
+            volume.get("persistentVolumeClaim").is_some() || volume.get("ephemeral").is_some()
+        };
+        if volume.is_some_and(|volume| !is_block(volume)) {
+            let detail = "can only use volume source type of PersistentVolumeClaim or Ephemeral \
+                 for block mode";
+            wrong("name", name, detail);
+        }
+        if seen_paths.contains(place) {
+            wrong("devicePath", place, "must be unique");
+        }
+        if place.split('/').any(|part| part == "..") {
+            wrong("devicePath", place, "can not contain backsteps ('..')");
+        } else {
+            seen_paths.insert(place);
+        }
+        if mounts.iter().any(|mount| text(mount, "name") == name) {
+            wrong("name", name, "must not already exist in volumeMounts");
+        }
+        if mounts.iter().any(|mount| text(mount, "mountPath") == place) {
+            let detail = "must not already exist as a path in volumeMounts";
+            wrong("devicePath", place, detail);
+        }
+        if name.is_empty() {
+            errors.push(FieldError::required(field("name"), ""));
+        } else {
+            seen_names.insert(name);
+        }
+        if volume.is_none() {
+            let problem = crate::status::Problem::NotFound;
+            errors.push(FieldError::with_value(
+                problem,
+                field("name"),
+                &name.into(),
+                "",
+            ));
+        }
+        if place.is_empty() {
+            errors.push(FieldError::required(field("devicePath"), ""));
+        }
+    }
+    errors
 }
 
 /// `validateVolumeSource`: one kind of volume, and what it needs.

@@ -1,0 +1,192 @@
+//! What a pod asks of its host: names, addresses, kernel settings, system
+//! (`validatePodDNSConfig`, `ValidateHostAliases`, `validatePodSpecSecurityContext`, `validateOS` of
+//! `pkg/apis/core/validation`).
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::label_selector::list;
+use super::service_addresses::address;
+use super::{containers, names};
+use crate::object::text;
+use crate::status::FieldError;
+
+const MOST_NAMESERVERS: usize = 3;
+const MOST_SEARCH_PATHS: usize = 32;
+const LONGEST_SEARCH_LIST: usize = 2048;
+
+/// Checks how a pod resolves names.
+pub(super) fn dns(spec: &Value, path: &str) -> Vec<FieldError> {
+    let config = spec.get("dnsConfig");
+    let servers = config.map_or(&[][..], |config| list(config, "nameservers"));
+    if text(spec, "dnsPolicy") == "None" {
+        if config.is_none() {
+            let detail = "must provide `dnsConfig` when `dnsPolicy` is None";
+            return vec![FieldError::required(path, detail)];
+        }
+        if servers.is_empty() {
+            let detail = "must provide at least one DNS nameserver when `dnsPolicy` is None";
+            return vec![FieldError::required(format!("{path}.nameservers"), detail)];
+        }
+    }
+    let Some(config) = config else {
+        return Vec::new();
+    };
+    let mut errors = Vec::new();
+    let mut wrong = |name: &str, detail: String| {
+        let field = format!("{path}.{name}");
+        errors.push(FieldError::invalid(field, &config[name], detail));
+    };
+    if servers.len() > MOST_NAMESERVERS {
+        let detail = format!("must not have more than {MOST_NAMESERVERS} nameservers");
+        wrong("nameservers", detail);
+    }
+    for (i, server) in servers.iter().enumerate() {
+        errors.extend(address(server, &format!("{path}.nameservers[{i}]")));
+    }
+    let searches = list(config, "searches");
+    let mut wrong = |name: &str, detail: String| {
+        let field = format!("{path}.{name}");
+        errors.push(FieldError::invalid(field, &config[name], detail));
+    };
+    if searches.len() > MOST_SEARCH_PATHS {
+        let detail = format!("must not have more than {MOST_SEARCH_PATHS} search paths");
+        wrong("searches", detail);
+    }
+    let all: Vec<&str> = searches.iter().filter_map(Value::as_str).collect();
+    if all.join(" ").len() > LONGEST_SEARCH_LIST {
+        let detail = format!(
+            "must not have more than {LONGEST_SEARCH_LIST} characters (including spaces) in the \
+             search list"
+        );
+        wrong("searches", detail);
+    }
+    for (i, search) in all.into_iter().enumerate().filter(|(_, s)| *s != ".") {
+        let search = search.strip_suffix('.').unwrap_or(search);
+        let reasons = names::subdomain_with_underscore(search).into_iter();
+        let field = format!("{path}.searches[{i}]");
+        errors.extend(reasons.map(|why| FieldError::invalid(&field, &search.into(), why)));
+    }
+    for (i, option) in list(config, "options").iter().enumerate() {
+        if text(option, "name").is_empty() {
+            let field = format!("{path}.options[{i}]");
+            errors.push(FieldError::required(field, "must not be empty"));
+        }
+    }
+    errors
+}
+
+/// Checks names that a pod gives to addresses.
+pub(super) fn aliases(aliases: &[Value], path: &str) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    for (i, alias) in aliases.iter().enumerate() {
+        let ip = text(alias, "ip").into();
+        errors.extend(address(&ip, &format!("{path}[{i}].ip")));
+        for (j, name) in list(alias, "hostnames").iter().enumerate() {
+            let reasons = names::subdomain(name.as_str().unwrap_or_default());
+            let field = format!("{path}[{i}].hostnames[{j}]");
+            let reasons = reasons.into_iter();
+            errors.extend(reasons.map(|why| FieldError::invalid(&field, name, why)));
+        }
+    }
+    errors
+}
+
+/// Checks the system that a pod is for.
+pub(super) fn system(os: &Value, path: &str) -> Option<FieldError> {
+    const SYSTEMS: [&str; 2] = ["linux", "windows"];
+    let name = os.get("name")?.as_str().unwrap_or_default();
+    if name.is_empty() {
+        let field = format!("{path}.name");
+        return Some(FieldError::required(field, "cannot be empty"));
+    }
+    let known = SYSTEMS.contains(&name);
+    (!known).then(|| FieldError::not_supported(path, &name.into(), &SYSTEMS))
+}
+
+/// Checks the security context of a whole pod.
+pub(super) fn security(spec: &Value, path: &str) -> Vec<FieldError> {
+    let context = &spec["securityContext"];
+    let mut errors = Vec::new();
+    let mut group = |id: &Value, field: String| {
+        if let Some(number) = id.as_i64() {
+            let reasons = names::in_range(number, 0, i64::from(i32::MAX)).into_iter();
+            errors.extend(reasons.map(|why| FieldError::invalid(&field, id, why)));
+        }
+    };
+    group(&context["fsGroup"], format!("{path}.fsGroup"));
+    for (i, id) in list(context, "supplementalGroups").iter().enumerate() {
+        group(id, format!("{path}.supplementalGroups[{i}]"));
+    }
+    errors.extend(containers::users(context, path));
+    errors.extend(kernel_settings(spec, &format!("{path}.sysctls")));
+    let policies = ["Always", "OnRootMismatch"];
+    if let Some(policy) = context.get("fsGroupChangePolicy")
+        && !policies.iter().any(|known| policy == known)
+    {
+        let field = format!("{path}.fsGroupChangePolicy");
+        errors.push(FieldError::not_supported(field, policy, &policies));
+    }
+    errors.extend(containers::seccomp(context, path));
+    errors
+}
+
+/// `validateSysctls`.
+fn kernel_settings(spec: &Value, path: &str) -> Vec<FieldError> {
+    const LONGEST: usize = 253;
+    const PATTERN: &str = "^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$";
+    let mut errors = Vec::new();
+    let mut seen = BTreeSet::new();
+    for (i, setting) in list(&spec["securityContext"], "sysctls").iter().enumerate() {
+        let name = text(setting, "name");
+        let field = format!("{path}[{i}].name");
+        if name.is_empty() {
+            errors.push(FieldError::required(&field, ""));
+        } else if name.len() > LONGEST || !name.split(['.', '/']).all(is_setting) {
+            let detail =
+                format!("must have at most {LONGEST} characters and match regex {PATTERN}");
+            errors.push(FieldError::invalid(&field, &name.into(), detail));
+        } else if !seen.insert(name) {
+            errors.push(FieldError::duplicate(&field, &name.into()));
+        }
+        if spec["hostNetwork"] == true && name.replace('/', ".").starts_with("net.") {
+            let detail = "may not be specified when 'hostNetwork' is set to true";
+            errors.push(FieldError::invalid(&field, &name.into(), detail));
+        }
+    }
+    errors
+}
+
+fn is_setting(part: &str) -> bool {
+    let end = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    let inner = |c: char| end(c) || c == '-' || c == '_';
+    part.starts_with(end) && part.ends_with(end) && part.chars().all(inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn nameservers_are_addresses_and_options_have_names() {
+        let spec = json!({"dnsConfig": {"nameservers": ["x", "1.1.1.1"], "options": [{}],
+            "searches": ["a_b.example.", "."]}});
+        let said: Vec<String> = dns(&spec, "d").iter().map(ToString::to_string).collect();
+        assert_eq!(said.len(), 2);
+        assert!(said[0].starts_with("d.nameservers[0]: Invalid value: \"x\""));
+        assert_eq!(said[1], "d.options[0]: Required value: must not be empty");
+    }
+
+    #[test]
+    fn kernel_settings_have_names_with_points_or_slashes() {
+        let of = |name: &str| {
+            let spec = json!({"securityContext": {"sysctls": [{"name": name, "value": "1"}]}});
+            kernel_settings(&spec, "s").len()
+        };
+        assert_eq!(of("net.ipv4/tcp_syncookies"), 0);
+        assert_eq!(of("Bad/../x"), 1);
+        assert_eq!(of(""), 1);
+    }
+}

@@ -1,0 +1,295 @@
+//! Where a pod may run (`validateAffinity` and `validateTopologySpreadConstraints` of
+//! `pkg/apis/core/validation`).
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::label_selector::{self, list};
+use super::names;
+use crate::object::text;
+use crate::status::FieldError;
+
+const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
+const PREFERRED: &str = "preferredDuringSchedulingIgnoredDuringExecution";
+const NOT_POSITIVE: &str = "must be greater than zero";
+
+/// Checks what a pod wants to be near to, or far from.
+pub(super) fn affinity(affinity: &Value, path: &str) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    let node = &affinity["nodeAffinity"];
+    if let Some(required) = node.get(REQUIRED) {
+        let path = format!("{path}.nodeAffinity.{REQUIRED}.nodeSelectorTerms");
+        let terms = list(required, "nodeSelectorTerms");
+        if terms.is_empty() {
+            let detail = "must have at least one node selector term";
+            errors.push(FieldError::required(&path, detail));
+        }
+        for (i, term) in terms.iter().enumerate() {
+            errors.extend(node_term(term, &format!("{path}[{i}]")));
+        }
+    }
+    for (i, preferred) in list(node, PREFERRED).iter().enumerate() {
+        let path = format!("{path}.nodeAffinity.{PREFERRED}[{i}]");
+        errors.extend(weight(preferred, &path));
+        errors.extend(node_term(
+            &preferred["preference"],
+            &format!("{path}.preference"),
+        ));
+    }
+    for kind in ["podAffinity", "podAntiAffinity"] {
+        for (i, term) in list(&affinity[kind], REQUIRED).iter().enumerate() {
+            errors.extend(pod_term(term, &format!("{path}.{kind}.{REQUIRED}[{i}]")));
+        }
+        for (i, preferred) in list(&affinity[kind], PREFERRED).iter().enumerate() {
+            let path = format!("{path}.{kind}.{PREFERRED}[{i}]");
+            errors.extend(weight(preferred, &path));
+            let term = &preferred["podAffinityTerm"];
+            errors.extend(pod_term(term, &format!("{path}.podAffinityTerm")));
+        }
+    }
+    errors
+}
+
+fn weight(preferred: &Value, path: &str) -> Option<FieldError> {
+    let weight = preferred["weight"].as_i64().unwrap_or(0);
+    let detail = "must be in the range 1-100";
+    let wrong = !(1..=100).contains(&weight);
+    wrong.then(|| FieldError::invalid(format!("{path}.weight"), &weight.into(), detail))
+}
+
+/// `ValidateNodeSelectorTerm`.
+fn node_term(term: &Value, path: &str) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    for (i, rule) in list(term, "matchExpressions").iter().enumerate() {
+        let field = |name: &str| format!("{path}.matchExpressions[{i}].{name}");
+        let values = list(rule, "values");
+        match text(rule, "operator") {
+            "In" | "NotIn" => {
+                if values.is_empty() {
+                    let detail = "must be specified when `operator` is 'In' or 'NotIn'";
+                    errors.push(FieldError::required(field("values"), detail));
+                }
+            }
+            "Exists" | "DoesNotExist" => {
+                if !values.is_empty() {
+                    let detail =
+                        "may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
+                    errors.push(FieldError::forbidden(field("values"), detail));
+                }
+            }
+            "Gt" | "Lt" => {
+                if values.len() != 1 {
+                    let detail = "must be specified single value when `operator` is 'Lt' or 'Gt'";
+                    errors.push(FieldError::required(field("values"), detail));
+                }
+            }
+            other => {
+                let detail = "not a valid selector operator";
+                let value = other.into();
+                errors.push(FieldError::invalid(field("operator"), &value, detail));
+            }
+        }
+        let key = text(rule, "key");
+        let reasons = names::qualified(key).into_iter();
+        errors.extend(reasons.map(|why| FieldError::invalid(field("key"), &key.into(), why)));
+    }
+    for (i, rule) in list(term, "matchFields").iter().enumerate() {
+        errors.extend(node_field(rule, &format!("{path}.matchFields[{i}]")));
+    }
+    errors
+}
+
+/// Nodes can be told apart by one field: their name (`ValidateNodeFieldSelectorRequirement`).
+fn node_field(rule: &Value, path: &str) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    let values = list(rule, "values");
+    match text(rule, "operator") {
+        "In" | "NotIn" => {
+            if values.len() != 1 {
+                let detail = "must be only one value when `operator` is 'In' or 'NotIn' for node \
+                     field selector";
+                errors.push(FieldError::required(format!("{path}.values"), detail));
+            }
+        }
+        other => {
+            let detail = "not a valid selector operator";
+            let field = format!("{path}.operator");
+            errors.push(FieldError::invalid(field, &other.into(), detail));
+        }
+    }
+    let key = text(rule, "key");
+    if key == "metadata.name" {
+        for (i, value) in values.iter().enumerate() {
+            let name = value.as_str().unwrap_or_default();
+            let reasons = names::subdomain(name).into_iter();
+            let field = format!("{path}.values[{i}]");
+            errors.extend(reasons.map(|why| FieldError::invalid(&field, value, why)));
+        }
+    } else {
+        let detail = "not a valid field selector key";
+        let field = format!("{path}.key");
+        errors.push(FieldError::invalid(field, &key.into(), detail));
+    }
+    errors
+}
+
+/// `validatePodAffinityTerm`.
+fn pod_term(term: &Value, path: &str) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    for name in ["labelSelector", "namespaceSelector"] {
+        if let Some(selector) = term.get(name) {
+            let path = format!("{path}.{name}");
+            errors.extend(label_selector::validate(selector, &path));
+        }
+    }
+    for namespace in list(term, "namespaces") {
+        let reasons = names::label(namespace.as_str().unwrap_or_default());
+        let field = format!("{path}.namespace");
+        let reasons = reasons.into_iter();
+        errors.extend(reasons.map(|why| FieldError::invalid(&field, namespace, why)));
+    }
+    let key = text(term, "topologyKey");
+    let field = format!("{path}.topologyKey");
+    if key.is_empty() {
+        errors.push(FieldError::required(&field, "can not be empty"));
+    }
+    let reasons = names::qualified(key).into_iter();
+    errors.extend(reasons.map(|why| FieldError::invalid(&field, &key.into(), why)));
+    errors
+}
+
+/// Checks how evenly pods are to be spread.
+pub(super) fn spread(constraints: &[Value], path: &str) -> Vec<FieldError> {
+    const ACTIONS: [&str; 2] = ["DoNotSchedule", "ScheduleAnyway"];
+    let mut errors = Vec::new();
+    for (i, constraint) in constraints.iter().enumerate() {
+        let field = |name: &str| format!("{path}[{i}].{name}");
+        let skew = constraint["maxSkew"].as_i64().unwrap_or(0);
+        if skew <= 0 {
+            let value = skew.into();
+            errors.push(FieldError::invalid(field("maxSkew"), &value, NOT_POSITIVE));
+        }
+        let key = text(constraint, "topologyKey");
+        if key.is_empty() {
+            let detail = "can not be empty";
+            errors.push(FieldError::required(field("topologyKey"), detail));
+        }
+        let action = text(constraint, "whenUnsatisfiable");
+        if !ACTIONS.contains(&action) {
+            let field = field("whenUnsatisfiable");
+            errors.push(FieldError::not_supported(field, &action.into(), &ACTIONS));
+        }
+        let same = |other: &&Value| {
+            (text(other, "topologyKey"), text(other, "whenUnsatisfiable")) == (key, action)
+        };
+        if constraints[i + 1..].iter().any(|other| same(&other)) {
+            let field = field("{topologyKey, whenUnsatisfiable}");
+            let value = format!("{{{key}, {action}}}").into();
+            errors.push(FieldError::duplicate(field, &value));
+        }
+        if let Some(least) = constraint.get("minDomains").and_then(Value::as_i64) {
+            if least <= 0 {
+                let value = least.into();
+                errors.push(FieldError::invalid(
+                    field("minDomains"),
+                    &value,
+                    NOT_POSITIVE,
+                ));
+            }
+            if action != ACTIONS[0] {
+                let detail = format!(
+                    "can only use minDomains if whenUnsatisfiable={}, not {action}",
+                    ACTIONS[0]
+                );
+                errors.push(FieldError::invalid(
+                    field("minDomains"),
+                    &least.into(),
+                    detail,
+                ));
+            }
+        }
+        for name in ["nodeAffinityPolicy", "nodeTaintsPolicy"] {
+            let policies = ["Honor", "Ignore"];
+            if let Some(policy) = constraint.get(name)
+                && !policies.iter().any(|known| policy == known)
+            {
+                errors.push(FieldError::not_supported(field(name), policy, &policies));
+            }
+        }
+        errors.extend(label_keys(constraint, &field("matchLabelKeys")));
+        if let Some(selector) = constraint.get("labelSelector") {
+            let path = field("labelSelector");
+            errors.extend(label_selector::validate(selector, &path));
+        }
+    }
+    errors
+}
+
+/// `validateMatchLabelKeysInTopologySpread`.
+fn label_keys(constraint: &Value, path: &str) -> Vec<FieldError> {
+    let keys = list(constraint, "matchLabelKeys");
+    if keys.is_empty() {
+        return Vec::new();
+    }
+    let Some(selector) = constraint.get("labelSelector") else {
+        let detail = "must not be specified when labelSelector is not set";
+        return vec![FieldError::forbidden(path, detail)];
+    };
+    let mut selected: BTreeSet<&str> = BTreeSet::new();
+    if let Some(labels) = selector["matchLabels"].as_object() {
+        selected.extend(labels.keys().map(String::as_str));
+    }
+    let rules = list(selector, "matchExpressions").iter();
+    selected.extend(rules.map(|rule| text(rule, "key")));
+    let mut errors = Vec::new();
+    for (i, key) in keys.iter().enumerate() {
+        let field = format!("{path}[{i}]");
+        let name = key.as_str().unwrap_or_default();
+        let reasons = names::qualified(name).into_iter();
+        errors.extend(reasons.map(|why| FieldError::invalid(&field, key, why)));
+        if selected.contains(name) {
+            let detail = "exists in both matchLabelKeys and labelSelector";
+            errors.push(FieldError::invalid(field, key, detail));
+        }
+    }
+    errors
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_node_term_needs_values_for_in_and_none_for_exists() {
+        let rules = json!([
+            {"key": "a", "operator": "In"},
+            {"key": "a", "operator": "Exists", "values": ["x"]},
+            {"key": "bad key!", "operator": "Like"},
+        ]);
+        let terms = json!([{"matchExpressions": rules}]);
+        let wanted = json!({"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": terms}}});
+        let errors = affinity(&wanted, "a");
+        assert_eq!(errors.len(), 4);
+        assert!(errors[0].to_string().ends_with("is 'In' or 'NotIn'"));
+    }
+
+    #[test]
+    fn constraints_are_positive_and_not_repeated() {
+        let constraint =
+            json!({"maxSkew": 0, "topologyKey": "z", "whenUnsatisfiable": "DoNotSchedule"});
+        let said: Vec<String> = spread(&[constraint.clone(), constraint], "t")
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        assert_eq!(
+            said,
+            [
+                "t[0].maxSkew: Invalid value: 0: must be greater than zero",
+                "t[0].{topologyKey, whenUnsatisfiable}: Duplicate value: \"{z, DoNotSchedule}\"",
+                "t[1].maxSkew: Invalid value: 0: must be greater than zero",
+            ]
+        );
+    }
+}
