@@ -53,6 +53,11 @@ impl fmt::Display for YamlError {
 impl std::error::Error for YamlError {}
 
 impl YamlError {
+    /// The mistake in go-yaml's words.
+    pub fn in_go(&self) -> &str {
+        &self.reported
+    }
+
     /// The error as the server reports it.
     pub fn as_go_reports(&self) -> String {
         format!("error converting YAML to JSON: {}", self.reported)
@@ -89,7 +94,18 @@ pub fn parse(text: &str) -> Result<Document, YamlError> {
     let node = loop {
         match reader.next()? {
             (Event::StreamStart | Event::DocumentStart(_), _) => {}
-            (Event::StreamEnd | Event::DocumentEnd, _) => break Node::Null,
+            (Event::StreamEnd | Event::DocumentEnd, _) => {
+                if let Some(line) = line_of_tab(text) {
+                    let message = "tabs disallowed in this context";
+                    return Err(YamlError {
+                        line: line + 1,
+                        column: 1,
+                        message: message.to_owned(),
+                        reported: reports::mistake(message, line + 1, None),
+                    });
+                }
+                break Node::Null;
+            }
             (event, span) => break reader.node(event, span, 0)?,
         }
     };
@@ -134,6 +150,19 @@ struct Reader<'a> {
     duplicates: Vec<String>,
     anchors: HashMap<usize, Node>,
     nodes: usize,
+}
+
+/// The name that an alias at this index, counted in characters, refers to.
+fn anchor_at(text: &str, index: usize) -> String {
+    let rest = text.chars().skip(index).skip_while(|c| *c == '*');
+    rest.take_while(|c| c.is_ascii_alphanumeric() || "-_".contains(*c))
+        .collect()
+}
+
+/// Where the first line is that begins with a tab, counted from 0: no token begins so.
+fn line_of_tab(text: &str) -> Option<usize> {
+    let mut lines = text.lines();
+    lines.position(|line| line.trim_start_matches(' ').starts_with('\t'))
 }
 
 /// What a mapping has so far.
@@ -188,10 +217,7 @@ impl<'a> Reader<'a> {
         if !message.ends_with("found unknown anchor") {
             return None;
         }
-        let rest = self.text.chars().skip(index).skip_while(|c| *c == '*');
-        let name: String = rest
-            .take_while(|c| c.is_ascii_alphanumeric() || "-_".contains(*c))
-            .collect();
+        let name = anchor_at(self.text, index);
         Some(format!("yaml: unknown anchor '{name}' referenced"))
     }
 
@@ -220,7 +246,13 @@ impl<'a> Reader<'a> {
             Event::MappingStart(anchor, _) => (anchor, self.mapping(depth)?),
             Event::Alias(id) => {
                 let known = self.anchors.get(&id);
-                let known = known.ok_or_else(|| error(span, "unknown anchor"))?;
+                let known = known.ok_or_else(|| {
+                    // The parser knows the anchor, so its value is being read.
+                    let mut error = error(span, "an anchor whose value contains itself");
+                    let name = anchor_at(self.text, span.start.index());
+                    error.reported = format!("yaml: anchor '{name}' value contains itself");
+                    error
+                })?;
                 // Counted before the copy is made.
                 self.nodes += limits::count_node(known, MOST_NODES);
                 if self.nodes > MOST_NODES {

@@ -133,6 +133,14 @@ fn print(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),
         Value::String(text) => go::quote(text),
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(print).collect();
+            format!("[{}]", items.join(","))
+        }
+        Value::Object(members) => members
+            .iter()
+            .map(|(name, value)| format!("{name}={}", print(value)))
+            .collect(),
         other => go::print(other),
     }
 }

@@ -69,6 +69,14 @@ impl FieldManager<'_> {
         if self.may_mistype && !validate(new, self.root, true).is_empty() {
             return;
         }
+        // Nothing of another group can be converted to.
+        let foreign = |owned: &Owned| {
+            let version = GroupVersion::parse(&owned.api_version);
+            version.is_none_or(|version| version.group != self.group_version.group)
+        };
+        if self.may_mistype && managers.iter().any(foreign) {
+            return;
+        }
         // Ownership of an existing object that has none is tracked only after its first apply.
         if !managers.is_empty() || live.uid().is_empty() {
             self.track_update(live, new, &mut managers, manager);

@@ -38,7 +38,7 @@ pub fn decode(node: Node, ty: &Struct) -> Result<Decoded, String> {
             ));
         }
     };
-    match decoder.error {
+    match decoder.fatal.or(decoder.error) {
         Some(error) => Err(error),
         None => Ok(Decoded {
             value,
@@ -103,7 +103,10 @@ struct Decoder<'a> {
     path: Vec<Step<'a>>,
     owner: &'a str,
     complaints: Vec<String>,
+    /// The first value of a wrong type: Go goes on after it.
     error: Option<String>,
+    /// The first error of a type that reads itself: Go ends there.
+    fatal: Option<String>,
 }
 
 enum Step<'a> {
@@ -236,7 +239,7 @@ impl<'a> Decoder<'a> {
             (Scalar::Time | Scalar::MicroTime, Node::String(text)) => {
                 match go::time::canonical(text, layout_of(scalar)) {
                     Ok(time) => time.map_or(Value::Null, Value::from),
-                    Err(error) => self.fail(error),
+                    Err(error) => self.end(error),
                 }
             }
             _ => self.mistyped(&node, ty),
@@ -271,7 +274,7 @@ impl<'a> Decoder<'a> {
         };
         match Quantity::canonical(&text) {
             Ok(text) => text.into(),
-            Err(error) => self.fail(error.to_owned()),
+            Err(error) => self.end(error.to_owned()),
         }
     }
 
@@ -284,7 +287,22 @@ impl<'a> Decoder<'a> {
             Type::Scalar(Scalar::Int32 | Scalar::Int64) => what,
             _ => node.go_kind().to_owned(),
         };
-        self.unfit(&what, &go_type(ty))
+        let name = match (ty, self.path.last()) {
+            // Only the type of the field itself has a name of its own.
+            (Type::Scalar(Scalar::String), Some(Step::Field(field))) => {
+                crate::patch::named_type(self.owner, field).map(str::to_owned)
+            }
+            _ => None,
+        };
+        let unmarshaled = matches!(
+            ty,
+            Type::Scalar(Scalar::Time | Scalar::MicroTime | Scalar::IntOrString)
+        );
+        self.unfit(&what, &name.unwrap_or_else(|| go_type(ty)));
+        if unmarshaled && self.fatal.is_none() {
+            self.fatal = self.error.clone();
+        }
+        Value::Null
     }
 
     /// A value that cannot be of a type.
@@ -301,6 +319,12 @@ impl<'a> Decoder<'a> {
         self.fail(format!(
             "json: cannot unmarshal {what} into Go struct field {owner}.{path} of type {name}"
         ))
+    }
+
+    /// Go ends at the first error of a type that reads itself.
+    fn end(&mut self, message: String) -> Value {
+        self.fatal.get_or_insert(message);
+        Value::Null
     }
 
     /// Go goes on after the first error, and reports that one.
@@ -353,7 +377,7 @@ fn go_type(ty: &Type) -> String {
             // Their unmarshalers read text first.
             Scalar::Time | Scalar::MicroTime => "string",
             Scalar::Quantity => "resource.Quantity",
-            Scalar::IntOrString => "intstr.IntOrString",
+            Scalar::IntOrString => "int32",
             Scalar::Untyped => "interface {}",
         }
         .to_owned(),

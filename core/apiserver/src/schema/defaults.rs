@@ -75,10 +75,7 @@ fn dependent(name: &str, map: &mut JsonMap) {
             }
         }
         "PodSpec" => service_account(map),
-        "PodStatus" => {
-            addresses(map, "podIP", "podIPs");
-            addresses(map, "hostIP", "hostIPs");
-        }
+        "PodStatus" => pod_addresses(map),
         "ServiceSpec" => service(map),
         "Service" => ingress_modes(map),
         "Pod" => pod(map),
@@ -105,18 +102,19 @@ fn service_account(spec: &mut JsonMap) {
 
 /// An address is the first of a list of them; where both are given and differ, the single one
 /// counts (`Convert_v1_PodStatus_To_core_PodStatus` and back).
-fn addresses(status: &mut JsonMap, single: &str, list: &str) {
-    let first = |status: &JsonMap| Some(status.get(list)?.get(0)?.get("ip")?.as_str()?.to_owned());
-    let alone = status
-        .get(single)
-        .and_then(Value::as_str)
-        .unwrap_or_default();
+fn pod_addresses(status: &mut JsonMap) {
+    let first = |status: &JsonMap| {
+        let ip = status.get("podIPs")?.get(0)?.get("ip")?;
+        ip.as_str().map(str::to_owned)
+    };
+    let alone = status.get("podIP").and_then(Value::as_str);
+    let alone = alone.unwrap_or_default();
     if !alone.is_empty() && first(status).as_deref() != Some(alone) {
         let alone = json!([{"ip": alone}]);
-        status.insert(list.to_owned(), alone);
+        status.insert("podIPs".to_owned(), alone);
     }
     if let Some(ip) = first(status) {
-        status.insert(single.to_owned(), ip.into());
+        status.insert("podIP".to_owned(), ip.into());
     }
 }
 

@@ -51,8 +51,8 @@ pub(super) fn decode_object(
         }
         "application/yaml" => {
             let text = String::from_utf8_lossy(body);
-            let document = yaml::parse(&text)
-                .map_err(|error| unrecognized(info, &format!("yaml: {error}"), body))?;
+            let document =
+                yaml::parse(&text).map_err(|error| unrecognized(info, error.in_go(), body))?;
             // It is decoded as the JSON that it stands for: keys sorted, none repeated.
             let node = Node::from(Value::from(document.node));
             (node, document.duplicates)
@@ -89,7 +89,7 @@ pub(super) fn decode_options(info: &RequestInfo, body: &[u8]) -> Result<Node, Re
         }),
         "application/yaml" => yaml::parse(&String::from_utf8_lossy(body))
             .map(|document| document.node)
-            .map_err(|error| Status::bad_request(format!("yaml: {error}"))),
+            .map_err(|error| Status::bad_request(error.in_go())),
         _ => Err(Status::unsupported_media_type(&MEDIA_TYPES)),
     }
 }

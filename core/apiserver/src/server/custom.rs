@@ -283,7 +283,9 @@ impl Custom {
         let (Some(schema), Some(status)) = (schema, object.get("status")) else {
             return Vec::new();
         };
-        let before = live.get("status").map(|value| Before { value, schema });
+        // What was not there counts as null: to set it to null again is no change.
+        let value = live.get("status").unwrap_or(&Value::Null);
+        let before = Some(Before { value, schema });
         custom::validate(status, schema, "status", before)
     }
 
@@ -373,6 +375,9 @@ fn mistaken(object: &Value, path: &str, wanted: &str, fits: fn(&Value) -> bool) 
     let mut value = object;
     let mut walked = String::new();
     for name in steps(path) {
+        if value.is_null() {
+            return None;
+        }
         let Value::Object(map) = value else {
             return Some(format!(
                 "{walked} accessor error: {} is of the type {}, expected map[string]interface{{}}",

@@ -22,7 +22,8 @@ pub(super) const RULES: Rules = Rules {
                 pod["status"]["conditions"] = json!([{
                     "type": "PodScheduled", "status": "False", "reason": "SchedulingGated",
                     "message": "Scheduling is blocked due to non-empty scheduling gates",
-                    "lastProbeTime": null, "lastTransitionTime": null,
+                    "lastProbeTime": null,
+                    "lastTransitionTime": pod.meta_text("creationTimestamp"),
                 }]);
             }
         }

@@ -30,6 +30,12 @@ pub(super) fn validate(spec: &Value, live: &Value) -> Vec<FieldError> {
             if text(container, "image").is_empty() {
                 errors.push(FieldError::required(format!("{field}[{i}].image"), ""));
             }
+            let image = text(container, "image");
+            if image != image.trim() {
+                let field = format!("{field}[{i}].image");
+                let detail = "must not have leading or trailing whitespace";
+                errors.push(FieldError::invalid(field, &image.into(), detail));
+            }
         }
     }
     if let Some(error) = deadline(spec, live) {

@@ -78,6 +78,7 @@ pub(super) fn of(template: &Value, path: &str) -> Vec<String> {
             warnings.push(format!("{path}spec.nodeSelector[{label}]: {message}"));
         }
     }
+    selects_nothing(spec, path, &mut warnings);
     for (annotation, message) in ANNOTATIONS {
         if template["metadata"]["annotations"]
             .get(annotation)
@@ -93,6 +94,12 @@ pub(super) fn of(template: &Value, path: &str) -> Vec<String> {
             if volume.get(kind).is_some() {
                 warnings.push(format!("{path}spec.volumes[{i}].{kind}: {message}"));
             }
+        }
+        if let Some(projected) = volume.get("projected")
+            && list(projected, "sources").is_empty()
+        {
+            let name = go::quote(text(volume, "name"));
+            warnings.push(format!("volume {name} (Projected) has no sources provided"));
         }
     }
     repeated(spec, "hostAliases", "ip", path, &mut warnings);
@@ -129,6 +136,34 @@ fn containers<'a>(spec: &'a Value, path: &str) -> Vec<(&'a Value, String)> {
             containers.map(move |(i, container)| (container, format!("{path}spec.{kind}[{i}]")))
         })
         .collect()
+}
+
+/// A selector that is not there selects no pod, though an empty one selects all.
+fn selects_nothing(spec: &Value, path: &str, warnings: &mut Vec<String>) {
+    let mut check = |owner: &Value, path: String| {
+        if owner.get("labelSelector").is_none() {
+            warnings.push(format!(
+                "{path}.labelSelector: a null labelSelector results in matching no pod"
+            ));
+        }
+    };
+    for (i, constraint) in list(spec, "topologySpreadConstraints").iter().enumerate() {
+        let path = format!("{path}spec.topologySpreadConstraints[{i}]");
+        check(constraint, path);
+    }
+    for kind in ["podAffinity", "podAntiAffinity"] {
+        let affinity = &spec["affinity"][kind];
+        let path = format!("{path}spec.affinity.{kind}");
+        let name = "requiredDuringSchedulingIgnoredDuringExecution";
+        for (i, term) in list(affinity, name).iter().enumerate() {
+            check(term, format!("{path}.{name}[{i}]"));
+        }
+        let name = "preferredDuringSchedulingIgnoredDuringExecution";
+        for (i, term) in list(affinity, name).iter().enumerate() {
+            let path = format!("{path}.{name}[{i}].podAffinityTerm");
+            check(&term["podAffinityTerm"], path);
+        }
+    }
 }
 
 fn repeated(spec: &Value, field: &str, key: &str, path: &str, warnings: &mut Vec<String>) {

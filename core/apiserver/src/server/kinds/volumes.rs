@@ -87,52 +87,54 @@ pub(super) fn devices(
     for (i, device) in list(container, "volumeDevices").iter().enumerate() {
         let (name, place) = (text(device, "name"), text(device, "devicePath"));
         let field = |what: &str| format!("{path}[{i}].{what}");
-        let mut wrong = |what: &str, value: &str, detail: &str| {
-            errors.push(FieldError::invalid(field(what), &value.into(), detail));
+        let wrong = |what: &str, value: &str, detail: &str| {
+            FieldError::invalid(field(what), &value.into(), detail)
         };
-        if seen_names.contains(name) {
-            wrong("name", name, "must be unique");
+        if name.is_empty() {
+            errors.push(FieldError::required(field("name"), ""));
         }
-        let volume = known.get(name);
-        let is_block = |volume: &&Value| {
-            volume.get("persistentVolumeClaim").is_some() || volume.get("ephemeral").is_some()
-        };
-        if volume.is_some_and(|volume| !is_block(volume)) {
-            let detail = "can only use volume source type of PersistentVolumeClaim or Ephemeral \
-                 for block mode";
-            wrong("name", name, detail);
+        if !name.is_empty() && !seen_names.insert(name) {
+            errors.push(wrong("name", name, "must be unique"));
+        }
+        match known.get(name) {
+            Some(volume)
+                if volume.get("persistentVolumeClaim").is_none()
+                    && volume.get("ephemeral").is_none() =>
+            {
+                let detail = "can only use volume source type of PersistentVolumeClaim or \
+                     Ephemeral for block mode";
+                errors.push(wrong("name", name, detail));
+            }
+            Some(_) => {}
+            None => {
+                let problem = crate::status::Problem::NotFound;
+                errors.push(FieldError::with_value(
+                    problem,
+                    field("name"),
+                    &name.into(),
+                    "",
+                ));
+            }
+        }
+        if place.is_empty() {
+            errors.push(FieldError::required(field("devicePath"), ""));
         }
         if seen_paths.contains(place) {
-            wrong("devicePath", place, "must be unique");
+            errors.push(wrong("devicePath", place, "must be unique"));
         }
         if place.split('/').any(|part| part == "..") {
-            wrong("devicePath", place, "can not contain backsteps ('..')");
+            let detail = "can not contain backsteps ('..')";
+            errors.push(wrong("devicePath", place, detail));
         } else {
             seen_paths.insert(place);
         }
         if mounts.iter().any(|mount| text(mount, "name") == name) {
-            wrong("name", name, "must not already exist in volumeMounts");
+            let detail = "must not already exist in volumeMounts";
+            errors.push(wrong("name", name, detail));
         }
         if mounts.iter().any(|mount| text(mount, "mountPath") == place) {
             let detail = "must not already exist as a path in volumeMounts";
-            wrong("devicePath", place, detail);
-        }
-        if name.is_empty() {
-            errors.push(FieldError::required(field("name"), ""));
-        } else {
-            seen_names.insert(name);
-        }
-        if volume.is_none() {
-            let problem = crate::status::Problem::NotFound;
-            errors.push(FieldError::with_value(
-                problem,
-                field("name"),
-                &name.into(),
-                "",
-            ));
-        }
-        if place.is_empty() {
-            errors.push(FieldError::required(field("devicePath"), ""));
+            errors.push(wrong("devicePath", place, detail));
         }
     }
     errors
