@@ -7,7 +7,7 @@ use regex_lite::Regex;
 use serde_json::Value;
 
 use super::ListKind;
-use super::custom::numbers_as_read;
+use super::custom::{Rule, numbers_as_read};
 use crate::object::JsonMap;
 
 /// A schema deeper than this is refused, so that nothing that walks one runs out of stack.
@@ -43,8 +43,8 @@ pub struct Schema {
     pub checks: Checks,
     /// The format as it was given.
     pub format: String,
-    /// Whether it has validation rules in CEL. They are not evaluated.
-    pub has_rules: bool,
+    /// Its validation rules in CEL.
+    pub rules: Vec<Rule>,
 }
 
 /// What an object may have besides its declared members.
@@ -138,7 +138,7 @@ impl Schema {
             Some(Additional::Of(schema)) => Some(schema),
             _ => None,
         };
-        self.has_rules
+        !self.rules.is_empty()
             || self.properties.values().any(Schema::uses_rules)
             || below.is_some_and(|schema| schema.uses_rules())
             || self.items.as_ref().is_some_and(|items| items.uses_rules())
@@ -167,10 +167,11 @@ fn node(json: &Value, path: &mut Vec<String>) -> Result<Schema, String> {
         list: list_kind(map, path)?,
         atomic: text(map, "x-kubernetes-map-type", path)? == "atomic",
         format: text(map, "format", path)?,
-        has_rules: map
+        rules: map
             .get("x-kubernetes-validations")
             .and_then(Value::as_array)
-            .is_some_and(|rules| !rules.is_empty()),
+            .map(|rules| rules.iter().map(Rule::parse).collect())
+            .unwrap_or_default(),
         ..Schema::default()
     };
     if let Some(Value::Object(members)) = map.get("properties") {

@@ -241,7 +241,11 @@ impl Custom {
         if live.is_none_or(|live| custom::duplicates(live, schema).is_empty()) {
             errors.extend(custom::duplicates(object, schema));
         }
-        if schema.uses_rules() && errors.iter().any(FieldError::hinders_rules) {
+        let hindered = errors.iter().any(FieldError::hinders_rules);
+        if schema.uses_rules() && !hindered {
+            errors.extend(custom::judge(object, live, schema).errors);
+        }
+        if schema.uses_rules() && hindered {
             errors.push(FieldError::invalid(
                 "<nil>",
                 &Value::Null,
@@ -304,6 +308,14 @@ impl Custom {
             errors.push(FieldError::invalid(path, &"".into(), problem));
         }
         errors
+    }
+
+    /// The rules of the definition that could not be evaluated on an object.
+    pub(super) fn unevaluated(&self, object: &Value, live: Option<&Value>) -> Vec<String> {
+        match &self.schema {
+            Some(schema) if schema.uses_rules() => custom::judge(object, live, schema).unevaluated,
+            _ => Vec::new(),
+        }
     }
 
     /// Finalizers that nobody may recognize deserve a warning.

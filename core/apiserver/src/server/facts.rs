@@ -60,6 +60,8 @@ pub enum Fact {
     Deleted(Revision),
     /// The request asked only to see what would happen.
     DryRun,
+    /// A validation rule of the definition, which could not be evaluated here.
+    RuleNotEvaluated(String),
     /// What only this kind refuses was not looked at: the core has no rules of its own for it.
     NotThorough(String),
 }
@@ -140,6 +142,10 @@ impl fmt::Display for Fact {
                 )
             }
             Fact::DryRun => write!(f, "It was a dry run: nothing was stored."),
+            Fact::RuleNotEvaluated(rule) => write!(
+                f,
+                "The validation rule {rule:?} was not evaluated: a real server may refuse what this one accepts."
+            ),
             Fact::NotThorough(kind) => write!(
                 f,
                 "Only the general rules were checked: this server does not know what a real one refuses of a {kind} in particular."

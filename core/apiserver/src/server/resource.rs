@@ -131,6 +131,18 @@ impl Resource {
         }
     }
 
+    /// The rules of its definition that could not be evaluated on an object that was accepted.
+    pub(super) fn unevaluated(&self, object: &Value, live: Option<&Value>) -> Vec<Fact> {
+        match &self.definition {
+            Definition::Builtin(_) => Vec::new(),
+            Definition::Custom(custom) => custom
+                .unevaluated(object, live)
+                .into_iter()
+                .map(Fact::RuleNotEvaluated)
+                .collect(),
+        }
+    }
+
     /// Gives an object the form in which it is stored.
     pub(super) fn before_storing(&self, object: &mut Value) {
         match (&self.definition, object) {

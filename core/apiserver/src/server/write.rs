@@ -161,6 +161,9 @@ impl ApiServer {
         self.allot(info, &mut object, Some(&live))?;
         before_update(info, &mut object, &live)?;
         trace
+            .facts
+            .extend(info.resource.unevaluated(&object, Some(&live)));
+        trace
             .warnings
             .extend(info.resource.warn(&info.subresource, &object, Some(&live)));
         keep_idle_times(&mut object, &live);
@@ -236,6 +239,7 @@ impl ApiServer {
         if !errors.is_empty() {
             return Err(Status::invalid(&kind, object.name(), &errors));
         }
+        trace.facts.extend(info.resource.unevaluated(&object, None));
         trace
             .warnings
             .extend(info.resource.warn(&info.subresource, &object, None));

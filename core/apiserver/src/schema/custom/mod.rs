@@ -10,6 +10,7 @@ mod lists;
 mod numbers;
 mod outcome;
 mod prune;
+mod rules;
 mod types;
 mod validate;
 
@@ -18,5 +19,6 @@ pub use embedded::{coerce, coerce_metadata, validate as validate_embedded};
 pub use lists::duplicates;
 pub use numbers::{numbers_as_read, numbers_as_stored};
 pub use prune::{prune, prune_nulls};
+pub use rules::{Judged, Rule, judge};
 pub use types::root;
 pub use validate::{Before, validate};
