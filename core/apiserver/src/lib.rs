@@ -16,6 +16,8 @@ pub mod object;
 pub mod patch;
 pub mod schema;
 pub mod server;
+#[cfg(feature = "tower")]
+pub mod shared;
 pub mod status;
 pub mod storage;
 pub mod yaml;

@@ -75,6 +75,15 @@ struct Answer {
     code: StatusCode,
 }
 
+/// The answer to a request: whole, or the head of one whose body is the events of a watch.
+#[derive(Debug)]
+pub enum Answered {
+    /// All of it.
+    Whole(Response<Vec<u8>>),
+    /// A watch, to be polled until it is no longer open.
+    Stream(Response<()>, Watch),
+}
+
 /// What is noted on the way to an answer.
 #[derive(Debug, Default)]
 struct Trace {
@@ -134,6 +143,23 @@ impl ApiServer {
         }
         response.extensions_mut().insert(Facts(trace.facts));
         response
+    }
+
+    /// Answers one request, a watch by a stream: what a host needs that serves requests.
+    pub fn answer(&mut self, request: Request<Vec<u8>>) -> Answered {
+        let parsed = RequestInfo::parse(&request, &self.resources);
+        if !parsed.is_ok_and(|info| info.verb == "watch") {
+            return Answered::Whole(self.handle(request));
+        }
+        match self.watch(&request) {
+            Ok(watch) => {
+                let mut head = Response::new(());
+                let json = HeaderValue::from_static("application/json");
+                head.headers_mut().insert(header::CONTENT_TYPE, json);
+                Answered::Stream(head, watch)
+            }
+            Err(refusal) => Answered::Whole(refusal),
+        }
     }
 
     /// Opens a watch, which the caller polls.

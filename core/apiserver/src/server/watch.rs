@@ -189,6 +189,19 @@ impl Watch {
         !matches!(self.state, State::Ended(None))
     }
 
+    /// When time alone will bring something: a bookmark, the end of the wait for a version, or the
+    /// end of the watch. On the clock of the server's environment; `None` once it is over.
+    pub fn next_due(&self) -> Option<Duration> {
+        match &self.state {
+            State::Waiting(_) => Some(self.opened.saturating_add(LONGEST_WAIT)),
+            State::Streaming(stream) => {
+                let bookmark = stream.next_bookmark.unwrap_or(self.deadline);
+                Some(bookmark.min(self.deadline))
+            }
+            State::Ended(_) => None,
+        }
+    }
+
     /// The kind of the objects.
     pub fn resource(&self) -> &Arc<Resource> {
         &self.resource
