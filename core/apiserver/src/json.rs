@@ -13,6 +13,7 @@ use serde_json::{Map, Number, Value};
 pub use raw::Raw;
 
 use crate::go;
+use crate::object::JsonMap;
 
 /// A parsed document.
 #[derive(Clone, Debug, PartialEq)]
@@ -268,6 +269,44 @@ impl<'de> Visitor<'de> for NodeVisitor {
             members.push(member);
         }
         Ok(Node::Object(members))
+    }
+}
+
+/// The members of an object by name: a map keeps another order where something else in the program
+/// turns on `preserve_order` of `serde_json`.
+pub fn sorted(map: &JsonMap) -> Vec<(&String, &Value)> {
+    let mut members: Vec<(&String, &Value)> = map.iter().collect();
+    if !members.is_sorted_by_key(|(name, _)| *name) {
+        members.sort_by_key(|(name, _)| *name);
+    }
+    members
+}
+
+/// A value as text, with the members of objects sorted.
+pub fn sorted_text(value: &Value) -> String {
+    fn is_sorted(value: &Value) -> bool {
+        match value {
+            Value::Object(map) => map.keys().is_sorted() && map.values().all(is_sorted),
+            Value::Array(items) => items.iter().all(is_sorted),
+            _ => true,
+        }
+    }
+    fn with_sorted(value: &Value) -> Value {
+        match value {
+            Value::Object(map) => {
+                let members = sorted(map).into_iter();
+                members
+                    .map(|(name, member)| (name.clone(), with_sorted(member)))
+                    .collect()
+            }
+            Value::Array(items) => items.iter().map(with_sorted).collect(),
+            other => other.clone(),
+        }
+    }
+    if is_sorted(value) {
+        value.to_string()
+    } else {
+        with_sorted(value).to_string()
     }
 }
 

@@ -398,7 +398,7 @@ impl FieldError {
     ) -> Self {
         let value = match value {
             Value::String(text) => go::quote(text),
-            other => other.to_string(),
+            other => crate::json::sorted_text(other),
         };
         Self {
             problem,

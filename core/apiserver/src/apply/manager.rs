@@ -319,7 +319,7 @@ fn renew_last_applied(object: &mut Value, config: &Value) {
     if let Some(Value::Object(annotations)) = config.pointer_mut("/metadata/annotations") {
         annotations.remove(LAST_APPLIED);
     }
-    let text = format!("{config}\n");
+    let text = format!("{}\n", crate::json::sorted_text(&config));
     if let Some(annotations) = object.metadata_mut().get_mut("annotations") {
         annotations[LAST_APPLIED] = text.into();
     }

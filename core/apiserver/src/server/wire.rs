@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::Resources;
 use super::resource::Definition;
 use crate::apply::element_order;
+use crate::json::{sorted, sorted_text};
 use crate::object::{JsonMap, text};
 use crate::schema::{Struct, Type, builtin};
 
@@ -112,7 +113,7 @@ fn write(document: &Value, resources: &Resources, out: &mut String) {
         "items" => list(member, out, |item, out| write(item, resources, out)),
         "object" => write(member, resources, out),
         "metadata" => of_named("ObjectMeta", member, out),
-        _ => out.push_str(&member.to_string()),
+        _ => out.push_str(&sorted_text(member)),
     };
     match (version, kind) {
         ("v1", "Status") => ordered(document, &STATUS, out, &each),
@@ -135,22 +136,22 @@ fn of_kind(document: &Value, version: &str, kind: &str, resources: &Resources, o
     match kind.strip_suffix("List").and_then(root) {
         Some(root) => ordered(document, &LIST, out, &|name, member, out| match name {
             "items" => list(member, out, |item, out| of_struct(item, root, out)),
-            _ => out.push_str(&member.to_string()),
+            _ => out.push_str(&sorted_text(member)),
         }),
-        None => out.push_str(&document.to_string()),
+        None => out.push_str(&sorted_text(document)),
     }
 }
 
 fn of_named(name: &str, value: &Value, out: &mut String) {
     match builtin(name) {
         Some(root) => of_struct(value, root, out),
-        None => out.push_str(&value.to_string()),
+        None => out.push_str(&sorted_text(value)),
     }
 }
 
 fn list(value: &Value, out: &mut String, mut item: impl FnMut(&Value, &mut String)) {
     let Value::Array(items) = value else {
-        return out.push_str(&value.to_string());
+        return out.push_str(&sorted_text(value));
     };
     out.push('[');
     for (i, value) in items.iter().enumerate() {
@@ -187,7 +188,7 @@ fn members<'v>(
         }
     }
     if written < map.len() {
-        for (name, value) in map {
+        for (name, value) in sorted(map) {
             if !names.clone().any(|known| known == name) {
                 one(name, value, out);
             }
@@ -215,19 +216,19 @@ fn ordered(
                 },
             )
         }
-        other => out.push_str(&other.to_string()),
+        other => out.push_str(&sorted_text(other)),
     }
 }
 
 fn of_struct(value: &Value, root: &Struct, out: &mut String) {
     let Value::Object(map) = value else {
-        return out.push_str(&value.to_string());
+        return out.push_str(&sorted_text(value));
     };
     let names = root.fields.iter().map(|field| field.name.as_str());
     members(map, names, out, |name, value, out| match root.field(name) {
         _ if name == "fieldsV1" => fields(value, out),
         Some(field) => typed(value, &field.ty, out),
-        None => out.push_str(&value.to_string()),
+        None => out.push_str(&sorted_text(value)),
     });
 }
 
@@ -236,20 +237,27 @@ fn typed(value: &Value, ty: &Type, out: &mut String) {
         (Type::Struct(inner), _) => of_struct(value, inner, out),
         (Type::List(inner), _) => list(value, out, |item, out| typed(item, &inner.item, out)),
         (Type::Map(inner), Value::Object(map)) => {
-            members(map, map.keys().map(String::as_str), out, |_, value, out| {
+            let names: Vec<&str> = sorted(map)
+                .into_iter()
+                .map(|(name, _)| name.as_str())
+                .collect();
+            members(map, names.into_iter(), out, |_, value, out| {
                 typed(value, &inner.value, out);
             });
         }
-        _ => out.push_str(&value.to_string()),
+        _ => out.push_str(&sorted_text(value)),
     }
 }
 
 /// A set of fields in the order of its path elements (`fieldpath/serialize.go`).
 fn fields(value: &Value, out: &mut String) {
     let Value::Object(map) = value else {
-        return out.push_str(&value.to_string());
+        return out.push_str(&sorted_text(value));
     };
-    let mut names: Vec<&str> = map.keys().map(String::as_str).collect();
+    let mut names: Vec<&str> = sorted(map)
+        .into_iter()
+        .map(|(name, _)| name.as_str())
+        .collect();
     // Only keys and values of items are ordered in another way than as text.
     if names.iter().any(|name| !name.starts_with("f:")) {
         names.sort_by(|a, b| element_order(a, b));

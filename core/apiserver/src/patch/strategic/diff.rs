@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::shape::{List, Shape};
 use super::{DELETE_FROM_PRIMITIVE_LIST, Outcome, PATCH, RETAIN_KEYS, SET_ELEMENT_ORDER, lists};
 use crate::go;
+use crate::json::sorted_text;
 use crate::object::JsonMap;
 use crate::schema::{Struct, Type};
 
@@ -116,7 +117,7 @@ fn diff_lists(
         }
     }
     let first = first_positions(after.iter());
-    added.sort_by_cached_key(|new| first.get(&after[*new].to_string()));
+    added.sort_by_cached_key(|new| first.get(&sorted_text(&after[*new])));
     // The client sorts what was read before it compares: what stood in another order then differs.
     let sorted = sorted(&old).into_iter().map(|(_, old)| &before[old]);
     if !gone.is_empty() || sorted.ne(after) {
@@ -152,7 +153,7 @@ fn diff_items(before: &[Value], after: &[Value], list: &List<'_>) -> Outcome<Vec
         }
     }
     let first = first_positions(new_keys.iter().copied());
-    kept.sort_by_cached_key(|(new, _)| first.get(&new_keys[*new].to_string()));
+    kept.sort_by_cached_key(|(new, _)| first.get(&sorted_text(&new_keys[*new])));
     let kept = kept.into_iter().map(|(_, item)| item);
     Ok(kept.chain(gone).collect())
 }
@@ -161,7 +162,7 @@ fn diff_items(before: &[Value], after: &[Value], list: &List<'_>) -> Outcome<Vec
 fn first_positions<'a>(values: impl Iterator<Item = &'a Value>) -> HashMap<String, usize> {
     let mut first = HashMap::new();
     for (i, value) in values.enumerate() {
-        first.entry(value.to_string()).or_insert(i);
+        first.entry(sorted_text(value)).or_insert(i);
     }
     first
 }

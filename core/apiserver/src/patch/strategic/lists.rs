@@ -12,6 +12,7 @@ use super::{
     unhashable, unknown_directive, without_directives,
 };
 use crate::go;
+use crate::json::sorted_text;
 use crate::object::JsonMap;
 
 /// Follows the `$setElementOrder` directives of a map: merges the lists that they are for, and
@@ -74,7 +75,7 @@ pub(super) fn merge(
         let gone: HashSet<String> = patch.iter().map(Value::to_string).collect();
         return Ok(original
             .into_iter()
-            .filter(|item| !gone.contains(&item.to_string()))
+            .filter(|item| !gone.contains(&sorted_text(item)))
             .collect());
     }
     if !maps {
@@ -280,8 +281,8 @@ impl<'a> Ranks<'a> {
 
     fn identity(&self, item: &Value) -> String {
         match item.get(self.key) {
-            Some(value) if self.maps => value.to_string(),
-            _ => item.to_string(),
+            Some(value) if self.maps => sorted_text(value),
+            _ => sorted_text(item),
         }
     }
 
@@ -335,7 +336,7 @@ pub(super) fn deduplicate(items: Vec<Value>) -> Vec<Value> {
     // How often there is one more of each.
     let mut more: Vec<usize> = Vec::new();
     for item in items {
-        let number = *numbers.entry(item.to_string()).or_insert(more.len());
+        let number = *numbers.entry(sorted_text(&item)).or_insert(more.len());
         match more.get_mut(number) {
             Some(more) => *more += 1,
             None => more.push(0),

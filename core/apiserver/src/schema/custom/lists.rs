@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::json::{sorted, sorted_text};
 use crate::object::JsonMap;
 use crate::schema::ListKind;
 use crate::schema::openapi::Schema;
@@ -39,11 +40,11 @@ fn visit(value: &Value, schema: &Schema, path: &str, errors: &mut Vec<FieldError
 
 fn members(map: &JsonMap, schema: &Schema, path: &str, errors: &mut Vec<FieldError>) {
     if let Some(values) = schema.additional.as_ref().and_then(|a| a.schema()) {
-        for (key, value) in map {
+        for (key, value) in sorted(map) {
             visit(value, values, &format!("{path}[{key}]"), errors);
         }
     }
-    for (key, value) in map {
+    for (key, value) in sorted(map) {
         if let Some(member) = schema.properties.get(key) {
             visit(value, member, &child(path, key), errors);
         }
@@ -88,7 +89,7 @@ fn second_ones(values: &[Value]) -> Vec<usize> {
     let mut times: std::collections::HashMap<String, usize> = std::collections::HashMap::new();
     let mut second = Vec::new();
     for (i, value) in values.iter().enumerate() {
-        let seen = times.entry(json!(value).to_string()).or_default();
+        let seen = times.entry(sorted_text(&json!(value))).or_default();
         *seen += 1;
         if *seen == 2 {
             second.push(i);
