@@ -367,7 +367,7 @@ async fn whatever_is_in_the_storages_the_page_opens() {
         for _ in 0..=draw(&mut chance) % 4 {
             let key = KEYS[draw(&mut chance) as usize % KEYS.len()];
             let value = ODD[draw(&mut chance) as usize % ODD.len()];
-            let tab = draw(&mut chance) % 2 == 0;
+            let tab = draw(&mut chance).is_multiple_of(2);
             let place = if tab { tab_storage() } else { storage() };
             place.set_item(key, value).unwrap();
         }

@@ -126,7 +126,7 @@ pub enum Task {
     /// To reach something in this history.
     Goal(Goal),
     /// To choose how everybody writes, so that something holds in every order.
-    Challenge(Challenge),
+    Challenge(Box<Challenge>),
 }
 
 /// Something to reach, in whatever way.

@@ -115,7 +115,7 @@ fn step(located: &Located, source: &str) -> Read<LessonStep> {
         (None, Some(challenge)) => {
             let (challenge, prepared) = self::challenge(challenge)?;
             deeds.extend(prepared);
-            Some(Task::Challenge(challenge))
+            Some(Task::Challenge(Box::new(challenge)))
         }
         (Some(_), Some(both)) => {
             let message = "a step has one goal or one challenge";

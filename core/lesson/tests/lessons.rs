@@ -503,7 +503,7 @@ fn a_mistake_in_a_manifest_is_named_with_its_line_in_the_lesson() {
     for (problem, begin) in [
         (
             lesson("object: |\n  kind: ConfigMap\n"),
-            "line 4: This is no manifest: it needs apiVersion and kind. ",
+            "line 4: This is no manifest: it needs apiVersion and kind",
         ),
         (
             map("object: |", "    colour: {blue: 1}\n"),

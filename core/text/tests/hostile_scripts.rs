@@ -194,7 +194,7 @@ fn session(texts: &[String]) -> Option<RunTree> {
             method: method.to_owned(),
             target: format!("{target}?fieldManager={query}"),
             content_type: text(),
-            body: if query.len() % 2 == 0 {
+            body: if query.len().is_multiple_of(2) {
                 body.to_string()
             } else {
                 text()

@@ -362,10 +362,9 @@ fn configuration(read: &Value, doing: &Doing) -> Value {
             through: doing.through,
             leaves: vec![(place.clone(), Some(value.clone()))],
         };
-        if let Some((list, item)) = plain_list(place) {
+        if let Some((list, _)) = plain_list(place) {
             let all = find(&edited, list).cloned();
             one.leaves = vec![(list.to_vec(), all)];
-            let _ = item;
         }
         one.make(&mut config);
         name_items(&mut config);

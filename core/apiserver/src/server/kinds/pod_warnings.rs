@@ -218,8 +218,9 @@ fn hidden_variables(container: &Value, path: &str, warnings: &mut Vec<String>) {
 
 /// Containers share the network of their pod, so equal ports clash.
 fn equal_ports(containers: &[(&Value, String)], warnings: &mut Vec<String>) {
-    // Where they are, and the address and the port of the host.
-    let mut all: BTreeMap<(i64, &str), Vec<(String, &str, i64)>> = BTreeMap::new();
+    /// Where it is, and the address and the port of the host.
+    type HostPort<'a> = (String, &'a str, i64);
+    let mut all: BTreeMap<(i64, &str), Vec<HostPort<'_>>> = BTreeMap::new();
     for (container, path) in containers {
         for (i, port) in list(container, "ports").iter().enumerate() {
             let path = format!("{path}.ports[{i}]");

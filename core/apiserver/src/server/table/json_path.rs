@@ -119,10 +119,11 @@ fn find<'a>(steps: &[Step], value: &'a Value) -> Option<&'a Value> {
             _ => None,
         },
         Step::Where(path, wanted) => value.as_array()?.iter().find_map(|item| {
-            let fits = match path.first(item)? {
-                Value::String(text) => text == wanted,
-                other => other.to_string() == *wanted,
+            let found = match path.first(item)? {
+                Value::String(text) => text.clone(),
+                other => other.to_string(),
             };
+            let fits = found == *wanted;
             fits.then(|| find(rest, item))?
         }),
     }
