@@ -30,9 +30,9 @@ thread_local! {
     static PREPARED: Result<ApiServer, String> = prepared_server();
 }
 
-/// Recordings begin after everything that was recorded, so that times of installed objects are in
-/// the past.
-const A_YEAR: Duration = Duration::from_secs(366 * 24 * 60 * 60);
+/// Replays begin on the day after the one of the recordings, 2026-11-22: times of installed objects
+/// are in the past, and ages are those that were recorded.
+const UNTIL_RECORDED: Duration = Duration::from_secs(326 * 24 * 60 * 60);
 
 /// A server of this release, or of the default one, with the custom resources and nothing else
 /// that a recording could see.
@@ -46,7 +46,7 @@ pub(super) fn fresh_server(release: Option<&str>) -> Result<ApiServer, String> {
 
 fn prepared_server() -> Result<ApiServer, String> {
     let mut environment = Environment::default();
-    environment.advance(A_YEAR);
+    environment.advance(UNTIL_RECORDED);
     let mut server = ApiServer::new(environment, FIRST_VERSION);
     for definition in CUSTOM_RESOURCES {
         post(

@@ -149,9 +149,10 @@ impl FieldManager<'_> {
             }
             self.track_update(&nothing, live, &mut managers, "before-first-apply");
         }
+        // What is no list at all does not even become an object of the kind.
         if config
             .metadata()
-            .is_some_and(|meta| meta.get("managedFields").is_some_and(|v| !v.is_null()))
+            .is_some_and(|meta| meta.get("managedFields").is_some_and(Value::is_array))
         {
             return Err(Status::bad_request("metadata.managedFields must be nil"));
         }

@@ -77,6 +77,7 @@ fn dependent(name: &str, map: &mut JsonMap) {
         "PodSpec" => service_account(map),
         "PodStatus" => pod_addresses(map),
         "ServiceSpec" => service(map),
+        "Namespace" => name_label(map),
         "Service" => ingress_modes(map),
         "Pod" => pod(map),
         _ => kinds::dependent(name, map),
@@ -115,6 +116,20 @@ fn pod_addresses(status: &mut JsonMap) {
     }
     if let Some(ip) = first(status) {
         status.insert("podIP".to_owned(), ip.into());
+    }
+}
+
+/// A namespace says its name in a label, for selectors (`SetDefaults_Namespace`).
+fn name_label(namespace: &mut JsonMap) {
+    let Some(Value::Object(metadata)) = namespace.get_mut("metadata") else {
+        return;
+    };
+    let name = metadata.get("name").cloned();
+    if let Some(name) = name.filter(|name| *name != "") {
+        let labels = metadata.entry("labels").or_insert_with(|| json!({}));
+        if let Value::Object(labels) = labels {
+            labels.insert("kubernetes.io/metadata.name".to_owned(), name);
+        }
     }
 }
 

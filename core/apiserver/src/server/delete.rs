@@ -6,6 +6,7 @@ use std::sync::Arc;
 use http::StatusCode;
 use serde_json::{Value, json};
 
+use super::kinds::namespace::{IMMORTAL, TERMINATING};
 use super::list_options::ListOptions;
 use super::{Answer, ApiServer, Fact, RequestInfo, Trace, body, storage_key};
 use crate::environment::Timestamp;
@@ -42,6 +43,10 @@ impl ApiServer {
         trace: &mut Trace,
     ) -> Result<Answer, Refusal> {
         let options = DeleteOptions::read(info, bytes)?;
+        if info.resource.is_namespaces() && IMMORTAL.contains(&info.name.as_str()) {
+            let why = "this namespace may not be deleted";
+            return Err(Status::forbidden(&info.group_resource(), &info.name, why));
+        }
         let (body, deleted) = self.delete_object(info, &info.name, &options, trace)?;
         // A client that asks for cascading deletion in the old way is told that it waits.
         let code = if !deleted && options.orphan_dependents == Some(false) {
@@ -63,6 +68,10 @@ impl ApiServer {
         bytes: &[u8],
         trace: &mut Trace,
     ) -> Result<Answer, Refusal> {
+        // Namespaces go one by one.
+        if info.resource.is_namespaces() {
+            return Err(Status::method_not_allowed());
+        }
         let mut wanted = ListOptions::read(info)?;
         let options = DeleteOptions::read(info, bytes)?;
         // One chunk is deleted: that of the request's limit, or a page of the server's own, which
@@ -96,6 +105,9 @@ impl ApiServer {
             .ok_or_else(|| Status::not_found(&info.group_resource(), name))?;
         let live = resource.read_back(&stored);
         options.check_preconditions(&resource.group_kind(), &live, trace)?;
+        if resource.holds(&live) {
+            return self.terminate(info, &key, (revision, &stored), &live, options, trace);
+        }
         let mut object = live.as_ref().clone();
         let now = self.environment.now();
         let grace = resource.grace(&live, options.grace_period_seconds);
@@ -140,6 +152,40 @@ impl ApiServer {
         }
         let answer = self.remove(info, &key, revision, trace)?;
         Ok((answer, true))
+    }
+
+    /// Marks an object that goes when its own finalizers are gone: a namespace (`REST.Delete` of
+    /// `pkg/registry/core/namespace/storage`).
+    fn terminate(
+        &mut self,
+        info: &RequestInfo,
+        key: &str,
+        (revision, stored): (Revision, &Arc<Value>),
+        live: &Value,
+        options: &DeleteOptions,
+        trace: &mut Trace,
+    ) -> Result<(Value, bool), Refusal> {
+        if !live.meta_text("deletionTimestamp").is_empty() {
+            return Ok((live.clone(), false));
+        }
+        let mut object = live.clone();
+        object.set_meta("deletionTimestamp", self.environment.now().to_string());
+        object["status"]["phase"] = TERMINATING.into();
+        let finalizers: Vec<Value> = options
+            .finalizers(live, true)
+            .into_iter()
+            .map(Value::from)
+            .collect();
+        object.set_meta("finalizers", finalizers);
+        if object.finalizers().is_empty() {
+            object.set_meta("finalizers", Value::Null);
+        }
+        if options.is_dry_run() {
+            trace.facts.push(Fact::DryRun);
+            return Ok((object, false));
+        }
+        let marked = self.mark(info, key, revision, stored, object, trace)?;
+        Ok((marked.as_ref().clone(), false))
     }
 
     /// Writes the deletion mark; nothing if it is there already.

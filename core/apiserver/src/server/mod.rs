@@ -211,6 +211,9 @@ impl ApiServer {
             .warnings
             .extend(info.resource.deprecation().map(str::to_owned));
         let answer = match (info.verb.as_str(), info.name.is_empty()) {
+            (verb, _) if info.subresource == kinds::FINALIZE && verb != "update" => {
+                Err(Status::method_not_allowed())
+            }
             ("get", false) => self.get(info, trace),
             ("list", _) => self.list(info, &ListOptions::read(info)?, trace),
             ("create", true) => self.create(info, body, trace),

@@ -74,6 +74,8 @@ impl<'a> ResourcePath<'a> {
             rest => (false, rest),
         };
         let (namespace, rest) = match rest {
+            // A namespace has subresources of its own, which are no resources in it.
+            ["namespaces", _, "status" | "finalize"] => ("", rest),
             ["namespaces", namespace, rest @ ..] if !rest.is_empty() => (*namespace, rest),
             rest => ("", rest),
         };

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::Fact;
 use super::custom::{self, Custom};
-use super::kinds::{self, NotAllotted, Rules};
+use super::kinds::{self, FINALIZE, NotAllotted, Rules};
 use crate::apply::Set;
 use crate::object::{GroupName, GroupVersion, text};
 use crate::schema::custom::numbers_as_stored;
@@ -222,6 +222,7 @@ impl Resource {
             (Definition::Builtin(rules), Some(live)) if subresource == "status" => {
                 (rules.status.prepare)(object, live);
             }
+            (Definition::Builtin(_), Some(_)) if subresource == FINALIZE => {}
             (Definition::Builtin(rules), live) => (rules.prepare)(object, live),
             (Definition::Custom(custom), live) => custom.prepare(object, live),
         }
@@ -268,6 +269,19 @@ impl Resource {
             Definition::Builtin(rules) => rules.collected,
             Definition::Custom(_) => true,
         }
+    }
+
+    /// Whether something besides its finalizers keeps an object that is being deleted.
+    pub(super) fn holds(&self, object: &Value) -> bool {
+        match &self.definition {
+            Definition::Builtin(rules) => (rules.held)(object),
+            Definition::Custom(_) => false,
+        }
+    }
+
+    /// Whether its objects are the namespaces.
+    pub(super) fn is_namespaces(&self) -> bool {
+        self.plural == "namespaces" && self.group_version.group.is_empty()
     }
 
     /// Whether a deletion answers with the deleted object rather than a status.

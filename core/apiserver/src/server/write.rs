@@ -11,14 +11,15 @@ use super::{
     Answer, ApiServer, Custom, DEFAULT_NAMESPACE, Fact, RequestInfo, Trace, body, delete,
     kinds::NotAllotted,
     kinds::metadata::{self, merge_owners},
+    kinds::namespace::TERMINATING,
     scale, storage_key,
 };
 use crate::apply::{FieldManager, PathElement, Set};
 use crate::go;
 use crate::limits;
-use crate::object::{GroupName, JsonMap, Metadata};
+use crate::object::{GroupName, JsonMap, Metadata, text};
 use crate::schema;
-use crate::status::{FieldError, Refusal, Status};
+use crate::status::{Cause, FieldError, Refusal, Status};
 use crate::storage::Revision;
 
 impl ApiServer {
@@ -167,7 +168,7 @@ impl ApiServer {
             .warnings
             .extend(info.resource.warn(&info.subresource, &object, Some(&live)));
         keep_idle_times(&mut object, &live);
-        if delete::releases(&object, &live) {
+        if delete::releases(&object, &live) && !info.resource.holds(&object) {
             self.finish_deletion(info, &key, revision, trace)?;
             return Ok(Answer::ok(object));
         }
@@ -211,7 +212,11 @@ impl ApiServer {
         trace: &mut Trace,
     ) -> Result<Arc<Value>, Refusal> {
         limits::check(&object)?;
-        self.check_namespace(info)?;
+        let shown = match object.name() {
+            "" => object.meta_text("generateName"),
+            name => name,
+        };
+        self.check_namespace(info, shown)?;
         trace.facts.extend(info.resource.not_thorough());
         if object.name().is_empty() {
             let prefix = object.meta_text("generateName").to_owned();
@@ -225,7 +230,10 @@ impl ApiServer {
         if !info.options.dry_run {
             object.set_meta("resourceVersion", Value::Null);
         }
-        restore(&mut object, &self.nothing(info), &endpoint(info)?.keeps);
+        // Whatever the path, a new object is made by the rules of the main one.
+        if let Some(main) = info.resource.endpoint("") {
+            restore(&mut object, &self.nothing(info), &main.keeps);
+        }
         self.allot(info, &mut object, None)?;
         info.resource.prepare(&info.subresource, &mut object, None);
         if info.resource.generation != Generation::None {
@@ -299,16 +307,30 @@ impl ApiServer {
             })
     }
 
-    fn check_namespace(&self, info: &RequestInfo) -> Result<(), Refusal> {
+    fn check_namespace(&self, info: &RequestInfo, object_name: &str) -> Result<(), Refusal> {
         let name = &info.namespace;
-        let exists = self
-            .store
-            .get(&format!("/registry/namespaces/{name}"))
-            .is_some();
-        if name.is_empty() || name == DEFAULT_NAMESPACE || exists {
+        let namespace = self.store.get(&format!("/registry/namespaces/{name}"));
+        let Some((_, namespace)) = namespace else {
+            if name.is_empty() || name == DEFAULT_NAMESPACE {
+                return Ok(());
+            }
+            return Err(Status::not_found(&GroupName::new("", "namespaces"), name));
+        };
+        if text(&namespace["status"], "phase") != TERMINATING {
             return Ok(());
         }
-        Err(Status::not_found(&GroupName::new("", "namespaces"), name))
+        let why = format!(
+            "unable to create new content in namespace {name} because it is being terminated"
+        );
+        let mut refusal = Status::forbidden(&info.group_resource(), object_name, &why);
+        if let Some(details) = &mut refusal.details {
+            details.causes.push(Cause {
+                reason: "NamespaceTerminating",
+                message: format!("namespace {name} is being terminated"),
+                field: "metadata.namespace".to_owned(),
+            });
+        }
+        Err(refusal)
     }
 }
 

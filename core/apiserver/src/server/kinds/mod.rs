@@ -13,7 +13,7 @@ mod label_selector;
 mod lease;
 pub(super) mod metadata;
 pub(super) mod names;
-mod namespace;
+pub(super) mod namespace;
 mod pod;
 mod pod_admission;
 mod pod_host;
@@ -36,6 +36,9 @@ use super::resource::{Builtin, Endpoint, Generation};
 use crate::apply::Set;
 use crate::status::FieldError;
 use crate::storage::Store;
+
+/// The subresource through which the finalizers of a namespace are written.
+pub(super) const FINALIZE: &str = "finalize";
 
 /// Fills in an object, given the stored one on update, and all that is stored.
 pub type Allot = fn(&mut Value, Option<&Value>, &Store) -> Result<(), NotAllotted>;
@@ -78,6 +81,8 @@ pub struct Rules {
     pub returns_deleted: bool,
     /// Whether the garbage collector looks after its objects (`DefaultGarbageCollectionPolicy`).
     pub collected: bool,
+    /// Whether something besides its finalizers keeps an object that is being deleted.
+    pub held: fn(&Value) -> bool,
     /// What changes an object whenever it is shown, where anything does (`Decorator`).
     pub shown: Option<fn(&mut Value)>,
     /// Settles what an object that was never set is written as: some fields are plain numbers in
@@ -112,6 +117,7 @@ impl Rules {
         grace: None,
         returns_deleted: false,
         collected: true,
+        held: |_| false,
         shown: None,
         unset: |_| {},
         fields: &[],
@@ -133,7 +139,17 @@ pub(super) fn all() -> Vec<Builtin> {
             unconditional_update: true,
             create_on_update: false,
             generation: Generation::None,
-            endpoints: vec![main(status())],
+            endpoints: vec![
+                main(status()),
+                Endpoint {
+                    name: "status",
+                    keeps: Set::of_fields(&[&["spec"]]),
+                },
+                Endpoint {
+                    name: FINALIZE,
+                    keeps: status(),
+                },
+            ],
             rules: namespace::RULES,
         },
         Builtin {

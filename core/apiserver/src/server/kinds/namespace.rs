@@ -1,32 +1,48 @@
-//! Namespace (`pkg/registry/core/namespace`).
+//! Namespace (`pkg/registry/core/namespace`, `plugin/pkg/admission/namespace/lifecycle`).
 
 use serde_json::{Value, json};
 
-use super::{Rules, metadata, names};
-use crate::object::Metadata;
+use super::label_selector::list;
+use super::{Rules, StatusRules, metadata, names};
+use crate::object::{Metadata, text};
 use crate::status::FieldError;
 
 /// The finalizer that the namespace controller takes away when everything in it is gone.
 const KUBERNETES: &str = "kubernetes";
 
+/// The phase of a namespace that is being deleted: nothing new is created in it.
+pub(in crate::server) const TERMINATING: &str = "Terminating";
+
+/// Namespaces that every cluster needs.
+pub(in crate::server) const IMMORTAL: [&str; 3] = ["default", "kube-system", "kube-public"];
+
 pub(super) const RULES: Rules = Rules {
     prepare,
     validate,
+    status: StatusRules {
+        prepare: |_, _| {},
+        validate: validate_status,
+    },
     returns_deleted: true,
+    held: |namespace| !list(&namespace["spec"], "finalizers").is_empty(),
     ..Rules::NONE
 };
 
 fn prepare(namespace: &mut Value, live: Option<&Value>) {
-    if live.is_none() {
-        namespace["status"] = json!({"phase": "Active"});
-        let name = namespace.name().to_owned();
-        let labels = namespace.metadata_mut().entry("labels");
-        let labels = labels.or_insert_with(|| json!({}));
-        labels["kubernetes.io/metadata.name"] = name.into();
-    }
     let finalizers = match live {
         Some(live) => live["spec"]["finalizers"].clone(),
-        None => json!([KUBERNETES]),
+        None => {
+            namespace["status"] = json!({"phase": "Active"});
+            let name = namespace.name().to_owned();
+            let labels = namespace.metadata_mut().entry("labels");
+            let labels = labels.or_insert_with(|| json!({}));
+            labels["kubernetes.io/metadata.name"] = name.into();
+            let mut finalizers = list(&namespace["spec"], "finalizers").to_vec();
+            if !finalizers.iter().any(|finalizer| finalizer == KUBERNETES) {
+                finalizers.push(KUBERNETES.into());
+            }
+            finalizers.into()
+        }
     };
     namespace["spec"] = json!({});
     if !finalizers.is_null() {
@@ -38,5 +54,86 @@ fn validate(namespace: &Value, live: Option<&Value>) -> Vec<FieldError> {
     match live {
         None => metadata::builtin(namespace, names::label),
         Some(live) => metadata::builtin_update(namespace, live),
+    }
+}
+
+/// `ValidateNamespaceStatusUpdate`.
+fn validate_status(namespace: &Value, live: &Value) -> Vec<FieldError> {
+    let mut errors = metadata::builtin_update(namespace, live);
+    let phase = text(&namespace["status"], "phase");
+    let (expected, when) = if namespace.meta_text("deletionTimestamp").is_empty() {
+        ("Active", "empty")
+    } else {
+        (TERMINATING, "not empty")
+    };
+    if phase != expected {
+        let detail = format!("may only be '{expected}' if `deletionTimestamp` is {when}");
+        errors.push(FieldError::invalid("status.Phase", &phase.into(), detail));
+    }
+    errors
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::server::ApiServer;
+    use http::Request;
+
+    fn send(server: &mut ApiServer, method: &str, path: &str, body: &Value) -> (u16, Value) {
+        let body = match body {
+            Value::Null => Vec::new(),
+            body => body.to_string().into_bytes(),
+        };
+        let request = Request::builder().method(method).uri(path);
+        let response = server.handle(request.body(body).unwrap());
+        let answer = serde_json::from_slice(response.body()).unwrap();
+        (response.status().as_u16(), answer)
+    }
+
+    #[test]
+    fn a_namespace_waits_for_its_own_finalizers_and_takes_nothing_new() {
+        let server = &mut ApiServer::default();
+        let all = "/api/v1/namespaces";
+        let (code, _) = send(server, "POST", all, &json!({"metadata": {"name": "n"}}));
+        assert_eq!(code, 201);
+        let (code, marked) = send(server, "DELETE", "/api/v1/namespaces/n", &Value::Null);
+        assert_eq!(
+            (code, &marked["status"]["phase"]),
+            (200, &json!("Terminating"))
+        );
+        let map = json!({"metadata": {"name": "m"}});
+        let (code, refused) = send(server, "POST", "/api/v1/namespaces/n/configmaps", &map);
+        assert_eq!(code, 403);
+        assert_eq!(
+            refused["details"]["causes"][0]["reason"],
+            "NamespaceTerminating"
+        );
+        let mut released = marked;
+        released["spec"] = json!({});
+        let finalize = "/api/v1/namespaces/n/finalize";
+        assert_eq!(send(server, "PUT", finalize, &released).0, 200);
+        assert_eq!(
+            send(server, "GET", "/api/v1/namespaces/n", &Value::Null).0,
+            404
+        );
+    }
+
+    #[test]
+    fn namespaces_that_every_cluster_needs_stay_and_none_goes_with_others() {
+        let server = &mut ApiServer::default();
+        let mut delete = |path| send(server, "DELETE", path, &Value::Null).0;
+        assert_eq!(delete("/api/v1/namespaces/default"), 403);
+        assert_eq!(delete("/api/v1/namespaces/kube-system"), 403);
+        assert_eq!(delete("/api/v1/namespaces"), 405);
+    }
+
+    #[test]
+    fn a_namespace_says_its_name_in_a_label() {
+        let server = &mut ApiServer::default();
+        let named = json!({"metadata": {"name": "n", "labels": {"a": "b"}}, "spec": {"finalizers": ["x.com/y"]}});
+        let (_, made) = send(server, "POST", "/api/v1/namespaces", &named);
+        let labels = &made["metadata"]["labels"];
+        assert_eq!(labels["kubernetes.io/metadata.name"], "n");
+        assert_eq!(made["spec"]["finalizers"], json!(["x.com/y", "kubernetes"]));
     }
 }
