@@ -1,9 +1,57 @@
-//! A kube-apiserver in a library: an etcd-like revisioned store, the schema of each kind, the four
-//! kinds of patch, server-side apply, and the verbs. [`server::ApiServer::handle`] takes an HTTP
-//! request and returns the HTTP response that a real server gives. The crate has no clock and no
-//! randomness: time and uids come from [`environment::Environment`], which the caller owns, so the
-//! same requests always get the same answers. It depends on no other crate of the workspace; the
-//! clients, the simulation and the page all send their requests here.
+//! A kube-apiserver in a library. With the feature `tower`, it is what a kube-rs client talks to,
+//! without a cluster and without a socket (`clients/examples/controller.rs`):
+//!
+//! ```ignore
+//! use std::{sync::Arc, time::Duration};
+//!
+//! use futures::StreamExt;
+//! use k8s_openapi::api::core::v1::ConfigMap;
+//! use kube::api::{Api, Patch, PatchParams, PostParams};
+//! use kube::runtime::{Controller, controller::Action, watcher};
+//! use kube::{Client, ResourceExt};
+//! use optimist_apiserver::server::ApiServer;
+//! use optimist_apiserver::shared::{Clock, SharedServer};
+//!
+//! async fn reconcile(map: Arc<ConfigMap>, maps: Arc<Api<ConfigMap>>) -> kube::Result<Action> {
+//!     let seen = serde_json::json!({"metadata": {"labels": {"seen": "yes"}}});
+//!     let patch = PatchParams::default();
+//!     maps.patch(&map.name_any(), &patch, &Patch::Merge(&seen)).await?;
+//!     Ok(Action::await_change())
+//! }
+//!
+//! #[tokio::main(flavor = "current_thread")]
+//! async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let server = SharedServer::new(ApiServer::default(), Clock::Wall);
+//!     let client = Client::new(server, "default");
+//!     let maps: Api<ConfigMap> = Api::default_namespaced(client);
+//!     let map = serde_json::from_value(serde_json::json!({"metadata": {"name": "settings"}}))?;
+//!     maps.create(&PostParams::default(), &map).await?;
+//!     let again = |_: Arc<_>, _: &kube::Error, _| Action::requeue(Duration::from_secs(1));
+//!     let mut events = Controller::new(maps.clone(), watcher::Config::default())
+//!         .run(reconcile, again, Arc::new(maps.clone()))
+//!         .boxed();
+//!     events.next().await;
+//!     println!("{:?}", maps.get("settings").await?.labels());
+//!     Ok(())
+//! }
+//! ```
+//!
+//! [`server::ApiServer::handle`] takes an HTTP request and returns the HTTP response that a real
+//! server gives; [`server::ApiServer::answer`] gives a stream where the request is a watch. The
+//! crate has an etcd-like revisioned store, the types of every built-in kind of v1.36, custom
+//! resources, the four kinds of patch, and server-side apply. It has no clock and no randomness:
+//! time and uids come from [`environment::Environment`], which the caller owns, so the same
+//! requests always get the same answers. It depends on no other crate of the workspace.
+//!
+//! What is not there: authentication, authorization, admission webhooks and policies, quotas,
+//! controllers and garbage collection unless you add them, protobuf, the subresources that reach
+//! into a cluster (`exec`, `log`, `proxy`, `eviction`), and conversion between versions by a webhook.
+//! Kinds of which only the types are known are not refused what only they refuse; the
+//! [facts](server::Fact) of each answer say so, as they do of a validation rule that could not be
+//! evaluated.
+//!
+//! Features: `cel` evaluates the validation rules of definitions (on by default), `tower` shares a
+//! server between clients.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
