@@ -247,7 +247,7 @@ impl Resource {
     /// What deserves a warning though it is accepted.
     pub fn warn(&self, subresource: &str, object: &Value, live: Option<&Value>) -> Vec<String> {
         match &self.definition {
-            Definition::Builtin(_) if subresource == "status" => Vec::new(),
+            Definition::Builtin(_) if subresource == "status" && live.is_some() => Vec::new(),
             Definition::Builtin(rules) => (rules.warn)(object, live),
             Definition::Custom(custom) => custom.warn(subresource, object, live),
         }

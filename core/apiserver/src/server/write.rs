@@ -288,7 +288,7 @@ impl ApiServer {
         object: &mut Value,
         live: Option<&Value>,
     ) -> Result<(), Refusal> {
-        if live.is_some() && !info.subresource.is_empty() {
+        if !info.subresource.is_empty() {
             return Ok(());
         }
         info.resource
@@ -304,6 +304,7 @@ impl ApiServer {
                     };
                     Status::forbidden(&info.group_resource(), name, &why)
                 }
+                NotAllotted::Failed(refusal) => refusal,
             })
     }
 

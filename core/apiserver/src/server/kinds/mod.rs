@@ -9,6 +9,7 @@ mod difference;
 mod environment;
 mod event;
 mod internal;
+mod ip;
 mod label_selector;
 mod lease;
 pub(super) mod metadata;
@@ -25,6 +26,9 @@ mod resources;
 mod service;
 mod service_addresses;
 mod service_allocation;
+mod service_load_balancer;
+mod service_node_ports;
+mod service_ports;
 mod service_validation;
 mod service_warnings;
 pub(super) mod table;
@@ -34,7 +38,7 @@ use serde_json::Value;
 
 use super::resource::{Builtin, Endpoint, Generation};
 use crate::apply::Set;
-use crate::status::FieldError;
+use crate::status::{FieldError, Refusal};
 use crate::storage::Store;
 
 /// The subresource through which the finalizers of a namespace are written.
@@ -50,6 +54,8 @@ pub enum NotAllotted {
     Invalid(Vec<FieldError>),
     /// An admission plugin does not let it pass.
     Forbidden(String),
+    /// The server answers with an error of its own.
+    Failed(Refusal),
 }
 
 impl From<Vec<FieldError>> for NotAllotted {

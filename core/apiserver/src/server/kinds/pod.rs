@@ -4,9 +4,8 @@ use serde_json::{Value, json};
 
 use super::label_selector::list;
 use super::metadata::IMMUTABLE;
-use super::service_addresses::address;
 use super::{
-    Rules, StatusRules, metadata, names, pod_admission, pod_template, pod_update, pod_warnings,
+    Rules, StatusRules, ip, metadata, names, pod_admission, pod_template, pod_update, pod_warnings,
 };
 use crate::object::{Metadata, text};
 use crate::schema::Quantity;
@@ -82,9 +81,9 @@ fn validate_status(pod: &Value, live: &Value) -> Vec<FieldError> {
         errors.push(FieldError::invalid(field, &class.into(), IMMUTABLE));
     }
     for name in ["podIPs", "hostIPs"] {
-        for (i, ip) in list(status, name).iter().enumerate() {
-            let ip = text(ip, "ip").into();
-            errors.extend(address(&ip, &format!("status.{name}[{i}]")));
+        for (i, address) in list(status, name).iter().enumerate() {
+            let address = text(address, "ip").into();
+            errors.extend(ip::check(&address, &format!("status.{name}[{i}]"), &[]));
         }
     }
     errors

@@ -7,8 +7,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::label_selector::list;
-use super::service_addresses::address;
-use super::{containers, names};
+use super::{containers, ip, names};
 use crate::object::text;
 use crate::status::FieldError;
 
@@ -43,7 +42,7 @@ pub(super) fn dns(spec: &Value, path: &str) -> Vec<FieldError> {
         wrong("nameservers", detail);
     }
     for (i, server) in servers.iter().enumerate() {
-        errors.extend(address(server, &format!("{path}.nameservers[{i}]")));
+        errors.extend(ip::check(server, &format!("{path}.nameservers[{i}]"), &[]));
     }
     let searches = list(config, "searches");
     let mut wrong = |name: &str, detail: String| {
@@ -81,8 +80,8 @@ pub(super) fn dns(spec: &Value, path: &str) -> Vec<FieldError> {
 pub(super) fn aliases(aliases: &[Value], path: &str) -> Vec<FieldError> {
     let mut errors = Vec::new();
     for (i, alias) in aliases.iter().enumerate() {
-        let ip = text(alias, "ip").into();
-        errors.extend(address(&ip, &format!("{path}[{i}].ip")));
+        let address = text(alias, "ip").into();
+        errors.extend(ip::check(&address, &format!("{path}[{i}].ip"), &[]));
         for (j, name) in list(alias, "hostnames").iter().enumerate() {
             let reasons = names::subdomain(name.as_str().unwrap_or_default());
             let field = format!("{path}[{i}].hostnames[{j}]");

@@ -4,7 +4,10 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::{Rules, StatusRules, service_allocation, service_validation, service_warnings};
+use super::{
+    Rules, StatusRules, service_allocation, service_load_balancer, service_validation,
+    service_warnings,
+};
 use crate::object::text;
 
 pub(super) const RULES: Rules = Rules {
@@ -13,7 +16,7 @@ pub(super) const RULES: Rules = Rules {
     validate: service_validation::validate,
     status: StatusRules {
         prepare: |_, _| {},
-        validate: service_validation::validate_status,
+        validate: service_load_balancer::status,
     },
     warn: |service, _| service_warnings::of(service),
     returns_deleted: true,

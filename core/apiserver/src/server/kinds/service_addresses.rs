@@ -1,17 +1,17 @@
 //! The addresses of a Service (`ValidateServiceClusterIPsRelatedFields` and what may not change of
 //! them, `pkg/apis/core/validation`).
 
-use std::net::IpAddr;
-
 use serde_json::Value;
 
+use super::ip;
 use super::label_selector::list;
 use super::service::{is_headless, needs_cluster_ip};
 use crate::object::text;
 use crate::status::FieldError;
 
-/// `ValidateServiceClusterIPsRelatedFields`: addresses, their families and the policy.
-pub(super) fn cluster_ips(service: &Value) -> Vec<FieldError> {
+/// `ValidateServiceClusterIPsRelatedFields`: addresses, their families and the policy; `live` is
+/// the stored Service on update.
+pub(super) fn cluster_ips(service: &Value, live: Option<&Value>) -> Vec<FieldError> {
     const IPS: &str = "spec.clusterIPs";
     if !needs_cluster_ip(service) {
         return Vec::new();
@@ -33,24 +33,8 @@ pub(super) fn cluster_ips(service: &Value) -> Vec<FieldError> {
         }
         _ => {}
     }
-    let families = list(spec, "ipFamilies");
-    for (i, family) in families.iter().enumerate() {
-        let field = format!("spec.ipFamilies[{i}]");
-        if family != "IPv4" && family != "IPv6" {
-            let supported = ["IPv4", "IPv6"];
-            errors.push(FieldError::not_supported(&field, family, &supported));
-        }
-        if families[..i].contains(family) {
-            errors.push(FieldError::duplicate(field, family));
-        }
-    }
-    if let Some(policy) = spec.get("ipFamilyPolicy") {
-        let supported = ["PreferDualStack", "RequireDualStack", "SingleStack"];
-        if !supported.iter().any(|known| policy == known) {
-            let field = "spec.ipFamilyPolicy";
-            errors.push(FieldError::not_supported(field, policy, &supported));
-        }
-    }
+    errors.extend(families(spec));
+    let old = live.map_or(&[][..], |live| list(&live["spec"], "clusterIPs"));
     let mut broken = false;
     for (i, ip) in ips.iter().enumerate() {
         if i == 0 && ip == "None" {
@@ -61,7 +45,7 @@ pub(super) fn cluster_ips(service: &Value) -> Vec<FieldError> {
             }
             continue;
         }
-        let error = address(ip, &format!("{IPS}[{i}]"));
+        let error = ip::check(ip, &format!("{IPS}[{i}]"), old);
         broken |= error.is_some();
         errors.extend(error);
     }
@@ -80,9 +64,13 @@ pub(super) fn cluster_ips(service: &Value) -> Vec<FieldError> {
     if is_headless(service) {
         return errors;
     }
-    for (i, (ip, family)) in ips.iter().zip(families).enumerate() {
-        let is = if is_v6(ip) { "IPv6" } else { "IPv4" };
-        if family != is {
+    for (i, (ip, family)) in ips.iter().zip(list(spec, "ipFamilies")).enumerate() {
+        let wrong = match family.as_str() {
+            Some("IPv4") => is_v6(ip),
+            Some("IPv6") => !is_v6(ip),
+            _ => false,
+        };
+        if wrong {
             let family = family.as_str().unwrap_or_default();
             let detail = format!("expected an {family} value as indicated by `ipFamilies[{i}]`");
             errors.push(FieldError::invalid(format!("{IPS}[{i}]"), ip, detail));
@@ -91,11 +79,28 @@ pub(super) fn cluster_ips(service: &Value) -> Vec<FieldError> {
     errors
 }
 
-/// An address that is one.
-pub(super) fn address(ip: &Value, field: &str) -> Option<FieldError> {
-    let fine = ip.as_str().is_some_and(|ip| ip.parse::<IpAddr>().is_ok());
-    let detail = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
-    (!fine).then(|| FieldError::invalid(field, ip, detail))
+/// The families and the policy by themselves.
+fn families(spec: &Value) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    let families = list(spec, "ipFamilies");
+    for (i, family) in families.iter().enumerate() {
+        let field = format!("spec.ipFamilies[{i}]");
+        if family != "IPv4" && family != "IPv6" {
+            let supported = ["IPv4", "IPv6"];
+            errors.push(FieldError::not_supported(&field, family, &supported));
+        }
+        if families[..i].contains(family) {
+            errors.push(FieldError::duplicate(field, family));
+        }
+    }
+    if let Some(policy) = spec.get("ipFamilyPolicy") {
+        let supported = ["PreferDualStack", "RequireDualStack", "SingleStack"];
+        if !supported.iter().any(|known| policy == known) {
+            let field = "spec.ipFamilyPolicy";
+            errors.push(FieldError::not_supported(field, policy, &supported));
+        }
+    }
+    errors
 }
 
 /// What was allocated stays (`validateUpgradeDowngradeClusterIPs`, `...IPFamilies`).

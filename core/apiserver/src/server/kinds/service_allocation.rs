@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::label_selector::list;
 use super::service::{is_headless, needs_cluster_ip, needs_health_check_port, needs_node_port};
+use super::service_node_ports::{self, node_port};
 use super::{NotAllotted, service_addresses};
 use crate::object::text;
 use crate::status::FieldError;
@@ -19,10 +20,6 @@ const NETWORK: [u8; 3] = [10, 0, 0];
 const KUBERNETES: u8 = 1;
 /// Below this, addresses are left to those who ask for them by number.
 const FIRST_DYNAMIC: u8 = 17;
-/// Ports that every node opens for a Service.
-const NODE_PORTS: std::ops::RangeInclusive<i64> = 30_000..=32_767;
-/// Below this, node ports are left to those who ask for them by number.
-const FIRST_DYNAMIC_PORT: i64 = 30_086;
 
 type Allotted<E = Vec<FieldError>> = Result<(), E>;
 
@@ -38,12 +35,12 @@ pub(super) fn allot(
     }
     agree_on_cluster_ips(service, live);
     settle_families(service, live)?;
-    let taken = Taken::by_others(service, store);
+    let taken = Taken::by_others(service, live, store);
     let fresh = live.is_none_or(|live| !needs_cluster_ip(live));
     if fresh {
         cluster_ip(service, &taken)?;
     }
-    Ok(node_ports(service, &taken)?)
+    service_node_ports::allot(service, live, taken.ports)
 }
 
 /// What the client left out and was allocated before (`patchAllocatedValues`).
@@ -101,25 +98,29 @@ fn agree_on_cluster_ips(service: &mut Value, live: Option<&Value>) {
     };
     let before = &live["spec"];
     let old = text(before, "clusterIP");
-    if old == one || list(before, "clusterIPs") != list(spec, "clusterIPs") {
-        return;
-    }
-    if !old.is_empty() && one.is_empty() {
-        drop_field(spec, "clusterIPs");
-    } else {
-        spec["clusterIPs"] = json!([one]);
+    if old == one {
+        // Whoever does not know the plural leaves it out.
+        if list(spec, "clusterIPs").is_empty() {
+            copy(spec, before, "clusterIPs");
+        }
+    } else if list(before, "clusterIPs") == list(spec, "clusterIPs") {
+        if one.is_empty() {
+            drop_field(spec, "clusterIPs");
+        } else {
+            spec["clusterIPs"] = json!([one]);
+        }
     }
 }
 
 /// `initIPFamilyFields`, for a cluster with one family.
 fn settle_families(service: &mut Value, live: Option<&Value>) -> Allotted {
-    if !needs_cluster_ip(service) {
+    if !needs_cluster_ip(service) || live.is_some_and(|live| both_prefer_two(service, live)) {
         return Ok(());
     }
     let selectorless = service["spec"]["selector"]
         .as_object()
         .is_none_or(|selector| selector.is_empty());
-    let free_choice = is_headless(service) && selectorless;
+    let free_choice = text(&service["spec"], "clusterIP") == "None" && selectorless;
     let spec = &mut service["spec"];
     if spec.get("ipFamilyPolicy").is_none() {
         let before = live.and_then(|live| live["spec"].get("ipFamilyPolicy"));
@@ -129,39 +130,25 @@ fn settle_families(service: &mut Value, live: Option<&Value>) -> Allotted {
             None => "SingleStack".into(),
         };
     }
-    let errors = service_addresses::cluster_ips(service);
+    let errors = service_addresses::cluster_ips(service, live);
     if !errors.is_empty() {
         return Err(errors);
     }
     let spec = &mut service["spec"];
-    let policy = spec["ipFamilyPolicy"].clone();
-    let single = policy == "SingleStack";
-    let mut errors = Vec::new();
-    if single {
-        for (field, what) in [("clusterIPs", "cluster IPs"), ("ipFamilies", "IP families")] {
-            if list(spec, field).len() == 2 {
-                let detail = format!(
-                    "must be 'RequireDualStack' or 'PreferDualStack' when multiple {what} are specified"
-                );
-                errors.push(FieldError::invalid("spec.ipFamilyPolicy", &policy, detail));
-            }
-        }
-    }
+    let mut errors = live.map_or(Vec::new(), |live| release_second(spec, &live["spec"]));
+    errors.extend(infer_families(spec));
     if !errors.is_empty() {
         return Err(errors);
     }
+    let policy = spec["ipFamilyPolicy"].clone();
     let mut families = list(spec, "ipFamilies").to_vec();
-    if families.is_empty() {
-        families.push("IPv4".into());
-    }
     if free_choice {
-        if !single && families.len() == 1 {
-            let other = if families[0] == "IPv4" {
-                "IPv6"
-            } else {
-                "IPv4"
-            };
-            families.push(other.into());
+        if families.is_empty() {
+            families.push("IPv4".into());
+        }
+        if policy != "SingleStack" && families.len() == 1 {
+            let v4 = families[0] == "IPv4";
+            families.push(if v4 { "IPv6" } else { "IPv4" }.into());
         }
         spec["ipFamilies"] = families.into();
         return Ok(());
@@ -180,8 +167,85 @@ fn settle_families(service: &mut Value, live: Option<&Value>) -> Allotted {
     if !errors.is_empty() {
         return Err(errors);
     }
-    spec["ipFamilies"] = families.into();
+    if families.is_empty() {
+        spec["ipFamilies"] = json!(["IPv4"]);
+    }
     Ok(())
+}
+
+/// Whether nothing about the families changes that the cluster would have to settle
+/// (`isMatchingPreferDualStackClusterIPFields`).
+fn both_prefer_two(service: &Value, live: &Value) -> bool {
+    let (spec, before) = (&service["spec"], &live["spec"]);
+    let prefers = |spec: &Value| text(spec, "ipFamilyPolicy") == "PreferDualStack";
+    let same = |field| list(spec, field) == list(before, field);
+    matches!(
+        text(spec, "type"),
+        "ClusterIP" | "NodePort" | "LoadBalancer"
+    ) && text(spec, "type") == text(before, "type")
+        && prefers(spec)
+        && (prefers(before) || before.get("ipFamilyPolicy").is_none())
+        && same("clusterIPs")
+        && same("ipFamilies")
+}
+
+/// One family is a clear wish where the lists stayed as they were; otherwise who shortens a list
+/// has to say so.
+fn release_second(spec: &mut Value, before: &Value) -> Vec<FieldError> {
+    let policy = spec["ipFamilyPolicy"].clone();
+    let mut errors = Vec::new();
+    for (field, what) in [("clusterIPs", "cluster IP"), ("ipFamilies", "IP family")] {
+        let (now, old) = (list(spec, field).len(), list(before, field));
+        if policy == "SingleStack" {
+            if now > 1
+                && list(spec, field) == old
+                && let Some(list) = spec[field].as_array_mut()
+            {
+                list.truncate(1);
+            }
+        } else if now > 0 && now < old.len() {
+            let detail = format!("must be 'SingleStack' to release the secondary {what}");
+            errors.push(FieldError::invalid("spec.ipFamilyPolicy", &policy, detail));
+        }
+    }
+    errors
+}
+
+/// The families of the addresses that were asked for, and whether the policy fits the lists.
+fn infer_families(spec: &mut Value) -> Vec<FieldError> {
+    let policy = spec["ipFamilyPolicy"].clone();
+    let mut errors = Vec::new();
+    for (field, what) in [("clusterIPs", "cluster IPs"), ("ipFamilies", "IP families")] {
+        if policy == "SingleStack" && list(spec, field).len() == 2 {
+            let detail = format!(
+                "must be 'RequireDualStack' or 'PreferDualStack' when multiple {what} are specified"
+            );
+            errors.push(FieldError::invalid("spec.ipFamilyPolicy", &policy, detail));
+        }
+    }
+    let ips = list(spec, "clusterIPs").to_vec();
+    let named = list(spec, "ipFamilies").len();
+    let mut families = list(spec, "ipFamilies").to_vec();
+    for (i, ip) in ips.iter().enumerate() {
+        if ip == "None" {
+            break;
+        }
+        if i < named {
+            continue;
+        }
+        if ip.as_str().is_some_and(|ip| ip.contains(':')) {
+            let field = format!("spec.clusterIPs[{i}]");
+            let detail = "IPv6 is not configured on this cluster";
+            let all = ips.clone().into();
+            errors.push(FieldError::invalid(field, &all, detail));
+        } else {
+            families.push("IPv4".into());
+        }
+    }
+    if families.len() > named {
+        spec["ipFamilies"] = families.into();
+    }
+    errors
 }
 
 /// What the other Services of the cluster have.
@@ -192,7 +256,8 @@ struct Taken {
 }
 
 impl Taken {
-    fn by_others(service: &Value, store: &Store) -> Self {
+    /// A new Service of a name that exists meets what that one has.
+    fn by_others(service: &Value, live: Option<&Value>, store: &Store) -> Self {
         let mut taken = Self::default();
         taken.hosts.insert(KUBERNETES);
         for (_, _, other) in store.range("/registry/services/specs/") {
@@ -200,7 +265,7 @@ impl Taken {
             let same = ["name", "namespace"]
                 .iter()
                 .all(|field| other["metadata"][field] == service["metadata"][field]);
-            if same {
+            if same && live.is_some() {
                 continue;
             }
             let spec = &other["spec"];
@@ -249,70 +314,6 @@ fn cluster_ip(service: &mut Value, taken: &Taken) -> Allotted {
     spec["clusterIPs"] = json!([ip]);
     spec["clusterIP"] = ip.into();
     Ok(())
-}
-
-fn node_ports(service: &mut Value, taken: &Taken) -> Allotted {
-    if !needs_node_port(service) {
-        return Ok(());
-    }
-    let own: BTreeSet<i64> = list(&service["spec"], "ports")
-        .iter()
-        .map(node_port)
-        .collect();
-    let mut used: BTreeSet<i64> = taken.ports.union(&own).copied().collect();
-    // What was passed once stays taken.
-    let mut all = (FIRST_DYNAMIC_PORT..=*NODE_PORTS.end()).chain(NODE_PORTS);
-    let mut next = || {
-        let free = all.find(|port| !used.contains(port));
-        used.extend(free);
-        free
-    };
-    let health_check = needs_health_check_port(service);
-    let spec = &mut service["spec"];
-    let wanted = spec["type"] == "NodePort" || spec["allocateLoadBalancerNodePorts"] != false;
-    let mut errors = Vec::new();
-    for (i, port) in spec["ports"]
-        .as_array_mut()
-        .into_iter()
-        .flatten()
-        .enumerate()
-    {
-        let number = node_port(port);
-        let refusal = if number == 0 {
-            None
-        } else if !NODE_PORTS.contains(&number) {
-            Some("provided port is not in the valid range. The range of valid ports is 30000-32767")
-        } else if taken.ports.contains(&number) {
-            Some("provided port is already allocated")
-        } else {
-            None
-        };
-        if let Some(why) = refusal {
-            let field = format!("spec.ports[{i}].nodePort");
-            errors.push(FieldError::invalid(field, &number.into(), why));
-        } else if number == 0
-            && wanted
-            && let Some(free) = next()
-        {
-            port["nodePort"] = free.into();
-        }
-    }
-    if !errors.is_empty() {
-        // Upstream stops at the first one.
-        errors.truncate(1);
-        return Err(errors);
-    }
-    if health_check
-        && spec["healthCheckNodePort"].as_i64().unwrap_or(0) == 0
-        && let Some(free) = next()
-    {
-        spec["healthCheckNodePort"] = free.into();
-    }
-    Ok(())
-}
-
-fn node_port(port: &Value) -> i64 {
-    port.get("nodePort").and_then(Value::as_i64).unwrap_or(0)
 }
 
 fn copy(into: &mut Value, from: &Value, field: &str) {

@@ -1,45 +1,79 @@
-//! What deserves a warning in a Service (`pkg/api/service/warnings.go`).
+//! What deserves a warning in a Service (`pkg/api/service/warnings.go`, v1.36).
 
 use serde_json::Value;
 
+use super::ip;
 use super::label_selector::list;
-use super::service::is_headless;
+use super::service_validation::{TOPOLOGY_HINTS, TOPOLOGY_MODE};
 use crate::object::text;
 
-const OLD_HINTS: &str = "service.kubernetes.io/topology-aware-hints";
-
+/// The warnings for a Service (`GetWarningsForService`).
 pub(super) fn of(service: &Value) -> Vec<String> {
     let spec = &service["spec"];
+    let kind = text(spec, "type");
+    let cluster_ip = text(spec, "clusterIP");
+    let headless = kind == "ClusterIP" && cluster_ip == "None";
+    let external_ips = list(spec, "externalIPs");
+    let named = kind == "ExternalName";
+    let load_balancer_ip = text(spec, "loadBalancerIP");
     let mut warnings = Vec::new();
-    let mut warn = |warning: &str| warnings.push(warning.to_owned());
-    if service["metadata"]["annotations"].get(OLD_HINTS).is_some() {
-        warn(&format!(
-            "annotation {OLD_HINTS} is deprecated, please use service.kubernetes.io/topology-mode instead"
+    if service["metadata"]["annotations"]
+        .get(TOPOLOGY_HINTS)
+        .is_some()
+    {
+        warnings.push(format!(
+            "annotation {TOPOLOGY_HINTS} is deprecated, please use {TOPOLOGY_MODE} instead"
         ));
     }
-    let outside = !list(spec, "externalIPs").is_empty();
-    let kind = text(spec, "type");
-    if is_headless(service) {
-        if !text(spec, "loadBalancerIP").is_empty() {
-            warn("spec.loadBalancerIP is ignored for headless services");
-        }
-        if outside {
-            warn("spec.externalIPs is ignored for headless services");
-        }
-        if text(spec, "sessionAffinity") == "ClientIP" {
-            warn("spec.SessionAffinity is ignored for headless services");
-        }
-    } else if outside && kind != "ExternalName" {
-        warn("spec.externalIPs is deprecated and may no longer be implemented in some clusters");
+    if !cluster_ip.is_empty() && cluster_ip != "None" {
+        warnings.extend(of_addresses(spec, "clusterIPs"));
     }
-    if kind == "ExternalName" && outside {
-        warn("spec.externalIPs is ignored when spec.type is \"ExternalName\"");
+    for (is, field) in [
+        (!load_balancer_ip.is_empty(), "loadBalancerIP"),
+        (!external_ips.is_empty(), "externalIPs"),
+        (text(spec, "sessionAffinity") != "None", "SessionAffinity"),
+    ] {
+        if headless && is {
+            warnings.push(format!("spec.{field} is ignored for headless services"));
+        }
     }
-    if kind != "ExternalName" && !text(spec, "externalName").is_empty() {
-        warn("spec.externalName is ignored when spec.type is not \"ExternalName\"");
+    warnings.extend(of_addresses(spec, "externalIPs"));
+    if !external_ips.is_empty() && !headless && !named {
+        let what =
+            "spec.externalIPs is deprecated and may no longer be implemented in some clusters";
+        warnings.push(what.to_owned());
     }
-    if text(spec, "trafficDistribution") == "PreferClose" {
-        warn("spec.trafficDistribution: \"PreferClose\" is deprecated; use \"PreferSameZone\"");
+    warnings.extend(ip::warning(load_balancer_ip, "spec.loadBalancerIP"));
+    let ranges = list(spec, "loadBalancerSourceRanges").iter();
+    for (i, range) in ranges.filter_map(Value::as_str).enumerate() {
+        let field = format!("spec.loadBalancerSourceRanges[{i}]");
+        warnings.extend(ip::range_warnings(range, &field));
+    }
+    for (is, what) in [
+        (
+            named && !external_ips.is_empty(),
+            "spec.externalIPs is ignored when spec.type is \"ExternalName\"",
+        ),
+        (
+            !named && !text(spec, "externalName").is_empty(),
+            "spec.externalName is ignored when spec.type is not \"ExternalName\"",
+        ),
+        (
+            text(spec, "trafficDistribution") == "PreferClose",
+            "spec.trafficDistribution: \"PreferClose\" is deprecated; use \"PreferSameZone\"",
+        ),
+    ] {
+        if is {
+            warnings.push(what.to_owned());
+        }
     }
     warnings
+}
+
+fn of_addresses(spec: &Value, list_name: &str) -> Vec<String> {
+    let addresses = list(spec, list_name).iter().filter_map(Value::as_str);
+    addresses
+        .enumerate()
+        .filter_map(|(i, address)| ip::warning(address, &format!("spec.{list_name}[{i}]")))
+        .collect()
 }
