@@ -8,7 +8,7 @@ use crate::json::Node;
 use crate::status::{Refusal, Status};
 
 /// So many values an object or a patch may have: maps, lists, and what is in them. A text counts
-/// once more for every [`TEXT`] bytes.
+/// once more for every 64 bytes of text.
 pub const MOST_VALUES: usize = 100_000;
 
 /// So many bytes of text weigh as much as one more value.

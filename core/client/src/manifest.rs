@@ -232,7 +232,7 @@ pub struct Document<'a> {
 }
 
 impl Document<'_> {
-    /// Its content, by [`read`].
+    /// Its content, by `read`.
     ///
     /// # Errors
     /// If it is neither YAML nor JSON; lines are those of the whole text.
