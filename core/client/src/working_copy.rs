@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::edit::{EditError, edit_text};
 use super::field_edits::{Edit, redone};
 use crate::{Change, changes, to_yaml};
-use optimist_apiserver::apply::Path;
+use optimist_apiserver::apply::{Path, PathElement};
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::patch;
 use optimist_apiserver::schema::Struct;
@@ -149,6 +149,26 @@ impl WorkingCopy {
         }
     }
 
+    /// Takes over the answer of a write to the status. That settles what was edited in the status;
+    /// of what was edited beside it, whatever the answer does not have is still to be sent.
+    pub fn settle_status(&mut self, object: Arc<Value>, root: &Struct) {
+        let rest = match (&self.read, &self.edited) {
+            (Some(read), Some(edited)) if read != edited => {
+                let mut rest = edited.as_ref().clone();
+                reset(&mut rest, read, &["status"]);
+                if let (Some(rest), Some(read)) = (rest.get_mut("metadata"), read.get("metadata")) {
+                    reset(rest, read, &SERVER_KEPT);
+                }
+                (rest != **read).then(|| redone_on(read, &rest, &object, root))
+            }
+            _ => None,
+        };
+        let in_status = |field: &Path| matches!(field.0.first(), Some(PathElement::Field(name)) if name == "status");
+        self.declared.retain(|field| !in_status(field));
+        self.edited = Some(rest.map_or_else(|| Arc::clone(&object), Arc::new));
+        self.read = Some(object);
+    }
+
     /// Takes over a freshly read object and redoes the edits on it, field by field: what was changed
     /// is changed again, what was not is as it was read. An edit that somebody else has made
     /// meanwhile is still declared.
@@ -159,11 +179,7 @@ impl WorkingCopy {
                 let held = fields
                     .filter(|edit| edit.value.is_some() && edit.holds_in(Some(&object), root));
                 let held: Vec<Path> = held.map(|edit| edit.path.clone()).collect();
-                let redone = redone(read, edited, &object, root).unwrap_or_else(|| {
-                    let mut redone = object.as_ref().clone();
-                    patch::merge(&mut redone, &patch::merge_diff(read, edited));
-                    redone
-                });
+                let redone = redone_on(read, edited, &object, root);
                 held.into_iter().for_each(|field| self.declare(field));
                 Arc::new(redone)
             }
@@ -172,6 +188,31 @@ impl WorkingCopy {
         self.read = Some(object);
         self.edited = Some(redone);
     }
+}
+
+/// Fields of the metadata that the server writes with every change.
+const SERVER_KEPT: [&str; 3] = ["resourceVersion", "generation", "managedFields"];
+
+/// Makes members of a map what they are in another one.
+fn reset(map: &mut Value, as_in: &Value, members: &[&str]) {
+    let Some(map) = map.as_object_mut() else {
+        return;
+    };
+    for member in members {
+        match as_in.get(member) {
+            Some(value) => drop(map.insert((*member).to_owned(), value.clone())),
+            None => drop(map.remove(*member)),
+        }
+    }
+}
+
+/// An object with the edits that made `edited` of `read`.
+fn redone_on(read: &Value, edited: &Value, object: &Value, root: &Struct) -> Value {
+    redone(read, edited, object, root).unwrap_or_else(|| {
+        let mut redone = object.clone();
+        patch::merge(&mut redone, &patch::merge_diff(read, edited));
+        redone
+    })
 }
 
 #[cfg(test)]

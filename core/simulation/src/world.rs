@@ -398,6 +398,11 @@ fn take_in(copy: &mut WorkingCopy, action: &Action, received: &Arc<Value>, root:
             subresource: Some(Subresource::Scale),
             ..
         }) => copy.settle_scale(received),
+        // Of the object it writes the status; what else was edited is still to be sent.
+        Action::Send(Write {
+            subresource: Some(Subresource::Status),
+            ..
+        }) => copy.settle_status(Arc::clone(received), root),
         Action::Send(_) | Action::Create => copy.settle(Arc::clone(received)),
         Action::Delete(_) | Action::Request(_) => {}
     }

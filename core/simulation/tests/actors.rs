@@ -363,6 +363,39 @@ fn after_a_write_to_scale_the_copy_has_the_new_replicas_and_keeps_what_was_not_s
 }
 
 #[test]
+fn after_a_write_to_the_status_the_copy_keeps_what_was_not_sent() {
+    for strategy in [
+        Strategy::Update,
+        Strategy::MergePatch,
+        Strategy::StrategicMergePatch,
+        Strategy::JsonPatch,
+        Strategy::Apply,
+    ] {
+        let mut tree = session(NGINX);
+        act(&mut tree, A, Action::Get);
+        edit(&mut tree, A, "/spec/replicas", json!(7));
+        edit(&mut tree, A, "/status", json!({"replicas": 3}));
+        let status = Write {
+            subresource: Some(Subresource::Status),
+            force: true,
+            ..Write::usual(strategy)
+        };
+        let node = act(&mut tree, A, Action::Send(status));
+        assert_eq!(step(&tree, node).exchange.as_ref().unwrap().code, 200);
+        let copy = tree.world().copy(A);
+        let left: Vec<String> = copy.edits().iter().map(ToString::to_string).collect();
+        assert_eq!(left, ["replicas 3→7"], "{strategy:?}");
+        assert_eq!(copy.edited().unwrap()["status"]["replicas"], 3);
+        assert_eq!(copy.resource_version(), Some("101"), "the object was shown");
+
+        let main = Write::default();
+        act(&mut tree, A, Action::Send(main));
+        assert_eq!(replicas(&tree), 7);
+        assert!(!tree.world().copy(A).is_edited());
+    }
+}
+
+#[test]
 fn a_get_by_hand_carries_no_body_and_is_no_apply() {
     let mut tree = session(NGINX);
     act(&mut tree, A, Action::Get);

@@ -8,7 +8,7 @@ use super::deed::{actor_code, declared_from_json, edited, write_from_json};
 use super::session::Deed;
 use super::{Session, ShareError};
 use optimist_apiserver::object::text;
-use optimist_simulation::{ActorId, Operation, RunTree, Step, World};
+use optimist_simulation::{Action, ActorId, Operation, Outcome, RunTree, Step, World};
 
 /// A session that is being done again.
 #[derive(Clone, Debug)]
@@ -23,10 +23,10 @@ pub struct Replay {
 
 /// So much may all requests and answers of a session weigh together: one for every value in them,
 /// and more for long texts. About 300 MB in the page's memory.
-pub const MAX_WEIGHT: usize = 3_000_000;
+pub(super) const MAX_WEIGHT: usize = 3_000_000;
 
 /// How much a step weighs in what a session may be to be opened.
-pub fn weight_of(step: &Step) -> usize {
+pub(super) fn weight_of(step: &Step) -> usize {
     step.exchange.as_ref().map_or(1, |exchange| {
         weight(&exchange.received) + weight(&exchange.sent)
     })
@@ -128,6 +128,15 @@ fn perform(deed: &Deed, tree: &mut RunTree) -> Result<usize, ShareError> {
         tree.go(deed.parent);
         *tree.world_mut() = kept;
         tree.go(id);
+    }
+    // A session says what is still to be sent after a write, whatever a write of today leaves.
+    if let Operation::Act(actor, Action::Send(_) | Action::Create) = &deed.operation
+        && tree
+            .step(id)
+            .is_some_and(|step| step.outcome() != Outcome::Refused)
+        && tree.world().copy(*actor).read().is_some()
+    {
+        tree.world_mut().copy_mut(*actor).discard();
     }
     touch(tree.world_mut(), &deed.touches);
     Ok(tree.step(id).map_or(1, weight_of))
