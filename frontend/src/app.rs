@@ -188,8 +188,26 @@ fn notice(store: &Store, dismiss: Msg, told: Html) -> Html {
     }
 }
 
+/// How far the opening of a session is that takes more than a moment.
+#[inline(never)] // not on the first screen
+fn opening(store: &Store, (done, all): (usize, usize)) -> Html {
+    html! {
+        <p class="notice opening">
+            <span role="status">{ "Opening a session." }</span>
+            <progress aria-label="Steps done" max={all.to_string()} value={done.to_string()} />
+            <span>{ format!("{done} of {all} steps") }</span>
+            <button type="button" class="button small" onclick={store.sends(Msg::CancelOpening)}>
+                { "Cancel" }
+            </button>
+        </p>
+    }
+}
+
 /// What there is to say of the address, and of what was kept.
 pub(crate) fn kept_notice(store: &Store) -> Html {
+    if let Some(progress) = store.progress().filter(|(done, _)| *done > 0) {
+        return opening(store, progress);
+    }
     if let Some(fragment) = &store.unknown_address {
         let told =
             html! { { format!("There is no page {fragment}. This is {}.", store.page.name()) } };

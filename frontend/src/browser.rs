@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use js_sys::Uint8Array;
 use optimist_sessions::{Effect, Found, Place};
-use wasm_bindgen::JsCast;
+use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{
     Document, Element, Event, File, HtmlElement, HtmlInputElement, HtmlSelectElement,
@@ -47,6 +47,19 @@ pub(crate) fn go(fragment: &str) {
     if let Some(window) = window() {
         // It fails only for fragments that are none.
         let _ = window.location().set_hash(fragment);
+    }
+}
+
+/// Says another fragment in the address, without going anywhere: neither a reload nor the way back
+/// leads to the one before.
+#[inline(never)] // not on the first screen
+pub(crate) fn replace_fragment(fragment: &str) {
+    let history = window().and_then(|window| window.history().ok());
+    let replaced =
+        history.map(|history| history.replace_state_with_url(&JsValue::NULL, "", Some(fragment)));
+    // A frame without an address of its own has no such history.
+    if !matches!(replaced, Some(Ok(()))) {
+        go(fragment);
     }
 }
 

@@ -19,6 +19,7 @@ use optimist_simulation::{
     Action, ActorId, ByHand, Connection, Delete, LeftOut, LoadError, NGINX, NodeId, Operation,
     RunTree, Start, WatchAction, World,
 };
+use optimist_text::share::Size;
 use serde_json::Value;
 use yew::{Callback, Reducible, UseReducerDispatcher, UseReducerHandle};
 
@@ -29,7 +30,7 @@ pub(crate) use self::learn::{Course, Learn, LearnMsg};
 use self::page::Address;
 pub(crate) use self::page::Page;
 use self::request::Request;
-use self::share::{Opening, Redacted, Weight};
+use self::share::{Opening, Redacted};
 use crate::browser;
 use crate::components::fold::{folded_at_first, visible_lines};
 use crate::components::value_input::FIELD;
@@ -184,7 +185,7 @@ pub(crate) struct State {
     pub(crate) learn: Learn,
     pub(crate) opening: Opening,
     pub(crate) redacted: Option<Rc<Redacted>>,
-    weight: Weight,
+    size: Size,
     /// Whether the last step was not taken, because no session as large as that can be opened.
     pub(crate) full: bool,
     pub(crate) kept: Kept,
@@ -250,6 +251,8 @@ pub(crate) enum Msg {
     Learn(LearnMsg),
     /// Opens a session from its text.
     OpenSession(String),
+    /// Opens no further what is being opened.
+    CancelOpening,
     /// Keep the session, for after a reload.
     Keep,
     TakeOffer,
@@ -347,7 +350,7 @@ impl State {
             learn: Learn::default(),
             opening: Opening::default(),
             redacted: None,
-            weight: Weight::default(),
+            size: Size::default(),
             full: false,
             kept: Kept::default(),
             tree: Rc::new(RunTree::new(world)),
@@ -408,7 +411,7 @@ impl State {
 
     /// Whether something takes long and goes on a slice at a time.
     pub(crate) fn is_working(&self) -> bool {
-        self.learn.is_searching() || self.opening.progress().is_some()
+        self.learn.is_searching() || self.progress().is_some()
     }
 
     /// What an actor is called.
@@ -438,6 +441,9 @@ impl State {
         match share::carried(fragment) {
             Some(text) => {
                 self.put_off();
+                // Before anything is done: a reload is not to try again what brought a page down.
+                let place = fragment.split('?').next().unwrap_or_default();
+                browser::replace_fragment(place);
                 self.open_session(text);
             }
             None => self.restore(),
@@ -458,6 +464,7 @@ impl State {
                 self.reopen(&id, true);
             }
             Msg::RemoveSession(id) => self.remove_session(&id),
+            Msg::CancelOpening => self.cancel_opening(),
             Msg::Redact(on) => self.redact(on),
             Msg::DismissAddress => {
                 self.unknown_address = None;
@@ -466,6 +473,7 @@ impl State {
             Msg::Undo(editor) => self.undo_discard(editor),
             Msg::Work => {
                 self.open_further();
+                self.open_lesson_further();
                 self.search();
             }
             Msg::Explore => self.explore(),
@@ -473,7 +481,7 @@ impl State {
             Msg::Enter(tree) => self.enter_shown(tree),
             Msg::Branch(tree) => {
                 self.tree = tree;
-                self.weight = Weight::default();
+                self.size = Size::default();
                 self.editing = None;
                 self.inspector_tab = InspectorTab::Wire;
             }
@@ -513,7 +521,7 @@ impl State {
                 self.walk(|tree| tree.go(end));
             }
             Msg::DeleteBranch(end) => {
-                self.weight = Weight::default();
+                self.size = Size::default();
                 self.walk(|tree| tree.delete(end));
             }
             Msg::Seek(position) => self.walk(|tree| {
@@ -668,7 +676,7 @@ impl State {
         self.playing = false;
         let before = Rc::clone(&self.tree);
         if Rc::make_mut(&mut self.tree).act(operation).is_some() {
-            if !self.weight.fits(&self.tree) {
+            if !self.size.fits(&self.tree) {
                 self.tree = before;
                 self.full = true;
                 return;
@@ -829,7 +837,7 @@ impl State {
         self.compare = [None; 2];
         self.raw = Rc::default();
         self.discarded.clear();
-        (self.full, self.weight) = (false, Weight::default());
+        (self.full, self.size) = (false, Size::default());
         self.right = ActorId::B;
         self.toggled = Folds::default();
         self.server_tab = ServerTab::Object;

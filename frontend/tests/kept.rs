@@ -4,6 +4,8 @@
 mod page;
 
 use js_sys::Function;
+use optimist_simulation::{Action, ActorId, NGINX, Operation, RunTree, World};
+use optimist_text::share::Session;
 use page::Page;
 use wasm_bindgen::JsValue;
 use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
@@ -170,6 +172,55 @@ async fn a_link_that_is_opened_in_the_tab_leads_back_to_what_the_tab_had() {
     page.press_named("Back to your session").await;
     page.linger().await;
     assert_eq!(page.position(), "step 3 / 3");
+    at("");
+}
+
+/// A link of so many steps.
+fn long_link(steps: usize) -> String {
+    let mut tree = RunTree::new(World::load(NGINX).unwrap().0);
+    for _ in 0..steps {
+        tree.act_once(Operation::Act(ActorId::A, Action::Get));
+    }
+    format!("#/play?s={}", Session::of(&tree).to_text())
+}
+
+fn fragment() -> String {
+    let window = web_sys::window().unwrap();
+    window.location().hash().unwrap()
+}
+
+#[wasm_bindgen_test]
+async fn a_link_is_forgotten_before_it_runs_and_can_be_cancelled_while_it_runs() {
+    let link = long_link(1_500);
+    drop(Page::open().await);
+    at(&link);
+    let page = Page::reopen().await;
+    assert_eq!(fragment(), "#/play", "a reload does not try it again");
+    let told = page.find(".opening").unwrap();
+    assert!(told.contains("of 1500 steps"), "{told}");
+    assert_eq!(page.position(), "step 0 / 0", "the page works meanwhile");
+    page.press_named("Cancel").await;
+    page.linger().await;
+    assert!(page.find(".opening").is_none());
+    assert_eq!(page.position(), "step 0 / 0");
+    page.press(A, "Get").await;
+    assert_eq!(page.position(), "step 1 / 1");
+    drop(page);
+    at("");
+}
+
+#[wasm_bindgen_test]
+async fn a_link_that_brought_the_page_down_is_not_tried_again() {
+    let link = long_link(1_500);
+    drop(Page::open().await);
+    at(&link);
+    // As if the tab went away in the middle of it.
+    Page::reopen().await.close_at_once().await;
+    let page = Page::reopen().await;
+    page.linger().await;
+    assert!(page.find(".opening").is_none(), "{}", page.all_text());
+    assert_eq!(page.position(), "step 0 / 0");
+    drop(page);
     at("");
 }
 

@@ -9,6 +9,7 @@ use std::hash::{Hash, Hasher};
 
 use gloo_timers::future::TimeoutFuture;
 use js_sys::{Function, Object, Reflect};
+use optimist_simulation::{Action, ActorId, Operation};
 use optimist_text::share::Session;
 use page::Page;
 use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
@@ -455,4 +456,33 @@ async fn a_damaged_link_is_told_and_changes_nothing() {
     let page = open("#/play?s=7abc").await;
     wait(&page, "[role=alert]").await;
     assert!(page.find("[role=alert]").unwrap().contains("later version"));
+}
+
+#[wasm_bindgen_test]
+async fn a_lesson_that_takes_long_to_open_again_can_be_cancelled_and_stays_kept() {
+    let _turn = Turn::wait().await;
+    let page = take("01-the-lost-update").await;
+    page.key("n").await;
+    drop(page);
+    let key = "optimist.lesson.01-the-lost-update";
+    let short = Session::parse(&storage().get_item(key).unwrap().unwrap()).unwrap();
+    let (learning, extra) = (short.learning.clone().unwrap(), short.extra.clone());
+    let mut tree = short.replay().finish().unwrap();
+    for _ in 0..1_500 {
+        tree.act_once(Operation::Act(ActorId::A, Action::Get));
+    }
+    let mut long = Session::of_lesson(&tree, learning);
+    long.extra = extra;
+    long.page = "learn".to_owned();
+    storage().set_item(key, &long.to_text()).unwrap();
+
+    let page = open("#/learn/01-the-lost-update").await;
+    wait(&page, ".opening").await;
+    assert!(page.find(".lesson").is_none());
+    page.press_named("Cancel").await;
+    wait(&page, ".lesson").await;
+    assert!(page.find(".opening").is_none());
+    let keys = (0..storage().length().unwrap()).filter_map(|i| storage().key(i).unwrap());
+    let kept = keys.filter(|key| key.starts_with("optimist.kept.")).count();
+    assert_eq!(kept, 1, "what was not opened is kept");
 }

@@ -13,7 +13,7 @@ use optimist_lesson::{Lesson, Walkthrough};
 use optimist_simulation::{
     Action, ActorId, ByHand, Delete, NGINX, Operation, RunTree, WatchAction, World,
 };
-use optimist_text::share::{LONGEST_LINK, Learning, Session, ShareError};
+use optimist_text::share::{LONGEST_LINK, Learning, Session, ShareError, Size};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -415,4 +415,90 @@ fn a_link_has_no_methods_but_those_that_the_server_knows() {
         let opened = session.is_ok_and(|session| session.replay().finish().is_ok());
         assert_eq!(opened, opens, "{method} {target}");
     }
+}
+
+/// A body by hand that hardly compresses.
+fn noise(seed: &mut u64, length: usize) -> String {
+    let byte = |seed: &mut u64| {
+        *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (*seed >> 33) as u8
+    };
+    let bytes: Vec<u8> = (0..length / 4 * 3).map(|_| byte(seed)).collect();
+    URL_SAFE_NO_PAD.encode(bytes)
+}
+
+/// Takes steps until one does not fit; how many did. What fits can be opened again.
+fn fill(body: &mut dyn FnMut() -> String) -> usize {
+    let mut tree = RunTree::new(World::load(NGINX).unwrap().0);
+    let mut size = Size::default();
+    for step in 0..100 {
+        let before = tree.clone();
+        let by_hand = ByHand {
+            method: "POST".to_owned(),
+            target: "/api/v1/nothing".to_owned(),
+            content_type: "application/json".to_owned(),
+            body: body(),
+        };
+        tree.act(Operation::Act(ActorId::A, Action::Request(by_hand)));
+        if !size.fits(&tree) {
+            assert_eq!(reopened(&before).len(), before.len(), "what fits opens");
+            assert!(
+                !Size::default().fits(&tree),
+                "weighed at once it is as large"
+            );
+            assert!(Size::default().fits(&before));
+            assert!(
+                size.fits(&before),
+                "the step that was refused leaves nothing"
+            );
+            let text = Session::of(&tree).to_text();
+            let again = Session::parse(&text).and_then(|session| session.replay().finish());
+            if let Ok(again) = again {
+                assert!(step > 1 && again.len() == tree.len(), "close to the limit");
+            }
+            return step;
+        }
+    }
+    panic!("everything fits");
+}
+
+#[test]
+fn a_step_after_which_the_session_could_not_be_opened_does_not_fit() {
+    // Texts that hardly compress: the text would be too long.
+    let mut seed = 1;
+    let steps = fill(&mut || noise(&mut seed, 1 << 20));
+    assert!((5..9).contains(&steps), "{steps}");
+    // One text again and again: what is in the text would be too large.
+    let steps = fill(&mut || "x".repeat(2 << 20));
+    assert!((6..8).contains(&steps), "{steps}");
+    // Many small values: they would fill the memory.
+    let zeros = vec!["0"; 400_000].join(",");
+    let steps = fill(&mut || format!("[{zeros}]"));
+    assert!((5..8).contains(&steps), "{steps}");
+}
+
+#[test]
+fn a_link_says_what_a_write_to_the_status_left_to_be_sent() {
+    // Made when such a write took the other edits away: its link does not carry them on.
+    let status = json!([{"s": "u", "to": "status"}, "A", null,
+        {"e": [["/spec/replicas", 7], ["/status", {"replicas": 3}]]}]);
+    let text = packed(&json!({"n": [["g", "A"], status], "i": 2}));
+    let tree = Session::parse(&text).unwrap().replay().finish().unwrap();
+    assert!(!tree.world().copy(ActorId::A).is_edited());
+    // Made now, it says what is left.
+    let mut tree = RunTree::new(World::load(NGINX).unwrap().0);
+    tree.act(Operation::Act(ActorId::A, Action::Get));
+    edit(&mut tree, ActorId::A, |object| {
+        object["spec"]["replicas"] = json!(7);
+        object["status"] = json!({"replicas": 3});
+    });
+    let write = Write {
+        subresource: Some(Subresource::Status),
+        ..Write::default()
+    };
+    tree.act(Operation::Act(ActorId::A, Action::Send(write)));
+    let left = tree.world().copy(ActorId::A).edits();
+    assert_eq!(left.len(), 1);
+    assert_eq!(reopened(&tree).world().copy(ActorId::A).edits(), left);
+    assert_eq!(seen(&reopened(&tree)), seen(&tree));
 }

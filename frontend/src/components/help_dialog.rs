@@ -41,13 +41,25 @@ pub(crate) fn help_dialog(store: &Store) -> Html {
                     <h3>{ "In a lesson" }</h3>
                     { keys(&LESSON_KEYS) }
                 }
-                <p>
-                    <a href={LICENCES} target="_blank" rel="noopener">
-                        { "Licences of what this page is made of" }
-                    </a>
-                </p>
+                { licences() }
             </div>
         </Modal>
+    }
+}
+
+/// A page that is being worked on has no such file beside it.
+fn licences() -> Html {
+    if cfg!(debug_assertions) {
+        return html! {
+            <p>{ "The licences of what this page is made of come with the release: cargo xtask dist." }</p>
+        };
+    }
+    html! {
+        <p>
+            <a href={LICENCES} target="_blank" rel="noopener">
+                { "Licences of what this page is made of" }
+            </a>
+        </p>
     }
 }
 

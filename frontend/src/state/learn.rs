@@ -1,5 +1,7 @@
 //! The lesson that is open, and how far one got in each.
 
+mod reopening;
+
 use std::cell::RefCell;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
@@ -12,6 +14,7 @@ use optimist_simulation::explore::{Search, Status};
 use optimist_text::share::{Learning, Session};
 use serde_json::{Map, Value, json};
 
+use self::reopening::Reopening;
 use super::share::carried;
 use super::{Page, State};
 use crate::browser;
@@ -61,6 +64,8 @@ pub(crate) struct Learn {
     on_stage: bool,
     /// The way through a lesson that a link carries, until the lesson's text came.
     pending: Option<(Learning, Rc<RunTree>)>,
+    /// A lesson that is being done again as it was left.
+    reopening: Option<Rc<Reopening>>,
 }
 
 /// A lesson that is being taken.
@@ -150,14 +155,6 @@ fn earlier_fingerprint(source: &str) -> Value {
     hasher.finish().into()
 }
 
-/// A lesson that was kept.
-enum KeptLesson {
-    None,
-    /// It does not fit the lesson any more, or cannot be read.
-    Unusable(String),
-    Way(Walkthrough, RunTree),
-}
-
 impl Course {
     fn new(name: String, source: &str, walk: Walkthrough) -> Self {
         Self {
@@ -209,27 +206,6 @@ impl Course {
         all.insert(self.name.clone(), json!([self.walk.opened(), finished]));
         browser::remember(PROGRESS, Some(&Value::Object(all).to_string()));
     }
-
-    /// As it was left on an earlier visit.
-    fn kept(key: &str, source: &str, lesson: &Arc<Lesson>) -> KeptLesson {
-        let Some(text) = browser::remembered(key) else {
-            return KeptLesson::None;
-        };
-        let way = Session::parse(&text).ok().and_then(|session| {
-            // A lesson that was written again begins again.
-            let same = session.extra == fingerprint(source).as_str()
-                || session.extra == earlier_fingerprint(source);
-            let learning = session.learning.clone().filter(|_| same)?;
-            let tree = session.replay().finish().ok()?;
-            let lesson = Arc::clone(lesson);
-            let walk = Walkthrough::restore(lesson, learning.at, &learning.pages, &tree)?;
-            Some((walk, tree))
-        });
-        match way {
-            Some((walk, tree)) => KeptLesson::Way(walk, tree),
-            None => KeptLesson::Unusable(text),
-        }
-    }
 }
 
 impl Learn {
@@ -242,6 +218,12 @@ impl Learn {
     pub(crate) fn learning(&self) -> Option<Learning> {
         let course = self.course.as_ref().filter(|_| self.on_stage)?;
         Some(course.learning())
+    }
+
+    /// How many steps of a lesson that is opened again are done, and how many there are.
+    pub(crate) fn progress(&self) -> Option<(usize, usize)> {
+        let reopening = self.reopening.as_ref()?;
+        Some(reopening.replay.borrow().progress())
     }
 
     /// Whether a search goes on.
@@ -279,6 +261,7 @@ impl State {
             // One from a file has no address.
             None if open.as_deref() != Some("") => self.leave_lesson(),
             Some(wanted) if open.as_ref().is_some_and(|open| open != wanted) => self.leave_lesson(),
+            _ if self.learn.reopens_another() => self.learn.reopening = None,
             _ => {}
         }
         let rest = fragment.strip_prefix("#/learn/").unwrap_or_default();
@@ -287,7 +270,8 @@ impl State {
             self.learn.problem = Some(unknown(rest));
         }
         self.check_wanted();
-        let nothing = self.learn.wanted.is_none() && self.learn.course.is_none();
+        let learn = &self.learn;
+        let nothing = learn.wanted.is_none() && learn.course.is_none() && learn.reopening.is_none();
         if nothing && rest.is_empty() && carried(fragment).is_none() {
             self.reopen_file();
         }
@@ -310,17 +294,13 @@ impl State {
         let Some(text) = browser::kept(FILE) else {
             return;
         };
-        let learning = Session::parse(&text).ok().and_then(|session| {
-            let learning = session.learning.clone()?;
-            Some((learning, session.replay().finish().ok()?))
-        });
-        let opened = learning.and_then(|(learning, tree)| {
-            let source = learning.text.clone()?;
-            self.learn.pending = Some((learning, Rc::new(tree)));
-            self.open_lesson(String::new(), &source).ok()
+        let session = Session::parse(&text).ok();
+        let source = session.and_then(|session| session.learning?.text);
+        let opened = source.and_then(|source| {
+            let opened = self.open_kept_lesson(String::new(), &source, Some(text.clone()));
+            opened.ok()
         });
         if opened.is_none() {
-            self.learn.pending = None;
             self.keep_unopened("A lesson from a file", &text);
             let problem = "The lesson from a file that was open cannot be opened again.";
             self.learn.problem = Some(problem.to_owned());
@@ -329,6 +309,7 @@ impl State {
     }
 
     fn leave_lesson(&mut self) {
+        self.learn.reopening = None;
         if let Some(course) = self.learn.course.take() {
             let tree = if self.learn.on_stage {
                 Some(Rc::clone(&self.tree))
@@ -365,22 +346,15 @@ impl State {
             let walk = Walkthrough::restore(lesson, learning.at, &learning.pages, &tree)?;
             Some((walk, RunTree::clone(&tree)))
         });
+        if let Some((walk, tree)) = linked {
+            self.begin_lesson(Course::new(name, source, walk), tree);
+            return Ok(());
+        }
         let key = match name.as_str() {
             "" => kept_as(&format!("file-{}", fingerprint(source))),
             name => kept_as(name),
         };
-        let (walk, tree) = match (linked, Course::kept(&key, source, &lesson)) {
-            (Some(linked), _) => linked,
-            (None, KeptLesson::Way(walk, tree)) => (walk, tree),
-            (None, KeptLesson::Unusable(text)) => {
-                let title = format!("Lesson “{}”, as it was before", lesson.title);
-                self.keep_unopened(&title, &text);
-                Walkthrough::open(lesson)?
-            }
-            (None, KeptLesson::None) => Walkthrough::open(lesson)?,
-        };
-        self.begin_lesson(Course::new(name, source, walk), tree);
-        Ok(())
+        self.open_kept_lesson(name, source, browser::remembered(&key))
     }
 
     /// Opens the lesson of a link, once its text is there.

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use optimist_simulation::RunTree;
-use optimist_text::share::{MAX_STEPS, MAX_WEIGHT, Replay, Session, ShareError, weight_of};
+use optimist_text::share::{Replay, Session, ShareError};
 
 use super::{Dialog, Page, State};
 use crate::browser;
@@ -28,28 +28,6 @@ pub(crate) struct Redacted {
     pub(crate) tree: Option<Rc<RunTree>>,
 }
 
-/// What the tree on the stage weighs, so that what is made here can be opened again.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Weight {
-    /// How many of its nodes were weighed, and what they weigh.
-    weighed: (usize, usize),
-}
-
-impl Weight {
-    /// Whether the tree can be opened from a link or a file. Only the nodes that came since the
-    /// last time are weighed; a tree in whose place another one came has a weight of its own.
-    pub(super) fn fits(&mut self, tree: &RunTree) -> bool {
-        let (from, before) = self.weighed;
-        let steps = (from..tree.len()).filter_map(|node| tree.step(node));
-        let weight = before + steps.map(weight_of).sum::<usize>();
-        let fits = weight <= MAX_WEIGHT && tree.len() <= MAX_STEPS;
-        if fits {
-            self.weighed = (tree.len(), weight);
-        }
-        fits
-    }
-}
-
 /// How long the page may be away for a part of it, in milliseconds.
 const SLICE: f64 = 12.0;
 
@@ -57,6 +35,17 @@ const SLICE: f64 = 12.0;
 pub(crate) fn carried(fragment: &str) -> Option<&str> {
     let (_, query) = fragment.split_once('?')?;
     query.split('&').find_map(|pair| pair.strip_prefix("s="))
+}
+
+/// Goes on with a session for a little while; what was done once all is done.
+pub(super) fn slice(replay: &RefCell<Replay>) -> Result<Option<RunTree>, ShareError> {
+    let begin = js_sys::Date::now();
+    loop {
+        let done = replay.borrow_mut().advance(1);
+        if !matches!(done, Ok(None)) || js_sys::Date::now() - begin > SLICE {
+            return done;
+        }
+    }
 }
 
 impl Opening {
@@ -117,10 +106,20 @@ impl State {
             still_kept,
         };
         self.dialog = Some(Dialog::Share);
-        // A reload is not to try it again.
-        if carried(&browser::fragment()).is_some() {
-            browser::go(self.page.fragment());
+    }
+
+    /// How many steps of what is being opened are done, and how many there are.
+    pub(crate) fn progress(&self) -> Option<(usize, usize)> {
+        self.opening.progress().or_else(|| self.learn.progress())
+    }
+
+    /// Opens no further what is being opened. What was kept stays kept.
+    #[inline(never)] // not on the first screen
+    pub(super) fn cancel_opening(&mut self) {
+        if self.opening.replay.take().is_some() {
+            self.not_opened_kept();
         }
+        self.cancel_lesson();
     }
 
     /// Goes on with opening for a little while.
@@ -129,14 +128,7 @@ impl State {
         let Some(replay) = self.opening.replay.take() else {
             return;
         };
-        let begin = js_sys::Date::now();
-        let opened = loop {
-            let opened = replay.borrow_mut().advance(4);
-            if !matches!(opened, Ok(None)) || js_sys::Date::now() - begin > SLICE {
-                break opened;
-            }
-        };
-        let tree = match opened {
+        let tree = match slice(&replay) {
             Ok(None) => {
                 self.opening.replay = Some(replay);
                 return;
@@ -181,7 +173,6 @@ impl State {
         }
         // What was there is not lost: the header leads back to it.
         self.enter_shown(Rc::clone(tree));
-        // The link is done: a reload must not undo what is done from here on.
         browser::go(Page::Play.fragment());
     }
 }

@@ -8,9 +8,11 @@ mod deed;
 mod private;
 mod replay;
 mod session;
+mod size;
 mod text;
 
 pub use private::Private;
-pub use replay::{MAX_WEIGHT, Replay, weight_of};
-pub use session::{Learning, MAX_STEPS, Session};
+pub use replay::Replay;
+pub use session::{Learning, Session};
+pub use size::Size;
 pub use text::{LONGEST_LINK, ShareError};

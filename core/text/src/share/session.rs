@@ -63,7 +63,7 @@ pub(super) struct Deed {
 }
 
 /// So many steps and no more are opened.
-pub const MAX_STEPS: usize = 20_000;
+pub(super) const MAX_STEPS: usize = 20_000;
 
 const DAMAGED: ShareError = ShareError::Damaged("something is missing in it");
 
@@ -351,7 +351,7 @@ fn is_blank(value: &Value) -> bool {
 }
 
 /// What was typed and chosen around a step, as far as it does not follow from the step itself.
-fn touches(step: &Step, before: &World, after: &World) -> Value {
+pub(super) fn touches(step: &Step, before: &World, after: &World) -> Value {
     let mut map = Map::new();
     if let Some(actor) = step.actor()
         && carries_edits(step)

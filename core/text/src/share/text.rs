@@ -14,10 +14,10 @@ const VERSION: char = '1';
 pub const LONGEST_LINK: usize = 32_000;
 
 /// The longest text that is looked at.
-const LONGEST_TEXT: usize = 8 << 20;
+pub(super) const LONGEST_TEXT: usize = 8 << 20;
 
 /// What it may become when inflated, in bytes.
-const LARGEST_JSON: usize = 16 << 20;
+pub(super) const LARGEST_JSON: usize = 16 << 20;
 
 /// The compression level: the page waits for it.
 const LEVEL: u8 = 8;

@@ -1,0 +1,125 @@
+//! A lesson that is opened again as it was left: everything is done again, a part at a time.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use optimist_lesson::{Lesson, LessonError, Walkthrough};
+use optimist_text::share::{Learning, Replay, Session};
+
+use super::super::State;
+use super::super::share::slice;
+use super::{Course, Learn, earlier_fingerprint, fingerprint};
+
+/// A lesson that is being done again.
+#[derive(Clone, Debug)]
+pub(super) struct Reopening {
+    name: String,
+    source: Rc<str>,
+    lesson: Arc<Lesson>,
+    /// What was kept of it.
+    kept: String,
+    learning: Learning,
+    pub(super) replay: RefCell<Replay>,
+}
+
+impl Learn {
+    /// Whether a lesson is being opened again that the address no longer names.
+    pub(super) fn reopens_another(&self) -> bool {
+        let reopening = self.reopening.as_ref();
+        reopening
+            .is_some_and(|reopening| *reopening.name != *self.wanted.as_deref().unwrap_or_default())
+    }
+}
+
+impl State {
+    /// Opens a lesson as it was left on an earlier visit, if that was kept; else at its begin.
+    pub(super) fn open_kept_lesson(
+        &mut self,
+        name: String,
+        source: &str,
+        kept: Option<String>,
+    ) -> Result<(), LessonError> {
+        let lesson = Arc::new(Lesson::parse(source)?);
+        let Some(kept) = kept else {
+            return self.begin_at_first(name, source, lesson);
+        };
+        let way = Session::parse(&kept).ok().and_then(|session| {
+            // A lesson that was written again begins again.
+            let same = session.extra == fingerprint(source).as_str()
+                || session.extra == earlier_fingerprint(source);
+            let learning = session.learning.clone().filter(|_| same)?;
+            Some((learning, session))
+        });
+        let Some((learning, session)) = way else {
+            self.keep_way(&lesson, &kept);
+            return self.begin_at_first(name, source, lesson);
+        };
+        self.learn.reopening = Some(Rc::new(Reopening {
+            name,
+            source: source.into(),
+            lesson,
+            kept,
+            learning,
+            replay: RefCell::new(session.replay()),
+        }));
+        self.open_lesson_further();
+        Ok(())
+    }
+
+    /// Goes on with opening a lesson for a little while.
+    #[inline(never)] // not on the first screen
+    pub(in crate::state) fn open_lesson_further(&mut self) {
+        let Some(reopening) = self.learn.reopening.take() else {
+            return;
+        };
+        let done = slice(&reopening.replay);
+        if matches!(done, Ok(None)) {
+            self.learn.reopening = Some(reopening);
+            return;
+        }
+        let way = done.ok().flatten().and_then(|tree| {
+            let (lesson, learning) = (Arc::clone(&reopening.lesson), &reopening.learning);
+            let walk = Walkthrough::restore(lesson, learning.at, &learning.pages, &tree)?;
+            Some((walk, tree))
+        });
+        match way {
+            Some((walk, tree)) => {
+                let course = Course::new(reopening.name.clone(), &reopening.source, walk);
+                self.begin_lesson(course, tree);
+            }
+            None => self.begin_again(&reopening),
+        }
+    }
+
+    /// Opens a lesson that is being opened again at its begin instead.
+    pub(in crate::state) fn cancel_lesson(&mut self) {
+        if let Some(reopening) = self.learn.reopening.take() {
+            self.begin_again(&reopening);
+        }
+    }
+
+    fn begin_again(&mut self, reopening: &Reopening) {
+        let lesson = Arc::clone(&reopening.lesson);
+        self.keep_way(&lesson, &reopening.kept);
+        let begun = self.begin_at_first(reopening.name.clone(), &reopening.source, lesson);
+        self.learn.problem = begun.err().map(|error| error.to_string());
+    }
+
+    /// Keeps the way through a lesson that the lesson does not open with.
+    fn keep_way(&mut self, lesson: &Lesson, kept: &str) {
+        let title = format!("Lesson “{}”, as it was before", lesson.title);
+        self.keep_unopened(&title, kept);
+    }
+
+    fn begin_at_first(
+        &mut self,
+        name: String,
+        source: &str,
+        lesson: Arc<Lesson>,
+    ) -> Result<(), LessonError> {
+        let (walk, tree) = Walkthrough::open(lesson)?;
+        self.begin_lesson(Course::new(name, source, walk), tree);
+        Ok(())
+    }
+}
