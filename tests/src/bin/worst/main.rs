@@ -1,6 +1,7 @@
 //! What the worst small inputs cost, natively: `worst [CASE]...`. Each case runs in a process of its
-//! own, which says how long its longest step took and how much memory it held at most. A case is
-//! over the limit with a step of more than 1 s on a processor, with more than 256 MB, or if it does not end by
+//! own, which says how long its longest step took, how much memory its greediest step took beside
+//! what was there before it, and how much the process held at most. A case is over the limit with a
+//! step of more than 1 s on a processor, with a step of more than 256 MB, or if it does not end by
 //! itself. Needs the `/proc` of Linux.
 
 mod cases;
@@ -14,7 +15,7 @@ use serde_json::{Value, json};
 /// The longest that a step may take.
 const LONGEST: Duration = Duration::from_secs(1);
 
-/// The most memory that a case may hold, in MB.
+/// The most memory that a step may take, in MB, counted at the allocator.
 const MOST_MEMORY: u64 = 256;
 
 /// After so long a case is ended.
@@ -24,18 +25,24 @@ const PATIENCE: Duration = Duration::from_secs(120);
 #[derive(Default)]
 pub struct Steps {
     longest: (Duration, String),
+    /// In bytes.
+    greediest: (u64, String),
 }
 
 impl Steps {
     /// Does and measures a step.
     pub fn step<T>(&mut self, name: &str, work: impl FnOnce() -> T) -> T {
+        let mut done = None;
         let begin = ran();
-        let done = work();
+        let taken = allocation_counter::measure(|| done = Some(work()));
         let took = ran().saturating_sub(begin);
+        if taken.bytes_max > self.greediest.0 {
+            self.greediest = (taken.bytes_max, name.to_owned());
+        }
         if took > self.longest.0 {
             self.longest = (took, name.to_owned());
         }
-        done
+        done.expect("measuring runs what it measures")
     }
 }
 
@@ -54,13 +61,16 @@ fn main() -> ExitCode {
         return run(name);
     }
     let mut over = 0;
-    println!("{:<44} {:>9} {:>7}  longest step", "case", "ms", "MB");
+    println!(
+        "{:<44} {:>9} {:>7} {:>7}  longest step, greediest step",
+        "case", "ms", "MB", "held"
+    );
     for (name, _) in cases::ALL {
         if arguments.is_empty() || arguments.iter().any(|part| name.contains(part.as_str())) {
             over += u32::from(!measured(name));
         }
     }
-    println!("{over} over the limit of {LONGEST:?} a step and {MOST_MEMORY} MB");
+    println!("{over} over the limit of {LONGEST:?} and {MOST_MEMORY} MB a step");
     if over == 0 {
         ExitCode::SUCCESS
     } else {
@@ -75,8 +85,17 @@ fn run(name: &str) -> ExitCode {
     };
     let mut steps = Steps::default();
     case(&mut steps);
-    let (longest, step) = steps.longest;
-    println!("{}", json!([longest.as_micros() as u64, step, peak()]));
+    let ((longest, step), (bytes, greediest)) = (steps.longest, steps.greediest);
+    println!(
+        "{}",
+        json!([
+            longest.as_micros() as u64,
+            step,
+            bytes >> 20,
+            greediest,
+            peak()
+        ])
+    );
     ExitCode::SUCCESS
 }
 
@@ -106,15 +125,19 @@ fn measured(name: &str) -> bool {
     let _ = child.kill();
     let output = child.wait_with_output().map(|output| output.stdout);
     let said: Value = serde_json::from_slice(&output.unwrap_or_default()).unwrap_or_default();
-    let (Some(micros), Some(step), Some(memory)) =
-        (said[0].as_u64(), said[1].as_str(), said[2].as_u64())
-    else {
-        println!("{name:<44} {:>9} {:>7}  did not end", "-", "-");
+    let (Some(micros), Some(step), Some(memory), Some(greediest), Some(held)) = (
+        said[0].as_u64(),
+        said[1].as_str(),
+        said[2].as_u64(),
+        said[3].as_str(),
+        said[4].as_u64(),
+    ) else {
+        println!("{name:<44} {:>9} {:>7} {:>7}  did not end", "-", "-", "-");
         return false;
     };
     let fine = Duration::from_micros(micros) <= LONGEST && memory <= MOST_MEMORY;
     let mark = if fine { "" } else { "  OVER" };
     let ms = micros as f64 / 1000.0;
-    println!("{name:<44} {ms:>9.1} {memory:>7}  {step}{mark}");
+    println!("{name:<44} {ms:>9.1} {memory:>7} {held:>7}  {step}, {greediest}{mark}");
     fine
 }
