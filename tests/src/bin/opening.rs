@@ -1,5 +1,5 @@
-//! Which functions of the page run until it is drawn: `opening SITE FILE`, where the site's wasm
-//! notes that (`xtask/split`). Writes their numbers into the file, one a line.
+//! Which branches of the page's program run until it is drawn: `opening SITE FILE`, where the site's
+//! wasm notes that (`xtask/split`). Writes their numbers into the file, one a line.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -7,12 +7,14 @@ use std::process::ExitCode;
 
 use optimist_tests::page::{Browser, Site};
 
-/// The wasm's exports that say so. The script is loaded already, and says what it started.
+/// The marks of the wasm that are set. The script is loaded already, and says what it started.
 const RAN: &str = "
     const script = document.querySelector('link[rel=modulepreload]').href;
-    return import(script).then(page => page.default()).then(wasm => Object.keys(wasm)
-        .filter(name => name.startsWith('ran ') && wasm[name].value === 1)
-        .map(name => Number(name.slice(4))))";
+    return import(script).then(page => page.default()).then(wasm => {
+        const [from, to] = [wasm.marks.value, wasm['marks end'].value];
+        const marks = new Uint8Array(wasm.memory.buffer, from, to - from);
+        return [...marks.keys()].filter(mark => marks[mark] !== 0);
+    })";
 
 fn main() -> ExitCode {
     let arguments: Vec<PathBuf> = std::env::args().skip(1).map(PathBuf::from).collect();
@@ -41,6 +43,6 @@ fn main() -> ExitCode {
         eprintln!("{}: {error}", file.display());
         return ExitCode::FAILURE;
     }
-    println!("    {} functions run", ran.len());
+    println!("    {} branches run", ran.len());
     ExitCode::SUCCESS
 }

@@ -1,15 +1,20 @@
 //! Splits the program of the page in two: the first file has what runs until the page is drawn,
 //! the rest is loaded as soon as that stands (`frontend/src/start.js`).
 //!
-//! - `optimist-split WASM INSTRUMENTED` writes one that notes which functions run.
-//! - `optimist-split WASM FIRST REST RAN` reads the same file and the numbers of the functions that
+//! - `optimist-split WASM INSTRUMENTED` writes one that notes which branches run.
+//! - `optimist-split WASM FIRST REST RAN` reads the same file and the numbers of the branches that
 //!   ran; writes both parts.
+//!
+//! Of a function that stays, the first part has the branches that ran, and a trap in the place of
+//! the others; the rest has the whole of such a function, which replaces the first in its slot of the
+//! function table.
 //!
 //! What stays and calls a function that moved calls a stub instead: it goes on by a slot of the
 //! function table which the rest fills. A call before then traps. The page sees to it that there is
 //! none: it hears of nothing that people do until the rest is there, and when it traps all the same
 //! it opens again with both files.
 
+mod branches;
 mod split;
 
 use std::collections::BTreeSet;
@@ -38,12 +43,12 @@ fn run() -> Result<()> {
             let numbers = fs::read_to_string(ran).with_context(|| ran.clone())?;
             let numbers: Result<BTreeSet<usize>, _> = numbers.lines().map(str::parse).collect();
             let numbers = numbers.with_context(|| format!("{ran}: not a number a line"))?;
-            let parts = split::split(&read(wasm)?, &numbers)?;
+            let parts = split::split(&read(wasm)?, numbers)?;
             write(first, &parts.first)?;
             write(rest, &parts.rest)?;
             println!(
-                "{} functions stay, {} move, {} stubs",
-                parts.staying, parts.moving, parts.stubs
+                "{} functions stay, {} of them without branches, {} move, {} stubs",
+                parts.staying, parts.shortened, parts.moving, parts.stubs
             );
             Ok(())
         }

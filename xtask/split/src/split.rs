@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::branches::{self, Ran};
 use anyhow::{Context, Result};
 use walrus::ir::{self, Visitor, dfs_in_order};
 use walrus::{
     ConstExpr, DataKind, ElementItems, ElementKind, ExportItem, FunctionBuilder, FunctionId,
-    FunctionKind, GlobalKind, ImportKind, ImportedFunction, Module, ModuleConfig, ValType,
+    FunctionKind, GlobalKind, ImportKind, ImportedFunction, Module, ModuleConfig, TableId,
 };
 
 /// Both parts.
@@ -19,51 +20,47 @@ pub struct Parts {
     pub staying: usize,
     /// How many moved.
     pub moving: usize,
+    /// Of how many of those that stay the first part has no more than what ran.
+    pub shortened: usize,
     /// By how many ways the first part calls the rest.
     pub stubs: usize,
 }
 
+/// Instructions that a function must lose to be there twice, short and whole.
+const WORTH_IT: usize = 48;
+
 /// The name under which the rest imports what the first part exports.
 const FIRST: &str = "first";
 
-/// Splits a module: the functions of these numbers, as [`instrument`] gave them, stay, and what
-/// they cannot do without.
+/// Splits a module: the functions that ran by these marks of [`instrument`] stay, and what they
+/// cannot do without.
 ///
 /// # Errors
 /// If the bytes are no wasm, or not that of a page.
-pub fn split(wasm: &[u8], ran: &BTreeSet<usize>) -> Result<Parts> {
+pub fn split(wasm: &[u8], marks: BTreeSet<usize>) -> Result<Parts> {
     let first = parse(wasm)?;
     let rest = parse(wasm)?;
-    let plan = Plan::new(&first, ran)?;
-    let moving = plan.moving.len();
-    let stubs = plan.slots.len();
-    let first = plan.first_part(first)?;
+    let ran = Ran::new(&first, marks);
+    let plan = Plan::new(parse(wasm)?, &ran)?;
+    let first = plan.first_part(first, &ran)?;
     let rest = plan.rest(rest)?;
     Ok(Parts {
-        staying: plan.functions - moving,
+        staying: plan.functions - plan.moving.len(),
         first,
         rest,
-        moving,
-        stubs,
+        moving: plan.moving.len(),
+        shortened: plan.shortened.len(),
+        stubs: plan.slots.len(),
     })
 }
 
-/// The module with a global for each function that says whether it ran: exported as `ran ` and
-/// the function's number.
+/// The module that notes what runs ([`branches::mark`]).
 ///
 /// # Errors
 /// If the bytes are no wasm.
 pub fn instrument(wasm: &[u8]) -> Result<Vec<u8>> {
     let mut module = parse(wasm)?;
-    let functions: Vec<FunctionId> = module.funcs.iter_local().map(|(id, _)| id).collect();
-    for id in functions {
-        let no = ConstExpr::Value(ir::Value::I32(0));
-        let ran = module.globals.add_local(ValType::I32, true, false, no);
-        module.exports.add(&format!("ran {}", id.index()), ran);
-        let local = module.funcs.get_mut(id).kind.unwrap_local_mut();
-        let mut body = local.builder_mut().func_body();
-        body.const_at(0, ir::Value::I32(1)).global_set_at(1, ran);
-    }
+    branches::mark(&mut module)?;
     Ok(module.emit_wasm())
 }
 
@@ -81,6 +78,25 @@ struct Uses {
     globals: BTreeSet<usize>,
 }
 
+impl Uses {
+    fn of(function: &FunctionKind) -> Self {
+        let mut used = Self::default();
+        if let FunctionKind::Local(local) = function {
+            dfs_in_order(&mut used, local, local.entry_block());
+        }
+        used
+    }
+
+    fn of_all<'a>(all: impl Iterator<Item = &'a Self>) -> Self {
+        let mut used = Self::default();
+        for one in all {
+            used.functions.extend(&one.functions);
+            used.globals.extend(&one.globals);
+        }
+        used
+    }
+}
+
 impl<'instr> Visitor<'instr> for Uses {
     fn visit_function_id(&mut self, function: &FunctionId) {
         self.functions.insert(function.index());
@@ -96,8 +112,11 @@ impl<'instr> Visitor<'instr> for Uses {
 struct Plan {
     functions: usize,
     moving: BTreeSet<usize>,
-    /// The function table's slot of each function that moves and is used by one that stays.
-    slots: BTreeMap<usize, usize>,
+    /// Those that stay without the branches that did not run; the rest has the whole of them.
+    shortened: BTreeSet<usize>,
+    /// What is in the slots of the function table that are filled by the rest: what was shortened,
+    /// where the short one is until then; and what moves and is used by what stays.
+    slots: Vec<usize>,
     /// Where the slots begin: after the table as it was.
     base: usize,
     /// Under which name the rest imports a function that stays.
@@ -107,104 +126,67 @@ struct Plan {
 }
 
 impl Plan {
-    fn new(module: &Module, ran: &BTreeSet<usize>) -> Result<Self> {
-        let mut uses = BTreeMap::new();
-        let mut idle = BTreeSet::new();
-        for function in module.funcs.iter() {
-            let index = function.id().index();
-            let mut used = Uses::default();
-            if let FunctionKind::Local(local) = &function.kind {
-                dfs_in_order(&mut used, local, local.entry_block());
-                if !ran.contains(&index) {
-                    idle.insert(index);
-                }
-            }
-            uses.insert(index, used);
-        }
-
-        // What the browser's side calls may be called before the rest is there: an import that
-        // throws, say, has its error stored.
-        let mut open = Vec::new();
-        for export in module.exports.iter() {
-            if let ExportItem::Function(function) = export.item
-                && export.name.starts_with("__")
-            {
-                open.push(function.index());
-            }
-        }
-        let mut called = BTreeSet::new();
-        while let Some(function) = open.pop() {
-            if called.insert(function) {
-                open.extend(&uses[&function].functions);
-            }
-        }
-        idle.retain(|function| !called.contains(function));
-
-        // What stays: all that can be reached without going through one that moves.
-        let mut roots = BTreeSet::new();
-        roots.extend(module.start.map(|start| start.index()));
-        for export in module.exports.iter() {
-            if let ExportItem::Function(function) = export.item {
-                roots.insert(function.index());
-            }
-        }
-        for element in module.elements.iter() {
-            if let ElementItems::Functions(functions) = &element.items {
-                roots.extend(functions.iter().map(|function| function.index()));
-            }
-        }
-        let mut staying: BTreeSet<usize> = BTreeSet::new();
-        let mut open: Vec<usize> = roots.difference(&idle).copied().collect();
-        while let Some(function) = open.pop() {
-            if staying.insert(function) {
-                open.extend(uses[&function].functions.difference(&idle));
-            }
-        }
+    fn new(mut module: Module, ran: &Ran) -> Result<Self> {
+        let functions = module.funcs.iter();
+        let whole: BTreeMap<usize, Uses> = functions
+            .map(|function| (function.id().index(), Uses::of(&function.kind)))
+            .collect();
         let local: BTreeSet<usize> = module
             .funcs
             .iter_local()
             .map(|(id, _)| id.index())
             .collect();
-        let moving: BTreeSet<usize> = local.difference(&staying).copied().collect();
-
-        let table = module.tables.main_function_table()?;
-        let table = module
-            .tables
-            .get(table.context("the module has no function table")?);
-        let base = usize::try_from(table.initial)?;
-        let used_by = |functions: &BTreeSet<usize>| -> (BTreeSet<usize>, BTreeSet<usize>) {
-            let mut used = (BTreeSet::new(), BTreeSet::new());
-            for function in functions {
-                used.0.extend(&uses[function].functions);
-                used.1.extend(&uses[function].globals);
-            }
-            used
-        };
-        let mut called = used_by(&staying).0;
-        called.extend(&roots);
-        let slots = called.intersection(&moving).copied().zip(base..).collect();
-        let (needed, globals) = used_by(&moving);
-        let shared = needed.difference(&moving).copied().zip(0..);
-        let shared = shared
-            .map(|(function, n)| (function, short("f", n)))
+        let called = called_by_browser(&module, &whole);
+        let idle: BTreeSet<usize> = local
+            .iter()
+            .copied()
+            .filter(|function| !called.contains(function) && !ran.began(*function))
             .collect();
-        let globals = globals.into_iter().zip(0..);
+
+        let long = local.difference(&idle).filter(|one| !called.contains(one));
+        let short = shorten(&mut module, ran, long);
+        let uses = |function: &usize| short.get(function).unwrap_or(&whole[function]);
+
+        // What stays: all that can be reached without going through one that moves.
+        let roots = roots(&module);
+        let mut staying: BTreeSet<usize> = BTreeSet::new();
+        let mut open: Vec<usize> = roots.difference(&idle).copied().collect();
+        while let Some(function) = open.pop() {
+            if staying.insert(function) {
+                open.extend(uses(&function).functions.difference(&idle));
+            }
+        }
+        let moving: BTreeSet<usize> = local.difference(&staying).copied().collect();
+        let shortened: BTreeSet<usize> = short.keys().copied().collect();
+        let shortened: BTreeSet<usize> = shortened.intersection(&staying).copied().collect();
+
+        let mut called = Uses::of_all(staying.iter().map(uses)).functions;
+        called.extend(&roots);
+        let mut slots: Vec<usize> = shortened.iter().copied().collect();
+        slots.extend(called.intersection(&moving));
+        let in_rest: BTreeSet<usize> = moving.union(&shortened).copied().collect();
+        let needed = Uses::of_all(in_rest.iter().map(|function| &whole[function]));
+        let shared = needed.functions.difference(&in_rest).copied().zip(0..);
+        let globals = needed.globals.into_iter().zip(0..);
+        let table = module.tables.main_function_table()?;
+        let table = table.context("the module has no function table")?;
         Ok(Self {
             functions: local.len(),
+            base: usize::try_from(module.tables.get(table).initial)?,
             moving,
+            shortened,
             slots,
-            base,
-            shared,
-            globals: globals.map(|(global, n)| (global, short("g", n))).collect(),
+            shared: shared
+                .map(|(function, n)| (function, short_name("f", n)))
+                .collect(),
+            globals: globals
+                .map(|(global, n)| (global, short_name("g", n)))
+                .collect(),
         })
     }
 
-    fn first_part(&self, mut module: Module) -> Result<Vec<u8>> {
-        let functions: BTreeMap<usize, FunctionId> = module
-            .funcs
-            .iter()
-            .map(|function| (function.id().index(), function.id()))
-            .collect();
+    fn first_part(&self, mut module: Module, ran: &Ran) -> Result<Vec<u8>> {
+        let functions = by_index(&module);
         let table = module.tables.main_function_table()?;
         let table = table.context("the module has no function table")?;
         let size = self.base + self.slots.len();
@@ -213,23 +195,19 @@ impl Plan {
             table.initial = size.try_into()?;
             table.maximum = table.maximum.map(|most| most.max(table.initial));
         }
-        for (function, slot) in &self.slots {
-            let id = functions[function];
-            let ty = module.funcs.get(id).ty();
-            let (params, results) = (
-                module.types.get(ty).params().to_vec(),
-                module.types.get(ty).results().to_vec(),
-            );
-            let args: Vec<_> = params.iter().map(|ty| module.locals.add(*ty)).collect();
-            let mut stub = FunctionBuilder::new(&mut module.types, &params, &results);
-            let mut body = stub.func_body();
-            for arg in &args {
-                body.local_get(*arg);
+        let mut short = Vec::new();
+        for (function, slot) in self.slots.iter().zip(self.base..) {
+            let stub = stub(&mut module, functions[function], table, slot)?;
+            let kind = &mut module.funcs.get_mut(functions[function]).kind;
+            let whole = std::mem::replace(kind, stub);
+            if let FunctionKind::Local(mut local) = whole
+                && self.shortened.contains(function)
+            {
+                ran.leave_out(*function, &mut local);
+                short.push(module.funcs.add_local(local));
             }
-            body.i32_const(i32::try_from(*slot)?)
-                .call_indirect(ty, table);
-            module.funcs.get_mut(id).kind = FunctionKind::Local(stub.local_func(args));
         }
+        fill_slots(&mut module, table, self.base, short)?;
         // In the order in which functions are written, by size, so that what follows is alike.
         let mut shared: Vec<_> = self.shared.iter().collect();
         shared.sort_by_key(|(function, _)| {
@@ -251,7 +229,7 @@ impl Plan {
         }
         let tables: Vec<_> = module.tables.iter().map(|table| table.id()).collect();
         for (n, table) in tables.into_iter().enumerate() {
-            module.exports.add(&short("t", n), table);
+            module.exports.add(&short_name("t", n), table);
         }
         let memory = module.memories.iter().next().context("no memory")?.id();
         module.exports.add("m", memory);
@@ -260,11 +238,7 @@ impl Plan {
     }
 
     fn rest(&self, mut module: Module) -> Result<Vec<u8>> {
-        let functions: BTreeMap<usize, FunctionId> = module
-            .funcs
-            .iter()
-            .map(|function| (function.id().index(), function.id()))
-            .collect();
+        let functions = by_index(&module);
         let exports: Vec<_> = module.exports.iter().map(|export| export.id()).collect();
         for export in exports {
             module.exports.delete(export);
@@ -310,7 +284,7 @@ impl Plan {
             .context("no function table")?;
         let tables: Vec<_> = module.tables.iter().map(|table| table.id()).collect();
         for (n, id) in tables.into_iter().enumerate() {
-            let name = short("t", n);
+            let name = short_name("t", n);
             let import = module.imports.add(FIRST, &name, ImportKind::Table(id));
             let imported = module.tables.get_mut(id);
             imported.import = Some(import);
@@ -320,24 +294,115 @@ impl Plan {
                 imported.maximum = imported.maximum.map(|most| most.max(imported.initial));
             }
         }
-        let offset = ConstExpr::Value(ir::Value::I32(i32::try_from(self.base)?));
-        let moved = self
-            .slots
-            .keys()
-            .map(|function| functions[function])
-            .collect();
-        let element = module.elements.add(
-            ElementKind::Active { table, offset },
-            ElementItems::Functions(moved),
-        );
-        module.tables.get_mut(table).elem_segments.insert(element);
+        let filled = self.slots.iter().map(|function| functions[function]);
+        fill_slots(&mut module, table, self.base, filled.collect())?;
         walrus::passes::gc::run(&mut module);
         Ok(module.emit_wasm())
     }
 }
 
+/// Shortens those of the functions that are worth it: what each of them uses from then on.
+fn shorten<'a>(
+    module: &mut Module,
+    ran: &Ran,
+    functions: impl Iterator<Item = &'a usize>,
+) -> BTreeMap<usize, Uses> {
+    let all = by_index(module);
+    let mut short = BTreeMap::new();
+    for function in functions {
+        let kind = &mut module.funcs.get_mut(all[function]).kind;
+        if ran.leave_out(*function, kind.unwrap_local_mut()) >= WORTH_IT {
+            short.insert(*function, Uses::of(kind));
+        }
+    }
+    short
+}
+
+fn by_index(module: &Module) -> BTreeMap<usize, FunctionId> {
+    let functions = module.funcs.iter();
+    functions
+        .map(|function| (function.id().index(), function.id()))
+        .collect()
+}
+
+/// What the browser's side calls may be called before the rest is there: an import that throws,
+/// say, has its error stored.
+fn called_by_browser(module: &Module, uses: &BTreeMap<usize, Uses>) -> BTreeSet<usize> {
+    let mut open = Vec::new();
+    for export in module.exports.iter() {
+        if let ExportItem::Function(function) = export.item
+            && export.name.starts_with("__")
+        {
+            open.push(function.index());
+        }
+    }
+    let mut called = BTreeSet::new();
+    while let Some(function) = open.pop() {
+        if called.insert(function) {
+            open.extend(&uses[&function].functions);
+        }
+    }
+    called
+}
+
+/// What is not called by its name alone: what starts, is exported, or is in the function table.
+fn roots(module: &Module) -> BTreeSet<usize> {
+    let mut roots = BTreeSet::new();
+    roots.extend(module.start.map(|start| start.index()));
+    for export in module.exports.iter() {
+        if let ExportItem::Function(function) = export.item {
+            roots.insert(function.index());
+        }
+    }
+    for element in module.elements.iter() {
+        if let ElementItems::Functions(functions) = &element.items {
+            roots.extend(functions.iter().map(|function| function.index()));
+        }
+    }
+    roots
+}
+
+/// What calls whatever is in the slot as it was called itself.
+fn stub(
+    module: &mut Module,
+    function: FunctionId,
+    table: TableId,
+    slot: usize,
+) -> Result<FunctionKind> {
+    let ty = module.funcs.get(function).ty();
+    let (params, results) = (
+        module.types.get(ty).params().to_vec(),
+        module.types.get(ty).results().to_vec(),
+    );
+    let args: Vec<_> = params.iter().map(|ty| module.locals.add(*ty)).collect();
+    let mut stub = FunctionBuilder::new(&mut module.types, &params, &results);
+    let mut body = stub.func_body();
+    for arg in &args {
+        body.local_get(*arg);
+    }
+    body.i32_const(i32::try_from(slot)?)
+        .call_indirect(ty, table);
+    Ok(FunctionKind::Local(stub.local_func(args)))
+}
+
+/// Puts functions into slots of the function table as soon as the module is there.
+fn fill_slots(
+    module: &mut Module,
+    table: TableId,
+    from: usize,
+    functions: Vec<FunctionId>,
+) -> Result<()> {
+    let offset = ConstExpr::Value(ir::Value::I32(i32::try_from(from)?));
+    let element = module.elements.add(
+        ElementKind::Active { table, offset },
+        ElementItems::Functions(functions),
+    );
+    module.tables.get_mut(table).elem_segments.insert(element);
+    Ok(())
+}
+
 /// A name of few bytes: `f0`, `f1`, …, in base 36.
-fn short(kind: &str, number: usize) -> String {
+fn short_name(kind: &str, number: usize) -> String {
     let mut digits = Vec::new();
     let mut left = number;
     loop {
