@@ -4,6 +4,10 @@
 //! stored, the actors have got equally far and hold the same copies, and the same edits are kept
 //! and lost. Which numbers the versions have plays no part, only whether a copy is of the version
 //! that is stored; nor does `metadata.generation`, which follows from the rest.
+//!
+//! What an actor was last shown decides who counts as having been shown an edit that already held.
+//! It has no number of its own: whoever may still write holds it as its copy, and whoever reads
+//! before that is shown another one.
 
 use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;

@@ -1,5 +1,8 @@
 //! Random scenarios, every order tried by brute force, and verdicts by looking at the object after
 //! every step: neither states nor the search's own notion of an edit have a part in it.
+//!
+//! An edit that already held is shown to whoever was shown the object since it began to hold, not
+//! only since it was written.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -62,6 +65,7 @@ enum Event {
     Wrote(usize, BTreeMap<String, Option<Value>>, Leaves),
 }
 
+/// What a history comes to. Its first events show the object to those who do not read first.
 fn judge(start: &Leaves, events: &[Event]) -> Tally {
     let one = |tally: fn(&mut Tally) -> &mut u128| {
         let mut one = Tally::default();
@@ -101,7 +105,10 @@ fn judge(start: &Leaves, events: &[Event]) -> Tally {
             let Event::Wrote(culprit, ..) = &events[changed] else {
                 unreachable!("only writes change the object");
             };
-            if culprit != owner && !shown(*culprit, at + 1, changed) {
+            // The first event after which it holds, and after which it held until it was written.
+            let held = (0..at).rev().take_while(|i| holds(&stored[i + 1]));
+            let since = held.last().unwrap_or(at);
+            if culprit != owner && !shown(*culprit, since, changed) {
                 return one(|tally| &mut tally.lost);
             }
         }
@@ -186,8 +193,9 @@ fn step(scenario: &Scenario, run: &mut Run, who: usize) {
             }
         }
         let mut working = WorkingCopy::default();
-        working.settle(copy);
-        working.edit(edited);
+        working.settle(Arc::clone(&copy));
+        // An applier declares what it means to set also where it has that value already.
+        plan.intent.edit(&mut working, &copy);
         let request = plan
             .write
             .request(&scenario.resource, &working, &plan.manager);
@@ -230,6 +238,9 @@ fn every_order(scenario: &Scenario, run: &Run, start: &Leaves, total: &mut Tally
 }
 
 fn by_brute_force(scenario: &Scenario) -> Tally {
+    let blind = |(who, plan): (usize, &Plan)| (!plan.reads_first).then_some(Event::Shown(who));
+    let events = scenario.plans.iter().enumerate().filter_map(blind);
+    let events = events.collect();
     let actors = scenario.plans.iter().map(|plan| Actor {
         copy: (!plan.reads_first).then(|| Arc::clone(&scenario.object)),
         attempts: match plan.write.on_conflict {
@@ -242,7 +253,7 @@ fn by_brute_force(scenario: &Scenario) -> Tally {
     let run = Run {
         server: scenario.server.clone(),
         actors: actors.collect(),
-        events: Vec::new(),
+        events,
     };
     let mut total = Tally::default();
     let start = stored(scenario, &scenario.server);
@@ -357,6 +368,59 @@ fn coarse(tally: Tally) -> Tally {
         lost: tally.lost,
         ..Tally::default()
     }
+}
+
+/// How one of the actors below writes.
+fn by(strategy: Way, intent: usize, reads_first: bool) -> Choice {
+    Choice {
+        intent,
+        reads_first,
+        write: Write {
+            strategy,
+            send_resource_version: false,
+            on_conflict: OnConflict::GiveUp,
+            ..Write::default()
+        },
+    }
+}
+
+/// A adds the tag `y` without reading, C does so too on condition of the first version, and B reads
+/// and deletes.
+///
+/// Every write is accepted only where C writes first, then A, and then B deletes. A's patch changes
+/// nothing there, and whoever was shown C's tag was shown A's: B was, if it read after C wrote.
+#[test]
+fn an_edit_that_already_held_was_shown_to_whoever_was_shown_it_before() {
+    let mut choices = [
+        by(Way::MergePatch, 4, false),
+        by(Way::Update, 5, true),
+        by(Way::Update, 10, false),
+    ];
+    choices[2].write.send_resource_version = true;
+    let scenario = scenario(&choices, true, Ownership::AsStored);
+    let brute = by_brute_force(&scenario);
+    let searched = searched(scenario).tally();
+    assert_eq!((brute.in_object, brute.lost, brute.refused), (2, 4, 6));
+    assert_eq!(coarse(searched), brute);
+    assert_eq!((searched.in_object, searched.replaced), (0, 2));
+}
+
+/// Everybody sets the replicas to 5: A applies, B updates what it read, C updates blindly.
+///
+/// Where A reads the 5 that somebody wrote already, its apply makes a new version all the same,
+/// for A owns the field then; and B's version may be old by that.
+#[test]
+fn an_apply_of_what_is_there_already_makes_a_version_that_others_have_not_read() {
+    let mut choices = [
+        by(Way::Apply, 0, true),
+        by(Way::Update, 0, true),
+        by(Way::Update, 0, false),
+    ];
+    choices[1].write.send_resource_version = true;
+    let scenario = scenario(&choices, false, Ownership::AsStored);
+    let brute = by_brute_force(&scenario);
+    assert_eq!((brute.in_object, brute.refused, brute.lost), (13, 17, 0));
+    assert_eq!(coarse(searched(scenario).tally()), brute);
 }
 
 proptest! {
