@@ -69,7 +69,7 @@ fn progress(model: &Explored) -> Html {
         .iter()
         .filter(|row| row.search().is_some())
         .count();
-    if model.running {
+    if model.turn.is_running() {
         return html! {
             <p class="progress">
                 <progress max={model.rows.len().to_string()} value={done.to_string()} />

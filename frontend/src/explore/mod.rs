@@ -10,6 +10,7 @@ mod model;
 mod replay;
 mod run;
 mod setup;
+mod turn;
 mod words;
 
 use std::rc::Rc;
@@ -25,6 +26,7 @@ use yew::{
 
 use self::model::{Hand, Model, Msg, Subject};
 use self::run::Run;
+pub use self::turn::Turn;
 use crate::app::kept_notice;
 use crate::components::header;
 use crate::state::{self, Asked, Page, Store};
@@ -50,9 +52,10 @@ pub(crate) fn Explore(props: &ExploreProps) -> Html {
     {
         let dispatcher = model.dispatcher();
         let begun = Rc::new((*model).clone());
-        use_effect_with((model.run, model.running), move |&(_, running)| {
-            let run =
-                running.then(|| Run::begin(begun, Rc::new(move |msg| dispatcher.dispatch(msg))));
+        use_effect_with(model.turn, move |turn| {
+            let run = turn
+                .is_running()
+                .then(|| Run::begin(begun, Rc::new(move |msg| dispatcher.dispatch(msg))));
             move || drop(run)
         });
     }
@@ -86,7 +89,7 @@ pub(crate) fn Explore(props: &ExploreProps) -> Html {
     html! {
         <>
             <a class="skip" href="#outcomes">{ "Skip to the outcomes" }</a>
-            <div class={classes!("explore", model.running.then_some("running"))}>
+            <div class={classes!("explore", model.turn.is_running().then_some("running"))}>
                 { header(store) }
                 { kept_notice(store) }
                 <main class="explore-body">

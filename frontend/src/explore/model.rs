@@ -6,6 +6,7 @@ use optimist_simulation::explore::{EdgeId, READY, Scenario, Search, StateId, Tal
 use optimist_simulation::verdict::Verdict;
 use yew::Reducible;
 
+use super::turn::Turn;
 use super::words;
 use crate::state::Asked;
 
@@ -150,9 +151,8 @@ pub(super) struct Model {
     pub(super) ways: Rc<Vec<Way>>,
     /// One per way of the matrix, and one for the mixed.
     pub(super) rows: Vec<Row>,
-    /// Counts what was begun, so that nothing of an earlier search comes in.
-    pub(super) run: u32,
-    pub(super) running: bool,
+    /// Which search is under way, so that nothing of an earlier one comes in.
+    pub(super) turn: Turn,
     pub(super) chosen: usize,
     pub(super) focus: Option<Focus>,
 }
@@ -163,9 +163,10 @@ pub(super) enum Msg {
     Setup(Setup),
     Choose(usize),
     Focus(Option<Focus>),
-    /// What some rows of a run came to.
+    /// What some rows of a search came to.
     Report {
-        run: u32,
+        /// The number of the search.
+        turn: u32,
         rows: Vec<(usize, Row)>,
         ended: bool,
     },
@@ -197,8 +198,7 @@ impl Model {
             from_play: None,
             ways: Rc::default(),
             rows: Vec::new(),
-            run: 0,
-            running: false,
+            turn: Turn::default(),
             chosen: 0,
             focus: None,
         };
@@ -263,8 +263,7 @@ impl Model {
 
     /// Searches what is not searched yet.
     fn go_on(&mut self) {
-        self.run += 1;
-        self.running = true;
+        self.turn.begin();
         self.focus = None;
     }
 
@@ -294,19 +293,18 @@ impl Model {
                 self.focus = None;
             }
             Msg::Focus(focus) => self.focus = focus,
-            Msg::Report { run, rows, ended } if run == self.run => {
+            Msg::Report { turn, rows, ended } => {
+                if !self.turn.report(turn, ended) {
+                    return;
+                }
                 for (at, row) in rows {
                     if let Some(place) = self.rows.get_mut(at) {
                         *place = row;
                     }
                 }
-                self.running = !ended;
             }
-            Msg::Report { .. } => {}
             Msg::Cancel => {
-                self.running = false;
-                // A report may be on its way: it is of a run that is over.
-                self.run += 1;
+                self.turn.cancel();
                 for row in &mut self.rows {
                     if matches!(row.state, RowState::Waiting | RowState::Running) {
                         row.state = RowState::Cancelled;

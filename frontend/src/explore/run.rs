@@ -28,7 +28,7 @@ struct Job {
 }
 
 struct Work {
-    run: u32,
+    turn: u32,
     base: Option<Scenario>,
     /// What the rows before have asked the server.
     memory: Memory,
@@ -69,7 +69,7 @@ impl Run {
             jobs.push_front(chosen);
         }
         let work = Rc::new(RefCell::new(Work {
-            run: model.run,
+            turn: model.turn.number(),
             base: None,
             memory: Memory::default(),
             model,
@@ -112,7 +112,7 @@ impl Work {
         }
         let ended = self.jobs.is_empty();
         (self.tell)(Msg::Report {
-            run: self.run,
+            turn: self.turn,
             rows: reports,
             ended,
         });

@@ -108,7 +108,7 @@ pub(super) fn heading(model: &Model) -> String {
 
 /// What the search came to, for those who hear the page.
 pub(super) fn announcement(model: &Model) -> String {
-    if model.running {
+    if model.turn.is_running() {
         return String::new();
     }
     model.chosen_row().map_or_else(String::new, |row| {
