@@ -3,9 +3,9 @@
 
 use std::env;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use optimist_tests::page::{Browser, Site};
+use optimist_tests::page::{Browser, FAILING, Fault, Site};
 
 const ENTER: &str = "\u{e007}";
 
@@ -37,7 +37,30 @@ struct Visit {
     screens: usize,
 }
 
+fn dist() -> PathBuf {
+    env::var_os("OPTIMIST_DIST").map_or_else(
+        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../dist"),
+        PathBuf::from,
+    )
+}
+
 impl Visit {
+    fn begin() -> Self {
+        let axe = env::var("OPTIMIST_AXE").expect("OPTIMIST_AXE names axe-core's script");
+        let axe = fs::read_to_string(&axe).unwrap_or_else(|error| panic!("{axe}: {error}"));
+        Self {
+            browser: Browser::start(),
+            axe,
+            faults: Vec::new(),
+            screens: 0,
+        }
+    }
+
+    fn end(&self) {
+        println!("{} screens", self.screens);
+        assert!(self.faults.is_empty(), "{}", self.faults.join("\n\n"));
+    }
+
     fn look(&mut self, screen: &str) {
         self.screens += 1;
         let loaded = self.browser.run("return typeof axe === 'object'", &[]);
@@ -153,11 +176,58 @@ impl Visit {
         for name in &names {
             self.go(&format!("{url}#/learn/{name}"), "#lesson-forward");
             self.look(&format!("{how}: lesson {name}"));
+            self.segments(&format!("{how}: lesson {name}"));
         }
         self.go(&format!("{url}#/learn/{}", names[0]), "#lesson-forward");
         for turn in 0..4 {
             self.click("#lesson-forward");
             self.look(&format!("{how}: lesson {}, {turn}", names[0]));
+        }
+    }
+
+    /// What stands there while the program is on its way, where a part of it does not come, and
+    /// where it has stopped.
+    fn failures(&mut self, how: &str, folder: &Path, size: (u32, u32), dark: bool) {
+        for (end, fault, words) in [
+            ("_bg.wasm", Fault::Late, "#loading-words"),
+            ("_bg.wasm", Fault::Missing, "#not-loaded"),
+            ("_rest.wasm", Fault::Late, "#rest-coming"),
+            ("_rest.wasm", Fault::Missing, "#rest-failed"),
+        ] {
+            let site = Site::serve(folder);
+            site.fail(end, fault);
+            self.browser = Browser::start();
+            self.browser.resize(size.0, size.1);
+            self.browser.prefer(dark);
+            self.browser.go(&site.url());
+            if words.starts_with("#rest") {
+                self.browser.control("Editor A", "Get");
+                self.press("Editor A", "Get");
+            }
+            let script = format!("return document.querySelector({words:?}).checkVisibility()");
+            self.browser.wait(words, &script, &[]);
+            self.look(&format!("{how}: {words}"));
+        }
+        let site = Site::serve(folder);
+        self.open(&site.url(), size);
+        self.browser.prefer(dark);
+        self.browser.control("Editor A", "Get");
+        let trap = format!("{FAILING} setTimeout(() => failing.trap())");
+        self.browser.run(&trap, &[]);
+        let script = "return document.querySelector('#stopped').checkVisibility()";
+        self.browser.wait("the notice of a trap", script, &[]);
+        self.look(&format!("{how}: the notice of a trap"));
+    }
+
+    /// The segments of a lesson's bar can be hit (WCAG 2.5.8): 24 px high at least, as drawn.
+    fn segments(&mut self, how: &str) {
+        const SCRIPT: &str = "
+            const segments = [...document.querySelectorAll('.lesson-bar button')];
+            const low = segments.filter(one => one.getBoundingClientRect().height < 24);
+            return [segments.length > 3, low.length]";
+        let found = self.browser.run(SCRIPT, &[]);
+        if found != serde_json::json!([true, 0]) {
+            self.faults.push(format!("{how}: low segments {found}"));
         }
     }
 
@@ -215,19 +285,8 @@ impl Visit {
 #[test]
 #[ignore = "needs the release site and axe-core: cargo xtask test page"]
 fn nothing_on_any_screen_keeps_people_from_using_it() {
-    let folder = env::var_os("OPTIMIST_DIST").map_or_else(
-        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../dist"),
-        PathBuf::from,
-    );
-    let axe = env::var("OPTIMIST_AXE").expect("OPTIMIST_AXE names axe-core's script");
-    let axe = fs::read_to_string(&axe).unwrap_or_else(|error| panic!("{axe}: {error}"));
-    let site = Site::serve(&folder);
-    let mut visit = Visit {
-        browser: Browser::start(),
-        axe,
-        faults: Vec::new(),
-        screens: 0,
-    };
+    let site = Site::serve(&dist());
+    let mut visit = Visit::begin();
     for (how, (width, height), dark) in [
         ("wide, light", (1440, 900), false),
         ("wide, dark", (1440, 900), true),
@@ -269,12 +328,26 @@ fn nothing_on_any_screen_keeps_people_from_using_it() {
         visit.look(&format!("{how}: explore"));
         visit.go(&format!("{}#/learn", site.url()), "main");
         visit.look(&format!("{how}: learn"));
+        visit.go(
+            &format!("{}#/learn/01-the-lost-update", site.url()),
+            ".lesson-bar",
+        );
+        visit.segments(&how);
     }
     visit.open(&site.url(), (1440, 900));
     visit.browser.force_colours();
     visit.play("wide, forced colours");
     visit.go(&format!("{}?embed", site.url()), "main");
     visit.look("wide: in a frame");
-    println!("{} screens", visit.screens);
-    assert!(visit.faults.is_empty(), "{}", visit.faults.join("\n\n"));
+    visit.end();
+}
+
+#[test]
+#[ignore = "needs the release site and axe-core: cargo xtask test page"]
+fn nothing_that_is_said_of_a_program_that_fails_keeps_people_out() {
+    let mut visit = Visit::begin();
+    visit.failures("wide, light", &dist(), (1440, 900), false);
+    visit.failures("phone, dark", &dist(), (390, 844), true);
+    assert_eq!(visit.screens, 10);
+    visit.end();
 }

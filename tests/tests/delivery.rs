@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
 
-use optimist_tests::page::{Browser, Fault, Site};
+use optimist_tests::page::{Browser, FAILING, Fault, Site};
 use serde_json::json;
 
 /// The second file of the program.
@@ -219,14 +219,6 @@ fn a_page_without_its_program_says_so_and_opens_when_it_is_there() {
         }
     }
 }
-
-/// A wasm with two functions: `trap` is unreachable, `deep` calls itself.
-const FAILING: &str = "
-    const bytes = [0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0, 3, 3, 2, 0, 0,
-        7, 15, 2, 4, 116, 114, 97, 112, 0, 0, 4, 100, 101, 101, 112, 0, 1,
-        10, 10, 2, 3, 0, 0, 11, 4, 0, 16, 1, 11];
-    const module = new WebAssembly.Module(new Uint8Array(bytes));
-    const failing = new WebAssembly.Instance(module).exports;";
 
 #[test]
 #[ignore = "needs the release site: cargo xtask test page"]
