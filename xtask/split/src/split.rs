@@ -27,7 +27,7 @@ pub struct Parts {
 }
 
 /// Instructions that a function must lose to be there twice, short and whole.
-const WORTH_IT: usize = 48;
+const WORTH_IT: usize = 32;
 
 /// The name under which the rest imports what the first part exports.
 const FIRST: &str = "first";
