@@ -6,13 +6,14 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::{env, fs};
 
-use optimist_client::{Change};
-use optimist_text::render::{Call, Snippet, kube_rs};
 use optimist_apiserver::schema::{Scalar, Struct, Type};
-use optimist_apiserver::server::{ApiServer, Resource};
+use optimist_apiserver::server::{ApiServer, Definition, Resource};
+use optimist_client::Change;
+use optimist_text::render::{Call, Snippet, kube_rs};
 use serde_json::{Value, json};
 
 const DEPLOYMENT: &str = "/apis/apps/v1/namespaces/default/deployments/web";
+const STATEFUL_SET: &str = "/apis/apps/v1/namespaces/default/statefulsets/db";
 const BACKUP: &str = "/apis/demo.example.com/v1/namespaces/default/backups/nightly";
 
 fn main() {
@@ -40,12 +41,14 @@ fn main() {
     for (target, kind, api_version) in [
         (DEPLOYMENT, "Deployment", "apps/v1"),
         (BACKUP, "Backup", "demo.example.com/v1"),
+        (STATEFUL_SET, "StatefulSet", "apps/v1"),
     ] {
         let resource = server.resources().by_kind(api_version, kind);
         requests(&mut modules, target, resource.expect("it is served"));
     }
     for resource in server.resources().iter() {
-        if resource.group_version.group != "apiextensions.k8s.io" && resource.kind != "Backup" {
+        let typed = matches!(resource.definition, Definition::Builtin(rules) if rules.thorough);
+        if typed && resource.group_version.group != "apiextensions.k8s.io" {
             every_field(&mut modules, resource);
         }
     }

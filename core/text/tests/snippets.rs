@@ -418,3 +418,32 @@ proptest! {
         prop_assert_eq!(Value::from(yaml::parse(&input).unwrap().node), object);
     }
 }
+
+#[test]
+fn code_for_a_kind_without_rules_of_its_own_uses_the_dynamic_client() {
+    let body = json!({
+        "apiVersion": "apps/v1", "kind": "StatefulSet",
+        "metadata": {"name": "db", "namespace": "default", "resourceVersion": "100"},
+        "spec": {"replicas": 5},
+    });
+    let update = Sent {
+        method: "PUT",
+        target: "/apis/apps/v1/namespaces/default/statefulsets/db",
+        content_type: "application/json",
+        body: &body,
+    };
+    let (rust, go) = update.with(&Resources::builtin(), |call| {
+        (kube_rs(call), client_go(call))
+    });
+    assert!(rust.code.contains("Api<DynamicObject>"), "{}", rust.code);
+    assert!(go.code.contains("client dynamic.Interface"), "{}", go.code);
+    let mut body = body.clone();
+    body["kind"] = "Deployment".into();
+    let typed = Sent {
+        target: "/apis/apps/v1/namespaces/default/deployments/db",
+        body: &body,
+        ..update
+    };
+    let rust = typed.with(&Resources::builtin(), kube_rs);
+    assert!(rust.code.contains("Api<Deployment>"), "{}", rust.code);
+}

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use optimist_apiserver::object::{Metadata, text};
-use optimist_apiserver::server::{Resource, ResourcePath};
+use optimist_apiserver::server::{Definition, Resource, ResourcePath};
 use optimist_client::Change;
 use optimist_simulation::{Step, Subject, World};
 
@@ -83,6 +83,16 @@ impl<'a> Call<'a> {
             edits: (step.is_send() && !step.is_by_hand()).then_some(&*step.edits),
             attempts: 1,
             reads_again: false,
+        })
+    }
+
+    /// The kind, if code for it can use the typed clients. Of the kinds that are only in the
+    /// wide table, the names and optional fields of client types are not known here: code for
+    /// them uses the dynamic client, as for a custom resource.
+    pub(super) fn typed(&self) -> Option<&'a Resource> {
+        self.resource.filter(|resource| {
+            let known = matches!(resource.definition, Definition::Builtin(rules) if rules.thorough);
+            known && resource.group_version.group != "apiextensions.k8s.io"
         })
     }
 

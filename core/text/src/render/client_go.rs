@@ -12,7 +12,6 @@ use super::edits::{Edit, edits};
 use imports::Imports;
 use optimist_apiserver::go::quote;
 use optimist_apiserver::object::{Metadata, text};
-use optimist_apiserver::server::{Definition, Resource};
 
 /// A Go function that sends a request: with the typed client for built-in kinds, with the dynamic
 /// one for others.
@@ -40,14 +39,6 @@ struct Go<'a> {
 }
 
 impl Go<'_> {
-    /// The kind, if client-go has types for it.
-    fn typed(&self) -> Option<&Resource> {
-        let resource = self.call.resource?;
-        let known = matches!(resource.definition, Definition::Builtin(_))
-            && resource.group_version.group != "apiextensions.k8s.io";
-        known.then_some(resource)
-    }
-
     fn function(&mut self) -> Option<String> {
         let verb = self.request.verb;
         let scale = self.request.target.subresource == "scale";
@@ -55,7 +46,7 @@ impl Go<'_> {
             verb,
             Verb::MergePatch | Verb::StrategicMergePatch | Verb::JsonPatch | Verb::Apply
         );
-        if scale && (patches || self.typed().is_none()) {
+        if scale && (patches || self.call.typed().is_none()) {
             // The typed client would read the answer as the object.
             return None;
         }
@@ -132,18 +123,18 @@ impl Go<'_> {
     fn get(&mut self) -> String {
         self.imports.add("context");
         let client = self.client_type();
-        let (returns, get) = if self.request.target.subresource == "scale" && self.typed().is_some()
-        {
-            let scale = format!("*{}.Scale", self.imports.package_of("Scale"));
-            let name = quote(self.request.target.name);
-            let options = format!("{}.GetOptions{{}}", self.imports.meta());
-            (
-                scale,
-                format!("{}.GetScale(ctx, {name}, {options})", self.objects()),
-            )
-        } else {
-            (self.object_type(), self.call_of("Get", ""))
-        };
+        let (returns, get) =
+            if self.request.target.subresource == "scale" && self.call.typed().is_some() {
+                let scale = format!("*{}.Scale", self.imports.package_of("Scale"));
+                let name = quote(self.request.target.name);
+                let options = format!("{}.GetOptions{{}}", self.imports.meta());
+                (
+                    scale,
+                    format!("{}.GetScale(ctx, {name}, {options})", self.objects()),
+                )
+            } else {
+                (self.object_type(), self.call_of("Get", ""))
+            };
         format!(
             "func get(ctx context.Context, client {client}) ({returns}, error) {{\n\treturn {get}\n}}\n"
         )
@@ -188,7 +179,7 @@ impl Go<'_> {
             };
         };
         if self.call.version().is_empty() {
-            let clear = match self.typed() {
+            let clear = match self.call.typed() {
                 Some(_) => format!("{variable}.ResourceVersion = \"\""),
                 None => format!("{variable}.SetResourceVersion(\"\")"),
             };
@@ -215,7 +206,7 @@ impl Go<'_> {
     /// its type has no place for one of them.
     fn statements(&mut self, variable: &str) -> Option<String> {
         let edits = edits(self.call.edits?, self.call.body);
-        let root = self.typed().map(|resource| Arc::clone(&resource.root));
+        let root = self.call.typed().map(|resource| Arc::clone(&resource.root));
         let assign = |edit: &Edit| match &root {
             Some(root) => fields::assign(variable, root, edit, &mut self.imports),
             None => Some(self.set_nested(variable, edit)),
@@ -293,7 +284,7 @@ impl Go<'_> {
             object,
             ..Body::default()
         };
-        if body.object == "current" && self.typed().is_none() {
+        if body.object == "current" && self.call.typed().is_none() {
             body.before = body
                 .before
                 .replace("current.ResourceVersion", "current.GetResourceVersion()");
@@ -346,7 +337,7 @@ impl Go<'_> {
     fn objects(&mut self) -> String {
         let target = &self.request.target;
         let namespace = quote(target.namespace);
-        match self.typed() {
+        match self.call.typed() {
             Some(resource) => {
                 let group = match resource.group_version.group.split('.').next() {
                     Some("") | None => "core",
@@ -375,7 +366,7 @@ impl Go<'_> {
     fn call_of(&mut self, verb: &str, extra: &str) -> String {
         let name = quote(self.request.target.name);
         let options = format!("{}.{verb}Options{{}}", self.imports.meta());
-        let subresource = match (self.typed(), self.request.target.subresource) {
+        let subresource = match (self.call.typed(), self.request.target.subresource) {
             (Some(_), _) | (_, "") => String::new(),
             (None, subresource) => format!(", {}", quote(subresource)),
         };
@@ -386,7 +377,7 @@ impl Go<'_> {
     }
 
     fn client_type(&mut self) -> &'static str {
-        if self.request.verb == Verb::Other || self.typed().is_some() {
+        if self.request.verb == Verb::Other || self.call.typed().is_some() {
             self.imports.add("k8s.io/client-go/kubernetes");
             "kubernetes.Interface"
         } else {
@@ -396,7 +387,7 @@ impl Go<'_> {
     }
 
     fn object_type(&mut self) -> String {
-        match self.typed() {
+        match self.call.typed() {
             Some(resource) => {
                 let kind = resource.kind.clone();
                 format!("*{}.{kind}", self.imports.package_of(&kind))
@@ -419,7 +410,7 @@ impl Go<'_> {
             .chain(letters)
             .filter(char::is_ascii_alphanumeric)
             .collect();
-        if self.typed().is_some() {
+        if self.call.typed().is_some() {
             name
         } else {
             "object".to_owned()
@@ -428,7 +419,7 @@ impl Go<'_> {
 
     /// Statements that decode the body, and what the object is called then.
     fn decoded(&mut self) -> (String, String) {
-        let kind = self.typed().map(|resource| resource.kind.clone());
+        let kind = self.call.typed().map(|resource| resource.kind.clone());
         self.decoded_as(kind.as_deref().unwrap_or_default())
     }
 

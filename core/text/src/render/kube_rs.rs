@@ -8,7 +8,6 @@ use serde_json::Value;
 use super::call::{Call, Request, Snippet, Verb};
 use super::edits::{Edit, edits};
 use literal::{literal, string};
-use optimist_apiserver::server::{Definition, Resource};
 
 /// An async Rust function that sends a request: with the types of `k8s-openapi` for built-in
 /// kinds, with `DynamicObject` for others.
@@ -50,18 +49,10 @@ struct Body {
 const RESULT: &str = "Result<(), Box<dyn std::error::Error>>";
 
 impl Rust<'_> {
-    /// The kind, if `k8s-openapi` has types for it.
-    fn typed(&self) -> Option<&Resource> {
-        let resource = self.call.resource?;
-        let known = matches!(resource.definition, Definition::Builtin(_))
-            && resource.group_version.group != "apiextensions.k8s.io";
-        known.then_some(resource)
-    }
-
     /// What the code names.
     fn imports(&self, code: &str) -> String {
         let mut lines = Vec::new();
-        if let Some(resource) = self.typed() {
+        if let Some(resource) = self.call.typed() {
             let group = match resource.group_version.group.split('.').next() {
                 Some("") | None => "core",
                 Some(group) => group,
@@ -240,7 +231,7 @@ impl Rust<'_> {
             return None;
         }
         let edits = edits(self.call.edits?, self.call.body);
-        let assign = |edit| match self.typed() {
+        let assign = |edit| match self.call.typed() {
             Some(resource) => fields::assign(variable, &resource.root, edit),
             None => self.assign_dynamic(variable, edit),
         };
@@ -385,7 +376,7 @@ impl Rust<'_> {
     fn api(&self) -> String {
         let target = &self.request.target;
         let namespace = string(target.namespace);
-        match self.typed() {
+        match self.call.typed() {
             Some(resource) if resource.namespaced => format!(
                 "let api: Api<{}> = Api::namespaced(client, {namespace});\n",
                 resource.kind
@@ -410,13 +401,13 @@ impl Rust<'_> {
     }
 
     fn object_type(&self) -> String {
-        let kind = self.typed().map(|resource| resource.kind.clone());
+        let kind = self.call.typed().map(|resource| resource.kind.clone());
         kind.unwrap_or_else(|| "DynamicObject".to_owned())
     }
 
     /// `config_map`.
     fn variable(&self) -> String {
-        match self.typed() {
+        match self.call.typed() {
             Some(resource) => {
                 let kind = &resource.kind;
                 let (first, rest) = kind.split_at(kind.len().min(1));

@@ -57,6 +57,7 @@ impl Rule {
 }
 
 /// What a rule gives.
+#[cfg_attr(not(feature = "cel"), allow(dead_code))] // Only the engine gives the rest.
 enum Outcome {
     /// A value.
     Is(Answer),
@@ -67,6 +68,7 @@ enum Outcome {
 }
 
 /// The values that matter here.
+#[cfg_attr(not(feature = "cel"), allow(dead_code))] // Only the engine gives the rest.
 enum Answer {
     Bool(bool),
     Text(String),
