@@ -127,7 +127,7 @@ where
                 Answered::Stream(head, watch) => head.map(|()| Body {
                     content: Content::Stream(Box::new(Stream {
                         shared,
-                        watch,
+                        watch: *watch,
                         timer: None,
                     })),
                 }),

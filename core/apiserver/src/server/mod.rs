@@ -81,7 +81,7 @@ pub enum Answered {
     /// All of it.
     Whole(Response<Vec<u8>>),
     /// A watch, to be polled until it is no longer open.
-    Stream(Response<()>, Watch),
+    Stream(Response<()>, Box<Watch>),
 }
 
 /// What is noted on the way to an answer.
@@ -156,7 +156,7 @@ impl ApiServer {
                 let mut head = Response::new(());
                 let json = HeaderValue::from_static("application/json");
                 head.headers_mut().insert(header::CONTENT_TYPE, json);
-                Answered::Stream(head, watch)
+                Answered::Stream(head, Box::new(watch))
             }
             Err(refusal) => Answered::Whole(refusal),
         }

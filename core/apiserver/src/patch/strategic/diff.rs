@@ -153,7 +153,7 @@ fn diff_items(before: &[Value], after: &[Value], list: &List<'_>) -> Outcome<Vec
         }
     }
     let first = first_positions(new_keys.iter().copied());
-    kept.sort_by_cached_key(|(new, _)| first.get(&sorted_text(&new_keys[*new])));
+    kept.sort_by_cached_key(|(new, _)| first.get(&sorted_text(new_keys[*new])));
     let kept = kept.into_iter().map(|(_, item)| item);
     Ok(kept.chain(gone).collect())
 }
