@@ -286,7 +286,12 @@ fn every_history_of_two_edits_is_counted_and_opens_in_play_and_a_phone_has_room_
         browser.go(&address);
         browser.wait("the matrix", DONE, &[]);
         let counts = browser.run(COUNTS, &[]);
-        assert_eq!(counts, serde_json::json!(["2", "0", "4"]), "at {width}");
+        // In the object, replaced, refused, lost.
+        assert_eq!(
+            counts,
+            serde_json::json!(["2", "0", "0", "4"]),
+            "at {width}"
+        );
         assert_eq!(browser.run(OUT, &[]), "", "sticks out at {width}");
         press(&browser, "Outcomes", "4 of 6 lose an update");
         let position = "return document.querySelector('.position')?.textContent";

@@ -14,6 +14,13 @@ const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 /// How long something may take to appear.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+/// Fails a test if the driver answered with an error.
+fn accept(path: &str, body: &Value, value: &Value) {
+    if let Some(error) = value.get("error") {
+        panic!("{path} {body}: {error}: {}", value["message"]);
+    }
+}
+
 /// Something on the page.
 pub struct Element(String);
 
@@ -57,6 +64,7 @@ impl Browser {
             session: format!("http://127.0.0.1:{port}/session"),
         };
         let capabilities = json!({"capabilities": {"alwaysMatch": {
+            "timeouts": {"pageLoad": PATIENCE.as_millis() as u64},
             "goog:chromeOptions": options,
             "goog:loggingPrefs": {"browser": "ALL"},
         }}});
@@ -67,6 +75,13 @@ impl Browser {
     }
 
     fn post(&self, path: &str, body: &Value) -> Value {
+        let value = self.ask(path, body);
+        accept(path, body, &value);
+        value
+    }
+
+    /// What the driver answers, be it an error.
+    fn ask(&self, path: &str, body: &Value) -> Value {
         let url = format!("{}{path}", self.session);
         let answer = self
             .agent
@@ -76,16 +91,19 @@ impl Browser {
             .and_then(|mut response| response.body_mut().read_to_string());
         let answer = answer.unwrap_or_else(|error| panic!("{url}: {error}"));
         let mut answer: Value = serde_json::from_str(&answer).expect("WebDriver speaks JSON");
-        let value = answer["value"].take();
-        if let Some(error) = value.get("error") {
-            panic!("{path} {body}: {error}: {}", value["message"]);
-        }
-        value
+        answer["value"].take()
     }
 
-    /// Opens a page.
+    /// Opens a page. The driver now and then misses the end of a navigation and waits for ever:
+    /// after `PATIENCE` the page is asked for once more.
     pub fn go(&self, url: &str) {
-        self.post("/url", &json!({"url": url}));
+        let body = json!({"url": url});
+        let answer = self.ask("/url", &body);
+        if answer["error"] == "timeout" {
+            self.post("/url", &body);
+        } else {
+            accept("/url", &body, &answer);
+        }
     }
 
     /// Gives the page a size, as a device of that size would.
