@@ -131,6 +131,23 @@ impl WorkingCopy {
         self.declared.clear();
     }
 
+    /// Takes over the answer of a write to the whole object where the status has a subresource of its
+    /// own. That settles all edits but those of the status, which such a write leaves as it is: they
+    /// are still to be sent (`rest.ResetFieldsStrategy` of the main resource).
+    pub fn settle_all_but_status(&mut self, object: Arc<Value>, root: &Struct) {
+        let rest = match (&self.read, &self.edited) {
+            (Some(read), Some(edited)) if read != edited => {
+                let mut rest = read.as_ref().clone();
+                reset(&mut rest, edited, &["status"]);
+                (rest != **read).then(|| redone_on(read, &rest, &object, root))
+            }
+            _ => None,
+        };
+        self.declared.retain(in_status);
+        self.edited = Some(rest.map_or_else(|| Arc::clone(&object), Arc::new));
+        self.read = Some(object);
+    }
+
     /// Takes over what a Scale says of the object: its replicas and nothing else. Other edits are
     /// still to be sent, and the version stays the one that was read: the object was not shown.
     pub fn settle_scale(&mut self, scale: &Value) {
@@ -163,7 +180,6 @@ impl WorkingCopy {
             }
             _ => None,
         };
-        let in_status = |field: &Path| matches!(field.0.first(), Some(PathElement::Field(name)) if name == "status");
         self.declared.retain(|field| !in_status(field));
         self.edited = Some(rest.map_or_else(|| Arc::clone(&object), Arc::new));
         self.read = Some(object);
@@ -188,6 +204,11 @@ impl WorkingCopy {
         self.read = Some(object);
         self.edited = Some(redone);
     }
+}
+
+/// Whether a field is in the status.
+fn in_status(field: &Path) -> bool {
+    matches!(field.0.first(), Some(PathElement::Field(name)) if name == "status")
 }
 
 /// Fields of the metadata that the server writes with every change.

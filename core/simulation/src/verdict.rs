@@ -4,13 +4,17 @@
 //! somebody who had not been shown it, takes it away, overwrites it or deletes the object with it,
 //! whether it set a field or removed one. It is *replaced knowingly* when somebody does so who had
 //! been shown it; a program that reads again and redoes its edit was shown it, and did not look.
-//! An edit that already held when it was written was shown to whoever was last shown an object that
-//! had it. All of this is seen from what was shown and what was stored; by which strategy anybody
+//! An edit that already held when it was written was shown to whoever was shown it since it began to
+//! hold: a value that went away and came back is another edit than the one that was there before, and
+//! who saw only that one was not shown it. All of this is seen from what was shown and what was stored; by which strategy anybody
 //! wrote plays no part.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::borrow::Borrow;
+use std::collections::BTreeMap;
+use std::ops::Bound;
 use std::sync::Arc;
 
+use imbl::OrdSet;
 use serde_json::Value;
 
 use optimist_apiserver::apply::{Path, Places};
@@ -118,7 +122,23 @@ pub struct Ledger<Id> {
     /// Whose writes were accepted.
     written: Vec<Id>,
     /// The object as each one was last shown it.
-    shown: Vec<(Id, Arc<Value>)>,
+    shown: Vec<Shown<Id>>,
+}
+
+/// The object as somebody was last shown it.
+#[derive(Clone, Debug)]
+struct Shown<Id> {
+    who: Id,
+    object: Arc<Value>,
+    /// The fields that writes have changed since then, and perhaps changed back.
+    changed: OrdSet<Path>,
+}
+
+impl<Id> Shown<Id> {
+    /// Whether a field that an object at these places has was changed since.
+    fn is_changed(&self, path: &Path) -> bool {
+        any_overlaps(&self.changed, path)
+    }
 }
 
 impl<Id> Default for Ledger<Id> {
@@ -157,6 +177,8 @@ pub struct Accepted<'a> {
     pub before: Option<&'a Arc<Value>>,
     /// What is stored now; `None` if nothing is.
     pub after: Option<&'a Arc<Value>>,
+    /// The fields that are not stored as they were before; the empty path is the whole object.
+    pub changed: &'a [Path],
     /// Whether the answer showed its writer the object: a Scale does not.
     pub shown: bool,
     /// Whether its writer reads again and redoes its edits after a conflict, without looking.
@@ -173,10 +195,12 @@ impl<Id: Copy + PartialEq> Ledger<Id> {
                 edit.readers.push(who);
             }
         }
-        match self.shown.iter_mut().find(|(known, _)| *known == who) {
-            Some((_, shown)) => *shown = Arc::clone(object),
-            None => self.shown.push((who, Arc::clone(object))),
-        }
+        self.shown.retain(|shown| shown.who != who);
+        self.shown.push(Shown {
+            who,
+            object: Arc::clone(object),
+            changed: OrdSet::new(),
+        });
     }
 
     /// Somebody's request was refused.
@@ -199,11 +223,9 @@ impl<Id: Copy + PartialEq> Ledger<Id> {
         }
         let (mut before, mut after) = (before.map(Places::of), after.map(Places::of));
         let mut done = self.take_away(who, &write, after.as_mut(), retry);
-        let mut others: Vec<(Id, Places<'_>)> = self
-            .shown
-            .iter()
-            .filter(|(other, _)| *other != who)
-            .map(|(other, object)| (*other, Places::of(object)))
+        let others = self.shown.iter().filter(|shown| shown.who != who);
+        let mut others: Vec<(&Shown<Id>, Places<'_>)> = others
+            .map(|shown| (shown, Places::of(&shown.object)))
             .collect();
         let mut stored = Vec::new();
         for edit in write.edits {
@@ -215,8 +237,9 @@ impl<Id: Copy + PartialEq> Ledger<Id> {
             let holds = edit.holds_at(after.as_mut(), write.root);
             let mut readers = vec![who];
             if holds && edit.holds_at(before.as_mut(), write.root) {
-                let saw = others.iter_mut().filter_map(|(other, it)| {
-                    edit.holds_at(Some(it), write.root).then_some(*other)
+                let saw = others.iter_mut().filter_map(|(shown, it)| {
+                    let same = edit.holds_at(Some(it), write.root) && !shown.is_changed(&edit.path);
+                    same.then_some(shown.who)
                 });
                 readers.extend(saw);
             }
@@ -228,6 +251,9 @@ impl<Id: Copy + PartialEq> Ledger<Id> {
             stored.push((edit, holds));
         }
         drop(others);
+        for shown in &mut self.shown {
+            shown.changed.extend(write.changed.iter().cloned());
+        }
         self.acknowledge(who, stored);
         let left_out = done.left_out.iter();
         self.left_out
@@ -264,7 +290,7 @@ impl<Id: Copy + PartialEq> Ledger<Id> {
         mut after: Option<&mut Places<'_>>,
         retry: bool,
     ) -> Done<Id> {
-        let meant: BTreeSet<&Path> = write.edits.iter().map(|edit| &edit.path).collect();
+        let meant: OrdSet<&Path> = write.edits.iter().map(|edit| &edit.path).collect();
         let (mut losses, mut replaced) = (Vec::new(), Vec::new());
         self.kept.retain(|known| {
             if known.edit.holds_at(after.as_deref_mut(), write.root) {
@@ -351,14 +377,14 @@ impl<Id: Copy + PartialEq> Ledger<Id> {
 }
 
 /// Whether one of some paths overlaps with a path: leads to it, or into it.
-fn any_overlaps(paths: &BTreeSet<&Path>, path: &Path) -> bool {
+fn any_overlaps<P: Borrow<Path> + Ord + Clone>(paths: &OrdSet<P>, path: &Path) -> bool {
     let mut begin = Path(Vec::with_capacity(path.0.len()));
     for element in std::iter::once(None).chain(path.0.iter().map(Some)) {
         begin.0.extend(element.cloned());
-        if paths.contains(&begin) {
+        if paths.contains::<Path>(&begin) {
             return true;
         }
     }
-    let next = paths.range::<Path, _>(path..).next();
-    next.is_some_and(|next| next.overlaps(path))
+    let mut next = paths.range::<_, Path>((Bound::Included(path), Bound::Unbounded));
+    next.next().is_some_and(|next| next.borrow().overlaps(path))
 }

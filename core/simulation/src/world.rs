@@ -11,6 +11,7 @@ use super::step::{Exchange, Outcome, Step};
 use super::verdict::{Accepted, Edit, Ledger, Refusal, Verdict};
 use super::watcher::{WatchAction, Watcher};
 use super::{Action, Actor, ActorId, Operation, Subject};
+use optimist_apiserver::apply::{Path, PathElement};
 use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::schema::Struct;
 use optimist_apiserver::server::{ApiServer, Fact, Resource};
@@ -281,7 +282,7 @@ impl World {
         if exchange.code < 400 {
             let resource = Arc::clone(self.resource());
             let copy = self.copy_mut(id);
-            take_in(copy, &action, &exchange.received, &resource.root);
+            take_in(copy, &action, &exchange.received, &resource);
         }
         let operation = Operation::Act(id, action);
         let mut step = Step::new(operation, Some(exchange), edits, stored);
@@ -345,14 +346,17 @@ impl World {
                 }
             }
             Outcome::Written | Outcome::Unchanged if !dry_run => {
+                let root = &subject.resource().root;
+                let changed = changed_fields(before, after, root);
                 let write = Accepted {
                     step: 0,
                     edits: meant,
                     before,
                     after,
+                    changed: &changed,
                     shown,
                     retries: matches!(on_conflict, Some(OnConflict::ReadAgain(_))),
-                    root: &subject.resource().root,
+                    root,
                 };
                 let done = ledger.accepted(id, write);
                 (step.replaced, step.left_out) = (done.replaced, done.left_out);
@@ -378,6 +382,22 @@ impl World {
     }
 }
 
+/// The fields that are not stored as they were; the empty path where the object came or went.
+fn changed_fields(
+    before: Option<&Arc<Value>>,
+    after: Option<&Arc<Value>>,
+    root: &Struct,
+) -> Vec<Path> {
+    match (before, after) {
+        (Some(before), Some(after)) => {
+            let edits = Edit::between(before, after, root).into_iter();
+            edits.map(|edit| edit.path.clone()).collect()
+        }
+        (None, None) => Vec::new(),
+        _ => vec![Path(Vec::new())],
+    }
+}
+
 /// Whether an answer shows an object as it is stored, alone or in a list. A Scale has the object's
 /// uid, and is another kind.
 fn shows(received: &Value, stored: &Value) -> bool {
@@ -388,7 +408,8 @@ fn shows(received: &Value, stored: &Value) -> bool {
 }
 
 /// What a working copy is after a request that was granted.
-fn take_in(copy: &mut WorkingCopy, action: &Action, received: &Arc<Value>, root: &Struct) {
+fn take_in(copy: &mut WorkingCopy, action: &Action, received: &Arc<Value>, resource: &Resource) {
+    let root = &resource.root;
     match action {
         Action::Get => copy.refresh(Arc::clone(received), root),
         // Nothing is stored, so what was edited is still to be sent.
@@ -403,7 +424,17 @@ fn take_in(copy: &mut WorkingCopy, action: &Action, received: &Arc<Value>, root:
             subresource: Some(Subresource::Status),
             ..
         }) => copy.settle_status(Arc::clone(received), root),
+        Action::Send(_) | Action::Create if keeps_status(resource) => {
+            copy.settle_all_but_status(Arc::clone(received), root);
+        }
         Action::Send(_) | Action::Create => copy.settle(Arc::clone(received)),
         Action::Delete(_) | Action::Request(_) => {}
     }
+}
+
+/// Whether a write to the whole object leaves its status as it is.
+fn keeps_status(resource: &Resource) -> bool {
+    let status = Path(vec![PathElement::Field("status".to_owned())]);
+    let main = resource.endpoint("");
+    main.is_some_and(|main| main.keeps.contains(&status))
 }

@@ -396,6 +396,45 @@ fn after_a_write_to_the_status_the_copy_keeps_what_was_not_sent() {
 }
 
 #[test]
+fn after_a_write_to_the_object_the_copy_keeps_the_status_that_was_not_stored() {
+    for strategy in Strategy::ALL {
+        let mut tree = session(NGINX);
+        act(&mut tree, A, Action::Get);
+        edit(&mut tree, A, "/spec/replicas", json!(7));
+        edit(&mut tree, A, "/status", json!({"replicas": 3}));
+        let main = Write {
+            force: true,
+            ..Write::usual(strategy)
+        };
+        act(&mut tree, A, Action::Send(main));
+        assert_eq!(replicas(&tree), 7);
+        let copy = tree.world().copy(A);
+        let left: Vec<String> = copy.edits().iter().map(ToString::to_string).collect();
+        assert_eq!(left, ["+replicas 3"], "{strategy:?}");
+
+        let status = Write {
+            subresource: Some(Subresource::Status),
+            ..Write::default()
+        };
+        act(&mut tree, A, Action::Send(status));
+        assert_eq!(tree.world().stored().unwrap().1["status"]["replicas"], 3);
+        assert!(!tree.world().copy(A).is_edited());
+    }
+}
+
+#[test]
+fn without_a_status_subresource_a_write_to_the_object_settles_all_of_it() {
+    let mut tree = session("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata: {a: b}");
+    act(&mut tree, A, Action::Get);
+    edit(&mut tree, A, "/data/a", json!("c"));
+    let mut object = (**tree.world().copy(A).edited().unwrap()).clone();
+    object["status"] = json!({"is": "no field"});
+    tree.world_mut().copy_mut(A).edit(object);
+    act(&mut tree, A, Action::Send(Write::default()));
+    assert!(!tree.world().copy(A).is_edited());
+}
+
+#[test]
 fn a_get_by_hand_carries_no_body_and_is_no_apply() {
     let mut tree = session(NGINX);
     act(&mut tree, A, Action::Get);
@@ -518,4 +557,53 @@ fn an_unchanged_value_is_applied_to_own_it() {
     assert_eq!(step(&tree, node).headline(), "APPLY replicas unchanged");
     assert_eq!(owners(&tree, "f:replicas"), ["editor-a", "kubectl-create"]);
     assert_eq!(tree.world().copy(A).declared(), []);
+}
+
+/// Somebody sends a merge patch by hand.
+fn patch(tree: &mut RunTree, actor: ActorId, body: &str) {
+    let by_hand = ByHand {
+        method: "PATCH".to_owned(),
+        target: "/apis/apps/v1/namespaces/default/deployments/nginx-deployment".to_owned(),
+        content_type: "application/merge-patch+json".to_owned(),
+        body: body.to_owned(),
+    };
+    let node = act(tree, actor, Action::Request(by_hand));
+    assert_eq!(code(tree, node), 200);
+}
+
+/// Whose edits were lost in the end, and whose were replaced knowingly. A sets 5 replicas and 3 again,
+/// which B sets as well; then C deletes the object, which it read before all this, and once more
+/// `later`.
+fn after_c_deletes(later: bool) -> (Vec<ActorId>, Vec<ActorId>) {
+    let mut tree = session(NGINX);
+    act(&mut tree, ActorId::C, Action::Get);
+    patch(&mut tree, A, r#"{"spec": {"replicas": 5}}"#);
+    act(&mut tree, B, Action::Get);
+    edit(&mut tree, B, "/spec/replicas", json!(3));
+    patch(&mut tree, A, r#"{"spec": {"replicas": 3}}"#);
+    if later {
+        act(&mut tree, ActorId::C, Action::Get);
+    }
+    patch(&mut tree, A, r#"{"spec": {"paused": true}}"#);
+    act(
+        &mut tree,
+        B,
+        Action::Send(Write::usual(Strategy::MergePatch)),
+    );
+    act(&mut tree, ActorId::C, Action::Delete(Delete::default()));
+    let ledger = tree.world().ledger();
+    (
+        ledger.losses().iter().map(|loss| loss.owner).collect(),
+        ledger.replaced().iter().map(|it| it.owner).collect(),
+    )
+}
+
+#[test]
+fn who_saw_a_value_before_it_went_away_was_not_shown_the_one_that_came_back() {
+    assert_eq!(after_c_deletes(false), (vec![A, A, B], vec![]));
+}
+
+#[test]
+fn who_saw_a_value_that_stayed_was_shown_whoever_sets_it_again() {
+    assert_eq!(after_c_deletes(true), (vec![A], vec![A, B]));
 }

@@ -335,6 +335,9 @@ impl Search {
                 edits,
                 before: object(next.server),
                 after: object(answer.server),
+                // Of three who write once each, none is left to take away what went away, came back
+                // and was then written again.
+                changed: &[],
                 shown: plan.sends().subresource != Some(Subresource::Scale),
                 retries: matches!(plan.write.on_conflict, OnConflict::ReadAgain(_)),
                 root: &self.scenario.resource.root,
