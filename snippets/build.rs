@@ -8,7 +8,7 @@ use std::{env, fs};
 
 use optimist_apiserver::schema::{Scalar, Struct, Type};
 use optimist_apiserver::server::{ApiServer, Definition, Resource};
-use optimist_client::Change;
+use optimist_client::ValueChange;
 use optimist_text::render::{Call, Snippet, kube_rs};
 use serde_json::{Value, json};
 
@@ -203,13 +203,13 @@ fn every_field(modules: &mut Modules, resource: &Resource) {
         "metadata": {"name": "x", "resourceVersion": "1"},
     });
     for assigns in [true, false] {
-        let edits: Vec<Change> = places
+        let edits: Vec<ValueChange> = places
             .iter()
             // Items are not removed one by one, and this time cannot be.
             .filter(|(pointer, _)| {
                 assigns || !pointer.ends_with("/0") && !pointer.ends_with("/lastTransitionTime")
             })
-            .map(|(pointer, value)| Change {
+            .map(|(pointer, value)| ValueChange {
                 pointer: pointer.clone(),
                 before: Some(Value::Null),
                 after: assigns.then(|| value.clone()),

@@ -16,7 +16,7 @@ use crate::components::{
 use crate::explore::Explore;
 use crate::keyboard;
 use crate::learn::Lessons;
-use crate::state::{Dialog, Lane, Msg, Page, Sends, State, Store, Theme};
+use crate::state::{Dialog, Lane, Msg, Page, Sends, State, StateHandle, Theme};
 use crate::words;
 
 /// How long a step stands while playing.
@@ -148,7 +148,7 @@ pub fn App() -> Html {
             if store.page == Page::Play {
                 { stage(&store, caption(&store)) }
             }
-            if store.handover.opened {
+            if store.transfer.opened {
                 <Explore store={store.clone()} />
             }
             if store.page == Page::Learn {
@@ -177,7 +177,7 @@ pub fn App() -> Html {
 }
 
 /// A notice that goes when it is dismissed.
-fn notice(store: &Store, dismiss: Msg, told: Html) -> Html {
+fn notice(store: &StateHandle, dismiss: Msg, told: Html) -> Html {
     html! {
         <p class="notice" role="status">
             { told }
@@ -190,7 +190,7 @@ fn notice(store: &Store, dismiss: Msg, told: Html) -> Html {
 
 /// How far the opening of a session is that takes more than a moment.
 #[inline(never)] // not on the first screen
-fn opening(store: &Store, (done, all): (usize, usize)) -> Html {
+fn opening(store: &StateHandle, (done, all): (usize, usize)) -> Html {
     html! {
         <p class="notice opening">
             <span role="status">{ "Opening a session." }</span>
@@ -204,7 +204,7 @@ fn opening(store: &Store, (done, all): (usize, usize)) -> Html {
 }
 
 /// What there is to say of the address, and of what was kept.
-pub(crate) fn kept_notice(store: &Store) -> Html {
+pub(crate) fn kept_notice(store: &StateHandle) -> Html {
     if let Some(progress) = store.progress().filter(|(done, _)| *done > 0) {
         return opening(store, progress);
     }
@@ -220,7 +220,7 @@ pub(crate) fn kept_notice(store: &Store) -> Html {
         };
         return notice(store, Msg::DismissAddress, told);
     }
-    let kept = &store.kept;
+    let kept = &store.persistence;
     if kept.refused {
         let told = html! {
             { "This browser keeps nothing: its storage is full or forbidden. Share can save the \
@@ -264,7 +264,7 @@ pub(crate) fn kept_notice(store: &Store) -> Html {
 }
 
 /// What the browser's tab says.
-fn title(store: &Store) -> String {
+fn title(store: &StateHandle) -> String {
     let lesson = store
         .learn
         .course
@@ -277,7 +277,7 @@ fn title(store: &Store) -> String {
 }
 
 /// The actors, the server and what happened, beside what is told of it.
-pub(crate) fn stage(store: &Store, told: Html) -> Html {
+pub(crate) fn stage(store: &StateHandle, told: Html) -> Html {
     html! {
         <>
             <a class="skip" href="#history">{ "Skip to what happened" }</a>

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use js_sys::Uint8Array;
-use optimist_sessions::{Effect, Found, Place};
+use optimist_sessions::{StorageArea, StorageContents, StorageEffect};
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{
@@ -327,24 +327,24 @@ fn all_of(storage: Option<Storage>) -> BTreeMap<String, String> {
 }
 
 /// What is in the storages; nothing where the browser forbids them.
-pub(crate) fn storages() -> Found {
-    Found {
+pub(crate) fn storages() -> StorageContents {
+    StorageContents {
         tab: all_of(tab_storage()),
         browser: all_of(storage()),
     }
 }
 
 /// Does something to a storage; `false` if the browser has no room or forbids it.
-pub(crate) fn perform(effect: &Effect) -> bool {
-    let in_place = |place: &Place| match place {
-        Place::Tab => tab_storage(),
-        Place::Browser => storage(),
+pub(crate) fn perform(effect: &StorageEffect) -> bool {
+    let in_place = |place: &StorageArea| match place {
+        StorageArea::Tab => tab_storage(),
+        StorageArea::Browser => storage(),
     };
     match effect {
-        Effect::Write { place, key, value } => {
+        StorageEffect::Write { place, key, value } => {
             in_place(place).is_some_and(|storage| storage.set_item(key, value).is_ok())
         }
-        Effect::Remove { place, key } => {
+        StorageEffect::Remove { place, key } => {
             in_place(place).is_some_and(|storage| storage.remove_item(key).is_ok())
         }
     }

@@ -1,10 +1,10 @@
 //! The only state of the page: the run tree and what is open, chosen or being typed.
 
 mod discarded;
-mod handover;
-pub(crate) mod kept;
+mod explore_transfer;
 pub(crate) mod learn;
 mod page;
+pub(crate) mod persistence;
 pub(crate) mod request;
 pub(crate) mod share;
 
@@ -16,27 +16,27 @@ use optimist_apiserver::object::Metadata;
 use optimist_client::lines;
 use optimist_client::{Strategy, Write, add_at, edit_scalar, remove_at};
 use optimist_simulation::{
-    Action, ActorId, ByHand, Connection, Delete, LeftOut, LoadError, NGINX, NodeId, Operation,
-    RunTree, Start, WatchAction, World,
+    Action, ActorId, ByHand, Connection, Delete, HistoryTree, LeftOut, LoadError, NGINX, NodeId,
+    Operation, Start, WatchAction, World,
 };
 use optimist_text::share::Size;
 use serde_json::Value;
 use yew::{Callback, Reducible, UseReducerDispatcher, UseReducerHandle};
 
 use self::discarded::Discarded;
-pub(crate) use self::handover::{Asked, Handover, both_edited};
-use self::kept::Kept;
+pub(crate) use self::explore_transfer::{ExploreRequest, ExploreTransfer, both_edited};
 pub(crate) use self::learn::{Course, Learn, LearnMsg};
 use self::page::Address;
 pub(crate) use self::page::Page;
-use self::request::Request;
-use self::share::{Opening, Redacted};
+use self::persistence::Persistence;
+use self::request::RequestDraft;
+use self::share::{Redacted, SessionLoad};
 use crate::browser;
 use crate::components::fold::{folded_at_first, visible_lines};
 use crate::components::value_input::FIELD;
 
 /// The state, and the way to change it.
-pub(crate) type Store = UseReducerHandle<State>;
+pub(crate) type StateHandle = UseReducerHandle<State>;
 
 /// The way to change the state alone: for parts that are not drawn again at every change.
 pub(crate) type Dispatcher = UseReducerDispatcher<State>;
@@ -62,15 +62,15 @@ impl Lane {
 
 /// The folds that are not as they are at first. Clones share them.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Folds(Rc<BTreeSet<(View, String)>>);
+pub(crate) struct Folds(Rc<BTreeSet<(ObjectView, String)>>);
 
 impl Folds {
     /// Whether a fold is one of them.
-    pub(crate) fn contains(&self, view: View, pointer: &str) -> bool {
+    pub(crate) fn contains(&self, view: ObjectView, pointer: &str) -> bool {
         !self.0.is_empty() && self.0.contains(&(view, pointer.to_owned()))
     }
 
-    fn toggle(&mut self, view: View, pointer: String) {
+    fn toggle(&mut self, view: ObjectView, pointer: String) {
         let folds = Rc::make_mut(&mut self.0);
         let fold = (view, pointer);
         if !folds.remove(&fold) {
@@ -81,7 +81,7 @@ impl Folds {
 
 /// Where an object or a body is shown, each with folds of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum View {
+pub(crate) enum ObjectView {
     Lane(Lane),
     Request,
     Response,
@@ -148,7 +148,7 @@ pub(crate) struct Editing {
 
 /// A working copy that is typed as a whole.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Raw {
+pub(crate) struct RawYaml {
     pub(crate) text: String,
     /// Why the text is no object; the working copy is as it was before then.
     pub(crate) error: Option<String>,
@@ -181,15 +181,15 @@ pub(crate) struct State {
     pub(crate) page: Page,
     /// A fragment that leads nowhere.
     pub(crate) unknown_address: Option<String>,
-    pub(crate) handover: Handover,
+    pub(crate) transfer: ExploreTransfer,
     pub(crate) learn: Learn,
-    pub(crate) opening: Opening,
+    pub(crate) opening: SessionLoad,
     pub(crate) redacted: Option<Rc<Redacted>>,
     size: Size,
     /// Whether the last step was not taken, because no session as large as that can be opened.
     pub(crate) full: bool,
-    pub(crate) kept: Kept,
-    pub(crate) tree: Rc<RunTree>,
+    pub(crate) persistence: Persistence,
+    pub(crate) tree: Rc<HistoryTree>,
     /// Counts loads: a node's id says nothing in another session.
     pub(crate) session: u32,
     /// Whom the keyboard speaks for.
@@ -204,7 +204,7 @@ pub(crate) struct State {
     /// The ends of the two histories that are compared, where they were chosen.
     compare: [Option<NodeId>; 2],
     /// The working copies that are typed as a whole.
-    pub(crate) raw: Rc<BTreeMap<ActorId, Raw>>,
+    pub(crate) raw: Rc<BTreeMap<ActorId, RawYaml>>,
     /// Edits that were discarded, as long as nothing was done to their working copy since.
     discarded: BTreeMap<ActorId, Discarded>,
     /// Folds that are not as they are at first.
@@ -219,7 +219,7 @@ pub(crate) struct State {
     pub(crate) sheet: bool,
     pub(crate) dialog: Option<Dialog>,
     pub(crate) draft: Draft,
-    pub(crate) request: Option<Request>,
+    pub(crate) request: Option<RequestDraft>,
     pub(crate) loaded: Option<Loaded>,
     pub(crate) playing: bool,
     pub(crate) theme: Theme,
@@ -243,9 +243,9 @@ pub(crate) enum Msg {
     /// What Explore shows, for links, and whether of edits that it was given.
     Explored(Value, bool),
     /// Shows another history; what was there is kept.
-    Enter(Rc<RunTree>),
+    Enter(Rc<HistoryTree>),
     /// Shows another branch of the same histories.
-    Branch(Rc<RunTree>),
+    Branch(Rc<HistoryTree>),
     /// Goes back to what was kept.
     Return,
     Learn(LearnMsg),
@@ -310,7 +310,7 @@ pub(crate) enum Msg {
     Discard(ActorId),
     Strategy(ActorId, Strategy),
     Write(ActorId, Write),
-    Toggle(View, String),
+    Toggle(ObjectView, String),
     ServerTab(ServerTab),
     InspectorTab(InspectorTab),
     Sheet(bool),
@@ -346,14 +346,14 @@ impl State {
             page,
             unknown_address: None,
             discarded: BTreeMap::new(),
-            handover: Handover::default(),
+            transfer: ExploreTransfer::default(),
             learn: Learn::default(),
-            opening: Opening::default(),
+            opening: SessionLoad::default(),
             redacted: None,
             size: Size::default(),
             full: false,
-            kept: Kept::default(),
-            tree: Rc::new(RunTree::new(world)),
+            persistence: Persistence::default(),
+            tree: Rc::new(HistoryTree::new(world)),
             session: 0,
             focus: ActorId::A,
             lane: Lane::Editor(ActorId::A),
@@ -398,7 +398,7 @@ impl State {
     /// latest other one.
     pub(crate) fn compared(&self, ends: &[NodeId]) -> (NodeId, NodeId) {
         let chosen = self.compare.map(|end| end.filter(|end| ends.contains(end)));
-        let line = self.tree.line();
+        let line = self.tree.current_path();
         let here = line.last().copied().unwrap_or(0);
         let first = chosen[0].unwrap_or(here);
         let others = ends.iter().rev().copied();
@@ -430,7 +430,7 @@ impl State {
         match Address::of(fragment) {
             Address::Page(page) => {
                 self.page = page;
-                self.handover.opened |= page == Page::Explore;
+                self.transfer.opened |= page == Page::Explore;
                 self.playing = false;
                 self.set_stage();
                 self.want_lesson(fragment);
@@ -477,7 +477,7 @@ impl State {
                 self.search();
             }
             Msg::Explore => self.explore(),
-            Msg::Explored(setup, of_asked) => self.handover.explored = (setup, of_asked),
+            Msg::Explored(setup, of_asked) => self.transfer.explored = (setup, of_asked),
             Msg::Enter(tree) => self.enter_shown(tree),
             Msg::Branch(tree) => {
                 self.tree = tree;
@@ -525,20 +525,20 @@ impl State {
                 self.walk(|tree| tree.delete(end));
             }
             Msg::Seek(position) => self.walk(|tree| {
-                let node = tree.line().get(position).copied();
+                let node = tree.current_path().get(position).copied();
                 node.is_some_and(|node| tree.go(node))
             }),
-            Msg::Back => self.walk(RunTree::back),
-            Msg::Forward => self.walk(RunTree::forward),
+            Msg::Back => self.walk(HistoryTree::back),
+            Msg::Forward => self.walk(HistoryTree::forward),
             Msg::First => self.walk(|tree| tree.go(0)),
             Msg::Last => self.walk(|tree| {
-                let last = tree.line().last().copied();
+                let last = tree.current_path().last().copied();
                 last.is_some_and(|last| tree.go(last))
             }),
             Msg::Play => self.play(),
             Msg::Tick => {
                 let still = self.playing;
-                self.walk(RunTree::forward);
+                self.walk(HistoryTree::forward);
                 self.playing = still && !self.at_end();
             }
             Msg::Focus(editor) => self.focus = editor,
@@ -598,7 +598,7 @@ impl State {
                 self.playing = false;
                 let typed = self.world_mut().copy_mut(editor).edit_text(&text);
                 let error = typed.err().map(|error| error.to_string());
-                Rc::make_mut(&mut self.raw).insert(editor, Raw { text, error });
+                Rc::make_mut(&mut self.raw).insert(editor, RawYaml { text, error });
             }
             Msg::Discard(editor) => self.discard(editor),
             Msg::Strategy(editor, strategy) => {
@@ -692,7 +692,7 @@ impl State {
 
     /// Opens the fold of a place in a working copy.
     fn unfold(&mut self, editor: ActorId, pointer: &str) {
-        let view = View::Lane(Lane::Editor(editor));
+        let view = ObjectView::Lane(Lane::Editor(editor));
         let folded = self.world().copy(editor).edited().is_some_and(|object| {
             let all = lines(object);
             let line = all.iter().find(|line| line.pointer == pointer);
@@ -730,7 +730,7 @@ impl State {
         let text = self.world().copy(editor).text().filter(|_| on);
         let raw = Rc::make_mut(&mut self.raw);
         match text {
-            Some(text) => raw.insert(editor, Raw { text, error: None }),
+            Some(text) => raw.insert(editor, RawYaml { text, error: None }),
             None => raw.remove(&editor),
         };
     }
@@ -744,7 +744,7 @@ impl State {
         }
     }
 
-    fn walk(&mut self, walk: impl FnOnce(&mut RunTree) -> bool) {
+    fn walk(&mut self, walk: impl FnOnce(&mut HistoryTree) -> bool) {
         self.playing = false;
         let from = self.tree.current();
         walk(Rc::make_mut(&mut self.tree));
@@ -756,7 +756,7 @@ impl State {
     }
 
     fn at_end(&self) -> bool {
-        self.tree.line().last() == Some(&self.tree.current())
+        self.tree.current_path().last() == Some(&self.tree.current())
     }
 
     fn play(&mut self) {
@@ -814,7 +814,7 @@ impl State {
         });
         // What was there is not lost: the header leads back to it.
         self.put_aside(true);
-        self.enter(Rc::new(RunTree::new(world)));
+        self.enter(Rc::new(HistoryTree::new(world)));
         self.dialog = None;
         self.draft = Draft::default();
     }
@@ -830,7 +830,7 @@ impl State {
     }
 
     /// Shows another tree.
-    fn enter(&mut self, tree: Rc<RunTree>) {
+    fn enter(&mut self, tree: Rc<HistoryTree>) {
         self.tree = tree;
         self.session += 1;
         self.editing = None;
@@ -884,7 +884,7 @@ pub(crate) trait Sends {
     }
 }
 
-impl Sends for Store {
+impl Sends for StateHandle {
     fn sender(&self) -> Dispatcher {
         self.dispatcher()
     }

@@ -74,7 +74,7 @@ fn is_edited(state: &State, editor: ActorId) -> bool {
 pub(crate) fn invitation(state: &State) -> [(String, bool); 3] {
     let tree = &state.tree;
     // Stepping back undoes nothing of it.
-    let so_far = tree.line();
+    let so_far = tree.current_path();
     let did = |actor: ActorId, sent: bool| {
         so_far.iter().any(|&node| {
             tree.step(node)
@@ -114,9 +114,9 @@ pub(crate) fn invitation(state: &State) -> [(String, bool); 3] {
 /// Where the histories part that are worth comparing once both have written, and whose edit is
 /// sent from there: the last place where the one who wrote second had a stale copy with an edit.
 /// `None` if we have not come so far.
-pub(crate) fn parting(state: &State) -> Option<(NodeId, ActorId)> {
+pub(crate) fn branch_point(state: &State) -> Option<(NodeId, ActorId)> {
     let tree = &state.tree;
-    let line = tree.line();
+    let line = tree.current_path();
     let mut sent = line.iter().enumerate().filter_map(|(position, &node)| {
         let step = tree.step(node).filter(|step| step.is_send())?;
         Some((position, step.actor()?))
@@ -179,7 +179,7 @@ pub(crate) fn caption(state: &State) -> Words {
 
 fn opening(state: &State) -> Words {
     let version = state.world().stored().map_or(0, |(version, _)| version);
-    let future = state.tree.line().len() > 1;
+    let future = state.tree.current_path().len() > 1;
     Words {
         title: "Two editors, one object.".to_owned(),
         text: vec![format!(
@@ -485,7 +485,7 @@ fn asks_to_delete(step: &Step) -> bool {
 fn read_both(state: &State, version: u64) -> bool {
     let tree = &state.tree;
     [ActorId::A, state.right].into_iter().all(|editor| {
-        tree.line()[..=tree.position()].iter().any(|&node| {
+        tree.current_path()[..=tree.position()].iter().any(|&node| {
             tree.step(node).is_some_and(|step| {
                 step.actor() == Some(editor)
                     && step.after == version
@@ -614,7 +614,7 @@ pub(crate) fn announcement(state: &State) -> String {
         Some(step) => format!(
             "Step {} of {}. {}",
             tree.position(),
-            tree.line().len() - 1,
+            tree.current_path().len() - 1,
             sentence(state, step)
         ),
         None => "Start of the history.".to_owned(),

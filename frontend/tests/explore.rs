@@ -4,7 +4,7 @@
 mod page;
 
 use gloo_timers::future::TimeoutFuture;
-use optimist_frontend::Turn;
+use optimist_frontend::SearchTurn;
 use page::Page;
 use wasm_bindgen::JsCast;
 use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
@@ -290,7 +290,7 @@ async fn inside_a_request_a_patch_is_retried_and_an_update_with_a_version_is_not
 
 #[wasm_bindgen_test]
 fn a_report_that_comes_after_its_search_was_cancelled_does_not_count() {
-    let mut turn = Turn::default();
+    let mut turn = SearchTurn::default();
     turn.begin();
     let cancelled = turn.number();
     assert!(turn.report(cancelled, false) && turn.is_running());

@@ -4,7 +4,7 @@
 mod page;
 
 use js_sys::Function;
-use optimist_simulation::{Action, ActorId, NGINX, Operation, RunTree, World};
+use optimist_simulation::{Action, ActorId, HistoryTree, NGINX, Operation, World};
 use optimist_text::share::Session;
 use page::Page;
 use wasm_bindgen::JsValue;
@@ -177,7 +177,7 @@ async fn a_link_that_is_opened_in_the_tab_leads_back_to_what_the_tab_had() {
 
 /// A link of so many steps.
 fn long_link(steps: usize) -> String {
-    let mut tree = RunTree::new(World::load(NGINX).unwrap().0);
+    let mut tree = HistoryTree::new(World::load(NGINX).unwrap().0);
     for _ in 0..steps {
         tree.act_once(Operation::Act(ActorId::A, Action::Get));
     }

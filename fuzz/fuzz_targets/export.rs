@@ -4,7 +4,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use optimist_simulation::{Action, ActorId, ByHand, NGINX, Operation, RunTree, World};
+use optimist_simulation::{Action, ActorId, ByHand, NGINX, Operation, HistoryTree, World};
 use optimist_text::export::{markdown, mermaid, script};
 use optimist_text::render::{Call, client_go, kube_rs, kubectl};
 
@@ -41,7 +41,7 @@ fuzz_target!(|data: &[u8]| {
         return;
     };
     world.actor_mut(ActorId::A).name = target.into();
-    let mut tree = RunTree::new(world);
+    let mut tree = HistoryTree::new(world);
     let request = Operation::Act(ActorId::A, Action::Request(by_hand));
     let Some(node) = tree.act(request) else {
         return;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
 
-use optimist_simulation::{Action, ActorId, NGINX, Operation, RunTree, World};
+use optimist_simulation::{Action, ActorId, HistoryTree, NGINX, Operation, World};
 use optimist_tests::page::{Browser, Site};
 use optimist_text::share::Session;
 
@@ -201,7 +201,7 @@ fn in_forced_colours_what_is_chosen_and_where_arrows_point_can_be_seen() {
 /// A link to a history of so many reads.
 fn reads(site: &Site, count: usize) -> String {
     let (world, _) = World::load(NGINX).expect("it loads");
-    let mut tree = RunTree::new(world);
+    let mut tree = HistoryTree::new(world);
     for _ in 0..count {
         tree.act(Operation::Act(ActorId::A, Action::Get));
     }

@@ -10,7 +10,7 @@ use http::{Request, Response};
 use optimist_tests::conformance::normalize::Normalizer;
 use optimist_tests::conformance::recording::{Action, Answer};
 use optimist_tests::conformance::replay::{Problem, replay_against};
-use optimist_tests::conformance::subject::{Opened, Subject, Unsupported};
+use optimist_tests::conformance::subject::{ObjectRef, Opened, Unsupported};
 use optimist_tests::conformance::tree::Tree;
 use optimist_tests::conformance::{Exceptions, Outcome, Recording, Report, load};
 use regex::{Captures, Regex};
@@ -186,7 +186,7 @@ fn number(text: &str) -> i64 {
     text.parse().unwrap()
 }
 
-impl Subject for Playback {
+impl ObjectRef for Playback {
     type Watch = usize;
 
     fn handle(&mut self, request: Request<Vec<u8>>) -> Response<Vec<u8>> {

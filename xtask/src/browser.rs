@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Failure, StageResult};
 use crate::system;
 use crate::workspace::Workspace;
 
@@ -37,7 +37,7 @@ impl Browser {
     }
 
     /// The frontend's webdriver.json with this browser in it.
-    pub fn capabilities(&self, workspace: &Workspace) -> Outcome<PathBuf> {
+    pub fn capabilities(&self, workspace: &Workspace) -> StageResult<PathBuf> {
         let file = workspace.root().join("frontend").join("webdriver.json");
         let written = workspace.scratch("webdriver.json");
         let told = |error: std::io::Error| {
@@ -56,7 +56,7 @@ impl Browser {
 }
 
 /// Finds a browser and its driver, or brings them where that can be done.
-pub fn find_or_install(workspace: &Workspace) -> Outcome<Browser> {
+pub fn find_or_install(workspace: &Workspace) -> StageResult<Browser> {
     if let Some(browser) = find()? {
         return Ok(browser);
     }
@@ -78,7 +78,7 @@ pub fn find_or_install(workspace: &Workspace) -> Outcome<Browser> {
     ))
 }
 
-fn find() -> Outcome<Option<Browser>> {
+fn find() -> StageResult<Option<Browser>> {
     let chrome = match named("CHROME")? {
         Some(path) => Some(path),
         None => BROWSERS
@@ -101,7 +101,7 @@ fn find() -> Outcome<Option<Browser>> {
 }
 
 /// The program that an environment variable names.
-fn named(variable: &str) -> Outcome<Option<PathBuf>> {
+fn named(variable: &str) -> StageResult<Option<PathBuf>> {
     let Some(path) = env::var_os(variable)
         .filter(|value| !value.is_empty())
         .map(PathBuf::from)

@@ -10,7 +10,7 @@ pub struct Failure {
 }
 
 /// The result of a step.
-pub type Outcome<T> = Result<T, Failure>;
+pub type StageResult<T> = Result<T, Failure>;
 
 impl Failure {
     /// `what` went wrong; `remedy` is a command to type, or a short advice.

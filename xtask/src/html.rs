@@ -5,7 +5,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256, Sha384};
 
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Failure, StageResult};
 
 /// What the policy allows while one works on the page; Trunk has scripts of its own then.
 const WHILE_WORKING: &str = "script-src 'self' 'unsafe-inline' 'wasm-unsafe-eval'";
@@ -14,7 +14,10 @@ const WHILE_WORKING: &str = "script-src 'self' 'unsafe-inline' 'wasm-unsafe-eval
 ///
 /// # Errors
 /// What `read` says of a style.
-pub fn set_styles_in(html: &str, mut read: impl FnMut(&str) -> Outcome<String>) -> Outcome<String> {
+pub fn set_styles_in(
+    html: &str,
+    mut read: impl FnMut(&str) -> StageResult<String>,
+) -> StageResult<String> {
     let (mut before, mut styles, mut after) = (String::new(), String::new(), html);
     let mut place = None;
     while let Some((text, (link, rest))) = after
@@ -44,7 +47,7 @@ pub fn set_styles_in(html: &str, mut read: impl FnMut(&str) -> Outcome<String>) 
 ///
 /// # Errors
 /// If there is no script.
-pub fn name_rest(html: &str, name: &str, rest: &[u8]) -> Outcome<String> {
+pub fn name_rest(html: &str, name: &str, rest: &[u8]) -> StageResult<String> {
     let place = html
         .find("<script")
         .ok_or_else(|| unexpected("no script"))?;
@@ -70,7 +73,7 @@ pub fn without_rest(html: &str) -> String {
 ///
 /// # Errors
 /// If the policy is not that of `index.html`.
-pub fn allow_own_scripts(html: &str) -> Outcome<String> {
+pub fn allow_own_scripts(html: &str) -> StageResult<String> {
     let hashes: String = inline_scripts(html)
         .map(|script| format!(" 'sha256-{}'", STANDARD.encode(Sha256::digest(script))))
         .collect();

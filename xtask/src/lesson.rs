@@ -2,11 +2,11 @@
 
 use std::path::absolute;
 
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Failure, StageResult};
 use crate::workspace::Workspace;
 
 /// Runs lessons, prints what happens in them, and fails if anything in one is not true.
-pub fn check(workspace: &Workspace, files: &[String]) -> Outcome<()> {
+pub fn check(workspace: &Workspace, files: &[String]) -> StageResult<()> {
     let mut run = workspace.cargo();
     run.args(["run", "--quiet", "--package", "optimist-tests"]);
     run.args(["--bin", "lesson", "--"]);

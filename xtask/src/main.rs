@@ -21,7 +21,7 @@ mod workspace;
 
 use std::process::ExitCode;
 
-use failure::{Failure, Outcome};
+use failure::{Failure, StageResult};
 use stages::Stage;
 use workspace::Workspace;
 
@@ -64,7 +64,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(command: Command) -> Outcome<()> {
+fn run(command: Command) -> StageResult<()> {
     let workspace = Workspace::find()?;
     match command {
         Command::Help => println!("{USAGE}"),
@@ -83,7 +83,7 @@ fn run(command: Command) -> Outcome<()> {
     Ok(())
 }
 
-fn parse(arguments: &[String]) -> Outcome<Command> {
+fn parse(arguments: &[String]) -> StageResult<Command> {
     let mut rest = arguments.iter().map(String::as_str);
     let command = match rest.next() {
         None | Some("help" | "-h" | "--help") => return Ok(Command::Help),

@@ -7,13 +7,13 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Failure, StageResult};
 
 /// How many of a failed tool's last lines are shown.
 const LAST_LINES: usize = 20;
 
 /// Says `title`, does `work`, and says how long it took.
-pub fn step<T>(title: &str, work: impl FnOnce() -> Outcome<T>) -> Outcome<T> {
+pub fn step<T>(title: &str, work: impl FnOnce() -> StageResult<T>) -> StageResult<T> {
     println!("==> {title}");
     let start = Instant::now();
     let outcome = work();
@@ -23,7 +23,7 @@ pub fn step<T>(title: &str, work: impl FnOnce() -> Outcome<T>) -> Outcome<T> {
 }
 
 /// Runs a tool whose own output is worth seeing as it comes.
-pub fn stream(title: &str, command: &mut Command, remedy: &str) -> Outcome<()> {
+pub fn stream(title: &str, command: &mut Command, remedy: &str) -> StageResult<()> {
     step(title, || {
         let status = start(command, title, remedy)?
             .wait()
@@ -38,7 +38,7 @@ pub fn stream_tests(
     command: &mut Command,
     remedy: &str,
     counted: &mut Counted,
-) -> Outcome<()> {
+) -> StageResult<()> {
     step(title, || {
         if std::io::stderr().is_terminal() {
             command.env("CARGO_TERM_COLOR", "always");
@@ -65,7 +65,7 @@ pub fn stream_tests(
 
 /// Runs a tool whose output matters only when it fails: it goes to `log`, and a line ticks
 /// meanwhile.
-pub fn quiet(title: &str, command: &mut Command, log: &Path, remedy: &str) -> Outcome<()> {
+pub fn quiet(title: &str, command: &mut Command, log: &Path, remedy: &str) -> StageResult<()> {
     step(title, || {
         let outcome = logged(title, command, log, None, remedy);
         if outcome.is_err() {
@@ -98,7 +98,7 @@ fn logged(
     log: &Path,
     limit: Option<Duration>,
     remedy: &str,
-) -> Outcome<()> {
+) -> StageResult<()> {
     let told = |error: std::io::Error| {
         Failure::new(format!("{title}: {}: {error}", log.display()), remedy)
     };
@@ -200,14 +200,14 @@ pub fn seconds(time: Duration) -> String {
     }
 }
 
-fn start(command: &mut Command, title: &str, remedy: &str) -> Outcome<Child> {
+fn start(command: &mut Command, title: &str, remedy: &str) -> StageResult<Child> {
     command.spawn().map_err(|error| {
         let program = command.get_program().to_string_lossy().into_owned();
         Failure::new(format!("{title}: cannot run {program}: {error}"), remedy)
     })
 }
 
-fn judge(title: &str, status: ExitStatus, remedy: &str) -> Outcome<()> {
+fn judge(title: &str, status: ExitStatus, remedy: &str) -> StageResult<()> {
     if status.success() {
         Ok(())
     } else {

@@ -7,14 +7,14 @@ use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Failure, StageResult};
 use crate::toolchain::{self, TARGET};
 use crate::tools::Kit;
 use crate::workspace::Workspace;
 use crate::{browser, html, progress, tools};
 
 /// Builds the release site into `dist/`.
-pub fn dist(workspace: &Workspace) -> Outcome<()> {
+pub fn dist(workspace: &Workspace) -> StageResult<()> {
     let toolchain = toolchain::wasm(workspace)?;
     let kit = tools::for_release(workspace, toolchain)?;
     let dist = workspace.dist();
@@ -49,7 +49,7 @@ pub fn dist(workspace: &Workspace) -> Outcome<()> {
 /// Parts the program of `dist/` in what runs until the page is drawn, and the rest, which comes
 /// later: the name and the bytes of that. Which is which is seen in a browser; without one, the
 /// whole stays in one file.
-fn split(workspace: &Workspace, html: &mut String) -> Outcome<Option<(String, Vec<u8>)>> {
+fn split(workspace: &Workspace, html: &mut String) -> StageResult<Option<(String, Vec<u8>)>> {
     let browser = match browser::find_or_install(workspace) {
         Ok(browser) => browser,
         Err(failure) => {
@@ -103,7 +103,7 @@ fn put_parts(
     html: &mut String,
     first: &Path,
     rest: &Path,
-) -> Outcome<(String, Vec<u8>)> {
+) -> StageResult<(String, Vec<u8>)> {
     let read = |path: &Path| fs::read(path).map_err(|error| unwritable(path, &error));
     let (first, rest) = (read(first)?, read(rest)?);
     let whole_name = program.file_name().unwrap_or_default().to_string_lossy();
@@ -121,7 +121,7 @@ fn put_parts(
 
 /// The page with the styles in itself: that is one request instead of many, and they compress
 /// better together.
-fn set_styles_in(page: &Path) -> Outcome<String> {
+fn set_styles_in(page: &Path) -> StageResult<String> {
     let html = fs::read_to_string(page).map_err(|error| unwritable(page, &error))?;
     let mut files = Vec::new();
     let with_styles = html::set_styles_in(&html, |file| {
@@ -136,7 +136,7 @@ fn set_styles_in(page: &Path) -> Outcome<String> {
     Ok(with_styles)
 }
 
-fn copy_all(from: &Path, to: &Path) -> Outcome<()> {
+fn copy_all(from: &Path, to: &Path) -> StageResult<()> {
     fs::create_dir_all(to).map_err(|error| unwritable(to, &error))?;
     let files = fs::read_dir(from).map_err(|error| unwritable(from, &error))?;
     for file in files.flatten() {
@@ -151,7 +151,7 @@ fn copy_all(from: &Path, to: &Path) -> Outcome<()> {
 }
 
 /// The wasm that the page names.
-fn program(workspace: &Workspace) -> Outcome<PathBuf> {
+fn program(workspace: &Workspace) -> StageResult<PathBuf> {
     let dist = workspace.dist();
     let files = fs::read_dir(&dist).map_err(|error| unwritable(&dist, &error))?;
     let mut files = files.flatten().map(|file| file.path());
@@ -174,7 +174,7 @@ fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
 }
 
 /// Serves the page, rebuilt on every change, until it is interrupted.
-pub fn play(workspace: &Workspace, port: u16, release: bool) -> Outcome<()> {
+pub fn play(workspace: &Workspace, port: u16, release: bool) -> StageResult<()> {
     let address = SocketAddr::from(([127, 0, 0, 1], port));
     let free = TcpListener::bind(address);
     if let Err(error) = free {
@@ -220,7 +220,7 @@ pub fn play(workspace: &Workspace, port: u16, release: bool) -> Outcome<()> {
     )
 }
 
-fn trunk(workspace: &Workspace, kit: &Kit) -> Outcome<Command> {
+fn trunk(workspace: &Workspace, kit: &Kit) -> StageResult<Command> {
     let mut trunk = kit.command(workspace, "trunk")?;
     trunk.env("RUST_BACKTRACE", "0"); // Trunk shows one for every mistake in the page
     if std::env::var_os("NO_COLOR").is_some() {

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Failure, StageResult};
 use crate::html;
 use crate::workspace::Workspace;
 
@@ -20,7 +20,7 @@ struct Weighed {
 }
 
 /// Weighs `dist/`, and fails when the first screen is over budget.
-pub fn report(workspace: &Workspace) -> Outcome<()> {
+pub fn report(workspace: &Workspace) -> StageResult<()> {
     let dist = workspace.dist();
     let told = |error: std::io::Error| {
         Failure::new(

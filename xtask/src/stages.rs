@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::browser;
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Failure, StageResult};
 use crate::progress::{self, Counted};
 use crate::toolchain::{self, TARGET};
 use crate::workspace::Workspace;
@@ -43,7 +43,7 @@ impl Stage {
 struct Check {
     name: &'static str,
     stage: Stage,
-    run: fn(&Workspace, &mut Counted) -> Outcome<()>,
+    run: fn(&Workspace, &mut Counted) -> StageResult<()>,
 }
 
 const CHECKS: [Check; 10] = [
@@ -101,7 +101,7 @@ const CHECKS: [Check; 10] = [
 
 /// Runs the `chosen` stages, or all of them, and sums up. One that fails does not keep the
 /// next from running, unless that one needs what it makes.
-pub fn run(workspace: &Workspace, chosen: &[Stage]) -> Outcome<()> {
+pub fn run(workspace: &Workspace, chosen: &[Stage]) -> StageResult<()> {
     let mut done: Vec<(&str, Duration, Result<(), String>)> = Vec::new();
     let mut counted = Counted::default();
     let mut site_failed = false;
@@ -150,13 +150,13 @@ pub fn run(workspace: &Workspace, chosen: &[Stage]) -> Outcome<()> {
     ))
 }
 
-fn format(workspace: &Workspace, _: &mut Counted) -> Outcome<()> {
+fn format(workspace: &Workspace, _: &mut Counted) -> StageResult<()> {
     let mut command = workspace.cargo();
     command.args(["fmt", "--all", "--check"]);
     progress::stream("cargo fmt", &mut command, "cargo fmt --all")
 }
 
-fn clippy(workspace: &Workspace, _: &mut Counted) -> Outcome<()> {
+fn clippy(workspace: &Workspace, _: &mut Counted) -> StageResult<()> {
     let mut command = workspace.cargo();
     command
         .args(["clippy", "--workspace", "--exclude", FRONTEND])
@@ -164,7 +164,7 @@ fn clippy(workspace: &Workspace, _: &mut Counted) -> Outcome<()> {
     progress::stream("clippy", &mut command, MEND)
 }
 
-fn rustdoc(workspace: &Workspace, _: &mut Counted) -> Outcome<()> {
+fn rustdoc(workspace: &Workspace, _: &mut Counted) -> StageResult<()> {
     let mut command = workspace.cargo();
     command
         .env("RUSTDOCFLAGS", "-D warnings")
@@ -173,7 +173,7 @@ fn rustdoc(workspace: &Workspace, _: &mut Counted) -> Outcome<()> {
     progress::stream("rustdoc", &mut command, MEND)
 }
 
-fn native_tests(workspace: &Workspace, counted: &mut Counted) -> Outcome<()> {
+fn native_tests(workspace: &Workspace, counted: &mut Counted) -> StageResult<()> {
     let mut command = workspace.cargo();
     command.args([
         "test",
@@ -190,7 +190,7 @@ fn native_tests(workspace: &Workspace, counted: &mut Counted) -> Outcome<()> {
     )
 }
 
-fn clippy_frontend(workspace: &Workspace, _: &mut Counted) -> Outcome<()> {
+fn clippy_frontend(workspace: &Workspace, _: &mut Counted) -> StageResult<()> {
     let kit = tools::for_lint(toolchain::wasm(workspace)?);
     let mut command = kit.command(workspace, "cargo")?;
     command
@@ -199,7 +199,7 @@ fn clippy_frontend(workspace: &Workspace, _: &mut Counted) -> Outcome<()> {
     progress::stream("clippy, frontend", &mut command, MEND)
 }
 
-fn rustdoc_frontend(workspace: &Workspace, _: &mut Counted) -> Outcome<()> {
+fn rustdoc_frontend(workspace: &Workspace, _: &mut Counted) -> StageResult<()> {
     let kit = tools::for_lint(toolchain::wasm(workspace)?);
     let mut command = kit.command(workspace, "cargo")?;
     command
@@ -209,7 +209,7 @@ fn rustdoc_frontend(workspace: &Workspace, _: &mut Counted) -> Outcome<()> {
     progress::stream("rustdoc, frontend", &mut command, MEND)
 }
 
-fn browser_tests(workspace: &Workspace, counted: &mut Counted) -> Outcome<()> {
+fn browser_tests(workspace: &Workspace, counted: &mut Counted) -> StageResult<()> {
     let toolchain = toolchain::wasm(workspace)?;
     let kit = tools::for_browser_tests(workspace, toolchain)?;
     let browser = browser::find_or_install(workspace)?;
@@ -238,7 +238,7 @@ fn browser_tests(workspace: &Workspace, counted: &mut Counted) -> Outcome<()> {
 
 /// The tests that drive the release site over WebDriver. They are marked `#[ignore]`, so that a
 /// plain `cargo test` passes without a site or a browser.
-fn page_tests(workspace: &Workspace, counted: &mut Counted) -> Outcome<()> {
+fn page_tests(workspace: &Workspace, counted: &mut Counted) -> StageResult<()> {
     if !workspace.root().join(PAGE_TEST).is_file() {
         println!("==> page tests: there is no {PAGE_TEST} yet");
         return Ok(());

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Failure, StageResult};
 use crate::progress;
 use crate::workspace::Workspace;
 
@@ -34,7 +34,7 @@ pub fn is_program(path: &Path) -> bool {
 }
 
 /// PATH with `folders` before everything else.
-pub fn path_with(folders: &[PathBuf]) -> Outcome<OsString> {
+pub fn path_with(folders: &[PathBuf]) -> StageResult<OsString> {
     let path = env::var_os("PATH").unwrap_or_default();
     let all = folders.iter().cloned().chain(env::split_paths(&path));
     env::join_paths(all).map_err(|error| {
@@ -67,7 +67,7 @@ pub fn can_install() -> bool {
 }
 
 /// Installs Debian packages, or names the command that does.
-pub fn install(workspace: &Workspace, why: &str, packages: &[&str]) -> Outcome<()> {
+pub fn install(workspace: &Workspace, why: &str, packages: &[&str]) -> StageResult<()> {
     let by_hand = format!(
         "sudo apt-get update && sudo apt-get install {}",
         packages.join(" ")

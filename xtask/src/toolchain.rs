@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Failure, StageResult};
 use crate::workspace::Workspace;
 use crate::{progress, system};
 
@@ -35,7 +35,7 @@ impl Toolchain {
         workspace: &Workspace,
         program: &str,
         tools: &[PathBuf],
-    ) -> Outcome<Command> {
+    ) -> StageResult<Command> {
         let mut command = workspace.command(program);
         let mut folders = tools.to_vec();
         match self {
@@ -61,7 +61,7 @@ impl Toolchain {
 }
 
 /// Finds a compiler for the browser, or brings one. Says which it takes.
-pub fn wasm(workspace: &Workspace) -> Outcome<Toolchain> {
+pub fn wasm(workspace: &Workspace) -> StageResult<Toolchain> {
     if has_target(&mut workspace.command("rustc")) {
         return Ok(Toolchain::Own);
     }
@@ -109,7 +109,7 @@ fn has_target(rustc: &mut Command) -> bool {
         .is_some_and(|folder| !rlibs(Path::new(folder.trim()), "libstd-").is_empty())
 }
 
-fn bring_debian(workspace: &Workspace) -> Outcome<()> {
+fn bring_debian(workspace: &Workspace) -> StageResult<()> {
     // One version, whichever parts of it are here already.
     let parts = [
         DEBIAN_RUSTC,
@@ -146,7 +146,7 @@ fn has_built_std(workspace: &Workspace, version: &str) -> bool {
 }
 
 /// Puts LLVM's linker where rustc looks for it: among its own tools.
-fn link_linker(workspace: &Workspace) -> Outcome<()> {
+fn link_linker(workspace: &Workspace) -> StageResult<()> {
     let title = "linker for the browser";
     let remedy = "cargo xtask setup, as root";
     let llvm = rustc_fact(workspace, "LLVM version: ");
@@ -177,7 +177,7 @@ fn link_linker(workspace: &Workspace) -> Outcome<()> {
 
 /// Builds the standard library for the browser from Debian's sources of it, and puts it where
 /// Debian's rustc looks.
-fn build_std(workspace: &Workspace, version: &str) -> Outcome<()> {
+fn build_std(workspace: &Workspace, version: &str) -> StageResult<()> {
     let title = "standard library for the browser";
     let remedy = "cargo xtask setup, as root";
     let told = |error: std::io::Error| Failure::new(format!("{title}: {error}"), remedy);
@@ -240,7 +240,7 @@ fn link(original: &str, link: &Path) -> std::io::Result<()> {
 }
 
 /// Debian's compiler, made known to rustup where there is one.
-fn debian(workspace: &Workspace) -> Outcome<Toolchain> {
+fn debian(workspace: &Workspace) -> StageResult<Toolchain> {
     if system::on_path("rustup").is_none() {
         return Ok(Toolchain::DebianOnPath);
     }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Failure, StageResult};
 use crate::toolchain::Toolchain;
 use crate::workspace::Workspace;
 use crate::{progress, system};
@@ -26,7 +26,7 @@ pub struct Kit {
 
 impl Kit {
     /// A command of the kit: `cargo`, `trunk` or a tool.
-    pub fn command(&self, workspace: &Workspace, program: &str) -> Outcome<Command> {
+    pub fn command(&self, workspace: &Workspace, program: &str) -> StageResult<Command> {
         // Found here, because where a program is looked up depends on the platform.
         let found = self
             .folders
@@ -42,21 +42,21 @@ impl Kit {
 }
 
 /// What builds and serves the page while it is worked on.
-pub fn for_play(workspace: &Workspace, toolchain: Toolchain) -> Outcome<Kit> {
+pub fn for_play(workspace: &Workspace, toolchain: Toolchain) -> StageResult<Kit> {
     let mut kit = for_browser_tests(workspace, toolchain)?;
     kit.folders.extend(trunk(workspace)?);
     Ok(kit)
 }
 
 /// What builds the release site.
-pub fn for_release(workspace: &Workspace, toolchain: Toolchain) -> Outcome<Kit> {
+pub fn for_release(workspace: &Workspace, toolchain: Toolchain) -> StageResult<Kit> {
     let mut kit = for_play(workspace, toolchain)?;
     kit.folders.extend(wasm_opt(workspace)?);
     Ok(kit)
 }
 
 /// What runs tests in a browser.
-pub fn for_browser_tests(workspace: &Workspace, toolchain: Toolchain) -> Outcome<Kit> {
+pub fn for_browser_tests(workspace: &Workspace, toolchain: Toolchain) -> StageResult<Kit> {
     Ok(Kit {
         toolchain,
         folders: wasm_bindgen(workspace)?.into_iter().collect(),
@@ -71,7 +71,7 @@ pub fn for_lint(toolchain: Toolchain) -> Kit {
     }
 }
 
-fn trunk(workspace: &Workspace) -> Outcome<Option<PathBuf>> {
+fn trunk(workspace: &Workspace) -> StageResult<Option<PathBuf>> {
     let folder = workspace.tool("trunk", TRUNK);
     let fits = |version: &str| {
         version
@@ -95,7 +95,7 @@ fn trunk(workspace: &Workspace) -> Outcome<Option<PathBuf>> {
     .map(Some)
 }
 
-fn wasm_bindgen(workspace: &Workspace) -> Outcome<Option<PathBuf>> {
+fn wasm_bindgen(workspace: &Workspace) -> StageResult<Option<PathBuf>> {
     let version = workspace.locked_version("wasm-bindgen")?;
     let folder = workspace.tool("wasm-bindgen", &version);
     let programs = ["wasm-bindgen", "wasm-bindgen-test-runner"];
@@ -115,7 +115,7 @@ fn wasm_bindgen(workspace: &Workspace) -> Outcome<Option<PathBuf>> {
     .map(Some)
 }
 
-fn wasm_opt(workspace: &Workspace) -> Outcome<Option<PathBuf>> {
+fn wasm_opt(workspace: &Workspace) -> StageResult<Option<PathBuf>> {
     let folder = workspace.tool("binaryen", BINARYEN_PACKAGE);
     let programs = folder.join("node_modules").join(".bin");
     if has(&programs, &["wasm-opt"]) {
@@ -136,7 +136,7 @@ fn wasm_opt(workspace: &Workspace) -> Outcome<Option<PathBuf>> {
 }
 
 /// The script that finds what keeps people from using a page (axe-core).
-pub fn axe(workspace: &Workspace) -> Outcome<PathBuf> {
+pub fn axe(workspace: &Workspace) -> StageResult<PathBuf> {
     let folder = workspace.tool("axe-core", AXE);
     let script = folder.join("node_modules/axe-core/axe.min.js");
     if !script.is_file() {
@@ -153,7 +153,7 @@ fn npm_install(
     (who, package): (&str, &str),
     folder: &Path,
     remedy: &str,
-) -> Outcome<()> {
+) -> StageResult<()> {
     for program in ["node", "npm"] {
         if system::on_path(program).is_some() {
             continue;
@@ -195,7 +195,7 @@ struct CargoTool<'a> {
 impl CargoTool<'_> {
     /// Installs the programs into a folder of their own, if they are not there, and says where
     /// in it they are.
-    fn install(&self, workspace: &Workspace, folder: &Path) -> Outcome<PathBuf> {
+    fn install(&self, workspace: &Workspace, folder: &Path) -> StageResult<PathBuf> {
         let bin = folder.join("bin");
         if has(&bin, self.programs) {
             return Ok(bin);

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Failure, StageResult};
 
 /// The checkout, and the folders that belong to it.
 #[derive(Debug)]
@@ -17,7 +17,7 @@ pub struct Workspace {
 
 impl Workspace {
     /// The checkout this program was built from.
-    pub fn find() -> Outcome<Self> {
+    pub fn find() -> StageResult<Self> {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"))
             .parent()
             .filter(|root| root.join("Cargo.lock").is_file())
@@ -75,7 +75,7 @@ impl Workspace {
     }
 
     /// The version of `package` in Cargo.lock.
-    pub fn locked_version(&self, package: &str) -> Outcome<String> {
+    pub fn locked_version(&self, package: &str) -> StageResult<String> {
         let lock = self.root.join("Cargo.lock");
         let text = fs::read_to_string(&lock).map_err(|error| {
             Failure::new(

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use http::Request;
 use model::Protocol;
 use optimist_client::{OnConflict, Write};
-use optimist_simulation::explore::{Change, Intent, Plan, Scenario, Search, Status};
+use optimist_simulation::explore::{IntendedChange, Intent, Plan, Scenario, Search, SearchStatus};
 use optimist_apiserver::server::ApiServer;
 use serde_json::json;
 
@@ -38,9 +38,9 @@ fn scenario(editors: usize, on_conflict: OnConflict) -> Scenario {
     let object = serde_json::from_slice(response.body()).expect("the server answers JSON");
     let mut scenario = Scenario::new(server, resource, Arc::new(object));
     let changes = [
-        Change::set(&["spec", "replicas"], 5),
-        Change::set(&["spec", "paused"], true),
-        Change::set(&["spec", "minReadySeconds"], 3),
+        IntendedChange::set(&["spec", "replicas"], 5),
+        IntendedChange::set(&["spec", "paused"], true),
+        IntendedChange::set(&["spec", "minReadySeconds"], 3),
     ];
     let managers = ["editor-a", "editor-b", "controller"];
     scenario.plans = changes
@@ -72,7 +72,7 @@ fn best(mut run: impl FnMut()) -> Duration {
 
 fn searched(scenario: &Scenario) -> Search {
     let mut search = Search::new(scenario.clone(), 10_000_000);
-    assert_eq!(search.run(), Status::Done);
+    assert_eq!(search.run(), SearchStatus::Done);
     search
 }
 

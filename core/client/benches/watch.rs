@@ -7,7 +7,7 @@ use std::hint::black_box;
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use http::{Method, Request};
 use optimist_apiserver::server::ApiServer;
-use optimist_client::{Begin, Progress, Reflector};
+use optimist_client::{Begin, Reflector, ReflectorProgress};
 use serde_json::{Value, json};
 
 const COLLECTION: &str = "/api/v1/namespaces/default/configmaps";
@@ -59,7 +59,7 @@ fn follow(c: &mut Criterion) {
             || (server.clone(), reflector.clone()),
             |(mut server, mut reflector)| {
                 let progress = reflector.step(&mut server, usize::MAX);
-                assert_eq!(progress, Progress::Received(EVENTS));
+                assert_eq!(progress, ReflectorProgress::Received(EVENTS));
                 (server, reflector)
             },
             BatchSize::LargeInput,

@@ -8,7 +8,7 @@ use crate::visible;
 
 /// One value that differs.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Change {
+pub struct ValueChange {
     /// Where, as a JSON pointer (RFC 6901).
     pub pointer: String,
     /// What was there.
@@ -17,7 +17,7 @@ pub struct Change {
     pub after: Option<Value>,
 }
 
-impl Change {
+impl ValueChange {
     /// The last part of the path: `replicas`, `ports[0]`.
     pub fn field(&self) -> String {
         let mut parts = self.pointer.rsplit('/');
@@ -42,7 +42,7 @@ impl Change {
     }
 }
 
-impl fmt::Display for Change {
+impl fmt::Display for ValueChange {
     /// `replicas 3→5`, `+label x`, `−label`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let field = self.field();
@@ -119,19 +119,19 @@ fn brief(value: &Value) -> String {
 
 /// The values that differ, in the order of the objects' members; whole subtrees that came or went
 /// are one change.
-pub fn changes(before: &Value, after: &Value) -> Vec<Change> {
+pub fn changes(before: &Value, after: &Value) -> Vec<ValueChange> {
     let mut found = Vec::new();
     collect(before, after, String::new(), &mut found);
     found
 }
 
-fn collect(before: &Value, after: &Value, pointer: String, found: &mut Vec<Change>) {
+fn collect(before: &Value, after: &Value, pointer: String, found: &mut Vec<ValueChange>) {
     let mut child = |key: &str, a: Option<&Value>, b: Option<&Value>| {
         let key = key.replace('~', "~0").replace('/', "~1");
         let pointer = format!("{pointer}/{key}");
         match (a, b) {
             (Some(a), Some(b)) => collect(a, b, pointer, found),
-            (before, after) => found.push(Change {
+            (before, after) => found.push(ValueChange {
                 pointer,
                 before: before.cloned(),
                 after: after.cloned(),
@@ -153,7 +153,7 @@ fn collect(before: &Value, after: &Value, pointer: String, found: &mut Vec<Chang
                 child(&i.to_string(), a.get(i), b.get(i));
             }
         }
-        (a, b) => found.push(Change {
+        (a, b) => found.push(ValueChange {
             pointer,
             before: Some(a.clone()),
             after: Some(b.clone()),

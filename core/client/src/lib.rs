@@ -18,14 +18,14 @@ mod visible;
 mod working_copy;
 mod write;
 
-pub use changes::{Change, brief_both, changes, unescape};
+pub use changes::{ValueChange, brief_both, changes, unescape};
 pub use edit::{EditError, add_at, edit_scalar, remove_at};
 pub use field_edits::{Edit, take};
 pub use file::{decode, objects, refuse_repeated_keys, title};
 pub use indexed_store::{IndexFn, IndexedStore, NAMESPACE_INDEX};
-pub use manifest::{Document, Manifest, ManifestError, bare, documents};
+pub use manifest::{Manifest, ManifestDocument, ManifestError, bare, documents};
 pub use object_yaml::{Line, Token, lines, to_yaml};
-pub use reflector::{Begin, Progress, Reflector};
+pub use reflector::{Begin, Reflector, ReflectorProgress};
 pub use retry::{Backoff, DEFAULT_BACKOFF, DEFAULT_RETRY, is_conflict, retry_on_conflict};
 pub use visible::{is_hidden, visible};
 pub use working_copy::WorkingCopy;

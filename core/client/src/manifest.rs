@@ -224,14 +224,14 @@ pub(super) fn is_json(manifest: &str) -> bool {
 
 /// A document of a text that has several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Document<'a> {
+pub struct ManifestDocument<'a> {
     /// The document.
     pub text: &'a str,
     /// How many lines of the whole text are above it.
     pub above: usize,
 }
 
-impl Document<'_> {
+impl ManifestDocument<'_> {
     /// Its content, by `read`.
     ///
     /// # Errors
@@ -257,7 +257,7 @@ impl Document<'_> {
 ///
 /// # Errors
 /// If the text, or what is in it, is more than a page can take.
-pub fn documents(text: &str) -> Result<Vec<Document<'_>>, ManifestError> {
+pub fn documents(text: &str) -> Result<Vec<ManifestDocument<'_>>, ManifestError> {
     if text.len() > LARGEST {
         let message = format!("The manifest is larger than {LARGEST} bytes.");
         return Err(ManifestError::Content(message));
@@ -272,7 +272,7 @@ pub fn documents(text: &str) -> Result<Vec<Document<'_>>, ManifestError> {
         if line.trim_end() == "---" {
             if written {
                 let text = text.get(begin..end).unwrap_or_default();
-                documents.push(Document { text, above });
+                documents.push(ManifestDocument { text, above });
             }
             (begin, above, written) = (end + line.len(), number + 1, false);
         } else {
@@ -282,7 +282,7 @@ pub fn documents(text: &str) -> Result<Vec<Document<'_>>, ManifestError> {
     }
     if written || documents.is_empty() {
         let text = text.get(begin..).unwrap_or_default();
-        documents.push(Document { text, above });
+        documents.push(ManifestDocument { text, above });
     }
     if documents.len() > MOST_DOCUMENTS {
         let message = format!(

@@ -32,7 +32,7 @@ pub enum Begin {
 
 /// What a reflector did.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Progress {
+pub enum ReflectorProgress {
     /// It got a page of a list, and there are more.
     Paged,
     /// It got a list, or the last page of one, or all initial events: the store is like the server
@@ -192,7 +192,7 @@ impl Reflector {
     }
 
     /// Does the next thing: sends one request, or reads at most so many events.
-    pub fn step(&mut self, server: &mut ApiServer, most: usize) -> Progress {
+    pub fn step(&mut self, server: &mut ApiServer, most: usize) -> ReflectorProgress {
         self.receive(server);
         match std::mem::replace(&mut self.phase, Phase::Begin) {
             Phase::Begin if self.begin == Begin::WatchList => self.watch_list(server),
@@ -230,7 +230,7 @@ impl Reflector {
         Pages::new(asked, limit)
     }
 
-    fn list(&mut self, server: &mut ApiServer, mut pages: Pages) -> Progress {
+    fn list(&mut self, server: &mut ApiServer, mut pages: Pages) -> ReflectorProgress {
         let mut query = vec![("resourceVersion", pages.asked.clone())];
         if !pages.token.is_empty() {
             query = vec![("continue", pages.token.clone())];
@@ -254,13 +254,13 @@ impl Reflector {
         pages.take(body);
         if !pages.token.is_empty() {
             self.phase = Phase::Listing(pages);
-            return Progress::Paged;
+            return ReflectorProgress::Paged;
         }
         self.store.replace(pages.items);
         self.synced(pages.version, Phase::Listed)
     }
 
-    fn watch_list(&mut self, server: &mut ApiServer) -> Progress {
+    fn watch_list(&mut self, server: &mut ApiServer) -> ReflectorProgress {
         let version = if self.unavailable {
             String::new()
         } else {
@@ -277,7 +277,7 @@ impl Reflector {
                     connection,
                     objects: IndexedStore::default(),
                 };
-                Progress::Watching { version }
+                ReflectorProgress::Watching { version }
             }
             Err(response) => {
                 // A server that refuses such a watch can still be listed.
@@ -287,12 +287,12 @@ impl Reflector {
         }
     }
 
-    fn watch(&mut self, server: &mut ApiServer) -> Progress {
+    fn watch(&mut self, server: &mut ApiServer) -> ReflectorProgress {
         let version = self.seen.clone();
         match self.open(server, &[("resourceVersion", version.clone())]) {
             Ok(connection) => {
                 self.phase = Phase::Watching(connection);
-                Progress::Watching { version }
+                ReflectorProgress::Watching { version }
             }
             Err(response) => {
                 // Too many requests: the same again, later. Anything else: from the beginning.
@@ -324,7 +324,7 @@ impl Reflector {
         Ok(Connection { watch, arrived })
     }
 
-    fn read(&mut self, mut connection: Connection, most: usize) -> Progress {
+    fn read(&mut self, mut connection: Connection, most: usize) -> ReflectorProgress {
         let mut read = 0;
         while read < most
             && let Some(event) = connection.arrived.pop_front()
@@ -340,10 +340,10 @@ impl Reflector {
         }
         if connection.is_over() {
             self.phase = Phase::Listed;
-            return Progress::Closed;
+            return ReflectorProgress::Closed;
         }
         self.phase = Phase::Watching(connection);
-        Progress::Received(read)
+        ReflectorProgress::Received(read)
     }
 
     /// The initial events go aside until they are complete.
@@ -352,7 +352,7 @@ impl Reflector {
         mut connection: Connection,
         mut objects: IndexedStore,
         most: usize,
-    ) -> Progress {
+    ) -> ReflectorProgress {
         let mut read = 0;
         while read < most
             && let Some(event) = connection.arrived.pop_front()
@@ -375,20 +375,20 @@ impl Reflector {
             apply(&mut objects, event);
         }
         if connection.is_over() {
-            return Progress::Closed;
+            return ReflectorProgress::Closed;
         }
         self.phase = Phase::Initial {
             connection,
             objects,
         };
-        Progress::Received(read)
+        ReflectorProgress::Received(read)
     }
 
-    fn synced(&mut self, version: String, phase: Phase) -> Progress {
+    fn synced(&mut self, version: String, phase: Phase) -> ReflectorProgress {
         self.unavailable = false;
         self.seen.clone_from(&version);
         self.phase = phase;
-        Progress::Synced { version }
+        ReflectorProgress::Synced { version }
     }
 
     fn request(&self, query: &[(&str, String)]) -> Request<Vec<u8>> {
@@ -457,10 +457,10 @@ fn is_unavailable(status: &Value) -> bool {
     status["code"] == 410 || status["details"]["causes"][0]["reason"] == "ResourceVersionTooLarge"
 }
 
-fn lost(event: &WatchEvent) -> Progress {
+fn lost(event: &WatchEvent) -> ReflectorProgress {
     let status = &event.object;
     let code = status["code"].as_u64();
-    Progress::Lost {
+    ReflectorProgress::Lost {
         code: code
             .and_then(|code| u16::try_from(code).ok())
             .unwrap_or_default(),
@@ -468,13 +468,13 @@ fn lost(event: &WatchEvent) -> Progress {
     }
 }
 
-fn refused_watch(response: &Response<Vec<u8>>) -> Progress {
+fn refused_watch(response: &Response<Vec<u8>>) -> ReflectorProgress {
     let status = serde_json::from_slice(response.body()).unwrap_or(Value::Null);
     refused(response, &status)
 }
 
-fn refused(response: &Response<Vec<u8>>, status: &Value) -> Progress {
-    Progress::Refused {
+fn refused(response: &Response<Vec<u8>>, status: &Value) -> ReflectorProgress {
+    ReflectorProgress::Refused {
         code: response.status().as_u16(),
         message: status["message"].as_str().unwrap_or_default().to_owned(),
     }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::edit::{EditError, edit_text};
 use super::field_edits::{Edit, redone};
-use crate::{Change, changes, to_yaml};
+use crate::{ValueChange, changes, to_yaml};
 use optimist_apiserver::apply::{Path, PathElement};
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::patch;
@@ -50,7 +50,7 @@ impl WorkingCopy {
     }
 
     /// What the edits change.
-    pub fn edits(&self) -> Vec<Change> {
+    pub fn edits(&self) -> Vec<ValueChange> {
         match (&self.read, &self.edited) {
             (Some(read), Some(edited)) => changes(read, edited),
             _ => Vec::new(),

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use super::{WorkingCopy, bare};
 use optimist_apiserver::apply::{
-    Manager, Managers, Operation, Path, Set, compare, extract, field_set, fields_below, merge,
-    remove,
+    ManagedFieldsOperation, Manager, Managers, Path, Set, compare, extract, field_set,
+    fields_below, merge, remove,
 };
 use optimist_apiserver::object::{JsonMap, Metadata};
 use optimist_apiserver::patch;
@@ -252,7 +252,7 @@ impl Write {
     fn applier(&self, manager: &str) -> Manager {
         let manager = self.manager.as_deref().unwrap_or(manager);
         let path = self.subresource.map_or("", Subresource::name);
-        Manager::new(manager, Operation::Apply, "", path)
+        Manager::new(manager, ManagedFieldsOperation::Apply, "", path)
     }
 
     /// What an apply declares.

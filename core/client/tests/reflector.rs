@@ -8,7 +8,7 @@ use std::time::Duration;
 use http::{Method, Request};
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::{ApiServer, EventType};
-use optimist_client::{Begin, Progress, Reflector};
+use optimist_client::{Begin, Reflector, ReflectorProgress};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -227,7 +227,7 @@ proptest! {
             }
         }
         let mut steps = 0;
-        while reflector.step(&mut world.server, 3) != Progress::Received(0) {
+        while reflector.step(&mut world.server, 3) != ReflectorProgress::Received(0) {
             steps += 1;
             prop_assert!(steps < 200, "it never gets there");
         }

@@ -16,12 +16,12 @@ pub struct Chapter {
     /// What it is called.
     pub title: String,
     /// In the order in which they are best taken.
-    pub lessons: Vec<Entry>,
+    pub lessons: Vec<CatalogueEntry>,
 }
 
 /// A lesson, as far as one needs to know it to choose it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct CatalogueEntry {
     /// The name of its file without the ending, and how links name it.
     pub name: String,
     /// What it is called.
@@ -45,7 +45,7 @@ impl Catalogue {
     }
 
     /// Every lesson, in order.
-    pub fn lessons(&self) -> impl Iterator<Item = &Entry> {
+    pub fn lessons(&self) -> impl Iterator<Item = &CatalogueEntry> {
         self.chapters.iter().flat_map(|chapter| &chapter.lessons)
     }
 }
@@ -55,7 +55,7 @@ fn chapter(located: &Located) -> Read<Chapter> {
     let lessons = items(fields.needed("lessons")?)?.iter().map(|located| {
         let fields = Fields::of(located, "a lesson", &["name", "title", "pages"])?;
         let pages = fields.number("pages")?.unwrap_or_default();
-        Ok(Entry {
+        Ok(CatalogueEntry {
             name: fields.needed_text("name")?,
             title: fields.needed_text("title")?,
             pages: usize::try_from(pages).unwrap_or_default(),

@@ -3,11 +3,13 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::model::{Challenge, Found};
+use super::model::{Challenge, VerdictCounts};
 use optimist_client::{OnConflict, Write};
-use optimist_simulation::explore::{Intent, Ownership, Plan, Scenario, Search, Status, Tally};
+use optimist_simulation::explore::{
+    Intent, Ownership, Plan, Scenario, Search, SearchStatus, Tally,
+};
 use optimist_simulation::verdict::Verdict;
-use optimist_simulation::{ActorId, RunTree};
+use optimist_simulation::{ActorId, HistoryTree};
 
 /// So many states and no more are searched; two editors with retries need fewer than a thousand.
 const MOST_STATES: usize = 100_000;
@@ -33,7 +35,7 @@ impl Finding {
         self.complete && !self.retries && self.against.is_empty()
     }
 
-    pub(super) fn is(&self, found: &Found) -> bool {
+    pub(super) fn is(&self, found: &VerdictCounts) -> bool {
         let tally = self.tally;
         let counts = [
             (found.orders, tally.total()),
@@ -73,7 +75,7 @@ impl fmt::Display for Finding {
 impl Challenge {
     /// The search over all orders, beginning with the object as it is stored where the tree is:
     /// everybody reads, makes the edit, and writes as chosen there. `None` without an object.
-    pub fn search(&self, tree: &RunTree) -> Option<Search> {
+    pub fn search(&self, tree: &HistoryTree) -> Option<Search> {
         let world = tree.world();
         let (_, object) = world.stored()?;
         let resource = world.subject().resource();
@@ -107,7 +109,7 @@ impl Challenge {
         let retries = |plan: &Plan| plan.write.on_conflict != OnConflict::GiveUp;
         Finding {
             tally,
-            complete: search.status() == Status::Done,
+            complete: search.status() == SearchStatus::Done,
             retries: self.without_retries && search.scenario().plans.iter().any(retries),
             against: self
                 .never
@@ -120,17 +122,17 @@ impl Challenge {
     }
 
     /// Whether a search is about the ways of writing that are chosen where the tree is.
-    pub fn is_searched_by(&self, search: &Search, tree: &RunTree) -> bool {
+    pub fn is_searched_by(&self, search: &Search, tree: &HistoryTree) -> bool {
         self.chosen(tree) == writes(search)
     }
 
     /// Whether a finding is about the ways of writing that are chosen where the tree is. It says
     /// nothing of others.
-    pub fn is_answered_by(&self, finding: &Finding, tree: &RunTree) -> bool {
+    pub fn is_answered_by(&self, finding: &Finding, tree: &HistoryTree) -> bool {
         self.chosen(tree) == finding.writes
     }
 
-    fn chosen(&self, tree: &RunTree) -> Vec<Write> {
+    fn chosen(&self, tree: &HistoryTree) -> Vec<Write> {
         let world = tree.world();
         let writes = self.actors().map(|actor| world.actor(actor).write());
         writes.collect()

@@ -3,29 +3,36 @@
 
 use std::sync::Arc;
 
+use super::check::{LessonCheck, hold};
 use super::fields::LessonError;
-use super::model::{Challenge, Chosen, Experiment, Goal, Held, Lesson, LessonStep, Task};
-use super::proof::{Proof, hold};
-use super::script::Deed;
+use super::model::{
+    Challenge, ChallengeCase, Experiment, FactBasis, Goal, Lesson, LessonStep, Task,
+};
+use super::script::ScriptAction;
 use super::walkthrough::Walkthrough;
-use optimist_simulation::{RunTree, World};
+use optimist_simulation::{HistoryTree, World};
 
 /// Every fact must be in the words of its page, and what holds it must show it.
-pub(super) fn facts(proof: &mut Proof, step: &LessonStep, lesson: &Lesson, tree: &RunTree) {
+pub(super) fn facts(
+    check: &mut LessonCheck,
+    step: &LessonStep,
+    lesson: &Lesson,
+    tree: &HistoryTree,
+) {
     if step.facts.is_empty() {
         return;
     }
     let told = step.words(lesson);
     for fact in &step.facts {
-        proof.tell(format_args!("     = {}", fact.words));
+        check.tell(format_args!("     = {}", fact.words));
         if !told.contains(&one_line(&fact.words)) {
-            proof.problem(fact.line, "these words are not on this page");
+            check.problem(fact.line, "these words are not on this page");
         }
         match &fact.held {
-            Held::Source(source) => proof.tell(format_args!("       {source}")),
-            Held::Shown(experiment) => {
-                if let Err(error) = experiment.run(proof, lesson, tree) {
-                    proof.problems.push(error);
+            FactBasis::Source(source) => check.tell(format_args!("       {source}")),
+            FactBasis::Shown(experiment) => {
+                if let Err(error) = experiment.run(check, lesson, tree) {
+                    check.problems.push(error);
                 }
             }
         }
@@ -33,7 +40,12 @@ pub(super) fn facts(proof: &mut Proof, step: &LessonStep, lesson: &Lesson, tree:
 }
 
 impl Experiment {
-    fn run(&self, proof: &mut Proof, lesson: &Lesson, tree: &RunTree) -> Result<(), LessonError> {
+    fn run(
+        &self,
+        check: &mut LessonCheck,
+        lesson: &Lesson,
+        tree: &HistoryTree,
+    ) -> Result<(), LessonError> {
         let mut tree = match &self.start {
             Some(start) => {
                 let world = World::begin(Arc::clone(start));
@@ -41,15 +53,15 @@ impl Experiment {
                 let (mut world, _) =
                     world.map_err(|error| LessonError::new(line, error.to_string()))?;
                 lesson.name_actors(&mut world);
-                RunTree::new(world)
+                HistoryTree::new(world)
             }
             None => tree.clone(),
         };
         let begin = tree.current();
-        perform(&self.deeds, &mut tree)?;
-        proof.steps(&tree, begin);
+        perform(&self.actions, &mut tree)?;
+        check.steps(&tree, begin);
         for claim in &self.claims {
-            hold(proof, claim, &tree, begin);
+            hold(check, claim, &tree, begin);
         }
         Ok(())
     }
@@ -79,73 +91,73 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn perform(deeds: &[Deed], tree: &mut RunTree) -> Result<(), LessonError> {
-    deeds.iter().try_for_each(|deed| deed.perform(tree))
+fn perform(actions: &[ScriptAction], tree: &mut HistoryTree) -> Result<(), LessonError> {
+    actions.iter().try_for_each(|action| action.perform(tree))
 }
 
 /// Every other way must reach the goal; a mistake must miss exactly what it is said to miss, and
 /// what is done after it must reach the goal.
 pub(super) fn ways_and_mistakes(
-    proof: &mut Proof,
+    check: &mut LessonCheck,
     goal: &Goal,
     walk: &Walkthrough,
-    tree: &RunTree,
+    tree: &HistoryTree,
 ) {
-    let missing = |tree: &RunTree| {
+    let missing = |tree: &HistoryTree| {
         let aims = walk.goal(tree).into_iter();
         let missing = aims.filter(|(_, holds)| !holds).map(|(label, _)| label);
         missing.collect::<Vec<String>>()
     };
-    let go = |proof: &mut Proof, tree: &mut RunTree, deeds: &[Deed]| {
+    let go = |check: &mut LessonCheck, tree: &mut HistoryTree, actions: &[ScriptAction]| {
         let begin = tree.current();
-        let done = perform(deeds, tree);
-        proof.steps(tree, begin);
+        let done = perform(actions, tree);
+        check.steps(tree, begin);
         match done {
             Ok(()) => Some(missing(tree)),
             Err(error) => {
-                proof.problems.push(error);
+                check.problems.push(error);
                 None
             }
         }
     };
     for way in &goal.other_ways {
-        proof.tell(format_args!("     + {}", way.say));
+        check.tell(format_args!("     + {}", way.say));
         let mut tree = tree.clone();
-        for label in go(proof, &mut tree, &way.deeds).unwrap_or_default() {
+        for label in go(check, &mut tree, &way.actions).unwrap_or_default() {
             let message = format!("this way does not reach this: {label}");
-            proof.problem(way.line, message);
+            check.problem(way.line, message);
         }
     }
     for mistake in &goal.mistakes {
-        proof.tell(format_args!("     - {}", mistake.say));
+        check.tell(format_args!("     - {}", mistake.say));
         let mut tree = tree.clone();
-        match go(proof, &mut tree, &mistake.deeds) {
+        match go(check, &mut tree, &mistake.actions) {
             None => continue,
             Some(missed) if missed.is_empty() => {
-                proof.problem(mistake.line, "this mistake reaches the goal");
+                check.problem(mistake.line, "this mistake reaches the goal");
             }
             Some(missed) if missed != mistake.misses => {
                 let message = format!("this mistake misses something else: {}", missed.join("; "));
-                proof.problem(mistake.line, message);
+                check.problem(mistake.line, message);
             }
             Some(_) => {}
         }
         if mistake.then.is_empty() {
             continue;
         }
-        for label in go(proof, &mut tree, &mistake.then).unwrap_or_default() {
+        for label in go(check, &mut tree, &mistake.then).unwrap_or_default() {
             let message = format!("what is done after this mistake does not reach this: {label}");
-            proof.problem(mistake.line, message);
+            check.problem(mistake.line, message);
         }
     }
 }
 
 /// Other choices must meet a challenge, and mistakes must not.
-pub(super) fn choices(proof: &mut Proof, challenge: &Challenge, tree: &RunTree) {
+pub(super) fn choices(check: &mut LessonCheck, challenge: &Challenge, tree: &HistoryTree) {
     let ways = challenge.other_ways.iter().map(|chosen| (chosen, true));
     let mistakes = challenge.mistakes.iter().map(|chosen| (chosen, false));
     for (chosen, wanted) in ways.chain(mistakes) {
-        let Chosen {
+        let ChallengeCase {
             line,
             say,
             writes,
@@ -160,10 +172,10 @@ pub(super) fn choices(proof: &mut Proof, challenge: &Challenge, tree: &RunTree) 
         };
         search.run();
         let finding = challenge.judge(&search);
-        proof.tell(format_args!("       {say}: {finding}"));
+        check.tell(format_args!("       {say}: {finding}"));
         if !finding.is(found) {
             let message = format!("something else is found than claimed: {finding}");
-            proof.problem(*line, message);
+            check.problem(*line, message);
         }
         if finding.is_met() != wanted {
             let message = if wanted {
@@ -171,7 +183,7 @@ pub(super) fn choices(proof: &mut Proof, challenge: &Challenge, tree: &RunTree) 
             } else {
                 format!("this mistake meets the challenge: {finding}")
             };
-            proof.problem(*line, message);
+            check.problem(*line, message);
         }
     }
 }

@@ -6,28 +6,28 @@
 
 mod catalogue;
 mod challenge;
+mod check;
 mod condition;
 mod evidence;
 mod fields;
 mod mistake;
 mod model;
 mod path;
-mod proof;
 mod prose;
 mod read;
 mod script;
 mod walkthrough;
 
-pub use catalogue::{Catalogue, Chapter, Entry};
+pub use catalogue::{Catalogue, CatalogueEntry, Chapter};
 pub use challenge::Finding;
+pub use check::{LessonCheck, check_lesson};
 pub use condition::{Condition, Past};
 pub use fields::LessonError;
 pub use model::{
-    Aim, Cast, Challenge, Choice, Chosen, Claim, Experiment, Fact, Found, Goal, Held, Lesson,
-    LessonStep, Mistake, OtherWay, Prediction, Task,
+    CastMember, Challenge, ChallengeCase, Choice, Claim, Experiment, FactBasis, Goal, GoalPart,
+    Lesson, LessonStep, OtherWay, PageFact, Prediction, Task, VerdictCounts, WrongAttempt,
 };
 pub use path::FieldPath;
-pub use proof::{Proof, prove};
 pub use prose::{Block, Span, blocks, spans};
-pub use script::{Deed, Edit, What};
+pub use script::{ScriptAction, ScriptActionKind, ScriptEdit};
 pub use walkthrough::{PageRecord, Walkthrough};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::condition::Condition;
 use super::fields::LessonError;
-use super::script::{Deed, Edit};
+use super::script::{ScriptAction, ScriptEdit};
 use optimist_client::Write;
 use optimist_simulation::verdict::Verdict;
 use optimist_simulation::{ActorId, Start, World};
@@ -23,14 +23,14 @@ pub struct Lesson {
     /// Where its objects are written, counted from 1; where the lesson begins if it names none.
     pub objects_line: usize,
     /// Actors that are called other than usual.
-    pub cast: Vec<Cast>,
+    pub cast: Vec<CastMember>,
     /// What happens, one page of text after the other; never empty.
     pub steps: Vec<LessonStep>,
 }
 
 /// An actor's name and field manager.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cast {
+pub struct CastMember {
     /// Which one.
     pub actor: ActorId,
     /// What people call it.
@@ -51,31 +51,31 @@ pub struct LessonStep {
     /// Asked before anything happens.
     pub prediction: Option<Prediction>,
     /// What happens.
-    pub deeds: Vec<Deed>,
+    pub actions: Vec<ScriptAction>,
     /// Told once it happened.
     pub after: String,
     /// What the texts claim; it must hold once it happened.
     pub claims: Vec<Claim>,
     /// What the texts say beside what the script shows, and what it rests on.
-    pub facts: Vec<Fact>,
+    pub facts: Vec<PageFact>,
     /// What the learner does then.
     pub task: Option<Task>,
 }
 
 /// A sentence of a page that its script does not show, and what holds it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Fact {
+pub struct PageFact {
     /// Where it is written, counted from 1.
     pub line: usize,
     /// The words of the page that claim it.
     pub words: String,
     /// What holds it.
-    pub held: Held,
+    pub held: FactBasis,
 }
 
 /// What a fact rests on.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Held {
+pub enum FactBasis {
     /// Somebody else's program: where its source says so.
     Source(String),
     /// A history beside the script that shows it.
@@ -88,7 +88,7 @@ pub struct Experiment {
     /// Where it begins; `None`: where its page ends.
     pub start: Option<Arc<Start>>,
     /// What happens.
-    pub deeds: Vec<Deed>,
+    pub actions: Vec<ScriptAction>,
     /// What must hold then.
     pub claims: Vec<Claim>,
 }
@@ -139,13 +139,13 @@ pub struct Goal {
     /// A hint for those who want one.
     pub hint: Option<String>,
     /// When it is reached: everything that must hold of the history since the step began.
-    pub when: Vec<Aim>,
+    pub when: Vec<GoalPart>,
     /// One way to reach it.
-    pub solution: Vec<Deed>,
+    pub solution: Vec<ScriptAction>,
     /// More ways, each of which must reach it too.
     pub other_ways: Vec<OtherWay>,
     /// What looks like a way and must not reach it.
-    pub mistakes: Vec<Mistake>,
+    pub mistakes: Vec<WrongAttempt>,
     /// Told once it is reached.
     pub reached: String,
 }
@@ -158,27 +158,27 @@ pub struct OtherWay {
     /// In a few words.
     pub say: String,
     /// What is done.
-    pub deeds: Vec<Deed>,
+    pub actions: Vec<ScriptAction>,
 }
 
 /// What does not reach a goal.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Mistake {
+pub struct WrongAttempt {
     /// Where it is written, counted from 1.
     pub line: usize,
     /// In a few words.
     pub say: String,
     /// What is done.
-    pub deeds: Vec<Deed>,
+    pub actions: Vec<ScriptAction>,
     /// Exactly the parts of the goal that are not reached by it, by their labels.
     pub misses: Vec<String>,
     /// What reaches the goal after it; empty if only beginning the task again does.
-    pub then: Vec<Deed>,
+    pub then: Vec<ScriptAction>,
 }
 
 /// A part of a goal.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Aim {
+pub struct GoalPart {
     /// In a few words.
     pub label: String,
     /// What must hold.
@@ -195,28 +195,28 @@ pub struct Challenge {
     /// A hint for those who want one.
     pub hint: Option<String>,
     /// What each actor means to change.
-    pub edits: Vec<(ActorId, Vec<Edit>)>,
+    pub edits: Vec<(ActorId, Vec<ScriptEdit>)>,
     /// Verdicts that no order may have.
     pub never: Vec<Verdict>,
     /// Whether it is to be met without trying again after a conflict.
     pub without_retries: bool,
     /// What the search finds before anybody chose anything.
-    pub found_at_first: Found,
+    pub found_at_first: VerdictCounts,
     /// What the search finds with the solution.
-    pub found: Found,
+    pub found: VerdictCounts,
     /// One way for each actor with which it holds.
     pub solution: Vec<(ActorId, Write)>,
     /// More choices that meet it.
-    pub other_ways: Vec<Chosen>,
+    pub other_ways: Vec<ChallengeCase>,
     /// Choices that do not meet it.
-    pub mistakes: Vec<Chosen>,
+    pub mistakes: Vec<ChallengeCase>,
     /// Told once it is reached.
     pub reached: String,
 }
 
 /// How everybody writes, and what the search over all orders finds then.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Chosen {
+pub struct ChallengeCase {
     /// Where it is written, counted from 1.
     pub line: usize,
     /// In a few words.
@@ -224,12 +224,12 @@ pub struct Chosen {
     /// One way for each actor.
     pub writes: Vec<(ActorId, Write)>,
     /// What is found, as far as it is claimed.
-    pub found: Found,
+    pub found: VerdictCounts,
 }
 
 /// How many orders have which verdict, as far as a lesson claims it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct VerdictCounts {
     /// All of them.
     pub orders: Option<u64>,
     /// [`Verdict::InObject`] or [`Verdict::Replaced`].

@@ -6,10 +6,10 @@ use super::condition::{Condition, conditions, conditions_of, keys};
 use super::fields::{Fields, LessonError, Read, items, members, text, word};
 use super::mistake::{check_manifests, parse_lesson};
 use super::model::{
-    Aim, Cast, Challenge, Choice, Chosen, Claim, Experiment, Fact, Found, Goal, Held, Lesson,
-    LessonStep, Mistake, OtherWay, Prediction, Task,
+    CastMember, Challenge, ChallengeCase, Choice, Claim, Experiment, FactBasis, Goal, GoalPart,
+    Lesson, LessonStep, OtherWay, PageFact, Prediction, Task, VerdictCounts, WrongAttempt,
 };
-use super::script::{ACTORS, Deed, What, deeds, edits, ways};
+use super::script::{ACTORS, ScriptAction, ScriptActionKind, actions, edits, ways};
 use optimist_apiserver::yaml::{Content, Located};
 use optimist_simulation::verdict::Verdict;
 use optimist_simulation::{Action, NGINX, Operation, Start};
@@ -77,7 +77,7 @@ fn start(fields: &Fields<'_>, source: &str) -> Read<Arc<Start>> {
     }))
 }
 
-fn cast(fields: &Fields<'_>) -> Read<Vec<Cast>> {
+fn cast(fields: &Fields<'_>) -> Read<Vec<CastMember>> {
     let Some(actors) = fields.get("actors") else {
         return Ok(Vec::new());
     };
@@ -86,7 +86,7 @@ fn cast(fields: &Fields<'_>) -> Read<Vec<Cast>> {
         let (_, actor) =
             known.ok_or_else(|| LessonError::new(member.line, "A, B or C is needed here"))?;
         let fields = Fields::of(&member.value, "an actor", &["name", "manager"])?;
-        Ok(Cast {
+        Ok(CastMember {
             actor: *actor,
             name: fields.text("name")?,
             manager: fields.text("manager")?,
@@ -108,13 +108,13 @@ fn step(located: &Located, source: &str) -> Read<LessonStep> {
         "challenge",
     ];
     let fields = Fields::of(located, "a step", &known)?;
-    let mut deeds = some_deeds(&fields, "do")?;
+    let mut actions = some_deeds(&fields, "do")?;
     let task = match (fields.get("goal"), fields.get("challenge")) {
         (None, None) => None,
         (Some(goal), None) => Some(Task::Goal(self::goal(goal)?)),
         (None, Some(challenge)) => {
             let (challenge, prepared) = self::challenge(challenge)?;
-            deeds.extend(prepared);
+            actions.extend(prepared);
             Some(Task::Challenge(Box::new(challenge)))
         }
         (Some(_), Some(both)) => {
@@ -123,7 +123,7 @@ fn step(located: &Located, source: &str) -> Read<LessonStep> {
         }
     };
     let prediction = fields.get("predict").map(prediction).transpose()?;
-    if let (true, Some(predict)) = (deeds.is_empty(), fields.get("predict")) {
+    if let (true, Some(predict)) = (actions.is_empty(), fields.get("predict")) {
         let message = "what is predicted must happen: “do” is missing in this step";
         return Err(LessonError::new(predict.line, message));
     }
@@ -132,7 +132,7 @@ fn step(located: &Located, source: &str) -> Read<LessonStep> {
         title: fields.needed_text("title")?,
         text: fields.text("text")?.unwrap_or_default(),
         prediction,
-        deeds,
+        actions,
         after: fields.text("after")?.unwrap_or_default(),
         claims: fields
             .items("check")?
@@ -149,29 +149,29 @@ fn step(located: &Located, source: &str) -> Read<LessonStep> {
 }
 
 /// What happens, if not too much does.
-fn some_deeds(fields: &Fields<'_>, key: &str) -> Read<Vec<Deed>> {
-    let deeds = deeds(fields.items(key)?)?;
-    if deeds.len() > MOST_DEEDS {
+fn some_deeds(fields: &Fields<'_>, key: &str) -> Read<Vec<ScriptAction>> {
+    let actions = actions(fields.items(key)?)?;
+    if actions.len() > MOST_DEEDS {
         let message = format!("{MOST_DEEDS} things may happen in a step and no more");
         return Err(LessonError::new(fields.line, message));
     }
-    Ok(deeds)
+    Ok(actions)
 }
 
 /// A sentence of the page, and what holds it: a source, or a history beside the script.
-fn fact(located: &Located, text: &str) -> Read<Fact> {
+fn fact(located: &Located, text: &str) -> Read<PageFact> {
     let mut known = vec!["say", "source", "do", "check"];
     known.extend(OBJECTS);
     let fields = Fields::of(located, "a fact", &known)?;
     let claims = fields.items("check")?;
     let held = match (fields.text("source")?, claims.is_empty()) {
-        (Some(source), true) => Held::Source(source),
-        (None, false) => Held::Shown(Experiment {
+        (Some(source), true) => FactBasis::Source(source),
+        (None, false) => FactBasis::Shown(Experiment {
             start: match fields.get("object") {
                 Some(_) => Some(start(&fields, text)?),
                 None => None,
             },
-            deeds: some_deeds(&fields, "do")?,
+            actions: some_deeds(&fields, "do")?,
             claims: claims.iter().map(claim).collect::<Read<_>>()?,
         }),
         _ => {
@@ -179,7 +179,7 @@ fn fact(located: &Located, text: &str) -> Read<Fact> {
             return Err(LessonError::new(located.line, message));
         }
     };
-    Ok(Fact {
+    Ok(PageFact {
         line: located.line,
         words: fields.needed_text("say")?,
         held,
@@ -231,7 +231,7 @@ fn goal(located: &Located) -> Read<Goal> {
         ask: fields.needed_text("ask")?,
         hint: fields.text("hint")?,
         when: aims(fields.needed("when")?)?,
-        solution: deeds(items(fields.needed("solution")?)?)?,
+        solution: actions(items(fields.needed("solution")?)?)?,
         other_ways: fields
             .items("other ways")?
             .iter()
@@ -252,27 +252,27 @@ fn other_way(located: &Located) -> Read<OtherWay> {
     Ok(OtherWay {
         line: located.line,
         say: fields.needed_text("say")?,
-        deeds: some_deeds(&fields, "do")?,
+        actions: some_deeds(&fields, "do")?,
     })
 }
 
-fn mistake(located: &Located) -> Read<Mistake> {
+fn mistake(located: &Located) -> Read<WrongAttempt> {
     let fields = Fields::of(located, "a mistake", &["say", "do", "misses", "then"])?;
     fields.needed("do")?;
     let misses = items(fields.needed("misses")?)?.iter().map(text);
-    Ok(Mistake {
+    Ok(WrongAttempt {
         line: located.line,
         say: fields.needed_text("say")?,
-        deeds: some_deeds(&fields, "do")?,
+        actions: some_deeds(&fields, "do")?,
         misses: misses.collect::<Read<_>>()?,
         then: some_deeds(&fields, "then")?,
     })
 }
 
 /// A goal's conditions: a mapping, or a list of mappings, each with words of its own.
-fn aims(located: &Located) -> Read<Vec<Aim>> {
+fn aims(located: &Located) -> Read<Vec<GoalPart>> {
     let Content::List(items) = &located.content else {
-        let aims = conditions(located)?.into_iter().map(|condition| Aim {
+        let aims = conditions(located)?.into_iter().map(|condition| GoalPart {
             label: condition.label(),
             conditions: vec![condition],
         });
@@ -287,14 +287,14 @@ fn aims(located: &Located) -> Read<Vec<Aim>> {
             let labels: Vec<String> = conditions.iter().map(Condition::label).collect();
             labels.join(", ")
         });
-        Ok(Aim { label, conditions })
+        Ok(GoalPart { label, conditions })
     });
     aims.collect()
 }
 
 /// A challenge, and what happens when it is asked: everybody reads, makes the edit and chooses how
 /// to write at first.
-fn challenge(located: &Located) -> Read<(Challenge, Vec<Deed>)> {
+fn challenge(located: &Located) -> Read<(Challenge, Vec<ScriptAction>)> {
     let known = [
         "ask",
         "hint",
@@ -318,20 +318,20 @@ fn challenge(located: &Located) -> Read<(Challenge, Vec<Deed>)> {
             known.ok_or_else(|| LessonError::new(member.line, "A, B or C is needed here"))?;
         let edits = edits(&member.value)?;
         for what in [
-            What::Discard(*actor),
-            What::Do(Operation::Act(*actor, Action::Get)),
-            What::Edit(*actor, edits.clone()),
+            ScriptActionKind::Discard(*actor),
+            ScriptActionKind::Do(Operation::Act(*actor, Action::Get)),
+            ScriptActionKind::Edit(*actor, edits.clone()),
         ] {
             let line = member.line;
-            prepared.push(Deed { line, what });
+            prepared.push(ScriptAction { line, what });
         }
         intents.push((*actor, edits));
     }
     if let Some(at_first) = fields.get("at first") {
         for (actor, write) in ways(at_first)? {
-            prepared.push(Deed {
+            prepared.push(ScriptAction {
                 line: at_first.line,
-                what: What::Choose(actor, write),
+                what: ScriptActionKind::Choose(actor, write),
             });
         }
     }
@@ -362,10 +362,10 @@ fn challenge(located: &Located) -> Read<(Challenge, Vec<Deed>)> {
 }
 
 /// Choices of how everybody writes, and what is found with them.
-fn chosen(fields: &Fields<'_>, key: &str) -> Read<Vec<Chosen>> {
+fn chosen(fields: &Fields<'_>, key: &str) -> Read<Vec<ChallengeCase>> {
     let chosen = fields.items(key)?.iter().map(|located| {
         let fields = Fields::of(located, "a choice", &["say", "with", "found"])?;
-        Ok(Chosen {
+        Ok(ChallengeCase {
             line: located.line,
             say: fields.needed_text("say")?,
             writes: ways(fields.needed("with")?)?,
@@ -375,13 +375,13 @@ fn chosen(fields: &Fields<'_>, key: &str) -> Read<Vec<Chosen>> {
     chosen.collect()
 }
 
-fn found(located: Option<&Located>) -> Read<Found> {
+fn found(located: Option<&Located>) -> Read<VerdictCounts> {
     let Some(located) = located else {
-        return Ok(Found::default());
+        return Ok(VerdictCounts::default());
     };
     let known = ["orders", "kept", "replaced", "left out", "refused", "lost"];
     let fields = Fields::of(located, "what is found", &known)?;
-    Ok(Found {
+    Ok(VerdictCounts {
         orders: fields.number("orders")?,
         kept: fields.number("kept")?,
         replaced: fields.number("replaced")?,

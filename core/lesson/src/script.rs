@@ -9,22 +9,22 @@ use super::fields::{Fields, LessonError, Read, members, number, text, word};
 use optimist_apiserver::apply::Path;
 use optimist_apiserver::yaml::{Content, Located};
 use optimist_client::{Declares, OnConflict, Strategy, Subresource, Write};
-use optimist_simulation::{Action, ActorId, ByHand, Delete, Operation, RunTree, WatchAction};
+use optimist_simulation::{Action, ActorId, ByHand, Delete, HistoryTree, Operation, WatchAction};
 
 /// One thing that happens.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Deed {
+pub struct ScriptAction {
     /// Where it is written, counted from 1.
     pub line: usize,
     /// What happens.
-    pub what: What,
+    pub what: ScriptActionKind,
 }
 
 /// What can happen.
 #[derive(Clone, Debug, PartialEq)]
-pub enum What {
+pub enum ScriptActionKind {
     /// An actor changes values of its working copy: no step.
-    Edit(ActorId, Vec<Edit>),
+    Edit(ActorId, Vec<ScriptEdit>),
     /// An actor drops its edits: no step.
     Discard(ActorId),
     /// An actor chooses how it would write: no step.
@@ -42,7 +42,7 @@ pub enum What {
 
 /// One value that an actor changes.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Edit {
+pub struct ScriptEdit {
     /// Where.
     pub path: FieldPath,
     /// What it becomes; `None` if it is removed.
@@ -74,9 +74,9 @@ const WRITE: [&str; 11] = [
     "edit",
 ];
 
-/// Reads a list of deeds. One item may ask for several: an edit, and to send it.
-pub(super) fn deeds(list: &[Located]) -> Read<Vec<Deed>> {
-    let mut deeds = Vec::new();
+/// Reads a list of actions. One item may ask for several: an edit, and to send it.
+pub(super) fn actions(list: &[Located]) -> Read<Vec<ScriptAction>> {
+    let mut actions = Vec::new();
     for item in list {
         let [member] = members(item, "what happens")? else {
             let message = "one actor or one event per item: begin each with “- ”";
@@ -85,24 +85,24 @@ pub(super) fn deeds(list: &[Located]) -> Read<Vec<Deed>> {
         let (line, value) = (member.line, &member.value);
         let actor = ACTORS.iter().find(|(name, _)| *name == member.key);
         if let Some((_, actor)) = actor {
-            for what in actors_deeds(*actor, value)? {
-                deeds.push(Deed { line, what });
+            for what in actor_actions(*actor, value)? {
+                actions.push(ScriptAction { line, what });
             }
             continue;
         }
         let what = match member.key.as_str() {
-            "wait" => What::Do(Operation::Wait(
+            "wait" => ScriptActionKind::Do(Operation::Wait(
                 u32::try_from(number(value)?)
                     .map_err(|_| LessonError::new(line, "that is too long to wait"))?,
             )),
-            "compact" => What::Do(word(
+            "compact" => ScriptActionKind::Do(word(
                 value,
                 &[
                     ("alone", Operation::Compact { restart: false }),
                     ("and restart", Operation::Compact { restart: true }),
                 ],
             )?),
-            "watch" => What::Do(Operation::Watch(word(
+            "watch" => ScriptActionKind::Do(Operation::Watch(word(
                 value,
                 &[
                     ("open", WatchAction::Open(String::new())),
@@ -116,7 +116,7 @@ pub(super) fn deeds(list: &[Located]) -> Read<Vec<Deed>> {
                 let (kind, name) = text.split_once(' ').ok_or_else(|| {
                     LessonError::new(line, "kind and name are needed here: Deployment web")
                 })?;
-                What::Look {
+                ScriptActionKind::Look {
                     kind: kind.to_owned(),
                     name: name.to_owned(),
                 }
@@ -128,13 +128,13 @@ pub(super) fn deeds(list: &[Located]) -> Read<Vec<Deed>> {
                 return Err(LessonError::new(line, message));
             }
         };
-        deeds.push(Deed { line, what });
+        actions.push(ScriptAction { line, what });
     }
-    Ok(deeds)
+    Ok(actions)
 }
 
-fn actors_deeds(actor: ActorId, value: &Located) -> Read<Vec<What>> {
-    let act = |action| vec![What::Do(Operation::Act(actor, action))];
+fn actor_actions(actor: ActorId, value: &Located) -> Read<Vec<ScriptActionKind>> {
+    let act = |action| vec![ScriptActionKind::Do(Operation::Act(actor, action))];
     if let Content::Scalar(..) = value.content {
         #[derive(Clone, Copy)]
         enum Plain {
@@ -157,12 +157,12 @@ fn actors_deeds(actor: ActorId, value: &Located) -> Read<Vec<What>> {
         return Ok(match plain {
             Plain::Get => act(Action::Get),
             Plain::Create => act(Action::Create),
-            Plain::Discard => vec![What::Discard(actor)],
+            Plain::Discard => vec![ScriptActionKind::Discard(actor)],
             Plain::Delete => act(Action::Delete(Delete::default())),
             Plain::Send => act(Action::Send(Write::default())),
         });
     }
-    let keys = members(value, "an actor's deed")?;
+    let keys = members(value, "an actor's action")?;
     let has = |key: &str| keys.iter().any(|member| member.key == key);
     if has("request") {
         return Ok(act(Action::Request(by_hand(value)?)));
@@ -177,17 +177,22 @@ fn actors_deeds(actor: ActorId, value: &Located) -> Read<Vec<What>> {
     }
     let mut known = vec!["send", "choose"];
     known.extend(WRITE);
-    let fields = Fields::of(value, "an actor's deed", &known)?;
+    let fields = Fields::of(value, "an actor's action", &known)?;
     let mut whats = Vec::new();
     if let Some(edit) = fields.get("edit") {
-        whats.push(What::Edit(actor, edits(edit)?));
+        whats.push(ScriptActionKind::Edit(actor, edits(edit)?));
     }
     match (fields.get("send"), fields.get("choose")) {
         (Some(strategy), None) => {
             let write = write(strategy, &fields)?;
-            whats.push(What::Do(Operation::Act(actor, Action::Send(write))));
+            whats.push(ScriptActionKind::Do(Operation::Act(
+                actor,
+                Action::Send(write),
+            )));
         }
-        (None, Some(strategy)) => whats.push(What::Choose(actor, write(strategy, &fields)?)),
+        (None, Some(strategy)) => {
+            whats.push(ScriptActionKind::Choose(actor, write(strategy, &fields)?))
+        }
         (None, None) if whats.is_empty() || keys.len() > 1 => {
             let message = "“edit”, “send”, “choose”, “delete” or “request” is missing here";
             return Err(LessonError::new(value.line, message));
@@ -202,13 +207,13 @@ fn actors_deeds(actor: ActorId, value: &Located) -> Read<Vec<What>> {
 }
 
 /// Reads places and what they become; `~` removes.
-pub(super) fn edits(value: &Located) -> Read<Vec<Edit>> {
+pub(super) fn edits(value: &Located) -> Read<Vec<ScriptEdit>> {
     let mut edits = Vec::new();
     for member in members(value, "an edit")? {
         let path =
             FieldPath::parse(&member.key).map_err(|why| LessonError::new(member.line, why))?;
         let value = Value::from(&member.value);
-        edits.push(Edit {
+        edits.push(ScriptEdit {
             path,
             value: (!value.is_null()).then_some(value),
         });
@@ -313,7 +318,7 @@ pub(super) fn ways(value: &Located) -> Read<Vec<(ActorId, Write)>> {
     Ok(ways)
 }
 
-impl Edit {
+impl ScriptEdit {
     /// Makes the edit in an object.
     pub(super) fn make(&self, object: &mut Value) {
         match &self.value {
@@ -323,15 +328,15 @@ impl Edit {
     }
 }
 
-impl Deed {
+impl ScriptAction {
     /// Lets it happen here, and goes on to what comes of it.
     ///
     /// # Errors
     /// If it cannot happen: nothing was read that could be edited or sent.
-    pub fn perform(&self, tree: &mut RunTree) -> Result<(), LessonError> {
+    pub fn perform(&self, tree: &mut HistoryTree) -> Result<(), LessonError> {
         let impossible = |message: &str| Err(LessonError::new(self.line, message));
         match &self.what {
-            What::Edit(actor, edits) => {
+            ScriptActionKind::Edit(actor, edits) => {
                 let resource = Arc::clone(tree.world().resource());
                 let copy = tree.world_mut().copy_mut(*actor);
                 let Some(edited) = copy.edited() else {
@@ -349,16 +354,16 @@ impl Deed {
                 }
                 copy.edit(object);
             }
-            What::Discard(actor) => tree.world_mut().copy_mut(*actor).discard(),
-            What::Choose(actor, write) => {
+            ScriptActionKind::Discard(actor) => tree.world_mut().copy_mut(*actor).discard(),
+            ScriptActionKind::Choose(actor, write) => {
                 tree.world_mut().actor_mut(*actor).set_write(write.clone());
             }
-            What::Look { kind, name } => {
+            ScriptActionKind::Look { kind, name } => {
                 if !tree.world_mut().look_at(kind, name) {
                     return impossible("there is no such object in this lesson");
                 }
             }
-            What::Do(operation) => {
+            ScriptActionKind::Do(operation) => {
                 if let Operation::Act(actor, Action::Send(write)) = operation {
                     // A body by hand is for this request: the next one sends what is edited.
                     let write = Write {

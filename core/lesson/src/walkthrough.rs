@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::condition::Past;
 use super::fields::LessonError;
 use super::model::{Lesson, LessonStep, Task};
-use super::script::Deed;
-use optimist_simulation::{NodeId, RunTree, World};
+use super::script::ScriptAction;
+use optimist_simulation::{HistoryTree, NodeId, World};
 
 /// A node of the tree, and the world as the script has it there: what is typed there by hand is
 /// no part of the script.
@@ -21,7 +21,7 @@ struct Mark {
 #[derive(Clone, Debug)]
 struct Page {
     begin: Mark,
-    /// Where its deeds led; `None` until they happened.
+    /// Where its actions led; `None` until they happened.
     end: Option<Mark>,
     /// The choice that was predicted.
     chosen: Option<usize>,
@@ -46,7 +46,7 @@ pub struct Walkthrough {
 pub struct PageRecord {
     /// The node where it began.
     pub begin: NodeId,
-    /// The node where its deeds led, if they happened.
+    /// The node where its actions led, if they happened.
     pub end: Option<NodeId>,
     /// The choice that was predicted.
     pub chosen: Option<usize>,
@@ -54,15 +54,15 @@ pub struct PageRecord {
     pub solved: bool,
 }
 
-fn mark(tree: &RunTree) -> Mark {
+fn mark(tree: &HistoryTree) -> Mark {
     Mark {
         node: tree.current(),
         world: tree.world().clone(),
     }
 }
 
-fn perform(deeds: &[Deed], tree: &mut RunTree) -> Result<(), LessonError> {
-    deeds.iter().try_for_each(|deed| deed.perform(tree))
+fn perform(actions: &[ScriptAction], tree: &mut HistoryTree) -> Result<(), LessonError> {
+    actions.iter().try_for_each(|action| action.perform(tree))
 }
 
 impl Walkthrough {
@@ -70,8 +70,8 @@ impl Walkthrough {
     ///
     /// # Errors
     /// If its objects cannot be loaded, or what it begins with cannot happen.
-    pub fn open(lesson: Arc<Lesson>) -> Result<(Self, RunTree), LessonError> {
-        let mut tree = RunTree::new(lesson.world()?);
+    pub fn open(lesson: Arc<Lesson>) -> Result<(Self, HistoryTree), LessonError> {
+        let mut tree = HistoryTree::new(lesson.world()?);
         let mut walk = Self {
             lesson,
             at: 0,
@@ -140,7 +140,7 @@ impl Walkthrough {
     }
 
     /// Opens the next page where the script stands. A page without a question happens at once.
-    fn enter(&mut self, tree: &mut RunTree) -> Result<(), LessonError> {
+    fn enter(&mut self, tree: &mut HistoryTree) -> Result<(), LessonError> {
         let at = self.pages.len();
         let Some(step) = self.lesson.steps.get(at) else {
             return Ok(());
@@ -160,8 +160,8 @@ impl Walkthrough {
         Ok(())
     }
 
-    /// Lets this page's deeds happen where it began.
-    fn happen(&mut self, tree: &mut RunTree) -> Result<(), LessonError> {
+    /// Lets this page's actions happen where it began.
+    fn happen(&mut self, tree: &mut HistoryTree) -> Result<(), LessonError> {
         if self.happened() {
             return Ok(());
         }
@@ -169,7 +169,7 @@ impl Walkthrough {
         restore(&begin, tree);
         let lesson = Arc::clone(&self.lesson);
         let step = &lesson.steps[self.at];
-        perform(&step.deeds, tree)?;
+        perform(&step.actions, tree)?;
         let right = right_choice(step, tree, begin.node);
         let page = self.page_mut();
         page.end = Some(mark(tree));
@@ -180,8 +180,8 @@ impl Walkthrough {
     /// Predicts, and lets it happen.
     ///
     /// # Errors
-    /// If it cannot happen, which [`prove`](super::prove) would have told.
-    pub fn predict(&mut self, choice: usize, tree: &mut RunTree) -> Result<(), LessonError> {
+    /// If it cannot happen, which [`check_lesson`](super::prove) would have told.
+    pub fn predict(&mut self, choice: usize, tree: &mut HistoryTree) -> Result<(), LessonError> {
         if !self.happened() {
             self.page_mut().chosen = Some(choice);
         }
@@ -191,8 +191,8 @@ impl Walkthrough {
     /// Lets it happen without a prediction.
     ///
     /// # Errors
-    /// If it cannot happen, which [`prove`](super::prove) would have told.
-    pub fn reveal(&mut self, tree: &mut RunTree) -> Result<(), LessonError> {
+    /// If it cannot happen, which [`check_lesson`](super::prove) would have told.
+    pub fn reveal(&mut self, tree: &mut HistoryTree) -> Result<(), LessonError> {
         self.happen(tree)
     }
 
@@ -200,8 +200,8 @@ impl Walkthrough {
     /// where there is none.
     ///
     /// # Errors
-    /// If it cannot happen, which [`prove`](super::prove) would have told.
-    pub fn forward(&mut self, tree: &mut RunTree) -> Result<bool, LessonError> {
+    /// If it cannot happen, which [`check_lesson`](super::prove) would have told.
+    pub fn forward(&mut self, tree: &mut HistoryTree) -> Result<bool, LessonError> {
         if !self.happened() {
             self.happen(tree)?;
             return Ok(true);
@@ -219,12 +219,12 @@ impl Walkthrough {
     }
 
     /// Goes back a page; `false` on the first one.
-    pub fn back(&mut self, tree: &mut RunTree) -> bool {
+    pub fn back(&mut self, tree: &mut HistoryTree) -> bool {
         self.at > 0 && self.turn_to(self.at - 1, tree)
     }
 
     /// Opens a page that was open before; `false` if it was not.
-    pub fn turn_to(&mut self, page: usize, tree: &mut RunTree) -> bool {
+    pub fn turn_to(&mut self, page: usize, tree: &mut HistoryTree) -> bool {
         if page >= self.pages.len() {
             return false;
         }
@@ -244,17 +244,17 @@ impl Walkthrough {
     }
 
     /// Whether the tree is somewhere else than the script.
-    pub fn is_aside(&self, tree: &RunTree) -> bool {
+    pub fn is_aside(&self, tree: &HistoryTree) -> bool {
         tree.current() != self.node()
     }
 
     /// Goes to where the script stands, as it was there.
-    pub fn resume(&self, tree: &mut RunTree) {
+    pub fn resume(&self, tree: &mut HistoryTree) {
         restore(self.stands(), tree);
     }
 
     /// What this page's goal asks for, and what of it holds here; none where it has no goal.
-    pub fn goal(&self, tree: &RunTree) -> Vec<(String, bool)> {
+    pub fn goal(&self, tree: &HistoryTree) -> Vec<(String, bool)> {
         let Some(Task::Goal(goal)) = &self.step().task else {
             return Vec::new();
         };
@@ -267,7 +267,7 @@ impl Walkthrough {
     }
 
     /// Notes whether the goal of this page is reached here. Once reached it stays so.
-    pub fn look(&mut self, tree: &RunTree) {
+    pub fn look(&mut self, tree: &HistoryTree) {
         let goal = self.goal(tree);
         if !goal.is_empty() && goal.iter().all(|(_, holds)| *holds) {
             self.page_mut().solved = true;
@@ -282,8 +282,8 @@ impl Walkthrough {
     /// Lets the goal's solution happen, as a branch of its own.
     ///
     /// # Errors
-    /// If it cannot happen, which [`prove`](super::prove) would have told.
-    pub fn solve(&mut self, tree: &mut RunTree) -> Result<(), LessonError> {
+    /// If it cannot happen, which [`check_lesson`](super::prove) would have told.
+    pub fn solve(&mut self, tree: &mut HistoryTree) -> Result<(), LessonError> {
         let lesson = Arc::clone(&self.lesson);
         if let Some(Task::Goal(goal)) = &lesson.steps[self.at].task {
             self.resume(tree);
@@ -311,9 +311,9 @@ impl Walkthrough {
         lesson: Arc<Lesson>,
         at: usize,
         records: &[PageRecord],
-        tree: &RunTree,
+        tree: &HistoryTree,
     ) -> Option<Self> {
-        let mut script = RunTree::new(lesson.world().ok()?);
+        let mut script = HistoryTree::new(lesson.world().ok()?);
         let mut pages = Vec::with_capacity(records.len());
         for (step, record) in lesson.steps.iter().zip(records) {
             let known = |node: NodeId| node == 0 || tree.step(node).is_some();
@@ -322,7 +322,7 @@ impl Walkthrough {
             }
             let begin = mark(&script);
             let end = if record.end.is_some() {
-                perform(&step.deeds, &mut script).ok()?;
+                perform(&step.actions, &mut script).ok()?;
                 Some(mark(&script))
             } else {
                 None
@@ -345,14 +345,14 @@ impl Walkthrough {
     }
 }
 
-fn restore(mark: &Mark, tree: &mut RunTree) {
+fn restore(mark: &Mark, tree: &mut HistoryTree) {
     if tree.go(mark.node) {
         *tree.world_mut() = mark.world.clone();
     }
 }
 
 /// Which of the choices came true since a node.
-fn right_choice(step: &LessonStep, tree: &RunTree, since: NodeId) -> Option<usize> {
+fn right_choice(step: &LessonStep, tree: &HistoryTree, since: NodeId) -> Option<usize> {
     let past = Past::since(tree, since)?;
     let choices = &step.prediction.as_ref()?.choices;
     choices

@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use optimist_client::{Backoff, DEFAULT_BACKOFF, DEFAULT_RETRY, OnConflict, Strategy, Write};
-use optimist_lesson::{Catalogue, Deed, FieldPath, Lesson, Task, Walkthrough, What, prove};
-use optimist_simulation::{Action, ActorId, ByHand, Operation, RunTree};
+use optimist_lesson::{
+    Catalogue, FieldPath, Lesson, ScriptAction, ScriptActionKind, Task, Walkthrough, check_lesson,
+};
+use optimist_simulation::{Action, ActorId, ByHand, HistoryTree, Operation};
 use serde_json::Value;
 
 fn folder() -> PathBuf {
@@ -36,9 +38,9 @@ fn lessons() -> Vec<(String, Arc<Lesson>)> {
 fn every_claim_prediction_goal_and_challenge_is_true_when_it_runs() {
     let mut problems = Vec::new();
     for (file, lesson) in lessons() {
-        let proof = prove(&lesson);
+        let check = check_lesson(&lesson);
         problems.extend(
-            proof
+            check
                 .problems
                 .iter()
                 .map(|problem| format!("lessons/{file}, {problem}")),
@@ -91,26 +93,31 @@ fn every_lesson_is_short_and_ends_with_something_that_the_learner_does() {
 /// becomes of each is proven with the rest of the lesson.
 #[test]
 fn every_lesson_is_walked_by_another_way_and_by_a_mistake_with_what_the_cards_offer() {
-    let offered = |deed: &Deed| match &deed.what {
-        What::Edit(..) | What::Discard(_) | What::Choose(..) => true,
-        What::Do(Operation::Act(_, Action::Send(write))) => write.body.is_none(),
-        What::Do(Operation::Act(_, Action::Get | Action::Create | Action::Delete(_))) => true,
-        What::Do(_) | What::Look { .. } => false,
+    let offered = |action: &ScriptAction| match &action.what {
+        ScriptActionKind::Edit(..)
+        | ScriptActionKind::Discard(_)
+        | ScriptActionKind::Choose(..) => true,
+        ScriptActionKind::Do(Operation::Act(_, Action::Send(write))) => write.body.is_none(),
+        ScriptActionKind::Do(Operation::Act(
+            _,
+            Action::Get | Action::Create | Action::Delete(_),
+        )) => true,
+        ScriptActionKind::Do(_) | ScriptActionKind::Look { .. } => false,
     };
     for (file, lesson) in lessons() {
         match lesson.steps.last().and_then(|step| step.task.as_ref()) {
             Some(Task::Goal(goal)) => {
                 assert!(!goal.other_ways.is_empty(), "{file} has one way only");
                 assert!(!goal.mistakes.is_empty(), "{file} has no mistake");
-                let ways = goal.other_ways.iter().flat_map(|way| &way.deeds);
+                let ways = goal.other_ways.iter().flat_map(|way| &way.actions);
                 let mistakes = goal.mistakes.iter();
                 let mistakes =
-                    mistakes.flat_map(|mistake| mistake.deeds.iter().chain(&mistake.then));
-                for deed in ways.chain(mistakes).chain(&goal.solution) {
+                    mistakes.flat_map(|mistake| mistake.actions.iter().chain(&mistake.then));
+                for action in ways.chain(mistakes).chain(&goal.solution) {
                     assert!(
-                        offered(deed),
+                        offered(action),
                         "{file}, line {}: no card does that",
-                        deed.line
+                        action.line
                     );
                 }
             }
@@ -240,7 +247,7 @@ fn a_way_that_does_not_reach_the_goal_and_a_mistake_that_does_are_found() {
              - A: {{edit: {{spec.replicas: 5}}, send: update}}\n{ways}"
         );
         let lesson = Lesson::parse(&text).unwrap_or_else(|error| panic!("{error}"));
-        let problems = prove(&Arc::new(lesson)).problems.into_iter();
+        let problems = check_lesson(&Arc::new(lesson)).problems.into_iter();
         problems
             .map(|problem| problem.to_string())
             .collect::<Vec<_>>()
@@ -323,7 +330,7 @@ fn a_false_claim_prediction_or_goal_is_found() {
     let lesson = |steps: &str| {
         let text = format!("title: t\nteaches: t\nsteps:\n- title: s\n{steps}");
         let lesson = Lesson::parse(&text).unwrap_or_else(|error| panic!("{error}"));
-        let problems = prove(&Arc::new(lesson)).problems;
+        let problems = check_lesson(&Arc::new(lesson)).problems;
         problems
             .into_iter()
             .map(|problem| problem.to_string())
@@ -545,8 +552,8 @@ fn a_lesson_is_checked_by_what_happens_in_it() {
 
 #[test]
 fn a_step_in_which_too_much_happens_is_refused() {
-    let deeds = "  - A: get\n".repeat(101);
-    let text = format!("title: t\nteaches: x\nsteps:\n- title: s\n  do:\n{deeds}");
+    let actions = "  - A: get\n".repeat(101);
+    let text = format!("title: t\nteaches: x\nsteps:\n- title: s\n  do:\n{actions}");
     let error = Lesson::parse(&text).unwrap_err().to_string();
     assert_eq!(error, "line 4: 100 things may happen in a step and no more");
 }
@@ -558,14 +565,14 @@ fn the_documented_example_is_a_lesson_and_true() {
     let example = &readme[begin..];
     let example = &example[..example.find("\n```").unwrap() + 1];
     let lesson = Lesson::parse(example).unwrap_or_else(|error| panic!("{error}"));
-    let proof = prove(&Arc::new(lesson));
-    assert_eq!(proof.problems, [], "{}", proof.transcript);
+    let check = check_lesson(&Arc::new(lesson));
+    assert_eq!(check.problems, [], "{}", check.transcript);
 }
 
 /// Somebody who has turned to the last page of a lesson, and does there whatever they like.
 struct Learner {
     walk: Walkthrough,
-    tree: RunTree,
+    tree: HistoryTree,
 }
 
 impl Learner {

@@ -3,7 +3,7 @@
 use http::{Request, header};
 use serde::{Deserialize, Serialize};
 
-use super::{Actor, Subject};
+use super::{Actor, ObjectRef};
 use optimist_apiserver::object::Metadata;
 use optimist_client::{Write, bare, get_request};
 
@@ -46,7 +46,7 @@ pub struct ByHand {
 
 impl Action {
     /// The request that an actor makes of it; `None` if there is nothing to send yet.
-    pub fn request(&self, actor: &Actor, subject: &Subject) -> Option<Request<Vec<u8>>> {
+    pub fn request(&self, actor: &Actor, subject: &ObjectRef) -> Option<Request<Vec<u8>>> {
         let copy = actor.copy(subject);
         let (resource, manager) = (subject.resource(), &*actor.manager);
         match self {
@@ -68,7 +68,7 @@ impl Action {
 }
 
 impl Delete {
-    fn request(self, actor: &Actor, subject: &Subject) -> Option<Request<Vec<u8>>> {
+    fn request(self, actor: &Actor, subject: &ObjectRef) -> Option<Request<Vec<u8>>> {
         let read = actor.copy(subject).read();
         let mut preconditions = serde_json::Map::new();
         for (wanted, field) in [

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::Subject;
+use super::ObjectRef;
 use optimist_client::{Strategy, WorkingCopy, Write};
 
 /// One of the actors.
@@ -36,7 +36,7 @@ pub struct Actor {
     /// One per strategy that was ever changed, so that switching loses no option.
     writes: Arc<BTreeMap<Strategy, Write>>,
     /// One per object that it read. Few, so looked through.
-    copies: Vec<(Subject, WorkingCopy)>,
+    copies: Vec<(ObjectRef, WorkingCopy)>,
 }
 
 impl Actor {
@@ -78,14 +78,14 @@ impl Actor {
     }
 
     /// Its working copy of an object; nothing read yet if it never read that.
-    pub fn copy(&self, subject: &Subject) -> &WorkingCopy {
+    pub fn copy(&self, subject: &ObjectRef) -> &WorkingCopy {
         static BLANK: WorkingCopy = WorkingCopy::BLANK;
         let known = self.copies.iter().find(|(known, _)| known == subject);
         known.map_or(&BLANK, |(_, copy)| copy)
     }
 
     /// Its working copy of an object, to edit it.
-    pub fn copy_mut(&mut self, subject: &Subject) -> &mut WorkingCopy {
+    pub fn copy_mut(&mut self, subject: &ObjectRef) -> &mut WorkingCopy {
         let at = self.copies.iter().position(|(known, _)| known == subject);
         let at = at.unwrap_or_else(|| {
             self.copies.push((subject.clone(), WorkingCopy::BLANK));
@@ -95,7 +95,7 @@ impl Actor {
     }
 
     /// Every object of which it has a working copy.
-    pub fn copies(&self) -> impl Iterator<Item = (&Subject, &WorkingCopy)> {
+    pub fn copies(&self) -> impl Iterator<Item = (&ObjectRef, &WorkingCopy)> {
         self.copies.iter().map(|(subject, copy)| (subject, copy))
     }
 }

@@ -1,11 +1,11 @@
 //! The histories of a run tree: naming, comparing and deleting them.
 
-use super::{NodeId, Outcome, RunTree, Step};
-use optimist_client::{Change, changes};
+use super::{HistoryTree, NodeId, Outcome, Step};
+use optimist_client::{ValueChange, changes};
 
 /// Where two histories part, and how what they lead to differs.
 #[derive(Clone, Debug)]
-pub struct Parting {
+pub struct BranchPoint {
     /// The last node that both have.
     pub fork: NodeId,
     /// What only the first one has after it, oldest first.
@@ -13,10 +13,10 @@ pub struct Parting {
     /// What only the second one has after it.
     pub second: Vec<NodeId>,
     /// How the object at the end of the second differs from that at the end of the first.
-    pub differs: Vec<Change>,
+    pub differs: Vec<ValueChange>,
 }
 
-impl RunTree {
+impl HistoryTree {
     /// The end of every history, oldest first; the root alone if nothing was done yet.
     pub fn ends(&self) -> Vec<NodeId> {
         (0..self.len())
@@ -70,7 +70,7 @@ impl RunTree {
     }
 
     /// Compares two histories.
-    pub fn compare(&self, first: NodeId, second: NodeId) -> Option<Parting> {
+    pub fn compare(&self, first: NodeId, second: NodeId) -> Option<BranchPoint> {
         let (a, b) = (self.path(first), self.path(second));
         let shared = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
         let fork = *a.get(shared.checked_sub(1)?)?;
@@ -80,7 +80,7 @@ impl RunTree {
         };
         let (before, after) = (object(first), object(second));
         let differs = changes(&before.unwrap_or_default(), &after.unwrap_or_default());
-        Some(Parting {
+        Some(BranchPoint {
             fork,
             first: a.get(shared..)?.to_vec(),
             second: b.get(shared..)?.to_vec(),
@@ -99,7 +99,7 @@ impl RunTree {
         };
         let before = revisions.pop();
         let gone = self.world().stored().is_none();
-        let line = self.line();
+        let line = self.current_path();
         let so_far = line[..=self.position()].iter().rev();
         let steps = so_far.filter_map(|&node| self.step(node));
         // A revision is of one object only, so it says of which object a step is, too.
@@ -160,8 +160,8 @@ mod tests {
     use optimist_client::edit_scalar;
 
     /// Both read; then either A or B sets replicas, and A goes on once more.
-    fn two_histories() -> (RunTree, NodeId, NodeId) {
-        let mut tree = RunTree::new(World::load(NGINX).unwrap().0);
+    fn two_histories() -> (HistoryTree, NodeId, NodeId) {
+        let mut tree = HistoryTree::new(World::load(NGINX).unwrap().0);
         let mut ends = Vec::new();
         for editor in ActorId::EDITORS {
             tree.act(Operation::Act(editor, Action::Get)).unwrap();
@@ -182,10 +182,17 @@ mod tests {
     fn two_histories_are_compared_from_where_they_part() {
         let (tree, a, b) = two_histories();
         assert_eq!(tree.ends(), [a, b]);
-        let parting = tree.compare(a, b).unwrap();
-        assert_eq!(parting.fork, 2);
-        assert_eq!((parting.first, parting.second), (vec![a], vec![b]));
-        let differs: Vec<String> = parting.differs.iter().map(ToString::to_string).collect();
+        let branch_point = tree.compare(a, b).unwrap();
+        assert_eq!(branch_point.fork, 2);
+        assert_eq!(
+            (branch_point.first, branch_point.second),
+            (vec![a], vec![b])
+        );
+        let differs: Vec<String> = branch_point
+            .differs
+            .iter()
+            .map(ToString::to_string)
+            .collect();
         assert_eq!(differs, ["replicas 5→2"]);
         assert!(tree.compare(a, 99).is_none());
     }
@@ -210,16 +217,16 @@ mod tests {
             format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}}}\ndata: {{a: b}}\n")
         };
         let text = format!("{}---\n{}", map("one"), map("two"));
-        let mut tree = RunTree::new(World::load(&text).unwrap().0);
+        let mut tree = HistoryTree::new(World::load(&text).unwrap().0);
         let act =
-            |tree: &mut RunTree, action| tree.act(Operation::Act(ActorId::A, action)).unwrap();
+            |tree: &mut HistoryTree, action| tree.act(Operation::Act(ActorId::A, action)).unwrap();
         act(&mut tree, Action::Get);
         let copy = tree.world_mut().copy_mut(ActorId::A);
         let edited = edit_scalar(copy.edited().unwrap(), "/data/a", "c").unwrap();
         copy.edit(edited);
         let send = Action::Send(tree.world().actor(ActorId::A).write());
         let wrote = act(&mut tree, send);
-        let last = |tree: &RunTree| match tree.last_write() {
+        let last = |tree: &HistoryTree| match tree.last_write() {
             LastWrite::Step(step) => Some(step.after),
             LastWrite::Start => None,
             LastWrite::Elsewhere => Some(u64::MAX),
@@ -241,7 +248,7 @@ mod tests {
         assert_eq!(tree.current(), 2, "where it began");
         assert_eq!(tree.ends(), [a]);
         assert_eq!(
-            tree.line(),
+            tree.current_path(),
             [0, 1, 2, a],
             "the other one goes on from there"
         );

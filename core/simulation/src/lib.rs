@@ -7,26 +7,26 @@
 mod action;
 mod actor;
 mod branches;
+mod dry_run_preview;
 pub mod explore;
+mod history_tree;
+mod object_ref;
 mod operation;
-mod rehearsal;
-mod run_tree;
 mod start;
 mod step;
-mod subject;
 pub mod verdict;
 mod watcher;
 mod world;
 
 pub use action::{Action, ByHand, Delete};
 pub use actor::{Actor, ActorId};
-pub use branches::{LastWrite, Parting};
+pub use branches::{BranchPoint, LastWrite};
+pub use dry_run_preview::DryRunPreview;
+pub use history_tree::{HistoryTree, NodeId};
+pub use object_ref::ObjectRef;
 pub use operation::Operation;
-pub use rehearsal::Rehearsal;
-pub use run_tree::{NodeId, RunTree};
 pub use start::{LeftOut, LoadError, Loadable, Start};
 pub use step::{Exchange, Outcome, Step};
-pub use subject::Subject;
 pub use watcher::{Connection, Received, WatchAction, Watcher};
 pub use world::World;
 

@@ -5,7 +5,7 @@ use std::fmt;
 use http::{Request, header};
 use serde_json::Value;
 
-use super::{NGINX, Subject};
+use super::{NGINX, ObjectRef};
 use optimist_apiserver::environment::Environment;
 use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::server::{ApiServer, DEFAULT_NAMESPACE};
@@ -100,7 +100,7 @@ impl LeftOut {
 pub(super) struct Started {
     pub(super) server: ApiServer,
     /// At least one, in the order of the manifests.
-    pub(super) subjects: Vec<Subject>,
+    pub(super) subjects: Vec<ObjectRef>,
     /// The fields of the manifests that were dropped because the server owns them.
     pub(super) dropped: Vec<String>,
     /// The manifests as they were stored: no comments, and nothing that was dropped. `None` for
@@ -236,7 +236,7 @@ impl Start {
         })
     }
 
-    fn store(&self, server: &mut ApiServer, object: &Value) -> Result<Subject, LoadError> {
+    fn store(&self, server: &mut ApiServer, object: &Value) -> Result<ObjectRef, LoadError> {
         let (api_version, kind) = (text(object, "apiVersion"), text(object, "kind"));
         let resource = server.resources().by_kind(api_version, kind).cloned();
         let resource = resource.ok_or_else(|| {
@@ -255,7 +255,7 @@ impl Start {
             Request::post(target)
         };
         let stored = send(server, request, object)?;
-        Ok(Subject::new(&resource, &stored))
+        Ok(ObjectRef::new(&resource, &stored))
     }
 }
 
@@ -306,7 +306,7 @@ fn send(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Action, ActorId, NGINX, Operation, RunTree, World};
+    use crate::{Action, ActorId, HistoryTree, NGINX, Operation, World};
 
     #[test]
     fn a_history_begins_at_any_version_that_leaves_room_for_it() {
@@ -315,7 +315,7 @@ mod tests {
             ..Start::with(NGINX)
         };
         let (world, _) = World::begin(start(MAX_FIRST_REVISION).into()).unwrap();
-        let mut tree = RunTree::new(world);
+        let mut tree = HistoryTree::new(world);
         tree.act(Operation::Act(ActorId::A, Action::Get)).unwrap();
         let (version, _) = tree.world().stored().unwrap();
         assert_eq!(version, MAX_FIRST_REVISION);

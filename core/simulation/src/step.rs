@@ -11,8 +11,8 @@ use optimist_apiserver::apply::Path;
 use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::server::{EventType, Fact, Facts};
 use optimist_apiserver::storage::Revision;
-use optimist_client::{Change, changes};
 use optimist_client::{Strategy, Write};
+use optimist_client::{ValueChange, changes};
 
 /// A request and its answer, as they went over the wire.
 #[derive(Clone, Debug)]
@@ -61,9 +61,9 @@ pub struct Step {
     /// What went over the wire, if anything did.
     pub exchange: Option<Exchange>,
     /// What the write meant to change, compared with what its editor had read.
-    pub edits: Vec<Change>,
+    pub edits: Vec<ValueChange>,
     /// What the stored object lost and gained.
-    pub effect: Vec<Change>,
+    pub effect: Vec<ValueChange>,
     /// The object's version before; 0 if there was none.
     pub before: Revision,
     /// The object's version after; 0 if there is none.
@@ -75,7 +75,7 @@ pub struct Step {
     /// The edits of others that it replaced, by somebody who had been shown them.
     pub replaced: Vec<Replaced<ActorId>>,
     /// What an apply of a manifest means to change; of other writes that is `edits`.
-    pub meant: Option<Vec<Change>>,
+    pub meant: Option<Vec<ValueChange>>,
     /// Fields that an apply declared though their value was the one that was read.
     pub declared: Vec<Path>,
     /// What was meant, and answered 2xx, and left out by the server.
@@ -152,7 +152,7 @@ impl Step {
     pub(super) fn new(
         operation: Operation,
         exchange: Option<Exchange>,
-        edits: Vec<Change>,
+        edits: Vec<ValueChange>,
         stored: (Option<&Value>, Option<&Value>),
     ) -> Self {
         let version = |object: Option<&Value>| {
@@ -364,7 +364,7 @@ impl Step {
         if self.is_by_hand() {
             parts.push("by hand".to_owned());
         } else if self.is_send() {
-            let visible = |change: &&Change| !change.is_bookkeeping();
+            let visible = |change: &&ValueChange| !change.is_bookkeeping();
             if self.meant.is_some() {
                 parts.push("manifest".to_owned());
             }

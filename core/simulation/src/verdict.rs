@@ -78,7 +78,7 @@ impl Verdict {
 
 /// How somebody was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Refusal {
+pub enum RefusalKind {
     /// 409: something else is stored, or owned, than was expected.
     Conflict,
     /// 404: the object is gone.
@@ -87,16 +87,20 @@ pub enum Refusal {
     NotPossible,
 }
 
-impl Refusal {
+impl RefusalKind {
     /// All of them.
-    pub const ALL: [Refusal; 3] = [Refusal::Conflict, Refusal::Gone, Refusal::NotPossible];
+    pub const ALL: [RefusalKind; 3] = [
+        RefusalKind::Conflict,
+        RefusalKind::Gone,
+        RefusalKind::NotPossible,
+    ];
 
     /// The kind of refusal that a status code is.
     pub fn of(code: u16) -> Self {
         match code {
-            409 => Refusal::Conflict,
-            404 | 410 => Refusal::Gone,
-            _ => Refusal::NotPossible,
+            409 => RefusalKind::Conflict,
+            404 | 410 => RefusalKind::Gone,
+            _ => RefusalKind::NotPossible,
         }
     }
 }
@@ -111,13 +115,13 @@ struct Acknowledged<Id> {
 
 /// Follows a history step by step. `Id` tells the actors apart.
 #[derive(Clone, Debug)]
-pub struct Ledger<Id> {
+pub struct UpdateTracker<Id> {
     /// What is acknowledged and still in the object.
     kept: Vec<Acknowledged<Id>>,
     losses: Vec<Loss<Id>>,
     replaced: Vec<Replaced<Id>>,
     /// Whose last request was refused, and how.
-    refused: Vec<(Id, Refusal)>,
+    refused: Vec<(Id, RefusalKind)>,
     left_out: Vec<(Id, Arc<Edit>)>,
     /// Whose writes were accepted.
     written: Vec<Id>,
@@ -141,7 +145,7 @@ impl<Id> Shown<Id> {
     }
 }
 
-impl<Id> Default for Ledger<Id> {
+impl<Id> Default for UpdateTracker<Id> {
     fn default() -> Self {
         Self {
             kept: Vec::new(),
@@ -166,7 +170,7 @@ pub struct Done<Id> {
     pub left_out: Vec<Arc<Edit>>,
 }
 
-/// One accepted write, as the ledger wants to know it.
+/// One accepted write, as the updates wants to know it.
 #[derive(Clone, Copy, Debug)]
 pub struct Accepted<'a> {
     /// The number of the step.
@@ -187,7 +191,7 @@ pub struct Accepted<'a> {
     pub root: &'a Struct,
 }
 
-impl<Id: Copy + PartialEq> Ledger<Id> {
+impl<Id: Copy + PartialEq> UpdateTracker<Id> {
     /// Somebody was shown the object as it is stored.
     pub fn read(&mut self, who: Id, object: &Arc<Value>) {
         for edit in &mut self.kept {
@@ -204,7 +208,7 @@ impl<Id: Copy + PartialEq> Ledger<Id> {
     }
 
     /// Somebody's request was refused.
-    pub fn refused(&mut self, who: Id, how: Refusal) {
+    pub fn refused(&mut self, who: Id, how: RefusalKind) {
         self.refused.retain(|(refused, _)| *refused != who);
         self.refused.push((who, how));
     }
@@ -216,7 +220,7 @@ impl<Id: Copy + PartialEq> Ledger<Id> {
             write.after.map(|object| &**object),
         );
         let refused = self.refused.iter().find(|(refused, _)| *refused == who);
-        let retry = write.retries && refused.is_some_and(|(_, how)| *how == Refusal::Conflict);
+        let retry = write.retries && refused.is_some_and(|(_, how)| *how == RefusalKind::Conflict);
         self.refused.retain(|(refused, _)| *refused != who);
         if !self.written.contains(&who) {
             self.written.push(who);
@@ -338,12 +342,12 @@ impl<Id: Copy + PartialEq> Ledger<Id> {
     }
 
     /// Whose last request was refused, and how.
-    pub fn who_was_refused(&self) -> &[(Id, Refusal)] {
+    pub fn who_was_refused(&self) -> &[(Id, RefusalKind)] {
         &self.refused
     }
 
     /// How somebody was refused, should the history end here; of several, a conflict first.
-    pub fn refusal(&self) -> Option<Refusal> {
+    pub fn refusal(&self) -> Option<RefusalKind> {
         self.refused.iter().map(|(_, how)| *how).min()
     }
 

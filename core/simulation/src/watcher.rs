@@ -9,12 +9,12 @@ use imbl::Vector;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::Subject;
+use super::ObjectRef;
 use super::step::Exchange;
 use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::server::{ApiServer, EventType, Watch, WatchEvent};
 use optimist_apiserver::storage::Revision;
-use optimist_client::{Change, changes};
+use optimist_client::{ValueChange, changes};
 
 /// What a watcher can do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,7 +64,7 @@ pub struct Received {
     /// The version of its object; 0 if it carries none.
     pub version: Revision,
     /// What the change was; empty but for `MODIFIED`.
-    pub effect: Vec<Change>,
+    pub effect: Vec<ValueChange>,
 }
 
 impl Received {
@@ -96,7 +96,7 @@ pub struct Watcher {
 }
 
 impl Watcher {
-    pub(super) fn new(subject: &Subject) -> Self {
+    pub(super) fn new(subject: &ObjectRef) -> Self {
         let path = subject.resource().path(subject.namespace(), "");
         let name = subject.name();
         Self {
@@ -254,25 +254,25 @@ fn failed(status: &Value) -> Connection {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Action, ActorId, NGINX, Operation, Outcome, RunTree, Step, World};
+    use crate::{Action, ActorId, HistoryTree, NGINX, Operation, Outcome, Step, World};
     use optimist_client::{Write, edit_scalar};
 
-    fn session() -> RunTree {
-        let mut tree = RunTree::new(World::load(NGINX).unwrap().0);
+    fn session() -> HistoryTree {
+        let mut tree = HistoryTree::new(World::load(NGINX).unwrap().0);
         tree.act(Operation::Act(ActorId::A, Action::Get)).unwrap();
         tree
     }
 
-    fn watch(tree: &mut RunTree, action: WatchAction) -> Step {
+    fn watch(tree: &mut HistoryTree, action: WatchAction) -> Step {
         let node = tree.act(Operation::Watch(action)).unwrap();
         tree.step(node).unwrap().clone()
     }
 
-    fn open(tree: &mut RunTree, version: &str) -> Step {
+    fn open(tree: &mut HistoryTree, version: &str) -> Step {
         watch(tree, WatchAction::Open(version.to_owned()))
     }
 
-    fn change(tree: &mut RunTree, replicas: &str) -> Step {
+    fn change(tree: &mut HistoryTree, replicas: &str) -> Step {
         let copy = tree.world_mut().copy_mut(ActorId::A);
         let object = edit_scalar(copy.edited().unwrap(), "/spec/replicas", replicas).unwrap();
         copy.edit(object);
@@ -281,7 +281,7 @@ mod tests {
         tree.step(node).unwrap().clone()
     }
 
-    fn compact(tree: &mut RunTree, restart: bool) {
+    fn compact(tree: &mut HistoryTree, restart: bool) {
         tree.act(Operation::Compact { restart }).unwrap();
     }
 
@@ -298,7 +298,7 @@ mod tests {
             .collect()
     }
 
-    fn code(tree: &RunTree) -> Option<u16> {
+    fn code(tree: &HistoryTree) -> Option<u16> {
         match tree.world().watcher().connection() {
             Connection::Failed { code, .. } => Some(*code),
             _ => None,
@@ -421,13 +421,13 @@ mod tests {
     #[test]
     fn what_makes_no_sense_is_no_step() {
         let mut tree = session();
-        let nodes = tree.line().len();
+        let nodes = tree.current_path().len();
         assert_eq!(tree.act(Operation::Watch(WatchAction::Drop)), None);
         open(&mut tree, "");
         for action in [WatchAction::Resume, WatchAction::List] {
             assert_eq!(tree.act(Operation::Watch(action)), None);
         }
-        assert_eq!(tree.line().len(), nodes + 1);
+        assert_eq!(tree.current_path().len(), nodes + 1);
     }
 
     #[test]

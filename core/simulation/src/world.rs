@@ -8,16 +8,16 @@ use serde_json::Value;
 
 use super::start::{LoadError, Start};
 use super::step::{Exchange, Outcome, Step};
-use super::verdict::{Accepted, Edit, Ledger, Refusal, Verdict};
+use super::verdict::{Accepted, Edit, RefusalKind, UpdateTracker, Verdict};
 use super::watcher::{WatchAction, Watcher};
-use super::{Action, Actor, ActorId, Operation, Subject};
+use super::{Action, Actor, ActorId, ObjectRef, Operation};
 use optimist_apiserver::apply::{Path, PathElement};
 use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::schema::Struct;
 use optimist_apiserver::server::{ApiServer, Fact, Resource};
 use optimist_apiserver::storage::{Revision, Version};
-use optimist_client::{Change, changes};
 use optimist_client::{Declares, OnConflict, Subresource, WorkingCopy, Write};
+use optimist_client::{ValueChange, changes};
 
 /// The server, the objects that it is all about, the actors and the watcher. Cloning is cheap.
 #[derive(Clone, Debug)]
@@ -25,7 +25,7 @@ pub struct World {
     start: Arc<Start>,
     server: ApiServer,
     /// Each object with whoever watches it, and what became of the edits of it.
-    subjects: Vec<(Subject, Watcher, Ledger<ActorId>)>,
+    subjects: Vec<(ObjectRef, Watcher, UpdateTracker<ActorId>)>,
     /// Which of them it is about at the moment.
     subject: usize,
     actors: [Actor; 3],
@@ -61,7 +61,7 @@ impl World {
             .into_iter()
             .map(|subject| {
                 let watcher = Watcher::new(&subject);
-                (subject, watcher, Ledger::default())
+                (subject, watcher, UpdateTracker::default())
             })
             .collect();
         let world = Self {
@@ -80,13 +80,13 @@ impl World {
     }
 
     /// The object that it is about at the moment.
-    pub fn subject(&self) -> &Subject {
+    pub fn subject(&self) -> &ObjectRef {
         // A start makes at least one object, and `subject` is the number of one of them.
         &self.subjects[self.subject].0
     }
 
     /// Every object that it began with.
-    pub fn subjects(&self) -> impl Iterator<Item = &Subject> {
+    pub fn subjects(&self) -> impl Iterator<Item = &ObjectRef> {
         self.subjects.iter().map(|(subject, ..)| subject)
     }
 
@@ -168,7 +168,7 @@ impl World {
     }
 
     /// What has changed since an actor read the object, but for versions and times.
-    pub fn changed_since_read(&self, id: ActorId) -> Vec<Change> {
+    pub fn changed_since_read(&self, id: ActorId) -> Vec<ValueChange> {
         match (self.copy(id).read(), self.stored()) {
             (Some(read), Some((_, stored))) => changes(read, stored)
                 .into_iter()
@@ -321,7 +321,7 @@ impl World {
         })
     }
 
-    /// Notes a step in the ledger, and in the step what it took away of the edits of others.
+    /// Notes a step in the updates, and in the step what it took away of the edits of others.
     fn note(
         &mut self,
         id: ActorId,
@@ -330,7 +330,7 @@ impl World {
         (before, after): (Option<&Arc<Value>>, Option<&Arc<Value>>),
     ) {
         let dry_run = step.facts().contains(&Fact::DryRun);
-        let Some((subject, _, ledger)) = self.subjects.get_mut(self.subject) else {
+        let Some((subject, _, updates)) = self.subjects.get_mut(self.subject) else {
             return;
         };
         let received = step.exchange.as_ref().map(|exchange| &*exchange.received);
@@ -342,7 +342,7 @@ impl World {
         match step.outcome() {
             Outcome::Read => {
                 if let Some(object) = after.filter(|_| shown) {
-                    ledger.read(id, object);
+                    updates.read(id, object);
                 }
             }
             Outcome::Written | Outcome::Unchanged if !dry_run => {
@@ -358,13 +358,13 @@ impl World {
                     retries: matches!(on_conflict, Some(OnConflict::ReadAgain(_))),
                     root,
                 };
-                let done = ledger.accepted(id, write);
+                let done = updates.accepted(id, write);
                 (step.replaced, step.left_out) = (done.replaced, done.left_out);
                 step.losses = done.losses;
             }
             // Who has done what it meant to and looks after it is not told no.
-            Outcome::Refused if !dry_run && (!step.is_read() || !ledger.has_written(id)) => {
-                ledger.refused(id, Refusal::of(code));
+            Outcome::Refused if !dry_run && (!step.is_read() || !updates.has_written(id)) => {
+                updates.refused(id, RefusalKind::of(code));
             }
             _ => {}
         }
@@ -373,11 +373,11 @@ impl World {
     /// What became of the edits of the object, should the history end here.
     pub fn verdict(&self) -> Verdict {
         let stored = self.stored().map(|(_, object)| object.as_ref());
-        self.ledger().verdict(stored, &self.resource().root)
+        self.updates().verdict(stored, &self.resource().root)
     }
 
     /// The edits of the object: what is kept, lost, replaced and refused.
-    pub fn ledger(&self) -> &Ledger<ActorId> {
+    pub fn updates(&self) -> &UpdateTracker<ActorId> {
         &self.subjects[self.subject].2
     }
 }

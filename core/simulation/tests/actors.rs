@@ -3,48 +3,48 @@
 use optimist_apiserver::apply::Path;
 use optimist_client::{Declares, OnConflict, Strategy, Subresource, Write};
 use optimist_simulation::{
-    Action, ActorId, ByHand, Delete, NGINX, NodeId, Operation, Outcome, RunTree, Start, Step,
-    Subject, World,
+    Action, ActorId, ByHand, Delete, HistoryTree, NGINX, NodeId, ObjectRef, Operation, Outcome,
+    Start, Step, World,
 };
 use serde_json::{Value, json};
 
 use ActorId::{A, B};
 
-fn session(manifests: &str) -> RunTree {
-    RunTree::new(World::load(manifests).unwrap().0)
+fn session(manifests: &str) -> HistoryTree {
+    HistoryTree::new(World::load(manifests).unwrap().0)
 }
 
-fn act(tree: &mut RunTree, actor: ActorId, action: Action) -> NodeId {
+fn act(tree: &mut HistoryTree, actor: ActorId, action: Action) -> NodeId {
     tree.act(Operation::Act(actor, action)).unwrap()
 }
 
-fn edit(tree: &mut RunTree, actor: ActorId, pointer: &str, value: Value) {
+fn edit(tree: &mut HistoryTree, actor: ActorId, pointer: &str, value: Value) {
     let copy = tree.world_mut().copy_mut(actor);
     let mut object = (**copy.edited().unwrap()).clone();
     *object.pointer_mut(pointer).unwrap() = value;
     copy.edit(object);
 }
 
-fn step(tree: &RunTree, node: NodeId) -> &Step {
+fn step(tree: &HistoryTree, node: NodeId) -> &Step {
     tree.step(node).unwrap()
 }
 
-fn sent(tree: &RunTree, node: NodeId) -> (String, String, Value) {
+fn sent(tree: &HistoryTree, node: NodeId) -> (String, String, Value) {
     let exchange = step(tree, node).exchange.as_ref().unwrap();
     let sent = Value::clone(&exchange.sent);
     (exchange.method.to_string(), exchange.target.clone(), sent)
 }
 
-fn code(tree: &RunTree, node: NodeId) -> u16 {
+fn code(tree: &HistoryTree, node: NodeId) -> u16 {
     step(tree, node).exchange.as_ref().unwrap().code
 }
 
-fn replicas(tree: &RunTree) -> &Value {
+fn replicas(tree: &HistoryTree) -> &Value {
     &tree.world().stored().unwrap().1["spec"]["replicas"]
 }
 
 /// A has read 100 and means 5 replicas; B wrote in between.
-fn b_was_faster() -> RunTree {
+fn b_was_faster() -> HistoryTree {
     let mut tree = session(NGINX);
     act(&mut tree, A, Action::Get);
     act(&mut tree, B, Action::Get);
@@ -61,8 +61,8 @@ fn update_with(on_conflict: OnConflict) -> Action {
     })
 }
 
-fn line(tree: &RunTree) -> Vec<String> {
-    let line = tree.line();
+fn line(tree: &HistoryTree) -> Vec<String> {
+    let line = tree.current_path();
     let steps = line.iter().filter_map(|&node| tree.step(node));
     steps
         .map(|step| format!("{} {}", step.operation, step.status_line()))
@@ -488,7 +488,7 @@ fn what_kubectl_prints_of_several_objects_is_loaded_and_what_cannot_be_is_named(
 
     let (world, dropped) = World::begin(loadable.start.into()).unwrap();
     assert!(dropped.is_empty(), "it was dropped before");
-    let names: Vec<&str> = world.subjects().map(Subject::name).collect();
+    let names: Vec<&str> = world.subjects().map(ObjectRef::name).collect();
     assert_eq!(names, ["tom", "last"]);
 
     let alone =
@@ -514,7 +514,7 @@ fn what_kubectl_prints_of_several_objects_is_loaded_and_what_cannot_be_is_named(
     );
 }
 
-fn owners(tree: &RunTree, field: &str) -> Vec<String> {
+fn owners(tree: &HistoryTree, field: &str) -> Vec<String> {
     let stored = tree.world().stored().unwrap().1;
     let managed = stored["metadata"]["managedFields"].as_array().unwrap();
     let owns = managed
@@ -560,7 +560,7 @@ fn an_unchanged_value_is_applied_to_own_it() {
 }
 
 /// Somebody sends a merge patch by hand.
-fn patch(tree: &mut RunTree, actor: ActorId, body: &str) {
+fn patch(tree: &mut HistoryTree, actor: ActorId, body: &str) {
     let by_hand = ByHand {
         method: "PATCH".to_owned(),
         target: "/apis/apps/v1/namespaces/default/deployments/nginx-deployment".to_owned(),
@@ -591,10 +591,10 @@ fn after_c_deletes(later: bool) -> (Vec<ActorId>, Vec<ActorId>) {
         Action::Send(Write::usual(Strategy::MergePatch)),
     );
     act(&mut tree, ActorId::C, Action::Delete(Delete::default()));
-    let ledger = tree.world().ledger();
+    let updates = tree.world().updates();
     (
-        ledger.losses().iter().map(|loss| loss.owner).collect(),
-        ledger.replaced().iter().map(|it| it.owner).collect(),
+        updates.losses().iter().map(|loss| loss.owner).collect(),
+        updates.replaced().iter().map(|it| it.owner).collect(),
     )
 }
 

@@ -8,8 +8,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use optimist_client::Write;
-use optimist_lesson::{Lesson, prove};
-use optimist_simulation::{Action, ActorId, NGINX, Operation, RunTree, World};
+use optimist_lesson::{Lesson, check_lesson};
+use optimist_simulation::{Action, ActorId, HistoryTree, NGINX, Operation, World};
 use optimist_text::export::{markdown, mermaid, script};
 use optimist_text::share::Session;
 
@@ -104,7 +104,7 @@ fn changed(text: &str, chance: &mut Chance) -> String {
 }
 
 /// What opened can be exported, and becomes a link that opens.
-fn check(tree: &RunTree, what: &str) {
+fn check(tree: &HistoryTree, what: &str) {
     script(tree);
     markdown(tree);
     mermaid(tree);
@@ -113,7 +113,7 @@ fn check(tree: &RunTree, what: &str) {
     assert!(matches!(again, Ok(Ok(_))), "it does not open again: {what}");
 }
 
-fn act(tree: &mut RunTree, action: Action) {
+fn act(tree: &mut HistoryTree, action: Action) {
     tree.act(Operation::Act(ActorId::A, action));
 }
 
@@ -137,7 +137,7 @@ fn a_changed_manifest_loads_or_says_why_not() {
             continue;
         };
         loaded += 1;
-        let mut tree = RunTree::new(world);
+        let mut tree = HistoryTree::new(world);
         act(&mut tree, Action::Get);
         act(&mut tree, Action::Send(Write::default()));
         check(&tree, &format!("{i}: {text}"));
@@ -162,7 +162,7 @@ fn a_changed_lesson_is_one_or_has_a_mistake_that_is_named() {
         match Lesson::parse(&text) {
             Ok(lesson) => {
                 parsed += 1;
-                prove(&Arc::new(lesson));
+                check_lesson(&Arc::new(lesson));
             }
             Err(error) => assert!(error.to_string().starts_with("line "), "{error}"),
         }

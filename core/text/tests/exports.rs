@@ -5,26 +5,26 @@ use std::process::{Command, Stdio};
 
 use optimist_client::{Strategy, Write, edit_scalar};
 use optimist_simulation::{
-    Action, ActorId, ByHand, Delete, NGINX, Operation, RunTree, WatchAction, World,
+    Action, ActorId, ByHand, Delete, HistoryTree, NGINX, Operation, WatchAction, World,
 };
 use optimist_text::export::{markdown, mermaid, script};
 use optimist_text::share::Session;
 
 use ActorId::{A, B};
 
-fn act(tree: &mut RunTree, actor: ActorId, action: Action) {
+fn act(tree: &mut HistoryTree, actor: ActorId, action: Action) {
     tree.act(Operation::Act(actor, action)).unwrap();
 }
 
-fn edit(tree: &mut RunTree, actor: ActorId, pointer: &str, text: &str) {
+fn edit(tree: &mut HistoryTree, actor: ActorId, pointer: &str, text: &str) {
     let copy = tree.world_mut().copy_mut(actor);
     let object = edit_scalar(copy.edited().unwrap(), pointer, text).unwrap();
     copy.edit(object);
 }
 
 /// B's Update is refused, then a JSON patch with a test of the version goes through.
-fn conflict() -> RunTree {
-    let mut tree = RunTree::new(World::load(NGINX).unwrap().0);
+fn conflict() -> HistoryTree {
+    let mut tree = HistoryTree::new(World::load(NGINX).unwrap().0);
     for (actor, replicas) in [(A, "5"), (B, "2")] {
         act(&mut tree, actor, Action::Get);
         edit(&mut tree, actor, "/spec/replicas", replicas);
@@ -157,7 +157,7 @@ fn a_script_sends_the_versions_that_the_cluster_gave() {
 fn a_script_takes_quotes_deletes_and_what_is_no_request_as_it_is() {
     let config = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\n\
                   data: {a: \"it's $HOME `x` \\\\ EOF\"}\n";
-    let mut tree = RunTree::new(World::load(config).unwrap().0);
+    let mut tree = HistoryTree::new(World::load(config).unwrap().0);
     tree.act(Operation::Watch(WatchAction::Open(String::new())));
     tree.act(Operation::Wait(60));
     act(&mut tree, A, Action::Get);
@@ -198,7 +198,7 @@ fn what_leaves_carries_the_manifest_without_comments_and_without_what_was_droppe
         managedFields: [{manager: hunter4}]\ndata: {port: '80'} # hunter5\n---\n# hunter6\n";
     let (world, dropped) = World::load(pasted).unwrap();
     assert_eq!(dropped.len(), 4, "{dropped:?}");
-    let tree = RunTree::new(world);
+    let tree = HistoryTree::new(world);
     let link = Session::of(&tree);
     let reopened = link.clone().replay().finish().unwrap();
     assert_eq!(

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use optimist_apiserver::server::Resources;
 use optimist_client::{Strategy, Write};
-use optimist_simulation::{Action, ActorId, ByHand, Operation, RunTree, Start, World};
+use optimist_simulation::{Action, ActorId, ByHand, HistoryTree, Operation, Start, World};
 use optimist_text::export::script;
 use optimist_text::render::{Call, kubectl};
 use proptest::prelude::*;
@@ -143,7 +143,7 @@ fn in_a_path(text: &str) -> String {
 }
 
 /// A session with a hostile text wherever a session has text.
-fn session(texts: &[String]) -> Option<RunTree> {
+fn session(texts: &[String]) -> Option<HistoryTree> {
     let mut texts = texts.iter().cycle();
     let mut text = || texts.next().cloned().unwrap_or_default();
     let object = json!({
@@ -163,7 +163,7 @@ fn session(texts: &[String]) -> Option<RunTree> {
         world.actor_mut(id).name = text().into();
         world.actor_mut(id).manager = text().into();
     }
-    let mut tree = RunTree::new(world);
+    let mut tree = HistoryTree::new(world);
     let mut act = |id, action| tree.act(Operation::Act(id, action)).is_some();
     act(ActorId::A, Action::Get);
     for strategy in Strategy::ALL {

@@ -4,7 +4,7 @@
 mod session;
 
 use optimist_client::Write;
-use optimist_simulation::{Action, ActorId, ByHand, Operation, RunTree, World};
+use optimist_simulation::{Action, ActorId, ByHand, HistoryTree, Operation, World};
 use optimist_text::share::Session;
 use proptest::prelude::*;
 use session::{edit, reopened};
@@ -30,8 +30,8 @@ spec:
       imagePullSecrets: [{name: registry}]
 ";
 
-fn tree(manifest: &str) -> RunTree {
-    RunTree::new(World::load(manifest).unwrap().0)
+fn tree(manifest: &str) -> HistoryTree {
+    HistoryTree::new(World::load(manifest).unwrap().0)
 }
 
 fn fields(session: &Session) -> Vec<String> {
@@ -109,7 +109,7 @@ fn what_is_left_out_is_nowhere_and_the_history_goes_the_same_way() {
         .replay()
         .finish()
         .unwrap();
-    let codes = |tree: &RunTree| -> Vec<_> {
+    let codes = |tree: &HistoryTree| -> Vec<_> {
         let steps = (0..tree.len()).filter_map(|id| tree.step(id)?.exchange.as_ref());
         steps.map(|exchange| exchange.code).collect()
     };

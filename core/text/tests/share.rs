@@ -8,10 +8,10 @@ use std::sync::Arc;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use optimist_apiserver::apply::Path;
-use optimist_client::{Declares, OnConflict, Strategy as Way, Subresource, Write};
+use optimist_client::{Declares, OnConflict, Strategy as WriteMethod, Subresource, Write};
 use optimist_lesson::{Lesson, Walkthrough};
 use optimist_simulation::{
-    Action, ActorId, ByHand, Delete, NGINX, Operation, RunTree, WatchAction, World,
+    Action, ActorId, ByHand, Delete, HistoryTree, NGINX, Operation, WatchAction, World,
 };
 use optimist_text::share::{LONGEST_LINK, Learning, Session, ShareError, Size};
 use proptest::prelude::*;
@@ -21,7 +21,7 @@ use session::{a_bit_of_everything, both_want_to_write, edit, packed, reopened, s
 
 /// Something that somebody does, by whom, and where in the tree.
 #[derive(Clone, Debug)]
-enum Deed {
+enum RandomOperation {
     Go(usize),
     Act(ActorId, Action),
     Nobody(Operation),
@@ -30,7 +30,7 @@ enum Deed {
     Ports(ActorId, u8),
     Discard(ActorId),
     Choose(ActorId, Write),
-    Switch(ActorId, Way),
+    Switch(ActorId, WriteMethod),
 }
 
 fn actors() -> impl Strategy<Value = ActorId> {
@@ -55,7 +55,7 @@ fn writes() -> impl Strategy<Value = Write> {
     ];
     let manager = prop_oneof![3 => Just(None), 1 => Just(Some("other".to_owned()))];
     (
-        prop::sample::select(Way::ALL.to_vec()),
+        prop::sample::select(WriteMethod::ALL.to_vec()),
         subresource,
         any::<[bool; 5]>(),
         manager,
@@ -82,7 +82,7 @@ fn writes() -> impl Strategy<Value = Write> {
         )
 }
 
-fn deeds() -> impl Strategy<Value = Deed> {
+fn operations() -> impl Strategy<Value = RandomOperation> {
     let action = prop_oneof![
         6 => Just(Action::Get),
         6 => writes().prop_map(Action::Send),
@@ -107,34 +107,34 @@ fn deeds() -> impl Strategy<Value = Deed> {
         Just(Operation::Watch(WatchAction::List)),
     ];
     prop_oneof![
-        3 => (0..30usize).prop_map(Deed::Go),
-        12 => (actors(), action).prop_map(|(actor, action)| Deed::Act(actor, action)),
-        3 => nobodys.prop_map(Deed::Nobody),
-        4 => (actors(), 0..9u8).prop_map(|(actor, n)| Deed::Replicas(actor, n)),
-        2 => (actors(), any::<Option<u8>>()).prop_map(|(actor, n)| Deed::Label(actor, n)),
-        2 => (actors(), 0..4u8).prop_map(|(actor, n)| Deed::Ports(actor, n)),
-        1 => actors().prop_map(Deed::Discard),
-        2 => (actors(), writes()).prop_map(|(actor, write)| Deed::Choose(actor, write)),
-        2 => (actors(), prop::sample::select(Way::ALL.to_vec()))
-            .prop_map(|(actor, way)| Deed::Switch(actor, way)),
+        3 => (0..30usize).prop_map(RandomOperation::Go),
+        12 => (actors(), action).prop_map(|(actor, action)| RandomOperation::Act(actor, action)),
+        3 => nobodys.prop_map(RandomOperation::Nobody),
+        4 => (actors(), 0..9u8).prop_map(|(actor, n)| RandomOperation::Replicas(actor, n)),
+        2 => (actors(), any::<Option<u8>>()).prop_map(|(actor, n)| RandomOperation::Label(actor, n)),
+        2 => (actors(), 0..4u8).prop_map(|(actor, n)| RandomOperation::Ports(actor, n)),
+        1 => actors().prop_map(RandomOperation::Discard),
+        2 => (actors(), writes()).prop_map(|(actor, write)| RandomOperation::Choose(actor, write)),
+        2 => (actors(), prop::sample::select(WriteMethod::ALL.to_vec()))
+            .prop_map(|(actor, way)| RandomOperation::Switch(actor, way)),
     ]
 }
 
-fn perform(tree: &mut RunTree, deed: Deed) {
-    match deed {
-        Deed::Go(node) => {
+fn perform(tree: &mut HistoryTree, operation: RandomOperation) {
+    match operation {
+        RandomOperation::Go(node) => {
             tree.go(node % tree.len());
         }
-        Deed::Act(actor, action) => {
+        RandomOperation::Act(actor, action) => {
             tree.act(Operation::Act(actor, action));
         }
-        Deed::Nobody(operation) => {
+        RandomOperation::Nobody(operation) => {
             tree.act(operation);
         }
-        Deed::Replicas(actor, n) => edit(tree, actor, |object| {
+        RandomOperation::Replicas(actor, n) => edit(tree, actor, |object| {
             object["spec"]["replicas"] = n.into();
         }),
-        Deed::Label(actor, n) => edit(tree, actor, |object| {
+        RandomOperation::Label(actor, n) => edit(tree, actor, |object| {
             if let Some(labels) = object["metadata"]["labels"].as_object_mut() {
                 match n {
                     Some(n) => labels.insert("a/b~c".to_owned(), n.to_string().into()),
@@ -142,13 +142,13 @@ fn perform(tree: &mut RunTree, deed: Deed) {
                 };
             }
         }),
-        Deed::Ports(actor, n) => edit(tree, actor, |object| {
+        RandomOperation::Ports(actor, n) => edit(tree, actor, |object| {
             let ports = (0..n).map(|n| json!({"containerPort": 80 + n, "protocol": "TCP"}));
             object["spec"]["template"]["spec"]["containers"][0]["ports"] = ports.collect();
         }),
-        Deed::Discard(actor) => tree.world_mut().copy_mut(actor).discard(),
-        Deed::Choose(actor, write) => tree.world_mut().actor_mut(actor).set_write(write),
-        Deed::Switch(actor, way) => tree.world_mut().actor_mut(actor).choose(way),
+        RandomOperation::Discard(actor) => tree.world_mut().copy_mut(actor).discard(),
+        RandomOperation::Choose(actor, write) => tree.world_mut().actor_mut(actor).set_write(write),
+        RandomOperation::Switch(actor, way) => tree.world_mut().actor_mut(actor).choose(way),
     }
 }
 
@@ -157,12 +157,12 @@ proptest! {
 
     #[test]
     fn a_session_is_the_same_after_it_was_a_text(
-        deeds in proptest::collection::vec(deeds(), 0..30)
+        operations in proptest::collection::vec(operations(), 0..30)
     ) {
-        let mut tree = RunTree::new(World::load(NGINX).unwrap().0);
+        let mut tree = HistoryTree::new(World::load(NGINX).unwrap().0);
         let mut kept = (tree.clone(), Session::of(&tree));
-        for (i, deed) in deeds.into_iter().enumerate() {
-            perform(&mut tree, deed);
+        for (i, operation) in operations.into_iter().enumerate() {
+            perform(&mut tree, operation);
             if i % 3 == 0 {
                 let renewed = kept.1.renewed(&kept.0, &tree);
                 prop_assert_eq!(&renewed, &Session::of(&tree));
@@ -218,21 +218,21 @@ proptest! {
 
 #[test]
 fn what_is_declared_unchanged_is_in_the_link() {
-    let mut tree = RunTree::new(World::load(NGINX).unwrap().0);
+    let mut tree = HistoryTree::new(World::load(NGINX).unwrap().0);
     let a = ActorId::A;
     tree.act(Operation::Act(a, Action::Get));
     let resource = tree.world().resource().clone();
-    let declare = |tree: &mut RunTree, pointer: &str| {
+    let declare = |tree: &mut HistoryTree, pointer: &str| {
         let copy = tree.world_mut().copy_mut(a);
         let read = copy.read().unwrap().clone();
         copy.declare(Path::at(&read, pointer, &resource.root).unwrap());
     };
     declare(&mut tree, "/spec/template/spec/containers/0/image");
     declare(&mut tree, "/spec/replicas");
-    let apply = Write::usual(Way::Apply);
+    let apply = Write::usual(WriteMethod::Apply);
     let before = tree.current();
     tree.act(Operation::Act(a, Action::Send(apply)));
-    let sent = |tree: &RunTree| tree.step(tree.current()).unwrap().exchange.clone().unwrap();
+    let sent = |tree: &HistoryTree| tree.step(tree.current()).unwrap().exchange.clone().unwrap();
     let again = Session::parse(&Session::of(&tree).to_text()).unwrap();
     let mut again = again.replay().finish().unwrap();
     assert_eq!(sent(&again).sent, sent(&tree).sent);
@@ -429,7 +429,7 @@ fn noise(seed: &mut u64, length: usize) -> String {
 
 /// Takes steps until one does not fit; how many did. What fits can be opened again.
 fn fill(body: &mut dyn FnMut() -> String) -> usize {
-    let mut tree = RunTree::new(World::load(NGINX).unwrap().0);
+    let mut tree = HistoryTree::new(World::load(NGINX).unwrap().0);
     let mut size = Size::default();
     for step in 0..100 {
         let before = tree.clone();
@@ -486,7 +486,7 @@ fn a_link_says_what_a_write_to_the_status_left_to_be_sent() {
     let tree = Session::parse(&text).unwrap().replay().finish().unwrap();
     assert!(!tree.world().copy(ActorId::A).is_edited());
     // Made now, it says what is left.
-    let mut tree = RunTree::new(World::load(NGINX).unwrap().0);
+    let mut tree = HistoryTree::new(World::load(NGINX).unwrap().0);
     tree.act(Operation::Act(ActorId::A, Action::Get));
     edit(&mut tree, ActorId::A, |object| {
         object["spec"]["replicas"] = json!(7);

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use optimist_apiserver::server::{ApiServer, Resource, Resources};
 use optimist_apiserver::yaml;
-use optimist_client::{Change, changes};
+use optimist_client::{ValueChange, changes};
 use optimist_text::render::{Call, client_go, kube_rs, kubectl};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -281,7 +281,7 @@ fn a_field_that_the_kind_does_not_have_is_sent_with_a_warning_as_the_step_was() 
     assert!(put(&object).contains(" --validate=warn "));
 }
 
-fn edited() -> (Value, Vec<Change>) {
+fn edited() -> (Value, Vec<ValueChange>) {
     let before = json!({
         "apiVersion": "apps/v1", "kind": "Deployment",
         "metadata": {"name": "web", "namespace": "default", "resourceVersion": "100"},
@@ -359,7 +359,7 @@ fn custom_kinds_go_through_the_dynamic_clients() {
         content_type: "application/json",
         body: &body,
     };
-    let changes = [Change {
+    let changes = [ValueChange {
         pointer: "/spec/days".to_owned(),
         before: Some(5.into()),
         after: Some(7.into()),

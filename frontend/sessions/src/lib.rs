@@ -1,23 +1,23 @@
 //! Which sessions a browser keeps: the one that a tab has open, and every one that was set aside.
 //!
 //! Pure: the page reads the browser's storages, passes in what it found and the time, and carries
-//! out the [`Effect`]s that come back. A session is a text here; nothing looks into it.
+//! out the [`StorageEffect`]s that come back. A session is a text here; nothing looks into it.
 //!
 //! The rules: what was not opened is never overwritten; a session that is replaced is set aside,
 //! with a name and a date; what is offered stays until it is taken or refused.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
-mod entry;
-mod found;
+mod saved_session;
+mod storage_contents;
 mod tab;
 
 use std::collections::BTreeSet;
 
-pub use entry::{Drafts, Entry, Standing};
-pub use found::Found;
+pub use saved_session::{Drafts, OfferStatus, SavedSession};
+pub use storage_contents::StorageContents;
 
-use entry::key;
+use saved_session::key;
 
 /// The tab's own session as a text.
 pub const OWN: &str = "optimist.session";
@@ -29,7 +29,7 @@ pub const OPENING: &str = "optimist.opening";
 
 /// One of the two storages of a browser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Place {
+pub enum StorageArea {
     /// `sessionStorage`: for one tab, until that is closed.
     Tab,
     /// `localStorage`: for every tab, and for later.
@@ -38,11 +38,11 @@ pub enum Place {
 
 /// What the page has to do in a storage.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Effect {
+pub enum StorageEffect {
     /// Writes a value.
     Write {
         /// Where.
-        place: Place,
+        place: StorageArea,
         /// Under which key.
         key: String,
         /// What.
@@ -51,7 +51,7 @@ pub enum Effect {
     /// Removes a key.
     Remove {
         /// Where.
-        place: Place,
+        place: StorageArea,
         /// Which key.
         key: String,
     },
@@ -59,7 +59,7 @@ pub enum Effect {
 
 /// What the page shows, to be kept.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Snapshot {
+pub struct SessionSnapshot {
     /// What people call it.
     pub name: String,
     /// The session.
@@ -75,7 +75,7 @@ pub struct Snapshot {
 #[derive(Clone, Debug, Default)]
 pub struct Sessions {
     /// All but the tab's own, newest first.
-    kept: Vec<Entry>,
+    kept: Vec<SavedSession>,
     /// The id of the tab's own session.
     live: String,
     /// What the browser's storage has of the tab's own session, as far as this tab knows.
@@ -87,13 +87,13 @@ pub struct Sessions {
     /// Every session that this tab had.
     seen: BTreeSet<String>,
     /// The session that is being opened: it stays in the storage as it is until it is open.
-    opening: Option<Entry>,
+    opening: Option<SavedSession>,
     /// The tab's own session, until it is opened after a reload.
-    waiting: Option<Entry>,
+    waiting: Option<SavedSession>,
     /// A manifest that is being typed.
     manifest: String,
     /// Keys whose values could not be read.
-    unreadable: Vec<(Place, String)>,
+    unreadable: Vec<(StorageArea, String)>,
     /// What the tab's record was when it was last written.
     record: Option<String>,
     salt: u64,
@@ -101,29 +101,31 @@ pub struct Sessions {
 
 impl Sessions {
     /// Every other session, newest first.
-    pub fn kept(&self) -> &[Entry] {
+    pub fn saved(&self) -> &[SavedSession] {
         &self.kept
     }
 
     /// The sessions that this tab did not have yet and that were neither taken nor refused.
-    pub fn offered(&self) -> impl Iterator<Item = &Entry> {
+    pub fn offered(&self) -> impl Iterator<Item = &SavedSession> {
         let kept = self.kept.iter();
-        kept.filter(|entry| entry.standing == Standing::Offered && !self.seen.contains(&entry.id))
+        kept.filter(|entry| {
+            entry.standing == OfferStatus::Offered && !self.seen.contains(&entry.id)
+        })
     }
 
     /// The session to return to: the last one that was set aside in this tab.
-    pub fn last_away(&self) -> Option<&Entry> {
+    pub fn last_away(&self) -> Option<&SavedSession> {
         let mut away = self.away.iter().rev();
         away.find_map(|id| self.entry(id))
     }
 
     /// A kept session.
-    pub fn entry(&self, id: &str) -> Option<&Entry> {
+    pub fn entry(&self, id: &str) -> Option<&SavedSession> {
         self.kept.iter().find(|entry| entry.id == id)
     }
 
     /// Keys whose values could not be read; they are left as they are.
-    pub fn unreadable(&self) -> &[(Place, String)] {
+    pub fn unreadable(&self) -> &[(StorageArea, String)] {
         &self.unreadable
     }
 
@@ -161,19 +163,24 @@ impl Sessions {
     /// Keeps what the page shows. `present` is what the browser's storage has under
     /// [`live_key`](Self::live_key) now: if another tab wrote it, this tab's session becomes a
     /// session of its own, and the other one stays.
-    pub fn save(&mut self, shown: &Snapshot, now: f64, present: Option<&str>) -> Vec<Effect> {
+    pub fn save(
+        &mut self,
+        shown: &SessionSnapshot,
+        now: f64,
+        present: Option<&str>,
+    ) -> Vec<StorageEffect> {
         if self.waiting.is_some() || self.opening.is_some() {
             return Vec::new();
         }
         self.own = shown.own;
-        let mut effects = vec![write(Place::Tab, OWN, &shown.text)];
+        let mut effects = vec![write(StorageArea::Tab, OWN, &shown.text)];
         if shown.own {
             if present.is_some() && present != self.known.as_deref() {
                 self.live = self.new_id(now);
             }
-            let entry = Entry::of(self.live.clone(), shown, now);
+            let entry = SavedSession::of(self.live.clone(), shown, now);
             let value = entry.to_value();
-            effects.push(write(Place::Browser, &entry.key(), &value));
+            effects.push(write(StorageArea::Browser, &entry.key(), &value));
             self.known = Some(value);
         }
         effects.extend(self.record(Some(&shown.drafts)));
@@ -189,10 +196,10 @@ impl Sessions {
     /// is what [`last_away`](Self::last_away) leads to if `back` says so. Gives its id.
     pub fn set_aside(
         &mut self,
-        shown: &Snapshot,
+        shown: &SessionSnapshot,
         back: bool,
         now: f64,
-    ) -> (Option<String>, Vec<Effect>) {
+    ) -> (Option<String>, Vec<StorageEffect>) {
         // What is being opened keeps its place.
         if self
             .opening
@@ -212,8 +219,8 @@ impl Sessions {
                 Some(id)
             }
             None if shown.own => {
-                let entry = Entry::of(self.live.clone(), shown, now);
-                effects.push(write(Place::Browser, &entry.key(), &entry.to_value()));
+                let entry = SavedSession::of(self.live.clone(), shown, now);
+                effects.push(write(StorageArea::Browser, &entry.key(), &entry.to_value()));
                 let id = entry.id.clone();
                 self.insert(entry);
                 Some(id)
@@ -233,22 +240,22 @@ impl Sessions {
     }
 
     /// The tab's own session has no place in the browser's storage any more.
-    fn drop_live(&mut self) -> Option<Effect> {
+    fn drop_live(&mut self) -> Option<StorageEffect> {
         self.known
             .take()
-            .map(|_| remove(Place::Browser, &key(&self.live)))
+            .map(|_| remove(StorageArea::Browser, &key(&self.live)))
     }
 
     /// From now on the tab's own session is another one, of which nothing is kept yet. What it
     /// had before must have a place of its own by now.
-    fn begin_new(&mut self, now: f64) -> Effect {
+    fn begin_new(&mut self, now: f64) -> StorageEffect {
         self.live = self.new_id(now);
         self.own = false;
         self.known = None;
-        remove(Place::Tab, OWN)
+        remove(StorageArea::Tab, OWN)
     }
 
-    fn insert(&mut self, entry: Entry) {
+    fn insert(&mut self, entry: SavedSession) {
         self.kept.retain(|known| known.id != entry.id);
         let at = self.kept.iter().position(|known| known.date <= entry.date);
         self.kept.insert(at.unwrap_or(self.kept.len()), entry);
@@ -256,20 +263,20 @@ impl Sessions {
 
     /// Begins to open a kept session. What is shown must have been set aside. It is still kept as
     /// it is; [`opened`](Self::opened) or [`not_opened`](Self::not_opened) says how that ended.
-    pub fn open(&mut self, id: &str) -> Option<(Entry, Vec<Effect>)> {
+    pub fn open(&mut self, id: &str) -> Option<(SavedSession, Vec<StorageEffect>)> {
         let entry = self.entry(id)?.clone();
         Some(self.begin_to_open(entry))
     }
 
     /// Begins to open the session that the tab had before a reload.
-    pub fn open_waiting(&mut self) -> Option<(Entry, Vec<Effect>)> {
+    pub fn open_waiting(&mut self) -> Option<(SavedSession, Vec<StorageEffect>)> {
         let entry = self.waiting.take()?;
         Some(self.begin_to_open(entry))
     }
 
-    fn begin_to_open(&mut self, entry: Entry) -> (Entry, Vec<Effect>) {
+    fn begin_to_open(&mut self, entry: SavedSession) -> (SavedSession, Vec<StorageEffect>) {
         self.opening = Some(entry.clone());
-        (entry, vec![write(Place::Tab, OPENING, "1")])
+        (entry, vec![write(StorageArea::Tab, OPENING, "1")])
     }
 
     /// Whether a kept session is being opened.
@@ -278,20 +285,20 @@ impl Sessions {
     }
 
     /// The session that was being opened is the tab's own now. `None` if it was not one of these.
-    pub fn opened(&mut self) -> Option<(Entry, Vec<Effect>)> {
+    pub fn opened(&mut self) -> Option<(SavedSession, Vec<StorageEffect>)> {
         let entry = self.opening.take()?;
         self.kept.retain(|known| known.id != entry.id);
         self.away.retain(|id| *id != entry.id);
         self.seen.insert(entry.id.clone());
         self.live.clone_from(&entry.id);
-        let only_shown = entry.standing == Standing::Shown;
+        let only_shown = entry.standing == OfferStatus::Shown;
         self.own = !only_shown;
         self.known = (!only_shown).then(|| entry.to_value());
         let mut effects = vec![
-            remove(Place::Tab, OPENING),
-            write(Place::Tab, OWN, &entry.text),
+            remove(StorageArea::Tab, OPENING),
+            write(StorageArea::Tab, OWN, &entry.text),
             // Where there was no room in the browser's storage it was here.
-            remove(Place::Tab, &entry.key()),
+            remove(StorageArea::Tab, &entry.key()),
         ];
         effects.extend(self.record(Some(&entry.drafts)));
         Some((entry, effects))
@@ -299,14 +306,14 @@ impl Sessions {
 
     /// The session that was being opened could not be: it stays kept, and is no longer offered.
     /// The tab has a new session. `false` if it was not one of these.
-    pub fn not_opened(&mut self, now: f64) -> (bool, Vec<Effect>) {
+    pub fn not_opened(&mut self, now: f64) -> (bool, Vec<StorageEffect>) {
         let Some(entry) = self.opening.take() else {
             return (false, Vec::new());
         };
         self.away.retain(|id| *id != entry.id);
         let own = entry.id == self.live;
-        let mut effects = vec![remove(Place::Tab, OPENING)];
-        effects.push(self.stand(entry, Standing::Unopened));
+        let mut effects = vec![remove(StorageArea::Tab, OPENING)];
+        effects.push(self.stand(entry, OfferStatus::Unopened));
         if own {
             effects.push(self.begin_new(now));
         }
@@ -315,37 +322,37 @@ impl Sessions {
     }
 
     /// Keeps a session that something else cannot make use of.
-    pub fn keep_unopened(&mut self, name: &str, text: &str, now: f64) -> Vec<Effect> {
+    pub fn keep_unopened(&mut self, name: &str, text: &str, now: f64) -> Vec<StorageEffect> {
         if self.kept.iter().any(|entry| entry.text == text) {
             return Vec::new();
         }
-        let shown = Snapshot {
+        let shown = SessionSnapshot {
             name: name.to_owned(),
             text: text.to_owned(),
-            ..Snapshot::default()
+            ..SessionSnapshot::default()
         };
-        let entry = Entry::of(self.new_id(now), &shown, now);
-        vec![self.stand(entry, Standing::Unopened)]
+        let entry = SavedSession::of(self.new_id(now), &shown, now);
+        vec![self.stand(entry, OfferStatus::Unopened)]
     }
 
     /// Puts a session among the kept ones.
-    fn stand(&mut self, entry: Entry, standing: Standing) -> Effect {
-        let entry = Entry { standing, ..entry };
-        let effect = write(Place::Browser, &entry.key(), &entry.to_value());
+    fn stand(&mut self, entry: SavedSession, standing: OfferStatus) -> StorageEffect {
+        let entry = SavedSession { standing, ..entry };
+        let effect = write(StorageArea::Browser, &entry.key(), &entry.to_value());
         self.insert(entry);
         effect
     }
 
     /// The tab's own session is not opened after a reload, because something else is: it is
     /// returned to later.
-    pub fn put_off(&mut self, now: f64) -> Vec<Effect> {
+    pub fn put_off(&mut self, now: f64) -> Vec<StorageEffect> {
         let Some(entry) = self.waiting.take() else {
             return Vec::new();
         };
         let mut effects = Vec::new();
-        if entry.standing != Standing::Shown {
+        if entry.standing != OfferStatus::Shown {
             self.away.push(entry.id.clone());
-            effects.push(self.stand(entry, Standing::Offered));
+            effects.push(self.stand(entry, OfferStatus::Offered));
         }
         effects.push(self.begin_new(now));
         effects.extend(self.record(None));
@@ -353,21 +360,21 @@ impl Sessions {
     }
 
     /// Offers none of the offered sessions again; they stay in the list.
-    pub fn refuse(&mut self) -> Vec<Effect> {
-        let offered: Vec<Entry> = self.offered().cloned().collect();
+    pub fn refuse(&mut self) -> Vec<StorageEffect> {
+        let offered: Vec<SavedSession> = self.offered().cloned().collect();
         let refused = offered.into_iter();
         refused
-            .map(|entry| self.stand(entry, Standing::Refused))
+            .map(|entry| self.stand(entry, OfferStatus::Refused))
             .collect()
     }
 
     /// Forgets a kept session, as a person asks.
-    pub fn remove(&mut self, id: &str) -> Vec<Effect> {
+    pub fn remove(&mut self, id: &str) -> Vec<StorageEffect> {
         self.kept.retain(|entry| entry.id != id);
         self.away.retain(|known| known != id);
         let mut effects = vec![
-            remove(Place::Browser, &key(id)),
-            remove(Place::Tab, &key(id)),
+            remove(StorageArea::Browser, &key(id)),
+            remove(StorageArea::Tab, &key(id)),
         ];
         effects.extend(self.record(None));
         effects
@@ -375,15 +382,15 @@ impl Sessions {
 
     /// What else to do where the browser refused an effect; nothing if there is nothing else. The
     /// oldest refused session makes room, and then the tab's own storage is tried.
-    pub fn failed(&mut self, effect: &Effect) -> Vec<Effect> {
-        let Effect::Write { place, key, value } = effect else {
+    pub fn failed(&mut self, effect: &StorageEffect) -> Vec<StorageEffect> {
+        let StorageEffect::Write { place, key, value } = effect else {
             return Vec::new();
         };
-        if *place == Place::Tab {
+        if *place == StorageArea::Tab {
             return Vec::new();
         }
         let refused = self.kept.iter().rev();
-        let mut refused = refused.filter(|entry| entry.standing == Standing::Refused);
+        let mut refused = refused.filter(|entry| entry.standing == OfferStatus::Refused);
         if let Some(id) = refused.next().map(|entry| entry.id.clone()) {
             let mut effects = self.remove(&id);
             effects.push(effect.clone());
@@ -394,20 +401,20 @@ impl Sessions {
             self.known = None;
             return Vec::new();
         }
-        vec![write(Place::Tab, key, value)]
+        vec![write(StorageArea::Tab, key, value)]
     }
 }
 
-fn write(place: Place, key: &str, value: &str) -> Effect {
-    Effect::Write {
+fn write(place: StorageArea, key: &str, value: &str) -> StorageEffect {
+    StorageEffect::Write {
         place,
         key: key.to_owned(),
         value: value.to_owned(),
     }
 }
 
-fn remove(place: Place, key: &str) -> Effect {
-    Effect::Remove {
+fn remove(place: StorageArea, key: &str) -> StorageEffect {
+    StorageEffect::Remove {
         place,
         key: key.to_owned(),
     }

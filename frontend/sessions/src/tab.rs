@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::entry::{Drafts, drafts_of_json, drafts_to_json};
-use super::{Effect, Place, Sessions, TAB, write};
+use super::saved_session::{Drafts, drafts_of_json, drafts_to_json};
+use super::{Sessions, StorageArea, StorageEffect, TAB, write};
 
 /// The record of a tab, as it was found.
 #[derive(Clone, Debug, Default)]
@@ -42,7 +42,7 @@ impl Record {
 
 impl Sessions {
     /// Writes the tab's record if it changed. Without drafts there are none.
-    pub(crate) fn record(&mut self, drafts: Option<&Drafts>) -> Option<Effect> {
+    pub(crate) fn record(&mut self, drafts: Option<&Drafts>) -> Option<StorageEffect> {
         let known = |id: &&String| self.entry(id).is_some() || **id == self.live;
         let seen: Vec<&String> = self.seen.iter().filter(known).collect();
         let record = json!({
@@ -58,11 +58,11 @@ impl Sessions {
             return None;
         }
         self.record = Some(record.clone());
-        Some(write(Place::Tab, TAB, &record))
+        Some(write(StorageArea::Tab, TAB, &record))
     }
 
     /// Keeps the manifest that is being typed, where nothing else is to be kept.
-    pub fn save_manifest(&mut self) -> Option<Effect> {
+    pub fn save_manifest(&mut self) -> Option<StorageEffect> {
         let drafts = self.record.as_deref().and_then(Record::of_value);
         let drafts = drafts.map(|record| record.drafts);
         if self.record.is_none() && self.manifest.is_empty() {

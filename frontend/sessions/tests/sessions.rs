@@ -1,42 +1,47 @@
 //! What a tab keeps, sets aside, offers and takes, on storages that are maps; whatever is in them.
 
-use optimist_sessions::{Effect, Found, OPENING, OWN, Place, Sessions, Snapshot, Standing, TAB};
+use optimist_sessions::{
+    OPENING, OWN, OfferStatus, SessionSnapshot, Sessions, StorageArea, StorageContents,
+    StorageEffect, TAB,
+};
 use proptest::prelude::*;
 
 /// Storages that do what they are told, with room for so many characters in the browser's.
 #[derive(Clone, Debug, Default)]
 struct Browser {
-    found: Found,
+    found: StorageContents,
     room: Option<usize>,
 }
 
 impl Browser {
-    fn fits(&self, place: Place, key: &str, value: &str) -> bool {
+    fn fits(&self, place: StorageArea, key: &str, value: &str) -> bool {
         let others = self.found.browser.iter().filter(|(known, _)| *known != key);
         let others: usize = others.map(|(_, value)| value.len()).sum();
-        place == Place::Tab || self.room.is_none_or(|room| others + value.len() <= room)
+        place == StorageArea::Tab || self.room.is_none_or(|room| others + value.len() <= room)
     }
 
     /// Carries effects out, as the page does. Whether all of it, or what came instead, was done.
-    fn perform(&mut self, sessions: &mut Sessions, effects: Vec<Effect>) {
-        let mut left: Vec<Effect> = effects.into_iter().rev().collect();
+    fn perform(&mut self, sessions: &mut Sessions, effects: Vec<StorageEffect>) {
+        let mut left: Vec<StorageEffect> = effects.into_iter().rev().collect();
         while let Some(effect) = left.pop() {
             match &effect {
-                Effect::Remove { place, key } => {
+                StorageEffect::Remove { place, key } => {
                     self.storage(*place).remove(key);
                 }
-                Effect::Write { place, key, value } if self.fits(*place, key, value) => {
+                StorageEffect::Write { place, key, value } if self.fits(*place, key, value) => {
                     self.storage(*place).insert(key.clone(), value.clone());
                 }
-                Effect::Write { .. } => left.extend(sessions.failed(&effect).into_iter().rev()),
+                StorageEffect::Write { .. } => {
+                    left.extend(sessions.failed(&effect).into_iter().rev())
+                }
             }
         }
     }
 
-    fn storage(&mut self, place: Place) -> &mut std::collections::BTreeMap<String, String> {
+    fn storage(&mut self, place: StorageArea) -> &mut std::collections::BTreeMap<String, String> {
         match place {
-            Place::Tab => &mut self.found.tab,
-            Place::Browser => &mut self.found.browser,
+            StorageArea::Tab => &mut self.found.tab,
+            StorageArea::Browser => &mut self.found.browser,
         }
     }
 
@@ -84,7 +89,7 @@ impl Browser {
         copy.found.tab.remove(OWN);
         copy.found.tab.remove(TAB);
         let sessions = copy.open(99);
-        let mut texts: Vec<_> = sessions.kept().iter().map(|it| it.text.clone()).collect();
+        let mut texts: Vec<_> = sessions.saved().iter().map(|it| it.text.clone()).collect();
         texts.sort();
         texts
     }
@@ -94,12 +99,12 @@ impl Browser {
     }
 }
 
-fn shown(text: &str) -> Snapshot {
-    Snapshot {
+fn shown(text: &str) -> SessionSnapshot {
+    SessionSnapshot {
         name: format!("session {text}"),
         text: text.to_owned(),
         own: true,
-        ..Snapshot::default()
+        ..SessionSnapshot::default()
     }
 }
 
@@ -157,7 +162,7 @@ fn what_cannot_be_opened_is_kept_while_the_tab_goes_on() {
     assert!(was_kept);
     browser.save(&mut tab, "new", 3.0);
     assert_eq!(browser.texts(), ["new", "too large"]);
-    assert_eq!(tab.kept()[0].standing, Standing::Unopened);
+    assert_eq!(tab.saved()[0].standing, OfferStatus::Unopened);
     assert_eq!(tab.offered().count(), 0);
 }
 
@@ -368,7 +373,7 @@ proptest! {
             now += 1.0;
             let salt = i as u64 + 2;
             let pick = |tab: &Sessions, n: u8| {
-                let kept = tab.kept();
+                let kept = tab.saved();
                 let at = usize::from(n) % kept.len().max(1);
                 kept.get(at).map(|entry| entry.id.clone())
             };
@@ -429,19 +434,19 @@ proptest! {
         tab in proptest::collection::btree_map(keys(), values(), 0..5),
         browser in proptest::collection::btree_map(keys(), values(), 0..5),
     ) {
-        let mut browser = Browser { found: Found { tab, browser }, room: None };
+        let mut browser = Browser { found: StorageContents { tab, browser }, room: None };
         let before = browser.found.clone();
         let (mut sessions, _) = browser.reload(1);
         for (place, key) in sessions.unreadable().to_vec() {
             if key != TAB {
                 let (was, is) = match place {
-                    Place::Tab => (&before.tab, &browser.found.tab),
-                    Place::Browser => (&before.browser, &browser.found.browser),
+                    StorageArea::Tab => (&before.tab, &browser.found.tab),
+                    StorageArea::Browser => (&before.browser, &browser.found.browser),
                 };
                 prop_assert_eq!(was.get(&key), is.get(&key));
             }
         }
-        let kept: Vec<_> = sessions.kept().iter().map(|entry| entry.text.clone()).collect();
+        let kept: Vec<_> = sessions.saved().iter().map(|entry| entry.text.clone()).collect();
         browser.set_aside(&mut sessions, "more", 5.0);
         let texts = browser.texts();
         prop_assert!(kept.iter().all(|text| texts.contains(text)));

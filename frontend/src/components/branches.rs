@@ -1,26 +1,26 @@
 //! All histories of the session: named, compared side by side, deleted.
 
-use optimist_client::Change;
-use optimist_simulation::{NodeId, Outcome, Parting};
+use optimist_client::ValueChange;
+use optimist_simulation::{BranchPoint, NodeId, Outcome};
 use web_sys::HtmlInputElement;
 use yew::{Event, Html, TargetCast, classes, html};
 
 use super::dialog::Modal;
 use super::fold::counted;
 use super::yaml_view::dotted;
-use crate::state::{Msg, Sends, Store};
+use crate::state::{Msg, Sends, StateHandle};
 use crate::words;
 
 /// What a history is called: its name, or its number.
-fn called(store: &Store, end: NodeId, number: usize) -> String {
+fn called(store: &StateHandle, end: NodeId, number: usize) -> String {
     let name = store.tree.name(end);
     name.map_or_else(|| format!("History {}", number + 1), str::to_owned)
 }
 
 #[inline(never)] // not on the first screen
-pub(crate) fn branches_dialog(store: &Store) -> Html {
+pub(crate) fn branches_dialog(store: &StateHandle) -> Html {
     let ends = store.tree.ends();
-    let line = store.tree.line();
+    let line = store.tree.current_path();
     let here = line.last().copied().unwrap_or(0);
     let (first, second) = store.compared(&ends);
     let row = |(number, &end): (usize, &NodeId)| {
@@ -97,8 +97,8 @@ pub(crate) fn branches_dialog(store: &Store) -> Html {
                         { "There is one history. Step back and do something else: it stays, and \
                            both can be compared here." }
                     </p>
-                } else if let Some(parting) = store.tree.compare(first, second) {
-                    { compared(store, &parting, [
+                } else if let Some(branch_point) = store.tree.compare(first, second) {
+                    { compared(store, &branch_point, [
                         called(store, first, number(first)),
                         called(store, second, number(second)),
                     ]) }
@@ -108,8 +108,8 @@ pub(crate) fn branches_dialog(store: &Store) -> Html {
     }
 }
 
-fn compared(store: &Store, parting: &Parting, names: [String; 2]) -> Html {
-    let steps = store.tree.path(parting.fork).len().saturating_sub(1);
+fn compared(store: &StateHandle, branch_point: &BranchPoint, names: [String; 2]) -> Html {
+    let steps = store.tree.path(branch_point.fork).len().saturating_sub(1);
     let parts = match steps {
         0 => "They part at the very beginning.".to_owned(),
         steps => format!("They part after step {steps}."),
@@ -137,25 +137,25 @@ fn compared(store: &Store, parting: &Parting, names: [String; 2]) -> Html {
         <>
             <p>{ parts }</p>
             <div class="sides">
-                { side(&left, &parting.first) }
-                { side(&right, &parting.second) }
+                { side(&left, &branch_point.first) }
+                { side(&right, &branch_point.second) }
             </div>
             <h3>{ "What is stored in the end" }</h3>
-            if parting.differs.is_empty() {
+            if branch_point.differs.is_empty() {
                 <p class="muted">{ "The same, but for versions and times." }</p>
             } else {
                 <table>
                     <thead>
                         <tr><th scope="col">{ "Field" }</th><th scope="col">{ left }</th><th scope="col">{ right }</th></tr>
                     </thead>
-                    <tbody>{ for parting.differs.iter().map(difference) }</tbody>
+                    <tbody>{ for branch_point.differs.iter().map(difference) }</tbody>
                 </table>
             }
         </>
     }
 }
 
-fn difference(change: &Change) -> Html {
+fn difference(change: &ValueChange) -> Html {
     let shown = |value: &Option<serde_json::Value>| match value {
         Some(serde_json::Value::String(text)) => text.clone(),
         Some(value) => value.to_string(),

@@ -5,10 +5,10 @@ use yew::{Html, MouseEvent, classes, html};
 
 use super::icon::{Icon, icon};
 use crate::browser;
-use crate::state::{Lane, Loaded, Msg, Sends, Store};
+use crate::state::{Lane, Loaded, Msg, Sends, StateHandle};
 use crate::words;
 
-pub(crate) fn caption(store: &Store) -> Html {
+pub(crate) fn caption(store: &StateHandle) -> Html {
     let words = words::caption(store);
     let invitation = words::invitation(store);
     let finished = invitation.iter().all(|(_, done)| *done);
@@ -49,15 +49,15 @@ pub(crate) fn caption(store: &Store) -> Html {
 }
 
 #[inline(never)] // not on the first screen
-fn experiments(store: &Store) -> Html {
-    let Some((parting, actor)) = words::parting(store) else {
+fn experiments(store: &StateHandle) -> Html {
+    let Some((branch_point, actor)) = words::branch_point(store) else {
         return Html::default();
     };
     let lane = Lane::Editor(actor);
     let back = {
         let dispatcher = store.dispatcher();
         move |_: MouseEvent| {
-            dispatcher.dispatch(Msg::Go(parting));
+            dispatcher.dispatch(Msg::Go(branch_point));
             dispatcher.dispatch(Msg::Open(lane));
             // The button goes.
             browser::focus_soon(format!("card-{}", lane.slug()));
@@ -66,7 +66,7 @@ fn experiments(store: &Store) -> Html {
     html! {
         <div class="experiments">
             <h3>{ "Other endings" }</h3>
-            if store.tree.current() == parting && store.lanes().contains(&lane) {
+            if store.tree.current() == branch_point && store.lanes().contains(&lane) {
                 <p>{ format!("Send as {}:", words::letter(actor)) }</p>
             } else {
                 <button type="button" class="button small" onclick={back}>
@@ -86,7 +86,7 @@ fn experiments(store: &Store) -> Html {
 }
 
 #[inline(never)] // not on the first screen
-fn notice(store: &Store, loaded: &Loaded) -> Html {
+fn notice(store: &StateHandle, loaded: &Loaded) -> Html {
     html! {
         <div class="notice" role="status">
             <p>

@@ -8,7 +8,7 @@ use yew::{Event, Html, Properties, component, html};
 
 use super::icon::{Icon, icon};
 use super::more;
-use crate::state::{Dispatcher, Lane, Msg, Sends, Store};
+use crate::state::{Dispatcher, Lane, Msg, Sends, StateHandle};
 
 const STRATEGIES: [(Strategy, &str, &str); 5] = [
     (Strategy::Update, "Update", "PUT the whole object"),
@@ -71,7 +71,7 @@ pub(crate) struct ControlsProps {
 }
 
 /// The controls of an editor.
-pub(crate) fn controls(store: &Store, id: ActorId) -> ControlsProps {
+pub(crate) fn controls(store: &StateHandle, id: ActorId) -> ControlsProps {
     let actor = store.world().actor(id);
     let copy = store.world().copy(id);
     let raw = store.raw.get(&id);

@@ -8,11 +8,11 @@ use yew::{
 
 use super::icon::{Icon, icon};
 use crate::browser;
-use crate::state::{Msg, Sends, Store};
+use crate::state::{Msg, Sends, StateHandle};
 
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct ModalProps {
-    pub(crate) store: Store,
+    pub(crate) store: StateHandle,
     pub(crate) title: AttrValue,
     /// The id of what has the keyboard at first.
     pub(crate) begin: &'static str,

@@ -1,6 +1,6 @@
 //! What the stored object lost and gained.
 
-use optimist_client::{Change, to_yaml, visible};
+use optimist_client::{ValueChange, to_yaml, visible};
 use optimist_simulation::{Outcome, Step};
 use serde_json::Value;
 use yew::{Html, html};
@@ -22,7 +22,7 @@ fn side(sign: &'static str, class: &'static str, value: &Value) -> Html {
     }
 }
 
-fn change(change: &Change) -> Html {
+fn change(change: &ValueChange) -> Html {
     html! {
         <li>
             <div class="place">{ dotted(&change.pointer) }</div>

@@ -8,7 +8,7 @@ use yew::{Event, Html, InputEvent, TargetCast, classes, html};
 use super::controls::{Controls, controls};
 use super::more;
 use super::yaml_view::{YamlView, dotted};
-use crate::state::{Lane, Msg, Raw, Sends, State, Store, View};
+use crate::state::{Lane, Msg, ObjectView, RawYaml, Sends, State, StateHandle};
 
 /// The version of an editor's copy: its words and its tone.
 pub(crate) fn chip(state: &State, editor: ActorId) -> (String, &'static str) {
@@ -23,7 +23,7 @@ pub(crate) fn chip(state: &State, editor: ActorId) -> (String, &'static str) {
     }
 }
 
-pub(crate) fn editor_card(store: &Store, id: ActorId) -> Html {
+pub(crate) fn editor_card(store: &StateHandle, id: ActorId) -> Html {
     let name = &store.world().actor(id).name;
     let copy = store.world().copy(id);
     let lane = Lane::Editor(id);
@@ -52,7 +52,7 @@ pub(crate) fn editor_card(store: &Store, id: ActorId) -> Html {
             } else if let Some(object) = copy.edited() {
                 <YamlView
                     dispatcher={store.dispatcher()}
-                    view={View::Lane(lane)}
+                    view={ObjectView::Lane(lane)}
                     id={slug}
                     label={format!("{name}: working copy")}
                     {object}
@@ -78,7 +78,7 @@ pub(crate) fn editor_card(store: &Store, id: ActorId) -> Html {
 
 /// Where the fields are that an apply of the editor declares unchanged; `None` if it does not apply
 /// its edits.
-fn declared(store: &Store, id: ActorId) -> Option<Vec<String>> {
+fn declared(store: &StateHandle, id: ActorId) -> Option<Vec<String>> {
     let write = store.world().actor(id).write();
     let copy = store.world().copy(id);
     let applies = (write.strategy, write.declares) == (Strategy::Apply, Declares::Edits);
@@ -91,7 +91,7 @@ fn declared(store: &Store, id: ActorId) -> Option<Vec<String>> {
 
 /// How stale a copy is, and behind it what has changed since.
 #[inline(never)] // not on the first screen
-fn stale(store: &Store, id: ActorId, chip: &str) -> Html {
+fn stale(store: &StateHandle, id: ActorId, chip: &str) -> Html {
     let changed = store.world().changed_since_read(id);
     html! {
         <details class="more stale">
@@ -114,7 +114,7 @@ fn stale(store: &Store, id: ActorId, chip: &str) -> Html {
 
 /// The working copy as a text. What is typed is the working copy as soon as it is an object.
 #[inline(never)] // not on the first screen
-fn raw_text(store: &Store, id: ActorId, raw: &Raw) -> Html {
+fn raw_text(store: &StateHandle, id: ActorId, raw: &RawYaml) -> Html {
     let name = store.name(id);
     let oninput = store.on(move |event: InputEvent| {
         let field = event.target_dyn_into::<HtmlTextAreaElement>();
@@ -141,7 +141,7 @@ fn raw_text(store: &Store, id: ActorId, raw: &Raw) -> Html {
 }
 
 /// Whose lane it is; the right one can be another's.
-fn who(store: &Store, id: ActorId) -> Html {
+fn who(store: &StateHandle, id: ActorId) -> Html {
     let name = |id: ActorId| store.name(id).to_owned();
     if id == ActorId::A {
         return html! { { name(id) } };

@@ -7,7 +7,7 @@ use yew::{Event, Html, TargetCast, html};
 
 use super::icon::{Icon, icon};
 use crate::browser;
-use crate::state::{Msg, Store};
+use crate::state::{Msg, StateHandle};
 
 /// The text of a file.
 ///
@@ -25,7 +25,7 @@ pub(crate) async fn text_of(file: &File) -> Result<String, ManifestError> {
 
 /// Draws the button; the text of the file that is chosen is sent as a message.
 pub(crate) fn file_button(
-    store: &Store,
+    store: &StateHandle,
     label: &'static str,
     accept: &'static str,
     message: fn(String) -> Msg,

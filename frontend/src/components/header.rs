@@ -6,9 +6,9 @@ use yew::{Html, html};
 use super::icon::{Icon, icon};
 use super::sessions_dialog::called;
 use crate::browser;
-use crate::state::{Dialog, Msg, Page, Sends, Store, Theme, both_edited};
+use crate::state::{Dialog, Msg, Page, Sends, StateHandle, Theme, both_edited};
 
-pub(crate) fn header(store: &Store) -> Html {
+pub(crate) fn header(store: &StateHandle) -> Html {
     let dark = match store.theme {
         Theme::System => browser::prefers_dark(),
         theme => theme == Theme::Dark,
@@ -79,7 +79,7 @@ pub(crate) fn header(store: &Store) -> Html {
 }
 
 /// The ways in, as links: the address is what says which one is open.
-fn navigation(store: &Store) -> Html {
+fn navigation(store: &StateHandle) -> Html {
     let link = |page: &Page| {
         html! {
             <a
@@ -96,8 +96,8 @@ fn navigation(store: &Store) -> Html {
 }
 
 /// To every history of the edits in the working copies; from one of them back to one's own.
-fn explore(store: &Store) -> Html {
-    let away = store.kept.sessions.last_away();
+fn explore(store: &StateHandle) -> Html {
+    let away = store.persistence.sessions.last_away();
     if let (Page::Play, Some(away)) = (store.page, away) {
         let title = format!("{} Yours is kept while this one is shown.", called(away));
         return html! {

@@ -5,13 +5,13 @@ use yew::{Html, html};
 use super::dialog::Modal;
 use super::more::check;
 use crate::keyboard::{KEYS, LESSON_KEYS};
-use crate::state::{Msg, Sends, Store};
+use crate::state::{Msg, Sends, StateHandle};
 
 /// Beside the page: `cargo xtask dist` writes it.
 const LICENCES: &str = "licences.html";
 
 #[inline(never)] // not on the first screen
-pub(crate) fn help_dialog(store: &Store) -> Html {
+pub(crate) fn help_dialog(store: &StateHandle) -> Html {
     html! {
         <Modal store={store.clone()} title="How this works" begin="dialog-close">
             <div class="dialog-body prose">

@@ -9,7 +9,7 @@ use super::snippet::{Language, snippet};
 use super::tabs::{Tabs, panel_id, tabs};
 use super::why::{tone, why};
 use super::wire::{preview, wire};
-use crate::state::{InspectorTab, Msg, Sends, Store};
+use crate::state::{InspectorTab, Msg, Sends, StateHandle};
 use crate::words;
 
 const TABS: [(InspectorTab, &str); 6] = [
@@ -21,7 +21,7 @@ const TABS: [(InspectorTab, &str); 6] = [
     (InspectorTab::Preview, "Preview"),
 ];
 
-pub(crate) fn inspector(store: &Store) -> Html {
+pub(crate) fn inspector(store: &StateHandle) -> Html {
     let step = store.tree.step(store.tree.current());
     let chosen = TABS.iter().position(|(tab, _)| *tab == store.inspector_tab);
     let content = match (store.inspector_tab, step) {
@@ -75,7 +75,7 @@ fn nothing_yet() -> Html {
 }
 
 /// Where the inspector is a sheet: its upper edge, which says the answer in a line.
-fn sheet_handle(store: &Store, step: Option<&Step>) -> Html {
+fn sheet_handle(store: &StateHandle, step: Option<&Step>) -> Html {
     let up = store.sheet;
     let (status, tone, rest) = match step {
         None => (

@@ -5,12 +5,12 @@ use serde_json::Value;
 use yew::{Html, classes, html};
 
 use super::fold::{holds, size};
-use crate::state::{Msg, Sends, Store, View};
+use crate::state::{Msg, ObjectView, Sends, StateHandle};
 
 /// What is drawn, and how.
 pub(crate) struct JsonView<'a> {
-    pub(crate) store: &'a Store,
-    pub(crate) view: View,
+    pub(crate) store: &'a StateHandle,
+    pub(crate) view: ObjectView,
     pub(crate) label: &'static str,
     pub(crate) body: &'a Value,
     /// The places that matter.

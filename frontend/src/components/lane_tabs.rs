@@ -4,9 +4,9 @@ use yew::{Html, classes, html};
 
 use super::editor_card::chip;
 use super::icon::{Icon, icon};
-use crate::state::{Lane, Msg, Sends, Store};
+use crate::state::{Lane, Msg, Sends, StateHandle};
 
-pub(crate) fn lane_tabs(store: &Store) -> Html {
+pub(crate) fn lane_tabs(store: &StateHandle) -> Html {
     let head = |lane: Lane| {
         let (name, (version, tone)) = match lane {
             Lane::Editor(editor) => (store.name(editor), chip(store, editor)),

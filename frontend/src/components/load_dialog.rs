@@ -9,10 +9,10 @@ use yew::{DragEvent, Event, Html, InputEvent, SubmitEvent, TargetCast, html};
 use super::dialog::Modal;
 use super::file_button::text_of;
 use super::icon::{Icon, icon};
-use crate::state::{Msg, Sends, Store};
+use crate::state::{Msg, Sends, StateHandle};
 
 /// Reads a file into the dialog. One that cannot be read leaves what was typed.
-fn take(store: &Store, file: File) {
+fn take(store: &StateHandle, file: File) {
     let dispatcher = store.dispatcher();
     spawn_local(async move {
         dispatcher.dispatch(match text_of(&file).await {
@@ -23,7 +23,7 @@ fn take(store: &Store, file: File) {
 }
 
 #[inline(never)] // not on the first screen
-pub(crate) fn load_dialog(store: &Store) -> Html {
+pub(crate) fn load_dialog(store: &StateHandle) -> Html {
     let oninput = store.on(|event: InputEvent| {
         let area = event.target_dyn_into::<HtmlTextAreaElement>();
         Msg::Draft(area.map(|area| area.value()).unwrap_or_default())

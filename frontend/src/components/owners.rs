@@ -1,7 +1,7 @@
 //! Who owns what: each line of the stored object with its managers, and what the editor at work
 //! would take from them.
 
-use optimist_apiserver::apply::{Manager, Operation, Owners};
+use optimist_apiserver::apply::{ManagedFieldsOperation, Manager, Owners};
 use optimist_client::{Line, lines};
 use optimist_client::{Strategy, Write};
 use optimist_simulation::{ActorId, Outcome};
@@ -9,13 +9,13 @@ use yew::{Html, classes, html};
 
 use super::fold::is_quiet;
 use super::yaml_view::dotted;
-use crate::state::{Lane, Store};
+use crate::state::{Lane, StateHandle};
 
 /// Managers have a colour and a pattern each; the patterns begin again after so many.
 const PATTERNS: usize = 6;
 
 /// The look of a manager: an editor has the colour of its lane.
-fn look(store: &Store, number: usize, manager: &Manager) -> String {
+fn look(store: &StateHandle, number: usize, manager: &Manager) -> String {
     let editor = ActorId::ALL
         .into_iter()
         .find(|id| *store.world().actor(*id).manager == *manager.name);
@@ -26,8 +26,8 @@ fn look(store: &Store, number: usize, manager: &Manager) -> String {
 /// `editor-a applies`, `kubectl-create writes status`.
 fn title(manager: &Manager) -> String {
     let how = match manager.operation {
-        Operation::Apply => "by apply",
-        Operation::Update => "by writing",
+        ManagedFieldsOperation::Apply => "by apply",
+        ManagedFieldsOperation::Update => "by writing",
     };
     if manager.subresource.is_empty() {
         format!("{}, {how}", manager.name)
@@ -38,7 +38,7 @@ fn title(manager: &Manager) -> String {
 
 /// The stored object, a mark per owner beside each line.
 #[inline(never)] // not on the first screen
-pub(crate) fn owners(store: &Store) -> Html {
+pub(crate) fn owners(store: &StateHandle) -> Html {
     let Some((_, object)) = store.world().stored() else {
         return html! { <div class="yaml blank"><p>{ "There is no object." }</p></div> };
     };
@@ -79,7 +79,7 @@ pub(crate) fn owners(store: &Store) -> Html {
     }
 }
 
-fn row(store: &Store, owners: &Owners, line: &Line) -> Html {
+fn row(store: &StateHandle, owners: &Owners, line: &Line) -> Html {
     // An item of a list is owned where its first line begins.
     let places = line.items.iter().chain([&line.pointer]);
     let mut numbers: Vec<usize> = places.flat_map(|place| owners.at(place)).collect();
@@ -112,11 +112,11 @@ fn row(store: &Store, owners: &Owners, line: &Line) -> Html {
 
 /// What an apply of the editor at work would take from others and take away, before it is sent.
 #[inline(never)] // not on the first screen
-pub(crate) fn foresight(store: &Store) -> Html {
+pub(crate) fn foresight(store: &StateHandle) -> Html {
     let id = store.focus;
     let (name, write) = (store.name(id), store.world().actor(id).write());
     let slug = Lane::Editor(id).slug();
-    let rehearsed = store.world().rehearse(
+    let rehearsed = store.world().preview_write(
         id,
         Write {
             strategy: Strategy::Apply,
@@ -128,12 +128,12 @@ pub(crate) fn foresight(store: &Store) -> Html {
             }
         },
     );
-    let Some(rehearsal) = rehearsed else {
+    let Some(preview) = rehearsed else {
         return html! {
             <p class="last-write">{ format!("{name} has read nothing yet: Get, and edit, to see what an apply would take.") }</p>
         };
     };
-    let mut says: Vec<String> = rehearsal
+    let mut says: Vec<String> = preview
         .taken
         .iter()
         .map(|(manager, path)| {
@@ -145,14 +145,14 @@ pub(crate) fn foresight(store: &Store) -> Html {
             )
         })
         .collect();
-    let gone = rehearsal
+    let gone = preview
         .step
         .effect
         .iter()
         .filter(|change| change.after.is_none());
     says.extend(gone.map(|change| format!("remove {}", dotted(&change.pointer))));
-    let text = match (rehearsal.step.outcome(), says.is_empty()) {
-        (Outcome::Refused, _) => format!("would be refused: {}.", rehearsal.step.status_line()),
+    let text = match (preview.step.outcome(), says.is_empty()) {
+        (Outcome::Refused, _) => format!("would be refused: {}.", preview.step.status_line()),
         (_, true) => "would take nothing from anyone.".to_owned(),
         (_, false) => format!("would {}.", says.join(", ")),
     };

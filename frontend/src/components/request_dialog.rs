@@ -6,7 +6,7 @@ use yew::{Event, Html, InputEvent, SubmitEvent, TargetCast, html};
 
 use super::dialog::Modal;
 use crate::browser::selected;
-use crate::state::{Msg, Sends, Store};
+use crate::state::{Msg, Sends, StateHandle};
 
 const CONTENT_TYPES: [&str; 7] = [
     "",
@@ -19,7 +19,7 @@ const CONTENT_TYPES: [&str; 7] = [
 ];
 
 #[inline(never)] // not on the first screen
-pub(crate) fn request_dialog(store: &Store) -> Html {
+pub(crate) fn request_dialog(store: &StateHandle) -> Html {
     let Some(request) = &store.request else {
         return Html::default();
     };
@@ -112,7 +112,7 @@ pub(crate) fn request_dialog(store: &Store) -> Html {
 
 /// What an event changes in the request.
 fn changed<E: 'static>(
-    store: &Store,
+    store: &StateHandle,
     by_hand: &ByHand,
     change: fn(&mut ByHand, &E),
 ) -> yew::Callback<E> {

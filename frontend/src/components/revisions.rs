@@ -1,18 +1,18 @@
 //! Every stored version, newest first: who wrote it, and what it changed.
 
-use optimist_client::{Change, changes};
+use optimist_client::{ValueChange, changes};
 use optimist_simulation::{ActorId, Outcome};
 use yew::{Html, classes, html};
 
 use super::yaml_view::dotted;
-use crate::state::{Lane, Msg, Sends, Store};
+use crate::state::{Lane, Msg, Sends, StateHandle};
 
 #[inline(never)] // not on the first screen
-pub(crate) fn revisions(store: &Store) -> Html {
+pub(crate) fn revisions(store: &StateHandle) -> Html {
     let tree = &store.tree;
     let here = tree.position();
     // The writes on the way here, to name the writer of each version.
-    let writes: Vec<_> = tree.line()[..=here]
+    let writes: Vec<_> = tree.current_path()[..=here]
         .iter()
         .filter_map(|&node| Some((node, tree.step(node)?)))
         .filter(|(_, step)| step.outcome() == Outcome::Written)
@@ -39,8 +39,13 @@ pub(crate) fn revisions(store: &Store) -> Html {
     }
 }
 
-fn row(store: &Store, revision: u64, writer: Option<(usize, ActorId)>, differs: &[Change]) -> Html {
-    let visible: Vec<&Change> = differs
+fn row(
+    store: &StateHandle,
+    revision: u64,
+    writer: Option<(usize, ActorId)>,
+    differs: &[ValueChange],
+) -> Html {
+    let visible: Vec<&ValueChange> = differs
         .iter()
         .filter(|change| !change.is_bookkeeping())
         .collect();

@@ -1,6 +1,6 @@
 //! The server: what is stored now, every version before it, and what a watcher hears of it.
 
-use optimist_client::{Change, changes};
+use optimist_client::{ValueChange, changes};
 use optimist_simulation::LastWrite;
 use yew::{Event, Html, html};
 
@@ -10,7 +10,7 @@ use super::revisions::revisions;
 use super::tabs::{Tabs, panel_id, tabs};
 use super::watch;
 use super::yaml_view::YamlView;
-use crate::state::{Lane, Msg, Sends, ServerTab, State, Store, View};
+use crate::state::{Lane, Msg, ObjectView, Sends, ServerTab, State, StateHandle};
 use crate::words;
 
 const TABS: [(ServerTab, &str); 4] = [
@@ -21,7 +21,7 @@ const TABS: [(ServerTab, &str); 4] = [
 ];
 
 /// What the step that led here changed in the store, and whose colour that has.
-fn last_write(state: &State) -> (Vec<Change>, &'static str) {
+fn last_write(state: &State) -> (Vec<ValueChange>, &'static str) {
     let step = state.tree.step(state.tree.current());
     let wrote = match (step, state.tree.last_write()) {
         (Some(step), LastWrite::Step(last)) => std::ptr::eq(step, last),
@@ -43,7 +43,7 @@ fn last_write(state: &State) -> (Vec<Change>, &'static str) {
 }
 
 /// Which object the cards are about, where there are several.
-fn subjects(store: &Store) -> Html {
+fn subjects(store: &StateHandle) -> Html {
     let world = store.world();
     let all: Vec<(String, String)> = world
         .subjects()
@@ -70,7 +70,7 @@ fn subjects(store: &Store) -> Html {
     }
 }
 
-pub(crate) fn server_card(store: &Store) -> Html {
+pub(crate) fn server_card(store: &StateHandle) -> Html {
     let stored = store.world().stored();
     let chosen = TABS.iter().position(|(tab, _)| *tab == store.server_tab);
     let chip = stored.map_or_else(
@@ -101,7 +101,7 @@ pub(crate) fn server_card(store: &Store) -> Html {
                 } else if let Some((_, object)) = stored {
                     <YamlView
                         dispatcher={store.dispatcher()}
-                        view={View::Lane(Lane::Server)}
+                        view={ObjectView::Lane(Lane::Server)}
                         id="server"
                         label="Stored object"
                         {object}

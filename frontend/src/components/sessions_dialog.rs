@@ -1,14 +1,14 @@
 //! The sessions that this browser keeps.
 
-use optimist_sessions::{Entry, Standing};
+use optimist_sessions::{OfferStatus, SavedSession};
 use yew::{Html, html};
 
 use super::dialog::Modal;
 use crate::browser;
-use crate::state::{Msg, Sends, Store};
+use crate::state::{Msg, Sends, StateHandle};
 
 /// What a session is called, and since when it is kept.
-pub(crate) fn called(entry: &Entry) -> String {
+pub(crate) fn called(entry: &SavedSession) -> String {
     let name = match entry.name.as_str() {
         "" => "A session",
         name => name,
@@ -21,8 +21,8 @@ pub(crate) fn called(entry: &Entry) -> String {
 }
 
 #[inline(never)] // not on the first screen
-pub(crate) fn sessions_dialog(store: &Store) -> Html {
-    let sessions = &store.kept.sessions;
+pub(crate) fn sessions_dialog(store: &StateHandle) -> Html {
+    let sessions = &store.persistence.sessions;
     let unreadable = sessions.unreadable().len();
     html! {
         <Modal store={store.clone()} title="Sessions in this browser" begin="dialog-close">
@@ -31,11 +31,11 @@ pub(crate) fn sessions_dialog(store: &Store) -> Html {
                     { "A session that is replaced is kept here, and so is the last one of every tab. \
                        Only this browser has them." }
                 </p>
-                if sessions.kept().is_empty() {
+                if sessions.saved().is_empty() {
                     <p>{ "There is no other session." }</p>
                 }
                 <ul class="session-list" aria-label="Sessions">
-                    { for sessions.kept().iter().map(|entry| row(store, entry)) }
+                    { for sessions.saved().iter().map(|entry| row(store, entry)) }
                 </ul>
                 if unreadable > 0 {
                     <p class="problem">
@@ -47,13 +47,13 @@ pub(crate) fn sessions_dialog(store: &Store) -> Html {
     }
 }
 
-fn row(store: &Store, entry: &Entry) -> Html {
+fn row(store: &StateHandle, entry: &SavedSession) -> Html {
     let name = called(entry);
     html! {
         <li>
             <span class="session-name">
                 { name.clone() }
-                if entry.standing == Standing::Unopened {
+                if entry.standing == OfferStatus::Unopened {
                     <span class="muted">{ " It could not be opened." }</span>
                 }
             </span>

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use optimist_simulation::RunTree;
+use optimist_simulation::HistoryTree;
 use optimist_text::export::{markdown, mermaid, script};
 use optimist_text::share::{LONGEST_LINK, Private};
 use yew::{Event, Html, html};
@@ -11,7 +11,7 @@ use super::dialog::Modal;
 use super::file_button::file_button;
 use super::snippet::Copy;
 use crate::browser::{self, ticked};
-use crate::state::{Dialog, Msg, Page, Sends, Store};
+use crate::state::{Dialog, Msg, Page, Sends, StateHandle};
 
 /// `812 characters`, `1.4 kB`.
 fn weight(text: &str) -> String {
@@ -22,7 +22,7 @@ fn weight(text: &str) -> String {
 }
 
 #[inline(never)] // not on the first screen
-pub(crate) fn share_dialog(store: &Store) -> Html {
+pub(crate) fn share_dialog(store: &StateHandle) -> Html {
     let shared = store.shared();
     let private = shared.private_values();
     let redacted = store.redacted.as_deref();
@@ -94,7 +94,7 @@ pub(crate) fn share_dialog(store: &Store) -> Html {
                         { "Save as a file" }
                     </a>
                     <span class="spring" />
-                    if !store.kept.sessions.kept().is_empty() {
+                    if !store.persistence.sessions.saved().is_empty() {
                         <button
                             type="button"
                             class="button"
@@ -117,7 +117,7 @@ pub(crate) fn share_dialog(store: &Store) -> Html {
 const MOST_NAMED: usize = 6;
 
 /// What in it looks as if it were not meant for others.
-fn warning(store: &Store, private: &[Private]) -> Html {
+fn warning(store: &StateHandle, private: &[Private]) -> Html {
     let on = store.redacted.is_some();
     let named = private.iter().take(MOST_NAMED);
     let named: Vec<String> = named
@@ -147,7 +147,7 @@ fn warning(store: &Store, private: &[Private]) -> Html {
 }
 
 /// The histories that are exported.
-fn exported(store: &Store) -> Option<Rc<RunTree>> {
+fn exported(store: &StateHandle) -> Option<Rc<HistoryTree>> {
     match &store.redacted {
         Some(redacted) => redacted.tree.clone(),
         None => Some(Rc::clone(&store.tree)),
@@ -155,7 +155,7 @@ fn exported(store: &Store) -> Option<Rc<RunTree>> {
 }
 
 /// The history in the words of others.
-fn exports(tree: &RunTree) -> Html {
+fn exports(tree: &HistoryTree) -> Html {
     html! {
         <>
             <h3>{ "This history up to here, for elsewhere" }</h3>

@@ -6,7 +6,7 @@ use optimist_text::render::{Call, Snippet, client_go, kube_rs, kubectl};
 use yew::{AttrValue, Html, Properties, component, html, use_effect_with, use_state_eq};
 
 use crate::browser;
-use crate::state::Store;
+use crate::state::StateHandle;
 
 /// What a request can be shown as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub(crate) enum Language {
 
 /// Draws the request of a step.
 #[inline(never)] // not on the first screen
-pub(crate) fn snippet(store: &Store, step: &Step, language: Language) -> Html {
+pub(crate) fn snippet(store: &StateHandle, step: &Step, language: Language) -> Html {
     let Some(call) = Call::of_step(store.world(), step) else {
         return html! {
             <div class="empty"><p>{ "No request of the API: there is nothing to type." }</p></div>

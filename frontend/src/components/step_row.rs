@@ -13,7 +13,7 @@ const CROWDED: usize = 3;
 
 /// Where a step stands, seen from the current one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Phase {
+pub(crate) enum StepPhase {
     Past,
     Current,
     Future,
@@ -32,7 +32,7 @@ pub(crate) struct Branch {
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct StepRowProps {
     pub(crate) node: NodeId,
-    pub(crate) phase: Phase,
+    pub(crate) phase: StepPhase,
     /// Whose step it is; `None` if it is the watcher's or nobody's.
     pub(crate) editor: Option<ActorId>,
     pub(crate) outcome: Outcome,
@@ -74,9 +74,9 @@ pub(crate) fn row(
     Some(StepRowProps {
         node,
         phase: match position.cmp(&here) {
-            std::cmp::Ordering::Less => Phase::Past,
-            std::cmp::Ordering::Equal => Phase::Current,
-            std::cmp::Ordering::Greater => Phase::Future,
+            std::cmp::Ordering::Less => StepPhase::Past,
+            std::cmp::Ordering::Equal => StepPhase::Current,
+            std::cmp::Ordering::Greater => StepPhase::Future,
         },
         editor: step.actor(),
         events: Events::of(&step.arrived),
@@ -94,9 +94,9 @@ pub(crate) fn row(
 #[component]
 pub(crate) fn StepRow(props: &StepRowProps) -> Html {
     let phase = match props.phase {
-        Phase::Past => "past",
-        Phase::Current => "current",
-        Phase::Future => "future",
+        StepPhase::Past => "past",
+        StepPhase::Current => "current",
+        StepPhase::Future => "future",
     };
     let outcome = match props.outcome {
         Outcome::Read => "read",
@@ -132,7 +132,7 @@ pub(crate) fn StepRow(props: &StepRowProps) -> Html {
                 type="button"
                 class="step-button"
                 aria-label={props.sentence.clone()}
-                aria-current={(props.phase == Phase::Current).then_some("step")}
+                aria-current={(props.phase == StepPhase::Current).then_some("step")}
                 onclick={go(node)}
             >
                 <span class="half">

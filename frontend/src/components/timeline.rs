@@ -5,14 +5,14 @@ use yew::{
     use_node_ref, use_state,
 };
 
-use super::in_sight::{Drawn, use_in_sight};
 use super::peek::{Pointed, peek};
 use super::step_row::{StepRow, row};
-use crate::state::{Msg, Sends, Store};
+use super::visible_rows::{Drawn, use_in_sight};
+use crate::state::{Msg, Sends, StateHandle};
 
 #[derive(PartialEq, Properties)]
 pub(crate) struct TimelineProps {
-    pub(crate) store: Store,
+    pub(crate) store: StateHandle,
 }
 
 #[component]
@@ -56,7 +56,7 @@ pub(crate) fn Timeline(props: &TimelineProps) -> Html {
         }
     };
     let tree = &store.tree;
-    let line = tree.line();
+    let line = tree.current_path();
     let dispatcher = store.dispatcher();
     let here = tree.position();
     let start = here == 0;

@@ -6,15 +6,15 @@ use yew::{Html, InputEvent, Properties, TargetCast, classes, component, html};
 
 use super::fold::counted;
 use super::icon::{Icon, icon};
-use crate::state::{Dialog, Msg, Sends, Store};
+use crate::state::{Dialog, Msg, Sends, StateHandle};
 use crate::words;
 
 /// With more steps than this, marks are ticks: a long history must not cost an element a step.
 const CROWDED: usize = 60;
 
-pub(crate) fn transport(store: &Store) -> Html {
+pub(crate) fn transport(store: &StateHandle) -> Html {
     let tree = &store.tree;
-    let line = tree.line();
+    let line = tree.current_path();
     let (here, last) = (tree.position(), line.len() - 1);
     let (mut conflicts, mut refused, mut lost) = (0, 0, 0);
     for step in line[..=here].iter().filter_map(|&node| tree.step(node)) {
@@ -78,7 +78,7 @@ pub(crate) fn transport(store: &Store) -> Html {
     }
 }
 
-fn scrubber(store: &Store, line: &[NodeId], here: usize) -> Html {
+fn scrubber(store: &StateHandle, line: &[NodeId], here: usize) -> Html {
     let last = line.len() - 1;
     let share = |position: usize| position as f64 / last.max(1) as f64;
     let mark = |(position, node): (usize, &NodeId)| {

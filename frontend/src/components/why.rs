@@ -5,7 +5,7 @@ use optimist_simulation::{Outcome, Step};
 use yew::{Html, classes, html};
 
 use super::watch;
-use crate::state::Store;
+use crate::state::StateHandle;
 use crate::words;
 
 /// The facts of a step, or the server's own words where it noted none.
@@ -39,7 +39,7 @@ pub(crate) fn tone(outcome: Outcome) -> &'static str {
 
 /// The card that says why.
 #[inline(never)] // not on the first screen
-pub(crate) fn why(store: &Store, step: &Step) -> Html {
+pub(crate) fn why(store: &StateHandle, step: &Step) -> Html {
     let lost = !step.losses.is_empty();
     let tone = if lost { "lost" } else { tone(step.outcome()) };
     html! {

@@ -1,6 +1,6 @@
 //! A request, as it went or would go over the wire, and its answer.
 
-use optimist_client::Change;
+use optimist_client::ValueChange;
 use optimist_client::{Write, visible};
 use optimist_simulation::{Action, ActorId, Outcome, Step};
 use serde_json::Value;
@@ -9,10 +9,10 @@ use yew::{Html, InputEvent, TargetCast, classes, html};
 
 use super::json_view::{JsonView, json_view};
 use super::why::tone;
-use crate::state::{Lane, Msg, Sends, Store, View};
+use crate::state::{Lane, Msg, ObjectView, Sends, StateHandle};
 use crate::words;
 
-fn places(changes: &[Change]) -> Vec<String> {
+fn places(changes: &[ValueChange]) -> Vec<String> {
     let changes = changes.iter().map(|change| change.pointer.clone());
     let version = "/metadata/resourceVersion".to_owned();
     changes.chain([version]).collect()
@@ -52,7 +52,7 @@ const EVENT: [&str; 4] = [
 
 /// A step over the wire.
 #[inline(never)] // not on the first screen
-pub(crate) fn wire(store: &Store, step: &Step) -> Html {
+pub(crate) fn wire(store: &StateHandle, step: &Step) -> Html {
     let Some(exchange) = &step.exchange else {
         return html! {
             <div class="empty"><p>{ "No request of the API: nothing went over the wire." }</p></div>
@@ -77,7 +77,7 @@ pub(crate) fn wire(store: &Store, step: &Step) -> Html {
         <>
             { request_line(exchange.method.as_str(), &exchange.target, &exchange.content_type, slug) }
             if *exchange.sent != Value::Null {
-                { json_view(&JsonView { store, view: View::Request, label: "Request body", body: &exchange.sent, emphasis: places(&step.edits), refused: false }) }
+                { json_view(&JsonView { store, view: ObjectView::Request, label: "Request body", body: &exchange.sent, emphasis: places(&step.edits), refused: false }) }
             }
             if let Some(text) = step.sent_text() {
                 <pre class="snippet" aria-label="Request body">{ visible(text).into_owned() }</pre>
@@ -89,14 +89,14 @@ pub(crate) fn wire(store: &Store, step: &Step) -> Html {
             { for exchange.warnings.iter().map(|warning| html! {
                 <p class="warning">{ format!("Warning: {}", visible(warning)) }</p>
             }) }
-            { json_view(&JsonView { store, view: View::Response, label: "Response body", body: &exchange.received, emphasis: answer, refused }) }
+            { json_view(&JsonView { store, view: ObjectView::Response, label: "Response body", body: &exchange.received, emphasis: answer, refused }) }
         </>
     }
 }
 
 /// The body as a text to type in, where one is; and the switch between that and the one that is
 /// computed from the edits.
-fn by_hand(store: &Store, id: ActorId, computed: &[u8]) -> Html {
+fn by_hand(store: &StateHandle, id: ActorId, computed: &[u8]) -> Html {
     let write = store.world().actor(id).write();
     let (label, body) = match &write.body {
         Some(_) => ("Compute it from the edits again", None),
@@ -151,7 +151,7 @@ fn by_hand(store: &Store, id: ActorId, computed: &[u8]) -> Html {
 
 /// What Send would put on the wire now.
 #[inline(never)] // not on the first screen
-pub(crate) fn preview(store: &Store) -> Html {
+pub(crate) fn preview(store: &StateHandle) -> Html {
     let id = store.focus;
     let actor = store.world().actor(id);
     let request = store.world().preview(id, &Action::Send(actor.write()));
@@ -181,7 +181,7 @@ pub(crate) fn preview(store: &Store) -> Html {
             ) }
             { by_hand(store, id, request.body()) }
             if !written {
-                { json_view(&JsonView { store, view: View::Preview, label: "Request body, not sent yet", body: &body, emphasis: places(&store.world().copy(id).edits()), refused: false }) }
+                { json_view(&JsonView { store, view: ObjectView::Preview, label: "Request body, not sent yet", body: &body, emphasis: places(&store.world().copy(id).edits()), refused: false }) }
             }
         </>
     }

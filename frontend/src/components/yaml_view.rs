@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use optimist_client::{Change, Line, Token, brief_both, lines, visible};
+use optimist_client::{Line, Token, ValueChange, brief_both, lines, visible};
 use optimist_simulation::ActorId;
 use serde_json::Value;
 use yew::{
@@ -12,7 +12,7 @@ use yew::{
 use super::fold::{QUIET, folded_at_first, holds, is_quiet, size, visible_lines};
 use super::value_input::ValueInput;
 use crate::browser;
-use crate::state::{Dispatcher, Editing, Folds, Msg, Sends, Typing, View};
+use crate::state::{Dispatcher, Editing, Folds, Msg, ObjectView, Sends, Typing};
 
 /// Longer values are cut; the whole of it is in the field that edits it.
 const LONGEST: usize = 160;
@@ -21,13 +21,13 @@ const LONGEST: usize = 160;
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct YamlViewProps {
     pub(crate) dispatcher: Dispatcher,
-    pub(crate) view: View,
+    pub(crate) view: ObjectView,
     /// Begins the ids of its lines.
     pub(crate) id: &'static str,
     pub(crate) label: String,
     pub(crate) object: Arc<Value>,
     /// Places that are marked, and what was there.
-    pub(crate) marks: Vec<Change>,
+    pub(crate) marks: Vec<ValueChange>,
     /// The colour of the marks.
     pub(crate) tone: &'static str,
     pub(crate) toggled: Folds,
@@ -61,7 +61,7 @@ impl YamlViewProps {
         declared.is_some_and(|declared| declared.contains(&line.pointer))
     }
 
-    fn mark(&self, line: &Line) -> Option<&Change> {
+    fn mark(&self, line: &Line) -> Option<&ValueChange> {
         self.marks.iter().find(|change| {
             holds(&change.pointer, &line.pointer)
                 || line.items.iter().any(|item| holds(&change.pointer, item))
@@ -93,7 +93,7 @@ pub(crate) fn YamlView(props: &YamlViewProps) -> Html {
             let hidden = props.object.pointer(&line.pointer).map(size);
             let label = line.key.as_deref().unwrap_or_default();
             let mut classes = classes!("line");
-            let inside = |change: &&Change| holds(&line.pointer, &change.pointer);
+            let inside = |change: &&ValueChange| holds(&line.pointer, &change.pointer);
             if !open && props.marks.iter().any(|change| inside(&change)) {
                 classes.push("marked");
             }

@@ -7,13 +7,13 @@ use optimist_simulation::verdict::Verdict;
 use yew::{Html, classes, html};
 
 use super::{Explored, replay, words};
-use crate::state::Store;
+use crate::state::StateHandle;
 
 /// More endings than this nobody reads.
 const MOST: usize = 60;
 
 /// The shortest way to lose an update, or that there is none.
-pub(super) fn witness(store: &Store, model: &Explored, search: &Rc<Search>) -> Html {
+pub(super) fn witness(store: &StateHandle, model: &Explored, search: &Rc<Search>) -> Html {
     let total = search.tally().total();
     let complete = model
         .chosen_row()
@@ -46,7 +46,7 @@ pub(super) fn witness(store: &Store, model: &Explored, search: &Rc<Search>) -> H
 }
 
 /// Every ending, the worst first.
-pub(super) fn list(store: &Store, model: &Explored, search: &Rc<Search>) -> Html {
+pub(super) fn list(store: &StateHandle, model: &Explored, search: &Rc<Search>) -> Html {
     let mut ends: Vec<(Verdict, String, u128, StateId)> = Vec::new();
     for end in search.ends() {
         let (verdict, why) = (end.verdict(), words::because(search, end.id));

@@ -1,20 +1,20 @@
 //! What is explored, as links carry it.
 
-use optimist_simulation::explore::{READY, Third};
+use optimist_simulation::explore::{PRESETS, ThirdActor};
 use serde_json::{Value, json};
 
-use super::model::{Hand, Model, Setup, Subject};
+use super::model::{EditSource, ExploreModel, Setup, ThirdActorChoice};
 
 /// The row in which the actors write in different ways.
 const MIXED: &str = "mixed";
 
 /// What is explored and which row is chosen. What came of it is not in it.
-pub(super) fn to_json(model: &Model) -> Value {
+pub(super) fn to_json(model: &ExploreModel) -> Value {
     let setup = &model.setup;
     let slug = |way: usize| model.ways.get(way).map_or("", |way| way.slug);
     let edits = match setup.subject {
-        Subject::Ready(ready) => READY.get(ready).map(|ready| ready.slug),
-        Subject::Editors(..) => None,
+        EditSource::Preset(ready) => PRESETS.get(ready).map(|ready| ready.slug),
+        EditSource::Editors(..) => None,
     };
     let row = if model.chosen == model.mixed_row() {
         MIXED
@@ -25,7 +25,7 @@ pub(super) fn to_json(model: &Model) -> Value {
     let mixed: Value = mixed
         .map(|(way, reads)| json!([slug(*way), reads]))
         .collect();
-    let third = setup.third.map(Hand::slug);
+    let third = setup.third.map(ThirdActorChoice::slug);
     json!({
         "edits": edits,
         "third": third,
@@ -38,20 +38,22 @@ pub(super) fn to_json(model: &Model) -> Value {
 }
 
 /// A set-up and its row from a link. What is missing or makes no sense is as in `usual`.
-pub(super) fn from_json(json: &Value, usual: &Model) -> (Setup, usize) {
+pub(super) fn from_json(json: &Value, usual: &ExploreModel) -> (Setup, usize) {
     let mut setup = usual.setup.clone();
     let text = |key: &str| json.get(key).and_then(Value::as_str);
     let flag = |key: &str, usual: bool| json.get(key).and_then(Value::as_bool).unwrap_or(usual);
     let number = |key: &str| json.get(key).and_then(Value::as_u64);
-    let ready = text("edits").and_then(|edits| READY.iter().position(|ready| ready.slug == edits));
+    let ready =
+        text("edits").and_then(|edits| PRESETS.iter().position(|ready| ready.slug == edits));
     if let Some(ready) = ready {
-        setup.subject = Subject::Ready(ready);
+        setup.subject = EditSource::Preset(ready);
     }
     if !json.is_null() {
         setup.third = match text("third") {
-            Some(slug) => Hand::named(slug),
+            Some(slug) => ThirdActorChoice::named(slug),
             // So it was called where there was but one.
-            None => (number("actors") == Some(3)).then_some(Hand::Ready(Third::Annotates)),
+            None => (number("actors") == Some(3))
+                .then_some(ThirdActorChoice::Preset(ThirdActor::Annotates)),
         };
     }
     if let Some(tries @ 2..=6) = number("tries").and_then(|tries| u8::try_from(tries).ok()) {

@@ -2,16 +2,16 @@
 
 use std::rc::Rc;
 
-use optimist_simulation::explore::{Edge, EdgeId, Effect, Search, StateId, Tally};
+use optimist_simulation::explore::{EditEffect, Search, StateId, Tally, Transition, TransitionId};
 use optimist_simulation::verdict::Verdict;
 use yew::{Html, PointerEvent, classes, html};
 
 use super::layout::{Layout, layout};
-use super::model::{Focus, Msg, RowState};
+use super::model::{ExploreMsg, Focus, RowState};
 use super::{Explored, endings, on, replay, words};
-use crate::state::Store;
+use crate::state::StateHandle;
 
-pub(super) fn map(store: &Store, model: &Explored) -> Html {
+pub(super) fn map(store: &StateHandle, model: &Explored) -> Html {
     let name = model.name(model.chosen);
     let Some(row) = model.chosen_row() else {
         return html! {};
@@ -96,7 +96,7 @@ fn explanation(model: &Explored, search: &Search, outlook: &[Tally]) -> Html {
 }
 
 /// The history that is drawn out: through what is looked at, or the shortest of the worst kind.
-fn marked(model: &Explored, search: &Search) -> Vec<EdgeId> {
+fn marked(model: &Explored, search: &Search) -> Vec<TransitionId> {
     match model.focus {
         Some(Focus::State(id)) => search.path_to(id),
         Some(Focus::Edge(id)) => {
@@ -113,7 +113,7 @@ fn marked(model: &Explored, search: &Search) -> Vec<EdgeId> {
     }
 }
 
-fn picture(store: &Store, model: &Explored, search: &Rc<Search>, drawn: &Layout) -> Html {
+fn picture(store: &StateHandle, model: &Explored, search: &Rc<Search>, drawn: &Layout) -> Html {
     let marked = marked(model, search);
     let place = |id: StateId| drawn.places.get(id).copied().unwrap_or_default();
     let lines = search.edges().iter().enumerate().map(|(id, edge)| {
@@ -145,7 +145,7 @@ fn picture(store: &Store, model: &Explored, search: &Rc<Search>, drawn: &Layout)
                     // Wide drawings are shown smaller.
                     11.0 * (drawn.width / 640.0).clamp(1.0, 1.3)
                 )}
-                onpointerleave={on(model, |_: PointerEvent| Msg::Focus(None))}
+                onpointerleave={on(model, |_: PointerEvent| ExploreMsg::Focus(None))}
             >
                 <g>{ for halo }</g>
                 <g>{ for lines }</g>
@@ -156,26 +156,28 @@ fn picture(store: &Store, model: &Explored, search: &Rc<Search>, drawn: &Layout)
 }
 
 fn line(
-    store: &Store,
+    store: &StateHandle,
     model: &Explored,
     search: &Rc<Search>,
     drawn: &Layout,
-    (id, edge): (EdgeId, &Edge),
+    (id, edge): (TransitionId, &Transition),
     marked: bool,
 ) -> Html {
     let place = |id: StateId| drawn.places.get(id).copied().unwrap_or_default();
     let ((x1, y1), (x2, y2)) = (place(edge.from), place(edge.to));
     let d = format!("M{x1:.1} {y1:.1}L{x2:.1} {y2:.1}");
     let tone = match edge.effect {
-        Effect::Loses => "lost",
-        Effect::Refused | Effect::GivesUp => "refused",
-        Effect::None | Effect::Acknowledged | Effect::Replaces => words::slug(edge.actor),
+        EditEffect::Loses => "lost",
+        EditEffect::Refused | EditEffect::GivesUp => "refused",
+        EditEffect::None | EditEffect::Acknowledged | EditEffect::Replaces => {
+            words::slug(edge.actor)
+        }
     };
     // A's labels stand to the left of their lines and B's to the right; what goes wrong stands
     // lower and outside, for it is where lines meet.
     let wrong = matches!(
         edge.effect,
-        Effect::Loses | Effect::Refused | Effect::GivesUp
+        EditEffect::Loses | EditEffect::Refused | EditEffect::GivesUp
     );
     let left = if wrong {
         x1 + x2 < drawn.width
@@ -189,7 +191,7 @@ fn line(
         <g
             key={id}
             class={classes!("arc", words::slug(edge.actor), tone, marked.then_some("marked"))}
-            onpointerenter={on(model, move |_: PointerEvent| Msg::Focus(Some(focus)))}
+            onpointerenter={on(model, move |_: PointerEvent| ExploreMsg::Focus(Some(focus)))}
             onclick={replay::focused(store, model, search, focus)}
         >
             <path class="target" d={d.clone()} />
@@ -208,7 +210,7 @@ fn line(
 }
 
 fn circle(
-    store: &Store,
+    store: &StateHandle,
     model: &Explored,
     search: &Rc<Search>,
     id: StateId,
@@ -232,7 +234,7 @@ fn circle(
         <g
             key={id}
             class={classes!("moment", class, (model.focus == Some(focus)).then_some("focused"))}
-            onpointerenter={on(model, move |_: PointerEvent| Msg::Focus(Some(focus)))}
+            onpointerenter={on(model, move |_: PointerEvent| ExploreMsg::Focus(Some(focus)))}
             onclick={replay::focused(store, model, search, focus)}
         >
             <circle class="target" cx={x.to_string()} cy={y.to_string()} r="15" />

@@ -2,15 +2,15 @@
 
 use std::rc::Rc;
 
-use optimist_simulation::verdict::{Refusal, Verdict};
+use optimist_simulation::verdict::{RefusalKind, Verdict};
 use yew::{Html, MouseEvent, classes, html};
 
 use super::mixed::Mixed;
-use super::model::{Focus, Msg, Row, RowState};
+use super::model::{ExploreMsg, Focus, Row, RowState};
 use super::{Explored, on, replay, words};
-use crate::state::Store;
+use crate::state::StateHandle;
 
-pub(super) fn matrix(store: &Store, model: &Explored) -> Html {
+pub(super) fn matrix(store: &StateHandle, model: &Explored) -> Html {
     let left_out = model.rows.iter().any(|row| row.tally.left_out > 0);
     let kept = if model.setup.actors() == 2 {
         "both"
@@ -74,7 +74,7 @@ fn progress(model: &Explored) -> Html {
             <p class="progress">
                 <progress max={model.rows.len().to_string()} value={done.to_string()} />
                 <span>{ format!("{done} of {} ways searched", model.rows.len()) }</span>
-                <button type="button" class="button" onclick={on(model, |_: MouseEvent| Msg::Cancel)}>
+                <button type="button" class="button" onclick={on(model, |_: MouseEvent| ExploreMsg::Cancel)}>
                     { "Cancel" }
                 </button>
             </p>
@@ -90,14 +90,14 @@ fn progress(model: &Explored) -> Html {
     html! {
         <p class="progress">
             <span>{ format!("Cancelled: {done} of {} ways searched", model.rows.len()) }</span>
-            <button type="button" class="button" onclick={on(model, |_: MouseEvent| Msg::Again)}>
+            <button type="button" class="button" onclick={on(model, |_: MouseEvent| ExploreMsg::Again)}>
                 { "Search again" }
             </button>
         </p>
     }
 }
 
-fn row(store: &Store, model: &Explored, at: usize, left_out: bool) -> Html {
+fn row(store: &StateHandle, model: &Explored, at: usize, left_out: bool) -> Html {
     let Some(row) = model.rows.get(at) else {
         return html! {};
     };
@@ -109,7 +109,7 @@ fn row(store: &Store, model: &Explored, at: usize, left_out: bool) -> Html {
         // The bar does the same for the keyboard.
         let search = row.search().filter(|_| count > 0);
         // Only where not all of them are conflicts.
-        let kinds = (row.tally.refused_by(Refusal::Conflict) < row.tally.refused)
+        let kinds = (row.tally.refused_by(RefusalKind::Conflict) < row.tally.refused)
             .then(|| words::refusals(&row.tally));
         let onclick = search.map(|search| replay::ending(store, model, search, verdict));
         html! {
@@ -136,7 +136,7 @@ fn row(store: &Store, model: &Explored, at: usize, left_out: bool) -> Html {
                 <button
                     type="button"
                     aria-pressed={chosen.to_string()}
-                    onclick={on(model, move |_: MouseEvent| Msg::Choose(at))}
+                    onclick={on(model, move |_: MouseEvent| ExploreMsg::Choose(at))}
                 >
                     { if at == model.mixed_row() {
                         "Each in another way"
@@ -161,7 +161,7 @@ fn row(store: &Store, model: &Explored, at: usize, left_out: bool) -> Html {
 }
 
 /// The outcomes as parts of a bar; each opens the shortest history that ends so.
-fn bar(store: &Store, model: &Explored, at: usize, row: &Row) -> Html {
+fn bar(store: &StateHandle, model: &Explored, at: usize, row: &Row) -> Html {
     let total = row.tally.total();
     let Some(search) = row.search().filter(|_| total > 0) else {
         let state = match row.state {
@@ -188,7 +188,7 @@ fn bar(store: &Store, model: &Explored, at: usize, row: &Row) -> Html {
         let chosen = at == model.chosen;
         let hover = move |focus: Option<Focus>| {
             on(model, move |_: MouseEvent| {
-                Msg::Focus(focus.filter(|_| chosen))
+                ExploreMsg::Focus(focus.filter(|_| chosen))
             })
         };
         html! {

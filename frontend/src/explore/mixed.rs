@@ -2,10 +2,10 @@
 
 use std::rc::Rc;
 
-use optimist_simulation::explore::Way;
+use optimist_simulation::explore::WriteMethod;
 use yew::{Callback, Event, Html, Properties, UseReducerDispatcher, classes, component, html};
 
-use super::model::{Model, Msg, Setup};
+use super::model::{ExploreModel, ExploreMsg, Setup};
 use super::words;
 use crate::browser::{selected, ticked};
 
@@ -13,12 +13,12 @@ use crate::browser::{selected, ticked};
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct MixedProps {
     pub(super) setup: Setup,
-    pub(super) ways: Rc<Vec<Way>>,
+    pub(super) ways: Rc<Vec<WriteMethod>>,
     /// Whether the row is the chosen one.
     pub(super) chosen: bool,
     /// How many columns the table has.
     pub(super) columns: &'static str,
-    pub(super) dispatcher: UseReducerDispatcher<Model>,
+    pub(super) dispatcher: UseReducerDispatcher<ExploreModel>,
 }
 
 /// A row with a choice per actor.
@@ -41,7 +41,7 @@ fn choice(props: &MixedProps, actor: usize) -> Html {
             if let Some(place) = setup.mixed.get_mut(actor) {
                 change(place, event);
             }
-            dispatcher.dispatch(Msg::Setup(setup));
+            dispatcher.dispatch(ExploreMsg::Setup(setup));
         })
     };
     let (way, reads_first) = props.setup.mixed.get(actor).copied().unwrap_or_default();

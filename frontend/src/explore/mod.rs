@@ -24,17 +24,17 @@ use yew::{
     use_reducer,
 };
 
-use self::model::{Hand, Model, Msg, Subject};
-use self::run::Run;
-pub use self::turn::Turn;
+use self::model::{EditSource, ExploreModel, ExploreMsg, ThirdActorChoice};
+use self::run::SearchRun;
+pub use self::turn::SearchTurn;
 use crate::app::kept_notice;
 use crate::components::header;
-use crate::state::{self, Asked, Page, Store};
+use crate::state::{self, ExploreRequest, Page, StateHandle};
 
 /// The state of the page, and the way to change it.
-type Explored = UseReducerHandle<Model>;
+type Explored = UseReducerHandle<ExploreModel>;
 
-fn on<E>(model: &Explored, message: impl Fn(E) -> Msg + 'static) -> Callback<E> {
+fn on<E>(model: &Explored, message: impl Fn(E) -> ExploreMsg + 'static) -> Callback<E> {
     let dispatcher = model.dispatcher();
     Callback::from(move |event| dispatcher.dispatch(message(event)))
 }
@@ -42,43 +42,43 @@ fn on<E>(model: &Explored, message: impl Fn(E) -> Msg + 'static) -> Callback<E> 
 /// What the page is given.
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct ExploreProps {
-    pub(crate) store: Store,
+    pub(crate) store: StateHandle,
 }
 
 /// The page.
 #[component]
 pub(crate) fn Explore(props: &ExploreProps) -> Html {
-    let model = use_reducer(Model::new);
+    let model = use_reducer(ExploreModel::new);
     {
         let dispatcher = model.dispatcher();
         let begun = Rc::new((*model).clone());
         use_effect_with(model.turn, move |turn| {
             let run = turn
                 .is_running()
-                .then(|| Run::begin(begun, Rc::new(move |msg| dispatcher.dispatch(msg))));
+                .then(|| SearchRun::begin(begun, Rc::new(move |msg| dispatcher.dispatch(msg))));
             move || drop(run)
         });
     }
     {
         let model = model.clone();
-        use_effect_with(props.store.handover.asked.clone(), move |asked| {
+        use_effect_with(props.store.transfer.request.clone(), move |asked| {
             let Some(asked) = asked else { return };
             let (mut setup, row) = link::from_json(&asked.setup, &model);
             let is_ready = asked.setup.get("edits").is_some_and(Value::is_string);
             if let Some(scenario) = of_editors(asked).filter(|_| !is_ready) {
                 if asked.setup.is_null() && scenario.plans.len() > 2 {
-                    setup.third = Some(Hand::OfPlay);
+                    setup.third = Some(ThirdActorChoice::OfPlay);
                 }
-                setup.subject = Subject::Editors(asked.clone(), Rc::new(scenario));
+                setup.subject = EditSource::Editors(asked.clone(), Rc::new(scenario));
             }
-            model.dispatch(Msg::Setup(setup));
-            model.dispatch(Msg::Choose(row));
+            model.dispatch(ExploreMsg::Setup(setup));
+            model.dispatch(ExploreMsg::Choose(row));
         });
     }
     {
         let (store, model) = (props.store.clone(), model.clone());
         use_effect_with((model.setup.clone(), model.chosen), move |_| {
-            let of_asked = matches!(model.setup.subject, Subject::Editors(..));
+            let of_asked = matches!(model.setup.subject, EditSource::Editors(..));
             store.dispatch(state::Msg::Explored(link::to_json(&model), of_asked));
         });
     }
@@ -112,7 +112,7 @@ pub(crate) fn Explore(props: &ExploreProps) -> Html {
 }
 
 /// The edits of the working copies, the third hand's if it has some, from what is stored at that moment.
-fn of_editors(asked: &Asked) -> Option<Scenario> {
+fn of_editors(asked: &ExploreRequest) -> Option<Scenario> {
     let world = asked.tree.world_at(asked.node)?;
     world.stored()?;
     let mut scenario = Scenario::of(world);

@@ -2,19 +2,21 @@
 
 use std::rc::Rc;
 
-use optimist_simulation::explore::{EdgeId, READY, Scenario, Search, StateId, Tally, Third, Way};
+use optimist_simulation::explore::{
+    PRESETS, Scenario, Search, StateId, Tally, ThirdActor, TransitionId, WriteMethod,
+};
 use optimist_simulation::verdict::Verdict;
 use yew::Reducible;
 
-use super::turn::Turn;
+use super::turn::SearchTurn;
 use super::words;
-use crate::state::Asked;
+use crate::state::ExploreRequest;
 
 /// What is to be explored.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Setup {
-    pub(super) subject: Subject,
-    pub(super) third: Option<Hand>,
+    pub(super) subject: EditSource,
+    pub(super) third: Option<ThirdActorChoice>,
     pub(super) reads_first: bool,
     /// How often those try who try again.
     pub(super) tries: u8,
@@ -25,25 +27,27 @@ pub(super) struct Setup {
 
 /// What a third actor does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Hand {
-    Ready(Third),
+pub(super) enum ThirdActorChoice {
+    Preset(ThirdActor),
     /// What the third hand's working copy in Play says.
     OfPlay,
 }
 
-impl Hand {
+impl ThirdActorChoice {
     /// What it is called in links and lists.
     pub(super) fn slug(self) -> &'static str {
         match self {
-            Hand::Ready(third) => third.slug(),
-            Hand::OfPlay => "play",
+            ThirdActorChoice::Preset(third) => third.slug(),
+            ThirdActorChoice::OfPlay => "play",
         }
     }
 
     /// The hand that is called so.
     pub(super) fn named(slug: &str) -> Option<Self> {
-        let ready = Third::ALL.into_iter().map(Hand::Ready);
-        ready.chain([Hand::OfPlay]).find(|hand| hand.slug() == slug)
+        let ready = ThirdActor::ALL.into_iter().map(ThirdActorChoice::Preset);
+        ready
+            .chain([ThirdActorChoice::OfPlay])
+            .find(|hand| hand.slug() == slug)
     }
 }
 
@@ -53,33 +57,33 @@ impl Setup {
     }
 
     /// What the third actor does; the third hand of Play only takes part in edits from there.
-    pub(super) fn third(&self) -> Option<Hand> {
+    pub(super) fn third(&self) -> Option<ThirdActorChoice> {
         let third = self.third?;
-        (third != Hand::OfPlay || self.subject.has_third()).then_some(third)
+        (third != ThirdActorChoice::OfPlay || self.subject.has_third()).then_some(third)
     }
 }
 
-impl Subject {
+impl EditSource {
     /// Whether the third hand of Play has edits as well.
     pub(super) fn has_third(&self) -> bool {
-        matches!(self, Subject::Editors(_, scenario) if scenario.plans.len() > 2)
+        matches!(self, EditSource::Editors(_, scenario) if scenario.plans.len() > 2)
     }
 }
 
 /// Where the edits come from.
 #[derive(Clone, Debug)]
-pub(super) enum Subject {
+pub(super) enum EditSource {
     /// One of the ready pairs.
-    Ready(usize),
+    Preset(usize),
     /// The working copies of a moment in Play.
-    Editors(Asked, Rc<Scenario>),
+    Editors(ExploreRequest, Rc<Scenario>),
 }
 
-impl PartialEq for Subject {
+impl PartialEq for EditSource {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
-            (Subject::Ready(a), Subject::Ready(b)) => a == b,
-            (Subject::Editors(a, _), Subject::Editors(b, _)) => a == b,
+            (EditSource::Preset(a), EditSource::Preset(b)) => a == b,
+            (EditSource::Editors(a, _), EditSource::Editors(b, _)) => a == b,
             _ => false,
         }
     }
@@ -100,7 +104,7 @@ pub(super) enum RowState {
     Running,
     Done(Rc<Search>),
     /// Where it stopped, and with what it found until then.
-    Stopped(Stop, Rc<Search>),
+    Stopped(StopReason, Rc<Search>),
     /// People had enough of it.
     Cancelled,
     /// The server does not let the scenario begin so.
@@ -109,7 +113,7 @@ pub(super) enum RowState {
 
 /// Why a search stopped before its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stop {
+pub(super) enum StopReason {
     States,
     Time,
 }
@@ -135,31 +139,31 @@ impl Row {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Focus {
     State(StateId),
-    Edge(EdgeId),
+    Edge(TransitionId),
     /// The shortest history that ends so.
     Ending(Verdict),
 }
 
 /// All of it.
 #[derive(Clone, Debug)]
-pub(super) struct Model {
+pub(super) struct ExploreModel {
     change: u64,
     pub(super) setup: Setup,
     /// The edits that were last taken from Play.
-    pub(super) from_play: Option<Subject>,
+    pub(super) from_play: Option<EditSource>,
     /// Those of the matrix, and then those that only an actor of its own may choose.
-    pub(super) ways: Rc<Vec<Way>>,
+    pub(super) ways: Rc<Vec<WriteMethod>>,
     /// One per way of the matrix, and one for the mixed.
     pub(super) rows: Vec<Row>,
     /// Which search is under way, so that nothing of an earlier one comes in.
-    pub(super) turn: Turn,
+    pub(super) turn: SearchTurn,
     pub(super) chosen: usize,
     pub(super) focus: Option<Focus>,
 }
 
 /// What people do, and what the search reports.
 #[derive(Clone, Debug)]
-pub(super) enum Msg {
+pub(super) enum ExploreMsg {
     Setup(Setup),
     Choose(usize),
     Focus(Option<Focus>),
@@ -174,7 +178,7 @@ pub(super) enum Msg {
     Again,
 }
 
-impl PartialEq for Model {
+impl PartialEq for ExploreModel {
     fn eq(&self, other: &Self) -> bool {
         self.change == other.change
     }
@@ -183,12 +187,12 @@ impl PartialEq for Model {
 /// As often as client-go's `DefaultRetry`.
 const TRIES: u8 = 5;
 
-impl Model {
+impl ExploreModel {
     pub(super) fn new() -> Self {
         let mut model = Self {
             change: 0,
             setup: Setup {
-                subject: Subject::Ready(0),
+                subject: EditSource::Preset(0),
                 third: None,
                 reads_first: true,
                 tries: TRIES,
@@ -198,7 +202,7 @@ impl Model {
             from_play: None,
             ways: Rc::default(),
             rows: Vec::new(),
-            turn: Turn::default(),
+            turn: SearchTurn::default(),
             chosen: 0,
             focus: None,
         };
@@ -212,7 +216,7 @@ impl Model {
     }
 
     /// How everybody writes in the chosen row, if all do so in one way.
-    pub(super) fn chosen_way(&self) -> Option<&Way> {
+    pub(super) fn chosen_way(&self) -> Option<&WriteMethod> {
         self.ways
             .get(self.chosen)
             .filter(|_| self.chosen < self.mixed_row())
@@ -244,19 +248,21 @@ impl Model {
     /// What the actors mean to do.
     pub(super) fn says(&self) -> String {
         let says = match &self.setup.subject {
-            Subject::Ready(ready) => READY.get(*ready).map_or("", |ready| ready.says),
-            Subject::Editors(..) => "The edits of your working copies in Play.",
+            EditSource::Preset(ready) => PRESETS.get(*ready).map_or("", |ready| ready.says),
+            EditSource::Editors(..) => "The edits of your working copies in Play.",
         };
         match self.setup.third() {
-            Some(Hand::Ready(third)) => format!("{says} C, a controller, {}.", third.title()),
-            Some(Hand::OfPlay) | None => says.to_owned(),
+            Some(ThirdActorChoice::Preset(third)) => {
+                format!("{says} C, a controller, {}.", third.title())
+            }
+            Some(ThirdActorChoice::OfPlay) | None => says.to_owned(),
         }
     }
 
     fn begin(&mut self) {
-        let mut ways = Way::all(self.setup.tries);
+        let mut ways = WriteMethod::all(self.setup.tries);
         self.rows = vec![Row::waiting(); ways.len() + 1];
-        ways.extend(Way::more(self.setup.tries));
+        ways.extend(WriteMethod::more(self.setup.tries));
         self.ways = Rc::new(ways);
         self.go_on();
     }
@@ -267,15 +273,15 @@ impl Model {
         self.focus = None;
     }
 
-    fn apply(&mut self, msg: Msg) {
+    fn apply(&mut self, msg: ExploreMsg) {
         match msg {
-            Msg::Setup(setup) => {
+            ExploreMsg::Setup(setup) => {
                 let only_mixed = Setup {
                     mixed: setup.mixed,
                     ..self.setup.clone()
                 } == setup;
                 self.setup = setup;
-                if matches!(self.setup.subject, Subject::Editors(..)) {
+                if matches!(self.setup.subject, EditSource::Editors(..)) {
                     self.from_play = Some(self.setup.subject.clone());
                 }
                 if only_mixed {
@@ -288,12 +294,12 @@ impl Model {
                     self.begin();
                 }
             }
-            Msg::Choose(row) => {
+            ExploreMsg::Choose(row) => {
                 self.chosen = row;
                 self.focus = None;
             }
-            Msg::Focus(focus) => self.focus = focus,
-            Msg::Report { turn, rows, ended } => {
+            ExploreMsg::Focus(focus) => self.focus = focus,
+            ExploreMsg::Report { turn, rows, ended } => {
                 if !self.turn.report(turn, ended) {
                     return;
                 }
@@ -303,7 +309,7 @@ impl Model {
                     }
                 }
             }
-            Msg::Cancel => {
+            ExploreMsg::Cancel => {
                 self.turn.cancel();
                 for row in &mut self.rows {
                     if matches!(row.state, RowState::Waiting | RowState::Running) {
@@ -311,7 +317,7 @@ impl Model {
                     }
                 }
             }
-            Msg::Again => {
+            ExploreMsg::Again => {
                 for row in &mut self.rows {
                     if matches!(row.state, RowState::Cancelled) {
                         *row = Row::waiting();
@@ -323,11 +329,11 @@ impl Model {
     }
 }
 
-impl Reducible for Model {
-    type Action = Msg;
+impl Reducible for ExploreModel {
+    type Action = ExploreMsg;
 
-    fn reduce(self: Rc<Self>, msg: Msg) -> Rc<Self> {
-        if matches!(&msg, Msg::Focus(focus) if *focus == self.focus) {
+    fn reduce(self: Rc<Self>, msg: ExploreMsg) -> Rc<Self> {
+        if matches!(&msg, ExploreMsg::Focus(focus) if *focus == self.focus) {
             return self;
         }
         let mut next = (*self).clone();

@@ -2,31 +2,31 @@
 
 use std::rc::Rc;
 
-use optimist_simulation::explore::{EdgeId, READY, Search, StateId, replayed};
+use optimist_simulation::explore::{PRESETS, Search, StateId, TransitionId, replayed};
 use optimist_simulation::verdict::Verdict;
-use optimist_simulation::{RunTree, World};
+use optimist_simulation::{HistoryTree, World};
 use yew::{Callback, MouseEvent};
 
 use super::Explored;
-use super::model::{Focus, Msg, Subject};
+use super::model::{EditSource, ExploreMsg, Focus};
 use crate::browser;
-use crate::state::{Msg as PlayMsg, Page, Store};
+use crate::state::{Msg as PlayMsg, Page, StateHandle};
 
 /// Edits of Play are done again as a branch of the session that they are from.
 fn open(
-    store: &Store,
+    store: &StateHandle,
     model: &Explored,
     search: &Search,
-    path: &[EdgeId],
+    path: &[TransitionId],
     steps: usize,
 ) -> Option<()> {
     let message = match &model.setup.subject {
-        Subject::Ready(ready) => {
-            let (world, _) = World::load(READY.get(*ready)?.manifest).ok()?;
-            let tree = replayed(search, path, steps, RunTree::new(world));
+        EditSource::Preset(ready) => {
+            let (world, _) = World::load(PRESETS.get(*ready)?.manifest).ok()?;
+            let tree = replayed(search, path, steps, HistoryTree::new(world));
             PlayMsg::Enter(Rc::new(tree))
         }
-        Subject::Editors(asked, _) => {
+        EditSource::Editors(asked, _) => {
             let mut tree = (*store.tree).clone();
             // It may be another session by now, or that history may be deleted.
             let branch = asked.session == Some(store.session) && tree.go(asked.node);
@@ -35,7 +35,7 @@ fn open(
                 tree.go(asked.node);
             }
             let mut tree = replayed(search, path, steps, tree);
-            if let Some(end) = tree.line().last() {
+            if let Some(end) = tree.current_path().last() {
                 tree.set_name(*end, &model.name(model.chosen));
             }
             if branch {
@@ -52,7 +52,7 @@ fn open(
 
 /// Opens the shortest history with a verdict, where that is decided.
 pub(super) fn ending(
-    store: &Store,
+    store: &StateHandle,
     model: &Explored,
     search: &Rc<Search>,
     verdict: Verdict,
@@ -68,7 +68,7 @@ pub(super) fn ending(
 
 /// Opens a shortest history to a state, where it is decided.
 pub(super) fn state(
-    store: &Store,
+    store: &StateHandle,
     model: &Explored,
     search: &Rc<Search>,
     state: StateId,
@@ -83,7 +83,7 @@ pub(super) fn state(
 /// Opens what is pointed at on the map. A finger points by touching: it opens only what it has
 /// touched before.
 pub(super) fn focused(
-    store: &Store,
+    store: &StateHandle,
     model: &Explored,
     search: &Rc<Search>,
     focus: Focus,
@@ -92,7 +92,7 @@ pub(super) fn focused(
     Callback::from(move |event: MouseEvent| {
         let touched = browser::is_touch(&event);
         if touched && model.focus != Some(focus) {
-            model.dispatch(Msg::Focus(Some(focus)));
+            model.dispatch(ExploreMsg::Focus(Some(focus)));
             return;
         }
         let (path, steps) = match focus {

@@ -5,9 +5,11 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use gloo_timers::callback::Timeout;
-use optimist_simulation::explore::{Memory, READY, Scenario, Search, Status, Way};
+use optimist_simulation::explore::{Memory, PRESETS, Scenario, Search, SearchStatus, WriteMethod};
 
-use super::model::{Hand, Model, Msg, Row, RowState, Stop, Subject};
+use super::model::{
+    EditSource, ExploreModel, ExploreMsg, Row, RowState, StopReason, ThirdActorChoice,
+};
 use crate::browser;
 
 /// How long a slice takes, in milliseconds. Much less than what a page may be away for: the state
@@ -19,7 +21,7 @@ const LONGEST: f64 = 10_000.0;
 const MOST_STATES: usize = 60_000;
 
 /// Something that can be told what happened.
-type Tell = Rc<dyn Fn(Msg)>;
+type Tell = Rc<dyn Fn(ExploreMsg)>;
 
 struct Job {
     row: usize,
@@ -32,25 +34,25 @@ struct Work {
     base: Option<Scenario>,
     /// What the rows before have asked the server.
     memory: Memory,
-    model: Rc<Model>,
+    model: Rc<ExploreModel>,
     jobs: VecDeque<Job>,
     tell: Tell,
     timer: Option<Timeout>,
 }
 
 /// Searches that go on until they are done or this is dropped.
-pub(super) struct Run(Rc<RefCell<Work>>);
+pub(super) struct SearchRun(Rc<RefCell<Work>>);
 
-impl Drop for Run {
+impl Drop for SearchRun {
     fn drop(&mut self) {
         // The timer holds the work, and the work the timer.
         self.0.borrow_mut().timer = None;
     }
 }
 
-impl Run {
+impl SearchRun {
     /// Begins with the chosen row.
-    pub(super) fn begin(model: Rc<Model>, tell: Tell) -> Self {
+    pub(super) fn begin(model: Rc<ExploreModel>, tell: Tell) -> Self {
         let done = |row: &usize| {
             let row = model.rows.get(*row);
             row.is_some_and(|row| row.search().is_some())
@@ -111,7 +113,7 @@ impl Work {
             }
         }
         let ended = self.jobs.is_empty();
-        (self.tell)(Msg::Report {
+        (self.tell)(ExploreMsg::Report {
             turn: self.turn,
             rows: reports,
             ended,
@@ -137,20 +139,20 @@ impl Work {
             },
         };
         let mut status = search.status();
-        while status == Status::Running && browser::now() - begin <= SLICE {
+        while status == SearchStatus::Running && browser::now() - begin <= SLICE {
             status = search.advance(1);
         }
         let (tally, states) = (search.tally(), search.states());
-        if status != Status::Running {
+        if status != SearchStatus::Running {
             self.memory = search.memory().clone();
         }
         let state = match status {
-            Status::Done => RowState::Done(Rc::new(search)),
-            Status::TooManyStates => RowState::Stopped(Stop::States, Rc::new(search)),
-            Status::Running if job.taken > LONGEST => {
-                RowState::Stopped(Stop::Time, Rc::new(search))
+            SearchStatus::Done => RowState::Done(Rc::new(search)),
+            SearchStatus::TooManyStates => RowState::Stopped(StopReason::States, Rc::new(search)),
+            SearchStatus::Running if job.taken > LONGEST => {
+                RowState::Stopped(StopReason::Time, Rc::new(search))
             }
-            Status::Running => {
+            SearchStatus::Running => {
                 job.search = Some(search);
                 RowState::Running
             }
@@ -173,7 +175,7 @@ impl Work {
         };
         let setup = &self.model.setup;
         let mixed = row == self.model.mixed_row();
-        let mut ways: Vec<Way> = Vec::new();
+        let mut ways: Vec<WriteMethod> = Vec::new();
         for (plan, (way, reads_first)) in scenario.plans.iter_mut().zip(setup.mixed) {
             plan.reads_first = if mixed {
                 reads_first
@@ -188,19 +190,19 @@ impl Work {
 }
 
 /// The scenario, before it is said who writes how.
-fn base(model: &Model) -> Result<Scenario, String> {
+fn base(model: &ExploreModel) -> Result<Scenario, String> {
     let setup = &model.setup;
     let mut scenario = match &setup.subject {
-        Subject::Ready(ready) => {
-            let ready = READY.get(*ready).ok_or_else(String::new)?;
+        EditSource::Preset(ready) => {
+            let ready = PRESETS.get(*ready).ok_or_else(String::new)?;
             let scenario = ready.scenario();
             scenario.map_err(|error| error.to_string())?
         }
-        Subject::Editors(_, scenario) => scenario.as_ref().clone(),
+        EditSource::Editors(_, scenario) => scenario.as_ref().clone(),
     };
     match setup.third() {
-        Some(Hand::OfPlay) => {}
-        Some(Hand::Ready(third)) => {
+        Some(ThirdActorChoice::OfPlay) => {}
+        Some(ThirdActorChoice::Preset(third)) => {
             scenario.plans.truncate(2);
             scenario.plans.push(third.plan());
         }

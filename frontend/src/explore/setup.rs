@@ -1,9 +1,9 @@
 //! What is to be explored.
 
-use optimist_simulation::explore::{READY, Third};
+use optimist_simulation::explore::{PRESETS, ThirdActor};
 use yew::{Callback, Event, Html, html};
 
-use super::model::{Hand, Msg, Setup, Subject};
+use super::model::{EditSource, ExploreMsg, Setup, ThirdActorChoice};
 use super::{Explored, on};
 use crate::browser::{selected, ticked};
 
@@ -12,18 +12,18 @@ pub(super) fn setup(model: &Explored) -> Html {
         let (setup, from_play) = (model.setup.clone(), model.from_play.clone());
         on(model, move |event: Event| {
             let slug = selected(&event);
-            let ready = READY.iter().position(|ready| ready.slug == slug);
-            let subject = ready.map(Subject::Ready).or_else(|| from_play.clone());
+            let ready = PRESETS.iter().position(|ready| ready.slug == slug);
+            let subject = ready.map(EditSource::Preset).or_else(|| from_play.clone());
             let mut setup = setup.clone();
             setup.subject = subject.unwrap_or(setup.subject);
-            Msg::Setup(setup)
+            ExploreMsg::Setup(setup)
         })
     };
     let with_tries = {
         let setup = model.setup.clone();
         on(model, move |event: Event| {
             let tries = selected(&event).parse().unwrap_or(setup.tries);
-            Msg::Setup(Setup {
+            ExploreMsg::Setup(Setup {
                 tries,
                 ..setup.clone()
             })
@@ -32,8 +32,8 @@ pub(super) fn setup(model: &Explored) -> Html {
     let with_third = {
         let setup = model.setup.clone();
         on(model, move |event: Event| {
-            Msg::Setup(Setup {
-                third: Hand::named(&selected(&event)),
+            ExploreMsg::Setup(Setup {
+                third: ThirdActorChoice::named(&selected(&event)),
                 ..setup.clone()
             })
         })
@@ -43,7 +43,7 @@ pub(super) fn setup(model: &Explored) -> Html {
         on(model, move |event: Event| {
             let mut setup = setup.clone();
             change(&mut setup, ticked(&event));
-            Msg::Setup(setup)
+            ExploreMsg::Setup(setup)
         })
     };
     let setup = &model.setup;
@@ -54,14 +54,14 @@ pub(super) fn setup(model: &Explored) -> Html {
                 <span>{ "Edits" }</span>
                 <select aria-label="Edits" onchange={with_edits}>
                     if let Some(from_play) = &model.from_play {
-                        <option value={Hand::OfPlay.slug()} selected={setup.subject == *from_play}>
+                        <option value={ThirdActorChoice::OfPlay.slug()} selected={setup.subject == *from_play}>
                             { "Working copies in Play" }
                         </option>
                     }
-                    { for READY.iter().enumerate().map(|(i, ready)| html! {
+                    { for PRESETS.iter().enumerate().map(|(i, ready)| html! {
                         <option
                             value={ready.slug}
-                            selected={setup.subject == Subject::Ready(i)}
+                            selected={setup.subject == EditSource::Preset(i)}
                         >
                             { ready.title }
                         </option>
@@ -72,16 +72,16 @@ pub(super) fn setup(model: &Explored) -> Html {
                 <span>{ "A third actor" }</span>
                 <select aria-label="A third actor" onchange={with_third}>
                     <option value="" selected={third.is_none()}>{ "none" }</option>
-                    { for Third::ALL.map(|ready| html! {
+                    { for ThirdActor::ALL.map(|ready| html! {
                         <option
                             value={ready.slug()}
-                            selected={third == Some(Hand::Ready(ready))}
+                            selected={third == Some(ThirdActorChoice::Preset(ready))}
                         >
                             { ready.title() }
                         </option>
                     }) }
                     if setup.subject.has_third() {
-                        <option value="play" selected={third == Some(Hand::OfPlay)}>
+                        <option value="play" selected={third == Some(ThirdActorChoice::OfPlay)}>
                             { "its working copy in Play" }
                         </option>
                     }

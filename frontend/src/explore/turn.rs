@@ -3,12 +3,12 @@
 /// Searches are begun one after the other, and what is reported of one may come late: after
 /// people cancelled it, or after the next one was begun.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Turn {
+pub struct SearchTurn {
     number: u32,
     running: bool,
 }
 
-impl Turn {
+impl SearchTurn {
     /// The number of the search that was begun or cancelled last. It never comes again.
     pub fn number(self) -> u32 {
         self.number

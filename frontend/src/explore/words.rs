@@ -3,12 +3,13 @@
 use optimist_apiserver::apply::{Path, PathElement};
 use optimist_client::Strategy;
 use optimist_simulation::explore::{
-    Edge, EdgeId, Effect, Intent, Move, Search, StateId, Tally, Way,
+    EditEffect, Intent, Search, StateId, Tally, Transition, TransitionId, TransitionKind,
+    WriteMethod,
 };
-use optimist_simulation::verdict::{Loss, Refusal, Replaced, Verdict};
+use optimist_simulation::verdict::{Loss, RefusalKind, Replaced, Verdict};
 use serde_json::Value;
 
-use super::model::{Model, RowState, Stop};
+use super::model::{ExploreModel, RowState, StopReason};
 use crate::words::{brief, edit, field};
 
 /// The letter of an actor.
@@ -33,7 +34,7 @@ pub(super) fn tone(verdict: Verdict) -> &'static str {
 }
 
 /// What a way of writing is called by itself.
-pub(super) fn way(way: &Way) -> String {
+pub(super) fn way(way: &WriteMethod) -> String {
     match way.name.strip_prefix("… + ") {
         Some(rest) => format!("Update with resourceVersion + {rest}"),
         None => way.name.to_owned(),
@@ -97,7 +98,7 @@ pub(super) fn histories(count: u128) -> String {
     }
 }
 
-pub(super) fn heading(model: &Model) -> String {
+pub(super) fn heading(model: &ExploreModel) -> String {
     let actors = if model.setup.actors() == 2 {
         "two"
     } else {
@@ -107,7 +108,7 @@ pub(super) fn heading(model: &Model) -> String {
 }
 
 /// What the search came to, for those who hear the page.
-pub(super) fn announcement(model: &Model) -> String {
+pub(super) fn announcement(model: &ExploreModel) -> String {
     if model.turn.is_running() {
         return String::new();
     }
@@ -141,7 +142,7 @@ pub(super) fn summary(tally: &Tally, actors: usize) -> String {
 }
 
 /// What the steps inside a request show.
-pub(super) fn inside(model: &Model) -> Option<&'static str> {
+pub(super) fn inside(model: &ExploreModel) -> Option<&'static str> {
     use Strategy::{Apply, JsonPatch, MergePatch, StrategicMergePatch, Update};
     let way = model.chosen_way().filter(|_| model.setup.micro_steps)?;
     Some(
@@ -174,10 +175,10 @@ pub(super) fn inside(model: &Model) -> Option<&'static str> {
 /// Why a search stopped.
 pub(super) fn stopped(state: &RowState, states: usize) -> Option<String> {
     Some(match state {
-        RowState::Stopped(Stop::States, _) => {
+        RowState::Stopped(StopReason::States, _) => {
             format!("Stopped at {} states", number(states as u128))
         }
-        RowState::Stopped(Stop::Time, _) => "Stopped after 10 seconds".to_owned(),
+        RowState::Stopped(StopReason::Time, _) => "Stopped after 10 seconds".to_owned(),
         RowState::Cancelled => "Cancelled".to_owned(),
         RowState::Impossible(why) => format!("Cannot begin so: {why}"),
         _ => return None,
@@ -196,30 +197,32 @@ pub(super) fn verb(search: &Search, actor: usize) -> &'static str {
 }
 
 /// A step on the map: `GET`, `PUT 409`.
-pub(super) fn step(search: &Search, edge: &Edge) -> String {
+pub(super) fn step(search: &Search, edge: &Transition) -> String {
     let verb = verb(search, edge.actor);
     match edge.what {
-        Move::Read if edge.code >= 400 => format!("GET {}", edge.code),
-        Move::Read => "GET".to_owned(),
-        Move::ServerReads => format!("{verb}: server reads"),
-        Move::ServerReadsAgain => "server reads again".to_owned(),
-        Move::Write if edge.code >= 400 => format!("{verb} {}", edge.code),
-        Move::Write => verb.to_owned(),
+        TransitionKind::Read if edge.code >= 400 => format!("GET {}", edge.code),
+        TransitionKind::Read => "GET".to_owned(),
+        TransitionKind::ServerReads => format!("{verb}: server reads"),
+        TransitionKind::ServerReadsAgain => "server reads again".to_owned(),
+        TransitionKind::Write if edge.code >= 400 => format!("{verb} {}", edge.code),
+        TransitionKind::Write => verb.to_owned(),
     }
 }
 
 /// The same where there is little room; of a step inside a request only what the server does.
-pub(super) fn label(search: &Search, edge: &Edge) -> String {
+pub(super) fn label(search: &Search, edge: &Transition) -> String {
     match edge.what {
-        Move::ServerReads => "reads".to_owned(),
-        Move::ServerReadsAgain => "again".to_owned(),
-        Move::Write if search.scenario().micro_steps && edge.code < 400 => "puts".to_owned(),
+        TransitionKind::ServerReads => "reads".to_owned(),
+        TransitionKind::ServerReadsAgain => "again".to_owned(),
+        TransitionKind::Write if search.scenario().micro_steps && edge.code < 400 => {
+            "puts".to_owned()
+        }
         _ => step(search, edge),
     }
 }
 
 /// The steps of a history: `A GET · B GET · A PUT · B PUT`.
-pub(super) fn steps(search: &Search, path: &[EdgeId]) -> String {
+pub(super) fn steps(search: &Search, path: &[TransitionId]) -> String {
     let edges = path.iter().filter_map(|id| search.edges().get(*id));
     let steps = edges.map(|edge| format!("{} {}", letter(edge.actor), step(search, edge)));
     steps.collect::<Vec<_>>().join(" · ")
@@ -253,17 +256,17 @@ pub(super) fn loss(search: &Search, loss: &Loss<u8>) -> String {
 }
 
 /// How somebody was refused.
-pub(super) fn refusal(how: Refusal) -> &'static str {
+pub(super) fn refusal(how: RefusalKind) -> &'static str {
     match how {
-        Refusal::Conflict => "409 Conflict",
-        Refusal::Gone => "404, the object is gone",
-        Refusal::NotPossible => "415 or 422, not possible so",
+        RefusalKind::Conflict => "409 Conflict",
+        RefusalKind::Gone => "404, the object is gone",
+        RefusalKind::NotPossible => "415 or 422, not possible so",
     }
 }
 
 /// How many were refused in which way: `2 by 409 Conflict, 1 by 404, the object is gone`.
 pub(super) fn refusals(tally: &Tally) -> String {
-    let counts = Refusal::ALL.map(|how| (how, tally.refused_by(how)));
+    let counts = RefusalKind::ALL.map(|how| (how, tally.refused_by(how)));
     let counts = counts.into_iter().filter(|(_, count)| *count > 0);
     let parts: Vec<String> = counts
         .map(|(how, count)| format!("{} by {}", number(count), refusal(how)))
@@ -306,7 +309,7 @@ pub(super) fn because(search: &Search, end: StateId) -> String {
             parts.push(text);
         }
     }
-    let mut refused: Vec<(usize, Refusal)> = moment
+    let mut refused: Vec<(usize, RefusalKind)> = moment
         .refused()
         .iter()
         .map(|(who, how)| (usize::from(*who), *how))
@@ -422,7 +425,7 @@ fn contested(search: &Search) -> Vec<Path> {
 }
 
 /// A step, for those who look at it.
-pub(super) fn edge(search: &Search, edge: &Edge) -> Vec<String> {
+pub(super) fn edge(search: &Search, edge: &Transition) -> Vec<String> {
     let who = letter(edge.actor);
     let verb = verb(search, edge.actor);
     let version = search
@@ -430,43 +433,43 @@ pub(super) fn edge(search: &Search, edge: &Edge) -> Vec<String> {
         .and_then(|moment| moment.copy(edge.actor));
     let stale = matches!(version, Some((_, false)));
     let mut text = vec![match (edge.what, edge.effect) {
-        (Move::Read, Effect::GivesUp) => {
+        (TransitionKind::Read, EditEffect::GivesUp) => {
             format!(
                 "{who} reads: {}, the object is gone. {who} gives up.",
                 edge.code
             )
         }
-        (Move::Read, _) => format!("{who} reads the object. That locks nothing."),
-        (Move::ServerReads, _) => format!(
+        (TransitionKind::Read, _) => format!("{who} reads the object. That locks nothing."),
+        (TransitionKind::ServerReads, _) => format!(
             "The server takes in {who}'s {verb}: it reads the object, works out the new one and \
              validates it. Nothing is put yet."
         ),
-        (Move::ServerReadsAgain, _) => format!(
+        (TransitionKind::ServerReadsAgain, _) => format!(
             "The object changed while {who}'s {verb} was at work, so the compare fails. \
              The server reads again and works it out anew; {who} never hears of it."
         ),
-        (Move::Write, Effect::GivesUp) => {
+        (TransitionKind::Write, EditEffect::GivesUp) => {
             format!(
                 "{who}'s {verb} is refused with {}, and {who} gives up.",
                 edge.code
             )
         }
-        (Move::Write, Effect::Refused) => {
+        (TransitionKind::Write, EditEffect::Refused) => {
             format!(
                 "{who}'s {verb} is refused with {}, and {who} tries again.",
                 edge.code
             )
         }
-        (Move::Write, _) if search.scenario().micro_steps => format!(
+        (TransitionKind::Write, _) if search.scenario().micro_steps => format!(
             "The object is still as the server read it for {who}'s {verb}: the compare holds, \
              and it puts."
         ),
-        (Move::Write, _) if stale => {
+        (TransitionKind::Write, _) if stale => {
             format!("{who}'s {verb} is accepted, though {who}'s copy is stale.")
         }
-        (Move::Write, _) => format!("{who}'s {verb} is accepted."),
+        (TransitionKind::Write, _) => format!("{who}'s {verb} is accepted."),
     }];
-    if edge.effect == Effect::Loses {
+    if edge.effect == EditEffect::Loses {
         let known = search
             .moment(edge.from)
             .map_or(0, |moment| moment.losses().len());

@@ -1,15 +1,15 @@
 //! Which lessons there are, and how far one got.
 
-use optimist_lesson::{Chapter, Entry};
+use optimist_lesson::{CatalogueEntry, Chapter};
 use yew::{Html, html};
 
 use crate::app::kept_notice;
 use crate::components::icon::{Icon, icon};
 use crate::components::{file_button, header};
 use crate::state::learn::{address, progress};
-use crate::state::{LearnMsg, Msg, Store};
+use crate::state::{LearnMsg, Msg, StateHandle};
 
-pub(super) fn contents(store: &Store) -> Html {
+pub(super) fn contents(store: &StateHandle) -> Html {
     let own = |text| Msg::Learn(LearnMsg::File(text));
     html! {
         <div class="contents-page">
@@ -46,7 +46,7 @@ fn chapter(chapter: &Chapter) -> Html {
     }
 }
 
-fn entry(entry: &Entry) -> Html {
+fn entry(entry: &CatalogueEntry) -> Html {
     let progress = progress(&entry.name);
     let (number, _) = entry.name.split_once('-').unwrap_or((&entry.name, ""));
     let number = number.trim_start_matches('0').to_owned();

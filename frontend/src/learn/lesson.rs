@@ -1,15 +1,15 @@
 //! The lesson that is taken: its text, what is asked, and the way on.
 
-use optimist_lesson::{Entry, LessonStep, Prediction};
+use optimist_lesson::{CatalogueEntry, LessonStep, Prediction};
 use yew::{Html, classes, html};
 
 use super::prose::{line, prose};
 use super::task::task;
 use crate::components::icon::{Icon, icon};
 use crate::state::learn::address;
-use crate::state::{Course, LearnMsg, Msg, Page, Sends, Store};
+use crate::state::{Course, LearnMsg, Msg, Page, Sends, StateHandle};
 
-pub(super) fn lesson(store: &Store, course: &Course) -> Html {
+pub(super) fn lesson(store: &StateHandle, course: &Course) -> Html {
     let walk = &course.walk;
     let (lesson, step) = (walk.lesson(), walk.step());
     let (at, pages) = (walk.at() + 1, lesson.steps.len());
@@ -73,7 +73,7 @@ pub(super) fn lesson(store: &Store, course: &Course) -> Html {
 }
 
 /// A stroke for every step; those that were open before can be opened again.
-fn bar(store: &Store, course: &Course) -> Html {
+fn bar(store: &StateHandle, course: &Course) -> Html {
     let walk = &course.walk;
     let stroke = |(page, step): (usize, &LessonStep)| {
         let class = classes!(
@@ -101,7 +101,7 @@ fn bar(store: &Store, course: &Course) -> Html {
     }
 }
 
-fn predicted(store: &Store, course: &Course, prediction: &Prediction) -> Html {
+fn predicted(store: &StateHandle, course: &Course, prediction: &Prediction) -> Html {
     let walk = &course.walk;
     let happened = walk.happened();
     let choice = |(i, choice): (usize, &optimist_lesson::Choice)| {
@@ -149,7 +149,7 @@ fn predicted(store: &Store, course: &Course, prediction: &Prediction) -> Html {
 }
 
 /// Forward, back, and back to the script.
-fn way_on(store: &Store, course: &Course, step: &LessonStep) -> Html {
+fn way_on(store: &StateHandle, course: &Course, step: &LessonStep) -> Html {
     let walk = &course.walk;
     let last = walk.at() + 1 == walk.lesson().steps.len();
     let aside = walk.happened() && walk.is_aside(&store.tree);
@@ -201,9 +201,9 @@ fn way_on(store: &Store, course: &Course, step: &LessonStep) -> Html {
 }
 
 /// From the last step to the next lesson.
-fn onward(store: &Store, course: &Course) -> Html {
+fn onward(store: &StateHandle, course: &Course) -> Html {
     let catalogue = store.learn.catalogue.as_ref();
-    let next: Option<Entry> = catalogue.and_then(|catalogue| {
+    let next: Option<CatalogueEntry> = catalogue.and_then(|catalogue| {
         let mut lessons = catalogue.lessons();
         lessons.find(|entry| entry.name == course.name)?;
         lessons.next().cloned()

@@ -10,12 +10,12 @@ use yew::{Html, Properties, component, use_effect_with};
 
 use crate::app::stage;
 use crate::browser;
-use crate::state::{LearnMsg, Msg, Store};
+use crate::state::{LearnMsg, Msg, StateHandle};
 
 /// What the page is given.
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct LessonsProps {
-    pub(crate) store: Store,
+    pub(crate) store: StateHandle,
 }
 
 /// The page.

@@ -6,9 +6,9 @@ use yew::{Html, classes, html};
 
 use super::prose::{line, prose};
 use crate::components::icon::{Icon, icon};
-use crate::state::{Course, LearnMsg, Msg, Sends, Store};
+use crate::state::{Course, LearnMsg, Msg, Sends, StateHandle};
 
-pub(super) fn task(store: &Store, course: &Course) -> Html {
+pub(super) fn task(store: &StateHandle, course: &Course) -> Html {
     match &course.walk.step().task {
         None => html! {},
         Some(Task::Goal(task)) => goal(store, course, task),
@@ -16,7 +16,7 @@ pub(super) fn task(store: &Store, course: &Course) -> Html {
     }
 }
 
-fn goal(store: &Store, course: &Course, goal: &Goal) -> Html {
+fn goal(store: &StateHandle, course: &Course, goal: &Goal) -> Html {
     let walk = &course.walk;
     let moved = walk.is_aside(&store.tree);
     let aims = walk.goal(&store.tree);
@@ -50,7 +50,7 @@ fn goal(store: &Store, course: &Course, goal: &Goal) -> Html {
     }
 }
 
-fn challenge(store: &Store, course: &Course, challenge: &Challenge) -> Html {
+fn challenge(store: &StateHandle, course: &Course, challenge: &Challenge) -> Html {
     let solved = course.walk.solved();
     // Totals of other choices than these say nothing.
     let current = |finding: &&Finding| challenge.is_answered_by(finding, &store.tree);
@@ -126,7 +126,7 @@ fn hint(course: &Course, hint: Option<&str>) -> Html {
     }
 }
 
-fn hint_button(store: &Store, course: &Course, has: bool) -> Html {
+fn hint_button(store: &StateHandle, course: &Course, has: bool) -> Html {
     html! {
         if has {
             { link(store, if course.hint { "Hide the hint" } else { "Hint" }, LearnMsg::Hint) }
@@ -134,7 +134,7 @@ fn hint_button(store: &Store, course: &Course, has: bool) -> Html {
     }
 }
 
-fn link(store: &Store, label: &'static str, msg: LearnMsg) -> Html {
+fn link(store: &StateHandle, label: &'static str, msg: LearnMsg) -> Html {
     html! {
         <button type="button" class="link" onclick={store.sends(Msg::Learn(msg))}>{ label }</button>
     }

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use optimist_client::WorkingCopy;
 use optimist_simulation::{ActorId, NodeId};
 
-use super::{Raw, State};
+use super::{RawYaml, State};
 
 /// What was discarded, and where.
 #[derive(Clone, Debug)]
 pub(super) struct Discarded {
     node: NodeId,
     copy: WorkingCopy,
-    raw: Option<Raw>,
+    raw: Option<RawYaml>,
 }
 
 impl State {

@@ -9,8 +9,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use optimist_lesson::{Catalogue, Finding, Lesson, LessonError, Task, Walkthrough};
-use optimist_simulation::RunTree;
-use optimist_simulation::explore::{Search, Status};
+use optimist_simulation::HistoryTree;
+use optimist_simulation::explore::{Search, SearchStatus};
 use optimist_text::share::{Learning, Session};
 use serde_json::{Map, Value, json};
 
@@ -59,11 +59,11 @@ pub(crate) struct Learn {
     /// Whether it is shown to a room: large, a step for each key.
     pub(crate) teaching: bool,
     /// The tree that is not on the stage: Play's, or the lesson's.
-    aside: Option<Rc<RunTree>>,
+    aside: Option<Rc<HistoryTree>>,
     /// Whether the tree on the stage is the lesson's.
     on_stage: bool,
     /// The way through a lesson that a link carries, until the lesson's text came.
-    pending: Option<(Learning, Rc<RunTree>)>,
+    pending: Option<(Learning, Rc<HistoryTree>)>,
     /// A lesson that is being done again as it was left.
     reopening: Option<Rc<Reopening>>,
 }
@@ -86,7 +86,7 @@ pub(crate) struct Course {
 
 /// How far one got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Progress {
+pub(crate) struct LessonProgress {
     pub(crate) opened: usize,
     pub(crate) finished: bool,
 }
@@ -115,10 +115,10 @@ pub(super) fn progress_is_readable() -> bool {
 }
 
 /// How far one got in a lesson on earlier visits; `None` before it was opened.
-pub(crate) fn progress(name: &str) -> Option<Progress> {
+pub(crate) fn progress(name: &str) -> Option<LessonProgress> {
     let all = all_progress();
     let kept = all.get(name)?;
-    Some(Progress {
+    Some(LessonProgress {
         opened: kept.get(0)?.as_u64()? as usize,
         finished: kept.get(1)?.as_bool()?,
     })
@@ -185,7 +185,7 @@ impl Course {
         })
     }
 
-    fn keep(&self, tree: &RunTree) {
+    fn keep(&self, tree: &HistoryTree) {
         let mut session = Session::of_lesson(tree, self.learning());
         Page::Learn.slug().clone_into(&mut session.page);
         session.extra = fingerprint(&self.source).into();
@@ -328,7 +328,7 @@ impl State {
     }
 
     /// Puts a lesson on the stage.
-    fn begin_lesson(&mut self, course: Course, tree: RunTree) {
+    fn begin_lesson(&mut self, course: Course, tree: HistoryTree) {
         self.leave_lesson();
         course.keep(&tree);
         self.learn.problem = None;
@@ -344,7 +344,7 @@ impl State {
         let linked = linked.and_then(|(learning, tree)| {
             let lesson = Arc::clone(&lesson);
             let walk = Walkthrough::restore(lesson, learning.at, &learning.pages, &tree)?;
-            Some((walk, RunTree::clone(&tree)))
+            Some((walk, HistoryTree::clone(&tree)))
         });
         if let Some((walk, tree)) = linked {
             self.begin_lesson(Course::new(name, source, walk), tree);
@@ -358,7 +358,7 @@ impl State {
     }
 
     /// Opens the lesson of a link, once its text is there.
-    pub(super) fn open_linked_lesson(&mut self, learning: Learning, tree: RunTree) {
+    pub(super) fn open_linked_lesson(&mut self, learning: Learning, tree: HistoryTree) {
         let (name, text) = (learning.name.clone(), learning.text.clone());
         self.leave_lesson();
         self.learn.pending = Some((learning, Rc::new(tree)));
@@ -468,7 +468,7 @@ impl State {
     }
 
     /// Looks whether the task is done, and keeps how far one is.
-    pub(super) fn note_lesson(&mut self, before: &Rc<RunTree>) {
+    pub(super) fn note_lesson(&mut self, before: &Rc<HistoryTree>) {
         if !self.learn.on_stage || Rc::ptr_eq(before, &self.tree) {
             return;
         }
@@ -494,7 +494,7 @@ impl State {
             return;
         };
         // It is about the object as it was when the challenge was set.
-        let mut tree = RunTree::clone(&self.tree);
+        let mut tree = HistoryTree::clone(&self.tree);
         let actors = self.tree.world();
         let chosen: Vec<_> = challenge
             .actors()
@@ -521,11 +521,11 @@ impl State {
         let begin = js_sys::Date::now();
         let status = loop {
             let status = search.borrow_mut().advance(8);
-            if status != Status::Running || js_sys::Date::now() - begin > SLICE {
+            if status != SearchStatus::Running || js_sys::Date::now() - begin > SLICE {
                 break status;
             }
         };
-        if status == Status::Running {
+        if status == SearchStatus::Running {
             course.search = Some(search);
             return;
         }

@@ -6,7 +6,7 @@ use super::{Dialog, State};
 
 /// A request that is being written.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Request {
+pub(crate) struct RequestDraft {
     /// Who sends it.
     pub(crate) actor: ActorId,
     pub(crate) by_hand: ByHand,
@@ -21,7 +21,7 @@ impl State {
         let send = Action::Send(world.actor(actor).write());
         let request = world.preview(actor, &send);
         let request = request.or_else(|| world.preview(actor, &Action::Get));
-        self.request = request.map(|request| Request {
+        self.request = request.map(|request| RequestDraft {
             actor,
             by_hand: ByHand::of(&request),
             problem: None,

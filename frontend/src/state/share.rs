@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use optimist_simulation::RunTree;
+use optimist_simulation::HistoryTree;
 use optimist_text::share::{Replay, Session, ShareError};
 
 use super::{Dialog, Page, State};
@@ -11,7 +11,7 @@ use crate::browser;
 
 /// A session that is being opened.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Opening {
+pub(crate) struct SessionLoad {
     /// What is left to be done.
     replay: Option<Rc<RefCell<Replay>>>,
     /// Why the last one was not opened.
@@ -25,7 +25,7 @@ pub(crate) struct Opening {
 pub(crate) struct Redacted {
     pub(crate) session: Session,
     /// The same done again, for exports; `None` if it cannot be.
-    pub(crate) tree: Option<Rc<RunTree>>,
+    pub(crate) tree: Option<Rc<HistoryTree>>,
 }
 
 /// How long the page may be away for a part of it, in milliseconds.
@@ -38,7 +38,7 @@ pub(crate) fn carried(fragment: &str) -> Option<&str> {
 }
 
 /// Goes on with a session for a little while; what was done once all is done.
-pub(super) fn slice(replay: &RefCell<Replay>) -> Result<Option<RunTree>, ShareError> {
+pub(super) fn slice(replay: &RefCell<Replay>) -> Result<Option<HistoryTree>, ShareError> {
     let begin = js_sys::Date::now();
     loop {
         let done = replay.borrow_mut().advance(1);
@@ -48,7 +48,7 @@ pub(super) fn slice(replay: &RefCell<Replay>) -> Result<Option<RunTree>, ShareEr
     }
 }
 
-impl Opening {
+impl SessionLoad {
     /// How many steps are done, and how many there are.
     pub(crate) fn progress(&self) -> Option<(usize, usize)> {
         let replay = self.replay.as_ref()?;
@@ -69,7 +69,7 @@ impl State {
 
     /// What the page that is open shows, as a session.
     pub(crate) fn shared(&self) -> Session {
-        let explored = (self.page == Page::Explore).then(|| self.handover.session());
+        let explored = (self.page == Page::Explore).then(|| self.transfer.session());
         explored.flatten().unwrap_or_else(|| self.session())
     }
 
@@ -100,7 +100,7 @@ impl State {
     #[inline(never)] // not on the first screen
     fn not_opened(&mut self, error: &ShareError) {
         let still_kept = self.not_opened_kept();
-        self.opening = Opening {
+        self.opening = SessionLoad {
             replay: None,
             problem: Some(error.to_string()),
             still_kept,
@@ -145,7 +145,7 @@ impl State {
         match learning {
             None if explored => {
                 self.opened_elsewhere();
-                self.handover.ask(tree, setup);
+                self.transfer.ask(tree, setup);
                 self.page = Page::Explore;
                 browser::go(Page::Explore.fragment());
             }
@@ -161,7 +161,7 @@ impl State {
 
     /// Shows a session that was opened in Play.
     #[inline(never)] // not on the first screen
-    fn play_session(&mut self, tree: &Rc<RunTree>) {
+    fn play_session(&mut self, tree: &Rc<HistoryTree>) {
         // What was kept is opened behind whatever page is open.
         let page = self.page;
         self.page = Page::Play;

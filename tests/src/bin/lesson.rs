@@ -4,7 +4,7 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use optimist_lesson::{Lesson, prove};
+use optimist_lesson::{Lesson, check_lesson};
 
 fn main() -> ExitCode {
     let files: Vec<String> = std::env::args().skip(1).collect();
@@ -39,7 +39,7 @@ fn check(file: &str) -> bool {
             return false;
         }
     };
-    let proof = prove(&lesson);
+    let proof = check_lesson(&lesson);
     println!("{}", proof.transcript);
     for problem in &proof.problems {
         eprintln!("{file}:{}: {}", problem.line, problem.message);

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use optimist_client::edit_scalar;
-use optimist_simulation::{Action, ActorId, NGINX, Operation, RunTree, World};
+use optimist_simulation::{Action, ActorId, HistoryTree, NGINX, Operation, World};
 use optimist_tests::page::{Browser, Site};
 use optimist_text::share::Session;
 use serde_json::Value;
@@ -12,8 +12,8 @@ use serde_json::Value;
 const STEPS: usize = 1_000;
 
 /// Both editors read, change replicas and send, in turn: each second write is refused.
-fn history() -> RunTree {
-    let mut tree = RunTree::new(World::load(NGINX).expect("it loads").0);
+fn history() -> HistoryTree {
+    let mut tree = HistoryTree::new(World::load(NGINX).expect("it loads").0);
     for round in 0..STEPS / 4 {
         for editor in ActorId::EDITORS {
             tree.act(Operation::Act(editor, Action::Get));

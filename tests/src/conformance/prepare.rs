@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::panics;
 use super::recording::Call;
-use super::subject::Subject;
+use super::subject::ObjectRef;
 use super::wire;
 
 /// Recordings use small numbers as versions that never existed; those of the server start above.
@@ -74,7 +74,7 @@ fn prepared_server() -> Result<ApiServer, String> {
 
 /// Creates a namespace, as recordings expect one to be there.
 pub(super) fn create_namespace(
-    server: &mut impl Subject,
+    server: &mut impl ObjectRef,
     name: &str,
 ) -> Result<Response<Vec<u8>>, String> {
     let body =
@@ -82,7 +82,7 @@ pub(super) fn create_namespace(
     post(server, "/api/v1/namespaces", &body)
 }
 
-fn post(server: &mut impl Subject, path: &str, body: &str) -> Result<Response<Vec<u8>>, String> {
+fn post(server: &mut impl ObjectRef, path: &str, body: &str) -> Result<Response<Vec<u8>>, String> {
     let call = Call {
         actor: "setup".to_owned(),
         method: "POST".to_owned(),

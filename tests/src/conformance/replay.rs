@@ -6,7 +6,7 @@ use super::normalize::Normalizer;
 use super::prepare::fresh_server;
 use super::recording::{Answer, Recording};
 use super::run::Run;
-use super::subject::{CAPABILITIES, Subject, equip};
+use super::subject::{CAPABILITIES, ObjectRef, equip};
 use super::template::Context;
 
 /// What came of replaying one recording.
@@ -107,7 +107,7 @@ pub fn replay_with(recording: &Recording, exceptions: &Exceptions) -> Report {
 
 /// Replays a recording against any server, which must have the custom resources, and no namespace
 /// yet that a replay creates.
-pub fn replay_against<S: Subject>(
+pub fn replay_against<S: ObjectRef>(
     recording: &Recording,
     server: S,
     exceptions: &Exceptions,

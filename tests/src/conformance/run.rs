@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::prepare::create_namespace;
 use super::recording::{Action, Answer, Call, Step};
-use super::subject::{Opened, Subject};
+use super::subject::{ObjectRef, Opened};
 use super::template::Context;
 use super::tree::Tree;
 use super::wire;
@@ -17,13 +17,13 @@ use super::{normalize, panics};
 const NAMESPACE: &str = "replay-7q3x";
 
 /// A recording being replayed.
-pub(super) struct Run<S: Subject> {
+pub(super) struct Run<S: ObjectRef> {
     server: S,
     context: Context,
     watches: HashMap<String, S::Watch>,
 }
 
-impl<S: Subject> Run<S> {
+impl<S: ObjectRef> Run<S> {
     /// A run against this server, before its first step.
     pub(super) fn new(server: S) -> Self {
         Run {
@@ -122,7 +122,7 @@ impl<S: Subject> Run<S> {
                 Ok(RawAnswer::default())
             }
             Action::Restart => {
-                self.attempt(Subject::restart)?;
+                self.attempt(ObjectRef::restart)?;
                 Ok(RawAnswer::default())
             }
         }

@@ -39,7 +39,7 @@ pub enum Opened<W> {
 }
 
 /// A server that recordings can be replayed against.
-pub trait Subject {
+pub trait ObjectRef {
     /// An open watch.
     type Watch;
 
@@ -86,7 +86,7 @@ fn parsed(text: String) -> Tree {
 /// How finely time passes while a watch is read.
 const TICK: Duration = Duration::from_millis(100);
 
-impl Subject for ApiServer {
+impl ObjectRef for ApiServer {
     type Watch = Watch;
 
     fn handle(&mut self, request: Request<Vec<u8>>) -> Response<Vec<u8>> {

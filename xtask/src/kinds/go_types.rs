@@ -19,12 +19,12 @@ pub struct GoType {
     /// What the comments say about how it is merged.
     pub markers: Markers,
     /// Its shape.
-    pub shape: Shape,
+    pub shape: GoShape,
 }
 
 /// A struct, or another name for a type.
 #[derive(Debug)]
-pub enum Shape {
+pub enum GoShape {
     /// A struct with its fields in order.
     Struct(Vec<GoField>),
     /// The type that it is another name of.
@@ -89,7 +89,7 @@ impl Package {
             }
             if let Some((name, markers, mut fields)) = open.take() {
                 if line == "}" {
-                    let shape = Shape::Struct(fields);
+                    let shape = GoShape::Struct(fields);
                     self.types.insert(name, GoType { markers, shape });
                 } else {
                     fields.extend(field(text, &comments));
@@ -114,7 +114,7 @@ impl Package {
                 match rest {
                     "struct {" => open = Some((name.to_owned(), markers, Vec::new())),
                     other => {
-                        let shape = Shape::Alias(other.trim_end_matches("{}").to_owned());
+                        let shape = GoShape::Alias(other.trim_end_matches("{}").to_owned());
                         self.types
                             .insert(name.to_owned(), GoType { markers, shape });
                     }

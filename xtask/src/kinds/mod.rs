@@ -7,9 +7,9 @@ use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::Path;
 
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Failure, StageResult};
 use crate::workspace::Workspace;
-use go_types::{GoField, GoType, Markers, Package, Shape};
+use go_types::{GoField, GoShape, GoType, Markers, Package};
 
 const FACTS: &str = include_str!("facts.txt");
 const TABLE: &str = "core/apiserver/src/schema/kinds.schema";
@@ -36,7 +36,7 @@ const HEAD: &str = "\
 ";
 
 /// Writes the table from checkouts of k8s.io/api and k8s.io/apimachinery.
-pub fn make(workspace: &Workspace, api: &str, machinery: &str) -> Outcome<()> {
+pub fn make(workspace: &Workspace, api: &str, machinery: &str) -> StageResult<()> {
     let root = workspace.root();
     let read = |path: &Path| {
         fs::read_to_string(path)
@@ -143,7 +143,7 @@ impl<'a> Table<'a> {
         }
         let Some(GoType {
             markers,
-            shape: Shape::Struct(_),
+            shape: GoShape::Struct(_),
         }) = self.packages[section].types.get(name)
         else {
             let lack = format!("{section}.{name} is not a struct of its package");
@@ -167,7 +167,7 @@ impl<'a> Table<'a> {
     /// The declarations of a struct's fields.
     fn fields(&mut self, section: &str, name: &str) -> Vec<String> {
         let Some(GoType {
-            shape: Shape::Struct(fields),
+            shape: GoShape::Struct(fields),
             ..
         }) = self.packages[section].types.get(name)
         else {
@@ -300,7 +300,7 @@ impl<'a> Table<'a> {
         self.load(&package);
         let alias = match self.packages[&package].types.get(&name) {
             Some(GoType {
-                shape: Shape::Alias(alias),
+                shape: GoShape::Alias(alias),
                 markers: own,
             }) => {
                 if markers.get("listType").is_none() && own.get("listType").is_some() {

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::managers::{Managers, Owned};
 use super::typed::{compare, field_set, validate};
 use super::updater::{Conflict, Updater, conflict_status, workflow};
-use super::{LAST_APPLIED, Manager, Operation, Set};
+use super::{LAST_APPLIED, ManagedFieldsOperation, Manager, Set};
 use crate::environment::Timestamp;
 use crate::object::{GroupVersion, Metadata, text};
 use crate::schema::Struct;
@@ -101,9 +101,14 @@ impl FieldManager<'_> {
 
     fn track_update(&self, live: &Value, new: &Value, managers: &mut Managers, manager: &str) {
         let api_version = self.group_version.to_string();
-        let writer = workflow(manager, Operation::Update, &api_version, self.subresource);
+        let writer = workflow(
+            manager,
+            ManagedFieldsOperation::Update,
+            &api_version,
+            self.subresource,
+        );
         // The write is first tracked under a name that nobody has, to see whether it took anything.
-        let itself = Manager::new("current-operation", Operation::Update, "", "");
+        let itself = Manager::new("current-operation", ManagedFieldsOperation::Update, "", "");
         self.updater(&api_version)
             .update(live, new, managers, &itself);
         strip(managers, &itself);
@@ -161,7 +166,12 @@ impl FieldManager<'_> {
             return Err(self.untyped(config, &errors));
         }
         let api_version = self.group_version.to_string();
-        let applier = workflow(manager, Operation::Apply, &api_version, self.subresource);
+        let applier = workflow(
+            manager,
+            ManagedFieldsOperation::Apply,
+            &api_version,
+            self.subresource,
+        );
         let updater = self.updater(&api_version);
         // Only kubectl may try again, by force.
         let again = (manager == "kubectl").then(|| managers.clone());

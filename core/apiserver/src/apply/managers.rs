@@ -10,18 +10,18 @@ use crate::object::text;
 
 /// How a manager came to own its fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Operation {
+pub enum ManagedFieldsOperation {
     /// By an apply.
     Apply,
     /// By any other write.
     Update,
 }
 
-impl Operation {
+impl ManagedFieldsOperation {
     fn name(self) -> &'static str {
         match self {
-            Operation::Apply => "Apply",
-            Operation::Update => "Update",
+            ManagedFieldsOperation::Apply => "Apply",
+            ManagedFieldsOperation::Update => "Update",
         }
     }
 }
@@ -32,7 +32,7 @@ pub struct Manager {
     /// The field manager's name.
     pub name: String,
     /// How it writes.
-    pub operation: Operation,
+    pub operation: ManagedFieldsOperation,
     /// The version it wrote in; empty for an applier.
     pub api_version: String,
     /// The subresource it wrote through; empty for the main resource.
@@ -40,11 +40,16 @@ pub struct Manager {
 }
 
 impl Manager {
-    /// A manager; `api_version` counts only for [`Operation::Update`].
-    pub fn new(name: &str, operation: Operation, api_version: &str, subresource: &str) -> Self {
+    /// A manager; `api_version` counts only for [`ManagedFieldsOperation::Update`].
+    pub fn new(
+        name: &str,
+        operation: ManagedFieldsOperation,
+        api_version: &str,
+        subresource: &str,
+    ) -> Self {
         let api_version = match operation {
-            Operation::Apply => "",
-            Operation::Update => api_version,
+            ManagedFieldsOperation::Apply => "",
+            ManagedFieldsOperation::Update => api_version,
         };
         Self {
             name: name.to_owned(),
@@ -78,7 +83,7 @@ impl std::fmt::Display for Manager {
         if !self.subresource.is_empty() {
             write!(f, " with subresource {}", go::quote(&self.subresource))?;
         }
-        if self.operation == Operation::Update {
+        if self.operation == ManagedFieldsOperation::Update {
             write!(f, " using {}", self.api_version)?;
         }
         Ok(())
@@ -114,8 +119,8 @@ impl Managers {
         let entries = list.and_then(Value::as_array);
         for (i, entry) in entries.into_iter().flatten().enumerate() {
             let operation = match text(entry, "operation") {
-                "Apply" => Operation::Apply,
-                "Update" => Operation::Update,
+                "Apply" => ManagedFieldsOperation::Apply,
+                "Update" => ManagedFieldsOperation::Update,
                 _ => return Err("operation must be `Apply` or `Update`".to_owned()),
             };
             let api_version = text(entry, "apiVersion");
@@ -214,7 +219,7 @@ impl Managers {
         let mut updaters: Vec<(u64, String, Manager)> = self
             .entries
             .iter()
-            .filter(|owned| owned.manager.operation == Operation::Update)
+            .filter(|owned| owned.manager.operation == ManagedFieldsOperation::Update)
             .map(|owned| {
                 let seconds = owned.time.map_or(0, |time| time.seconds);
                 (seconds, owned.manager.identifier(), owned.manager.clone())
@@ -239,7 +244,12 @@ impl Managers {
                 firsts.push((owned.api_version, manager));
                 continue;
             };
-            let bucket = Manager::new("ancient-changes", Operation::Update, &owned.api_version, "");
+            let bucket = Manager::new(
+                "ancient-changes",
+                ManagedFieldsOperation::Update,
+                &owned.api_version,
+                "",
+            );
             if self.get(&bucket).is_none()
                 && let Some(first) = self.remove(&first)
             {

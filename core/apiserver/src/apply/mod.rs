@@ -18,7 +18,7 @@ pub use fields_v1::{element_order, from_fields_v1, to_fields_v1};
 pub use leaves::{covers, differing, part_of};
 pub use locate::{Places, fields_below};
 pub use manager::FieldManager;
-pub use managers::{Manager, Managers, Operation, Owned};
+pub use managers::{ManagedFieldsOperation, Manager, Managers, Owned};
 pub use owners::Owners;
 pub use set::{Path, Set};
 pub use typed::{Comparison, compare, extract, field_set, merge, remove, validate};

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::managers::{Managers, Owned, message_order};
 use super::typed::{Comparison, compare, equal, field_set, merge, remove};
-use super::{Manager, Operation, Path, Set};
+use super::{ManagedFieldsOperation, Manager, Path, Set};
 use crate::schema::Struct;
 use crate::status::{Cause, Refusal, Status};
 
@@ -209,7 +209,7 @@ pub(super) fn conflict_status(conflicts: &[Conflict]) -> Refusal {
 /// The managers that appliers and updaters are called by.
 pub(super) fn workflow(
     name: &str,
-    operation: Operation,
+    operation: ManagedFieldsOperation,
     api_version: &str,
     subresource: &str,
 ) -> Manager {

@@ -6,26 +6,26 @@ use super::Condition;
 use super::writers::WriteKind;
 use optimist_apiserver::object::text as text_of;
 use optimist_client::Strategy;
-use optimist_simulation::{Exchange, NodeId, Outcome, RunTree, Step};
+use optimist_simulation::{Exchange, HistoryTree, NodeId, Outcome, Step};
 
 /// The part of a history that conditions are about.
 #[derive(Clone, Copy)]
 pub struct Past<'a> {
-    tree: &'a RunTree,
+    tree: &'a HistoryTree,
     since: NodeId,
 }
 
 impl<'a> Past<'a> {
     /// From a node, exclusive, to where the tree is. `None` if that history does not go through
     /// the node.
-    pub fn since(tree: &'a RunTree, since: NodeId) -> Option<Self> {
-        let line = tree.line();
+    pub fn since(tree: &'a HistoryTree, since: NodeId) -> Option<Self> {
+        let line = tree.current_path();
         let past = line.get(..=tree.position())?;
         past.contains(&since).then_some(Self { tree, since })
     }
 
     pub(super) fn nodes(self) -> Vec<NodeId> {
-        let line = self.tree.line();
+        let line = self.tree.current_path();
         let begin = line.iter().position(|node| *node == self.since);
         let past = begin.unwrap_or(0) + 1..self.tree.position() + 1;
         line.get(past).unwrap_or_default().to_vec()
@@ -65,7 +65,7 @@ impl<'a> Past<'a> {
     }
 
     /// The history that this is a part of.
-    pub(super) fn tree(self) -> &'a RunTree {
+    pub(super) fn tree(self) -> &'a HistoryTree {
         self.tree
     }
 

@@ -5,17 +5,17 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::Tally;
-use super::search::{EdgeId, Effect, Node, Search, StateId};
+use super::search::{EditEffect, Search, StateId, StateNode, TransitionId};
 use super::state::Phase;
-use crate::verdict::{Loss, Refusal, Replaced, Verdict};
+use crate::verdict::{Loss, RefusalKind, Replaced, Verdict};
 use optimist_apiserver::object::Metadata;
 
 /// What is asked of a search once it has looked.
 impl Search {
     /// A state.
-    pub fn moment(&self, id: StateId) -> Option<Moment<'_>> {
+    pub fn moment(&self, id: StateId) -> Option<StateView<'_>> {
         let node = self.nodes.get(id)?;
-        Some(Moment {
+        Some(StateView {
             search: self,
             id,
             node,
@@ -23,14 +23,14 @@ impl Search {
     }
 
     /// The states in which nobody does any more, as far as they are known.
-    pub fn ends(&self) -> impl Iterator<Item = Moment<'_>> {
+    pub fn ends(&self) -> impl Iterator<Item = StateView<'_>> {
         (0..self.next)
             .filter_map(|id| self.moment(id))
-            .filter(Moment::is_end)
+            .filter(StateView::is_end)
     }
 
     /// The steps of a shortest history up to a state.
-    pub fn path_to(&self, id: StateId) -> Vec<EdgeId> {
+    pub fn path_to(&self, id: StateId) -> Vec<TransitionId> {
         let mut path = Vec::new();
         let mut at = id;
         while let Some(first) = self.nodes.get(at).and_then(|node| node.first)
@@ -44,7 +44,7 @@ impl Search {
     }
 
     /// The same, and on to some end.
-    pub fn path_through(&self, id: StateId) -> Vec<EdgeId> {
+    pub fn path_through(&self, id: StateId) -> Vec<TransitionId> {
         let mut path = self.path_to(id);
         let mut at = id;
         while let Some(next) = self.moment(at).and_then(|moment| moment.edges().next()) {
@@ -66,14 +66,14 @@ impl Search {
 
     /// After how many of its steps it is decided how a history ends: after the first that loses an
     /// edit, else the last at which somebody gives up or replaces one, else all.
-    pub fn deciding(&self, path: &[EdgeId]) -> usize {
-        let does = |wanted: Effect| {
+    pub fn deciding(&self, path: &[TransitionId]) -> usize {
+        let does = |wanted: EditEffect| {
             let edges = &self.edges;
-            move |id: &EdgeId| edges.get(*id).is_some_and(|edge| edge.effect == wanted)
+            move |id: &TransitionId| edges.get(*id).is_some_and(|edge| edge.effect == wanted)
         };
-        let lost = path.iter().position(does(Effect::Loses));
-        let refused = || path.iter().rposition(does(Effect::GivesUp));
-        let replaced = || path.iter().rposition(does(Effect::Replaces));
+        let lost = path.iter().position(does(EditEffect::Loses));
+        let refused = || path.iter().rposition(does(EditEffect::GivesUp));
+        let replaced = || path.iter().rposition(does(EditEffect::Replaces));
         lost.or_else(refused)
             .or_else(replaced)
             .map_or(path.len(), |at| at + 1)
@@ -105,14 +105,14 @@ impl Search {
 
 /// A state, to look at.
 #[derive(Clone, Copy, Debug)]
-pub struct Moment<'a> {
+pub struct StateView<'a> {
     search: &'a Search,
     /// Its index.
     pub id: StateId,
-    node: &'a Node,
+    node: &'a StateNode,
 }
 
-impl<'a> Moment<'a> {
+impl<'a> StateView<'a> {
     /// How many steps each actor has taken.
     pub fn steps(&self) -> impl Iterator<Item = usize> + 'a {
         self.node
@@ -168,12 +168,12 @@ impl<'a> Moment<'a> {
     pub fn verdict(&self) -> Verdict {
         let stored = self.stored().map(|object| object.as_ref());
         let root = &self.search.scenario().resource.root;
-        self.node.state.ledger.verdict(stored, root)
+        self.node.state.updates.verdict(stored, root)
     }
 
     /// How somebody was refused, should the history end here; of several, a conflict first.
-    pub fn refusal(&self) -> Option<Refusal> {
-        self.node.state.ledger.refusal()
+    pub fn refusal(&self) -> Option<RefusalKind> {
+        self.node.state.updates.refusal()
     }
 
     /// What was replaced on the way here by those who had been shown it, and is not in the object
@@ -181,22 +181,22 @@ impl<'a> Moment<'a> {
     pub fn replaced(&self) -> impl Iterator<Item = &'a Replaced<u8>> {
         let stored = self.stored().map(|object| object.as_ref());
         let root = &self.search.scenario().resource.root;
-        let replaced = self.node.state.ledger.replaced().iter();
+        let replaced = self.node.state.updates.replaced().iter();
         replaced.filter(move |replaced| !replaced.edit.holds_in(stored, root))
     }
 
     /// What was lost on the way here.
     pub fn losses(&self) -> &'a [Loss<u8>] {
-        self.node.state.ledger.losses()
+        self.node.state.updates.losses()
     }
 
     /// Whose last request was refused, and how.
-    pub fn refused(&self) -> &'a [(u8, Refusal)] {
-        self.node.state.ledger.who_was_refused()
+    pub fn refused(&self) -> &'a [(u8, RefusalKind)] {
+        self.node.state.updates.who_was_refused()
     }
 
     /// The steps that can come next, as far as they were looked at.
-    pub fn edges(&self) -> impl Iterator<Item = EdgeId> + 'a {
+    pub fn edges(&self) -> impl Iterator<Item = TransitionId> + 'a {
         let search = self.search;
         let begin = self.node.edges;
         let end = if self.id >= search.next {

@@ -11,23 +11,23 @@ use optimist_client::{WorkingCopy, take};
 #[derive(Clone, Debug, PartialEq)]
 pub enum Intent {
     /// To change fields.
-    Change(Vec<Change>),
+    Change(Vec<IntendedChange>),
     /// To delete the object.
     Delete,
 }
 
 /// One change of a field.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Change {
+pub struct IntendedChange {
     /// The field.
     pub path: Path,
     /// What is done to it.
-    pub how: How,
+    pub how: ChangeKind,
 }
 
 /// What is done to a field.
 #[derive(Clone, Debug, PartialEq)]
-pub enum How {
+pub enum ChangeKind {
     /// It is set to a value; an item of a list that is not there yet is added at the end.
     Set(Value),
     /// It is taken away, and so many of the maps and lists above it, where that leaves them empty.
@@ -37,11 +37,11 @@ pub enum How {
 impl Intent {
     /// What was changed between an object as it was read and as it was edited.
     pub fn between(read: &Value, edited: &Value, root: &Struct) -> Self {
-        let change = |edit: &Edit| Change {
+        let change = |edit: &Edit| IntendedChange {
             path: edit.path.clone(),
             how: match &edit.value {
-                Some(value) => How::Set(value.clone()),
-                None => How::Remove(edit.parents_gone(edited)),
+                Some(value) => ChangeKind::Set(value.clone()),
+                None => ChangeKind::Remove(edit.parents_gone(edited)),
             },
         };
         let edits = Edit::between(read, edited, root);
@@ -58,9 +58,9 @@ impl Intent {
         for path in copy.declared() {
             let known = changes.iter().any(|change| change.path == *path);
             if let Some(value) = path.find(edited).filter(|_| !known) {
-                changes.push(Change {
+                changes.push(IntendedChange {
                     path: path.clone(),
-                    how: How::Set(value.clone()),
+                    how: ChangeKind::Set(value.clone()),
                 });
             }
         }
@@ -73,10 +73,10 @@ impl Intent {
         let Intent::Change(changes) = self else {
             return edited;
         };
-        for Change { path, how } in changes {
+        for IntendedChange { path, how } in changes {
             match how {
-                How::Set(value) => path.put(&mut edited, value.clone()),
-                How::Remove(parents) => take(path, *parents, &mut edited),
+                ChangeKind::Set(value) => path.put(&mut edited, value.clone()),
+                ChangeKind::Remove(parents) => take(path, *parents, &mut edited),
             }
         }
         edited
@@ -103,7 +103,7 @@ impl Intent {
     }
 }
 
-impl Change {
+impl IntendedChange {
     /// That a field be set, by the names of the members on the way to it.
     pub fn set(names: &[&str], value: impl Into<Value>) -> Self {
         let elements = names
@@ -111,7 +111,7 @@ impl Change {
             .map(|name| PathElement::Field((*name).to_owned()));
         Self {
             path: Path(elements.collect()),
-            how: How::Set(value.into()),
+            how: ChangeKind::Set(value.into()),
         }
     }
 }

@@ -7,20 +7,22 @@
 mod found;
 mod intent;
 mod memory;
-mod ready;
+mod preset;
 mod replay;
 mod scenario;
 mod search;
 mod state;
 mod tally;
-mod way;
+mod write_method;
 
-pub use found::Moment;
-pub use intent::{Change, How, Intent};
+pub use found::StateView;
+pub use intent::{ChangeKind, IntendedChange, Intent};
 pub use memory::Memory;
-pub use ready::{Doing, READY, Ready, Third};
+pub use preset::{PRESETS, Preset, PresetAction, ThirdActor};
 pub use replay::replayed;
 pub use scenario::{Ownership, Plan, Scenario};
-pub use search::{Edge, EdgeId, Effect, Move, Search, StateId, Status};
+pub use search::{
+    EditEffect, Search, SearchStatus, StateId, Transition, TransitionId, TransitionKind,
+};
 pub use tally::Tally;
-pub use way::Way;
+pub use write_method::WriteMethod;

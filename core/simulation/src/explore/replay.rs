@@ -1,14 +1,19 @@
 //! A history that the search found, done again in a world that people can step through.
 
-use super::{EdgeId, Intent, Move, Scenario, Search};
-use crate::{Action, ActorId, Delete, Operation, RunTree};
+use super::{Intent, Scenario, Search, TransitionId, TransitionKind};
+use crate::{Action, ActorId, Delete, HistoryTree, Operation};
 
 /// Does the steps of a path in a tree, which stands where the scenario begins, and then stands
 /// after the first `steps` of them. What was done in the tree before stays. If it had to be settled
 /// who owns what, that is a step too, and comes first; then those read who have the object from the
 /// beginning. Steps inside the server are none: a request is one step, at the moment when it is
 /// answered.
-pub fn replayed(search: &Search, path: &[EdgeId], steps: usize, mut tree: RunTree) -> RunTree {
+pub fn replayed(
+    search: &Search,
+    path: &[TransitionId],
+    steps: usize,
+    mut tree: HistoryTree,
+) -> HistoryTree {
     let scenario = search.scenario();
     if let Some(settling) = &scenario.settling {
         tree.act_once(Operation::Act(
@@ -27,13 +32,13 @@ pub fn replayed(search: &Search, path: &[EdgeId], steps: usize, mut tree: RunTre
             break;
         };
         let action = match (edge.what, &plan.intent) {
-            (Move::Read, _) => Some(Action::Get),
-            (Move::Write, Intent::Delete) => Some(Action::Delete(Delete {
+            (TransitionKind::Read, _) => Some(Action::Get),
+            (TransitionKind::Write, Intent::Delete) => Some(Action::Delete(Delete {
                 uid: false,
                 resource_version: plan.write.send_resource_version,
             })),
-            (Move::Write, Intent::Change(_)) => Some(Action::Send(plan.sends())),
-            (Move::ServerReads | Move::ServerReadsAgain, _) => None,
+            (TransitionKind::Write, Intent::Change(_)) => Some(Action::Send(plan.sends())),
+            (TransitionKind::ServerReads | TransitionKind::ServerReadsAgain, _) => None,
         };
         if let Some(action) = action
             && tree.act_once(Operation::Act(who, action)).is_some()
@@ -43,7 +48,7 @@ pub fn replayed(search: &Search, path: &[EdgeId], steps: usize, mut tree: RunTre
                 world.actor_mut(id).set_write(plan.sends());
             }
             let copy = world.copy_mut(who);
-            if edge.what == Move::Read
+            if edge.what == TransitionKind::Read
                 && let Some(read) = copy.read().cloned()
             {
                 plan.intent.edit(copy, &read);
@@ -58,7 +63,7 @@ pub fn replayed(search: &Search, path: &[EdgeId], steps: usize, mut tree: RunTre
 }
 
 /// Gives those who do not read first what they work on.
-fn take_copies(scenario: &Scenario, tree: &mut RunTree) {
+fn take_copies(scenario: &Scenario, tree: &mut HistoryTree) {
     let plans = ActorId::ALL.into_iter().zip(&scenario.plans);
     for (id, plan) in plans.filter(|(_, plan)| !plan.reads_first) {
         if tree.world().copy(id).read() != Some(&scenario.object) {

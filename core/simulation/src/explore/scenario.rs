@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::Intent;
 use crate::verdict::Edit;
 use crate::{ByHand, World};
-use optimist_apiserver::apply::{Manager, Managers, Operation, Owned, Set, differing};
+use optimist_apiserver::apply::{ManagedFieldsOperation, Manager, Managers, Owned, Set, differing};
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::{ApiServer, Resource};
 use optimist_client::{OnConflict, Subresource, WorkingCopy, Write, get_request};
@@ -139,7 +139,12 @@ impl Scenario {
             if plan.ownership == Ownership::Its && !set.is_empty() {
                 let subresource = plan.sends().subresource.map_or("", Subresource::name);
                 managers.insert(Owned {
-                    manager: Manager::new(&plan.manager, Operation::Apply, "", subresource),
+                    manager: Manager::new(
+                        &plan.manager,
+                        ManagedFieldsOperation::Apply,
+                        "",
+                        subresource,
+                    ),
                     api_version: self.resource.group_version.to_string(),
                     set,
                     time: Some(self.server.environment().now()),

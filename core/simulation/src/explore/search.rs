@@ -10,19 +10,19 @@ use std::sync::Arc;
 use super::Tally;
 use super::memory::{Answer, Memory, RequestId};
 use super::scenario::{Plan, Scenario};
-use super::state::{ObjectId, Phase, Progress, ServerId, State};
-use crate::verdict::{Accepted, Edit, Ledger, Refusal};
+use super::state::{ActorProgress, ObjectId, Phase, ServerId, State};
+use crate::verdict::{Accepted, Edit, RefusalKind, UpdateTracker};
 use optimist_apiserver::server::key_of;
 use optimist_client::{OnConflict, Subresource};
 
 /// An index into the states of a search. The first is 0.
 pub type StateId = usize;
 /// An index into the edges of a search.
-pub type EdgeId = usize;
+pub type TransitionId = usize;
 
 /// What happens on an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Move {
+pub enum TransitionKind {
     /// The actor reads the object.
     Read,
     /// The actor's request is answered; with micro steps, the server compares and puts.
@@ -35,7 +35,7 @@ pub enum Move {
 
 /// What a step does to the edits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Effect {
+pub enum EditEffect {
     /// Nothing: a read, or a step inside the server.
     None,
     /// The edit is acknowledged.
@@ -52,7 +52,7 @@ pub enum Effect {
 
 /// One step that leads from a state to another.
 #[derive(Clone, Copy, Debug)]
-pub struct Edge {
+pub struct Transition {
     /// Where it begins.
     pub from: StateId,
     /// Where it ends.
@@ -60,16 +60,16 @@ pub struct Edge {
     /// Whose step it is: an index into the scenario's plans.
     pub actor: usize,
     /// What happens.
-    pub what: Move,
+    pub what: TransitionKind,
     /// The status code of the answer; 0 where there is none yet.
     pub code: u16,
     /// What it does to the edits.
-    pub effect: Effect,
+    pub effect: EditEffect,
 }
 
 /// How far a search is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Status {
+pub enum SearchStatus {
     /// There are states left to look at.
     Running,
     /// Every history was looked at.
@@ -82,14 +82,14 @@ pub enum Status {
 type Prepared = (RequestId, Vec<Arc<Edit>>);
 
 #[derive(Clone, Debug)]
-pub(super) struct Node {
+pub(super) struct StateNode {
     pub(super) state: State,
     /// How many histories lead here; more than there are numbers for are that many.
     pub(super) histories: u128,
     /// The edge by which it was first found.
-    pub(super) first: Option<EdgeId>,
+    pub(super) first: Option<TransitionId>,
     /// Where its own edges begin.
-    pub(super) edges: EdgeId,
+    pub(super) edges: TransitionId,
 }
 
 /// A search through all histories of a scenario. It works when asked to, and as much as asked for.
@@ -103,11 +103,11 @@ pub struct Search {
     reading: Option<RequestId>,
     /// By actor and copy.
     prepared: HashMap<(usize, ObjectId), Option<Prepared>>,
-    pub(super) nodes: Vec<Node>,
+    pub(super) nodes: Vec<StateNode>,
     known: HashMap<Box<[u32]>, StateId>,
-    pub(super) edges: Vec<Edge>,
+    pub(super) edges: Vec<Transition>,
     pub(super) next: StateId,
-    status: Status,
+    status: SearchStatus,
     tally: Tally,
 }
 
@@ -124,7 +124,7 @@ impl Search {
         let pool = &mut memory.pool;
         let server = pool.server(scenario.server.clone(), &key);
         let held = pool.object(&scenario.object);
-        let actors = scenario.plans.iter().map(|plan| Progress {
+        let actors = scenario.plans.iter().map(|plan| ActorProgress {
             phase: if plan.reads_first {
                 Phase::ToRead
             } else {
@@ -137,7 +137,7 @@ impl Search {
         let state = State {
             server,
             actors: actors.collect(),
-            ledger: Ledger::default(),
+            updates: UpdateTracker::default(),
         };
         let mut state = state;
         for (i, _) in scenario
@@ -146,10 +146,10 @@ impl Search {
             .enumerate()
             .filter(|(_, plan)| !plan.reads_first)
         {
-            state.ledger.read(i as u8, &scenario.object);
+            state.updates.read(i as u8, &scenario.object);
         }
         let known = HashMap::from([(pool.fingerprint(&state), 0)]);
-        let nodes = vec![Node {
+        let nodes = vec![StateNode {
             state,
             histories: 1,
             first: None,
@@ -166,15 +166,15 @@ impl Search {
             known,
             edges: Vec::new(),
             next: 0,
-            status: Status::Running,
+            status: SearchStatus::Running,
             tally: Tally::default(),
         }
     }
 
     /// Looks at up to so many states.
-    pub fn advance(&mut self, states: usize) -> Status {
+    pub fn advance(&mut self, states: usize) -> SearchStatus {
         for _ in 0..states {
-            if self.status != Status::Running {
+            if self.status != SearchStatus::Running {
                 break;
             }
             self.look_at_next();
@@ -183,19 +183,19 @@ impl Search {
     }
 
     /// Looks at all of them.
-    pub fn run(&mut self) -> Status {
-        while self.advance(usize::MAX) == Status::Running {}
+    pub fn run(&mut self) -> SearchStatus {
+        while self.advance(usize::MAX) == SearchStatus::Running {}
         self.status
     }
 
     fn look_at_next(&mut self) {
         let id = self.next;
         let Some(node) = self.nodes.get_mut(id) else {
-            self.status = Status::Done;
+            self.status = SearchStatus::Done;
             return;
         };
         if self.known.len() > self.most_states {
-            self.status = Status::TooManyStates;
+            self.status = SearchStatus::TooManyStates;
             return;
         }
         node.edges = self.edges.len();
@@ -210,7 +210,7 @@ impl Search {
             let edge_id = self.edges.len();
             let fingerprint = self.memory.pool.fingerprint(&next);
             let to = *self.known.entry(fingerprint).or_insert_with(|| {
-                self.nodes.push(Node {
+                self.nodes.push(StateNode {
                     state: next,
                     histories: 0,
                     first: Some(edge_id),
@@ -221,33 +221,33 @@ impl Search {
             if let Some(found) = self.nodes.get_mut(to) {
                 found.histories = found.histories.saturating_add(histories);
             }
-            self.edges.push(Edge { to, ..edge });
+            self.edges.push(Transition { to, ..edge });
         }
         if ended {
             let stored = self.memory.pool.stored(state.server);
             let stored = stored.map(|known| &*known.object);
-            let ledger = &state.ledger;
-            let verdict = ledger.verdict(stored, &self.scenario.resource.root);
-            self.tally.add(verdict, ledger.refusal(), histories);
+            let updates = &state.updates;
+            let verdict = updates.verdict(stored, &self.scenario.resource.root);
+            self.tally.add(verdict, updates.refusal(), histories);
         }
         if self.next == self.nodes.len() {
-            self.status = Status::Done;
+            self.status = SearchStatus::Done;
         }
     }
 
     /// What comes of it when an actor takes its next step; `None` if it does no more.
-    fn step(&mut self, from: StateId, state: &State, actor: usize) -> Option<(State, Edge)> {
+    fn step(&mut self, from: StateId, state: &State, actor: usize) -> Option<(State, Transition)> {
         let progress = *state.actors.get(actor)?;
         let mut next = state.clone();
-        let mut edge = Edge {
+        let mut edge = Transition {
             from,
             to: from,
             actor,
-            what: Move::Write,
+            what: TransitionKind::Write,
             code: 0,
-            effect: Effect::None,
+            effect: EditEffect::None,
         };
-        let mut changed = Progress {
+        let mut changed = ActorProgress {
             steps: progress.steps.saturating_add(1),
             ..progress
         };
@@ -255,22 +255,23 @@ impl Search {
             Phase::Done => return None,
             Phase::ToRead => {
                 let answer = self.read(state.server)?;
-                edge.what = Move::Read;
+                edge.what = TransitionKind::Read;
                 edge.code = answer.code;
                 changed.copy = answer.shown;
                 let pool = &self.memory.pool;
                 let shown = answer.shown.and_then(|id| pool.objects.get(id as usize));
                 if let Some(shown) = shown {
-                    next.ledger.read(actor as u8, &shown.object);
+                    next.updates.read(actor as u8, &shown.object);
                     changed.phase = Phase::ToSend;
                 } else {
-                    next.ledger.refused(actor as u8, Refusal::of(answer.code));
-                    edge.effect = Effect::GivesUp;
+                    next.updates
+                        .refused(actor as u8, RefusalKind::of(answer.code));
+                    edge.effect = EditEffect::GivesUp;
                     changed.phase = Phase::Done;
                 }
             }
             Phase::ToSend if self.scenario.micro_steps => {
-                edge.what = Move::ServerReads;
+                edge.what = TransitionKind::ServerReads;
                 changed.phase = Phase::InServer {
                     seen: state.server,
                     current: false,
@@ -299,7 +300,7 @@ impl Search {
                     };
                     self.answered(&mut next, &mut edge, &mut changed, &answer)?;
                 } else {
-                    edge.what = Move::ServerReadsAgain;
+                    edge.what = TransitionKind::ServerReadsAgain;
                     changed.phase = Phase::InServer {
                         seen: state.server,
                         current: true,
@@ -315,8 +316,8 @@ impl Search {
     fn answered(
         &mut self,
         next: &mut State,
-        edge: &mut Edge,
-        progress: &mut Progress,
+        edge: &mut Transition,
+        progress: &mut ActorProgress,
         answer: &Answer,
     ) -> Option<()> {
         let actor = edge.actor;
@@ -342,20 +343,20 @@ impl Search {
                 retries: matches!(plan.write.on_conflict, OnConflict::ReadAgain(_)),
                 root: &self.scenario.resource.root,
             };
-            let done = next.ledger.accepted(who, write);
+            let done = next.updates.accepted(who, write);
             next.server = answer.server;
             edge.effect = if !done.losses.is_empty() {
-                Effect::Loses
+                EditEffect::Loses
             } else if !done.replaced.is_empty() {
-                Effect::Replaces
+                EditEffect::Replaces
             } else {
-                Effect::Acknowledged
+                EditEffect::Acknowledged
             };
             progress.phase = Phase::Done;
             return Some(());
         }
-        next.ledger.refused(who, Refusal::of(answer.code));
-        edge.effect = Effect::GivesUp;
+        next.updates.refused(who, RefusalKind::of(answer.code));
+        edge.effect = EditEffect::GivesUp;
         progress.phase = Phase::Done;
         if answer.conflict && progress.attempts > 0 {
             progress.phase = match plan.write.on_conflict {
@@ -364,7 +365,7 @@ impl Search {
                 OnConflict::Resend(_) => Phase::ToSend,
             };
             progress.attempts -= 1;
-            edge.effect = Effect::Refused;
+            edge.effect = EditEffect::Refused;
         }
         Some(())
     }
@@ -397,7 +398,7 @@ impl Search {
     }
 
     /// How far it is.
-    pub fn status(&self) -> Status {
+    pub fn status(&self) -> SearchStatus {
         self.status
     }
 
@@ -417,7 +418,7 @@ impl Search {
     }
 
     /// Every step from a state to another that was looked at.
-    pub fn edges(&self) -> &[Edge] {
+    pub fn edges(&self) -> &[Transition] {
         &self.edges
     }
 }

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::verdict::{Edit, Ledger};
+use crate::verdict::{Edit, UpdateTracker};
 use optimist_apiserver::environment::Environment;
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::ApiServer;
@@ -36,7 +36,7 @@ pub(super) struct Known {
 
 /// A server at one moment.
 #[derive(Clone, Debug)]
-pub(super) struct Snapshot {
+pub(super) struct ServerSnapshot {
     pub(super) server: ApiServer,
     /// The object as it is stored there.
     pub(super) stored: Option<ObjectId>,
@@ -50,7 +50,7 @@ pub(super) struct Pool {
     pub(super) objects: Vec<Known>,
     /// Those whose content has a hash.
     contents: HashMap<u64, Vec<ObjectId>>,
-    pub(super) servers: Vec<Snapshot>,
+    pub(super) servers: Vec<ServerSnapshot>,
     by_store: HashMap<(Revision, Option<ObjectId>, u32), ServerId>,
     sources: Vec<Environment>,
     edits: Vec<Arc<Edit>>,
@@ -99,7 +99,7 @@ impl Pool {
         let servers = &mut self.servers;
         let place = (server.store().revision(), stored, source);
         *self.by_store.entry(place).or_insert_with(|| {
-            servers.push(Snapshot {
+            servers.push(ServerSnapshot {
                 server,
                 stored,
                 source,
@@ -169,10 +169,10 @@ impl Pool {
             key.push(self.copy(copy, stored));
             key.push(held);
         }
-        let ledger = &state.ledger;
+        let updates = &state.updates;
         let mask = |who: &[u8]| who.iter().fold(0u32, |mask, i| mask | 1 << i);
         // Only an edit that somebody else may still write over can be lost or replaced.
-        let kept: Vec<(u8, Arc<Edit>, u32)> = ledger
+        let kept: Vec<(u8, Arc<Edit>, u32)> = updates
             .kept()
             .map(|(owner, edit, readers)| (owner, edit, readers, active & !(1 << owner)))
             .filter(|(.., others)| *others != 0)
@@ -189,7 +189,7 @@ impl Pool {
             .map(|(owner, edit, danger)| [self.edit(edit) << 2 | u32::from(*owner), *danger])
             .collect();
         kept.sort_unstable();
-        let losses = ledger.losses().to_vec();
+        let losses = updates.losses().to_vec();
         let mut lost: Vec<[u32; 2]> = losses
             .iter()
             .map(|loss| {
@@ -198,7 +198,7 @@ impl Pool {
             })
             .collect();
         lost.sort_unstable();
-        let replaced = ledger.replaced().to_vec();
+        let replaced = updates.replaced().to_vec();
         let mut gone: Vec<[u32; 2]> = replaced
             .iter()
             .map(|replaced| {
@@ -207,11 +207,11 @@ impl Pool {
             })
             .collect();
         gone.sort_unstable();
-        let left_out = ledger
+        let left_out = updates
             .left_out()
             .iter()
             .fold(0u32, |mask, (i, _)| mask | 1 << i);
-        let refused = ledger.who_was_refused().iter();
+        let refused = updates.who_was_refused().iter();
         let refused = refused.fold(0u32, |all, (i, how)| all | (1 + *how as u32) << (2 * i));
         key.push(refused << 8 | left_out);
         key.push((gone.len() << 16 | lost.len()) as u32);
@@ -252,7 +252,7 @@ pub(super) enum Phase {
 
 /// An actor in a state.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Progress {
+pub(super) struct ActorProgress {
     pub(super) phase: Phase,
     /// How many steps it took.
     pub(super) steps: u8,
@@ -266,6 +266,6 @@ pub(super) struct Progress {
 #[derive(Clone, Debug)]
 pub(super) struct State {
     pub(super) server: ServerId,
-    pub(super) actors: Vec<Progress>,
-    pub(super) ledger: Ledger<u8>,
+    pub(super) actors: Vec<ActorProgress>,
+    pub(super) updates: UpdateTracker<u8>,
 }

@@ -1,6 +1,6 @@
 //! Histories, counted.
 
-use crate::verdict::{Refusal, Verdict};
+use crate::verdict::{RefusalKind, Verdict};
 
 /// How many histories ended with each verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub struct Tally {
     pub refused: u128,
     /// [`Verdict::Lost`].
     pub lost: u128,
-    /// Of the refused, how many by each of [`Refusal::ALL`].
+    /// Of the refused, how many by each of [`RefusalKind::ALL`].
     pub refusals: [u128; 3],
 }
 
@@ -37,8 +37,8 @@ impl Tally {
     }
 
     /// Of the refused, those of one kind.
-    pub fn refused_by(&self, refusal: Refusal) -> u128 {
-        let kinds = Refusal::ALL.into_iter().zip(self.refusals);
+    pub fn refused_by(&self, refusal: RefusalKind) -> u128 {
+        let kinds = RefusalKind::ALL.into_iter().zip(self.refusals);
         let mut kinds = kinds.filter(|(kind, _)| *kind == refusal);
         kinds.next().map_or(0, |(_, count)| count)
     }
@@ -50,7 +50,7 @@ impl Tally {
             .fold(0, |sum, verdict| self.of(*verdict).saturating_add(sum))
     }
 
-    pub(super) fn add(&mut self, verdict: Verdict, refusal: Option<Refusal>, histories: u128) {
+    pub(super) fn add(&mut self, verdict: Verdict, refusal: Option<RefusalKind>, histories: u128) {
         let place = match verdict {
             Verdict::InObject => &mut self.in_object,
             Verdict::Replaced => &mut self.replaced,
@@ -60,7 +60,7 @@ impl Tally {
         };
         *place = place.saturating_add(histories);
         if verdict == Verdict::Refused {
-            for (kind, count) in Refusal::ALL.into_iter().zip(&mut self.refusals) {
+            for (kind, count) in RefusalKind::ALL.into_iter().zip(&mut self.refusals) {
                 if refusal == Some(kind) {
                     *count = count.saturating_add(histories);
                 }

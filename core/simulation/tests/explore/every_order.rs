@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use http::Request;
 use optimist_apiserver::server::{ApiServer, key_of};
-use optimist_client::{OnConflict, Strategy as Way, WorkingCopy, Write, is_conflict};
+use optimist_client::{OnConflict, Strategy as WriteMethod, WorkingCopy, Write, is_conflict};
 use optimist_simulation::explore::{Intent, Ownership, Plan, Scenario, Tally};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -308,7 +308,7 @@ struct Choice {
 
 fn choice(attempts: u8) -> impl Strategy<Value = Choice> {
     let write = (
-        prop::sample::select(Way::ALL.to_vec()),
+        prop::sample::select(WriteMethod::ALL.to_vec()),
         any::<bool>(),
         any::<bool>(),
         any::<bool>(),
@@ -371,7 +371,7 @@ fn coarse(tally: Tally) -> Tally {
 }
 
 /// How one of the actors below writes.
-fn by(strategy: Way, intent: usize, reads_first: bool) -> Choice {
+fn by(strategy: WriteMethod, intent: usize, reads_first: bool) -> Choice {
     Choice {
         intent,
         reads_first,
@@ -392,9 +392,9 @@ fn by(strategy: Way, intent: usize, reads_first: bool) -> Choice {
 #[test]
 fn an_edit_that_already_held_was_shown_to_whoever_was_shown_it_before() {
     let mut choices = [
-        by(Way::MergePatch, 4, false),
-        by(Way::Update, 5, true),
-        by(Way::Update, 10, false),
+        by(WriteMethod::MergePatch, 4, false),
+        by(WriteMethod::Update, 5, true),
+        by(WriteMethod::Update, 10, false),
     ];
     choices[2].write.send_resource_version = true;
     let scenario = scenario(&choices, true, Ownership::AsStored);
@@ -412,9 +412,9 @@ fn an_edit_that_already_held_was_shown_to_whoever_was_shown_it_before() {
 #[test]
 fn an_apply_of_what_is_there_already_makes_a_version_that_others_have_not_read() {
     let mut choices = [
-        by(Way::Apply, 0, true),
-        by(Way::Update, 0, true),
-        by(Way::Update, 0, false),
+        by(WriteMethod::Apply, 0, true),
+        by(WriteMethod::Update, 0, true),
+        by(WriteMethod::Update, 0, false),
     ];
     choices[1].write.send_resource_version = true;
     let scenario = scenario(&choices, false, Ownership::AsStored);

@@ -6,9 +6,10 @@ mod setup;
 
 use optimist_client::{OnConflict, Strategy};
 use optimist_simulation::explore::{
-    Effect, Intent, Move, Ownership, READY, Scenario, Search, Status, Third, Way,
+    EditEffect, Intent, Ownership, PRESETS, Scenario, Search, SearchStatus, ThirdActor,
+    TransitionKind, WriteMethod,
 };
-use optimist_simulation::verdict::{Refusal, Verdict};
+use optimist_simulation::verdict::{RefusalKind, Verdict};
 use serde_json::json;
 use setup::{Means, deployment, owned, searched, set, widget, with};
 
@@ -116,7 +117,11 @@ fn sending_the_same_again_stays_refused() {
     assert_eq!(search.tally().lost, 0);
     assert_eq!(search.tally().kept(), 2, "one after the other");
     let conflicts = search.edges().iter().filter(|edge| edge.code == 409);
-    assert!(conflicts.clone().any(|edge| edge.effect == Effect::Refused));
+    assert!(
+        conflicts
+            .clone()
+            .any(|edge| edge.effect == EditEffect::Refused)
+    );
     for end in search
         .ends()
         .filter(|end| end.verdict() != Verdict::InObject)
@@ -235,7 +240,7 @@ fn a_custom_resource_takes_no_update_without_a_version() {
     let writes = search
         .edges()
         .iter()
-        .filter(|edge| edge.what == Move::Write);
+        .filter(|edge| edge.what == TransitionKind::Write);
     assert!(writes.clone().all(|edge| edge.code == 422));
     assert!(search.ends().all(|end| end.refused().len() == 2));
 }
@@ -308,7 +313,7 @@ fn the_shortest_way_to_lose_an_update_is_shown_or_said_not_to_be() {
     let search = outcomes(replicas_and_image(), &update());
     let end = search.shortest(Verdict::Lost).unwrap();
     let path = search.path_to(end);
-    let steps: Vec<(usize, Move)> = path
+    let steps: Vec<(usize, TransitionKind)> = path
         .iter()
         .map(|id| (search.edges()[*id].actor, search.edges()[*id].what))
         .collect();
@@ -316,7 +321,7 @@ fn the_shortest_way_to_lose_an_update_is_shown_or_said_not_to_be() {
     assert_eq!(search.deciding(&path), 4);
     let reads = steps
         .iter()
-        .position(|(_, what)| *what == Move::Write)
+        .position(|(_, what)| *what == TransitionKind::Write)
         .unwrap();
     assert_eq!(reads, 2, "both read before the first writes: {steps:?}");
     let search = outcomes(replicas_and_image(), &update().versioned());
@@ -367,7 +372,7 @@ fn a_million_histories_are_counted_in_a_few_states() {
     assert!(search.states() < 10_000, "{}", search.states());
 
     let mut search = Search::new(scenario, 50);
-    assert_eq!(search.run(), Status::TooManyStates);
+    assert_eq!(search.run(), SearchStatus::TooManyStates);
     assert!(search.states() < 60);
 }
 
@@ -376,7 +381,7 @@ fn it_works_in_slices_and_says_how_far_it_is() {
     let (scenario, intents) = replicas_and_image();
     let mut search = Search::new(with(scenario, &update(), intents), 1000);
     let mut slices = 0;
-    while search.advance(1) == Status::Running {
+    while search.advance(1) == SearchStatus::Running {
         slices += 1;
         assert_eq!(search.looked_at(), slices);
         assert!(search.tally().total() <= 6);
@@ -396,7 +401,7 @@ fn inside_a_request_the_server_retries_a_patch_and_refuses_a_stale_update() {
     let again = |search: &Search| {
         let edges = search.edges().iter();
         edges
-            .filter(|edge| edge.what == Move::ServerReadsAgain)
+            .filter(|edge| edge.what == TransitionKind::ServerReadsAgain)
             .count()
     };
     let patch = micro(&merge_patch());
@@ -423,9 +428,9 @@ fn inside_a_request_the_server_retries_a_patch_and_refuses_a_stale_update() {
 #[test]
 fn the_matrix_of_every_ready_pair() {
     let mut found = String::new();
-    for ready in READY {
+    for ready in PRESETS {
         found += &format!("{}\n", ready.title);
-        for way in Way::all(4) {
+        for way in WriteMethod::all(4) {
             let scenario = ready
                 .scenario()
                 .unwrap()
@@ -434,9 +439,12 @@ fn the_matrix_of_every_ready_pair() {
             let tally = searched(scenario).tally();
             assert_eq!(tally.left_out, 0);
             let (kept, replaced, lost) = (tally.in_object, tally.replaced, tally.lost);
-            let [conflict, impossible, gone] =
-                [Refusal::Conflict, Refusal::NotPossible, Refusal::Gone]
-                    .map(|kind| tally.refused_by(kind));
+            let [conflict, impossible, gone] = [
+                RefusalKind::Conflict,
+                RefusalKind::NotPossible,
+                RefusalKind::Gone,
+            ]
+            .map(|kind| tally.refused_by(kind));
             assert_eq!(conflict + impossible + gone, tally.refused);
             let name = way.name;
             found +=
@@ -483,18 +491,18 @@ fn a_retry_that_sets_the_same_field_replaces_and_is_called_one() {
 
 #[test]
 fn an_edit_that_already_held_was_shown_to_who_was_shown_it() {
-    let ready = READY
+    let ready = PRESETS
         .iter()
         .find(|ready| ready.slug == "same-value")
         .unwrap();
-    let merge = Way::all(1)
+    let merge = WriteMethod::all(1)
         .into_iter()
         .find(|way| way.slug == "merge")
         .unwrap();
     let mut delete = merge.clone();
     delete.write.send_resource_version = true;
     let mut scenario = ready.scenario().unwrap();
-    scenario.plans.push(Third::Deletes.plan());
+    scenario.plans.push(ThirdActor::Deletes.plan());
     let scenario = scenario.in_ways(&[merge.clone(), merge, delete]).unwrap();
     // Whoever deletes names the version that it was shown, and with that what is in it.
     assert_eq!(searched(scenario).tally().lost, 0);

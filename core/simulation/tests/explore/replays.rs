@@ -1,21 +1,24 @@
 //! What the search found, done again step by step in a world, comes out the same.
 
 use optimist_client::Strategy;
-use optimist_simulation::explore::{Move, READY, Search, Way, replayed};
+use optimist_simulation::explore::{PRESETS, Search, TransitionKind, WriteMethod, replayed};
 use optimist_simulation::verdict::Verdict;
-use optimist_simulation::{Action, ActorId, NGINX, Operation, RunTree, World};
+use optimist_simulation::{Action, ActorId, HistoryTree, NGINX, Operation, World};
 use optimist_text::share::Session;
 use serde_json::Value;
 
 use super::setup::searched;
 
-fn tree(manifest: &str) -> RunTree {
-    RunTree::new(World::load(manifest).unwrap().0)
+fn tree(manifest: &str) -> HistoryTree {
+    HistoryTree::new(World::load(manifest).unwrap().0)
 }
 
 /// Who asked and what was answered, in the order of the history.
-fn answers(tree: &RunTree) -> Vec<(ActorId, u16)> {
-    let steps = tree.line().iter().filter_map(|&node| tree.step(node));
+fn answers(tree: &HistoryTree) -> Vec<(ActorId, u16)> {
+    let steps = tree
+        .current_path()
+        .iter()
+        .filter_map(|&node| tree.step(node));
     steps
         .filter_map(|step| Some((step.actor()?, step.exchange.as_ref()?.code)))
         .collect()
@@ -37,7 +40,7 @@ fn assert_same(search: &Search, manifest: &str, name: &str) {
         let mut tree = replayed(search, &path, path.len(), tree(manifest));
         let asked = path.iter().map(|id| search.edges()[*id]);
         let asked = asked
-            .filter(|edge| matches!(edge.what, Move::Read | Move::Write))
+            .filter(|edge| matches!(edge.what, TransitionKind::Read | TransitionKind::Write))
             .map(|edge| (ActorId::ALL[edge.actor], edge.code));
         let asked: Vec<_> = asked.collect();
         assert_eq!(answers(&tree)[before..], asked, "{name}");
@@ -52,8 +55,12 @@ fn assert_same(search: &Search, manifest: &str, name: &str) {
 
 #[test]
 fn every_end_of_every_ready_pair_is_reached_again_with_the_same_answers() {
-    for ready in READY {
-        for (at, way) in Way::all(3).into_iter().chain(Way::more(3)).enumerate() {
+    for ready in PRESETS {
+        for (at, way) in WriteMethod::all(3)
+            .into_iter()
+            .chain(WriteMethod::more(3))
+            .enumerate()
+        {
             for blind in [false, true]
                 .into_iter()
                 .filter(|blind| at % 4 == 0 || !blind)
@@ -72,8 +79,8 @@ fn every_end_of_every_ready_pair_is_reached_again_with_the_same_answers() {
 
 #[test]
 fn a_history_with_steps_inside_requests_is_shown_request_by_request() {
-    let ready = &READY[0];
-    let merge = Way::all(1)
+    let ready = &PRESETS[0];
+    let merge = WriteMethod::all(1)
         .into_iter()
         .find(|way| way.write.strategy == Strategy::MergePatch);
     let mut scenario = ready.scenario().unwrap();
@@ -88,21 +95,25 @@ fn it_stands_at_the_deciding_step_and_leaves_what_was_done_before() {
     begun.act(Operation::Act(ActorId::A, Action::Get)).unwrap();
     begun.act(Operation::Act(ActorId::A, Action::Get)).unwrap();
     begun.go(0);
-    let ready = READY.iter().find(|ready| ready.slug == "same-field");
+    let ready = PRESETS.iter().find(|ready| ready.slug == "same-field");
     let scenario = ready.unwrap().scenario().unwrap();
-    let blind = Way::all(1).remove(0);
+    let blind = WriteMethod::all(1).remove(0);
     let search = searched(scenario.in_ways(&[blind]).unwrap());
     let path = search.path_to(search.shortest(Verdict::Lost).unwrap());
     let tree = replayed(&search, &path, 3, begun);
     assert_eq!(tree.position(), 3);
-    assert_eq!(tree.line().len(), 5, "the last step is still to come");
+    assert_eq!(
+        tree.current_path().len(),
+        5,
+        "the last step is still to come"
+    );
     assert_eq!(tree.branches(0).len(), 2, "what was there is a branch");
 }
 
 #[test]
 fn a_link_carries_an_opened_history_whole() {
-    for ready in READY {
-        for way in Way::all(2) {
+    for ready in PRESETS {
+        for way in WriteMethod::all(2) {
             let scenario = ready.scenario().unwrap();
             let scenario = scenario.in_ways(std::slice::from_ref(&way)).unwrap();
             let search = searched(scenario);

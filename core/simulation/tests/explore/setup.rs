@@ -5,7 +5,7 @@ use std::sync::Arc;
 use http::Request;
 use optimist_apiserver::server::ApiServer;
 use optimist_client::{OnConflict, Strategy, Write};
-use optimist_simulation::explore::{Intent, Ownership, Plan, Scenario, Search, Status};
+use optimist_simulation::explore::{Intent, Ownership, Plan, Scenario, Search, SearchStatus};
 use serde_json::{Value, json};
 
 fn post(server: &mut ApiServer, path: &str, body: &Value) -> Value {
@@ -155,6 +155,6 @@ pub fn owned(mut scenario: Scenario, ownership: Ownership) -> Scenario {
 
 pub fn searched(scenario: Scenario) -> Search {
     let mut search = Search::new(scenario, 1_000_000);
-    assert_eq!(search.run(), Status::Done);
+    assert_eq!(search.run(), SearchStatus::Done);
     search
 }

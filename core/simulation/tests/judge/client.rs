@@ -29,7 +29,7 @@ pub enum OnConflict {
 
 /// A way of writing.
 #[derive(Clone, Copy, Debug)]
-pub struct Way {
+pub struct WriteMethod {
     pub name: &'static str,
     pub kind: Kind,
     pub versioned: bool,
@@ -40,11 +40,11 @@ pub struct Way {
     pub on_conflict: OnConflict,
 }
 
-impl Way {
-    pub fn all() -> Vec<Way> {
+impl WriteMethod {
+    pub fn all() -> Vec<WriteMethod> {
         use Kind::{Apply, Json, Merge, Put, Strategic};
         use OnConflict::{GiveUp, ReadAgain, Resend};
-        let way = |name, kind, versioned, on_conflict| Way {
+        let way = |name, kind, versioned, on_conflict| WriteMethod {
             name,
             kind,
             versioned,
@@ -67,18 +67,18 @@ impl Way {
             way("strategic-rv", Strategic, true, GiveUp),
             way("json", Json, false, GiveUp),
             way("json-rv", Json, true, GiveUp),
-            Way {
+            WriteMethod {
                 tests: true,
                 ..plain
             },
             way("apply", Apply, false, GiveUp),
             way("apply-rv", Apply, true, GiveUp),
-            Way {
+            WriteMethod {
                 name: "apply-own",
                 owns: true,
                 ..apply
             },
-            Way {
+            WriteMethod {
                 force: true,
                 ..apply
             },
@@ -133,7 +133,7 @@ pub struct Actor {
 }
 
 impl Actor {
-    pub fn new(way: Way, tries: u8, copy: Option<Value>) -> Self {
+    pub fn new(way: WriteMethod, tries: u8, copy: Option<Value>) -> Self {
         Self {
             reads: copy.is_none(),
             copy,
@@ -156,7 +156,13 @@ impl Actor {
     }
 
     /// Takes a step; what came of it.
-    pub fn step(&mut self, doing: &Doing, way: Way, server: &mut Server, who: usize) -> Event {
+    pub fn step(
+        &mut self,
+        doing: &Doing,
+        way: WriteMethod,
+        server: &mut Server,
+        who: usize,
+    ) -> Event {
         let path = server.path.clone();
         if self.reads {
             let (code, object) = server.ask("GET", &path, "", who, "");
@@ -195,7 +201,13 @@ impl Actor {
     }
 }
 
-fn send(read: &Value, doing: &Doing, way: Way, server: &mut Server, who: usize) -> (u16, Value) {
+fn send(
+    read: &Value,
+    doing: &Doing,
+    way: WriteMethod,
+    server: &mut Server,
+    who: usize,
+) -> (u16, Value) {
     let mut target = server.path.clone();
     let version = &read["metadata"]["resourceVersion"];
     if doing.through == Through::Delete {

@@ -11,10 +11,10 @@ mod verdict;
 
 use std::collections::BTreeMap;
 
-use client::{Actor, Kind, OnConflict, Way};
+use client::{Actor, Kind, OnConflict, WriteMethod};
 use optimist_client::Write;
-use optimist_simulation::explore::{Intent, Ownership, Plan, Scenario, Search, Status};
-use optimist_simulation::verdict::{Refusal, Verdict};
+use optimist_simulation::explore::{Intent, Ownership, Plan, Scenario, Search, SearchStatus};
+use optimist_simulation::verdict::{RefusalKind, Verdict};
 use optimist_simulation::{Action, ActorId, Delete, Operation, World};
 use pairs::{Doing, PAIRS, Pair, Through};
 use verdict::{Event, Kept, judge};
@@ -25,7 +25,7 @@ const TRIES: u8 = 3;
 /// How many histories ended with each verdict.
 type Counts = BTreeMap<&'static str, u128>;
 
-fn write(way: Way) -> Write {
+fn write(way: WriteMethod) -> Write {
     use optimist_client::{OnConflict as Then, Strategy};
     Write {
         send_resource_version: way.versioned,
@@ -47,7 +47,12 @@ fn write(way: Way) -> Write {
 }
 
 /// The same actors as the search has them.
-fn scenario(world: &World, doings: &[Doing], ways: &[Way], reads_first: bool) -> Option<Scenario> {
+fn scenario(
+    world: &World,
+    doings: &[Doing],
+    ways: &[WriteMethod],
+    reads_first: bool,
+) -> Option<Scenario> {
     use optimist_client::Subresource;
     let mut scenario = Scenario::of(world);
     for (at, (doing, way)) in doings.iter().zip(ways).enumerate() {
@@ -73,11 +78,11 @@ fn scenario(world: &World, doings: &[Doing], ways: &[Way], reads_first: bool) ->
     scenario.with_owners().ok()
 }
 
-fn name(verdict: Verdict, refusal: Option<Refusal>) -> &'static str {
+fn name(verdict: Verdict, refusal: Option<RefusalKind>) -> &'static str {
     match (verdict, refusal) {
         (Verdict::Lost, _) => "lost",
-        (Verdict::Refused, Some(Refusal::Conflict)) => "conflict",
-        (Verdict::Refused, Some(Refusal::Gone)) => "gone",
+        (Verdict::Refused, Some(RefusalKind::Conflict)) => "conflict",
+        (Verdict::Refused, Some(RefusalKind::Gone)) => "gone",
         (Verdict::Refused, _) => "not possible",
         (Verdict::LeftOut, _) => "left out",
         (Verdict::Replaced, _) => "replaced",
@@ -87,7 +92,7 @@ fn name(verdict: Verdict, refusal: Option<Refusal>) -> &'static str {
 
 fn searched(scenario: &Scenario) -> Counts {
     let mut search = Search::new(scenario.clone(), 1_000_000);
-    assert_eq!(search.run(), Status::Done);
+    assert_eq!(search.run(), SearchStatus::Done);
     let mut counts = Counts::new();
     for end in search.ends() {
         let name = name(end.verdict(), end.refusal());
@@ -110,7 +115,7 @@ struct History {
 /// What is compared, and what was found.
 struct Comparison<'a> {
     doings: &'a [Doing],
-    ways: &'a [Way],
+    ways: &'a [WriteMethod],
     plans: &'a [Plan],
     counts: Counts,
     told: String,
@@ -135,7 +140,7 @@ impl Comparison<'_> {
         let verdict = judge(&history.events);
         *self.counts.entry(verdict).or_default() += 1;
         let world = &history.world;
-        let played = name(world.verdict(), world.ledger().refusal());
+        let played = name(world.verdict(), world.updates().refusal());
         if played != verdict && self.wrong.len() < 3 {
             let steps: Vec<String> = history.events.iter().map(Event::to_string).collect();
             let steps = steps.join(", ");
@@ -177,7 +182,7 @@ impl Comparison<'_> {
 }
 
 /// Compares all histories of some actors; what differs.
-fn compare(pair: &Pair, doings: &[Doing], ways: &[Way], reads_first: bool) -> Vec<String> {
+fn compare(pair: &Pair, doings: &[Doing], ways: &[WriteMethod], reads_first: bool) -> Vec<String> {
     let world = World::load(&pair.manifest()).unwrap().0;
     let Some(scenario) = scenario(&world, doings, ways, reads_first) else {
         return vec![format!("{}: cannot begin so", pair.name)];
@@ -206,7 +211,7 @@ fn compare(pair: &Pair, doings: &[Doing], ways: &[Way], reads_first: bool) -> Ve
             events.push(Event::shown(at, &first));
         }
     }
-    let actor = |way: &Way| Actor::new(*way, TRIES, (!reads_first).then(|| first.clone()));
+    let actor = |way: &WriteMethod| Actor::new(*way, TRIES, (!reads_first).then(|| first.clone()));
     let history = History {
         actors: ways.iter().map(actor).collect(),
         server: start,
@@ -235,7 +240,7 @@ fn compare(pair: &Pair, doings: &[Doing], ways: &[Way], reads_first: bool) -> Ve
 
 /// Two editors: one in so many of those who write alike, and one in so many of those who do not.
 fn two(alike: usize, mixed: usize) -> Vec<String> {
-    let ways = Way::all();
+    let ways = WriteMethod::all();
     let mut wrong = Vec::new();
     let mut at = 0;
     let mut alike_at = 0;
@@ -264,7 +269,7 @@ fn two(alike: usize, mixed: usize) -> Vec<String> {
 
 /// Three editors: one in so many mixes of ways.
 fn three(every: usize) -> Vec<String> {
-    let ways: Vec<Way> = Way::all()
+    let ways: Vec<WriteMethod> = WriteMethod::all()
         .into_iter()
         .filter(|way| !way.owns && way.on_conflict == OnConflict::GiveUp)
         .collect();

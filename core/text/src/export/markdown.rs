@@ -5,11 +5,11 @@ use std::fmt::Write;
 use super::{mermaid, told, who};
 use crate::shell::one_line;
 use optimist_client::{to_yaml, visible};
-use optimist_simulation::{Outcome, RunTree};
+use optimist_simulation::{HistoryTree, Outcome};
 
 /// The steps that lead to where the tree is: a table, what was said where something was refused,
 /// the object in the end, and a diagram.
-pub fn markdown(tree: &RunTree) -> String {
+pub fn markdown(tree: &HistoryTree) -> String {
     let (world, steps) = (tree.world(), told(tree));
     let mut out = format!("## {}\n\n", cell(&world.subject().to_string()));
     out.push_str("| | who | request | answer | resourceVersion |\n|---|---|---|---|---|\n");

@@ -4,10 +4,10 @@ use std::fmt::Write;
 
 use super::{Told, told};
 use optimist_client::visible;
-use optimist_simulation::{ActorId, Operation, Outcome, RunTree};
+use optimist_simulation::{ActorId, HistoryTree, Operation, Outcome};
 
 /// The steps that lead to where the tree is, as a Mermaid `sequenceDiagram`.
-pub fn mermaid(tree: &RunTree) -> String {
+pub fn mermaid(tree: &HistoryTree) -> String {
     let steps = told(tree);
     let mut out = "sequenceDiagram\n".to_owned();
     let acts = |id: ActorId| steps.iter().any(|told| told.step.actor() == Some(id));

@@ -8,7 +8,7 @@ pub use markdown::markdown;
 pub use mermaid::mermaid;
 pub use script::script;
 
-use optimist_simulation::{Operation, RunTree, Step, World};
+use optimist_simulation::{HistoryTree, Operation, Step, World};
 
 /// A step of the line that leads to where the tree is, and the worlds around it.
 #[derive(Clone, Copy)]
@@ -21,8 +21,8 @@ struct Told<'a> {
 }
 
 /// The steps that lead to where the tree is, oldest first.
-fn told(tree: &RunTree) -> Vec<Told<'_>> {
-    let line = tree.line();
+fn told(tree: &HistoryTree) -> Vec<Told<'_>> {
+    let line = tree.current_path();
     let line = line.get(..=tree.position()).unwrap_or_default();
     let steps = line.windows(2).enumerate().filter_map(|(i, pair)| {
         let [from, to] = pair else { return None };

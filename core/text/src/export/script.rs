@@ -9,7 +9,7 @@ use crate::render::{Call, is_of_kind, kubectl};
 use crate::shell::{delimiter, one_line, quote_always as quote, without_nul};
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::{DEFAULT_NAMESPACE, Definition};
-use optimist_simulation::{Action, Operation, RunTree, Subject, World};
+use optimist_simulation::{Action, HistoryTree, ObjectRef, Operation, World};
 
 /// What the script defines first. A cluster gives versions and uids of its own; `learn` notes
 /// which one is meant by which of ours, and `step` puts them in.
@@ -31,7 +31,7 @@ step() {
 
 /// The steps that lead to where the tree is, as a POSIX shell script that sends the same requests
 /// with kubectl. Versions and uids are those that the cluster gives.
-pub fn script(tree: &RunTree) -> String {
+pub fn script(tree: &HistoryTree) -> String {
     let mut script = Script {
         out: HEAD.to_owned(),
         uids: BTreeMap::new(),
@@ -90,7 +90,7 @@ impl Script {
         if defined {
             self.line("sleep 3\ndone");
         }
-        let subjects: Vec<Subject> = world.subjects().cloned().collect();
+        let subjects: Vec<ObjectRef> = world.subjects().cloned().collect();
         for subject in &subjects {
             self.learn(None, world, subject);
         }
@@ -136,14 +136,14 @@ impl Script {
         self.line(format!("\nstep {} <<'{end}'", quote(&title)));
         self.line(command.trim_end());
         self.line(&end);
-        let subjects: Vec<Subject> = told.after.subjects().cloned().collect();
+        let subjects: Vec<ObjectRef> = told.after.subjects().cloned().collect();
         for subject in &subjects {
             self.learn(Some(told.before), told.after, subject);
         }
     }
 
     /// Notes the version and the uid that the cluster has for ours, where ours are new.
-    fn learn(&mut self, before: Option<&World>, after: &World, subject: &Subject) {
+    fn learn(&mut self, before: Option<&World>, after: &World, subject: &ObjectRef) {
         let stored = |world: &World| {
             let (version, object) = world.server().store().get(subject.key())?;
             Some((version, object.meta_text("uid").to_owned()))
@@ -215,12 +215,12 @@ impl Script {
     }
 }
 
-fn is_custom(subject: &Subject) -> bool {
+fn is_custom(subject: &ObjectRef) -> bool {
     !matches!(subject.resource().definition, Definition::Builtin(_))
 }
 
 /// What kubectl calls the kind.
-fn kind(subject: &Subject) -> String {
+fn kind(subject: &ObjectRef) -> String {
     let resource = subject.resource();
     if is_custom(subject) {
         return format!("{}.{}", resource.plural, resource.group_version.group);

@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::server::{Definition, Resource, ResourcePath};
-use optimist_client::Change;
-use optimist_simulation::{Step, Subject, World};
+use optimist_client::ValueChange;
+use optimist_simulation::{ObjectRef, Step, World};
 
 /// A request, and what its client knew of it.
 #[derive(Clone, Copy, Debug)]
@@ -23,7 +23,7 @@ pub struct Call<'a> {
     /// The kind that the path is about, if it is served.
     pub resource: Option<&'a Resource>,
     /// How the body differs from what was read; `None` if it was not made from that.
-    pub edits: Option<&'a [Change]>,
+    pub edits: Option<&'a [ValueChange]>,
     /// How often to try in all while the answer is a conflict.
     pub attempts: u8,
     /// Whether each further try begins with reading the object again.
@@ -56,7 +56,7 @@ pub(super) enum Verb {
 
 /// A request, taken apart.
 #[derive(Clone, Debug)]
-pub(super) struct Request<'a> {
+pub(super) struct ParsedRequest<'a> {
     pub(super) verb: Verb,
     pub(super) target: ResourcePath<'a>,
     pub(super) manager: String,
@@ -69,7 +69,7 @@ impl<'a> Call<'a> {
     /// The request of a step in a world, with what its client knew; `None` if none was sent.
     pub fn of_step(world: &'a World, step: &'a Step) -> Option<Self> {
         let exchange = step.exchange.as_ref()?;
-        let of_its_kind = |subject: &&Subject| is_of_kind(&exchange.target, subject.resource());
+        let of_its_kind = |subject: &&ObjectRef| is_of_kind(&exchange.target, subject.resource());
         Some(Call {
             method: exchange.method.as_str(),
             target: &exchange.target,
@@ -96,11 +96,11 @@ impl<'a> Call<'a> {
         })
     }
 
-    pub(super) fn read(&self) -> Request<'a> {
+    pub(super) fn read(&self) -> ParsedRequest<'a> {
         let (path, query) = self.target.split_once('?').unwrap_or((self.target, ""));
         let target = ResourcePath::parse(path).ok();
         let manager = self.user_agent.split('/').next().unwrap_or_default();
-        let mut request = Request {
+        let mut request = ParsedRequest {
             verb: target.map_or(Verb::Other, |target| self.verb(&target)),
             target: target.unwrap_or_default(),
             manager: manager.to_owned(),

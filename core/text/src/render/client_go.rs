@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::call::{Call, Request, Snippet, Verb, json};
-use super::edits::{Edit, edits};
+use super::call::{Call, ParsedRequest, Snippet, Verb, json};
+use super::edits::{Assignment, edits};
 use imports::Imports;
 use optimist_apiserver::go::quote;
 use optimist_apiserver::object::{Metadata, text};
@@ -34,7 +34,7 @@ pub fn client_go(call: &Call<'_>) -> Snippet {
 
 struct Go<'a> {
     call: &'a Call<'a>,
-    request: &'a Request<'a>,
+    request: &'a ParsedRequest<'a>,
     imports: Imports,
 }
 
@@ -207,14 +207,14 @@ impl Go<'_> {
     fn statements(&mut self, variable: &str) -> Option<String> {
         let edits = edits(self.call.edits?, self.call.body);
         let root = self.call.typed().map(|resource| Arc::clone(&resource.root));
-        let assign = |edit: &Edit| match &root {
+        let assign = |edit: &Assignment| match &root {
             Some(root) => fields::assign(variable, root, edit, &mut self.imports),
             None => Some(self.set_nested(variable, edit)),
         };
         edits.iter().map(assign).collect()
     }
 
-    fn set_nested(&mut self, variable: &str, edit: &Edit) -> String {
+    fn set_nested(&mut self, variable: &str, edit: &Assignment) -> String {
         self.imports
             .add("k8s.io/apimachinery/pkg/apis/meta/v1/unstructured");
         // The helpers walk through maps only: a list is set as a whole.

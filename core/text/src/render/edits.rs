@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
-use optimist_client::{Change, unescape};
+use optimist_client::{ValueChange, unescape};
 
 /// One assignment or removal.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Edit {
+pub(super) struct Assignment {
     /// The members and indices on the way.
     pub(super) path: Vec<String>,
     /// What is assigned; `None` to remove.
@@ -15,7 +15,7 @@ pub(super) struct Edit {
 
 /// The edits that make `after` of what it was before these changes. A list that got longer or
 /// shorter is assigned as a whole.
-pub(super) fn edits(changes: &[Change], after: &Value) -> Vec<Edit> {
+pub(super) fn edits(changes: &[ValueChange], after: &Value) -> Vec<Assignment> {
     let mut found: Vec<(&str, Option<&Value>)> = Vec::new();
     for change in changes {
         let mut pointer = change.pointer.as_str();
@@ -32,7 +32,7 @@ pub(super) fn edits(changes: &[Change], after: &Value) -> Vec<Edit> {
             found.push((pointer, value));
         }
     }
-    let edit = |(pointer, value): (&str, Option<&Value>)| Edit {
+    let edit = |(pointer, value): (&str, Option<&Value>)| Assignment {
         path: pointer.split('/').skip(1).map(unescape).collect(),
         value: value.cloned(),
     };
@@ -54,7 +54,7 @@ mod tests {
     fn lists_of_another_length_are_assigned_whole_and_others_by_index() {
         let before = json!({"list": [{"a": 1}, {"a": 2}], "other": [{"a": 1}], "x/y": 1, "z": 1});
         let after = json!({"list": [{"a": 2}], "other": [{"a": 3}], "z": {"new": true}});
-        let edit = |path: &[&str], value: Option<Value>| Edit {
+        let edit = |path: &[&str], value: Option<Value>| Assignment {
             path: path.iter().map(|part| (*part).to_owned()).collect(),
             value,
         };

@@ -5,8 +5,8 @@ mod literal;
 
 use serde_json::Value;
 
-use super::call::{Call, Request, Snippet, Verb};
-use super::edits::{Edit, edits};
+use super::call::{Call, ParsedRequest, Snippet, Verb};
+use super::edits::{Assignment, edits};
 use literal::{literal, string};
 
 /// An async Rust function that sends a request: with the types of `k8s-openapi` for built-in
@@ -29,7 +29,7 @@ pub fn kube_rs(call: &Call<'_>) -> Snippet {
 
 struct Rust<'a> {
     call: &'a Call<'a>,
-    request: &'a Request<'a>,
+    request: &'a ParsedRequest<'a>,
 }
 
 /// What a function does.
@@ -238,12 +238,12 @@ impl Rust<'_> {
         edits.iter().map(assign).collect()
     }
 
-    fn assign_dynamic(&self, variable: &str, edit: &Edit) -> Option<String> {
+    fn assign_dynamic(&self, variable: &str, edit: &Assignment) -> Option<String> {
         if let [first, rest @ ..] = edit.path.as_slice()
             && first == "metadata"
         {
             let meta = optimist_apiserver::schema::builtin("ObjectMeta")?;
-            let edit = Edit {
+            let edit = Assignment {
                 path: rest.to_vec(),
                 value: edit.value.clone(),
             };

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::call::{Call, Request, Verb, json};
+use super::call::{Call, ParsedRequest, Verb, json};
 use crate::shell::{delimiter, quote, quote_always, without_nul};
 use optimist_apiserver::schema::{Struct, Type, builtin};
 use optimist_apiserver::server::{DEFAULT_NAMESPACE, Definition};
@@ -24,7 +24,7 @@ pub fn kubectl(call: &Call<'_>) -> String {
 
 struct Shell<'a> {
     call: &'a Call<'a>,
-    request: &'a Request<'a>,
+    request: &'a ParsedRequest<'a>,
     /// Whether the command is in a loop that ends when it succeeds.
     repeats: bool,
     out: String,

@@ -4,7 +4,7 @@
 //! The text is a version, then JSON, deflated (RFC 1951) and in the URL-safe alphabet of base64
 //! (RFC 4648, section 5). It comes from anywhere, so nothing in it is trusted.
 
-mod deed;
+mod operation;
 mod private;
 mod replay;
 mod session;

@@ -4,17 +4,17 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::deed::{actor_code, declared_from_json, edited, write_from_json};
-use super::session::Deed;
+use super::operation::{actor_code, declared_from_json, edited, write_from_json};
+use super::session::RecordedOperation;
 use super::{Session, ShareError};
 use optimist_apiserver::object::text;
-use optimist_simulation::{Action, ActorId, Operation, Outcome, RunTree, Step, World};
+use optimist_simulation::{Action, ActorId, HistoryTree, Operation, Outcome, Step, World};
 
 /// A session that is being done again.
 #[derive(Clone, Debug)]
 pub struct Replay {
     session: Session,
-    tree: Option<RunTree>,
+    tree: Option<HistoryTree>,
     /// How many nodes are done.
     done: usize,
     /// How much all that was answered so far weighs.
@@ -56,7 +56,7 @@ impl Replay {
     ///
     /// # Errors
     /// If it cannot begin, does something impossible, or becomes too large.
-    pub fn advance(&mut self, steps: usize) -> Result<Option<RunTree>, ShareError> {
+    pub fn advance(&mut self, steps: usize) -> Result<Option<HistoryTree>, ShareError> {
         let mut tree = match self.tree.take() {
             Some(tree) => tree,
             None => {
@@ -65,13 +65,13 @@ impl Replay {
                 let (mut world, _) =
                     loaded.map_err(|error| ShareError::Start(error.to_string()))?;
                 touch(&mut world, &self.session.root);
-                RunTree::new(world)
+                HistoryTree::new(world)
             }
         };
         let nodes = &self.session.nodes;
         let until = nodes.len().min(self.done.saturating_add(steps));
-        for deed in nodes.get(self.done..until).unwrap_or_default() {
-            self.weight += perform(deed, &mut tree)?;
+        for recorded in nodes.get(self.done..until).unwrap_or_default() {
+            self.weight += perform(recorded, &mut tree)?;
             self.done += 1;
             if self.weight > MAX_WEIGHT {
                 return Err(ShareError::TooLarge);
@@ -96,41 +96,41 @@ impl Replay {
     ///
     /// # Errors
     /// As [`advance`](Self::advance).
-    pub fn finish(mut self) -> Result<RunTree, ShareError> {
+    pub fn finish(mut self) -> Result<HistoryTree, ShareError> {
         let left = self.advance(usize::MAX)?;
         left.ok_or(ShareError::Damaged("it has no end"))
     }
 }
 
 /// Does what led to a node; how much its answer weighs.
-fn perform(deed: &Deed, tree: &mut RunTree) -> Result<usize, ShareError> {
+fn perform(recorded: &RecordedOperation, tree: &mut HistoryTree) -> Result<usize, ShareError> {
     const IMPOSSIBLE: ShareError = ShareError::Damaged("a step in it cannot be done");
-    if !tree.go(deed.parent) {
+    if !tree.go(recorded.parent) {
         return Err(IMPOSSIBLE);
     }
     // What was typed for this step only, and is no longer so at its parent.
-    let (typed, declared) = (deed.touches.get("e"), deed.touches.get("d"));
+    let (typed, declared) = (recorded.touches.get("e"), recorded.touches.get("d"));
     let kept = typed.or(declared).map(|_| tree.world().clone());
-    if let (Some(fields), Operation::Act(actor, _)) = (declared, &deed.operation) {
+    if let (Some(fields), Operation::Act(actor, _)) = (declared, &recorded.operation) {
         let copy = tree.world_mut().copy_mut(*actor);
         copy.declare_only(declared_from_json(fields));
     }
-    if let (Some(edits), Operation::Act(actor, _)) = (typed, &deed.operation) {
+    if let (Some(edits), Operation::Act(actor, _)) = (typed, &recorded.operation) {
         let copy = tree.world_mut().copy_mut(*actor);
         if let Some(read) = copy.read() {
             let object = edited(read, edits);
             copy.edit(object);
         }
     }
-    let id = tree.act_once(deed.operation.clone());
+    let id = tree.act_once(recorded.operation.clone());
     let id = id.ok_or(IMPOSSIBLE)?;
     if let Some(kept) = kept {
-        tree.go(deed.parent);
+        tree.go(recorded.parent);
         *tree.world_mut() = kept;
         tree.go(id);
     }
     // A session says what is still to be sent after a write, whatever a write of today leaves.
-    if let Operation::Act(actor, Action::Send(_) | Action::Create) = &deed.operation
+    if let Operation::Act(actor, Action::Send(_) | Action::Create) = &recorded.operation
         && tree
             .step(id)
             .is_some_and(|step| step.outcome() != Outcome::Refused)
@@ -138,7 +138,7 @@ fn perform(deed: &Deed, tree: &mut RunTree) -> Result<usize, ShareError> {
     {
         tree.world_mut().copy_mut(*actor).discard();
     }
-    touch(tree.world_mut(), &deed.touches);
+    touch(tree.world_mut(), &recorded.touches);
     Ok(tree.step(id).map_or(1, weight_of))
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::deed::{
+use super::operation::{
     actor_code, declared_to_json, edits_to_json, operation_from_json, operation_to_json,
     write_to_json,
 };
@@ -14,7 +14,7 @@ use optimist_apiserver::object::text;
 use optimist_client::{Strategy, WorkingCopy};
 use optimist_lesson::PageRecord;
 use optimist_simulation::{
-    Action, ActorId, NGINX, NodeId, Operation, Outcome, RunTree, Start, Step, World,
+    Action, ActorId, HistoryTree, NGINX, NodeId, Operation, Outcome, Start, Step, World,
 };
 
 /// A session without its results.
@@ -25,7 +25,7 @@ pub struct Session {
     /// What is otherwise than usual at the root.
     pub(super) root: Value,
     /// Every other node; the first one here is node 1.
-    pub(super) nodes: Vec<Deed>,
+    pub(super) nodes: Vec<RecordedOperation>,
     /// The node where one is.
     pub(super) current: NodeId,
     /// The last node of the line.
@@ -55,7 +55,7 @@ pub struct Learning {
 
 /// What led to a node.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Deed {
+pub(super) struct RecordedOperation {
     pub(super) parent: NodeId,
     pub(super) operation: Operation,
     /// What was typed and chosen around it.
@@ -68,13 +68,13 @@ pub(super) const MAX_STEPS: usize = 20_000;
 const DAMAGED: ShareError = ShareError::Damaged("something is missing in it");
 
 /// Nodes that were deleted are in no session, so those after them move up.
-fn moved(tree: &RunTree, node: NodeId) -> NodeId {
+fn moved(tree: &HistoryTree, node: NodeId) -> NodeId {
     (1..=node).filter(|id| tree.exists(*id)).count()
 }
 
 impl Session {
     /// What was done in the tree of a lesson, and the way through the lesson.
-    pub fn of_lesson(tree: &RunTree, mut learning: Learning) -> Self {
+    pub fn of_lesson(tree: &HistoryTree, mut learning: Learning) -> Self {
         for page in &mut learning.pages {
             page.begin = moved(tree, page.begin);
             page.end = page.end.map(|end| moved(tree, end));
@@ -86,23 +86,23 @@ impl Session {
     }
 
     /// What was done in a tree.
-    pub fn of(tree: &RunTree) -> Self {
+    pub fn of(tree: &HistoryTree) -> Self {
         Self::made(tree, |_| None)
     }
 
     /// What was done in a tree, where this session is of an earlier state of the same tree: only
     /// what was touched since is looked at. For who keeps a session that grows.
-    pub fn renewed(&self, earlier: &RunTree, tree: &RunTree) -> Self {
+    pub fn renewed(&self, earlier: &HistoryTree, tree: &HistoryTree) -> Self {
         let mut known = vec![None; earlier.len()];
         let existing = (1..earlier.len()).filter(|id| earlier.exists(*id));
-        for (id, deed) in existing.zip(&self.nodes) {
-            known[id] = Some(deed);
+        for (id, recorded) in existing.zip(&self.nodes) {
+            known[id] = Some(recorded);
         }
         let renewed = Self::made(tree, |node| {
             let untouched = |node: NodeId| tree.shares(earlier, node);
             let parent = tree.parent(node)?;
-            let deed = known.get(node).copied().flatten();
-            deed.filter(|_| untouched(node) && untouched(parent))
+            let recorded = known.get(node).copied().flatten();
+            recorded.filter(|_| untouched(node) && untouched(parent))
         });
         Self {
             page: self.page.clone(),
@@ -110,9 +110,12 @@ impl Session {
         }
     }
 
-    fn made<'a>(tree: &RunTree, known_deed: impl Fn(NodeId) -> Option<&'a Deed>) -> Self {
+    fn made<'a>(
+        tree: &HistoryTree,
+        known_operation: impl Fn(NodeId) -> Option<&'a RecordedOperation>,
+    ) -> Self {
         let mut ids = vec![None; tree.len()];
-        let mut nodes: Vec<Deed> = Vec::new();
+        let mut nodes: Vec<RecordedOperation> = Vec::new();
         if let Some(root) = ids.first_mut() {
             *root = Some(0);
         }
@@ -127,12 +130,12 @@ impl Session {
             let Some(parent) = known(above) else {
                 continue;
             };
-            nodes.push(match known_deed(id) {
-                Some(deed) => Deed {
+            nodes.push(match known_operation(id) {
+                Some(recorded) => RecordedOperation {
                     parent,
-                    ..deed.clone()
+                    ..recorded.clone()
                 },
-                None => Deed {
+                None => RecordedOperation {
                     parent,
                     operation: step.operation.clone(),
                     touches: touches(step, before, after),
@@ -155,7 +158,7 @@ impl Session {
             root,
             nodes,
             current: kept(tree.current()),
-            end: kept(tree.line().last().copied().unwrap_or(0)),
+            end: kept(tree.current_path().last().copied().unwrap_or(0)),
             names: tree
                 .names()
                 .map(|(node, name)| (kept(node), name.to_owned()))
@@ -214,20 +217,20 @@ impl Session {
         put("t", self.root.clone());
         let nodes = self.nodes.iter().enumerate().map(|(before, node)| {
             let (what, who) = operation_to_json(&node.operation);
-            let mut deed = vec![what, who.into()];
+            let mut recorded = vec![what, who.into()];
             let usual = node.parent == before;
             let touched = node.touches.as_object().is_some_and(|map| !map.is_empty());
             if !usual || touched {
-                deed.push(if usual {
+                recorded.push(if usual {
                     Value::Null
                 } else {
                     node.parent.into()
                 });
             }
             if touched {
-                deed.push(node.touches.clone());
+                recorded.push(node.touches.clone());
             }
-            Value::Array(deed)
+            Value::Array(recorded)
         });
         put("n", nodes.collect());
         put("i", self.current.into());
@@ -286,7 +289,7 @@ impl Session {
                     "a step comes before the one it follows",
                 ));
             }
-            nodes.push(Deed {
+            nodes.push(RecordedOperation {
                 parent,
                 operation: operation_from_json(node.get(0).ok_or(DAMAGED)?, who)?,
                 touches: some(node.get(3).filter(|it| it.is_object())).unwrap_or_default(),

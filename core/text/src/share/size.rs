@@ -1,11 +1,11 @@
 //! How large a session is, so that whatever is made can be opened again.
 
 use super::Session;
-use super::deed::operation_to_json;
+use super::operation::operation_to_json;
 use super::replay::{MAX_WEIGHT, weight_of};
 use super::session::{MAX_STEPS, touches};
 use super::text::{LARGEST_JSON, LONGEST_TEXT};
-use optimist_simulation::{NodeId, RunTree};
+use optimist_simulation::{HistoryTree, NodeId};
 
 /// What a tree weighs that grows a step at a time. A tree in whose place another one came has a
 /// size of its own.
@@ -29,7 +29,7 @@ const BESIDES: usize = 1 << 19;
 impl Size {
     /// Whether the tree can be opened again from its session. Only the nodes that came since the
     /// last time are weighed; of a tree that does not fit nothing is remembered.
-    pub fn fits(&mut self, tree: &RunTree) -> bool {
+    pub fn fits(&mut self, tree: &HistoryTree) -> bool {
         let mut size = self.clone();
         if size.nodes == 0 {
             size.bytes = BESIDES + quoted(&tree.world().start().manifests);
@@ -55,7 +55,7 @@ fn quoted(text: &str) -> usize {
 }
 
 /// How many bytes a node is in a session, with what was typed before its step by now.
-fn bytes_of(tree: &RunTree, node: NodeId) -> usize {
+fn bytes_of(tree: &HistoryTree, node: NodeId) -> usize {
     let typed = |node: NodeId| {
         let (step, above) = tree.step(node).zip(tree.parent(node))?;
         let (before, after) = tree.world_at(above).zip(tree.world_at(node))?;
@@ -70,7 +70,7 @@ fn bytes_of(tree: &RunTree, node: NodeId) -> usize {
 }
 
 /// Whether the text of the tree's session is short enough to be looked at, and what is in it.
-fn is_short(tree: &RunTree) -> bool {
+fn is_short(tree: &HistoryTree) -> bool {
     let session = Session::of(tree);
     let json = session.to_json().to_string().len();
     json + BESIDES <= LARGEST_JSON && session.to_text().len() + BESIDES <= LONGEST_TEXT

@@ -2,12 +2,14 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use optimist_client::{Strategy as Way, Subresource, Write};
-use optimist_simulation::{Action, ActorId, Delete, NGINX, Operation, RunTree, WatchAction, World};
+use optimist_client::{Strategy as WriteMethod, Subresource, Write};
+use optimist_simulation::{
+    Action, ActorId, Delete, HistoryTree, NGINX, Operation, WatchAction, World,
+};
 use optimist_text::share::Session;
 use serde_json::Value;
 
-pub fn reopened(tree: &RunTree) -> RunTree {
+pub fn reopened(tree: &HistoryTree) -> HistoryTree {
     let text = Session::of(tree).to_text();
     let session = Session::parse(&text).unwrap_or_else(|error| panic!("{error}"));
     session
@@ -17,8 +19,12 @@ pub fn reopened(tree: &RunTree) -> RunTree {
 }
 
 /// Everything that is seen of a tree.
-pub fn seen(tree: &RunTree) -> Vec<String> {
-    let mut seen = vec![format!("at {}, line {:?}", tree.current(), tree.line())];
+pub fn seen(tree: &HistoryTree) -> Vec<String> {
+    let mut seen = vec![format!(
+        "at {}, line {:?}",
+        tree.current(),
+        tree.current_path()
+    )];
     for id in 0..tree.len() {
         let world = tree.world_at(id).unwrap();
         let step = tree.step(id);
@@ -38,7 +44,7 @@ pub fn seen(tree: &RunTree) -> Vec<String> {
                 actor.manager,
                 (
                     actor.write().strategy,
-                    Way::ALL.map(|way| actor.write_by(way))
+                    WriteMethod::ALL.map(|way| actor.write_by(way))
                 ),
                 copy.read(),
                 copy.edited()
@@ -48,7 +54,7 @@ pub fn seen(tree: &RunTree) -> Vec<String> {
     seen
 }
 
-pub fn edit(tree: &mut RunTree, actor: ActorId, change: impl FnOnce(&mut Value)) {
+pub fn edit(tree: &mut HistoryTree, actor: ActorId, change: impl FnOnce(&mut Value)) {
     let copy = tree.world_mut().copy_mut(actor);
     if let Some(edited) = copy.edited() {
         let mut object = edited.as_ref().clone();
@@ -62,8 +68,8 @@ pub fn packed(json: &Value) -> String {
     format!("1{}", URL_SAFE_NO_PAD.encode(deflated))
 }
 
-pub fn both_want_to_write() -> RunTree {
-    let mut tree = RunTree::new(World::load(NGINX).unwrap().0);
+pub fn both_want_to_write() -> HistoryTree {
+    let mut tree = HistoryTree::new(World::load(NGINX).unwrap().0);
     for (actor, replicas) in [(ActorId::A, 5), (ActorId::B, 2)] {
         tree.act(Operation::Act(actor, Action::Get));
         edit(&mut tree, actor, |object| {
@@ -78,18 +84,18 @@ pub fn both_want_to_write() -> RunTree {
 }
 
 /// A bit of everything: two objects, a branch, a third actor, all that a step can be.
-pub fn a_bit_of_everything() -> RunTree {
+pub fn a_bit_of_everything() -> HistoryTree {
     let config = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\ndata: {a: b}\n---\n";
-    let mut tree = RunTree::new(World::load(&format!("{config}{NGINX}")).unwrap().0);
+    let mut tree = HistoryTree::new(World::load(&format!("{config}{NGINX}")).unwrap().0);
     let (a, c) = (ActorId::A, ActorId::C);
     tree.act(Operation::Watch(WatchAction::Open(String::new())));
-    for (strategy, replicas) in Way::ALL.into_iter().zip(4..) {
+    for (strategy, replicas) in WriteMethod::ALL.into_iter().zip(4..) {
         tree.act(Operation::Act(a, Action::Get));
         edit(&mut tree, a, |object| {
             object["spec"]["replicas"] = replicas.into()
         });
         let write = Write {
-            force: strategy == Way::Apply,
+            force: strategy == WriteMethod::Apply,
             ..Write::usual(strategy)
         };
         tree.act(Operation::Act(a, Action::Send(write)));

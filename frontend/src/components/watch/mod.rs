@@ -10,14 +10,14 @@ use web_sys::HtmlInputElement;
 use yew::{Event, Html, classes, html};
 
 use crate::browser::ticked;
-use crate::state::{Msg, Sends, Store};
+use crate::state::{Msg, Sends, StateHandle};
 
 /// So many of the last versions are offered to watch from, and so many events are shown.
 const OFFERED: usize = 50;
 
 /// The stream, newest last and in sight.
 #[inline(never)] // not on the first screen
-pub(crate) fn stream(store: &Store) -> Html {
+pub(crate) fn stream(store: &StateHandle) -> Html {
     let world = store.world();
     let watcher = world.watcher();
     let received = watcher.received();
@@ -72,7 +72,7 @@ fn event(received: &Received, fresh: bool) -> Html {
 
 /// What the watcher can do now, and how its past is taken from it.
 #[inline(never)] // not on the first screen
-pub(crate) fn controls(store: &Store) -> Html {
+pub(crate) fn controls(store: &StateHandle) -> Html {
     let world = store.world();
     let compacted = world.server().store();
     let compacted = compacted.compacted() == compacted.revision();
@@ -169,14 +169,14 @@ fn presses(world: &World, from: &str) -> Vec<Press> {
 }
 
 /// The chosen resourceVersion, if it is there in this history.
-fn chosen(store: &Store) -> &str {
+fn chosen(store: &StateHandle) -> &str {
     let chosen = store.watch_from.as_str();
     let newest = store.world().server().store().revision();
     let is_future = chosen.parse().is_ok_and(|version: u64| version > newest);
     if is_future { "" } else { chosen }
 }
 
-fn version_select(store: &Store) -> Html {
+fn version_select(store: &StateHandle) -> Html {
     let mut versions: Vec<String> = store
         .world()
         .revisions()

@@ -253,7 +253,7 @@ fn seen(world: &World) -> &str {
 fn after_list(state: &State) -> bool {
     let tree = &state.tree;
     let before = tree.position().checked_sub(1);
-    let before = before.and_then(|before| tree.line().get(before).copied());
+    let before = before.and_then(|before| tree.current_path().get(before).copied());
     before
         .and_then(|node| tree.step(node))
         .is_some_and(|step| step.operation == Operation::Watch(WatchAction::List))

@@ -6,7 +6,7 @@ use optimist_apiserver::apply::Owners;
 use optimist_apiserver::server::ApiServer;
 use optimist_client::{Write, changes, lines};
 use optimist_lesson::Lesson;
-use optimist_simulation::{Action, ActorId, ByHand, NGINX, Operation, RunTree, World};
+use optimist_simulation::{Action, ActorId, ByHand, HistoryTree, NGINX, Operation, World};
 use optimist_text::export::{markdown, mermaid, script};
 use optimist_text::render::{Call, client_go, kube_rs, kubectl};
 use optimist_text::share::Session;
@@ -357,15 +357,15 @@ pub const ALL: &[(&str, Case)] = &[
     }),
 ];
 
-fn tree(manifests: &str) -> RunTree {
+fn tree(manifests: &str) -> HistoryTree {
     let world = World::load(manifests).unwrap_or_else(|error| panic!("{error}"));
-    RunTree::new(world.0)
+    HistoryTree::new(world.0)
 }
 
 /// Loads manifests, and works with what comes of them.
 fn load(steps: &mut Steps, manifests: &str) {
     if let Ok((world, _)) = steps.step("load", || World::load(manifests)) {
-        let mut tree = RunTree::new(world);
+        let mut tree = HistoryTree::new(world);
         shown(steps, &mut tree);
     }
 }
@@ -392,7 +392,7 @@ fn open(steps: &mut Steps, json: &str) {
 /// Sends a request by hand as editor B; A reads before and after, and has an edit to send.
 fn request(
     steps: &mut Steps,
-    tree: &mut RunTree,
+    tree: &mut HistoryTree,
     method: &str,
     target: &str,
     media: &str,
@@ -416,7 +416,7 @@ fn request(
 }
 
 /// What the page shows and keeps.
-fn shown(steps: &mut Steps, tree: &mut RunTree) {
+fn shown(steps: &mut Steps, tree: &mut HistoryTree) {
     let stored = tree.world().stored().map(|(_, object)| object.clone());
     if let Some(object) = &stored {
         let lines = steps.step("lines", || lines(object));
@@ -432,7 +432,7 @@ fn shown(steps: &mut Steps, tree: &mut RunTree) {
             steps.step("changes", || changes(&origin, object));
         }
     }
-    for id in tree.line().to_vec() {
+    for id in tree.current_path().to_vec() {
         let (Some(step), Some(world)) = (tree.step(id), tree.world_at(id)) else {
             continue;
         };
@@ -471,7 +471,7 @@ fn on_thing(steps: &mut Steps, spec: &str, method: &str, media: &str, body: &str
     let any = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
     let manifests = format!("{}\n---\n{}", definition(&any), thing(spec));
     if let Ok((world, _)) = steps.step("load", || World::load(&manifests)) {
-        let mut tree = RunTree::new(world);
+        let mut tree = HistoryTree::new(world);
         request(
             steps,
             &mut tree,
@@ -487,7 +487,7 @@ fn on_thing(steps: &mut Steps, spec: &str, method: &str, media: &str, body: &str
 fn schema(steps: &mut Steps, schema: &Value, before: &str, after: &str) {
     let manifests = format!("{}\n---\n{}", definition(schema), thing(before));
     if let Ok((world, _)) = steps.step("load", || World::load(&manifests)) {
-        let mut tree = RunTree::new(world);
+        let mut tree = HistoryTree::new(world);
         let target = format!("{THINGS}/x");
         request(
             steps,
@@ -518,7 +518,7 @@ fn on_deployment(steps: &mut Steps, method: &str, media: &str, body: &str) {
     load(steps, body);
     let target = format!("{collection}/x?fieldManager=m&force=true");
     let mut tree = match World::load(body) {
-        Ok((world, _)) => RunTree::new(world),
+        Ok((world, _)) => HistoryTree::new(world),
         Err(_) => return,
     };
     request(

@@ -4,7 +4,7 @@ use serde_json::{Number, Value};
 
 use super::imports::Imports;
 use crate::render::call::json;
-use crate::render::edits::Edit;
+use crate::render::edits::Assignment;
 use optimist_apiserver::go;
 use optimist_apiserver::patch::named_type;
 use optimist_apiserver::schema::{Scalar, Struct, Type};
@@ -25,7 +25,7 @@ struct Place<'a> {
 pub(super) fn assign(
     variable: &str,
     root: &Struct,
-    edit: &Edit,
+    edit: &Assignment,
     imports: &mut Imports,
 ) -> Option<String> {
     let place = find(variable, root, &edit.path)?;

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::literal::{literal, string};
-use crate::render::edits::Edit;
+use crate::render::edits::Assignment;
 use optimist_apiserver::schema::{Omit, Scalar, Struct, Type};
 
 /// A place in an object: what Rust calls it, and what is known of it.
@@ -17,7 +17,7 @@ struct Place<'a> {
 }
 
 /// The statement that makes an edit of a typed object; `None` if its type does not allow it.
-pub(super) fn assign(variable: &str, root: &Struct, edit: &Edit) -> Option<String> {
+pub(super) fn assign(variable: &str, root: &Struct, edit: &Assignment) -> Option<String> {
     let place = find(variable, root, &edit.path)?;
     let Some(value) = &edit.value else {
         return Some(match place.in_map {

@@ -25,7 +25,7 @@ struct Node {
 
 /// A tree of worlds, and where we are in it. It is never empty. Clones share their nodes.
 #[derive(Clone, Debug)]
-pub struct RunTree {
+pub struct HistoryTree {
     nodes: Vec<Arc<Node>>,
     /// From the root through where we are to the end of the future last walked. Children are
     /// younger than their parents, so it ascends.
@@ -36,7 +36,7 @@ pub struct RunTree {
     pub(super) names: BTreeMap<NodeId, String>,
 }
 
-impl RunTree {
+impl HistoryTree {
     /// A tree that begins with a world.
     pub fn new(world: World) -> Self {
         let root = Node {
@@ -157,7 +157,7 @@ impl RunTree {
     }
 
     /// The history through here: from the root to here, and the future last walked.
-    pub fn line(&self) -> &[NodeId] {
+    pub fn current_path(&self) -> &[NodeId] {
         &self.line
     }
 
@@ -197,7 +197,7 @@ impl RunTree {
 
     /// Whether a node is untouched since the tree was cloned: it and an earlier state of the tree
     /// share it. Quick, and may say `false` of what is merely equal.
-    pub fn shares(&self, earlier: &RunTree, node: NodeId) -> bool {
+    pub fn shares(&self, earlier: &HistoryTree, node: NodeId) -> bool {
         let both = self.nodes.get(node).zip(earlier.nodes.get(node));
         both.is_some_and(|(now, then)| Arc::ptr_eq(now, then))
     }
@@ -251,13 +251,13 @@ mod tests {
     use optimist_apiserver::server::Fact;
     use optimist_client::{Strategy, Write, edit_scalar};
 
-    fn edit(tree: &mut RunTree, editor: ActorId, pointer: &str, text: &str) {
+    fn edit(tree: &mut HistoryTree, editor: ActorId, pointer: &str, text: &str) {
         let copy = tree.world_mut().copy_mut(editor);
         let object = edit_scalar(copy.edited().unwrap(), pointer, text).unwrap();
         copy.edit(object);
     }
 
-    fn send(tree: &mut RunTree, editor: ActorId, write: Write) -> Outcome {
+    fn send(tree: &mut HistoryTree, editor: ActorId, write: Write) -> Outcome {
         let node = tree
             .act(Operation::Act(editor, Action::Send(write)))
             .unwrap();
@@ -265,8 +265,8 @@ mod tests {
     }
 
     /// Both have read version 100 and want different numbers of replicas.
-    fn both_want_to_write() -> RunTree {
-        let mut tree = RunTree::new(World::load(NGINX).unwrap().0);
+    fn both_want_to_write() -> HistoryTree {
+        let mut tree = HistoryTree::new(World::load(NGINX).unwrap().0);
         for editor in ActorId::EDITORS {
             tree.act(Operation::Act(editor, Action::Get)).unwrap();
         }
@@ -356,7 +356,7 @@ mod tests {
 
     #[test]
     fn only_who_was_shown_the_object_has_read_what_others_wrote() {
-        let losses = |looked: &dyn Fn(&mut RunTree)| {
+        let losses = |looked: &dyn Fn(&mut HistoryTree)| {
             let mut tree = both_want_to_write();
             send(&mut tree, ActorId::A, Write::default());
             looked(&mut tree);
@@ -368,7 +368,7 @@ mod tests {
             assert_eq!(send(&mut tree, ActorId::B, blind), Outcome::Written);
             tree.step(tree.current()).unwrap().losses.len()
         };
-        let get = |tree: &mut RunTree, target: &str| {
+        let get = |tree: &mut HistoryTree, target: &str| {
             let by_hand = ByHand {
                 method: "GET".to_owned(),
                 target: target.to_owned(),
@@ -474,27 +474,31 @@ mod tests {
         let first = tree.current();
         assert!(tree.back());
         assert_eq!(tree.world().stored().unwrap().0, 100);
-        assert_eq!(tree.line(), [0, 1, 2, first], "the future is still there");
+        assert_eq!(
+            tree.current_path(),
+            [0, 1, 2, first],
+            "the future is still there"
+        );
         assert_eq!(tree.position(), 2);
         send(&mut tree, ActorId::B, Write::default());
         let second = tree.current();
-        assert_eq!(tree.line(), [0, 1, 2, second]);
+        assert_eq!(tree.current_path(), [0, 1, 2, second]);
         assert_eq!(tree.branches(fork).len(), 2);
         assert_eq!(tree.world().stored().unwrap().1["spec"]["replicas"], 2);
         assert!(tree.go(first));
         assert_eq!(tree.world().stored().unwrap().1["spec"]["replicas"], 5);
-        assert_eq!(tree.line(), [0, 1, 2, first]);
+        assert_eq!(tree.current_path(), [0, 1, 2, first]);
         assert!(!tree.forward());
         assert!(!tree.go(999));
         assert!(tree.go(1));
-        assert_eq!(tree.line(), [0, 1, 2, first], "where we were going");
+        assert_eq!(tree.current_path(), [0, 1, 2, first], "where we were going");
     }
 
     #[test]
     fn nothing_is_sent_before_something_was_read() {
-        let mut tree = RunTree::new(World::load(NGINX).unwrap().0);
+        let mut tree = HistoryTree::new(World::load(NGINX).unwrap().0);
         let send = Operation::Act(ActorId::A, Action::Send(Write::default()));
         assert_eq!(tree.act(send), None);
-        assert_eq!(tree.line(), [0]);
+        assert_eq!(tree.current_path(), [0]);
     }
 }

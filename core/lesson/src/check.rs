@@ -8,18 +8,18 @@ use super::evidence;
 use super::fields::LessonError;
 use super::model::{Challenge, Claim, Goal, Lesson, LessonStep, Task};
 use super::walkthrough::Walkthrough;
-use optimist_simulation::{NodeId, RunTree, Step};
+use optimist_simulation::{HistoryTree, NodeId, Step};
 
 /// What a lesson does when it runs, and what of it is not true.
 #[derive(Clone, Debug, Default)]
-pub struct Proof {
+pub struct LessonCheck {
     /// Every page, request, answer and prediction, for people.
     pub transcript: String,
     /// What is wrong, in the order in which it was found.
     pub problems: Vec<LessonError>,
 }
 
-impl Proof {
+impl LessonCheck {
     pub(super) fn problem(&mut self, line: usize, message: impl fmt::Display) {
         self.problems
             .push(LessonError::new(line, message.to_string()));
@@ -30,8 +30,8 @@ impl Proof {
         let _ = writeln!(self.transcript, "{line}");
     }
 
-    pub(super) fn steps(&mut self, tree: &RunTree, since: NodeId) {
-        let line = tree.line();
+    pub(super) fn steps(&mut self, tree: &HistoryTree, since: NodeId) {
+        let line = tree.current_path();
         let begin = line.iter().position(|node| *node == since).unwrap_or(0);
         for node in line.iter().take(tree.position() + 1).skip(begin + 1) {
             if let Some(step) = tree.step(*node) {
@@ -41,7 +41,7 @@ impl Proof {
     }
 }
 
-fn told(tree: &RunTree, step: &Step) -> String {
+fn told(tree: &HistoryTree, step: &Step) -> String {
     let who = step
         .actor()
         .map_or("", |actor| tree.world().actor(actor).name.as_ref());
@@ -52,47 +52,47 @@ fn told(tree: &RunTree, step: &Step) -> String {
 /// Runs a lesson: every claim must hold, exactly one choice of every prediction come true, every
 /// goal be reached by its solution and not before, every challenge be met by its solution and not
 /// by the ways in which everybody writes when it is asked.
-pub fn prove(lesson: &Arc<Lesson>) -> Proof {
-    let mut proof = Proof::default();
-    proof.tell(&lesson.title);
+pub fn check_lesson(lesson: &Arc<Lesson>) -> LessonCheck {
+    let mut check = LessonCheck::default();
+    check.tell(&lesson.title);
     let (mut walk, mut tree) = match Walkthrough::open(Arc::clone(lesson)) {
         Ok(opened) => opened,
         Err(error) => {
-            proof.problems.push(error);
-            return proof;
+            check.problems.push(error);
+            return check;
         }
     };
     for (number, step) in lesson.steps.iter().enumerate() {
         if number > 0 {
             match walk.forward(&mut tree) {
                 Ok(_) if walk.at() == number => {}
-                Ok(_) => return proof,
+                Ok(_) => return check,
                 Err(error) => {
-                    proof.problems.push(error);
-                    return proof;
+                    check.problems.push(error);
+                    return check;
                 }
             }
         }
-        proof.tell(format_args!("\n{:>3}. {}", number + 1, step.title));
+        check.tell(format_args!("\n{:>3}. {}", number + 1, step.title));
         let begin = walk.records().last().map_or(0, |record| record.begin);
         if let Err(error) = walk.reveal(&mut tree) {
-            proof.problems.push(error);
-            return proof;
+            check.problems.push(error);
+            return check;
         }
-        proof.steps(&tree, begin);
-        page(&mut proof, step, &walk, &tree, begin);
+        check.steps(&tree, begin);
+        page(&mut check, step, &walk, &tree, begin);
     }
-    proof
+    check
 }
 
 impl Lesson {
-    /// Holds the lesson to everything that it says, as [`prove`] does, which also tells what
+    /// Holds the lesson to everything that it says, as [`check_lesson`] does, which also tells what
     /// happens in it.
     ///
     /// # Errors
     /// Everything in it that is not true or cannot happen, each with its line.
     pub fn check(self: &Arc<Self>) -> Result<(), Vec<LessonError>> {
-        let problems = prove(self).problems;
+        let problems = check_lesson(self).problems;
         if problems.is_empty() {
             Ok(())
         } else {
@@ -101,34 +101,40 @@ impl Lesson {
     }
 }
 
-fn page(proof: &mut Proof, step: &LessonStep, walk: &Walkthrough, tree: &RunTree, begin: NodeId) {
+fn page(
+    check: &mut LessonCheck,
+    step: &LessonStep,
+    walk: &Walkthrough,
+    tree: &HistoryTree,
+    begin: NodeId,
+) {
     for claim in &step.claims {
-        hold(proof, claim, tree, begin);
+        hold(check, claim, tree, begin);
     }
     if let (Some(prediction), Some(past)) = (&step.prediction, Past::since(tree, begin)) {
-        proof.tell(format_args!("     ? {}", prediction.question));
+        check.tell(format_args!("     ? {}", prediction.question));
         let mut right = 0;
         for choice in &prediction.choices {
             let holds = past.fulfils(&choice.when.conditions);
             right += usize::from(holds);
             let sign = if holds { "✓" } else { "·" };
-            proof.tell(format_args!("       {sign} {}", choice.text));
+            check.tell(format_args!("       {sign} {}", choice.text));
         }
         if right != 1 {
             let message = format!("exactly one choice must come true, but {right} do");
-            proof.problem(prediction.choices[0].when.line, message);
+            check.problem(prediction.choices[0].when.line, message);
         }
     }
-    evidence::facts(proof, step, walk.lesson(), tree);
+    evidence::facts(check, step, walk.lesson(), tree);
     match &step.task {
         None => {}
-        Some(Task::Goal(goal)) => self::goal(proof, goal, walk, tree),
-        Some(Task::Challenge(challenge)) => self::challenge(proof, challenge, tree),
+        Some(Task::Goal(goal)) => self::goal(check, goal, walk, tree),
+        Some(Task::Challenge(challenge)) => self::challenge(check, challenge, tree),
     }
 }
 
-fn challenge(proof: &mut Proof, challenge: &Challenge, tree: &RunTree) {
-    proof.tell(format_args!("     ! {}", challenge.ask));
+fn challenge(check: &mut LessonCheck, challenge: &Challenge, tree: &HistoryTree) {
+    check.tell(format_args!("     ! {}", challenge.ask));
     let mut tree = tree.clone();
     for (when, solved) in [("at first", false), ("solved", true)] {
         if solved {
@@ -137,12 +143,12 @@ fn challenge(proof: &mut Proof, challenge: &Challenge, tree: &RunTree) {
             }
         }
         let Some(mut search) = challenge.search(&tree) else {
-            proof.problem(challenge.line, "there is no object to be written");
+            check.problem(challenge.line, "there is no object to be written");
             return;
         };
         search.run();
         let finding = challenge.judge(&search);
-        proof.tell(format_args!("       {when}: {finding}"));
+        check.tell(format_args!("       {when}: {finding}"));
         let claimed = if solved {
             &challenge.found
         } else {
@@ -150,28 +156,28 @@ fn challenge(proof: &mut Proof, challenge: &Challenge, tree: &RunTree) {
         };
         if !finding.is(claimed) {
             let message = format!("{when} something else is found than claimed: {finding}");
-            proof.problem(challenge.line, message);
+            check.problem(challenge.line, message);
         }
         if solved && !finding.is_met() {
             let message = format!("the solution does not meet the challenge: {finding}");
-            proof.problem(challenge.line, message);
+            check.problem(challenge.line, message);
         }
         if !solved && finding.is_met() {
             let message = "the challenge is met before anybody did anything";
-            proof.problem(challenge.line, message);
+            check.problem(challenge.line, message);
         }
     }
-    evidence::choices(proof, challenge, &tree);
+    evidence::choices(check, challenge, &tree);
 }
 
-pub(super) fn hold(proof: &mut Proof, claim: &Claim, tree: &RunTree, begin: NodeId) {
+pub(super) fn hold(check: &mut LessonCheck, claim: &Claim, tree: &HistoryTree, begin: NodeId) {
     let Some(past) = Past::since(tree, begin) else {
         return;
     };
     for condition in &claim.conditions {
         if !past.holds(condition) {
             let found = found(condition, past);
-            proof.problem(
+            check.problem(
                 claim.line,
                 format_args!("this is not so: {condition}{found}"),
             );
@@ -185,26 +191,26 @@ fn found(condition: &Condition, past: Past<'_>) -> String {
         .map_or(String::new(), |found| format!(" (it is {found})"))
 }
 
-fn goal(proof: &mut Proof, goal: &Goal, walk: &Walkthrough, tree: &RunTree) {
-    proof.tell(format_args!("     ! {}", goal.ask));
-    evidence::ways_and_mistakes(proof, goal, walk, tree);
+fn goal(check: &mut LessonCheck, goal: &Goal, walk: &Walkthrough, tree: &HistoryTree) {
+    check.tell(format_args!("     ! {}", goal.ask));
+    evidence::ways_and_mistakes(check, goal, walk, tree);
     let (mut walk, mut tree) = (walk.clone(), tree.clone());
     if walk.goal(&tree).iter().all(|(_, holds)| *holds) {
         let message = "the goal is reached before anybody did anything";
-        proof.problem(goal.line, message);
+        check.problem(goal.line, message);
     }
     let begin = walk.node();
     if let Err(error) = walk.solve(&mut tree) {
-        proof.problems.push(error);
+        check.problems.push(error);
         return;
     }
-    proof.steps(&tree, begin);
+    check.steps(&tree, begin);
     for (condition, holds) in walk.goal(&tree) {
         let sign = if holds { "✓" } else { "✗" };
-        proof.tell(format_args!("       {sign} {condition}"));
+        check.tell(format_args!("       {sign} {condition}"));
         if !holds {
             let message = format!("the solution does not reach this: {condition}");
-            proof.problem(goal.line, message);
+            check.problem(goal.line, message);
         }
     }
 }

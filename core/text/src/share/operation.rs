@@ -6,13 +6,14 @@ use serde_json::{Map, Value, json};
 use super::ShareError;
 use optimist_apiserver::apply::{Path, Set, from_fields_v1, to_fields_v1};
 use optimist_apiserver::object::text;
-use optimist_client::Change;
+use optimist_client::ValueChange;
 use optimist_client::{Declares, OnConflict, Strategy, Subresource, Write};
 use optimist_simulation::{Action, ActorId, ByHand, Delete, Operation, WatchAction};
 
 type Read<T> = Result<T, ShareError>;
 
-const NO_DEED: ShareError = ShareError::Damaged("there is something in it that nobody can do");
+const NO_SUCH_OPERATION: ShareError =
+    ShareError::Damaged("there is something in it that nobody can do");
 
 const STRATEGIES: [(&str, Strategy); 5] = [
     ("u", Strategy::Update),
@@ -31,7 +32,7 @@ fn code<T: Copy + PartialEq>(codes: &[(&'static str, T)], value: T) -> &'static 
 
 fn meaning<T: Copy>(codes: &[(&'static str, T)], code: &str) -> Read<T> {
     let found = codes.iter().find(|(known, _)| *known == code);
-    found.map(|(_, value)| *value).ok_or(NO_DEED)
+    found.map(|(_, value)| *value).ok_or(NO_SUCH_OPERATION)
 }
 
 pub(super) fn actor_code(actor: ActorId) -> &'static str {
@@ -96,7 +97,7 @@ pub(super) fn write_from_json(value: &Value) -> Read<Write> {
             "" => None,
             "status" => Some(Subresource::Status),
             "scale" => Some(Subresource::Scale),
-            _ => return Err(NO_DEED),
+            _ => return Err(NO_SUCH_OPERATION),
         },
         send_resource_version: value
             .get("v")
@@ -142,7 +143,7 @@ pub(super) fn operation_from_json(value: &Value, who: &str) -> Read<Operation> {
             "or" => Ok(Operation::Watch(WatchAction::Resume)),
             "od" => Ok(Operation::Watch(WatchAction::Drop)),
             "ol" => Ok(Operation::Watch(WatchAction::List)),
-            _ => Err(NO_DEED),
+            _ => Err(NO_SUCH_OPERATION),
         };
     }
     if let Some(version) = value.get("o").and_then(Value::as_str) {
@@ -153,7 +154,7 @@ pub(super) fn operation_from_json(value: &Value, who: &str) -> Read<Operation> {
     }
     let seconds = value.get("w").and_then(Value::as_u64);
     let seconds = seconds.and_then(|seconds| u32::try_from(seconds).ok());
-    seconds.map(Operation::Wait).ok_or(NO_DEED)
+    seconds.map(Operation::Wait).ok_or(NO_SUCH_OPERATION)
 }
 
 fn action_to_json(action: &Action) -> Value {
@@ -175,7 +176,7 @@ fn action_from_json(value: &Value) -> Read<Action> {
             "g" => Ok(Action::Get),
             "c" => Ok(Action::Create),
             "d" => Ok(Action::Delete(Delete::default())),
-            _ => Err(NO_DEED),
+            _ => Err(NO_SUCH_OPERATION),
         };
     }
     if let Some(delete) = value.get("d").and_then(Value::as_array) {
@@ -192,7 +193,7 @@ fn action_from_json(value: &Value) -> Read<Action> {
         };
         // Nothing but what the page offers: a method ends up in commands that people run.
         if !ByHand::METHODS.contains(&at(0).as_str()) {
-            return Err(NO_DEED);
+            return Err(NO_SUCH_OPERATION);
         }
         return Ok(Action::Request(ByHand {
             method: at(0),
@@ -205,7 +206,7 @@ fn action_from_json(value: &Value) -> Read<Action> {
 }
 
 /// What was edited: places (RFC 6901) and what they became; alone where it was removed.
-pub(super) fn edits_to_json(edits: &[Change]) -> Value {
+pub(super) fn edits_to_json(edits: &[ValueChange]) -> Value {
     let edits = edits.iter().map(|edit| match &edit.after {
         Some(value) => json!([edit.pointer, value]),
         None => json!([edit.pointer]),

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::entry::{Entry, PREFIX, key};
+use super::saved_session::{PREFIX, SavedSession, key};
 use super::tab::Record;
-use super::{Effect, OPENING, OWN, Place, Sessions, Standing, TAB, remove, write};
+use super::{OPENING, OWN, OfferStatus, Sessions, StorageArea, StorageEffect, TAB, remove, write};
 
 /// Where earlier versions kept the last session of any tab.
 const LAST: &str = "optimist.last-session";
@@ -13,25 +13,25 @@ const OWN_BEFORE: &str = "optimist.own-session";
 
 /// Everything that is in the two storages; nothing where the browser forbids one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct StorageContents {
     /// `sessionStorage`.
     pub tab: BTreeMap<String, String>,
     /// `localStorage`.
     pub browser: BTreeMap<String, String>,
 }
 
-impl Found {
-    fn of(&self, place: Place) -> &BTreeMap<String, String> {
+impl StorageContents {
+    fn of(&self, place: StorageArea) -> &BTreeMap<String, String> {
         match place {
-            Place::Tab => &self.tab,
-            Place::Browser => &self.browser,
+            StorageArea::Tab => &self.tab,
+            StorageArea::Browser => &self.browser,
         }
     }
 }
 
 impl Sessions {
     /// What there is as a tab opens. `salt` is a number that is another one in every tab.
-    pub fn found(found: &Found, now: f64, salt: u64) -> (Self, Vec<Effect>) {
+    pub fn found(found: &StorageContents, now: f64, salt: u64) -> (Self, Vec<StorageEffect>) {
         let mut sessions = Self {
             salt,
             ..Self::default()
@@ -49,10 +49,10 @@ impl Sessions {
             None => drop(sessions.begin_new(now)),
         }
         if found.tab.contains_key(OPENING) {
-            effects.push(remove(Place::Tab, OPENING));
+            effects.push(remove(StorageArea::Tab, OPENING));
             if let Some(entry) = sessions.waiting.take() {
                 sessions.seen.remove(&entry.id);
-                effects.push(sessions.stand(entry, Standing::Offered));
+                effects.push(sessions.stand(entry, OfferStatus::Offered));
                 effects.push(sessions.begin_new(now));
             }
         }
@@ -61,7 +61,7 @@ impl Sessions {
     }
 
     /// Looks at the storages again: other tabs have written since.
-    pub fn look_again(&mut self, found: &Found) {
+    pub fn look_again(&mut self, found: &StorageContents) {
         self.kept.clear();
         self.unreadable.clear();
         self.read_entries(found);
@@ -69,11 +69,11 @@ impl Sessions {
         self.kept.retain(|entry| entry.id != live);
     }
 
-    fn read_entries(&mut self, found: &Found) {
-        for place in [Place::Browser, Place::Tab] {
+    fn read_entries(&mut self, found: &StorageContents) {
+        for place in [StorageArea::Browser, StorageArea::Tab] {
             let entries = found.of(place).iter();
             for (key, value) in entries.filter(|(key, _)| key.starts_with(PREFIX)) {
-                match Entry::of_value(&key[PREFIX.len()..], value) {
+                match SavedSession::of_value(&key[PREFIX.len()..], value) {
                     Some(entry) if self.entry(&entry.id).is_none() => self.insert(entry),
                     Some(_) => {}
                     None => self.unreadable.push((place, key.clone())),
@@ -82,18 +82,18 @@ impl Sessions {
         }
     }
 
-    fn read_record(&mut self, found: &Found) -> Record {
+    fn read_record(&mut self, found: &StorageContents) -> Record {
         let value = found.tab.get(TAB);
         let record = value.map(|value| Record::of_value(value));
         if let Some(None) = record {
-            self.unreadable.push((Place::Tab, TAB.to_owned()));
+            self.unreadable.push((StorageArea::Tab, TAB.to_owned()));
         }
         self.record = value.cloned();
         record.flatten().unwrap_or_default()
     }
 
     /// The tab's own session of before a reload. If another tab has changed it since, both stay.
-    fn find_own(&mut self, text: &str, record: Record, now: f64) -> Option<Effect> {
+    fn find_own(&mut self, text: &str, record: Record, now: f64) -> Option<StorageEffect> {
         let stored = self.entry(&record.live).cloned();
         let drafts = record.drafts;
         let entry = match stored.filter(|entry| entry.text == text) {
@@ -101,22 +101,22 @@ impl Sessions {
                 self.kept.retain(|known| known.id != entry.id);
                 self.live.clone_from(&entry.id);
                 self.known = Some(entry.to_value());
-                Entry { drafts, ..entry }
+                SavedSession { drafts, ..entry }
             }
             None => {
                 // The text gets a place of its own below.
                 drop(self.begin_new(now));
-                Entry {
+                SavedSession {
                     id: self.live.clone(),
                     text: text.to_owned(),
                     date: now,
                     drafts,
                     standing: if record.shown {
-                        Standing::Shown
+                        OfferStatus::Shown
                     } else {
-                        Standing::Offered
+                        OfferStatus::Offered
                     },
-                    ..Entry::default()
+                    ..SavedSession::default()
                 }
             }
         };
@@ -125,16 +125,16 @@ impl Sessions {
         let effect = missing.then(|| {
             let value = entry.to_value();
             self.known = Some(value.clone());
-            write(Place::Browser, &key(&entry.id), &value)
+            write(StorageArea::Browser, &key(&entry.id), &value)
         });
         self.waiting = Some(entry);
         effect
     }
 
     /// What earlier versions of Optimist kept, in the form of today.
-    fn find_earlier(&mut self, found: &Found, now: f64) -> Vec<Effect> {
+    fn find_earlier(&mut self, found: &StorageContents, now: f64) -> Vec<StorageEffect> {
         let mut effects = Vec::new();
-        for (place, key) in [(Place::Tab, OWN_BEFORE), (Place::Browser, LAST)] {
+        for (place, key) in [(StorageArea::Tab, OWN_BEFORE), (StorageArea::Browser, LAST)] {
             let Some(text) = found.of(place).get(key) else {
                 continue;
             };
@@ -145,16 +145,16 @@ impl Sessions {
             let known = self.kept.iter().find(|entry| entry.text == *text);
             let mut id = known.map(|entry| entry.id.clone());
             if !own && id.is_none() {
-                let entry = Entry {
+                let entry = SavedSession {
                     id: self.new_id(now),
                     text: text.clone(),
-                    ..Entry::default()
+                    ..SavedSession::default()
                 };
                 self.seen.remove(&entry.id);
                 id = Some(entry.id.clone());
-                effects.push(self.stand(entry, Standing::Offered));
+                effects.push(self.stand(entry, OfferStatus::Offered));
             }
-            if let (Place::Tab, Some(id)) = (place, id) {
+            if let (StorageArea::Tab, Some(id)) = (place, id) {
                 self.away.push(id);
             }
             effects.push(remove(place, key));

@@ -7,7 +7,7 @@ use optimist_client::Write;
 
 /// A write that was tried on a copy of the world.
 #[derive(Clone, Debug)]
-pub struct Rehearsal {
+pub struct DryRunPreview {
     /// The step that it would be.
     pub step: Step,
     /// The fields that it would take from others, and from whom.
@@ -16,7 +16,7 @@ pub struct Rehearsal {
 
 impl World {
     /// Tries a write without doing it. `None` if there is nothing to send yet.
-    pub fn rehearse(&self, id: ActorId, write: Write) -> Option<Rehearsal> {
+    pub fn preview_write(&self, id: ActorId, write: Write) -> Option<DryRunPreview> {
         let mut copy = self.clone();
         let before = copy.owners();
         let step = copy.act(Operation::Act(id, Action::Send(write)))?;
@@ -35,7 +35,7 @@ impl World {
             let paths = lost.paths().into_iter().filter(|path| !own && there(path));
             taken.extend(paths.map(|path| (manager.clone(), path)));
         }
-        Some(Rehearsal { step, taken })
+        Some(DryRunPreview { step, taken })
     }
 
     fn owners(&self) -> Managers {
@@ -49,16 +49,16 @@ impl World {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{NGINX, RunTree};
+    use crate::{HistoryTree, NGINX};
     use optimist_client::{Strategy, edit_scalar, remove_at};
 
-    fn ready() -> RunTree {
-        let mut tree = RunTree::new(World::load(NGINX).unwrap().0);
+    fn ready() -> HistoryTree {
+        let mut tree = HistoryTree::new(World::load(NGINX).unwrap().0);
         tree.act(Operation::Act(ActorId::A, Action::Get)).unwrap();
         tree
     }
 
-    fn edit(tree: &mut RunTree, edit: impl Fn(&serde_json::Value) -> serde_json::Value) {
+    fn edit(tree: &mut HistoryTree, edit: impl Fn(&serde_json::Value) -> serde_json::Value) {
         let edited = edit(tree.world().copy(ActorId::A).edited().unwrap());
         tree.world_mut().copy_mut(ActorId::A).edit(edited);
     }
@@ -73,10 +73,13 @@ mod tests {
             force,
             ..Write::usual(Strategy::Apply)
         };
-        let refused = tree.world().rehearse(ActorId::A, write(false)).unwrap();
+        let refused = tree
+            .world()
+            .preview_write(ActorId::A, write(false))
+            .unwrap();
         assert_eq!(refused.step.status_line(), "409 Conflict");
         assert!(refused.taken.is_empty());
-        let forced = tree.world().rehearse(ActorId::A, write(true)).unwrap();
+        let forced = tree.world().preview_write(ActorId::A, write(true)).unwrap();
         let taken: Vec<String> = forced
             .taken
             .iter()
@@ -100,8 +103,8 @@ mod tests {
         edit(&mut tree, |object| {
             remove_at(object, "/metadata/labels/team").unwrap()
         });
-        let rehearsal = tree.world().rehearse(ActorId::A, apply).unwrap();
-        let gone: Vec<&str> = rehearsal
+        let preview = tree.world().preview_write(ActorId::A, apply).unwrap();
+        let gone: Vec<&str> = preview
             .step
             .effect
             .iter()

@@ -10,14 +10,14 @@ use optimist_apiserver::server::{Resource, key_of};
 
 /// An object of a world, whether it exists at the moment or not.
 #[derive(Clone, Debug)]
-pub struct Subject {
+pub struct ObjectRef {
     resource: Arc<Resource>,
     namespace: Arc<str>,
     name: Arc<str>,
     key: Arc<str>,
 }
 
-impl Subject {
+impl ObjectRef {
     /// The object that has this kind, namespace and name.
     pub fn new(resource: &Arc<Resource>, object: &Value) -> Self {
         Self {
@@ -54,15 +54,15 @@ impl Subject {
     }
 }
 
-impl PartialEq for Subject {
+impl PartialEq for ObjectRef {
     fn eq(&self, other: &Self) -> bool {
         self.key == other.key
     }
 }
 
-impl Eq for Subject {}
+impl Eq for ObjectRef {}
 
-impl fmt::Display for Subject {
+impl fmt::Display for ObjectRef {
     /// `Deployment nginx-deployment`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.resource.kind, self.name)

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::Snapshot;
+use super::SessionSnapshot;
 
 /// Texts of working copies that are being typed, by actor (`A`, `B`, `C`).
 pub type Drafts = BTreeMap<String, String>;
@@ -17,7 +17,7 @@ const VERSION: u64 = 1;
 
 /// What became of an offer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Standing {
+pub enum OfferStatus {
     /// A new tab offers it.
     #[default]
     Offered,
@@ -29,16 +29,16 @@ pub enum Standing {
     Shown,
 }
 
-const STANDINGS: [(&str, Standing); 4] = [
-    ("shown", Standing::Shown),
-    ("offered", Standing::Offered),
-    ("refused", Standing::Refused),
-    ("unopened", Standing::Unopened),
+const STANDINGS: [(&str, OfferStatus); 4] = [
+    ("shown", OfferStatus::Shown),
+    ("offered", OfferStatus::Offered),
+    ("refused", OfferStatus::Refused),
+    ("unopened", OfferStatus::Unopened),
 ];
 
 /// A session that is kept.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Entry {
+pub struct SavedSession {
     /// Its id, alone in this browser.
     pub id: String,
     /// What people call it; may be empty.
@@ -50,7 +50,7 @@ pub struct Entry {
     /// Working copies whose text was being typed.
     pub drafts: Drafts,
     /// What became of its offer.
-    pub standing: Standing,
+    pub standing: OfferStatus,
 }
 
 pub(crate) fn key(id: &str) -> String {
@@ -74,15 +74,15 @@ pub(crate) fn drafts_of_json(json: Option<&Value>) -> Drafts {
     drafts.collect()
 }
 
-impl Entry {
-    pub(crate) fn of(id: String, shown: &Snapshot, now: f64) -> Self {
+impl SavedSession {
+    pub(crate) fn of(id: String, shown: &SessionSnapshot, now: f64) -> Self {
         Self {
             id,
             name: shown.name.clone(),
             date: now,
             text: shown.text.clone(),
             drafts: shown.drafts.clone(),
-            standing: Standing::Offered,
+            standing: OfferStatus::Offered,
         }
     }
 
@@ -99,7 +99,7 @@ impl Entry {
             map.insert("drafts".into(), drafts_to_json(&self.drafts));
         }
         let standing = STANDINGS.iter().find(|(_, known)| *known == self.standing);
-        if let Some((word, _)) = standing.filter(|_| self.standing != Standing::Offered) {
+        if let Some((word, _)) = standing.filter(|_| self.standing != OfferStatus::Offered) {
             map.insert("standing".into(), (*word).into());
         }
         map.insert("text".into(), self.text.as_str().into());
@@ -121,7 +121,7 @@ impl Entry {
             date: json.get("date").and_then(Value::as_f64).unwrap_or(0.0),
             text: json.get("text")?.as_str()?.to_owned(),
             drafts: drafts_of_json(json.get("drafts")),
-            standing: standing.map_or(Standing::Offered, |(_, standing)| *standing),
+            standing: standing.map_or(OfferStatus::Offered, |(_, standing)| *standing),
         })
     }
 }

@@ -3,7 +3,7 @@
 use std::ops::{AddAssign, Range};
 
 use gloo_events::EventListener;
-use optimist_simulation::{NodeId, Outcome, RunTree, Step};
+use optimist_simulation::{HistoryTree, NodeId, Outcome, Step};
 use web_sys::Element;
 use yew::{
     Callback, Event, NodeRef, hook, use_effect_with, use_force_update, use_mut_ref, use_state_eq,
@@ -11,7 +11,7 @@ use yew::{
 
 use super::watch::arrows;
 use crate::browser;
-use crate::state::Store;
+use crate::state::StateHandle;
 
 /// A history of up to so many steps is drawn as a whole.
 const SHORT: usize = 60;
@@ -22,13 +22,13 @@ const UNKNOWN: usize = 10;
 
 /// The height of rows, in the units that `timeline.css` gives to them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Room {
+pub(crate) struct RowHeight {
     asked: i32,
     done: i32,
     events: i32,
 }
 
-impl Room {
+impl RowHeight {
     fn of(step: &Step) -> Self {
         let done = step.outcome() == Outcome::Done;
         Self {
@@ -49,7 +49,7 @@ impl Room {
     }
 }
 
-impl AddAssign for Room {
+impl AddAssign for RowHeight {
     fn add_assign(&mut self, other: Self) {
         self.asked += other.asked;
         self.done += other.done;
@@ -64,13 +64,13 @@ pub(crate) enum Drawn {
     /// rows that were drawn show what is in sight now, for that is less work than new ones.
     Row(usize, isize),
     /// The place of rows that are not drawn.
-    Gap(Room),
+    Gap(RowHeight),
 }
 
 impl Drawn {
     /// What stands for the line of a tree.
-    pub(crate) fn of(tree: &RunTree, sight: &Sight) -> Vec<Self> {
-        let line = tree.line();
+    pub(crate) fn of(tree: &HistoryTree, sight: &VisibleRows) -> Vec<Self> {
+        let line = tree.current_path();
         let row = |position: usize, shift| Drawn::Row(position, position as isize + shift);
         if is_short(line) {
             return (1..line.len()).map(|position| row(position, 0)).collect();
@@ -82,7 +82,7 @@ impl Drawn {
                 continue;
             }
             let step = line.get(position).and_then(|node| tree.step(*node));
-            let room = step.map(Room::of).unwrap_or_default();
+            let room = step.map(RowHeight::of).unwrap_or_default();
             match drawn.last_mut() {
                 Some(Drawn::Gap(gap)) => *gap += room,
                 _ => drawn.push(Drawn::Gap(room)),
@@ -99,7 +99,7 @@ fn is_short(line: &[NodeId]) -> bool {
 
 /// Which rows of a timeline are in sight.
 #[derive(Clone, Debug)]
-pub(crate) struct Sight {
+pub(crate) struct VisibleRows {
     /// Where we are.
     here: usize,
     /// The positions of those that are in sight, or nearly so.
@@ -110,7 +110,7 @@ pub(crate) struct Sight {
     shift: isize,
 }
 
-impl Default for Sight {
+impl Default for VisibleRows {
     fn default() -> Self {
         Self {
             here: 0,
@@ -121,7 +121,7 @@ impl Default for Sight {
     }
 }
 
-impl Sight {
+impl VisibleRows {
     /// Goes where the history has gone: the timeline is about to scroll as far as that row.
     fn go(&mut self, here: usize) {
         if here == self.here {
@@ -160,17 +160,21 @@ impl Sight {
 
 /// What is in sight, which on paper is all, and what tells of scrolling.
 #[hook]
-pub(crate) fn use_in_sight(timeline: &NodeRef, store: &Store) -> (Sight, Callback<Event>) {
-    let in_sight = use_mut_ref(Sight::default);
+pub(crate) fn use_in_sight(
+    timeline: &NodeRef,
+    store: &StateHandle,
+) -> (VisibleRows, Callback<Event>) {
+    let visible_rows = use_mut_ref(VisibleRows::default);
     let height = use_state_eq(browser::height);
     let printed = use_state_eq(|| false);
     let drawn = use_force_update();
     let look = {
-        let (timeline, in_sight, tree) = (timeline.clone(), in_sight.clone(), store.tree.clone());
+        let (timeline, visible_rows, tree) =
+            (timeline.clone(), visible_rows.clone(), store.tree.clone());
         move || {
             let timeline = timeline.cast::<Element>();
             let shown = timeline.and_then(|timeline| shown(&timeline, &tree));
-            if shown.is_some_and(|(shown, room)| in_sight.borrow_mut().look(shown, room)) {
+            if shown.is_some_and(|(shown, room)| visible_rows.borrow_mut().look(shown, room)) {
                 drawn.force_update();
             }
         }
@@ -179,7 +183,7 @@ pub(crate) fn use_in_sight(timeline: &NodeRef, store: &Store) -> (Sight, Callbac
         let look = look.clone();
         Callback::from(move |_: Event| look())
     };
-    let length = store.tree.line().len();
+    let length = store.tree.current_path().len();
     use_effect_with((store.session, length, *height), move |_| look());
     let (height, paper) = (height.setter(), printed.setter());
     use_effect_with((), move |()| {
@@ -193,8 +197,8 @@ pub(crate) fn use_in_sight(timeline: &NodeRef, store: &Store) -> (Sight, Callbac
         });
         move || drop(listeners)
     });
-    in_sight.borrow_mut().go(store.tree.position());
-    let mut sight = in_sight.borrow().clone();
+    visible_rows.borrow_mut().go(store.tree.position());
+    let mut sight = visible_rows.borrow().clone();
     if *printed {
         sight.rows = 0..usize::MAX;
     }
@@ -203,8 +207,8 @@ pub(crate) fn use_in_sight(timeline: &NodeRef, store: &Store) -> (Sight, Callbac
 
 /// The rows that a timeline shows, and how many there is room for; `None` where all is drawn.
 #[inline(never)] // not on the first screen
-fn shown(timeline: &Element, tree: &RunTree) -> Option<(Range<usize>, usize)> {
-    let line = tree.line();
+fn shown(timeline: &Element, tree: &HistoryTree) -> Option<(Range<usize>, usize)> {
+    let line = tree.current_path();
     if is_short(line) {
         return None;
     }
@@ -214,7 +218,7 @@ fn shown(timeline: &Element, tree: &RunTree) -> Option<(Range<usize>, usize)> {
     let lower = upper + timeline.client_height();
     let (mut bottom, mut first, mut last) = (0, line.len(), line.len());
     for (position, node) in line.iter().enumerate().skip(1) {
-        let room = tree.step(*node).map(Room::of).unwrap_or_default();
+        let room = tree.step(*node).map(RowHeight::of).unwrap_or_default();
         if bottom > lower {
             last = position;
             break;

@@ -2,14 +2,14 @@
 
 use serde_json::Value;
 
-use super::{Change, Intent, Ownership, Plan, Scenario, Way};
+use super::{IntendedChange, Intent, Ownership, Plan, Scenario, WriteMethod};
 use crate::{LoadError, NGINX, World};
 use optimist_apiserver::patch::JsonPatch;
 use optimist_client::{Subresource, Write};
 
 /// A starting object, and what two actors mean to do with it.
 #[derive(Clone, Copy, Debug)]
-pub struct Ready {
+pub struct Preset {
     /// What it is called in addresses.
     pub slug: &'static str,
     /// What people call it.
@@ -19,12 +19,12 @@ pub struct Ready {
     /// What there is at first.
     pub manifest: &'static str,
     /// What A and B do.
-    pub doing: [Doing; 2],
+    pub doing: [PresetAction; 2],
 }
 
 /// What one actor does.
 #[derive(Clone, Copy, Debug)]
-pub enum Doing {
+pub enum PresetAction {
     /// It changes what it read by a JSON patch (RFC 6902).
     Edit(&'static str),
     /// The same, by way of the `status` subresource.
@@ -35,7 +35,7 @@ pub enum Doing {
 
 /// What a third actor does beside any pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Third {
+pub enum ThirdActor {
     /// It adds an annotation, and is in nobody's way.
     Annotates,
     /// It says in the status, through its subresource, what it has seen.
@@ -45,99 +45,99 @@ pub enum Third {
 }
 
 /// The pairs.
-pub const READY: [Ready; 8] = [
-    Ready {
+pub const PRESETS: [Preset; 8] = [
+    Preset {
         slug: "different-fields",
         title: "Different fields",
         says: "A sets replicas 3→5, B sets the image 1.14.2→1.25.",
         manifest: NGINX,
         doing: [
-            Doing::Edit(r#"[{"op": "replace", "path": "/spec/replicas", "value": 5}]"#),
-            Doing::Edit(
+            PresetAction::Edit(r#"[{"op": "replace", "path": "/spec/replicas", "value": 5}]"#),
+            PresetAction::Edit(
                 r#"[{"op": "replace", "path": "/spec/template/spec/containers/0/image", "value": "nginx:1.25"}]"#,
             ),
         ],
     },
-    Ready {
+    Preset {
         slug: "same-field",
         title: "Same field, different values",
         says: "A sets replicas 3→5, B sets replicas 3→2.",
         manifest: NGINX,
         doing: [
-            Doing::Edit(r#"[{"op": "replace", "path": "/spec/replicas", "value": 5}]"#),
-            Doing::Edit(r#"[{"op": "replace", "path": "/spec/replicas", "value": 2}]"#),
+            PresetAction::Edit(r#"[{"op": "replace", "path": "/spec/replicas", "value": 5}]"#),
+            PresetAction::Edit(r#"[{"op": "replace", "path": "/spec/replicas", "value": 2}]"#),
         ],
     },
-    Ready {
+    Preset {
         slug: "same-value",
         title: "Same field, same value",
         says: "A and B both set replicas 3→5.",
         manifest: NGINX,
         doing: [
-            Doing::Edit(r#"[{"op": "replace", "path": "/spec/replicas", "value": 5}]"#),
-            Doing::Edit(r#"[{"op": "replace", "path": "/spec/replicas", "value": 5}]"#),
+            PresetAction::Edit(r#"[{"op": "replace", "path": "/spec/replicas", "value": 5}]"#),
+            PresetAction::Edit(r#"[{"op": "replace", "path": "/spec/replicas", "value": 5}]"#),
         ],
     },
-    Ready {
+    Preset {
         slug: "two-items",
         title: "Two items of one list",
         says: "A adds a container “sidecar”, B adds a container “proxy”.",
         manifest: NGINX,
         doing: [
-            Doing::Edit(
+            PresetAction::Edit(
                 r#"[{"op": "add", "path": "/spec/template/spec/containers/-", "value": {"name": "sidecar", "image": "busybox:1.36"}}]"#,
             ),
-            Doing::Edit(
+            PresetAction::Edit(
                 r#"[{"op": "add", "path": "/spec/template/spec/containers/-", "value": {"name": "proxy", "image": "envoy:1.31"}}]"#,
             ),
         ],
     },
-    Ready {
+    Preset {
         slug: "list-without-keys",
         title: "One list without keys",
         says: "The container's args are one value to the server. A adds “--verbose”, B adds “--debug”.",
         manifest: include_str!("with_args.yaml"),
         doing: [
-            Doing::Edit(
+            PresetAction::Edit(
                 r#"[{"op": "add", "path": "/spec/template/spec/containers/0/args/-", "value": "--verbose"}]"#,
             ),
-            Doing::Edit(
+            PresetAction::Edit(
                 r#"[{"op": "add", "path": "/spec/template/spec/containers/0/args/-", "value": "--debug"}]"#,
             ),
         ],
     },
-    Ready {
+    Preset {
         slug: "same-item",
         title: "The same list item",
         says: "Of one container, A sets the image, B sets imagePullPolicy.",
         manifest: NGINX,
         doing: [
-            Doing::Edit(
+            PresetAction::Edit(
                 r#"[{"op": "replace", "path": "/spec/template/spec/containers/0/image", "value": "nginx:1.25"}]"#,
             ),
-            Doing::Edit(
+            PresetAction::Edit(
                 r#"[{"op": "replace", "path": "/spec/template/spec/containers/0/imagePullPolicy", "value": "Always"}]"#,
             ),
         ],
     },
-    Ready {
+    Preset {
         slug: "delete-and-edit",
         title: "One edits, one deletes",
         says: "A sets replicas 3→5, B deletes the Deployment.",
         manifest: NGINX,
         doing: [
-            Doing::Edit(r#"[{"op": "replace", "path": "/spec/replicas", "value": 5}]"#),
-            Doing::Delete,
+            PresetAction::Edit(r#"[{"op": "replace", "path": "/spec/replicas", "value": 5}]"#),
+            PresetAction::Delete,
         ],
     },
-    Ready {
+    Preset {
         slug: "spec-and-status",
         title: "Spec and status",
         says: "A sets replicas 3→5, B reports through /status that 3 are ready.",
         manifest: NGINX,
         doing: [
-            Doing::Edit(r#"[{"op": "replace", "path": "/spec/replicas", "value": 5}]"#),
-            Doing::Status(
+            PresetAction::Edit(r#"[{"op": "replace", "path": "/spec/replicas", "value": 5}]"#),
+            PresetAction::Status(
                 r#"[{"op": "add", "path": "/status/replicas", "value": 3}, {"op": "add", "path": "/status/readyReplicas", "value": 3}]"#,
             ),
         ],
@@ -146,9 +146,9 @@ pub const READY: [Ready; 8] = [
 
 const MANAGERS: [&str; 2] = ["editor-a", "editor-b"];
 
-impl Doing {
+impl PresetAction {
     fn intent(self, scenario: &Scenario) -> Intent {
-        let (Doing::Edit(patch) | Doing::Status(patch)) = self else {
+        let (PresetAction::Edit(patch) | PresetAction::Status(patch)) = self else {
             return Intent::Delete;
         };
         let object = scenario.object.as_ref();
@@ -160,7 +160,7 @@ impl Doing {
     }
 }
 
-impl Ready {
+impl Preset {
     /// The pair, both writing in the usual way.
     ///
     /// # Errors
@@ -170,7 +170,8 @@ impl Ready {
         let plans = self.doing.iter().zip(MANAGERS);
         scenario.plans = plans
             .map(|(doing, manager)| Plan {
-                subresource: matches!(doing, Doing::Status(_)).then_some(Subresource::Status),
+                subresource: matches!(doing, PresetAction::Status(_))
+                    .then_some(Subresource::Status),
                 ..Plan::new(manager, doing.intent(&scenario))
             })
             .collect();
@@ -192,44 +193,49 @@ impl Plan {
     }
 }
 
-impl Third {
+impl ThirdActor {
     /// All of them.
-    pub const ALL: [Third; 3] = [Third::Annotates, Third::Reports, Third::Deletes];
+    pub const ALL: [ThirdActor; 3] = [
+        ThirdActor::Annotates,
+        ThirdActor::Reports,
+        ThirdActor::Deletes,
+    ];
 
     /// What it is called in addresses.
     pub fn slug(self) -> &'static str {
         match self {
-            Third::Annotates => "annotates",
-            Third::Reports => "reports",
-            Third::Deletes => "deletes",
+            ThirdActor::Annotates => "annotates",
+            ThirdActor::Reports => "reports",
+            ThirdActor::Deletes => "deletes",
         }
     }
 
     /// What people call it.
     pub fn title(self) -> &'static str {
         match self {
-            Third::Annotates => "adds an annotation",
-            Third::Reports => "writes the status",
-            Third::Deletes => "deletes the object",
+            ThirdActor::Annotates => "adds an annotation",
+            ThirdActor::Reports => "writes the status",
+            ThirdActor::Deletes => "deletes the object",
         }
     }
 
     /// What it does, writing in the usual way.
     pub fn plan(self) -> Plan {
-        let set = |names: &[&str], value: Value| Intent::Change(vec![Change::set(names, value)]);
+        let set =
+            |names: &[&str], value: Value| Intent::Change(vec![IntendedChange::set(names, value)]);
         match self {
-            Third::Annotates => {
+            ThirdActor::Annotates => {
                 let note = ["metadata", "annotations", "example.com/checked"];
                 Plan::new("controller", set(&note, "yes".into()))
             }
-            Third::Reports => Plan {
+            ThirdActor::Reports => Plan {
                 subresource: Some(Subresource::Status),
                 ..Plan::new(
                     "controller",
                     set(&["status", "observedGeneration"], 1.into()),
                 )
             },
-            Third::Deletes => Plan::new("cleaner", Intent::Delete),
+            ThirdActor::Deletes => Plan::new("cleaner", Intent::Delete),
         }
     }
 }
@@ -240,7 +246,7 @@ impl Scenario {
     ///
     /// # Errors
     /// The server's words, if it does not let the owners be settled so.
-    pub fn in_ways(mut self, ways: &[Way]) -> Result<Self, String> {
+    pub fn in_ways(mut self, ways: &[WriteMethod]) -> Result<Self, String> {
         for (i, plan) in self.plans.iter_mut().enumerate() {
             if let Some(way) = ways.get(i).or_else(|| ways.last()) {
                 plan.write = way.write.clone();

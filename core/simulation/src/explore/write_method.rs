@@ -5,7 +5,7 @@ use optimist_client::{OnConflict, Strategy, Write};
 
 /// A way of writing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Way {
+pub struct WriteMethod {
     /// What links call it: it never changes.
     pub slug: &'static str,
     /// What people call it.
@@ -16,7 +16,7 @@ pub struct Way {
     pub ownership: Ownership,
 }
 
-impl Way {
+impl WriteMethod {
     /// A strategy as the usual client sends it, but for the version, which only goes along where
     /// it is said.
     fn by(slug: &'static str, name: &'static str, strategy: Strategy) -> Self {
@@ -43,56 +43,56 @@ impl Way {
     }
 
     /// All that the matrix compares; those that try again do so up to `tries` times in all.
-    pub fn all(tries: u8) -> Vec<Way> {
+    pub fn all(tries: u8) -> Vec<WriteMethod> {
         use Strategy::{Apply, JsonPatch, MergePatch, StrategicMergePatch, Update};
-        let mut tests = Way::by("json-test", "JSON patch that tests old values", JsonPatch);
+        let mut tests = WriteMethod::by("json-test", "JSON patch that tests old values", JsonPatch);
         tests.write.test_values = true;
-        let mut own = Way::by("apply-own", "Apply, fields of their own", Apply);
+        let mut own = WriteMethod::by("apply-own", "Apply, fields of their own", Apply);
         own.ownership = Ownership::Its;
-        let mut force = Way::by("apply-force", "Apply with force", Apply);
+        let mut force = WriteMethod::by("apply-force", "Apply with force", Apply);
         force.write.force = true;
         vec![
-            Way::by("update", "Update, no resourceVersion", Update),
-            Way::by("update-rv", "Update with resourceVersion", Update).versioned(),
-            Way::by("update-retry", "… + RetryOnConflict", Update)
+            WriteMethod::by("update", "Update, no resourceVersion", Update),
+            WriteMethod::by("update-rv", "Update with resourceVersion", Update).versioned(),
+            WriteMethod::by("update-retry", "… + RetryOnConflict", Update)
                 .then(OnConflict::ReadAgain(tries)),
-            Way::by("update-resend", "… + resend the same body", Update)
+            WriteMethod::by("update-resend", "… + resend the same body", Update)
                 .then(OnConflict::Resend(tries)),
-            Way::by("merge", "Merge patch", MergePatch),
-            Way::by("merge-rv", "Merge patch with resourceVersion", MergePatch).versioned(),
-            Way::by("strategic", "Strategic merge patch", StrategicMergePatch),
-            Way::by("json", "JSON patch", JsonPatch),
+            WriteMethod::by("merge", "Merge patch", MergePatch),
+            WriteMethod::by("merge-rv", "Merge patch with resourceVersion", MergePatch).versioned(),
+            WriteMethod::by("strategic", "Strategic merge patch", StrategicMergePatch),
+            WriteMethod::by("json", "JSON patch", JsonPatch),
             tests,
-            Way::by("apply", "Apply, fields of the creator", Apply),
+            WriteMethod::by("apply", "Apply, fields of the creator", Apply),
             own,
             force,
         ]
     }
 
     /// More ways, for one who writes in another way than the others.
-    pub fn more(tries: u8) -> Vec<Way> {
+    pub fn more(tries: u8) -> Vec<WriteMethod> {
         use Strategy::{Apply, JsonPatch, MergePatch, StrategicMergePatch};
         let again = OnConflict::ReadAgain(tries);
         vec![
-            Way::by(
+            WriteMethod::by(
                 "merge-retry",
                 "Merge patch with resourceVersion + RetryOnConflict",
                 MergePatch,
             )
             .then(again),
-            Way::by(
+            WriteMethod::by(
                 "strategic-rv",
                 "Strategic merge patch with resourceVersion",
                 StrategicMergePatch,
             )
             .versioned(),
-            Way::by(
+            WriteMethod::by(
                 "json-rv",
                 "JSON patch that tests resourceVersion",
                 JsonPatch,
             )
             .versioned(),
-            Way::by("apply-rv", "Apply with resourceVersion", Apply).versioned(),
+            WriteMethod::by("apply-rv", "Apply with resourceVersion", Apply).versioned(),
         ]
     }
 }

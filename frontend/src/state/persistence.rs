@@ -4,11 +4,11 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use optimist_sessions::{Drafts, Effect, Place, Sessions, Snapshot};
-use optimist_simulation::{ActorId, NGINX, RunTree};
+use optimist_sessions::{Drafts, SessionSnapshot, Sessions, StorageArea, StorageEffect};
+use optimist_simulation::{ActorId, HistoryTree, NGINX};
 use optimist_text::share::Session;
 
-use super::{Dialog, Msg, Page, Raw, State};
+use super::{Dialog, Msg, Page, RawYaml, State};
 use crate::browser;
 
 pub(crate) use optimist_sessions::OWN;
@@ -16,14 +16,14 @@ pub(crate) use optimist_sessions::OWN;
 /// What was kept last, so that keeping it again takes as long as what changed.
 #[derive(Debug)]
 struct Last {
-    of: Rc<RunTree>,
+    of: Rc<HistoryTree>,
     session: Session,
     drafts: Drafts,
 }
 
 /// What is known of keeping.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Kept {
+pub(crate) struct Persistence {
     pub(crate) sessions: Rc<Sessions>,
     /// Whether the browser refuses to keep anything, and that is to be said.
     pub(crate) refused: bool,
@@ -36,7 +36,7 @@ pub(crate) struct Kept {
     /// What is shown as it was when it came, if nobody here made it.
     shown: Option<Rc<Session>>,
     /// The last session that was set aside, by its id, ready to be shown again.
-    aside: Option<(String, Rc<RunTree>)>,
+    aside: Option<(String, Rc<HistoryTree>)>,
     last: Rc<RefCell<Option<Last>>>,
 }
 
@@ -48,7 +48,7 @@ impl State {
         let mut unreadable = Vec::new();
         for (place, key) in sessions.unreadable() {
             let what = match (place, key.as_str()) {
-                (Place::Tab, optimist_sessions::TAB) => "what was being typed in this tab",
+                (StorageArea::Tab, optimist_sessions::TAB) => "what was being typed in this tab",
                 _ => "a session that is kept here",
             };
             if !unreadable.contains(&what) {
@@ -59,28 +59,28 @@ impl State {
             unreadable.push("how far you got in the lessons");
         }
         self.draft.text = sessions.manifest().to_owned();
-        self.kept.unreadable = unreadable;
-        self.kept.sessions = Rc::new(sessions);
+        self.persistence.unreadable = unreadable;
+        self.persistence.sessions = Rc::new(sessions);
         self.perform(effects);
     }
 
     fn sessions(&mut self) -> &mut Sessions {
-        Rc::make_mut(&mut self.kept.sessions)
+        Rc::make_mut(&mut self.persistence.sessions)
     }
 
     /// Does to the storages what is to be done. What the browser refuses is done another way, or
     /// said.
-    fn perform(&mut self, effects: Vec<Effect>) {
-        let mut left: Vec<Effect> = effects.into_iter().rev().collect();
+    fn perform(&mut self, effects: Vec<StorageEffect>) {
+        let mut left: Vec<StorageEffect> = effects.into_iter().rev().collect();
         while let Some(effect) = left.pop() {
             if browser::perform(&effect) {
                 continue;
             }
             let other = self.sessions().failed(&effect);
-            let lost = other.is_empty() && matches!(effect, Effect::Write { .. });
-            if lost && !self.kept.told {
-                self.kept.refused = true;
-                self.kept.told = true;
+            let lost = other.is_empty() && matches!(effect, StorageEffect::Write { .. });
+            if lost && !self.persistence.told {
+                self.persistence.refused = true;
+                self.persistence.told = true;
             }
             left.extend(other.into_iter().rev());
         }
@@ -93,7 +93,7 @@ impl State {
         }
         if let Some((entry, effects)) = self.sessions().open_waiting() {
             self.perform(effects);
-            self.kept.back = false;
+            self.persistence.back = false;
             self.open_session(&entry.text);
         }
     }
@@ -103,7 +103,7 @@ impl State {
         self.sessions().look_again(&browser::storages());
         if let Some((entry, effects)) = self.sessions().open(id) {
             self.perform(effects);
-            self.kept.back = back;
+            self.persistence.back = back;
             self.open_session(&entry.text);
         }
     }
@@ -121,31 +121,31 @@ impl State {
         let now = js_sys::Date::now();
         let (id, effects) = self.sessions().set_aside(&shown, back, now);
         self.perform(effects);
-        self.kept.aside = id.map(|id| (id, Rc::clone(&self.tree)));
-        self.kept.last = Rc::default();
-        self.kept.shown = None;
+        self.persistence.aside = id.map(|id| (id, Rc::clone(&self.tree)));
+        self.persistence.last = Rc::default();
+        self.persistence.shown = None;
     }
 
     /// Shows a history that nobody here made.
-    pub(super) fn enter_shown(&mut self, tree: Rc<RunTree>) {
+    pub(super) fn enter_shown(&mut self, tree: Rc<HistoryTree>) {
         self.put_aside(true);
-        self.kept.shown = Some(Rc::new(Session::of(&tree)));
+        self.persistence.shown = Some(Rc::new(Session::of(&tree)));
         self.enter(tree);
         self.loaded = None;
     }
 
     /// Shows a session that was kept here; `false` if what was opened is none.
-    pub(super) fn enter_kept(&mut self, tree: &Rc<RunTree>) -> bool {
-        if !self.kept.sessions.is_opening() {
+    pub(super) fn enter_kept(&mut self, tree: &Rc<HistoryTree>) -> bool {
+        if !self.persistence.sessions.is_opening() {
             return false;
         }
-        self.put_aside(self.kept.back);
+        self.put_aside(self.persistence.back);
         let Some((entry, effects)) = self.sessions().opened() else {
             return false;
         };
         self.perform(effects);
-        if !self.kept.sessions.is_own() {
-            self.kept.shown = Some(Rc::new(Session::of(tree)));
+        if !self.persistence.sessions.is_own() {
+            self.persistence.shown = Some(Rc::new(Session::of(tree)));
         }
         self.enter(Rc::clone(tree));
         self.loaded = None;
@@ -157,7 +157,7 @@ impl State {
     pub(super) fn opened_elsewhere(&mut self) {
         if let Some((_, effects)) = self.sessions().opened() {
             self.perform(effects);
-            self.kept.last = Rc::default();
+            self.persistence.last = Rc::default();
         }
     }
 
@@ -170,14 +170,24 @@ impl State {
 
     /// Goes back to the session that was set aside last.
     pub(super) fn return_to_own(&mut self) {
-        let Some(id) = self.kept.sessions.last_away().map(|entry| entry.id.clone()) else {
+        let Some(id) = self
+            .persistence
+            .sessions
+            .last_away()
+            .map(|entry| entry.id.clone())
+        else {
             return;
         };
-        match self.kept.aside.take().filter(|(known, _)| *known == id) {
+        match self
+            .persistence
+            .aside
+            .take()
+            .filter(|(known, _)| *known == id)
+        {
             Some((_, tree)) => {
                 if let Some((_, effects)) = self.sessions().open(&id) {
                     self.perform(effects);
-                    self.kept.back = false;
+                    self.persistence.back = false;
                     self.enter_kept(&tree);
                 }
             }
@@ -187,7 +197,7 @@ impl State {
 
     /// Opens what is offered, or lists it where that is more than one.
     pub(super) fn take_offer(&mut self) {
-        let offered = self.kept.sessions.offered();
+        let offered = self.persistence.sessions.offered();
         let offered: Vec<String> = offered.map(|entry| entry.id.clone()).collect();
         match offered.as_slice() {
             [id] => self.reopen(id, true),
@@ -207,10 +217,10 @@ impl State {
 
     /// Says nothing more of what was kept; what was offered stays in the list.
     pub(super) fn dismiss_kept(&mut self) {
-        if self.kept.refused {
-            self.kept.refused = false;
-        } else if !self.kept.unreadable.is_empty() {
-            self.kept.unreadable.clear();
+        if self.persistence.refused {
+            self.persistence.refused = false;
+        } else if !self.persistence.unreadable.is_empty() {
+            self.persistence.unreadable.clear();
         } else {
             let effects = self.sessions().refuse();
             self.perform(effects);
@@ -226,8 +236,8 @@ impl State {
     }
 
     /// What Play shows, as it is kept.
-    fn snapshot(&self) -> Snapshot {
-        let session = match self.kept.last.take() {
+    fn snapshot(&self) -> SessionSnapshot {
+        let session = match self.persistence.last.take() {
             Some(Last { of, session, .. }) if Rc::ptr_eq(&of, &self.tree) => session,
             Some(Last { of, session, .. }) => session.renewed(&of, &self.tree),
             None => {
@@ -243,7 +253,7 @@ impl State {
         };
         let name = format!("{} {}, {steps}", subject.resource().kind, subject.name());
         let drafts = self.drafts();
-        let snapshot = Snapshot {
+        let snapshot = SessionSnapshot {
             name,
             text: session.to_text(),
             drafts: drafts.clone(),
@@ -255,7 +265,7 @@ impl State {
             session,
             drafts,
         };
-        self.kept.last.replace(Some(last));
+        self.persistence.last.replace(Some(last));
         snapshot
     }
 
@@ -269,7 +279,7 @@ impl State {
     /// Whether a person made what Play shows, so that it would be missed.
     fn is_own(&self, session: &Session) -> bool {
         let typed = self.raw.values().any(|raw| raw.error.is_some());
-        match &self.kept.shown {
+        match &self.persistence.shown {
             Some(shown) => typed || !session.does_the_same(shown),
             None => {
                 let world = self.world();
@@ -284,31 +294,31 @@ impl State {
 
     /// Keeps the session of Play. Whether there is something new to tell.
     pub(super) fn keep(&mut self) -> bool {
-        let told = self.kept.told;
+        let told = self.persistence.told;
         let draft = self.draft.text.clone();
         self.sessions().type_manifest(&draft);
         // A lesson keeps its own place, and what is half opened is not yet a session.
         let busy = self.learn.is_on_stage() || self.is_working();
-        if busy || self.kept.sessions.is_waiting() || self.is_untouched() {
+        if busy || self.persistence.sessions.is_waiting() || self.is_untouched() {
             let effect = self.sessions().save_manifest();
             self.perform(effect.into_iter().collect());
         } else {
             let shown = self.snapshot();
-            let present = browser::remembered(&self.kept.sessions.live_key());
+            let present = browser::remembered(&self.persistence.sessions.live_key());
             let now = js_sys::Date::now();
             let effects = self.sessions().save(&shown, now, present.as_deref());
             self.perform(effects);
         }
-        self.kept.told != told
+        self.persistence.told != told
     }
 
     /// Nothing was done yet, and nothing is to be replaced, or all of it is kept already.
     fn is_untouched(&self) -> bool {
-        let last = self.kept.last.take();
+        let last = self.persistence.last.take();
         let same = last
             .as_ref()
             .map(|last| Rc::ptr_eq(&last.of, &self.tree) && last.drafts == self.drafts());
-        self.kept.last.replace(last);
+        self.persistence.last.replace(last);
         match same {
             Some(same) => same,
             None => {
@@ -330,7 +340,7 @@ impl State {
             }
             match self.world().copy(id).text() {
                 Some(known) if known == *text => {
-                    let raw = Raw {
+                    let raw = RawYaml {
                         text: known,
                         error: None,
                     };
