@@ -197,7 +197,9 @@ impl Start {
                 namespaces.push(namespace);
             }
         }
-        let others = (parsed.len() + namespaces.len()).saturating_sub(2);
+        // The server itself writes twice more to each definition, until it is established.
+        let definitions = parsed.iter().filter(|object| is_definition(object)).count();
+        let others = (parsed.len() + 2 * definitions + namespaces.len()).saturating_sub(2);
         let first = self
             .version
             .unwrap_or(USUAL_VERSION)

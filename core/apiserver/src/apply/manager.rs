@@ -7,7 +7,8 @@ use serde_json::Value;
 
 use super::managers::{Managers, Owned};
 use super::typed::{compare, field_set, validate};
-use super::updater::{Conflict, Updater, conflict_status, workflow};
+use super::updater::{Conflict, Problem, Updater, conflict_status, workflow};
+use super::versions::{Converter, Versions, listed};
 use super::{LAST_APPLIED, ManagedFieldsOperation, Manager, Set};
 use crate::environment::Timestamp;
 use crate::object::{GroupVersion, Metadata, text};
@@ -53,6 +54,8 @@ pub struct FieldManager<'a> {
     /// Whether a map, struct or list that loses its last member through an apply stays, empty, as
     /// v1.36.0 to v1.36.2 have it.
     pub keeps_emptied: bool,
+    /// All versions of the kind, where it has several.
+    pub versions: Option<&'a Versions>,
     /// The time of the write.
     pub now: Timestamp,
 }
@@ -69,17 +72,13 @@ impl FieldManager<'_> {
         if self.may_mistype && !validate(new, self.root, true).is_empty() {
             return;
         }
-        // Nothing of another group can be converted to.
-        let foreign = |owned: &Owned| {
-            let version = GroupVersion::parse(&owned.api_version);
-            version.is_none_or(|version| version.group != self.group_version.group)
-        };
-        if self.may_mistype && managers.iter().any(foreign) {
-            return;
-        }
         // Ownership of an existing object that has none is tracked only after its first apply.
-        if !managers.is_empty() || live.uid().is_empty() {
-            self.track_update(live, new, &mut managers, manager);
+        if (!managers.is_empty() || live.uid().is_empty())
+            && self
+                .track_update(live, new, &mut managers, manager)
+                .is_err()
+        {
+            return;
         }
         write(new, &managers);
     }
@@ -99,7 +98,13 @@ impl FieldManager<'_> {
         Managers::decode(stored).unwrap_or_default()
     }
 
-    fn track_update(&self, live: &Value, new: &Value, managers: &mut Managers, manager: &str) {
+    fn track_update(
+        &self,
+        live: &Value,
+        new: &Value,
+        managers: &mut Managers,
+        manager: &str,
+    ) -> Result<(), Problem> {
         let api_version = self.group_version.to_string();
         let writer = workflow(
             manager,
@@ -110,7 +115,7 @@ impl FieldManager<'_> {
         // The write is first tracked under a name that nobody has, to see whether it took anything.
         let itself = Manager::new("current-operation", ManagedFieldsOperation::Update, "", "");
         self.updater(&api_version)
-            .update(live, new, managers, &itself);
+            .update(live, new, managers, &itself)?;
         strip(managers, &itself);
         if let Some(taken) = managers.remove(&itself) {
             let set = match managers.get(&writer) {
@@ -125,6 +130,7 @@ impl FieldManager<'_> {
             });
         }
         managers.cap_updaters(MOST_UPDATERS);
+        Ok(())
     }
 
     /// Merges an applied configuration into the live object (the kind's zero value on creation).
@@ -152,7 +158,8 @@ impl FieldManager<'_> {
                     nothing[field] = value.clone();
                 }
             }
-            self.track_update(&nothing, live, &mut managers, "before-first-apply");
+            self.track_update(&nothing, live, &mut managers, "before-first-apply")
+                .map_err(refusal)?;
         }
         // What is no list at all does not even become an object of the kind.
         if config
@@ -177,7 +184,8 @@ impl FieldManager<'_> {
         let again = (manager == "kubectl").then(|| managers.clone());
         let object = match updater.apply(live, config, &mut managers, &applier, force) {
             Ok(object) => object,
-            Err(conflicts) => {
+            Err(Problem::Inconvertible(why)) => return Err(Status::internal(why)),
+            Err(Problem::Conflicts(conflicts)) => {
                 let conflicts = self.not_by_last_applied(live, manager, conflicts);
                 let (Some(again), []) = (again, conflicts.as_slice()) else {
                     return Err(conflict_status(&conflicts));
@@ -185,7 +193,7 @@ impl FieldManager<'_> {
                 managers = again;
                 updater
                     .apply(live, config, &mut managers, &applier, true)
-                    .map_err(|conflicts| conflict_status(&conflicts))?
+                    .map_err(refusal)?
             }
         };
         strip(&mut managers, &applier);
@@ -208,8 +216,12 @@ impl FieldManager<'_> {
 
     fn updater<'b>(&'b self, api_version: &'b str) -> Updater<'b> {
         Updater {
-            root: self.root,
-            api_version,
+            converter: Converter {
+                api_version,
+                root: self.root,
+                versions: self.versions,
+                may_mistype: self.may_mistype,
+            },
             reset: self.reset,
             keeps_emptied: self.keeps_emptied,
         }
@@ -231,13 +243,7 @@ impl FieldManager<'_> {
     }
 
     fn untyped(&self, config: &Value, errors: &[String]) -> Refusal {
-        let list = match errors {
-            [one] => one.clone(),
-            many => {
-                let lines: Vec<String> = many.iter().map(|error| format!("\n  {error}")).collect();
-                format!("errors:{}", lines.concat())
-            }
-        };
+        let list = listed(errors);
         Status::internal(format!(
             "failed to create typed patch object ({}/{}; {}/{}, Kind={}): {list}",
             config.namespace(),
@@ -287,6 +293,13 @@ pub struct Applied {
     pub object: Value,
     /// Whether anything but ownership differs from the live object.
     pub changed: bool,
+}
+
+fn refusal(problem: Problem) -> Refusal {
+    match problem {
+        Problem::Conflicts(conflicts) => conflict_status(&conflicts),
+        Problem::Inconvertible(why) => Status::internal(why),
+    }
 }
 
 fn strip(managers: &mut Managers, manager: &Manager) {

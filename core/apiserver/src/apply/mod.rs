@@ -12,6 +12,7 @@ mod owners;
 mod set;
 mod typed;
 mod updater;
+mod versions;
 
 pub use element::PathElement;
 pub use fields_v1::{element_order, from_fields_v1, to_fields_v1};
@@ -23,6 +24,7 @@ pub use owners::Owners;
 pub use set::{Path, Set};
 pub use typed::{Comparison, compare, extract, field_set, merge, remove, validate};
 pub use updater::Conflict;
+pub use versions::Versions;
 
 /// The annotation in which client-side apply keeps what it last applied.
 pub const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::managers::{Managers, Owned, message_order};
 use super::typed::{Comparison, compare, equal, field_set, merge, remove};
+use super::versions::Converter;
 use super::{ManagedFieldsOperation, Manager, Path, Set};
 use crate::schema::Struct;
 use crate::status::{Cause, Refusal, Status};
@@ -17,16 +18,63 @@ pub struct Conflict {
     pub path: Path,
 }
 
+/// Why a write has no result.
+#[derive(Debug)]
+pub(super) enum Problem {
+    /// Others own what it would change.
+    Conflicts(Vec<Conflict>),
+    /// The object cannot be written in a version in which someone owns fields of it.
+    Inconvertible(String),
+}
+
 /// Types and versions of one kind, and the fields a (sub)resource never writes.
 pub(super) struct Updater<'a> {
-    pub(super) root: &'a Struct,
-    pub(super) api_version: &'a str,
+    pub(super) converter: Converter<'a>,
     pub(super) reset: &'a Set,
     /// Whether a map, struct or list stays, empty, when it loses its last member.
     pub(super) keeps_emptied: bool,
 }
 
+/// An object before and after a write, compared in each version in which someone owns fields.
+struct Compared {
+    by_version: Vec<(String, Comparison)>,
+}
+
+impl Compared {
+    fn at(&self, version: &str) -> Option<&Comparison> {
+        let mut all = self.by_version.iter();
+        let found = all.find(|(known, _)| known == version);
+        found.map(|(_, comparison)| comparison)
+    }
+}
+
 impl Updater<'_> {
+    fn compare(
+        &self,
+        live: &Value,
+        new: &Value,
+        version: &str,
+    ) -> Result<Option<Comparison>, Problem> {
+        let failed = |which: &str| {
+            let which = which.to_owned();
+            move |why| Problem::Inconvertible(format!("failed to convert {which} object: {why}"))
+        };
+        let old = self.converter.convert(live, version);
+        let Some((old, root)) = old.map_err(failed("old"))? else {
+            return Ok(None);
+        };
+        let converted = self.converter.convert(new, version);
+        let Some((new, _)) = converted.map_err(failed("new"))? else {
+            return Ok(None);
+        };
+        let comparison = compare(&old, &new, root);
+        Ok(Some(if self.reset.is_empty() {
+            comparison
+        } else {
+            comparison.without(self.reset)
+        }))
+    }
+
     /// Takes what changed away from everyone else. Without `force`, says who owns it instead.
     fn disown(
         &self,
@@ -35,17 +83,30 @@ impl Updater<'_> {
         managers: &mut Managers,
         workflow: &Manager,
         force: bool,
-    ) -> Result<Comparison, Vec<Conflict>> {
-        let mut comparison = compare(live, new, self.root);
-        if !self.reset.is_empty() {
-            comparison = comparison.without(self.reset);
+    ) -> Result<Comparison, Problem> {
+        let mut compared = Compared {
+            by_version: Vec::new(),
+        };
+        let own = self.converter.api_version;
+        let others = managers.iter().filter(|owned| owned.manager != *workflow);
+        let versions = others.map(|owned| owned.api_version.as_str());
+        for version in [own].into_iter().chain(versions) {
+            if compared.at(version).is_none()
+                && let Some(comparison) = self.compare(live, new, version)?
+            {
+                compared.by_version.push((version.to_owned(), comparison));
+            }
         }
-        managers
-            .retain(|owned| owned.manager == *workflow || owned.api_version == self.api_version);
+        managers.retain(|owned| {
+            owned.manager == *workflow || compared.at(&owned.api_version).is_some()
+        });
         if !force {
-            let changed = comparison.modified.union(&comparison.added);
             let mut conflicts = Vec::new();
             for owned in managers.iter().filter(|owned| owned.manager != *workflow) {
+                let Some(comparison) = compared.at(&owned.api_version) else {
+                    continue;
+                };
+                let changed = comparison.modified.union(&comparison.added);
                 for path in owned.set.intersection(&changed).paths() {
                     conflicts.push(Conflict {
                         manager: owned.manager.clone(),
@@ -54,42 +115,51 @@ impl Updater<'_> {
                 }
             }
             if !conflicts.is_empty() {
-                return Err(conflicts);
+                return Err(Problem::Conflicts(conflicts));
             }
         }
         managers.retain(|owned| {
-            if owned.manager != *workflow {
+            if owned.manager != *workflow
+                && let Some(comparison) = compared.at(&owned.api_version)
+            {
                 owned.set.subtract(&comparison.modified);
                 owned.set.subtract(&comparison.added);
                 owned.set.subtract(&comparison.removed);
             }
             !owned.set.is_empty()
         });
-        Ok(comparison)
+        let mut all = compared.by_version.into_iter();
+        let own = all.find(|(version, _)| version == own);
+        Ok(own.map(|(_, comparison)| comparison).unwrap_or_default())
     }
 
     /// Lets ownership follow the schema, which may be newer (`reconcileManagedFieldsWithSchemaChanges`).
-    fn reconcile(&self, managers: &mut Managers) {
+    fn reconcile(&self, live: &Value, managers: &mut Managers) -> Result<(), Problem> {
+        let mut problem = None;
         managers.retain(|owned| {
-            if owned.api_version == self.api_version {
-                owned.set.reconcile(self.root);
+            match self.converter.convert(live, &owned.api_version) {
+                Ok(Some((_, root))) => owned.set.reconcile(root),
+                Ok(None) => {}
+                Err(why) => problem = Some(Problem::Inconvertible(why)),
             }
             true
         });
+        problem.map_or(Ok(()), Err)
     }
 
     /// A write that is no apply: the writer owns what it changed.
+    ///
+    /// # Errors
+    /// If an owner's version of the object cannot be had.
     pub(super) fn update(
         &self,
         live: &Value,
         new: &Value,
         managers: &mut Managers,
         workflow: &Manager,
-    ) {
-        self.reconcile(managers);
-        let Ok(comparison) = self.disown(live, new, managers, workflow, true) else {
-            return;
-        };
+    ) -> Result<(), Problem> {
+        self.reconcile(live, managers)?;
+        let comparison = self.disown(live, new, managers, workflow, true)?;
         let owned = managers.remove(workflow);
         let mut set = owned.map(|owned| owned.set).unwrap_or_default();
         set.subtract(&comparison.removed);
@@ -101,11 +171,12 @@ impl Updater<'_> {
         if !set.is_empty() {
             managers.insert(Owned {
                 manager: workflow.clone(),
-                api_version: self.api_version.to_owned(),
+                api_version: self.converter.api_version.to_owned(),
                 set,
                 time: None,
             });
         }
+        Ok(())
     }
 
     /// An apply: merges the configuration, drops what the applier no longer mentions and nobody
@@ -117,27 +188,28 @@ impl Updater<'_> {
         managers: &mut Managers,
         workflow: &Manager,
         force: bool,
-    ) -> Result<Option<Value>, Vec<Conflict>> {
-        self.reconcile(managers);
-        let merged = merge(live, config, self.root);
+    ) -> Result<Option<Value>, Problem> {
+        let Converter {
+            api_version, root, ..
+        } = self.converter;
+        self.reconcile(live, managers)?;
+        let merged = merge(live, config, root);
         let last = managers.remove(workflow);
-        let mut set = field_set(config, self.root);
+        let mut set = field_set(config, root);
         if !self.reset.is_empty() {
             set = set.recursive_difference(self.reset);
         }
         // Where everything is mentioned again there is nothing to prune.
-        let dropped = last
-            .as_ref()
-            .filter(|last| last.api_version == self.api_version && !last.set.is_subset(&set));
-        let dropped = dropped.map(|last| last.set.clone());
+        let mentioned = |last: &Owned| last.api_version == api_version && last.set.is_subset(&set);
+        let dropped = last.clone().filter(|last| !mentioned(last));
         managers.insert(Owned {
             manager: workflow.clone(),
-            api_version: self.api_version.to_owned(),
+            api_version: api_version.to_owned(),
             set,
             time: last.and_then(|owned| owned.time),
         });
         let new = match dropped {
-            Some(last) => self.prune(&merged, managers, &last),
+            Some(last) => self.prune(merged, managers, &last)?,
             None => merged,
         };
         self.disown(live, &new, managers, workflow, force)?;
@@ -145,25 +217,59 @@ impl Updater<'_> {
     }
 
     /// Removes a field or item if and only if the applier applied it last time, does not now, and
-    /// nobody else owns it.
-    fn prune(&self, merged: &Value, managers: &Managers, last: &Set) -> Value {
-        let named = |set: &Set| set.with_named_fields_of(self.root);
-        let remove = |value: &Value, set: &Set| remove(value, set, self.root, self.keeps_emptied);
-        let merged_set = named(&field_set(merged, self.root));
+    /// nobody else owns it. All versions in which someone owns fields have a say.
+    fn prune(&self, merged: Value, managers: &Managers, last: &Owned) -> Result<Value, Problem> {
+        let failed = |what: &str| {
+            let what = what.to_owned();
+            move |why| Problem::Inconvertible(format!("failed to convert {what}: {why}"))
+        };
+        let last_version = last.api_version.as_str();
+        let at_last = self.converter.convert(&merged, last_version);
+        let at_last = at_last.map_err(failed("merged object to last applied version"))?;
+        let Some((at_last, root)) = at_last else {
+            return Ok(merged);
+        };
+        let without =
+            |value: &Value, set: &Set, root: &Struct| remove(value, set, root, self.keeps_emptied);
+        let mut pruned = without(&at_last, &last.set.with_named_fields_of(root), root);
 
-        let pruned = remove(merged, &named(last));
-
-        // Back comes what anyone owns, and what those fields need around them.
-        let owned = managers
-            .iter()
-            .filter(|owned| owned.api_version == self.api_version)
-            .fold(Set::default(), |all, owned| all.union(&owned.set));
-        let keep = named(&field_set(&pruned, self.root)).union(&named(&owned));
-        let pruned = remove(merged, &merged_set.difference(&keep));
+        // Back comes what anyone owns, and what those fields need around them: first in the
+        // version of the last apply, then in the others.
+        let mut versions = vec![last_version];
+        for owned in managers.iter() {
+            if !versions.contains(&owned.api_version.as_str()) {
+                versions.push(&owned.api_version);
+            }
+        }
+        for version in versions {
+            let owners = managers.iter().filter(|owned| owned.api_version == version);
+            let owned = owners.fold(Set::default(), |all, owned| all.union(&owned.set));
+            let here = self.converter.convert(&at_last, version);
+            let Some((here, root)) = here.map_err(failed("merged object"))? else {
+                continue;
+            };
+            let kept = self.converter.convert(&pruned, version);
+            let Some((kept, _)) = kept.map_err(failed("pruned object"))? else {
+                continue;
+            };
+            let named = |set: &Set| set.with_named_fields_of(root);
+            let keep = named(&field_set(&kept, root)).union(&named(&owned));
+            let all = named(&field_set(&here, root));
+            pruned = without(&here, &all.difference(&keep), root);
+        }
 
         // Back comes what the applier did not own before: nobody's fields are not its to remove.
-        let gone = merged_set.difference(&named(&field_set(&pruned, self.root)));
-        remove(merged, &gone.intersection(&named(last)))
+        let named = |set: &Set| set.with_named_fields_of(root);
+        let kept = self.converter.convert(&pruned, last_version);
+        let kept = kept.map_err(failed("pruned object"))?;
+        let kept = kept.map(|(kept, root)| field_set(&kept, root));
+        let all = named(&field_set(&at_last, root));
+        let gone = all.difference(&named(&kept.unwrap_or_default()));
+        let pruned = without(&at_last, &gone.intersection(&named(&last.set)), root);
+        let own = self.converter.api_version;
+        let result = self.converter.convert(&pruned, own);
+        let result = result.map_err(failed("pruned object"))?;
+        Ok(result.map_or(merged, |(result, _)| result.into_owned()))
     }
 }
 

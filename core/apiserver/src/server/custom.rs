@@ -3,9 +3,12 @@
 //! `pkg/apiserver/customresource_handler.go`). They are JSON that a schema shapes, not Go structs.
 
 mod definition;
+mod lifecycle;
+mod served;
 mod size;
 #[cfg(test)]
 mod tests;
+mod validation;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,7 +17,7 @@ use serde_json::Value;
 
 use super::kinds::{metadata, names};
 use super::patching::foreign;
-use super::{ApiServer, JsonPath, PrinterColumn, Resources};
+use super::{JsonPath, PrinterColumn};
 use crate::go;
 use crate::json::{self, Node};
 use crate::object::{GroupName, GroupVersion, Metadata, text};
@@ -22,7 +25,9 @@ use crate::schema::custom::{self, Before};
 use crate::schema::openapi::Schema;
 use crate::status::FieldError;
 
-pub(super) use definition::{defines_kinds, definitions, maturity, served_by};
+pub(super) use definition::{defines_kinds, definitions};
+pub(super) use lifecycle::{CLEANUP, set_condition};
+pub(super) use served::{maturity, served_by};
 pub(super) use size::fit;
 
 /// What a CustomResourceDefinition says of one version of its kind.
@@ -33,7 +38,9 @@ pub struct Custom {
     /// The kind.
     pub kind: String,
     /// The schema; without one nothing is known, and everything is removed.
-    pub schema: Option<Schema>,
+    pub schema: Option<Arc<Schema>>,
+    /// All versions of the definition.
+    pub versions: Arc<DefinedVersions>,
     /// Whether the status is written by itself only.
     pub has_status: bool,
     /// Where `/scale` finds what it shows.
@@ -44,6 +51,17 @@ pub struct Custom {
     pub selectable: Vec<(String, JsonPath)>,
     /// What every request for this version is warned of.
     pub deprecation: Option<String>,
+}
+
+/// The versions of a definition, served or not.
+#[derive(Debug)]
+pub struct DefinedVersions {
+    /// The schema of each, by group and version.
+    pub schemas: Vec<(String, Option<Arc<Schema>>)>,
+    /// The group and version in which objects are stored.
+    pub storage: String,
+    /// Where each version keeps the wanted number of replicas; `None` for one without `/scale`.
+    pub replicas: Vec<(String, Option<String>)>,
 }
 
 /// Where in an object `/scale` finds what it shows: paths such as `.spec.replicas`.
@@ -66,18 +84,6 @@ pub(super) fn missing_kind(shown: &str) -> String {
 pub(super) fn group_kind_of(object: &Value) -> GroupName {
     let group = GroupVersion::parse(text(object, "apiVersion")).map(|gv| gv.group);
     GroupName::new(group.unwrap_or_default(), text(object, "kind"))
-}
-
-impl ApiServer {
-    /// Serves what the stored CustomResourceDefinitions describe, and nothing else besides the
-    /// built-in kinds.
-    pub(super) fn serve_custom_resources(&mut self) {
-        let definitions = self.store.range(definition::STORED_BELOW);
-        let definitions: Vec<Arc<Value>> = definitions.map(|(_, _, d)| Arc::clone(d)).collect();
-        let resources = Resources::with_custom(definitions.iter().map(AsRef::as_ref));
-        self.caches.fill(&self.store, &resources);
-        self.resources = Arc::new(resources);
-    }
 }
 
 impl Custom {
@@ -122,15 +128,21 @@ impl Custom {
         }
     }
 
-    /// What was stored, as it is read: undeclared and malformed fields are gone, defaults are
-    /// filled in. Only an apply stores anything that this changes.
+    /// What was stored, as it is read: undeclared and malformed fields are gone, and defaults are
+    /// filled in, by the schema of the version in which it was stored. Then it is written in this
+    /// version, whose schema removes what it does not declare.
     pub(super) fn read_back(&self, stored: &Arc<Value>) -> Arc<Value> {
         let mut object = stored.as_ref().clone();
-        object["apiVersion"] = self.group_version.to_string().into();
+        let own = self.group_version.to_string();
+        let known = self.schema_of(text(&object, "apiVersion")).is_some();
+        if !known {
+            object["apiVersion"] = own.as_str().into();
+        }
         if self.coerce(&mut object, true).is_err() {
             return Arc::clone(stored);
         }
         self.fill_in(&mut object);
+        self.convert(&mut object, &own);
         if object.generation() == 0 {
             object.set_meta("generation", 1);
         }
@@ -139,6 +151,23 @@ impl Custom {
         } else {
             Arc::new(object)
         }
+    }
+
+    /// Writes an object in the version in which it is stored.
+    pub(super) fn before_storing(&self, object: &mut Value) {
+        self.convert(object, &self.versions.storage);
+        custom::numbers_as_stored(object);
+    }
+
+    /// Writes an object in another version (conversion `None`): only `apiVersion` changes, and the
+    /// schema of that version removes what it does not declare (`schemaCoercingConverter`).
+    fn convert(&self, object: &mut Value, api_version: &str) {
+        if text(object, "apiVersion") == api_version {
+            return;
+        }
+        object["apiVersion"] = api_version.into();
+        // What was read by one schema has sound metadata, and that is all that could be wrong.
+        let _ = self.coerce(object, true);
     }
 
     /// Does to untyped JSON what decoding does to a Go struct (`unstructuredSchemaCoercer`).
@@ -180,9 +209,15 @@ impl Custom {
             && text(object, "kind") == self.kind
     }
 
+    /// The schema of a version of the definition; `None` if there is no such version.
+    fn schema_of(&self, api_version: &str) -> Option<Option<&Schema>> {
+        let mut versions = self.versions.schemas.iter();
+        let found = versions.find(|(version, _)| version == api_version);
+        found.map(|(_, schema)| schema.as_deref())
+    }
+
     fn schema_for(&self, object: &Value) -> Option<&Schema> {
-        let own = text(object, "apiVersion") == self.group_version.to_string();
-        self.schema.as_ref().filter(|_| own)
+        self.schema_of(text(object, "apiVersion")).flatten()
     }
 
     /// Settles what a write through the main resource or the status may not decide.
@@ -282,7 +317,7 @@ impl Custom {
 
     /// The status is checked by itself, so messages do not say that it is in the status.
     fn status_errors(&self, object: &Value, live: &Value) -> Vec<FieldError> {
-        let schema = self.schema.as_ref();
+        let schema = self.schema.as_deref();
         let schema = schema.and_then(|schema| schema.properties.get("status"));
         let (Some(schema), Some(status)) = (schema, object.get("status")) else {
             return Vec::new();

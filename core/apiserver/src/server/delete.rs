@@ -1,14 +1,17 @@
 //! Delete (`k8s.io/apiserver/pkg/endpoints/handlers/delete.go`, `pkg/registry/rest/delete.go`,
 //! `Store.Delete` of `pkg/registry/generic/registry/store.go`).
 
+mod two_steps;
+
 use std::sync::Arc;
 
 use http::StatusCode;
 use serde_json::{Value, json};
 
-use super::kinds::namespace::{IMMORTAL, TERMINATING};
+use self::two_steps::{terminate_definition, terminate_namespace};
+use super::kinds::namespace::IMMORTAL;
 use super::list_options::ListOptions;
-use super::{Answer, ApiServer, Fact, RequestInfo, Trace, body, storage_key};
+use super::{Answer, ApiServer, Fact, RequestInfo, Trace, body, custom, storage_key};
 use crate::environment::Timestamp;
 use crate::json::Node;
 use crate::object::{GroupName, Metadata};
@@ -47,7 +50,13 @@ impl ApiServer {
             let why = "this namespace may not be deleted";
             return Err(Status::forbidden(&info.group_resource(), &info.name, why));
         }
-        let (body, deleted) = self.delete_object(info, &info.name, &options, trace)?;
+        let (body, deleted) = if info.resource.is_namespaces() {
+            self.delete_in_two_steps(info, &options, trace, terminate_namespace)?
+        } else if custom::defines_kinds(&info.resource) {
+            self.delete_in_two_steps(info, &options, trace, terminate_definition)?
+        } else {
+            self.delete_object(info, &info.name, &options, trace)?
+        };
         // A client that asks for cascading deletion in the old way is told that it waits.
         let code = if !deleted && options.orphan_dependents == Some(false) {
             StatusCode::ACCEPTED
@@ -89,6 +98,13 @@ impl ApiServer {
         Ok(Answer::ok(super::read::list_of(info, meta, items)))
     }
 
+    /// Deletes an object as a controller does, without options.
+    pub(super) fn delete_unasked(&mut self, info: &RequestInfo) {
+        // What is gone already, or waits for its finalizers, is as it should be.
+        let options = DeleteOptions::default();
+        let _ = self.delete_object(info, &info.name, &options, &mut Trace::default());
+    }
+
     /// Deletes one object, or marks it: the answer, and whether it is gone.
     fn delete_object(
         &mut self,
@@ -105,9 +121,6 @@ impl ApiServer {
             .ok_or_else(|| Status::not_found(&info.group_resource(), name))?;
         let live = resource.read_back(&stored);
         options.check_preconditions(&resource.group_kind(), &live, trace)?;
-        if resource.holds(&live) {
-            return self.terminate(info, &key, (revision, &stored), &live, options, trace);
-        }
         let mut object = live.as_ref().clone();
         let now = self.environment.now();
         let grace = resource.grace(&live, options.grace_period_seconds);
@@ -154,40 +167,6 @@ impl ApiServer {
         Ok((answer, true))
     }
 
-    /// Marks an object that goes when its own finalizers are gone: a namespace (`REST.Delete` of
-    /// `pkg/registry/core/namespace/storage`).
-    fn terminate(
-        &mut self,
-        info: &RequestInfo,
-        key: &str,
-        (revision, stored): (Revision, &Arc<Value>),
-        live: &Value,
-        options: &DeleteOptions,
-        trace: &mut Trace,
-    ) -> Result<(Value, bool), Refusal> {
-        if !live.meta_text("deletionTimestamp").is_empty() {
-            return Ok((live.clone(), false));
-        }
-        let mut object = live.clone();
-        object.set_meta("deletionTimestamp", self.environment.now().to_string());
-        object["status"]["phase"] = TERMINATING.into();
-        let finalizers: Vec<Value> = options
-            .finalizers(live, true)
-            .into_iter()
-            .map(Value::from)
-            .collect();
-        object.set_meta("finalizers", finalizers);
-        if object.finalizers().is_empty() {
-            object.set_meta("finalizers", Value::Null);
-        }
-        if options.is_dry_run() {
-            trace.facts.push(Fact::DryRun);
-            return Ok((object, false));
-        }
-        let marked = self.mark(info, key, revision, stored, object, trace)?;
-        Ok((marked.as_ref().clone(), false))
-    }
-
     /// Writes the deletion mark; nothing if it is there already.
     fn mark(
         &mut self,
@@ -198,9 +177,10 @@ impl ApiServer {
         mut object: Value,
         trace: &mut Trace,
     ) -> Result<Arc<Value>, Refusal> {
+        info.resource.before_storing(&mut object);
         if object == **live {
             trace.facts.push(Fact::Unchanged(before));
-            return Ok(Arc::clone(live));
+            return Ok(info.resource.read_back(live));
         }
         self.store
             .put_if(key, before, |after| {
@@ -208,6 +188,7 @@ impl ApiServer {
                 object.set_meta("resourceVersion", after.to_string());
                 Arc::new(object)
             })
+            .map(|stored| info.resource.read_back(&stored))
             .map_err(|_| Status::modified(&info.group_resource(), &info.name))
     }
 

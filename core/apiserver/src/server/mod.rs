@@ -31,7 +31,7 @@ use std::sync::Arc;
 use http::{HeaderValue, Request, Response, StatusCode, header};
 use serde_json::Value;
 
-pub use custom::{Custom, ScalePaths};
+pub use custom::{Custom, DefinedVersions, ScalePaths};
 pub use facts::{Fact, Facts};
 pub use kinds::Rules;
 pub use release::Release;
@@ -223,8 +223,10 @@ impl ApiServer {
             ("delete", true) => self.delete_collection(info, body, trace),
             _ => Err(Status::method_not_allowed()),
         };
-        if !matches!(info.verb.as_str(), "get" | "list") && custom::defines_kinds(&info.resource) {
-            self.serve_custom_resources();
+        if !matches!(info.verb.as_str(), "get" | "list")
+            && (custom::defines_kinds(&info.resource) || self.definition_terminates(&info.resource))
+        {
+            self.run_definition_controllers();
         }
         let now = self.environment.elapsed();
         self.caches.follow(&self.store, now);

@@ -7,9 +7,8 @@ use serde_json::Value;
 use super::Fact;
 use super::custom::{self, Custom};
 use super::kinds::{self, FINALIZE, NotAllotted, Rules};
-use crate::apply::Set;
-use crate::object::{GroupName, GroupVersion, text};
-use crate::schema::custom::numbers_as_stored;
+use crate::apply::{Set, Versions};
+use crate::object::{GroupName, GroupVersion, Metadata, text};
 use crate::schema::{Struct, builtin};
 use crate::status::{FieldError, Refusal};
 use crate::storage::{Revision, Store};
@@ -29,6 +28,8 @@ pub struct Resource {
     pub names: Names,
     /// Its type.
     pub root: Arc<Struct>,
+    /// All versions of the kind, where it has several.
+    pub versions: Option<Arc<Versions>>,
     /// Where etcd keeps its objects.
     pub storage_prefix: String,
     /// Whether an update may leave out resourceVersion (`AllowUnconditionalUpdate`).
@@ -146,7 +147,7 @@ impl Resource {
     /// Gives an object the form in which it is stored.
     pub(super) fn before_storing(&self, object: &mut Value) {
         match (&self.definition, object) {
-            (Definition::Custom(_), object) => numbers_as_stored(object),
+            (Definition::Custom(custom), object) => custom.before_storing(object),
             (Definition::Builtin(_), Value::Object(map)) => self.root.forget_empty(map),
             (Definition::Builtin(_), _) => {}
         }
@@ -340,6 +341,8 @@ static BUILTIN: LazyLock<Vec<Arc<Resource>>> = LazyLock::new(|| {
 #[derive(Clone, Debug, Default)]
 pub struct Resources {
     all: Vec<Arc<Resource>>,
+    /// The definitions of custom resources, each with what it describes.
+    defined: Vec<(Arc<Value>, Vec<Arc<Resource>>)>,
 }
 
 impl Resources {
@@ -347,15 +350,39 @@ impl Resources {
     pub fn builtin() -> Self {
         Self {
             all: BUILTIN.clone(),
+            defined: Vec::new(),
         }
     }
 
-    /// The built-in kinds, and those of these CustomResourceDefinitions.
-    pub(super) fn with_custom<'a>(definitions: impl Iterator<Item = &'a Value>) -> Self {
+    /// The built-in kinds, and those of these CustomResourceDefinitions. What a definition
+    /// describes stays the same as long as its spec and its accepted names do
+    /// (`updateCustomResourceDefinition`).
+    pub(super) fn with_custom(before: &Self, definitions: &[Arc<Value>]) -> Self {
         let mut resources = Self::builtin();
-        let custom = definitions.flat_map(custom::served_by);
-        resources.all.extend(custom.map(Arc::new));
+        for definition in definitions {
+            let unchanged = before.defined.iter().find(|(known, resources)| {
+                !resources.is_empty()
+                    && known.uid() == definition.uid()
+                    && known["spec"] == definition["spec"]
+                    && known["status"]["acceptedNames"] == definition["status"]["acceptedNames"]
+            });
+            let described = match unchanged {
+                Some((_, described)) => described.clone(),
+                None => {
+                    let described = custom::served_by(definition).into_iter();
+                    described.map(Arc::new).collect()
+                }
+            };
+            resources.all.extend(described.iter().cloned());
+            resources.defined.push((Arc::clone(definition), described));
+        }
         resources
+    }
+
+    /// Whether this very resource is still served, not another one in its place.
+    pub(super) fn still_serve(&self, resource: &Arc<Resource>) -> bool {
+        let mut all = self.all.iter();
+        resource.is_builtin() || all.any(|known| Arc::ptr_eq(known, resource))
     }
 
     /// The resource at a path's group, version and plural name.
@@ -405,6 +432,7 @@ impl Builtin {
             namespaced: self.namespaced,
             names: names_of(self.group_version.0, self.kind),
             root,
+            versions: None,
             storage_prefix: format!("/registry/{}", self.stored_in),
             unconditional_update: self.unconditional_update,
             create_on_update: self.create_on_update,

@@ -28,6 +28,7 @@ static RESOURCE: LazyLock<Option<Arc<Resource>>> = LazyLock::new(|| {
         namespaced: true,
         names: Names::default(),
         root: Arc::clone(builtin("Scale")?),
+        versions: None,
         storage_prefix: String::new(),
         unconditional_update: true,
         create_on_update: false,
@@ -88,9 +89,34 @@ impl<'a> Places<'a> {
         self.selector.is_some()
     }
 
-    fn fields(&self) -> Set {
-        Set::of_fields(&[&self.replicas])
+    /// Where each version of the kind keeps the number; `None` for one without a scale.
+    fn mappings(&self, parent: &Resource) -> Mappings {
+        let fields = |path: &[&str]| Some(Set::of_fields(&[path]));
+        match &parent.definition {
+            Definition::Custom(custom) => {
+                let versions = custom.versions.replicas.iter();
+                versions
+                    .map(|(version, path)| {
+                        let path = path.as_deref().map(steps);
+                        (version.clone(), path.and_then(|path| fields(&path)))
+                    })
+                    .collect()
+            }
+            Definition::Builtin(_) => {
+                let version = parent.group_version.to_string();
+                vec![(version, fields(&self.replicas))]
+            }
+        }
     }
+}
+
+/// Versions of a kind, and where each keeps the number of replicas.
+type Mappings = Vec<(String, Option<Set>)>;
+
+/// Where a version keeps the number; `None` if there is no such version.
+fn mapped<'a>(mappings: &'a Mappings, version: &str) -> Option<Option<&'a Set>> {
+    let found = mappings.iter().find(|(known, _)| known == version);
+    found.map(|(_, fields)| fields.as_ref())
 }
 
 static NO_PATHS: ScalePaths = ScalePaths {
@@ -185,12 +211,12 @@ pub(super) fn write_through(
     let places = Places::of(parent);
     let parent_version = parent.group_version.to_string();
     let managed = live.metadata().and_then(|meta| meta.get("managedFields"));
-    let fields = places.fields();
+    let mappings = places.mappings(parent);
     let mut before = of(parent, live);
     if places.is_custom() && at(live, &places.replicas).is_none() {
         before["spec"]["replicas"] = NOT_SET.into();
     }
-    let entries = to_view(managed, &parent_version, &fields).map_err(Status::internal)?;
+    let entries = to_view(managed, &mappings).map_err(Status::internal)?;
     before.set_meta("managedFields", entries.unwrap_or(Value::Null));
     let after = write(server, &before)?;
     let replicas = after["spec"]["replicas"].as_i64().unwrap_or(0);
@@ -220,7 +246,7 @@ pub(super) fn write_through(
     }
     let view_managed = after.metadata().and_then(|meta| meta.get("managedFields"));
     let entries =
-        to_parent(managed, view_managed, &parent_version, &fields).map_err(Status::internal)?;
+        to_parent(managed, view_managed, &parent_version, &mappings).map_err(Status::internal)?;
     let mut object = live.clone();
     set(&mut object, &places.replicas, replicas.into());
     if !places.is_custom() || !after.resource_version().is_empty() {
@@ -244,18 +270,14 @@ fn set(object: &mut Value, path: &[&str], value: Value) {
 }
 
 /// The entries that own the number of replicas, as the view names it (`ToSubresource`).
-fn to_view(
-    managed: Option<&Value>,
-    parent_version: &str,
-    fields: &Set,
-) -> Result<Option<Value>, String> {
+fn to_view(managed: Option<&Value>, mappings: &Mappings) -> Result<Option<Value>, String> {
     let mut managers = Managers::decode(managed)?;
     managers.retain(|owned| {
-        let owns = !owned.set.intersection(fields).is_empty();
-        let known = owned.api_version == parent_version;
+        let fields = mapped(mappings, &owned.api_version).flatten();
+        let owns = fields.is_some_and(|fields| !owned.set.intersection(fields).is_empty());
         owned.set = REPLICAS.clone();
         "autoscaling/v1".clone_into(&mut owned.api_version);
-        owns && known
+        owns
     });
     Ok(managers.encode())
 }
@@ -266,20 +288,23 @@ fn to_parent(
     parent: Option<&Value>,
     view: Option<&Value>,
     parent_version: &str,
-    fields: &Set,
+    mappings: &Mappings,
 ) -> Result<Option<Value>, String> {
     let mut managers = Managers::decode(parent)?;
     let mut view = Managers::decode(view)?;
     managers.retain(|owned| {
-        if owned.api_version != parent_version {
+        let Some(fields) = mapped(mappings, &owned.api_version) else {
             return false;
-        }
-        let owns = !owned.set.intersection(fields).is_empty();
-        if owns && view.remove(&owned.manager).is_none() {
+        };
+        if let Some(fields) = fields
+            && !owned.set.intersection(fields).is_empty()
+            && view.remove(&owned.manager).is_none()
+        {
             owned.set = owned.set.difference(fields);
         }
         !owned.set.is_empty()
     });
+    let fields = mapped(mappings, parent_version).flatten();
     for owned in view.iter() {
         if owned.set.intersection(&REPLICAS).is_empty() {
             continue;
@@ -288,7 +313,7 @@ fn to_parent(
         managers.insert(Owned {
             manager: owned.manager.clone(),
             api_version: parent_version.to_owned(),
-            set: fields.clone(),
+            set: fields.cloned().unwrap_or_default(),
             time,
         });
     }

@@ -242,7 +242,9 @@ impl Watch {
             State::Ended(error) => return error.into_iter().collect(),
             State::Streaming(mut stream) => {
                 let mut events: Vec<_> = std::mem::take(&mut stream.ready).into_iter().collect();
-                let ended = server.caches.run() != self.run || now >= self.deadline;
+                let ended = server.caches.run() != self.run
+                    || now >= self.deadline
+                    || !server.resources.still_serve(&self.resource);
                 if server.caches.run() == self.run {
                     self.stream(&mut stream, server, now.min(self.deadline), &mut events);
                 }

@@ -89,6 +89,7 @@ impl ApiServer {
             reset: &endpoint.keeps,
             may_mistype: matches!(info.resource.definition, Definition::Custom(_)),
             keeps_emptied: self.release.keeps_emptied(),
+            versions: info.resource.versions.as_deref(),
             now: self.environment.now(),
         }
     }
@@ -216,6 +217,10 @@ impl ApiServer {
             "" => object.meta_text("generateName"),
             name => name,
         };
+        if self.definition_terminates(&info.resource) {
+            let why = "create not allowed while custom resource definition is terminating";
+            return Err(Status::forbidden(&info.group_resource(), shown, why));
+        }
         self.check_namespace(info, shown)?;
         trace.facts.extend(info.resource.not_thorough());
         if object.name().is_empty() {

@@ -2,6 +2,7 @@
 //! (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema`, v1.36): how they merge, which fields
 //! stay, what is filled in, and what they must satisfy.
 
+mod default_values;
 mod defaults;
 mod embedded;
 mod formats;
@@ -14,6 +15,7 @@ mod rules;
 mod types;
 mod validate;
 
+pub use default_values::errors as default_errors;
 pub use defaults::fill_in;
 pub use embedded::{coerce, coerce_metadata, validate as validate_embedded};
 pub use lists::duplicates;
@@ -21,4 +23,4 @@ pub use numbers::{numbers_as_read, numbers_as_stored};
 pub use prune::{prune, prune_nulls};
 pub use rules::{Judged, Rule, judge};
 pub use types::root;
-pub use validate::{Before, validate};
+pub use validate::{Before, is_known_format, validate};

@@ -18,6 +18,14 @@ pub fn prune(object: &mut Value, schema: Option<&Schema>) -> Vec<String> {
     pruner.removed
 }
 
+/// Whether a value has what its schema does not declare.
+pub(super) fn has_undeclared(value: &Value, schema: &Schema) -> bool {
+    let mut pruner = Pruner::default();
+    let mut pruned = value.clone();
+    pruner.declared(&mut pruned, schema, schema.embedded);
+    pruned != *value
+}
+
 #[derive(Default)]
 struct Pruner {
     path: String,

@@ -185,13 +185,17 @@ pub(super) fn known_format(schema: &Schema) -> Option<&str> {
     } else {
         schema.ty.as_str()
     };
-    let known = match ty {
+    is_known_format(ty, format).then_some(format)
+}
+
+/// Whether the server knows a format of a type.
+pub fn is_known_format(ty: &str, format: &str) -> bool {
+    match ty {
         "" | "string" => formats::matches(format, "").is_some(),
         "integer" => matches!(format, "int32" | "int64"),
         "number" => matches!(format, "float" | "double"),
         _ => false,
-    };
-    known.then_some(format)
+    }
 }
 
 fn mistyped(path: &str, expected: &str, found: &Value) -> Mistake {

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::absent;
+use crate::go;
 use crate::object::JsonMap;
 
 /// The number of a DaemonSet's changes of the template, as an annotation.
@@ -48,7 +49,38 @@ pub(super) fn dependent(name: &str, map: &mut JsonMap) {
         "HorizontalPodAutoscalerSpec" => autoscaler(map),
         "HorizontalPodAutoscalerBehavior" => behavior(map),
         "Secret" => secret(map),
+        "CustomResourceDefinition" => stored_versions(map),
+        "CustomResourceDefinitionSpec" => definition(map),
         _ => {}
+    }
+}
+
+/// `SetDefaults_CustomResourceDefinitionSpec`.
+fn definition(spec: &mut JsonMap) {
+    if let Some(Value::Object(names)) = spec.get_mut("names") {
+        let kind = names.get("kind").and_then(Value::as_str);
+        let kind = kind.unwrap_or_default().to_owned();
+        if !kind.is_empty() {
+            absent(names, "singular", || go::lower(&kind).into());
+            absent(names, "listKind", || format!("{kind}List").into());
+        }
+    }
+    absent(spec, "conversion", || json!({"strategy": "None"}));
+}
+
+/// `SetDefaults_CustomResourceDefinition`.
+fn stored_versions(definition: &mut JsonMap) {
+    let versions = definition.get("spec").map(|spec| &spec["versions"]);
+    let versions = versions.and_then(Value::as_array).into_iter().flatten();
+    let mut stored = versions.filter(|version| version["storage"] == true);
+    let stored = stored.next().map(|version| version["name"].clone());
+    if let (Some(Value::Object(status)), Some(stored)) = (definition.get_mut("status"), stored)
+        && status
+            .get("storedVersions")
+            .and_then(Value::as_array)
+            .is_none_or(Vec::is_empty)
+    {
+        status.insert("storedVersions".to_owned(), json!([stored]));
     }
 }
 

@@ -1,3 +1,6 @@
+mod definitions;
+mod versions;
+
 use http::{Method, Request, Response, header};
 use serde_json::{Value, json};
 
@@ -333,15 +336,30 @@ fn a_definition_may_be_hostile() {
         "strange": {"type": "nothing", "enum": [null], "default": {"a": null}},
         "keys": {"type": "array", "x-kubernetes-list-type": "map", "items": {"type": "object"}},
     }});
-    let mut server = Server::defining(&odd, &json!({"scale": {"specReplicasPath": 1}}));
-    let spec = json!({"bad": "x", "range": 5, "keys": [{}, {"a": 1}, null]});
-    assert_eq!(server.create(json!({"spec": spec})).0, 422);
-    let mut definition = definition(&json!({"type": 1}), &json!({}));
-    definition["metadata"]["name"] = "others.example.com".into();
-    definition["spec"]["names"]["plural"] = "others".into();
-    let Answered(code, body, _) = server.send(Method::POST, DEFINITIONS, "", definition);
+    let refused = |definition: Value| {
+        let mut server = Server(ApiServer::default());
+        let Answered(code, body, _) = server.send(Method::POST, DEFINITIONS, "", definition);
+        (code, message(&body).to_owned())
+    };
+    let (code, why) = refused(definition(&odd, &json!({})));
     assert_eq!(code, 422);
-    assert!(message(&body).ends_with("properties[spec].type: must be a string"));
+    assert!(
+        why.contains("invalid or unsupported Perl syntax: `(?=`"),
+        "{why}"
+    );
+    let number = json!({"scale": {"specReplicasPath": 1}});
+    let (code, why) = refused(definition(&json!({"type": "object"}), &number));
+    assert_eq!(code, 400);
+    assert!(
+        why.ends_with("scale.specReplicasPath of type string"),
+        "{why}"
+    );
+    let (code, why) = refused(definition(&json!({"type": 1}), &json!({})));
+    assert_eq!(code, 422);
+    assert!(
+        why.ends_with("properties[spec].type: must be a string"),
+        "{why}"
+    );
 }
 
 #[test]

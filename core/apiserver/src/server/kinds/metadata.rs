@@ -12,7 +12,7 @@ use crate::server::wire;
 use crate::status::FieldError;
 
 /// What is said of a field that may not change.
-pub(super) const IMMUTABLE: &str = "field is immutable";
+pub(in crate::server) const IMMUTABLE: &str = "field is immutable";
 
 /// The most bytes that keys and values of all annotations may have together.
 const MOST_ANNOTATIONS: usize = 256 * 1024;
@@ -286,17 +286,28 @@ fn finalizers(object: &Value) -> Vec<FieldError> {
     errors
 }
 
-/// `validateKubeFinalizerName`: without a domain only those that Kubernetes itself knows.
 fn finalizers_with_domain(object: &Value) -> Vec<FieldError> {
-    let detail = "name is neither a standard finalizer name nor is it fully qualified";
     let finalizers = object.finalizers().into_iter().enumerate();
     finalizers
-        .filter(|(_, name)| !name.contains('/') && !STANDARD_FINALIZERS.contains(name))
-        .map(|(i, name)| {
-            let field = format!("metadata.finalizers[{i}]");
-            FieldError::invalid(field, &name.into(), detail)
-        })
+        .filter_map(|(i, name)| without_domain(name, format!("metadata.finalizers[{i}]")))
         .collect()
+}
+
+/// `validateKubeFinalizerName`: without a domain only those that Kubernetes itself knows.
+fn without_domain(name: &str, field: String) -> Option<FieldError> {
+    let detail = "name is neither a standard finalizer name nor is it fully qualified";
+    (!name.contains('/') && !STANDARD_FINALIZERS.contains(&name))
+        .then(|| FieldError::invalid(field, &name.into(), detail))
+}
+
+/// What is wrong with the name of a finalizer (`validateFinalizerName`).
+pub(super) fn finalizer(name: &str, field: &str) -> Vec<FieldError> {
+    let reasons = names::qualified(name).into_iter();
+    let mut errors: Vec<FieldError> = reasons
+        .map(|why| FieldError::invalid(field, &name.into(), why))
+        .collect();
+    errors.extend(without_domain(name, field.to_owned()));
+    errors
 }
 
 /// A number below zero (`ValidateNonnegativeField`).

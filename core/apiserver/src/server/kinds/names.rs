@@ -55,7 +55,7 @@ pub(in crate::server) fn label(value: &str) -> Vec<String> {
 }
 
 /// A DNS label that starts with a letter (RFC 1035).
-pub(super) fn label_1035(value: &str) -> Vec<String> {
+pub(in crate::server) fn label_1035(value: &str) -> Vec<String> {
     let mut reasons = longer_than(63, value);
     if !is_label(value) || value.starts_with(|c: char| c.is_ascii_digit()) {
         let what = "a DNS-1035 label must consist of lower case alphanumeric characters or '-', \

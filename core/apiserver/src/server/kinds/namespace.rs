@@ -51,10 +51,23 @@ fn prepare(namespace: &mut Value, live: Option<&Value>) {
 }
 
 fn validate(namespace: &Value, live: Option<&Value>) -> Vec<FieldError> {
-    match live {
+    let mut errors = match live {
         None => metadata::builtin(namespace, names::label),
         Some(live) => metadata::builtin_update(namespace, live),
+    };
+    // `/finalize` names each, a new namespace does not.
+    let finalizers = list(&namespace["spec"], "finalizers").iter().enumerate();
+    for (i, finalizer) in finalizers {
+        let field = match live {
+            None => "spec.finalizers".to_owned(),
+            Some(_) => format!("spec.finalizers[{i}]"),
+        };
+        errors.extend(metadata::finalizer(
+            finalizer.as_str().unwrap_or_default(),
+            &field,
+        ));
     }
+    errors
 }
 
 /// `ValidateNamespaceStatusUpdate`.
@@ -84,7 +97,10 @@ mod tests {
             Value::Null => Vec::new(),
             body => body.to_string().into_bytes(),
         };
-        let request = Request::builder().method(method).uri(path);
+        let mut request = Request::builder().method(method).uri(path);
+        if method == "PATCH" {
+            request = request.header("content-type", "application/merge-patch+json");
+        }
         let response = server.handle(request.body(body).unwrap());
         let answer = serde_json::from_slice(response.body()).unwrap();
         (response.status().as_u16(), answer)
@@ -128,6 +144,79 @@ mod tests {
     }
 
     #[test]
+    fn the_first_deletion_marks_a_namespace_whatever_holds_it() {
+        let server = &mut ApiServer::default();
+        let n = "/api/v1/namespaces/n";
+        let all = "/api/v1/namespaces";
+        let (_, made) = send(server, "POST", all, &json!({"metadata": {"name": "n"}}));
+        let mut released = made.clone();
+        released["spec"] = json!({});
+        let (code, _) = send(server, "PUT", &format!("{n}/finalize"), &released);
+        assert_eq!(code, 200);
+        let other = json!({"preconditions": {"uid": "other"}});
+        let (code, refused) = send(server, "DELETE", n, &other);
+        assert_eq!(code, 409);
+        let why = format!(
+            "Operation cannot be fulfilled on namespaces \"n\": Precondition failed: UID in \
+             precondition: other, UID in object meta: {}",
+            made["metadata"]["uid"].as_str().unwrap()
+        );
+        assert_eq!(refused["message"], why);
+        let (code, marked) = send(server, "DELETE", n, &Value::Null);
+        assert_eq!(
+            (code, &marked["status"]["phase"]),
+            (200, &json!("Terminating"))
+        );
+        assert_eq!(send(server, "DELETE", n, &Value::Null).0, 200);
+        assert_eq!(send(server, "GET", n, &Value::Null).0, 404);
+    }
+
+    #[test]
+    fn a_deletion_that_does_not_orphan_asks_for_dependents_to_go_first() {
+        let server = &mut ApiServer::default();
+        let all = "/api/v1/namespaces";
+        send(server, "POST", all, &json!({"metadata": {"name": "n"}}));
+        let options = json!({"orphanDependents": false});
+        let (code, marked) = send(server, "DELETE", "/api/v1/namespaces/n", &options);
+        assert_eq!(code, 202);
+        assert_eq!(
+            marked["metadata"]["finalizers"],
+            json!(["foregroundDeletion"])
+        );
+    }
+
+    #[test]
+    fn finalizers_and_phases_of_namespaces_are_checked() {
+        let server = &mut ApiServer::default();
+        let odd = json!({"metadata": {"name": "n"}, "spec": {"finalizers": ["odd"]}});
+        let (code, refused) = send(server, "POST", "/api/v1/namespaces", &odd);
+        assert_eq!(code, 422);
+        assert_eq!(
+            refused["message"],
+            "Namespace \"n\" is invalid: spec.finalizers: Invalid value: \"odd\": name is neither \
+             a standard finalizer name nor is it fully qualified"
+        );
+        let path = "/api/v1/namespaces/default";
+        let (_, mut found) = send(server, "GET", path, &Value::Null);
+        found["status"] = json!({"phase": "Terminating"});
+        let (code, refused) = send(server, "PUT", &format!("{path}/status"), &found);
+        assert_eq!(code, 422);
+        assert_eq!(
+            refused["message"],
+            "Namespace \"default\" is invalid: status.Phase: Invalid value: \"Terminating\": may \
+             only be 'Active' if `deletionTimestamp` is empty"
+        );
+        found["status"] = json!({"phase": "Active"});
+        found["spec"] = json!({"finalizers": ["kubernetes", "odd"]});
+        let (code, refused) = send(server, "PUT", &format!("{path}/finalize"), &found);
+        assert_eq!(code, 422);
+        assert_eq!(
+            refused["details"]["causes"][0]["field"],
+            "spec.finalizers[1]"
+        );
+    }
+
+    #[test]
     fn a_namespace_says_its_name_in_a_label() {
         let server = &mut ApiServer::default();
         let named = json!({"metadata": {"name": "n", "labels": {"a": "b"}}, "spec": {"finalizers": ["x.com/y"]}});
@@ -135,5 +224,16 @@ mod tests {
         let labels = &made["metadata"]["labels"];
         assert_eq!(labels["kubernetes.io/metadata.name"], "n");
         assert_eq!(made["spec"]["finalizers"], json!(["x.com/y", "kubernetes"]));
+        // It is filled in before anything is owned, so that its creator owns it.
+        let owned = &made["metadata"]["managedFields"][0]["fieldsV1"]["f:metadata"]["f:labels"];
+        assert_eq!(owned["f:kubernetes.io/metadata.name"], json!({}));
+        let (_, bare) = send(
+            server,
+            "PATCH",
+            "/api/v1/namespaces/n",
+            &json!({"metadata": {"labels": null}}),
+        );
+        let labels = &bare["metadata"]["labels"];
+        assert_eq!(*labels, json!({"kubernetes.io/metadata.name": "n"}));
     }
 }

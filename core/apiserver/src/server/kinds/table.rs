@@ -50,6 +50,7 @@ fn resource(facts: &KindFacts) -> Option<Resource> {
             categories: facts.list("in").map(str::to_owned).collect(),
         },
         root: Arc::clone(facts.root.as_ref()?),
+        versions: None,
         storage_prefix: format!("/registry/{stored_in}"),
         unconditional_update: !facts.is("versioned"),
         create_on_update: facts.is("creates"),

@@ -1,0 +1,87 @@
+//! The versions of a kind, in each of which managers may own fields
+//! (`managedfields/internal/versionconverter.go`).
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::typed::validate;
+use crate::object::text;
+use crate::schema::Struct;
+
+/// The versions of a kind that has several.
+#[derive(Debug)]
+pub struct Versions {
+    /// Each version, such as `autoscaling/v1`, with its type.
+    pub all: Vec<(String, Arc<Struct>)>,
+    /// Writes an object in another version of the list.
+    pub convert: fn(Value, &str) -> Value,
+}
+
+/// Gets objects into the versions in which managers own fields.
+#[derive(Clone, Copy)]
+pub(super) struct Converter<'a> {
+    /// The version of the request, and its type.
+    pub(super) api_version: &'a str,
+    pub(super) root: &'a Struct,
+    /// All versions, where the kind has several.
+    pub(super) versions: Option<&'a Versions>,
+    /// Whether an object may be of another form than its type says.
+    pub(super) may_mistype: bool,
+}
+
+/// An object in a version, with the type that it has there.
+pub(super) type Versioned<'v, 'a> = (Cow<'v, Value>, &'a Struct);
+
+impl<'a> Converter<'a> {
+    /// An object in a version; `None` if the kind never had that version.
+    ///
+    /// # Errors
+    /// Why it cannot be written in that version.
+    pub(super) fn convert<'v>(
+        &self,
+        object: &'v Value,
+        version: &str,
+    ) -> Result<Option<Versioned<'v, 'a>>, String> {
+        let known = self.versions.and_then(|versions| {
+            let found = versions.all.iter().find(|(name, _)| name == version);
+            found.map(|(_, root)| root.as_ref())
+        });
+        let root = match known {
+            Some(root) => root,
+            None if version == self.api_version => self.root,
+            // Objects of custom resources are not in a scheme that could say so.
+            None if self.may_mistype => {
+                return Err(format!(
+                    "request to convert CR to an invalid group/version: {version}"
+                ));
+            }
+            None => return Ok(None),
+        };
+        if text(object, "apiVersion") == version || self.versions.is_none() {
+            return Ok(Some((Cow::Borrowed(object), root)));
+        }
+        let convert = self.versions.map(|versions| versions.convert);
+        let converted = convert.map(|convert| convert(object.clone(), version));
+        let converted = converted.unwrap_or_else(|| object.clone());
+        if self.may_mistype {
+            let errors = validate(&converted, root, true);
+            if !errors.is_empty() {
+                return Err(listed(&errors));
+            }
+        }
+        Ok(Some((Cow::Owned(converted), root)))
+    }
+}
+
+/// Errors as `typed.ValidationErrors` prints them.
+pub(super) fn listed(errors: &[String]) -> String {
+    match errors {
+        [one] => one.clone(),
+        many => {
+            let lines: Vec<String> = many.iter().map(|error| format!("\n  {error}")).collect();
+            format!("errors:{}", lines.concat())
+        }
+    }
+}

@@ -1,0 +1,472 @@
+//! The schema of a definition: keywords that may be used, and how they go together.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::structural;
+use crate::json::sorted;
+use crate::object::text;
+use crate::schema::custom::default_errors;
+use crate::schema::openapi::Schema;
+use crate::status::FieldError;
+
+/// The members of a schema that may stand at the root where the status is written by itself, in
+/// the words of the message.
+const AT_ROOT: &str = "[Description Type Format Title Maximum ExclusiveMaximum Minimum \
+    ExclusiveMinimum MaxLength MinLength Pattern MaxItems MinItems UniqueItems MultipleOf Required \
+    Items Properties ExternalDocs Example XPreserveUnknownFields XValidations]";
+
+/// Those that may not.
+const NOT_AT_ROOT: [&str; 24] = [
+    "id",
+    "$schema",
+    "$ref",
+    "nullable",
+    "default",
+    "enum",
+    "maxProperties",
+    "minProperties",
+    "allOf",
+    "oneOf",
+    "anyOf",
+    "not",
+    "additionalProperties",
+    "patternProperties",
+    "dependencies",
+    "additionalItems",
+    "definitions",
+    "x-kubernetes-embedded-resource",
+    "x-kubernetes-int-or-string",
+    "x-kubernetes-list-map-keys",
+    "x-kubernetes-list-type",
+    "x-kubernetes-map-type",
+    "externalDocumentation",
+    "x-kubernetes-group-version-kind",
+];
+
+/// Keywords of JSON Schema that definitions do not have.
+const NOT_SUPPORTED: [&str; 7] = [
+    "id",
+    "additionalItems",
+    "patternProperties",
+    "definitions",
+    "dependencies",
+    "$ref",
+    "$schema",
+];
+
+const TYPES: [&str; 6] = ["array", "boolean", "integer", "number", "object", "string"];
+
+/// `validateCustomResourceDefinitionValidation`: `path` is that of the validation, which has the
+/// schema.
+pub(super) fn validate(validation: &Value, path: &str, has_status: bool) -> Vec<FieldError> {
+    let Some(schema) = validation.get("openAPIV3Schema").filter(|it| !it.is_null()) else {
+        return Vec::new();
+    };
+    let path = format!("{path}.openAPIV3Schema");
+    let parsed = match Schema::parse(schema) {
+        Ok(parsed) => parsed,
+        // Go would not even have decoded it.
+        Err(problem) => return vec![FieldError::invalid(path, &"".into(), problem)],
+    };
+    let mut errors = Vec::new();
+    if has_status {
+        errors.extend(beside_status(schema, &path));
+    }
+    if flag(schema, "nullable") {
+        let field = format!("{path}.nullable");
+        errors.push(FieldError::forbidden(
+            field,
+            "nullable cannot be true at the root",
+        ));
+    }
+    if !unsupported_below(schema) {
+        let of_structure = structural::validate(schema, &path);
+        if of_structure.is_empty() {
+            errors.extend(default_errors(&parsed, &path));
+        }
+        errors.extend(of_structure);
+    }
+    let context = Context {
+        root: true,
+        ..Context::default()
+    };
+    node(schema, &path, &context, &mut errors);
+    errors
+}
+
+/// Calls `look` with a schema and every schema in it.
+pub(super) fn walk(schema: &Value, look: &mut impl FnMut(&Value)) {
+    look(schema);
+    for name in ["items", "not", "additionalProperties"] {
+        if schema[name].is_object() {
+            walk(&schema[name], look);
+        }
+    }
+    for name in ["allOf", "anyOf", "oneOf"] {
+        let all = schema[name].as_array().into_iter().flatten();
+        all.for_each(|schema| walk(schema, look));
+    }
+    if let Value::Object(members) = &schema["properties"] {
+        sorted(members)
+            .into_iter()
+            .for_each(|(_, schema)| walk(schema, look));
+    }
+}
+
+/// Whether something is used that has no place in a structural schema (`validateUnsupportedFields`).
+fn unsupported_below(schema: &Value) -> bool {
+    let mut found = false;
+    walk(schema, &mut |schema| {
+        found |= NOT_SUPPORTED.iter().any(|name| is_set(&schema[*name]));
+        found |= schema["items"].is_array();
+        found |= schema["x-kubernetes-preserve-unknown-fields"] == false;
+    });
+    found
+}
+
+/// Whether a member has a value other than Go's zero value.
+pub(super) fn is_set(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::Bool(value) => *value,
+        Value::String(text) => !text.is_empty(),
+        Value::Array(items) => !items.is_empty(),
+        Value::Number(_) | Value::Object(_) => true,
+    }
+}
+
+pub(super) fn flag(schema: &Value, name: &str) -> bool {
+    schema[name] == true
+}
+
+/// Only so much may stand at the root that nothing is lost when the status is checked by itself.
+fn beside_status(schema: &Value, path: &str) -> Option<FieldError> {
+    let ty = text(schema, "type");
+    if !ty.is_empty() && ty != "object" {
+        let detail = "only \"object\" is allowed as the type at the root of the schema if the \
+             status subresource is enabled";
+        return Some(FieldError::invalid(
+            format!("{path}.type"),
+            &ty.into(),
+            detail,
+        ));
+    }
+    let misplaced = NOT_AT_ROOT.iter().any(|name| {
+        let value = &schema[*name];
+        is_set(value) || (*name == "additionalProperties" && value.is_boolean())
+    });
+    misplaced.then(|| {
+        let detail = format!(
+            "only {AT_ROOT} fields are allowed at the root of the schema if the status subresource \
+             is enabled"
+        );
+        FieldError::invalid(path, schema, detail)
+    })
+}
+
+/// Where in the schema of an object a schema stands.
+#[derive(Clone, Default)]
+struct Context {
+    root: bool,
+    /// Why there may be no defaults.
+    no_defaults: Option<String>,
+    in_metadata: bool,
+}
+
+/// `ValidateCustomResourceDefinitionOpenAPISchema`.
+fn node(schema: &Value, path: &str, context: &Context, errors: &mut Vec<FieldError>) {
+    keywords(schema, path, context, errors);
+    if flag(schema, "uniqueItems") {
+        let detail =
+            "uniqueItems cannot be set to true since the runtime complexity becomes quadratic";
+        errors.push(FieldError::forbidden(format!("{path}.uniqueItems"), detail));
+    }
+    let below = Context {
+        root: false,
+        ..context.clone()
+    };
+    let others = &schema["additionalProperties"];
+    let properties = schema["properties"].as_object().filter(|it| !it.is_empty());
+    let field = format!("{path}.additionalProperties");
+    if !others.is_null() && properties.is_some() && *others != true {
+        let detail = "additionalProperties and properties are mutual exclusive";
+        errors.push(FieldError::forbidden(&*field, detail));
+    }
+    if others.is_object() {
+        let mut below = below.clone();
+        if context.in_metadata {
+            let why = "inside additionalProperties applying to object metadata";
+            below.no_defaults = Some(why.to_owned());
+        }
+        node(others, &field, &below, errors);
+    }
+    for (name, member) in properties.map(sorted).unwrap_or_default() {
+        let mut below = below.clone();
+        let common = ["metadata", "kind", "apiVersion"].contains(&name.as_str());
+        if common && (context.root || flag(schema, "x-kubernetes-embedded-resource")) {
+            below.in_metadata = true;
+            if context.root {
+                below.no_defaults = Some(format!("in top-level {name}"));
+            }
+        }
+        node(
+            member,
+            &format!("{path}.properties[{name}]"),
+            &below,
+            errors,
+        );
+    }
+    if schema["not"].is_object() {
+        node(&schema["not"], &format!("{path}.not"), &below, errors);
+    }
+    for name in ["allOf", "oneOf", "anyOf"] {
+        let all = schema[name].as_array().into_iter().flatten();
+        for (i, part) in all.enumerate() {
+            node(part, &format!("{path}.{name}[{i}]"), &below, errors);
+        }
+    }
+    if schema["items"].is_object() {
+        node(&schema["items"], &format!("{path}.items"), &below, errors);
+    }
+    kinds_of_maps(schema, path, errors);
+    kinds_of_lists(schema, path, errors);
+    list_keys(schema, path, errors);
+    rules(schema, path, errors);
+}
+
+/// `specStandardValidatorV3`.
+fn keywords(schema: &Value, path: &str, context: &Context, errors: &mut Vec<FieldError>) {
+    let ty = text(schema, "type");
+    if !ty.is_empty() && !TYPES.contains(&ty) {
+        let field = format!("{path}.type");
+        errors.push(FieldError::not_supported(field, &ty.into(), &TYPES));
+    }
+    if !schema["default"].is_null()
+        && let Some(why) = &context.no_defaults
+    {
+        let field = format!("{path}.default");
+        errors.push(FieldError::forbidden(
+            field,
+            format!("must not be set {why}"),
+        ));
+    }
+    for name in NOT_SUPPORTED.iter().filter(|name| **name != "$schema") {
+        let value = &schema[*name];
+        if is_set(value) || (*name == "additionalItems" && value.is_boolean()) {
+            let detail = format!("{name} is not supported");
+            errors.push(FieldError::forbidden(format!("{path}.{name}"), detail));
+        }
+    }
+    let mut forbid = |name: &str, detail: &str| {
+        errors.push(FieldError::forbidden(format!("{path}.{name}"), detail));
+    };
+    if ty == "null" {
+        forbid(
+            "type",
+            "type cannot be set to null, use nullable as an alternative",
+        );
+    }
+    if schema["items"].is_array() {
+        forbid("items", "items must be a schema object and not an array");
+    }
+    if context.in_metadata && flag(schema, "x-kubernetes-embedded-resource") {
+        forbid(
+            "x-kubernetes-embedded-resource",
+            "must not be used inside of resource meta",
+        );
+    }
+}
+
+/// A keyword that only one type may have.
+fn needs_type(schema: &Value, path: &str, keyword: &str, wanted: &str) -> Option<FieldError> {
+    let ty = text(schema, "type");
+    if schema[keyword].is_null() || ty == wanted {
+        return None;
+    }
+    let detail = format!("must be {wanted} if {keyword} is specified");
+    let field = format!("{path}.type");
+    Some(match ty {
+        "" => FieldError::required(field, detail),
+        ty => FieldError::invalid(field, &ty.into(), detail),
+    })
+}
+
+/// A keyword with few values.
+fn among(schema: &Value, path: &str, keyword: &str, values: &[&str]) -> Option<FieldError> {
+    let value = schema[keyword].as_str()?;
+    let field = format!("{path}.{keyword}");
+    (!values.contains(&value)).then(|| FieldError::not_supported(field, &value.into(), values))
+}
+
+fn kinds_of_maps(schema: &Value, path: &str, errors: &mut Vec<FieldError>) {
+    let preserve = "x-kubernetes-preserve-unknown-fields";
+    if schema[preserve] == false {
+        let field = format!("{path}.{preserve}");
+        errors.push(FieldError::invalid(
+            field,
+            &false.into(),
+            "must be true or undefined",
+        ));
+    }
+    let map_type = "x-kubernetes-map-type";
+    errors.extend(needs_type(schema, path, map_type, "object"));
+    errors.extend(among(schema, path, map_type, &["atomic", "granular"]));
+}
+
+fn kinds_of_lists(schema: &Value, path: &str, errors: &mut Vec<FieldError>) {
+    const LIST: &str = "x-kubernetes-list-type";
+    const MAP: &str = "x-kubernetes-map-type";
+    let misplaced = needs_type(schema, path, LIST, "array");
+    let items = &schema["items"];
+    let list_type = schema[LIST].as_str();
+    if misplaced.is_none() && list_type == Some("set") {
+        let atomic = "must be atomic as item of a list with x-kubernetes-list-type=set";
+        // The value shown is that of the list type in both cases.
+        let shown = &items[LIST];
+        let wrong = match text(items, "type") {
+            "array" => (!matches!(text(items, LIST), "" | "atomic")).then_some(LIST),
+            "object" => (text(items, MAP) != "atomic").then_some(MAP),
+            _ => None,
+        };
+        errors.extend(
+            wrong.map(|keyword| {
+                FieldError::invalid(format!("{path}.items.{keyword}"), shown, atomic)
+            }),
+        );
+    }
+    errors.extend(misplaced);
+    errors.extend(among(schema, path, LIST, &["atomic", "set", "map"]));
+    let keys = schema["x-kubernetes-list-map-keys"].as_array();
+    if keys.is_some_and(|keys| !keys.is_empty()) && list_type != Some("map") {
+        let detail = "must be map if x-kubernetes-list-map-keys is non-empty";
+        let field = format!("{path}.{LIST}");
+        errors.push(match list_type {
+            None => FieldError::required(field, detail),
+            Some(other) => FieldError::invalid(field, &other.into(), detail),
+        });
+    }
+    if matches!(list_type, Some("map" | "set")) && flag(items, "nullable") {
+        let detail = format!(
+            "cannot be nullable when x-kubernetes-list-type is {}",
+            list_type.unwrap_or_default()
+        );
+        errors.push(FieldError::forbidden(
+            format!("{path}.items.nullable"),
+            detail,
+        ));
+    }
+}
+
+/// The keys of a list with keys.
+fn list_keys(schema: &Value, path: &str, errors: &mut Vec<FieldError>) {
+    const KEYS: &str = "x-kubernetes-list-map-keys";
+    if schema["x-kubernetes-list-type"] != "map" {
+        return;
+    }
+    let (items, list) = (&schema["items"], &schema[KEYS]);
+    let keys = list.as_array().map(Vec::as_slice).unwrap_or_default();
+    let keys: Vec<&str> = keys.iter().filter_map(Value::as_str).collect();
+    let field = format!("{path}.{KEYS}");
+    if keys.is_empty() {
+        let detail = "must not be empty if x-kubernetes-list-type is map";
+        errors.push(FieldError::required(&*field, detail));
+    }
+    if items.is_null() {
+        let detail = "must have a schema if x-kubernetes-list-type is map";
+        errors.push(FieldError::required(format!("{path}.items"), detail));
+        return;
+    }
+    let ty = &items["type"];
+    if ty != "object" {
+        let detail = "must be object if parent array's x-kubernetes-list-type is map";
+        let shown = if ty.is_null() { &Value::from("") } else { ty };
+        errors.push(FieldError::invalid(
+            format!("{path}.items.type"),
+            shown,
+            detail,
+        ));
+        return;
+    }
+    let required = items["required"].as_array();
+    let required = |key: &str| required.is_some_and(|all| all.iter().any(|it| it == key));
+    let mut seen = BTreeSet::new();
+    for key in keys {
+        let at = format!("{path}.items.properties[{key}]");
+        match items["properties"].get(key) {
+            None => {
+                let detail = "entries must all be names of item properties";
+                errors.push(FieldError::invalid(&*field, list, detail));
+            }
+            Some(property) => {
+                if matches!(text(property, "type"), "array" | "object") {
+                    let detail =
+                        "must be a scalar type if parent array's x-kubernetes-list-type is map";
+                    errors.push(FieldError::invalid(format!("{at}.type"), ty, detail));
+                }
+                if !required(key) && property["default"].is_null() {
+                    let detail = "this property is in x-kubernetes-list-map-keys, so it must have \
+                         a default or be a required property";
+                    errors.push(FieldError::required(format!("{at}.default"), detail));
+                }
+                if flag(property, "nullable") {
+                    let detail = "this property is in x-kubernetes-list-map-keys, so it cannot be \
+                         nullable";
+                    errors.push(FieldError::forbidden(format!("{at}.nullable"), detail));
+                }
+            }
+        }
+        if !seen.insert(key) {
+            let detail = "must not contain duplicate entries";
+            errors.push(FieldError::invalid(&*field, list, detail));
+        }
+    }
+}
+
+/// The validation rules of a schema, as far as their form goes.
+fn rules(schema: &Value, path: &str, errors: &mut Vec<FieldError>) {
+    const REASONS: [&str; 4] = [
+        "FieldValueDuplicate",
+        "FieldValueForbidden",
+        "FieldValueInvalid",
+        "FieldValueRequired",
+    ];
+    let breaks = |text: &str| text.contains(['\n', '\r']);
+    let all = schema["x-kubernetes-validations"].as_array();
+    for (i, rule) in all.into_iter().flatten().enumerate() {
+        let field = |name: &str| format!("{path}.x-kubernetes-validations[{i}].{name}");
+        let invalid = |name: &str, detail: &str| {
+            FieldError::invalid(field(name), &text(rule, name).into(), detail)
+        };
+        let (body, message) = (text(rule, "rule").trim(), text(rule, "message"));
+        if body.is_empty() {
+            errors.push(FieldError::required(field("rule"), "rule is not specified"));
+        } else if !message.is_empty() && message.trim().is_empty() {
+            errors.push(invalid("message", "must be non-empty if specified"));
+        } else if breaks(message.trim()) {
+            errors.push(invalid("message", "must not contain line breaks"));
+        } else if breaks(body) && message.trim().is_empty() {
+            let detail = "message must be specified if rule contains line breaks";
+            errors.push(FieldError::required(field("message"), detail));
+        }
+        let expression = text(rule, "messageExpression");
+        if !expression.is_empty() && expression.trim().is_empty() {
+            let detail = "messageExpression must be non-empty if specified";
+            errors.push(FieldError::required(field("messageExpression"), detail));
+        }
+        if let Some(reason) = rule["reason"].as_str()
+            && !REASONS.contains(&reason)
+        {
+            let (field, reason) = (field("reason"), reason.into());
+            errors.push(FieldError::not_supported(field, &reason, &REASONS));
+        }
+        let at = text(rule, "fieldPath");
+        if !at.is_empty() && at.trim().is_empty() {
+            errors.push(invalid("fieldPath", "must be non-empty if specified"));
+        }
+        if breaks(at) {
+            errors.push(invalid("fieldPath", "must not contain line breaks"));
+        }
+    }
+}

@@ -1,0 +1,517 @@
+//! The spec of a definition: names, versions and what stands beside their schemas.
+//!
+//! What all versions have alike stands once in the server's own form of a definition, and messages
+//! name it there: `spec.validation` rather than `spec.versions[0].schema`
+//! (`Convert_v1_CustomResourceDefinitionSpec_To_apiextensions_CustomResourceDefinitionSpec`).
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::{is_url, schema};
+use crate::go;
+use crate::object::text;
+use crate::schema::openapi::Schema;
+use crate::server::custom::served::{is_condition, versions};
+use crate::server::kinds::metadata::IMMUTABLE;
+use crate::server::kinds::names::{label_1035, subdomain};
+use crate::status::{FieldError, Problem};
+
+/// So many fields a version may be selected by.
+const MOST_SELECTABLE: usize = 8;
+
+/// Where a member of a version stands in the server's own form, if not in the version.
+const SHARED: [(&str, &str); 4] = [
+    ("schema", "validation"),
+    ("subresources", "subresources"),
+    ("additionalPrinterColumns", "additionalPrinterColumns"),
+    ("selectableFields", "selectableFields"),
+];
+
+/// Whether all versions have the same in a member.
+fn is_shared(spec: &Value, member: &str) -> bool {
+    let mut all = versions(spec).map(|version| version.get(member).unwrap_or(&Value::Null));
+    let first = all.next();
+    first.is_some_and(|first| all.all(|other| other == first))
+}
+
+/// Each value of a member, with its path: one if all versions have the same.
+fn members<'a>(spec: &'a Value, member: &str) -> Vec<(String, &'a Value, &'a Value)> {
+    let shared = SHARED.iter().find(|(name, _)| *name == member);
+    let all = versions(spec).enumerate().map(|(i, version)| {
+        let value = version.get(member).unwrap_or(&Value::Null);
+        (format!("spec.versions[{i}].{member}"), version, value)
+    });
+    let mut all: Vec<_> = all.collect();
+    if let Some((_, at)) = shared
+        && is_shared(spec, member)
+    {
+        all.truncate(1);
+        for (path, ..) in &mut all {
+            *path = format!("spec.{at}");
+        }
+    }
+    all.retain(|(_, _, value)| !value.is_null());
+    all
+}
+
+/// The schemas of a definition, with their paths.
+pub(super) fn schemas(spec: &Value) -> Vec<(String, &Value)> {
+    let all = members(spec, "schema").into_iter();
+    all.filter_map(|(path, _, validation)| {
+        let schema = validation.get("openAPIV3Schema")?;
+        Some((format!("{path}.openAPIV3Schema"), schema))
+    })
+    .collect()
+}
+
+/// `validateCustomResourceDefinitionSpec`.
+pub(super) fn validate(spec: &Value) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    let group = text(spec, "group");
+    if group.is_empty() {
+        errors.push(FieldError::required("spec.group", ""));
+    } else if let Some(error) = joined("spec.group", group, &subdomain(group), "") {
+        errors.push(error);
+    } else if !group.contains('.') {
+        let detail = "should be a domain with at least one dot";
+        errors.push(FieldError::invalid("spec.group", &group.into(), detail));
+    }
+    errors.extend(among(
+        "spec.scope",
+        text(spec, "scope"),
+        &["Cluster", "Namespaced"],
+    ));
+    for (i, version) in versions(spec).enumerate() {
+        if version
+            .pointer("/schema/openAPIV3Schema")
+            .is_none_or(Value::is_null)
+        {
+            let field = format!("spec.versions[{i}].schema.openAPIV3Schema");
+            errors.push(FieldError::required(field, ""));
+        }
+    }
+    errors.extend(of_versions(spec));
+    errors.extend(required_names(&spec["names"]));
+    errors.extend(names(&spec["names"], "spec.names"));
+    errors.extend(of_members(spec));
+    errors.extend(conversion(&spec["conversion"]));
+    errors
+}
+
+/// The list of versions itself.
+fn of_versions(spec: &Value) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    let mut seen = BTreeSet::new();
+    let mut unique = true;
+    for (i, version) in versions(spec).enumerate() {
+        let name = text(version, "name");
+        unique &= seen.insert(name);
+        let field = format!("spec.versions[{i}].name");
+        errors.extend(joined(&field, name, &label_1035(name), ""));
+        errors.extend(deprecation(version, &format!("spec.versions[{i}]")));
+    }
+    let invalid = |detail: &str| {
+        FieldError::invalid("spec.versions", &Value::Null, detail).shown(internal(spec))
+    };
+    if !unique {
+        errors.push(invalid("must contain unique version names"));
+    }
+    if versions(spec)
+        .filter(|version| version["storage"] == true)
+        .count()
+        != 1
+    {
+        errors.push(invalid(
+            "must have exactly one version marked as storage version",
+        ));
+    }
+    if let Some(first) = versions(spec).next() {
+        let name = text(first, "name");
+        errors.extend(joined("spec.version", name, &label_1035(name), ""));
+    }
+    errors
+}
+
+/// The versions as the server holds them, without what stands elsewhere.
+fn internal(spec: &Value) -> String {
+    let shown = versions(spec).map(|version| {
+        let member = |name: &str| match version.get(name) {
+            Some(value) if !is_shared(spec, name) => value.to_string(),
+            _ => "null".to_owned(),
+        };
+        format!(
+            "{{\"Name\":{},\"Served\":{},\"Storage\":{},\"Deprecated\":{},\
+             \"DeprecationWarning\":{},\"Schema\":{},\"Subresources\":{},\
+             \"AdditionalPrinterColumns\":{},\"SelectableFields\":{}}}",
+            go::quote(text(version, "name")),
+            version["served"] == true,
+            version["storage"] == true,
+            version["deprecated"] == true,
+            version["deprecationWarning"],
+            member("schema"),
+            member("subresources"),
+            member("additionalPrinterColumns"),
+            member("selectableFields"),
+        )
+    });
+    let shown: Vec<String> = shown.collect();
+    if shown.is_empty() {
+        return "null".to_owned();
+    }
+    format!("[{}]", shown.join(","))
+}
+
+fn deprecation(version: &Value, path: &str) -> Vec<FieldError> {
+    let Some(warning) = version["deprecationWarning"].as_str() else {
+        return Vec::new();
+    };
+    let mut details = Vec::new();
+    if version["deprecated"] != true {
+        details.push("can only be set for deprecated versions".to_owned());
+    } else {
+        if warning.len() > 256 {
+            details.push("must be <= 256 characters long".to_owned());
+        }
+        if warning.is_empty() {
+            details.push("must not be an empty string".to_owned());
+        }
+        if let Some((i, _)) = warning.char_indices().find(|(_, c)| c.is_control()) {
+            details.push(format!(
+                "must only contain printable UTF-8 characters; non-printable character found at \
+                 index {i}"
+            ));
+        }
+    }
+    let field = format!("{path}.deprecationWarning");
+    let invalid = |detail| FieldError::invalid(field.clone(), &warning.into(), detail);
+    details.into_iter().map(invalid).collect()
+}
+
+fn required_names(names: &Value) -> Vec<FieldError> {
+    let required = ["plural", "singular", "kind", "listKind"];
+    let missing = required.iter().filter(|name| text(names, name).is_empty());
+    missing
+        .map(|name| FieldError::required(format!("spec.names.{name}"), ""))
+        .collect()
+}
+
+/// `ValidateCustomResourceDefinitionNames`.
+pub(super) fn names(names: &Value, path: &str) -> Vec<FieldError> {
+    const MIXED: &str = "may have mixed case, but should otherwise match: ";
+    let mut errors = Vec::new();
+    for (field, before) in [
+        ("plural", ""),
+        ("singular", ""),
+        ("kind", MIXED),
+        ("listKind", MIXED),
+    ] {
+        let name = text(names, field);
+        let checked = if before.is_empty() {
+            name.to_owned()
+        } else {
+            go::lower(name)
+        };
+        if !name.is_empty() {
+            let reasons = label_1035(&checked);
+            errors.extend(joined(&format!("{path}.{field}"), name, &reasons, before));
+        }
+    }
+    let each = |list: &str| {
+        let values = names[list].as_array().into_iter().flatten().enumerate();
+        let values = values.filter_map(|(i, value)| Some((i, value.as_str()?)));
+        let errors = values.filter_map(|(i, value)| {
+            joined(
+                &format!("{path}.{list}[{i}]"),
+                value,
+                &label_1035(value),
+                "",
+            )
+        });
+        errors.collect::<Vec<_>>()
+    };
+    errors.extend(each("shortNames"));
+    let kind = text(names, "kind");
+    if !kind.is_empty() && kind == text(names, "listKind") {
+        let detail = "kind and listKind may not be the same";
+        let field = format!("{path}.listKind");
+        errors.push(FieldError::invalid(field, &kind.into(), detail));
+    }
+    errors.extend(each("categories"));
+    errors
+}
+
+/// What may differ between versions.
+fn of_members(spec: &Value) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    let any_status = |spec: &Value| {
+        let mut all = versions(spec);
+        all.any(|version| {
+            version
+                .pointer("/subresources/status")
+                .is_some_and(Value::is_object)
+        })
+    };
+    for (path, version, validation) in members(spec, "schema") {
+        let has_status = if is_shared(spec, "schema") {
+            any_status(spec)
+        } else {
+            version
+                .pointer("/subresources/status")
+                .is_some_and(Value::is_object)
+        };
+        errors.extend(schema::validate(validation, &path, has_status));
+    }
+    for (path, _, subresources) in members(spec, "subresources") {
+        errors.extend(scale(&subresources["scale"], &path));
+    }
+    for (path, _, columns) in members(spec, "additionalPrinterColumns") {
+        let columns = columns.as_array().into_iter().flatten().enumerate();
+        errors.extend(columns.flat_map(|(i, it)| column(it, &format!("{path}[{i}]"))));
+    }
+    for (path, version, fields) in members(spec, "selectableFields") {
+        let schema = version.pointer("/schema/openAPIV3Schema");
+        let schema = schema.and_then(|schema| Schema::parse(schema).ok());
+        let fields = fields.as_array().map(Vec::as_slice).unwrap_or_default();
+        errors.extend(selectable(fields, schema.as_ref(), &path));
+    }
+    errors
+}
+
+/// `ValidateCustomResourceDefinitionSubresources`.
+fn scale(scale: &Value, path: &str) -> Vec<FieldError> {
+    if !scale.is_object() {
+        return Vec::new();
+    }
+    let mut errors = Vec::new();
+    for (field, below, required) in [
+        ("specReplicasPath", &[".spec."][..], true),
+        ("statusReplicasPath", &[".status."], true),
+        ("labelSelectorPath", &[".spec.", ".status."], false),
+    ] {
+        let value = text(scale, field);
+        let field = format!("{path}.scale.{field}");
+        if value.is_empty() {
+            errors.extend(required.then(|| FieldError::required(field, "")));
+        } else if let Some(error) = no_simple_path(value, &field) {
+            errors.push(error);
+        } else if !below.iter().any(|start| value.starts_with(start)) {
+            let detail = match below {
+                [one] => format!("should be a json path under {}", one.trim_end_matches('.')),
+                _ => "should be a json path under either .spec or .status".to_owned(),
+            };
+            errors.push(FieldError::invalid(field, &value.into(), detail));
+        }
+    }
+    errors
+}
+
+fn no_simple_path(path: &str, field: &str) -> Option<FieldError> {
+    let detail = "must be a simple json path starting with .";
+    (!path.starts_with('.')).then(|| FieldError::invalid(field, &path.into(), detail))
+}
+
+/// `ValidateCustomResourceColumnDefinition`.
+fn column(column: &Value, path: &str) -> Vec<FieldError> {
+    const TYPES: [&str; 5] = ["boolean", "date", "integer", "number", "string"];
+    const FORMATS: [&str; 8] = [
+        "byte",
+        "date",
+        "date-time",
+        "double",
+        "float",
+        "int32",
+        "int64",
+        "password",
+    ];
+    let mut errors = Vec::new();
+    let (ty, format) = (text(column, "type"), text(column, "format"));
+    if text(column, "name").is_empty() {
+        errors.push(FieldError::required(format!("{path}.name"), ""));
+    }
+    let of_type = format!("must be one of {}", TYPES.join(","));
+    if ty.is_empty() {
+        errors.push(FieldError::required(format!("{path}.type"), of_type));
+    } else if !TYPES.contains(&ty) {
+        let field = format!("{path}.type");
+        errors.push(FieldError::invalid(field, &ty.into(), of_type));
+    }
+    if !format.is_empty() && !FORMATS.contains(&format) {
+        let detail = format!("must be one of {}", FORMATS.join(","));
+        let field = format!("{path}.format");
+        errors.push(FieldError::invalid(field, &format.into(), detail));
+    }
+    let field = format!("{path}.JSONPath");
+    match text(column, "jsonPath") {
+        "" => errors.push(FieldError::required(field, "")),
+        json_path => errors.extend(no_simple_path(json_path, &field)),
+    }
+    errors
+}
+
+/// `ValidateCustomResourceSelectableFields`.
+fn selectable(fields: &[Value], schema: Option<&Schema>, path: &str) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    let Some(schema) = schema else {
+        return errors;
+    };
+    let mut known = BTreeSet::new();
+    for (i, field) in fields.iter().enumerate() {
+        let json_path = text(field, "jsonPath");
+        let field = format!("{path}[{i}].jsonPath");
+        if json_path.is_empty() {
+            errors.push(FieldError::required(field, ""));
+            continue;
+        }
+        let mut invalid = |detail: String| {
+            errors.push(FieldError::invalid(&*field, &json_path.into(), detail));
+        };
+        let found = match schema_at(json_path, schema) {
+            Ok(found) => found,
+            Err(why) => {
+                invalid(format!("is an invalid path: {why}"));
+                continue;
+            }
+        };
+        if json_path.split('.').nth(1) == Some("metadata") {
+            invalid("must not point to fields in metadata".to_owned());
+        }
+        if !matches!(found.ty.as_str(), "string" | "boolean" | "integer") {
+            invalid(
+                "must point to a field of type string, boolean or integer. Enum string fields and \
+                 strings with formats are allowed."
+                    .to_owned(),
+            );
+        }
+        if !known.insert(json_path) {
+            errors.push(FieldError::duplicate(field, &json_path.into()));
+        }
+    }
+    if known.len() > MOST_SELECTABLE {
+        let detail = format!("must have at most {MOST_SELECTABLE} items");
+        let count = Value::from(known.len());
+        errors.push(FieldError::with_value(
+            Problem::TooMany,
+            path,
+            &count,
+            detail,
+        ));
+    }
+    errors
+}
+
+/// The schema of a field, by a path without array notation (`ValidFieldPath`).
+fn schema_at<'a>(path: &str, schema: &'a Schema) -> Result<&'a Schema, String> {
+    const UNKNOWN: &str = "does not refer to a valid field";
+    let Some(names) = path.strip_prefix('.') else {
+        let first = path.split(['.', '[', ']']).next().unwrap_or_default();
+        return Err(match first {
+            "" => "array notation is not allowed".to_owned(),
+            first => format!("expected [ or . but got: {first}"),
+        });
+    };
+    let mut schema = schema;
+    for name in names.split('.') {
+        let (name, notation) = match name.split_once(['[', ']']) {
+            Some((name, _)) => (name, true),
+            None => (name, false),
+        };
+        if name.is_empty() && !notation {
+            return Err("unexpected end of JSON path".to_owned());
+        }
+        schema = schema.member(name).ok_or(UNKNOWN)?;
+        if notation {
+            return Err("array notation is not allowed".to_owned());
+        }
+    }
+    Ok(schema)
+}
+
+/// `validateCustomResourceConversion`.
+fn conversion(conversion: &Value) -> Vec<FieldError> {
+    if !conversion.is_object() {
+        return Vec::new();
+    }
+    const CLIENT: &str = "spec.conversion.webhookClientConfig";
+    const REVIEWS: &str = "spec.conversion.conversionReviewVersions";
+    let strategy = text(conversion, "strategy");
+    let mut errors: Vec<FieldError> =
+        among("spec.conversion.strategy", strategy, &["None", "Webhook"])
+            .into_iter()
+            .collect();
+    let webhook = &conversion["webhook"];
+    let (client, reviews) = (
+        &webhook["clientConfig"],
+        &webhook["conversionReviewVersions"],
+    );
+    let reviews = reviews.as_array().map(Vec::as_slice).unwrap_or_default();
+    if strategy != "Webhook" {
+        let detail = "should not be set when strategy is not set to Webhook";
+        errors.extend(
+            client
+                .is_object()
+                .then(|| FieldError::forbidden(CLIENT, detail)),
+        );
+        errors.extend((!reviews.is_empty()).then(|| FieldError::forbidden(REVIEWS, detail)));
+        return errors;
+    }
+    let given = |field: &str| client.get(field).is_some_and(|value| !value.is_null());
+    if !client.is_object() {
+        let detail = "required when strategy is set to Webhook";
+        errors.push(FieldError::required(CLIENT, detail));
+    } else if given("url") == given("service") {
+        let detail = "exactly one of url or service is required";
+        errors.push(FieldError::required(CLIENT, detail));
+    } else if given("url")
+        && !(is_url(text(client, "url")) && text(client, "url").starts_with("https://"))
+    {
+        let detail = "'https' is the only allowed URL scheme; desired format: https://host[/path]";
+        let field = format!("{CLIENT}.url");
+        errors.push(FieldError::invalid(field, &client["url"], detail));
+    }
+    if reviews.is_empty() {
+        errors.push(FieldError::required(REVIEWS, ""));
+    } else if !reviews
+        .iter()
+        .any(|version| *version == "v1" || *version == "v1beta1")
+    {
+        let detail = "must include at least one of v1, v1beta1";
+        errors.push(FieldError::invalid(REVIEWS, &json!(reviews), detail));
+    }
+    errors
+}
+
+/// What of a definition may not change.
+pub(super) fn validate_update(object: &Value, live: &Value) -> Vec<FieldError> {
+    let established = is_condition(live, "Established", "True");
+    let fields = [
+        ("/spec/scope", established),
+        ("/spec/names/kind", established),
+        ("/spec/group", true),
+        ("/spec/names/plural", true),
+    ];
+    let changed = fields
+        .iter()
+        .filter(|(pointer, fixed)| *fixed && object.pointer(pointer) != live.pointer(pointer));
+    changed
+        .map(|(pointer, _)| {
+            let value = object.pointer(pointer).unwrap_or(&Value::Null);
+            let field = pointer[1..].replace('/', ".");
+            FieldError::invalid(field, value, IMMUTABLE)
+        })
+        .collect()
+}
+
+/// One error of all reasons against a value.
+fn joined(field: &str, value: &str, reasons: &[String], before: &str) -> Option<FieldError> {
+    let detail = format!("{before}{}", reasons.join(","));
+    (!reasons.is_empty()).then(|| FieldError::invalid(field, &value.into(), detail))
+}
+
+/// A required value of an enumeration.
+fn among(field: &str, value: &str, accepted: &[&str]) -> Option<FieldError> {
+    if value.is_empty() {
+        return Some(FieldError::required(field, ""));
+    }
+    (!accepted.contains(&value)).then(|| FieldError::not_supported(field, &value.into(), accepted))
+}

@@ -1,0 +1,418 @@
+//! Structural schemas: every field and type is named outside of what only validates
+//! (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema/validation.go`, v0.36.3).
+
+use serde_json::{Value, json};
+
+use super::schema::{flag, is_set};
+use crate::json::sorted;
+use crate::object::text;
+use crate::status::FieldError;
+
+/// What is wrong with the structure of a schema, sorted.
+pub(super) fn validate(schema: &Value, path: &str) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    invariants(schema, Level::Root, path, &mut errors);
+    complete(schema, Some(schema), path, path, &mut errors);
+    errors.sort_by_cached_key(ToString::to_string);
+    errors
+}
+
+/// What a schema describes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Level {
+    Root,
+    Item,
+    Field,
+}
+
+/// `validateStructuralInvariants`.
+fn invariants(schema: &Value, level: Level, path: &str, errors: &mut Vec<FieldError>) {
+    let at = |name: &str| format!("{path}.{name}");
+    let (ty, items) = (text(schema, "type"), &schema["items"]);
+    if items.is_object() {
+        invariants(items, Level::Item, &at("items"), errors);
+    } else if ty == "array" {
+        errors.push(FieldError::required(at("items"), "must be specified"));
+    }
+    let properties = schema["properties"]
+        .as_object()
+        .map(sorted)
+        .unwrap_or_default();
+    for (name, member) in &properties {
+        let path = format!("{path}.properties[{name}]");
+        invariants(member, Level::Field, &path, errors);
+    }
+    let others = &schema["additionalProperties"];
+    if !others.is_null() && level == Level::Root {
+        let field = at("additionalProperties");
+        errors.push(FieldError::forbidden(field, "must not be used at the root"));
+    }
+    if others.is_object() {
+        invariants(others, Level::Field, &at("additionalProperties"), errors);
+    }
+    extensions(schema, path, errors);
+    let either = json!([{"type": "integer"}, {"type": "string"}]);
+    let skip = Skip {
+        any_of: schema["anyOf"] == either,
+        first_any_of: schema["allOf"][0]["anyOf"] == either,
+    };
+    value_validation(schema, skip, path, errors);
+    typed(schema, level, path, errors);
+    let embedded = flag(schema, "x-kubernetes-embedded-resource");
+    let resource = level == Level::Root || embedded;
+    for name in ["kind", "apiVersion"] {
+        let member = schema["properties"].get(name).filter(|_| resource);
+        if let Some(member) = member.filter(|member| text(member, "type") != "string") {
+            let field = format!("{path}.properties[{name}].type");
+            let ty = text(member, "type").into();
+            errors.push(FieldError::invalid(field, &ty, "must be string"));
+        }
+    }
+    if let Some(metadata) = schema["properties"].get("metadata") {
+        of_metadata(metadata, level, resource, path, errors);
+    }
+    let preserves = flag(schema, "x-kubernetes-preserve-unknown-fields");
+    if embedded && !preserves && properties.is_empty() {
+        let detail = "must not be empty if x-kubernetes-embedded-resource is true without \
+             x-kubernetes-preserve-unknown-fields";
+        errors.push(FieldError::required(at("properties"), detail));
+    }
+}
+
+fn extensions(schema: &Value, path: &str, errors: &mut Vec<FieldError>) {
+    if !flag(schema, "x-kubernetes-int-or-string") {
+        return;
+    }
+    for name in [
+        "x-kubernetes-preserve-unknown-fields",
+        "x-kubernetes-embedded-resource",
+    ] {
+        if flag(schema, name) {
+            let detail = "must be false if x-kubernetes-int-or-string is true";
+            errors.push(FieldError::invalid(
+                format!("{path}.{name}"),
+                &true.into(),
+                detail,
+            ));
+        }
+    }
+}
+
+/// Every value has a type, unless it is open on purpose.
+fn typed(schema: &Value, level: Level, path: &str, errors: &mut Vec<FieldError>) {
+    let ty = text(schema, "type");
+    let field = format!("{path}.type");
+    let embedded = flag(schema, "x-kubernetes-embedded-resource");
+    let open = flag(schema, "x-kubernetes-int-or-string")
+        || flag(schema, "x-kubernetes-preserve-unknown-fields");
+    if embedded && ty != "object" {
+        let detail = "must be object if x-kubernetes-embedded-resource is true";
+        errors.push(match ty {
+            "" => FieldError::required(&*field, detail),
+            ty => FieldError::invalid(&*field, &ty.into(), detail),
+        });
+    } else if ty.is_empty() && !open {
+        let detail = match level {
+            Level::Root => "must not be empty at the root",
+            Level::Item => "must not be empty for specified array items",
+            Level::Field => "must not be empty for specified object fields",
+        };
+        errors.push(FieldError::required(&*field, detail));
+    }
+    if embedded && !schema["additionalProperties"].is_null() {
+        let detail = "must not be used if x-kubernetes-embedded-resource is set";
+        let field = format!("{path}.additionalProperties");
+        errors.push(FieldError::forbidden(field, detail));
+    }
+    if level == Level::Root && !matches!(ty, "" | "object") {
+        errors.push(FieldError::invalid(
+            field,
+            &ty.into(),
+            "must be object at the root",
+        ));
+    }
+}
+
+/// The metadata of an object is what it is everywhere; only names may be restricted.
+fn of_metadata(
+    metadata: &Value,
+    level: Level,
+    resource: bool,
+    path: &str,
+    errors: &mut Vec<FieldError>,
+) {
+    let path = format!("{path}.properties[metadata]");
+    let ty = text(metadata, "type");
+    if resource && ty != "object" {
+        errors.push(FieldError::invalid(
+            format!("{path}.type"),
+            &ty.into(),
+            "must be object",
+        ));
+    }
+    let Value::Object(members) = metadata else {
+        return;
+    };
+    let said = members.iter().any(|(name, value)| match name.as_str() {
+        "type" | "default" => false,
+        "properties" => value.as_object().is_some_and(|properties| {
+            properties
+                .keys()
+                .any(|name| name != "name" && name != "generateName")
+        }),
+        "additionalProperties" => !value.is_null(),
+        _ => is_set(value),
+    });
+    if level == Level::Root && said {
+        let detail = "must not specify anything other than name and generateName, but metadata is \
+             implicitly specified";
+        errors.push(FieldError::forbidden(path, detail));
+    }
+}
+
+/// The ways to say "an integer or a string" that may name types.
+#[derive(Clone, Copy, Default)]
+struct Skip {
+    any_of: bool,
+    first_any_of: bool,
+}
+
+/// `validateValueValidation`.
+fn value_validation(schema: &Value, skip: Skip, path: &str, errors: &mut Vec<FieldError>) {
+    for name in ["anyOf", "allOf", "oneOf"] {
+        if name == "anyOf" && skip.any_of {
+            continue;
+        }
+        let all = schema[name].as_array().into_iter().flatten();
+        for (i, part) in all.enumerate() {
+            let skip = Skip {
+                any_of: name == "allOf" && i == 0 && skip.first_any_of,
+                first_any_of: false,
+            };
+            nested(part, skip, &format!("{path}.{name}[{i}]"), errors);
+        }
+    }
+    if schema["not"].is_object() {
+        nested(
+            &schema["not"],
+            Skip::default(),
+            &format!("{path}.not"),
+            errors,
+        );
+    }
+    let pattern = text(schema, "pattern");
+    if let Some(why) = no_expression(pattern) {
+        let detail =
+            format!("must be a valid regular expression, but isn't: error parsing regexp: {why}");
+        errors.push(FieldError::invalid(
+            format!("{path}.pattern"),
+            &pattern.into(),
+            detail,
+        ));
+    }
+}
+
+/// `validateNestedValueValidation`.
+fn nested(schema: &Value, skip: Skip, path: &str, errors: &mut Vec<FieldError>) {
+    const EMPTY: &str = "must be empty to be structural";
+    const UNDEFINED: &str = "must be undefined to be structural";
+    const FALSE: &str = "must be false to be structural";
+    value_validation(schema, skip, path, errors);
+    if schema["items"].is_object() {
+        let path = format!("{path}.items");
+        nested(&schema["items"], Skip::default(), &path, errors);
+    }
+    let properties = schema["properties"]
+        .as_object()
+        .map(sorted)
+        .unwrap_or_default();
+    for (name, member) in &properties {
+        let path = format!("{path}.properties[{name}]");
+        nested(member, Skip::default(), &path, errors);
+    }
+    let others = &schema["additionalProperties"];
+    if others.is_object() || *others == true {
+        let field = format!("{path}.additionalProperties");
+        errors.push(FieldError::forbidden(field, UNDEFINED));
+    }
+    for (name, detail) in [
+        ("type", EMPTY),
+        ("default", UNDEFINED),
+        ("title", EMPTY),
+        ("description", EMPTY),
+        ("nullable", FALSE),
+        ("x-kubernetes-preserve-unknown-fields", FALSE),
+        ("x-kubernetes-embedded-resource", FALSE),
+        ("x-kubernetes-int-or-string", FALSE),
+        ("x-kubernetes-list-map-keys", EMPTY),
+        ("x-kubernetes-list-type", UNDEFINED),
+        ("x-kubernetes-map-type", UNDEFINED),
+        ("x-kubernetes-validations", EMPTY),
+    ] {
+        let value = &schema[name];
+        let forbidden = if detail == UNDEFINED {
+            !value.is_null()
+        } else {
+            is_set(value)
+        };
+        if forbidden {
+            errors.push(FieldError::forbidden(format!("{path}.{name}"), detail));
+        }
+    }
+    if schema["properties"].get("metadata").is_some() {
+        let detail = "must not be specified in a nested context";
+        let field = format!("{path}.properties[metadata]");
+        errors.push(FieldError::forbidden(field, detail));
+    }
+}
+
+/// Whatever is validated is also specified (`validateValueValidationCompleteness`): `schema` is at
+/// `at`, what validates its values at `path`.
+fn complete(
+    validation: &Value,
+    schema: Option<&Value>,
+    at: &str,
+    path: &str,
+    errors: &mut Vec<FieldError>,
+) {
+    let Some(schema) = schema.filter(|schema| schema.is_object()) else {
+        errors.push(FieldError::required(
+            at,
+            format!("because it is defined in {path}"),
+        ));
+        return;
+    };
+    let mut parts = Vec::new();
+    if validation["not"].is_object() {
+        parts.push((&validation["not"], format!("{path}.not")));
+    }
+    for name in ["allOf", "anyOf", "oneOf"] {
+        let all = validation[name]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .enumerate();
+        parts.extend(all.map(|(i, part)| (part, format!("{path}.{name}[{i}]"))));
+    }
+    for (part, path) in parts {
+        complete(part, Some(schema), at, &path, errors);
+        nested_complete(part, schema, at, &path, errors);
+    }
+}
+
+fn nested_complete(
+    validation: &Value,
+    schema: &Value,
+    at: &str,
+    path: &str,
+    errors: &mut Vec<FieldError>,
+) {
+    if validation["items"].is_object() {
+        let (at, path) = (format!("{at}.items"), format!("{path}.items"));
+        both(
+            &validation["items"],
+            schema.get("items"),
+            &at,
+            &path,
+            errors,
+        );
+    }
+    let properties = validation["properties"].as_object();
+    for (name, member) in properties.map(sorted).unwrap_or_default() {
+        let at = format!("{at}.properties[{name}]");
+        let path = format!("{path}.properties[{name}]");
+        both(
+            member,
+            schema["properties"].get(name.as_str()),
+            &at,
+            &path,
+            errors,
+        );
+    }
+}
+
+fn both(
+    validation: &Value,
+    schema: Option<&Value>,
+    at: &str,
+    path: &str,
+    errors: &mut Vec<FieldError>,
+) {
+    complete(validation, schema, at, path, errors);
+    if let Some(schema) = schema {
+        nested_complete(validation, schema, at, path, errors);
+    }
+}
+
+/// Why a text is no regular expression for Go (`regexp/syntax`), as far as that is certain:
+/// brackets that are not closed, looking ahead or back, and references.
+fn no_expression(pattern: &str) -> Option<String> {
+    let mut open = 0usize;
+    let mut rest = pattern;
+    while let Some(c) = rest.chars().next() {
+        let after = &rest[c.len_utf8()..];
+        match c {
+            '\\' => {
+                let escaped = after.chars().next();
+                match escaped {
+                    None => return Some("trailing backslash at end of expression: ``".to_owned()),
+                    Some(digit @ '1'..='9') => {
+                        return Some(format!("invalid escape sequence: `\\{digit}`"));
+                    }
+                    // Everything up to the end of a quotation stands for itself.
+                    Some('Q') => {
+                        rest = after.split_once("\\E").map_or("", |(_, rest)| rest);
+                    }
+                    Some(escaped) => rest = &after[escaped.len_utf8()..],
+                }
+                continue;
+            }
+            '(' => {
+                open += 1;
+                for look in ["(?=", "(?!", "(?<=", "(?<!"] {
+                    if rest.starts_with(look) {
+                        let shown = if look.len() == 3 { look } else { "(?<" };
+                        return Some(format!("invalid or unsupported Perl syntax: `{shown}`"));
+                    }
+                }
+            }
+            ')' if open == 0 => return Some(format!("unexpected ): `{pattern}`")),
+            ')' => open -= 1,
+            '[' => match after_class(after) {
+                Some(after) => {
+                    rest = after;
+                    continue;
+                }
+                None => return Some(format!("missing closing ]: `{rest}`")),
+            },
+            _ => {}
+        }
+        rest = after;
+    }
+    (open > 0).then(|| format!("missing closing ): `{pattern}`"))
+}
+
+/// What follows a class whose opening bracket has been read; `None` if it is not closed.
+fn after_class(text: &str) -> Option<&str> {
+    let mut rest = text.strip_prefix('^').unwrap_or(text);
+    // A bracket in the first place stands for itself.
+    rest = rest.strip_prefix(']').unwrap_or(rest);
+    while let Some(c) = rest.chars().next() {
+        if let Some(named) = rest.strip_prefix("[:")
+            && let Some((_, after)) = named.split_once(":]")
+        {
+            rest = after;
+            continue;
+        }
+        let after = &rest[c.len_utf8()..];
+        match c {
+            ']' => return Some(after),
+            '\\' => {
+                let escaped = after.chars().next()?;
+                rest = &after[escaped.len_utf8()..];
+            }
+            _ => rest = after,
+        }
+    }
+    None
+}
