@@ -60,7 +60,8 @@ fn a_deleted_definition_takes_its_objects_along_and_watchers_hear_it() {
     let mut watch = server.0.watch(&watch.unwrap()).unwrap();
     let definitions = Request::get(format!("{DEFINITIONS}?watch=true")).body(Vec::new());
     let mut of_definitions = server.0.watch(&definitions.unwrap()).unwrap();
-    (watch.poll(&server.0), of_definitions.poll(&server.0));
+    watch.poll(&server.0);
+    of_definitions.poll(&server.0);
     let Answered(code, marked, _) = server.send(Method::DELETE, WIDGETS_DEFINED, "", Value::Null);
     assert_eq!(code, 200);
     assert_eq!(
