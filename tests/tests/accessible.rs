@@ -11,22 +11,39 @@ const ENTER: &str = "\u{e007}";
 
 /// What axe finds, each with where; empty if nothing. Only what it finds twice counts: at first a
 /// colour may be on its way to another. Values and folds stand in lines of code, which sets their
-/// height (WCAG 2.5.8, the exception for what is inline); axe cannot know that, nor that what lies
-/// half under the edge of what scrolls can be scrolled out.
+/// height (WCAG 2.5.8, the exception for what is inline); axe cannot know that. What lies half under
+/// the edge of what scrolls is looked at again where it is scrolled to.
 const AUDIT: &str = "
-    const inline = node => node.target.every(target => document.querySelector(target)
-        ?.closest('.line, .json'));
-    const cut = node => node.target.every(target => document.querySelector(target)
-        ?.closest('.stage')) && node.any.some(check => /obscured/.test(check.message));
-    const audit = () => axe.run(document, {
-        resultTypes: ['violations'],
-        runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
-    }).then(found => ({violations: found.violations.filter(one =>
-        one.id !== 'target-size' || !one.nodes.every(node => inline(node) || cut(node)))}));
-    const told = found => found.violations.map(one => one.id + ': ' + one.nodes.slice(0, 4)
+    const element = node => document.querySelector(node.target[0]);
+    const inline = node => element(node)?.closest('.line, .json');
+    const small = async node => {
+        if (inline(node)) return false;
+        if (!node.any.some(check => /obscured/.test(check.message))) return true;
+        const target = element(node);
+        const places = [];
+        for (let part = target; part; part = part.parentElement)
+            places.push([part, part.scrollLeft, part.scrollTop]);
+        target.scrollIntoView({block: 'center', inline: 'center', behavior: 'instant'});
+        const found = await axe.run(target, {runOnly: {type: 'rule', values: ['target-size']}});
+        for (const [part, left, top] of places) part.scrollTo({left, top, behavior: 'instant'});
+        return found.violations.length > 0;
+    };
+    const audit = async () => {
+        const found = await axe.run(document, {
+            resultTypes: ['violations'],
+            runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+        });
+        for (const one of found.violations.filter(one => one.id === 'target-size')) {
+            const nodes = one.nodes;
+            one.nodes = [];
+            for (const node of nodes) if (await small(node)) one.nodes.push(node);
+        }
+        return found.violations.filter(one => one.nodes.length > 0);
+    };
+    const told = found => found.map(one => one.id + ': ' + one.nodes.slice(0, 4)
         .map(node => node.target.join(' ') + ' (' + node.any.concat(node.all, node.none)
             .map(check => check.message).join('; ') + ')').join(', ')).join('\\n');
-    return audit().then(found => found.violations.length === 0 ? '' :
+    return audit().then(found => found.length === 0 ? '' :
         new Promise(again => setTimeout(again, 400)).then(audit).then(told))";
 
 struct Visit {

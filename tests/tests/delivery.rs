@@ -1,7 +1,7 @@
 //! The release site when the network, the host or the program itself fails.
 
 use std::env;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
@@ -89,6 +89,71 @@ fn a_second_file_that_does_not_come_is_asked_for_once_and_said_and_nothing_is_lo
         assert!(browser.text("Editor A").contains("rv 100"), "{fault:?}");
         assert!(opened_once(&browser), "{fault:?}");
     }
+}
+
+#[test]
+#[ignore = "needs the release site: cargo xtask test page"]
+fn without_a_network_the_second_file_is_missed_once_and_comes_when_it_is_asked_for_again() {
+    let site = Site::serve(&dist());
+    site.fail(REST, Fault::Missing);
+    let browser = Browser::start();
+    browser.resize(1440, 900);
+    browser.go(&site.url());
+    wait_for(&browser, "rest-failed");
+    site.mend();
+    browser.offline(true);
+    press(&browser, "Editor A", "Get");
+    wait_for(&browser, "rest-held");
+    click(&browser, "#rest-again");
+    thread::sleep(A_WHILE);
+    wait_for(&browser, "rest-failed");
+    assert_eq!(site.asked(REST), 1, "the network is gone");
+    assert!(!is_shown(&browser, "stopped"));
+    browser.offline(false);
+    click(&browser, "#rest-again");
+    wait_for_steps(&browser, 1);
+    assert_eq!(site.asked(REST), 2);
+    assert!(!is_shown(&browser, "rest"));
+    // All is there now: the network may go.
+    browser.offline(true);
+    press(&browser, "Editor B", "Get");
+    wait_for_steps(&browser, 2);
+    browser.offline(false);
+}
+
+#[test]
+#[ignore = "needs the release site: cargo xtask test page"]
+fn in_a_sandboxed_frame_without_storage_the_page_works_and_says_that_nothing_is_kept() {
+    let site = Site::serve(&dist());
+    let browser = Browser::start();
+    browser.resize(1440, 900);
+    let around = Path::new(env!("CARGO_TARGET_TMPDIR")).join("around");
+    std::fs::create_dir_all(&around).expect("a folder can be made");
+    let frame = format!(
+        "<!DOCTYPE html><link rel=icon href=data:,>
+        <iframe sandbox=allow-scripts width=1400 height=860 src='{}'></iframe>",
+        site.url()
+    );
+    std::fs::write(around.join("index.html"), frame).expect("a file can be written");
+    browser.go(&Site::serve(&around).url());
+    browser.enter("iframe");
+    let storage = "try { return typeof localStorage } catch (error) { return error.name }";
+    assert_eq!(browser.run(storage, &[]), "SecurityError");
+    press(&browser, "Editor A", "Get");
+    wait_for_steps(&browser, 1);
+    press(&browser, "Editor B", "Get");
+    wait_for_steps(&browser, 2);
+    let told = "return document.body.innerText.includes('This browser keeps nothing')";
+    browser.wait("the notice", told, &[]);
+    click(&browser, ".share-button");
+    let link = "return document.querySelector('#share-link')?.value";
+    browser.wait("the link", link, &[]);
+    click(&browser, "#dialog-close");
+    browser.run("location.hash = '#/learn'", &[]);
+    let lessons = "return document.querySelector('a.entry')";
+    browser.wait("the lessons", lessons, &[]);
+    assert!(!is_shown(&browser, "stopped"));
+    says_nothing(&browser);
 }
 
 #[test]

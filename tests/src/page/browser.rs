@@ -130,6 +130,21 @@ impl Browser {
         self.post("/goog/cdp/execute", &command);
     }
 
+    /// Takes the network away, or gives it back.
+    pub fn offline(&self, offline: bool) {
+        let conditions = json!({"network_conditions": {
+            "offline": offline, "latency": 0, "throughput": -1,
+        }});
+        self.post("/chromium/network_conditions", &conditions);
+    }
+
+    /// From now on all is about the page in a frame of this one.
+    pub fn enter(&self, frame: &str) {
+        let script = "return document.querySelector(arguments[0])";
+        let frame = self.wait(frame, script, &[frame.into()]);
+        self.post("/frame", &json!({"id": frame}));
+    }
+
     /// What a script returns.
     pub fn run(&self, script: &str, arguments: &[Value]) -> Value {
         self.post(

@@ -53,7 +53,7 @@ pub struct Site {
 }
 
 impl Site {
-    /// Serves a folder. Each connection has a thread and one answer, so none holds up another.
+    /// Serves a folder, to frames of other sites as well, as hosts of static pages do. Each connection has a thread and one answer, so none holds up another.
     ///
     /// # Panics
     /// If the machine has no free port.
@@ -144,7 +144,7 @@ fn answer(
     write!(
         connection,
         "HTTP/1.1 {status}\r\nContent-Type: {media_type}\r\nContent-Length: {length}\r\n\
-        Cache-Control: no-cache\r\nConnection: close\r\n\r\n"
+        Cache-Control: no-cache\r\nAccess-Control-Allow-Origin: *\r\nConnection: close\r\n\r\n"
     )?;
     connection.write_all(&bytes)
 }
