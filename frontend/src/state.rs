@@ -30,6 +30,7 @@ use self::page::Address;
 pub(crate) use self::page::Page;
 use self::persistence::Persistence;
 use self::request::RequestDraft;
+pub(crate) use self::share::ReplayState;
 use self::share::{Redacted, SessionLoad};
 use crate::browser;
 use crate::components::fold::{folded_at_first, visible_lines};
@@ -411,7 +412,9 @@ impl State {
 
     /// Whether something takes long and goes on a slice at a time.
     pub(crate) fn is_working(&self) -> bool {
-        self.learn.is_searching() || self.progress().is_some()
+        let redacted = self.redacted.as_deref();
+        let redacting = redacted.is_some_and(|redacted| redacted.replay.progress().is_some());
+        redacting || self.learn.is_searching() || self.progress().is_some()
     }
 
     /// What an actor is called.
@@ -474,6 +477,7 @@ impl State {
             Msg::Work => {
                 self.open_further();
                 self.open_lesson_further();
+                self.redact_further();
                 self.search();
             }
             Msg::Explore => self.explore(),

@@ -380,6 +380,37 @@ async fn values_that_look_private_are_warned_of_and_can_be_left_out() {
     at("");
 }
 
+#[wasm_bindgen_test]
+async fn exports_without_private_values_are_made_a_part_at_a_time() {
+    let page = Page::open().await;
+    let data: String = (0..1000).map(|i| format!("  key-{i}: value\n")).collect();
+    let manifest =
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata:\n  password: hunter22\n";
+    page.load(&format!("{manifest}{data}")).await;
+    for _ in 0..20 {
+        page.press(A, "Get").await;
+    }
+    page.press_named("Share").await;
+    let exports = "a[download=\"history.sh\"]";
+    assert_eq!(page.count(exports), 1);
+    page.click("#leave-out").await;
+    assert_eq!(page.count(exports), 0, "{}", page.dialog());
+    assert!(page.dialog().contains(" of 20 steps."), "{}", page.dialog());
+    for _ in 0..100 {
+        if page.count(exports) == 0 {
+            page.linger().await;
+        }
+    }
+    let script = page.attribute(exports, "href");
+    assert!(script.contains("left-out-1") && !script.contains("hunter22"));
+    // Closing the dialog ends what is still being done.
+    page.click("#leave-out").await;
+    page.click("#leave-out").await;
+    page.close_dialog().await;
+    page.press_named("Share").await;
+    assert_eq!(page.count(exports), 1);
+}
+
 /// The next number by chance (SplitMix64).
 fn draw(seed: &mut u64) -> u64 {
     *seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);

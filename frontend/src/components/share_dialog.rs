@@ -1,7 +1,5 @@
 //! What is on the stage as a link or a file, and sessions from files.
 
-use std::rc::Rc;
-
 use optimist_simulation::HistoryTree;
 use optimist_text::export::{markdown, mermaid, script};
 use optimist_text::share::{LONGEST_LINK, Private};
@@ -11,7 +9,7 @@ use super::dialog::Modal;
 use super::file_button::file_button;
 use super::snippet::Copy;
 use crate::browser::{self, ticked};
-use crate::state::{Dialog, Msg, Page, Sends, StateHandle};
+use crate::state::{Dialog, Msg, Page, ReplayState, Sends, StateHandle};
 
 /// `812 characters`, `1.4 kB`.
 fn weight(text: &str) -> String {
@@ -23,10 +21,14 @@ fn weight(text: &str) -> String {
 
 #[inline(never)] // not on the first screen
 pub(crate) fn share_dialog(store: &StateHandle) -> Html {
-    let shared = store.shared();
-    let private = shared.private_values();
-    let redacted = store.redacted.as_deref();
-    let session = redacted.map_or(shared, |redacted| redacted.session.clone());
+    let (session, private) = match store.redacted.as_deref() {
+        Some(redacted) => (redacted.session.clone(), redacted.private.clone()),
+        None => {
+            let shared = store.shared();
+            let private = shared.private_values();
+            (shared, private)
+        }
+    };
     let text = session.to_text();
     let page = match store.page {
         Page::Learn if session.learning.is_none() => Page::Play,
@@ -105,8 +107,8 @@ pub(crate) fn share_dialog(store: &StateHandle) -> Html {
                     }
                     { file_button(store, "Open a file", ".optimist,text/plain", Msg::OpenSession) }
                 </div>
-                if !explored && let Some(tree) = exported(store) {
-                    { exports(&tree) }
+                if !explored {
+                    { exported(store) }
                 }
             </div>
         </Modal>
@@ -146,12 +148,21 @@ fn warning(store: &StateHandle, private: &[Private]) -> Html {
     }
 }
 
-/// The histories that are exported.
-fn exported(store: &StateHandle) -> Option<Rc<HistoryTree>> {
-    match &store.redacted {
-        Some(redacted) => redacted.tree.clone(),
-        None => Some(Rc::clone(&store.tree)),
-    }
+/// The exports, or how far they are.
+fn exported(store: &StateHandle) -> Html {
+    let told = match store.redacted.as_deref().map(|redacted| &redacted.replay) {
+        None => return exports(&store.tree),
+        Some(ReplayState::Done(tree)) => return exports(tree),
+        Some(ReplayState::Running(replay)) => {
+            let (done, all) = replay.borrow().progress();
+            format!("The exports without these values: {done} of {all} steps.")
+        }
+        Some(ReplayState::Failed) => {
+            "The history cannot be repeated without these values, so there are no exports of it."
+                .to_owned()
+        }
+    };
+    html! { <p class="muted" role="status">{ told }</p> }
 }
 
 /// The history in the words of others.

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use optimist_simulation::HistoryTree;
-use optimist_text::share::{Replay, Session, ShareError};
+use optimist_text::share::{Private, Replay, Session, ShareError};
 
 use super::{Dialog, Page, State};
 use crate::browser;
@@ -24,8 +24,30 @@ pub(crate) struct SessionLoad {
 #[derive(Clone, Debug)]
 pub(crate) struct Redacted {
     pub(crate) session: Session,
-    /// The same done again, for exports; `None` if it cannot be.
-    pub(crate) tree: Option<Rc<HistoryTree>>,
+    /// What was left out of it.
+    pub(crate) private: Vec<Private>,
+    pub(crate) replay: ReplayState,
+}
+
+/// How far a session is repeated, for the exports of it.
+#[derive(Clone, Debug)]
+pub(crate) enum ReplayState {
+    /// Some steps are left.
+    Running(Rc<RefCell<Replay>>),
+    /// All steps are done.
+    Done(Rc<HistoryTree>),
+    /// It cannot be done without the values.
+    Failed,
+}
+
+impl ReplayState {
+    /// How many steps are done, and how many there are, while some are left.
+    pub(crate) fn progress(&self) -> Option<(usize, usize)> {
+        match self {
+            ReplayState::Running(replay) => Some(replay.borrow().progress()),
+            _ => None,
+        }
+    }
 }
 
 /// How long the page may be away for a part of it, in milliseconds.
@@ -78,10 +100,35 @@ impl State {
     pub(super) fn redact(&mut self, on: bool) {
         self.redacted = on.then(|| {
             let session = self.shared();
-            let session = session.without(&session.private_values());
-            let tree = session.clone().replay().finish().ok().map(Rc::new);
-            Rc::new(Redacted { session, tree })
+            let private = session.private_values();
+            let session = session.without(&private);
+            let replay = session.clone().replay();
+            Rc::new(Redacted {
+                session,
+                private,
+                replay: ReplayState::Running(Rc::new(RefCell::new(replay))),
+            })
         });
+    }
+
+    /// Repeats what is shared without private values for a little while.
+    #[inline(never)] // not on the first screen
+    pub(super) fn redact_further(&mut self) {
+        let Some(redacted) = self.redacted.as_deref() else {
+            return;
+        };
+        let ReplayState::Running(replay) = &redacted.replay else {
+            return;
+        };
+        let state = match slice(replay) {
+            Ok(None) => return,
+            Ok(Some(tree)) => ReplayState::Done(Rc::new(tree)),
+            Err(_) => ReplayState::Failed,
+        };
+        self.redacted = Some(Rc::new(Redacted {
+            replay: state,
+            ..redacted.clone()
+        }));
     }
 
     /// Begins to open a session.
