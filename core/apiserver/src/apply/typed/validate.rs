@@ -1,0 +1,213 @@
+//! Whether a value is of its type (`typed/validate.go`).
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::{Shape, item_element};
+use crate::apply::PathElement;
+use crate::go;
+use crate::schema::{ListKind, ListType, Scalar, Struct, Type};
+
+/// Checks a value against its type; what is wrong, each with the field's path in front.
+pub fn validate(value: &Value, root: &Struct, allow_duplicates: bool) -> Vec<String> {
+    let mut errors = Vec::new();
+    let shape = Shape::Struct(root);
+    validate_members(value, shape, allow_duplicates, "", &mut errors);
+    errors
+}
+
+fn validate_value(value: &Value, ty: &Type, lax: bool, path: &str, errors: &mut Vec<String>) {
+    if value.is_null() {
+        return;
+    }
+    // An atomic value is validated below its top like any other.
+    match ty {
+        Type::Scalar(scalar) => {
+            if let Some(message) = scalar_mismatch(*scalar, value) {
+                errors.push(format!("{path}: {message}"));
+            }
+        }
+        Type::Struct(inner) => {
+            validate_members(value, Shape::Struct(inner), lax, path, errors);
+        }
+        Type::Map(inner) => validate_members(value, Shape::Map(inner), lax, path, errors),
+        Type::List(inner) => validate_items(value, inner, lax, path, errors),
+        Type::Any => {}
+    }
+}
+
+fn validate_members(
+    value: &Value,
+    shape: Shape<'_>,
+    lax: bool,
+    path: &str,
+    errors: &mut Vec<String>,
+) {
+    let Value::Object(map) = value else {
+        errors.push(format!("{path}: expected map, got {}", held(value)));
+        return;
+    };
+    for (key, value) in map {
+        if let Some(ty) = shape.member(key) {
+            validate_value(value, ty, lax, &format!("{path}.{key}"), errors);
+        }
+    }
+    // The server stops at the first unknown key of a map without order.
+    if let Some(key) = map.keys().find(|key| shape.member(key).is_none()) {
+        errors.push(format!("{path}.{key}: field not declared in schema"));
+    }
+}
+
+fn validate_items(value: &Value, list: &ListType, lax: bool, path: &str, errors: &mut Vec<String>) {
+    let Value::Array(items) = value else {
+        errors.push(format!("{path}: expected list, got {}", held(value)));
+        return;
+    };
+    let mut seen = BTreeSet::new();
+    for (i, item) in items.iter().enumerate() {
+        let element = if list.kind == ListKind::Atomic {
+            PathElement::Index(i64::try_from(i).unwrap_or(i64::MAX))
+        } else {
+            match item_element(list, item) {
+                Ok(element) => element,
+                Err(message) => {
+                    errors.push(format!("{path}: element {i}: {message}"));
+                    return;
+                }
+            }
+        };
+        let below = format!("{path}{element}");
+        if !lax && seen.contains(&element) {
+            errors.push(format!("{path}: duplicate entries for key {element}"));
+        }
+        validate_value(item, &list.item, lax, &below, errors);
+        seen.insert(element);
+    }
+}
+
+fn scalar_mismatch(scalar: Scalar, value: &Value) -> Option<String> {
+    match scalar {
+        Scalar::Int32 | Scalar::Int64 | Scalar::Number => (!value.is_number())
+            .then(|| format!("expected numeric (int or float), got {}", go_type(value))),
+        Scalar::String | Scalar::Bytes => (!value.is_string()).then(|| {
+            let shown = match value {
+                Value::Object(_) | Value::Array(_) => go_syntax(value),
+                other => go::print(other),
+            };
+            format!("expected string, got &value.valueUnstructured{{Value:{shown}}}")
+        }),
+        Scalar::Bool => {
+            (!value.is_boolean()).then(|| format!("expected boolean, got {}", held(value)))
+        }
+        // Texts that have a format are published as any scalar.
+        Scalar::Time
+        | Scalar::MicroTime
+        | Scalar::Quantity
+        | Scalar::IntOrString
+        | Scalar::Untyped => {
+            let compound = value.is_object() || value.is_array();
+            compound.then(|| format!("expected any scalar, got {}", held(value)))
+        }
+    }
+}
+
+/// A decoded value behind a pointer as `%v` prints it.
+fn held(value: &Value) -> String {
+    format!("&{{{}}}", go::print(value))
+}
+
+fn go_type(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "<nil>",
+        Value::Bool(_) => "bool",
+        Value::Number(n) if n.is_i64() => "int64",
+        Value::Number(_) => "float64",
+        Value::String(_) => "string",
+        Value::Array(_) => "[]interface {}",
+        Value::Object(_) => "map[string]interface {}",
+    }
+}
+
+/// A decoded value as `%#v` prints it.
+fn go_syntax(value: &Value) -> String {
+    match value {
+        Value::Null => "interface {}(nil)".to_owned(),
+        Value::String(text) => go::quote(text),
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(go_syntax).collect();
+            format!("[]interface {{}}{{{}}}", items.join(", "))
+        }
+        Value::Object(map) => {
+            let members: Vec<String> = map
+                .iter()
+                .map(|(key, value)| format!("{}:{}", go::quote(key), go_syntax(value)))
+                .collect();
+            format!("map[string]interface {{}}{{{}}}", members.join(", "))
+        }
+        other => go::print(other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::sample::{object, root};
+    use super::validate;
+
+    #[test]
+    fn what_is_not_of_its_type_is_named_with_its_path() {
+        for (spec, expected) in [
+            (json!({}), vec![]),
+            (
+                json!({"n": 1, "map": {"a": "b"}, "any": {"x": [1, {}]}}),
+                vec![],
+            ),
+            (json!({"n": null, "items": null}), vec![]),
+            (
+                json!({"n": "1"}),
+                vec![".spec.n: expected numeric (int or float), got string"],
+            ),
+            (
+                json!({"s": {}, "set": 1}),
+                vec![
+                    ".spec.s: expected string, got &value.valueUnstructured{Value:map[string]interface {}{}}",
+                    ".spec.set: expected list, got &{1}",
+                ],
+            ),
+            (
+                json!({"box": {"c": 1}}),
+                vec![".spec.box.c: field not declared in schema"],
+            ),
+            (
+                json!({"items": [{"v": 1}]}),
+                vec![
+                    ".spec.items: element 0: associative list with keys has an element that omits \
+                     all key fields [\"k\"] (and doesn't have default values for any key fields)",
+                ],
+            ),
+            (
+                json!({"items": [{"k": "a", "v": "x"}]}),
+                vec![".spec.items[k=\"a\"].v: expected numeric (int or float), got string"],
+            ),
+            (
+                json!({"set": ["a", "b", "a"]}),
+                vec![".spec.set: duplicate entries for key [=\"a\"]"],
+            ),
+        ] {
+            assert_eq!(
+                validate(&object(spec.clone()), &root(), false),
+                expected,
+                "{spec}"
+            );
+        }
+    }
+
+    #[test]
+    fn items_that_are_there_twice_may_be_allowed() {
+        let twice = object(json!({"set": ["a", "a"], "items": [{"k": "a"}, {"k": "a"}]}));
+        assert_eq!(validate(&twice, &root(), false).len(), 2);
+        assert!(validate(&twice, &root(), true).is_empty());
+    }
+}
