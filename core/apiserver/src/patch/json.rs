@@ -13,7 +13,7 @@ pub use diff::json_diff;
 use tree::{Slot, Tree, View, equal, find};
 
 use crate::go;
-use crate::json::{self, Raw};
+use crate::json::{self, Node, Raw};
 use crate::limits::DEEPEST;
 
 /// So many bytes the copy operations of one patch may copy (`JSONPatchMaxCopyBytes`).
@@ -142,6 +142,14 @@ impl JsonPatch {
             Ok(()) => Ok(root.into()),
             Err((_, error)) => Err(error),
         }
+    }
+
+    /// What [`apply`](Self::apply) makes of a document as it is written, with the members in the
+    /// order that they have then; `None` if the document is none or the patch fails.
+    pub fn apply_in_order(&self, document: &str) -> Option<Node> {
+        let mut root = Tree::Written(Raw::parse(document.as_bytes()).ok()?);
+        self.run(&mut root).ok()?;
+        Some(root.into())
     }
 
     /// The operation at which [`apply`](Self::apply) ends; `None` if it does not fail.

@@ -19,6 +19,39 @@ pub struct Decoded {
     /// What strict decoding complains of, in the order of the document:
     /// `unknown field "spec.bogus"`, `duplicate field "data.a"`.
     pub complaints: Vec<String>,
+    /// The empty lists and maps that were left out.
+    pub empties: Empties,
+}
+
+/// Empty lists and maps that a document gives and that are never written: the server tells them
+/// from absent ones as long as it holds the object, which shows in messages.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Empties(Vec<(Vec<String>, Value)>);
+
+impl Empties {
+    /// Puts back the empty lists and maps below a field, given the field's value.
+    pub fn put_back(&self, field: &str, value: &mut Value) {
+        for (path, empty) in &self.0 {
+            let Some((first, path)) = path.split_first() else {
+                continue;
+            };
+            let Some((last, parents)) = path.split_last() else {
+                continue;
+            };
+            let parent = parents
+                .iter()
+                .try_fold(&mut *value, |value, part| match value {
+                    Value::Array(items) => items.get_mut(part.parse::<usize>().ok()?),
+                    Value::Object(map) => map.get_mut(part),
+                    _ => None,
+                });
+            if first == field
+                && let Some(Value::Object(parent)) = parent
+            {
+                parent.entry(last).or_insert_with(|| empty.clone());
+            }
+        }
+    }
 }
 
 /// Decodes a document as a struct.
@@ -43,6 +76,7 @@ pub fn decode(node: Node, ty: &Struct) -> Result<Decoded, String> {
         None => Ok(Decoded {
             value,
             complaints: decoder.complaints,
+            empties: Empties(decoder.empties),
         }),
     }
 }
@@ -103,6 +137,7 @@ struct Decoder<'a> {
     path: Vec<Step<'a>>,
     owner: &'a str,
     complaints: Vec<String>,
+    empties: Vec<(Vec<String>, Value)>,
     /// The first value of a wrong type: Go goes on after it.
     error: Option<String>,
     /// The first error of a type that reads itself: Go ends there.
@@ -146,6 +181,7 @@ impl<'a> Decoder<'a> {
                         && field.omit != Omit::Never
                         && matches!(field.ty, Type::Map(_)) =>
                 {
+                    self.leave_out(&field.name, Value::Object(inner));
                     None
                 }
                 // The field manager tells a reset by an empty list, and then writes its own.
@@ -155,6 +191,9 @@ impl<'a> Decoder<'a> {
                         && (!field.pointer || value.is_array())
                         && is_empty(&value) =>
                 {
+                    if value.is_array() {
+                        self.leave_out(&field.name, value);
+                    }
                     None
                 }
                 Some(value) => Some(value),
@@ -164,6 +203,17 @@ impl<'a> Decoder<'a> {
             }
         }
         map
+    }
+
+    /// Notes an empty list or map that is not written.
+    fn leave_out(&mut self, field: &str, empty: Value) {
+        let path = self.path.iter().map(|step| match step {
+            Step::Field(name) => (*name).to_owned(),
+            Step::Key(name) => name.clone(),
+            Step::Index(i) => i.to_string(),
+        });
+        let path = path.chain([field.to_owned()]).collect();
+        self.empties.push((path, empty));
     }
 
     /// A value of a type; `before` is what an earlier member of the same name left there.

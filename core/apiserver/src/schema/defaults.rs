@@ -1,6 +1,7 @@
 //! What the server fills in before it validates and stores (`pkg/apis/*/v1/defaults.go`, v1.36).
 //! Plain defaults stand in the table of types; here are those that depend on other fields.
 
+mod image;
 mod kinds;
 
 pub(crate) use kinds::TEMPLATE_GENERATION;
@@ -59,7 +60,7 @@ fn dependent(name: &str, map: &mut JsonMap) {
         }
         "Container" | "EphemeralContainer" => {
             let image = map.get("image").and_then(Value::as_str).unwrap_or_default();
-            let policy = if tag(image) == "latest" {
+            let policy = if image::tag(image) == Some("latest") {
                 "Always"
             } else {
                 "IfNotPresent"
@@ -151,15 +152,6 @@ fn absent(map: &mut JsonMap, field: &str, default: impl FnOnce() -> Value) {
     {
         map.insert(field.to_owned(), default());
     }
-}
-
-/// The tag of an image reference; `latest` where it has neither tag nor digest.
-fn tag(image: &str) -> &str {
-    if image.contains('@') {
-        return "";
-    }
-    let last = image.rsplit('/').next().unwrap_or(image);
-    last.split_once(':').map_or("latest", |(_, tag)| tag)
 }
 
 fn service(spec: &mut JsonMap) {

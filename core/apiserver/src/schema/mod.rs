@@ -17,7 +17,7 @@ use crate::object::JsonMap;
 
 pub use builtin::builtin;
 pub(crate) use decode::layout_of;
-pub use decode::{Decoded, decode, zero};
+pub use decode::{Decoded, Empties, decode, zero};
 pub(crate) use defaults::TEMPLATE_GENERATION;
 pub use defaults::fill_defaults;
 pub use quantity::Quantity;

@@ -11,8 +11,8 @@ use crate::go;
 use crate::json::{self, Node};
 use crate::limits;
 use crate::object::{GroupVersion, JsonMap, text};
-use crate::schema::{self, Decoded};
-use crate::status::{Refusal, Status};
+use crate::schema::{self, Decoded, Empties};
+use crate::status::{FieldError, Refusal, Status};
 use crate::yaml;
 
 /// The largest request body in bytes (`MaxRequestBodyBytes`).
@@ -24,6 +24,26 @@ const MEDIA_TYPES: [&str; 3] = [
     "application/vnd.kubernetes.protobuf",
 ];
 
+/// An object that a request asks to be stored.
+#[derive(Debug, Default)]
+pub(super) struct Draft {
+    /// The object, with defaults filled in.
+    pub(super) object: Value,
+    /// Its empty lists and maps that are not written.
+    pub(super) empties: Empties,
+    /// What strict decoding complains of, where that does not refuse the request.
+    pub(super) warnings: Vec<String>,
+}
+
+impl From<Value> for Draft {
+    fn from(object: Value) -> Self {
+        Self {
+            object,
+            ..Self::default()
+        }
+    }
+}
+
 /// Refuses bodies that are too large.
 pub(super) fn check_size(body: &[u8]) -> Result<(), Refusal> {
     if body.len() > LARGEST_BODY {
@@ -32,11 +52,8 @@ pub(super) fn check_size(body: &[u8]) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Decodes the body of a create or update: the object with defaults filled in, and warnings.
-pub(super) fn decode_object(
-    info: &RequestInfo,
-    body: &[u8],
-) -> Result<(Value, Vec<String>), Refusal> {
+/// Decodes the body of a create or update.
+pub(super) fn decode_object(info: &RequestInfo, body: &[u8]) -> Result<Draft, Refusal> {
     check_size(body)?;
     let (node, repeated) = match info.content_type.as_str() {
         "" | "application/json" => {
@@ -61,21 +78,29 @@ pub(super) fn decode_object(
     };
     limits::check_node(&node)?;
     if let Definition::Custom(custom) = &info.resource.definition {
-        let (value, warnings) = decode_custom(info, custom, node, repeated, body)?;
+        let (object, warnings) = decode_custom(info, custom, node, repeated, body)?;
         // Defaults come on top.
-        limits::check(&value)?;
-        return Ok((value, warnings));
+        limits::check(&object)?;
+        return Ok(Draft {
+            warnings,
+            ..object.into()
+        });
     }
     check_kind(info, &node, body)?;
     let resource = &info.resource;
     let Decoded {
-        mut value,
+        value: mut object,
         complaints,
+        empties,
     } = schema::decode(node, &resource.root).map_err(|error| unhandled(info, &error))?;
     let complaints = with_repeated(info, repeated, complaints);
     let warnings = weigh(info, complaints, |error| unhandled(info, error))?;
-    finish(info, &mut value);
-    Ok((value, warnings))
+    finish(info, &mut object);
+    Ok(Draft {
+        object,
+        empties,
+        warnings,
+    })
 }
 
 /// Decodes the options in the body of a DELETE.
@@ -128,29 +153,46 @@ fn decode_custom(
 }
 
 /// Decodes what a patch made of an object.
+///
+/// Complaints come in the order of the members: `in_order` gives the same document with its members
+/// in the order in which upstream has them, where that is another one.
 pub(super) fn decode_patched(
     info: &RequestInfo,
     patched: Value,
-) -> Result<(Value, Vec<String>), Refusal> {
-    let shown = go::json(&patched);
+    in_order: impl FnOnce() -> Option<Node>,
+) -> Result<Draft, Refusal> {
+    let shown = patched.clone();
     let refuse = |error: &str| {
-        let error = crate::status::FieldError::invalid("patch", &shown.as_str().into(), error);
+        let error = FieldError::invalid("patch", &go::json(&shown).into(), error);
         Status::invalid(&crate::object::GroupName::new("", ""), "", &[error])
     };
     if let Definition::Custom(custom) = &info.resource.definition {
-        let (value, complaints) = custom
+        let (object, complaints) = custom
             .decode_patched(patched)
             .map_err(|error| refuse(&error))?;
-        limits::check(&value)?;
-        return Ok((value, weigh(info, complaints, refuse)?));
+        limits::check(&object)?;
+        return Ok(Draft {
+            warnings: weigh(info, complaints, refuse)?,
+            ..object.into()
+        });
     }
     let Decoded {
-        mut value,
-        complaints,
+        value: mut object,
+        mut complaints,
+        empties,
     } = schema::decode(Node::from(patched), &info.resource.root).map_err(|e| refuse(&e))?;
+    if complaints.len() > 1
+        && let Some(Ok(decoded)) = in_order().map(|node| schema::decode(node, &info.resource.root))
+    {
+        complaints = decoded.complaints;
+    }
     let warnings = weigh(info, complaints, refuse)?;
-    finish(info, &mut value);
-    Ok((value, warnings))
+    finish(info, &mut object);
+    Ok(Draft {
+        object,
+        empties,
+        warnings,
+    })
 }
 
 /// Fills in what every object of the kind has.

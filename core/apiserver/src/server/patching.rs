@@ -4,16 +4,17 @@ pub(super) mod foreign;
 
 use serde_json::Value;
 
+use super::body::Draft;
 use super::request::FieldValidation;
 use super::resource::{Definition, Resource};
 use super::write::{check_name, endpoint, settle_namespace};
-use super::{Answer, ApiServer, Fact, RequestInfo, Trace, body, scale};
+use super::{Answer, ApiServer, Fact, RequestInfo, Trace, body, scale, wire};
 use crate::go;
 use crate::json::{self, Node};
 use crate::limits;
 use crate::object::{GroupName, JsonMap, Metadata, text};
 use crate::patch::{self, Converted, JsonPatch, JsonPatchError, StrategicError};
-use crate::schema;
+use crate::schema::{self, Decoded};
 use crate::status::{FieldError, Refusal, Status};
 use crate::yaml;
 
@@ -116,11 +117,12 @@ impl ApiServer {
         let mut noted = Trace::default();
         let apply = info.content_type == APPLY;
         let produce = |server: &Self, live: &Value| {
-            let mut object = if apply {
+            let mut draft = if apply {
                 server.apply(info, live, bytes, &mut noted)?
             } else {
                 server.patched(info, live, bytes, &mut noted)?
             };
+            let object = &mut draft.object;
             if live.uid().is_empty() && !object.uid().is_empty() {
                 let why = format!(
                     "uid mismatch: the provided object specified uid {}, and no existing object was found",
@@ -128,9 +130,9 @@ impl ApiServer {
                 );
                 return Err(Status::conflict(&info.group_resource(), &info.name, &why));
             }
-            settle_namespace(info, &mut object)?;
-            check_name(info, &object)?;
-            Ok(object)
+            settle_namespace(info, object)?;
+            check_name(info, object)?;
+            Ok(draft)
         };
         // Nothing is created through a subresource.
         let may_create = apply && info.subresource.is_empty();
@@ -157,25 +159,22 @@ impl ApiServer {
         live: &Value,
         bytes: &[u8],
         trace: &mut Trace,
-    ) -> Result<Value, Refusal> {
+    ) -> Result<Draft, Refusal> {
         if live.uid().is_empty() {
             return Err(Status::not_found(&info.group_resource(), &info.name));
         }
-        let (mut object, warnings) = match info.content_type.as_str() {
-            JSON_PATCH => {
-                let (patched, complaints) = json_patched(info, live, bytes, trace)?;
-                decode(info, patched, complaints)?
-            }
+        let mut draft = match info.content_type.as_str() {
+            JSON_PATCH => json_patched(info, live, bytes, trace)?,
             STRATEGIC_MERGE_PATCH => strategically_merged(info, live, bytes)?,
             _ => {
                 let (patched, complaints) = merged(info, live, bytes)?;
-                decode(info, patched, complaints)?
+                decode(info, patched, complaints, || None)?
             }
         };
-        trace.warnings.extend(warnings);
+        trace.warnings.append(&mut draft.warnings);
         self.manager(info, endpoint(info)?)
-            .update(live, &mut object, &info.manager);
-        Ok(object)
+            .update(live, &mut draft.object, &info.manager);
+        Ok(draft)
     }
 
     fn apply(
@@ -184,7 +183,7 @@ impl ApiServer {
         live: &Value,
         bytes: &[u8],
         trace: &mut Trace,
-    ) -> Result<Value, Refusal> {
+    ) -> Result<Draft, Refusal> {
         let bad_yaml = |error: &str| Status::bad_request(format!("error decoding YAML: {error}"));
         let document = yaml::parse(&String::from_utf8_lossy(bytes))
             .map_err(|error| bad_yaml(&error.as_go_reports()))?;
@@ -220,13 +219,13 @@ impl ApiServer {
                     }
                 }));
             })?;
-        let mut object = applied.object;
+        let mut draft = Draft::from(applied.object);
         if applied.changed && foreign_view {
             let why = scale::unconvertible("new", config.namespace(), config.name());
             return Err(Status::internal(why));
         }
         if applied.changed {
-            object = to_proper_version(info, &config, object)?;
+            draft = to_proper_version(info, &config, draft.object)?;
         }
         match info.options.field_validation {
             FieldValidation::Strict if !document.duplicates.is_empty() => {
@@ -238,7 +237,7 @@ impl ApiServer {
             FieldValidation::Warn => trace.warnings.extend(document.duplicates),
             _ => {}
         }
-        Ok(object)
+        Ok(draft)
     }
 }
 
@@ -247,13 +246,13 @@ fn to_proper_version(
     info: &RequestInfo,
     config: &Value,
     mut merged: Value,
-) -> Result<Value, Refusal> {
+) -> Result<Draft, Refusal> {
     let resource = &info.resource;
     if let Definition::Custom(custom) = &resource.definition {
         // Nothing is decoded, so nothing is lost: what is null or undeclared is even stored.
         custom.fill_in(&mut merged);
         limits::check(&merged)?;
-        return Ok(merged);
+        return Ok(merged.into());
     }
     let managed = merged.metadata_mut().remove("managedFields");
     if resource.is_builtin() {
@@ -269,12 +268,18 @@ fn to_proper_version(
         })?;
         merged = converted.value;
     }
-    let mut object = schema::decode(merged.into(), &resource.root)
-        .map_err(Status::internal)?
-        .value;
+    let Decoded {
+        value: mut object,
+        empties,
+        ..
+    } = schema::decode(merged.into(), &resource.root).map_err(Status::internal)?;
     body::finish(info, &mut object);
     object.set_meta("managedFields", managed.unwrap_or(Value::Null));
-    Ok(object)
+    Ok(Draft {
+        object,
+        empties,
+        ..Draft::default()
+    })
 }
 
 /// Go's error where a document must be an object.
@@ -311,7 +316,7 @@ fn json_patched(
     live: &Value,
     bytes: &[u8],
     trace: &mut Trace,
-) -> Result<(Value, Vec<String>), Refusal> {
+) -> Result<Draft, Refusal> {
     let (patch, complaints) = if complains(info) {
         JsonPatch::decode_strictly(bytes)
             .map_err(|error| Status::bad_request(format!("error decoding patch: {error}")))?
@@ -341,7 +346,9 @@ fn json_patched(
         .iter()
         .map(|complaint| format!("json patch {complaint}"))
         .collect();
-    Ok((patched, complaints))
+    decode(info, patched, complaints, || {
+        patch.apply_in_order(&wire::of_root(&info.resource.root, live))
+    })
 }
 
 fn merged(info: &RequestInfo, live: &Value, bytes: &[u8]) -> Result<(Value, Vec<String>), Refusal> {
@@ -370,11 +377,7 @@ fn merged(info: &RequestInfo, live: &Value, bytes: &[u8]) -> Result<(Value, Vec<
     Ok((patched, complaints))
 }
 
-fn strategically_merged(
-    info: &RequestInfo,
-    live: &Value,
-    bytes: &[u8],
-) -> Result<(Value, Vec<String>), Refusal> {
+fn strategically_merged(info: &RequestInfo, live: &Value, bytes: &[u8]) -> Result<Draft, Refusal> {
     let (members, mut complaints) = read_members(info, bytes).map_err(Status::bad_request)?;
     let mut patch = Value::Object(members.unwrap_or_default());
     limits::check(&patch)?;
@@ -397,14 +400,16 @@ fn strategically_merged(
         Ok(converted) => converted,
         Err(error) => return Err(no_result(&shown(), &error)),
     };
-    let mut object = match schema::decode(value.into(), root) {
-        Ok(decoded) => decoded.value,
-        Err(error) => return Err(no_result(&shown(), &error)),
-    };
+    let decoded =
+        schema::decode(value.into(), root).map_err(|error| no_result(&shown(), &error))?;
     complaints.extend(unknown);
-    let warnings = weigh(info, complaints, shown)?;
-    body::finish(info, &mut object);
-    Ok((object, warnings))
+    let mut draft = Draft {
+        warnings: weigh(info, complaints, shown)?,
+        object: decoded.value,
+        empties: decoded.empties,
+    };
+    body::finish(info, &mut draft.object);
+    Ok(draft)
 }
 
 /// Decodes what a JSON or merge patch made of an object; `complaints` are those of the patch.
@@ -412,30 +417,34 @@ fn decode(
     info: &RequestInfo,
     patched: Value,
     mut complaints: Vec<String>,
-) -> Result<(Value, Vec<String>), Refusal> {
+    in_order: impl FnOnce() -> Option<Node>,
+) -> Result<Draft, Refusal> {
     if info.resource.is_builtin() {
         if let Some(error) = foreign::mistake(&info.resource, &patched) {
             return Err(no_result(&go::json(&patched), &error));
         }
         if text(&patched, "apiVersion").is_empty() {
             complaints.extend(foreign::unknown_to_internal(&patched));
-            let warnings = weigh(info, complaints, || go::json(&patched))?;
-            return Ok((Value::Object(JsonMap::new()), warnings));
+            return Ok(Draft {
+                warnings: weigh(info, complaints, || go::json(&patched))?,
+                ..Value::Object(JsonMap::new()).into()
+            });
         }
     }
     if complaints.is_empty() || info.options.field_validation != FieldValidation::Strict {
-        let (object, found) = body::decode_patched(info, patched)?;
-        complaints.extend(found);
-        return Ok((object, complaints));
+        let mut draft = body::decode_patched(info, patched, in_order)?;
+        complaints.append(&mut draft.warnings);
+        draft.warnings = complaints;
+        return Ok(draft);
     }
     // All complaints are reported together, those of the patch first.
     let mut lenient = info.clone();
     lenient.options.field_validation = FieldValidation::Warn;
     let shown = go::json(&patched);
-    let (object, found) = body::decode_patched(&lenient, patched)?;
-    complaints.extend(found);
-    let warnings = weigh(info, complaints, || shown)?;
-    Ok((object, warnings))
+    let mut draft = body::decode_patched(&lenient, patched, in_order)?;
+    complaints.append(&mut draft.warnings);
+    draft.warnings = weigh(info, complaints, || shown)?;
+    Ok(draft)
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use super::custom::{self, Custom};
 use super::kinds::{self, FINALIZE, NotAllotted, Rules};
 use crate::apply::{Set, Versions};
 use crate::object::{GroupName, GroupVersion, Metadata, text};
-use crate::schema::{Struct, builtin};
+use crate::schema::{Empties, Struct, builtin};
 use crate::status::{FieldError, Refusal};
 use crate::storage::{Revision, Store};
 
@@ -177,6 +177,14 @@ impl Resource {
         }
     }
 
+    /// Whether etcd holds a new object in another encoding than it gets from any later write.
+    pub(super) fn is_encoded_anew(&self) -> bool {
+        match &self.definition {
+            Definition::Builtin(rules) => rules.encoded_anew,
+            Definition::Custom(_) => false,
+        }
+    }
+
     /// An object, or a list of them, as it is shown.
     pub(super) fn show(&self, answer: &mut Arc<Value>) {
         let Definition::Builtin(Rules {
@@ -242,6 +250,23 @@ impl Resource {
             }
             (Definition::Builtin(rules), live) => (rules.validate)(object, live),
             (Definition::Custom(custom), live) => custom.validate(subresource, object, live),
+        }
+    }
+
+    /// Checks what an update changes by the rules of its kind that tell an empty list from an absent
+    /// one; `empties` are those of the request.
+    pub(super) fn validate_change(
+        &self,
+        subresource: &str,
+        object: &Value,
+        empties: &Empties,
+        live: &Value,
+    ) -> Vec<FieldError> {
+        match &self.definition {
+            Definition::Builtin(rules) if subresource.is_empty() => {
+                (rules.validate_change)(object, empties, live)
+            }
+            Definition::Builtin(_) | Definition::Custom(_) => Vec::new(),
         }
     }
 

@@ -5,6 +5,7 @@ use std::sync::{Arc, LazyLock};
 
 use serde_json::{Value, json};
 
+use super::body::Draft;
 use super::kinds::Rules;
 use super::resource::{Definition, Endpoint, Generation, Names, Resource};
 use super::{ApiServer, RequestInfo, ScalePaths};
@@ -206,8 +207,8 @@ pub(super) fn write_through(
     server: &ApiServer,
     parent: &Resource,
     live: &Value,
-    write: impl FnOnce(&ApiServer, &Value) -> Result<Value, Refusal>,
-) -> Result<Value, Refusal> {
+    write: impl FnOnce(&ApiServer, &Value) -> Result<Draft, Refusal>,
+) -> Result<Draft, Refusal> {
     let places = Places::of(parent);
     let parent_version = parent.group_version.to_string();
     let managed = live.metadata().and_then(|meta| meta.get("managedFields"));
@@ -218,7 +219,7 @@ pub(super) fn write_through(
     }
     let entries = to_view(managed, &mappings).map_err(Status::internal)?;
     before.set_meta("managedFields", entries.unwrap_or(Value::Null));
-    let after = write(server, &before)?;
+    let after = write(server, &before)?.object;
     let replicas = after["spec"]["replicas"].as_i64().unwrap_or(0);
     if places.is_custom() && replicas == NOT_SET {
         let path = go::quote(places.declared);
@@ -253,7 +254,7 @@ pub(super) fn write_through(
         object.set_meta("resourceVersion", after.resource_version());
     }
     object.set_meta("managedFields", entries.unwrap_or(Value::Null));
-    Ok(object)
+    Ok(object.into())
 }
 
 /// Sets a value, and makes the objects on the way where they are missing.

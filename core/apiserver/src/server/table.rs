@@ -60,7 +60,14 @@ pub(super) fn table(
             Include::None => Value::Null,
             Include::Object => whole(resource, object),
         };
-        json!({"cells": cells, "object": shown})
+        let mut row = json!({"cells": cells, "object": shown});
+        if let (Definition::Builtin(_), Some(conditions)) = (
+            &resource.definition,
+            builtin::conditions(&resource.kind, object),
+        ) {
+            row["conditions"] = conditions;
+        }
+        row
     });
     json!({
         "kind": "Table", "apiVersion": META,

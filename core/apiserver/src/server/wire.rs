@@ -32,6 +32,13 @@ pub(super) fn of_type(name: &str, value: &Value) -> String {
     out
 }
 
+/// A value of a type.
+pub(super) fn of_root(root: &Struct, value: &Value) -> String {
+    let mut out = String::new();
+    of_struct(value, root, &mut out);
+    out
+}
+
 /// The members of a struct which is no kind, in its order, and what is in them.
 struct Order {
     names: &'static [&'static str],
@@ -79,9 +86,13 @@ static COLUMN: Order = Order {
     names: &["name", "type", "format", "description", "priority"],
     inner: &[],
 };
+static ROW_CONDITION: Order = Order {
+    names: &["type", "status", "reason", "message"],
+    inner: &[],
+};
 static ROW: Order = Order {
     names: &["cells", "conditions", "object"],
-    inner: &[],
+    inner: &[("conditions", &ROW_CONDITION)],
 };
 static TABLE: Order = Order {
     names: &[

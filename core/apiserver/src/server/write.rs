@@ -6,6 +6,7 @@ use std::sync::Arc;
 use http::StatusCode;
 use serde_json::Value;
 
+use super::body::Draft;
 use super::resource::{Definition, Endpoint, Generation};
 use super::{
     Answer, ApiServer, Custom, DEFAULT_NAMESPACE, Fact, RequestInfo, Trace, body, delete,
@@ -18,7 +19,7 @@ use crate::apply::{FieldManager, PathElement, Set};
 use crate::go;
 use crate::limits;
 use crate::object::{GroupName, JsonMap, Metadata, text};
-use crate::schema;
+use crate::schema::{self, Empties};
 use crate::status::{Cause, FieldError, Refusal, Status};
 use crate::storage::Revision;
 
@@ -29,7 +30,11 @@ impl ApiServer {
         bytes: &[u8],
         trace: &mut Trace,
     ) -> Result<Answer, Refusal> {
-        let (mut object, warnings) = body::decode_object(info, bytes)?;
+        let Draft {
+            mut object,
+            warnings,
+            ..
+        } = body::decode_object(info, bytes)?;
         trace.warnings.extend(warnings);
         settle_namespace(info, &mut object)?;
         for field in [
@@ -60,18 +65,20 @@ impl ApiServer {
         bytes: &[u8],
         trace: &mut Trace,
     ) -> Result<Answer, Refusal> {
-        let (mut object, warnings) = body::decode_object(info, bytes)?;
-        trace.warnings.extend(warnings);
-        settle_namespace(info, &mut object)?;
-        check_name(info, &object)?;
-        trace.warnings.extend(merge_owners(&mut object, false));
-        let uid = object.uid().to_owned();
+        let mut draft = body::decode_object(info, bytes)?;
+        trace.warnings.append(&mut draft.warnings);
+        settle_namespace(info, &mut draft.object)?;
+        check_name(info, &draft.object)?;
+        trace
+            .warnings
+            .extend(merge_owners(&mut draft.object, false));
+        let uid = draft.object.uid().to_owned();
         let produce = |server: &Self, live: &Value| {
-            let mut object = object;
+            let mut draft = draft;
             server
                 .manager(info, endpoint(info)?)
-                .update(live, &mut object, &info.manager);
-            Ok(object)
+                .update(live, &mut draft.object, &info.manager);
+            Ok(draft)
         };
         self.write(info, &uid, false, trace, produce)
     }
@@ -101,7 +108,7 @@ impl ApiServer {
         uid: &str,
         may_create: bool,
         trace: &mut Trace,
-        produce: impl FnOnce(&Self, &Value) -> Result<Value, Refusal>,
+        produce: impl FnOnce(&Self, &Value) -> Result<Draft, Refusal>,
     ) -> Result<Answer, Refusal> {
         let Some(parent) = &info.parent else {
             return self.write_object(info, uid, may_create, trace, produce);
@@ -126,7 +133,7 @@ impl ApiServer {
         uid: &str,
         may_create: bool,
         trace: &mut Trace,
-        produce: impl FnOnce(&Self, &Value) -> Result<Value, Refusal>,
+        produce: impl FnOnce(&Self, &Value) -> Result<Draft, Refusal>,
     ) -> Result<Answer, Refusal> {
         let key = storage_key(&info.resource, &info.namespace, &info.name);
         let found = self.store.get(&key);
@@ -140,7 +147,7 @@ impl ApiServer {
                 // The storage compares with the object that is not there.
                 return Err(uid_differs(info, &key, uid, "", trace));
             }
-            let mut object = produce(self, &self.nothing(info))?;
+            let mut object = produce(self, &self.nothing(info))?.object;
             version_of(&object)?;
             trace.warnings.extend(merge_owners(&mut object, true));
             let object = self.create_object(info, object, false, trace)?;
@@ -153,7 +160,11 @@ impl ApiServer {
         if !uid.is_empty() && uid != live.uid() {
             return Err(uid_differs(info, &key, uid, live.uid(), trace));
         }
-        let mut object = produce(self, &live)?;
+        let Draft {
+            mut object,
+            empties,
+            ..
+        } = produce(self, &live)?;
         limits::check(&object)?;
         trace.facts.extend(info.resource.not_thorough());
         trace.warnings.extend(merge_owners(&mut object, true));
@@ -161,7 +172,7 @@ impl ApiServer {
         object.set_meta("resourceVersion", revision.to_string());
         object.set_meta("selfLink", Value::Null);
         self.allot(info, &mut object, Some(&live))?;
-        before_update(info, &mut object, &live)?;
+        before_update(info, &mut object, &empties, &live)?;
         trace
             .facts
             .extend(info.resource.unevaluated(&object, Some(&live)));
@@ -174,7 +185,18 @@ impl ApiServer {
             return Ok(Answer::ok(object));
         }
         info.resource.before_storing(&mut object);
-        if object == *stored {
+        let encoded_anew =
+            info.resource.is_encoded_anew() && self.store.created(&key) == Some(revision);
+        // The watch cache holds the object as it is read. What was made of that is compared with it
+        // first, and only what is equal to it is compared with what etcd holds
+        // (`etcd3.store.GuaranteedUpdate` with a cached object).
+        let equals_cached = || {
+            let mut cached = Value::clone(&live);
+            info.resource.before_storing(&mut cached);
+            cached == *stored
+        };
+        let as_cached = || !self.caches.enabled() || live == stored || equals_cached();
+        if object == *stored && !encoded_anew && as_cached() {
             trace.facts.push(Fact::Unchanged(revision));
             return Ok(Answer::ok(live));
         }
@@ -416,7 +438,12 @@ fn check_version(
 }
 
 /// `rest.BeforeUpdate`: what the server settles before it stores.
-fn before_update(info: &RequestInfo, object: &mut Value, live: &Value) -> Result<(), Refusal> {
+fn before_update(
+    info: &RequestInfo,
+    object: &mut Value,
+    empties: &Empties,
+    live: &Value,
+) -> Result<(), Refusal> {
     let keep = |object: &mut Value, field: &str| {
         let value = live.metadata().and_then(|meta| meta.get(field));
         object.set_meta(field, value.cloned().unwrap_or(Value::Null));
@@ -451,6 +478,10 @@ fn before_update(info: &RequestInfo, object: &mut Value, live: &Value) -> Result
     errors.extend(
         info.resource
             .validate(&info.subresource, object, Some(live)),
+    );
+    errors.extend(
+        info.resource
+            .validate_change(&info.subresource, object, empties, live),
     );
     if errors.is_empty() {
         return Ok(());

@@ -26,6 +26,8 @@ pub const MAX_FIRST_REVISION: Revision = 1 << 53;
 pub struct Version {
     /// The revision that wrote it.
     pub revision: Revision,
+    /// The revision that created the key (etcd's `create_revision`).
+    pub created: Revision,
     /// The value; `None` is a deletion.
     pub object: Option<Arc<Value>>,
 }
@@ -105,6 +107,12 @@ impl Store {
     pub fn get(&self, key: &str) -> Option<(Revision, &Arc<Value>)> {
         let version = self.keys.get(key)?.last()?;
         Some((version.revision, version.object.as_ref()?))
+    }
+
+    /// The revision that created a key; `None` if it does not exist.
+    pub fn created(&self, key: &str) -> Option<Revision> {
+        let version = self.keys.get(key)?.last()?;
+        version.object.as_ref().map(|_| version.created)
     }
 
     /// Every version of a key that is still there, oldest first, deletions included.
@@ -277,8 +285,10 @@ impl Store {
             before,
             after: object.clone(),
         });
+        let created = self.created(&key).unwrap_or(self.revision);
         self.keys.entry(key).or_default().push_back(Version {
             revision: self.revision,
+            created,
             object,
         });
     }
@@ -288,6 +298,21 @@ impl Store {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn a_key_knows_which_revision_created_it() {
+        let mut store = Store::default();
+        let object = |_| Arc::new(json!({}));
+        store.put_if("/a", 0, object).unwrap();
+        store.put_if("/a", 1, object).unwrap();
+        assert_eq!(store.created("/a"), Some(1));
+        store.compact(2).unwrap();
+        assert_eq!(store.created("/a"), Some(1));
+        store.delete_if("/a", 2).unwrap();
+        assert_eq!(store.created("/a"), None);
+        store.put_if("/a", 0, object).unwrap();
+        assert_eq!(store.created("/a"), Some(4));
+    }
 
     fn put(
         store: &mut Store,

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{JsonPatchError, Outcome};
 use crate::go;
-use crate::json::Raw;
+use crate::json::{Node, Raw};
 
 /// A value while it is patched: what no path has led into stays as it was written. A `null` in a
 /// document is an absent [`Slot`].
@@ -330,6 +330,20 @@ fn equal_members(left: View<'_>, right: View<'_>) -> Outcome<bool> {
         }
     }
     Ok(true)
+}
+
+impl From<Tree> for Node {
+    /// Members in the order of the library: sorted where a path has led in, else as they were.
+    fn from(tree: Tree) -> Self {
+        let slot = |slot: Slot| slot.map_or(Node::Null, Node::from);
+        match tree {
+            Tree::Stored(value) => value.into(),
+            Tree::Written(raw) => raw.into(),
+            Tree::Null => Node::Null,
+            Tree::Map(map) => Node::Object(map.into_iter().map(|(k, v)| (k, slot(v))).collect()),
+            Tree::List(items) => Node::Array(items.into_iter().map(slot).collect()),
+        }
+    }
 }
 
 impl From<Tree> for Value {

@@ -40,6 +40,7 @@ pub fn coerce_metadata(
     let Decoded {
         mut value,
         complaints,
+        ..
     } = decoded?;
     if let Value::Object(map) = &mut value
         && map

@@ -287,6 +287,25 @@ fn a_null_that_apply_stores_is_seen_by_nobody_until_the_next_write() {
 }
 
 #[test]
+fn an_apply_that_stores_what_no_reader_sees_is_stored_each_time() {
+    let mut server = Server::defining(&json!({"type": "object"}), &json!({}));
+    let config = json!({"metadata": {"name": "w", "labels": {}}});
+    let version = |server: &mut Server| server.get()["metadata"]["resourceVersion"].clone();
+    server.apply(config.clone());
+    let first = version(&mut server);
+    server.apply(config.clone());
+    let second = version(&mut server);
+    assert_ne!(first, second, "compared with what the watch cache holds");
+    server.0.restart_with_watch_cache(false);
+    server.apply(config);
+    assert_eq!(
+        version(&mut server),
+        second,
+        "compared with what etcd holds"
+    );
+}
+
+#[test]
 fn a_foreign_kind_is_believed_and_then_refused() {
     let mut server = Server::defining(&json!({"type": "object"}), &json!({}));
     let Answered(code, body, _) = server.create(json!({"kind": "Pod"}));

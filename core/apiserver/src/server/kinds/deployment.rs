@@ -29,7 +29,11 @@ fn validate(deployment: &Value, live: Option<&Value>) -> Vec<FieldError> {
         && live["spec"]["selector"] != spec["selector"]
     {
         let selector = &spec["selector"];
-        errors.push(FieldError::invalid("spec.selector", selector, IMMUTABLE));
+        errors.push(label_selector::invalid(
+            "spec.selector",
+            selector,
+            IMMUTABLE,
+        ));
     }
     errors
 }
@@ -44,7 +48,7 @@ fn validate_spec(spec: &Value) -> Vec<FieldError> {
         errors.extend(label_selector::validate(selector, "spec.selector"));
         if label_selector::is_empty(selector) {
             let detail = "empty selector is invalid for deployment";
-            errors.push(FieldError::invalid("spec.selector", selector, detail));
+            errors.push(label_selector::invalid("spec.selector", selector, detail));
         }
     }
     let template = &spec["template"];
@@ -59,7 +63,7 @@ fn validate_spec(spec: &Value) -> Vec<FieldError> {
         errors.extend(runs_forever(&template["spec"]));
     } else {
         let detail = "invalid label selector";
-        errors.push(FieldError::invalid("spec.selector", selector, detail));
+        errors.push(label_selector::invalid("spec.selector", selector, detail));
     }
     errors.extend(strategy(&spec["strategy"]));
     errors.extend(not_negative(spec, "spec", "minReadySeconds"));

@@ -159,6 +159,31 @@ pub(super) fn pod_spec(spec: &Value) -> String {
     out
 }
 
+/// A value of a type in its internal form, on one line; a list is one of such values.
+pub(super) fn compact(type_name: &str, value: &Value) -> String {
+    let mut pretty = String::new();
+    match (builtin(type_name), value) {
+        (Some(ty), Value::Array(items)) => {
+            let items = items.iter().map(|item| {
+                let mut text = String::new();
+                structure(&mut text, item, ty, &Value::Null, 0);
+                text
+            });
+            block(&mut pretty, '[', ']', &items.collect::<Vec<_>>(), 0);
+        }
+        (Some(ty), Value::Object(_)) => structure(&mut pretty, value, ty, &Value::Null, 0),
+        _ => plain(&mut pretty, value, 0),
+    }
+    let (mut quoted, mut escaped) = (false, false);
+    pretty.retain(|c| {
+        let kept = quoted || !matches!(c, ' ' | '\n');
+        quoted ^= c == '"' && !escaped;
+        escaped = c == '\\' && !escaped;
+        kept
+    });
+    pretty
+}
+
 fn structure(out: &mut String, value: &Value, ty: &Struct, around: &Value, depth: usize) {
     let order = ORDERS.iter().find(|(name, _)| *name == ty.name);
     let declared: Vec<&str> = ty.fields.iter().map(|field| field.name.as_str()).collect();

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::{metadata, names};
 use crate::object::text;
+use crate::server::wire;
 use crate::status::FieldError;
 
 /// Checks a selector that is there.
@@ -41,6 +42,15 @@ pub(super) fn validate(selector: &Value, path: &str) -> Vec<FieldError> {
         }
     }
     errors
+}
+
+/// A selector that is refused, shown as Go writes it.
+pub(super) fn invalid(field: &str, selector: &Value, detail: &str) -> FieldError {
+    let shown = match selector {
+        Value::Null => "null".to_owned(),
+        selector => wire::of_type("LabelSelector", selector),
+    };
+    FieldError::invalid(field, &Value::Null, detail).shown(shown)
 }
 
 /// Whether a selector is there and asks for nothing.

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::label_selector::list;
-use super::metadata::IMMUTABLE;
 use super::{
-    Rules, StatusRules, ip, metadata, names, pod_admission, pod_template, pod_update, pod_warnings,
+    Rules, StatusRules, metadata, names, pod_admission, pod_annotations, pod_status, pod_template,
+    pod_update, pod_warnings,
 };
 use crate::object::{Metadata, text};
 use crate::schema::Quantity;
@@ -28,10 +28,13 @@ pub(super) const RULES: Rules = Rules {
         }
     },
     validate,
+    validate_change: |pod, empties, live| {
+        pod_update::validate(&pod["spec"], empties, &live["spec"])
+    },
     warn,
     status: StatusRules {
-        prepare: keep_status,
-        validate: validate_status,
+        prepare: pod_status::prepare,
+        validate: pod_status::validate,
     },
     grace: Some(grace),
     returns_deleted: true,
@@ -57,33 +60,45 @@ fn validate(pod: &Value, live: Option<&Value>) -> Vec<FieldError> {
     }
     // An update is also checked like a new pod (`ValidatePodUpdate`).
     errors.extend(metadata::builtin(pod, names::subdomain));
+    errors.extend(pod_annotations::validate(pod));
     let spec = &pod["spec"];
     errors.extend(pod_template::spec_errors(spec, "spec", true));
+    errors.extend(tokens(spec));
     errors.extend(images(spec));
     match live {
-        Some(live) => errors.extend(pod_update::validate(spec, &live["spec"])),
-        None if !list(spec, "ephemeralContainers").is_empty() => {
-            let field = "spec.ephemeralContainers";
-            errors.push(FieldError::forbidden(field, "cannot be set on create"));
-        }
-        None => {}
+        Some(live) => errors.extend(pod_annotations::validate_change(pod, live)),
+        None => errors.extend(validate_new(spec)),
     }
     errors
 }
 
-/// `ValidatePodStatusUpdate`.
-fn validate_status(pod: &Value, live: &Value) -> Vec<FieldError> {
-    let mut errors = metadata::builtin_update(pod, live);
-    let status = &pod["status"];
-    let class = text(status, "qosClass");
-    if class != text(&live["status"], "qosClass") {
-        let field = "status.qosClass";
-        errors.push(FieldError::invalid(field, &class.into(), IMMUTABLE));
+/// What only a new pod may not have (`ValidatePodCreate`).
+fn validate_new(spec: &Value) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    if !list(spec, "ephemeralContainers").is_empty() {
+        let field = "spec.ephemeralContainers";
+        errors.push(FieldError::forbidden(field, "cannot be set on create"));
     }
-    for name in ["podIPs", "hostIPs"] {
-        for (i, address) in list(status, name).iter().enumerate() {
-            let address = text(address, "ip").into();
-            errors.extend(ip::check(&address, &format!("status.{name}[{i}]"), &[]));
+    if !text(spec, "nodeName").is_empty() && !list(spec, "schedulingGates").is_empty() {
+        let detail = "cannot be set until all schedulingGates have been cleared";
+        errors.push(FieldError::forbidden("spec.nodeName", detail));
+    }
+    errors
+}
+
+/// A token belongs to a service account (`validatePodMetadataAndSpec`).
+fn tokens(spec: &Value) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    if !text(spec, "serviceAccountName").is_empty() {
+        return errors;
+    }
+    for (i, volume) in list(spec, "volumes").iter().enumerate() {
+        for (j, source) in list(&volume["projected"], "sources").iter().enumerate() {
+            if source.get("serviceAccountToken").is_some() {
+                let field = format!("spec.volumes[{i}].projected.sources[{j}].serviceAccountToken");
+                let detail = "must not be specified when serviceAccountName is not set";
+                errors.push(FieldError::forbidden(field, detail));
+            }
         }
     }
     errors
@@ -137,38 +152,6 @@ fn grace(pod: &Value, requested: Option<i64>) -> i64 {
     match requested.or(own).unwrap_or(0) {
         seconds if seconds < 0 => 1,
         seconds => seconds,
-    }
-}
-
-/// A writer of the status neither forgets the class of service nor what generations were seen
-/// (`podStatusStrategy.PrepareForUpdate`).
-fn keep_status(pod: &mut Value, live: &Value) {
-    let before = &live["status"];
-    let status = &mut pod["status"];
-    for field in ["qosClass", "observedGeneration"] {
-        if status.get(field).is_none()
-            && let Some(value) = before.get(field)
-        {
-            status[field] = value.clone();
-        }
-    }
-    let mut seen: Vec<&Value> = before["conditions"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .collect();
-    let conditions = status.get_mut("conditions").and_then(Value::as_array_mut);
-    for condition in conditions.into_iter().flatten() {
-        let kind = condition["type"].clone();
-        let Some(position) = seen.iter().position(|old| old["type"] == kind) else {
-            continue;
-        };
-        let old = seen.remove(position);
-        if condition.get("observedGeneration").is_none()
-            && let Some(generation) = old.get("observedGeneration")
-        {
-            condition["observedGeneration"] = generation.clone();
-        }
     }
 }
 

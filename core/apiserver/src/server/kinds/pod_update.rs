@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::label_selector::list;
-use super::{difference, internal, names, pod_template};
+use super::{difference, internal, names, pod_gated, pod_template};
 use crate::object::{JsonMap, text};
+use crate::schema::Empties;
 use crate::status::FieldError;
 
 /// What is said of every other change, before it is shown.
@@ -15,8 +16,8 @@ const MAY_CHANGE: &str = "pod updates may not change fields other than \
      `spec.tolerations` (only additions to existing tolerations),\
      `spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
 
-/// Checks an update of a pod's spec.
-pub(super) fn validate(spec: &Value, live: &Value) -> Vec<FieldError> {
+/// Checks an update of a pod's spec; what changed is shown with the empty lists of the request.
+pub(super) fn validate(spec: &Value, empties: &Empties, live: &Value) -> Vec<FieldError> {
     let mut errors = Vec::new();
     for kind in ["containers", "initContainers"] {
         let containers = list(spec, kind);
@@ -49,10 +50,14 @@ pub(super) fn validate(spec: &Value, live: &Value) -> Vec<FieldError> {
     if spec == live {
         return errors;
     }
-    let pardoned = pardoned(spec, live);
-    if pardoned != *live {
+    let (pardoned_spec, more) = pardoned(spec.clone(), live);
+    errors.extend(more);
+    if pardoned_spec != *live {
+        let mut shown = spec.clone();
+        empties.put_back("spec", &mut shown);
+        let (shown, _) = pardoned(shown, live);
         let before = internal::pod_spec(live);
-        let changes = difference::unified(&before, &internal::pod_spec(&pardoned));
+        let changes = difference::unified(&before, &internal::pod_spec(&shown));
         let detail = format!("{MAY_CHANGE}\n{changes}");
         errors.push(FieldError::forbidden("spec", detail));
     }
@@ -110,10 +115,18 @@ fn gates(spec: &Value, live: &Value) -> Vec<FieldError> {
         .collect()
 }
 
-/// The new spec with what may change as it was before.
-fn pardoned(spec: &Value, live: &Value) -> Value {
-    let mut spec = spec.clone();
+/// The new spec with what may change as it was before, and what is wrong with such changes.
+fn pardoned(mut spec: Value, live: &Value) -> (Value, Vec<FieldError>) {
     for kind in ["containers", "initContainers"] {
+        // Upstream copies container by container, so that no container leaves no list.
+        if let Value::Object(map) = &mut spec
+            && map
+                .get(kind)
+                .and_then(Value::as_array)
+                .is_some_and(Vec::is_empty)
+        {
+            map.remove(kind);
+        }
         let containers = spec.get_mut(kind).and_then(Value::as_array_mut);
         let pairs = containers.into_iter().flatten().zip(list(live, kind));
         for (container, before) in pairs {
@@ -121,7 +134,7 @@ fn pardoned(spec: &Value, live: &Value) -> Value {
         }
     }
     let Some(map) = spec.as_object_mut() else {
-        return spec;
+        return (spec, Vec::new());
     };
     for field in ["activeDeadlineSeconds", "schedulingGates", "tolerations"] {
         take_back(map, live, field);
@@ -130,10 +143,11 @@ fn pardoned(spec: &Value, live: &Value) -> Value {
     if live[grace].as_i64().is_some_and(|before| before < 0) && map.get(grace) == Some(&1.into()) {
         take_back(map, live, grace);
     }
-    spec
+    let errors = pod_gated::pardon(map, live);
+    (spec, errors)
 }
 
-fn take_back(map: &mut JsonMap, live: &Value, field: &str) {
+pub(super) fn take_back(map: &mut JsonMap, live: &Value, field: &str) {
     match live.get(field) {
         Some(value) => map.insert(field.to_owned(), value.clone()),
         None => map.remove(field),
@@ -146,7 +160,7 @@ mod tests {
     use serde_json::json;
 
     fn texts(spec: &Value, live: &Value) -> Vec<String> {
-        let errors = validate(spec, live);
+        let errors = validate(spec, &Empties::default(), live);
         errors.iter().map(ToString::to_string).collect()
     }
 
@@ -170,6 +184,21 @@ mod tests {
         assert_eq!(said.len(), 2);
         assert!(said[0].starts_with("spec.tolerations: Forbidden: existing toleration"));
         assert!(said[1].starts_with("spec: Forbidden: pod updates may not change fields"));
+    }
+
+    #[test]
+    fn an_empty_list_of_the_request_is_shown_as_one() {
+        let document = r#"{"spec": {"containers": [{"image": "a", "args": []}], "hostname": "h"}}"#;
+        let node = crate::json::parse(document.as_bytes()).unwrap();
+        let root = crate::schema::builtin("Pod").unwrap();
+        let decoded = crate::schema::decode(node, root).unwrap();
+        let live = json!({"containers": [{"name": "", "image": "a", "resources": {}}]});
+        let errors = validate(&decoded.value["spec"], &decoded.empties, &live);
+        let said = errors[0].to_string();
+        assert!(
+            said.contains("-   \"Args\": null,\n+   \"Args\": [],\n"),
+            "{said}"
+        );
     }
 
     #[test]

@@ -5,10 +5,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::label_selector::list;
+use super::{ip, names};
 use crate::go;
 use crate::object::text;
 use crate::schema::Quantity;
 use crate::server::warnings::MOST_WARNINGS;
+
+mod overlaps;
+
+const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
+const PREFERRED: &str = "preferredDuringSchedulingIgnoredDuringExecution";
+
+/// The annotation that once named the seccomp profile of a pod.
+const SECCOMP_OF_POD: &str = "seccomp.security.alpha.kubernetes.io/pod";
+/// The beginning of those that named the ones of containers.
+const SECCOMP_OF_CONTAINER: &str = "container.seccomp.security.alpha.kubernetes.io/";
 
 /// Annotations that do nothing any more.
 const ANNOTATIONS: [(&str, &str); 3] = [
@@ -72,18 +83,12 @@ const VOLUMES: [(&str, &str); 9] = [
 /// The warnings for a pod or template; `path` leads to it and ends in a dot where it is not empty.
 pub(super) fn of(template: &Value, path: &str) -> Vec<String> {
     let spec = &template["spec"];
+    let annotations = &template["metadata"]["annotations"];
     let mut warnings = Vec::new();
-    for (label, message) in NODE_LABELS {
-        if spec["nodeSelector"].get(label).is_some() {
-            warnings.push(format!("{path}spec.nodeSelector[{label}]: {message}"));
-        }
-    }
-    selects_nothing(spec, path, &mut warnings);
+    nodes(spec, path, &mut warnings);
+    spreads(spec, path, &mut warnings);
     for (annotation, message) in ANNOTATIONS {
-        if template["metadata"]["annotations"]
-            .get(annotation)
-            .is_some()
-        {
+        if annotations.get(annotation).is_some() {
             warnings.push(format!(
                 "{path}metadata.annotations[{annotation}]: {message}"
             ));
@@ -95,13 +100,8 @@ pub(super) fn of(template: &Value, path: &str) -> Vec<String> {
                 warnings.push(format!("{path}spec.volumes[{i}].{kind}: {message}"));
             }
         }
-        if let Some(projected) = volume.get("projected")
-            && list(projected, "sources").is_empty()
-        {
-            let name = go::quote(text(volume, "name"));
-            warnings.push(format!("volume {name} (Projected) has no sources provided"));
-        }
     }
+    overlaps::of(list(spec, "volumes"), &mut warnings);
     repeated(spec, "hostAliases", "ip", path, &mut warnings);
     repeated(spec, "imagePullSecrets", "name", path, &mut warnings);
     for (i, secret) in list(spec, "imagePullSecrets").iter().enumerate() {
@@ -111,10 +111,25 @@ pub(super) fn of(template: &Value, path: &str) -> Vec<String> {
             ));
         }
     }
+    fractions(
+        &spec["overhead"],
+        &format!("{path}spec.overhead"),
+        &mut warnings,
+    );
+    if spec["securityContext"].get("seccompProfile").is_none() {
+        replaced_annotation(annotations, SECCOMP_OF_POD, path, &mut warnings);
+    }
     let containers = containers(spec, path);
-    for (container, path) in &containers {
-        fractions(container, path, &mut warnings);
-        hidden_variables(container, path, &mut warnings);
+    for (container, container_path) in &containers {
+        if container["securityContext"].get("seccompProfile").is_none() {
+            let name = format!("{SECCOMP_OF_CONTAINER}{}", text(container, "name"));
+            replaced_annotation(annotations, &name, path, &mut warnings);
+        }
+        for list in ["limits", "requests"] {
+            let path = format!("{container_path}.resources.{list}");
+            fractions(&container["resources"][list], &path, &mut warnings);
+        }
+        hidden_variables(container, container_path, &mut warnings);
     }
     equal_ports(&containers, &mut warnings);
     equal_port_names(&containers, &mut warnings);
@@ -124,7 +139,115 @@ pub(super) fn of(template: &Value, path: &str) -> Vec<String> {
              and will be treated as 1"
         ));
     }
+    neighbours(spec, path, &mut warnings);
+    addresses(spec, path, &mut warnings);
     warnings
+}
+
+/// A profile that an annotation names and no field does (`api.SeccompPodAnnotationKey`).
+fn replaced_annotation(annotations: &Value, name: &str, path: &str, warnings: &mut Vec<String>) {
+    if annotations.get(name).is_some() {
+        warnings.push(format!(
+            "{path}metadata.annotations[{name}]: non-functional in v1.27+; use the \
+             \"seccompProfile\" field instead"
+        ));
+    }
+}
+
+/// Labels by which nodes are chosen.
+fn nodes(spec: &Value, path: &str, warnings: &mut Vec<String>) {
+    for (label, message) in NODE_LABELS {
+        if spec["nodeSelector"].get(label).is_some() {
+            warnings.push(format!("{path}spec.nodeSelector[{label}]: {message}"));
+        }
+    }
+    let affinity = &spec["affinity"]["nodeAffinity"];
+    let path = format!("{path}spec.affinity.nodeAffinity");
+    let required = &affinity[REQUIRED];
+    for (i, term) in list(required, "nodeSelectorTerms").iter().enumerate() {
+        let path = format!("{path}.{REQUIRED}.nodeSelectorTerms[{i}]");
+        node_term(term, false, &path, warnings);
+    }
+    for (i, term) in list(affinity, PREFERRED).iter().enumerate() {
+        let path = format!("{path}.{PREFERRED}[{i}].preference");
+        node_term(&term["preference"], true, &path, warnings);
+    }
+}
+
+/// `GetWarningsForNodeSelectorTerm` of `pkg/api/node/util.go`.
+fn node_term(term: &Value, with_values: bool, path: &str, warnings: &mut Vec<String>) {
+    for (i, rule) in list(term, "matchExpressions").iter().enumerate() {
+        let path = format!("{path}.matchExpressions[{i}]");
+        let key = text(rule, "key");
+        if let Some(message) = renamed_label(key) {
+            warnings.push(format!("{path}.key: {key} is {message}"));
+        }
+        let values = list(rule, "values").iter().filter(|_| with_values);
+        for (j, value) in values.enumerate() {
+            let value = value.as_str().unwrap_or_default();
+            let reasons = names::label_value(value).into_iter();
+            warnings.extend(
+                reasons.map(|why| format!("{path}.values[{j}]: {value} is invalid, {why}")),
+            );
+        }
+    }
+}
+
+fn renamed_label(label: &str) -> Option<&'static str> {
+    let found = NODE_LABELS.iter().find(|(name, _)| *name == label);
+    found.map(|(_, message)| *message)
+}
+
+/// How pods are spread over nodes.
+fn spreads(spec: &Value, path: &str, warnings: &mut Vec<String>) {
+    for (i, constraint) in list(spec, "topologySpreadConstraints").iter().enumerate() {
+        let path = format!("{path}spec.topologySpreadConstraints[{i}]");
+        let key = text(constraint, "topologyKey");
+        if let Some(message) = renamed_label(key) {
+            warnings.push(format!("{path}.topologyKey: {key} is {message}"));
+        }
+        selects_nothing(constraint, &path, warnings);
+    }
+}
+
+/// Pods near which a pod is to run, or not.
+fn neighbours(spec: &Value, path: &str, warnings: &mut Vec<String>) {
+    for kind in ["podAffinity", "podAntiAffinity"] {
+        let affinity = &spec["affinity"][kind];
+        let path = format!("{path}spec.affinity.{kind}");
+        for (i, term) in list(affinity, REQUIRED).iter().enumerate() {
+            selects_nothing(term, &format!("{path}.{REQUIRED}[{i}]"), warnings);
+        }
+        for (i, term) in list(affinity, PREFERRED).iter().enumerate() {
+            let path = format!("{path}.{PREFERRED}[{i}].podAffinityTerm");
+            selects_nothing(&term["podAffinityTerm"], &path, warnings);
+        }
+    }
+}
+
+/// A selector that is not there selects no pod, though an empty one selects all.
+fn selects_nothing(owner: &Value, path: &str, warnings: &mut Vec<String>) {
+    if owner.get("labelSelector").is_none() {
+        warnings.push(format!(
+            "{path}.labelSelector: a null labelSelector results in matching no pod"
+        ));
+    }
+}
+
+/// Addresses in forms that are accepted no longer.
+fn addresses(spec: &Value, path: &str, warnings: &mut Vec<String>) {
+    let servers = list(&spec["dnsConfig"], "nameservers").iter().enumerate();
+    warnings.extend(servers.filter_map(|(i, server)| {
+        let field = format!("{path}spec.dnsConfig.nameservers[{i}]");
+        ip::warning(server.as_str()?, &field)
+    }));
+    let aliases = list(spec, "hostAliases").iter().enumerate();
+    warnings.extend(aliases.filter_map(|(i, alias)| {
+        ip::warning(
+            text(alias, "ip"),
+            &format!("{path}spec.hostAliases[{i}].ip"),
+        )
+    }));
 }
 
 /// All containers with their paths, in the order in which upstream visits them.
@@ -136,34 +259,6 @@ fn containers<'a>(spec: &'a Value, path: &str) -> Vec<(&'a Value, String)> {
             containers.map(move |(i, container)| (container, format!("{path}spec.{kind}[{i}]")))
         })
         .collect()
-}
-
-/// A selector that is not there selects no pod, though an empty one selects all.
-fn selects_nothing(spec: &Value, path: &str, warnings: &mut Vec<String>) {
-    let mut check = |owner: &Value, path: String| {
-        if owner.get("labelSelector").is_none() {
-            warnings.push(format!(
-                "{path}.labelSelector: a null labelSelector results in matching no pod"
-            ));
-        }
-    };
-    for (i, constraint) in list(spec, "topologySpreadConstraints").iter().enumerate() {
-        let path = format!("{path}spec.topologySpreadConstraints[{i}]");
-        check(constraint, path);
-    }
-    for kind in ["podAffinity", "podAntiAffinity"] {
-        let affinity = &spec["affinity"][kind];
-        let path = format!("{path}spec.affinity.{kind}");
-        let name = "requiredDuringSchedulingIgnoredDuringExecution";
-        for (i, term) in list(affinity, name).iter().enumerate() {
-            check(term, format!("{path}.{name}[{i}]"));
-        }
-        let name = "preferredDuringSchedulingIgnoredDuringExecution";
-        for (i, term) in list(affinity, name).iter().enumerate() {
-            let path = format!("{path}.{name}[{i}].podAffinityTerm");
-            check(&term["podAffinityTerm"], path);
-        }
-    }
 }
 
 fn repeated(spec: &Value, field: &str, key: &str, path: &str, warnings: &mut Vec<String>) {
@@ -179,20 +274,17 @@ fn repeated(spec: &Value, field: &str, key: &str, path: &str, warnings: &mut Vec
     }
 }
 
-/// Nobody can have half a byte.
-fn fractions(container: &Value, path: &str, warnings: &mut Vec<String>) {
+/// Half a byte is no amount.
+fn fractions(amounts: &Value, path: &str, warnings: &mut Vec<String>) {
     for resource in ["memory", "ephemeral-storage"] {
-        for list in ["limits", "requests"] {
-            let Some(value) = container["resources"][list].get(resource) else {
-                continue;
-            };
-            if !Quantity::from(value).is_whole() {
-                let value = go::quote(value.as_str().unwrap_or_default());
-                warnings.push(format!(
-                    "{path}.resources.{list}[{resource}]: fractional byte value {value} is invalid, \
-                     must be an integer"
-                ));
-            }
+        let Some(value) = amounts.get(resource) else {
+            continue;
+        };
+        if !Quantity::from(value).is_whole() {
+            let value = go::quote(value.as_str().unwrap_or_default());
+            warnings.push(format!(
+                "{path}[{resource}]: fractional byte value {value} is invalid, must be an integer"
+            ));
         }
     }
 }
@@ -227,6 +319,13 @@ fn equal_ports(containers: &[(&Value, String)], warnings: &mut Vec<String>) {
             let number = |name: &str| port.get(name).and_then(Value::as_i64).unwrap_or(0);
             let (address, host) = (text(port, "hostIP"), number("hostPort"));
             let key = (number("containerPort"), text(port, "protocol"));
+            if !address.is_empty() && host == 0 {
+                let (name, (number, protocol)) = (text(port, "name"), key);
+                warnings.push(format!(
+                    "{path}: hostIP set without hostPort: {{Name:{name} HostPort:0 \
+                     ContainerPort:{number} Protocol:{protocol} HostIP:{address}}}"
+                ));
+            }
             let others = all.entry(key).or_default();
             for (other_path, other_address, other_host) in others.iter() {
                 // Each with each: what cannot be sent is not looked for.
@@ -301,6 +400,42 @@ mod tests {
                  spec.containers[0].ports[0]",
             ]
         );
+    }
+
+    #[test]
+    fn warnings_come_in_the_order_of_upstream() {
+        let pod = json!({
+            "metadata": {"annotations": {"seccomp.security.alpha.kubernetes.io/pod": "x"}},
+            "spec": {
+                "affinity": {
+                    "nodeAffinity": {PREFERRED: [{"preference": {"matchExpressions": [
+                        {"key": "beta.kubernetes.io/os", "values": ["a b"]},
+                    ]}}]},
+                    "podAffinity": {REQUIRED: [{"topologyKey": "z"}]},
+                },
+                "overhead": {"memory": "100m"},
+                "containers": [{"ports": [{"containerPort": 80, "hostIP": "::1"}]}],
+                "dnsConfig": {"nameservers": ["010.0.0.1"]},
+            },
+        });
+        let said = of(&pod, "");
+        let begins = [
+            "spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[0]\
+             .preference.matchExpressions[0].key: beta.kubernetes.io/os is deprecated since v1.14",
+            "spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[0]\
+             .preference.matchExpressions[0].values[0]: a b is invalid, a valid label must",
+            "spec.overhead[memory]: fractional byte value \"100m\" is invalid",
+            "metadata.annotations[seccomp.security.alpha.kubernetes.io/pod]: non-functional",
+            "spec.containers[0].ports[0]: hostIP set without hostPort: {Name: HostPort:0 \
+             ContainerPort:80 Protocol: HostIP:::1}",
+            "spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution[0]\
+             .labelSelector: a null labelSelector",
+            "spec.dnsConfig.nameservers[0]: ",
+        ];
+        assert_eq!(said.len(), begins.len(), "{said:?}");
+        for (text, begin) in said.iter().zip(begins) {
+            assert!(text.starts_with(begin), "{text}");
+        }
     }
 
     #[test]

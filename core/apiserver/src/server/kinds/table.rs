@@ -119,6 +119,7 @@ fn rules(facts: &KindFacts) -> Rules {
         "DaemonSet" => rules.prepare = daemon_set,
         "Job" => rules.prepare = job,
         "PersistentVolume" | "PersistentVolumeClaim" => {
+            rules.encoded_anew = facts.kind == "PersistentVolumeClaim";
             rules.prepare = volume;
             rules.allot = |object, live, _| {
                 protect_volume(object, live);

@@ -81,6 +81,14 @@ pub(super) fn rows(kind: &str, objects: &[Value], now: Timestamp) -> (Value, Vec
     (columns, rows.collect())
 }
 
+/// What is said of a row besides its cells.
+pub(super) fn conditions(kind: &str, object: &Value) -> Option<Value> {
+    match kind {
+        "Pod" => pod::conditions(object),
+        _ => None,
+    }
+}
+
 /// What kinds without columns of their own show (`rest.DefaultTableConvertor`).
 fn named(object: &Value, _: Timestamp) -> Vec<Value> {
     vec![

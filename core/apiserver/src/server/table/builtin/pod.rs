@@ -1,6 +1,6 @@
 //! The row of a Pod (`printPod`).
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{age, items, number, since};
 use crate::environment::Timestamp;
@@ -47,6 +47,17 @@ pub(super) fn cells(pod: &Value, now: Timestamp) -> Vec<Value> {
         or_none(text(status, "nominatedNodeName")),
         gates.into(),
     ]
+}
+
+/// That a pod has ended (`podSuccessConditions`, `podFailedConditions`).
+pub(super) fn conditions(pod: &Value) -> Option<Value> {
+    let phase = text(&pod["status"], "phase");
+    let message = match phase {
+        "Succeeded" => "The pod has completed successfully.",
+        "Failed" => "The pod failed.",
+        _ => return None,
+    };
+    Some(json!([{"type": "Completed", "status": "True", "reason": phase, "message": message}]))
 }
 
 #[derive(Default)]

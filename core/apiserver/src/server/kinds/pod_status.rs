@@ -1,0 +1,257 @@
+//! The status of a pod (`podStatusStrategy` of `pkg/registry/core/pod/strategy.go` and
+//! `ValidatePodStatusUpdate` of `pkg/apis/core/validation/validation.go`). Left out: users and
+//! allocated resources of containers, and resource claims.
+
+use std::collections::BTreeSet;
+use std::net::IpAddr;
+
+use serde_json::Value;
+
+use super::label_selector::list;
+use super::metadata::IMMUTABLE;
+use super::{internal, ip, metadata, names, pod_annotations};
+use crate::object::text;
+use crate::status::FieldError;
+
+/// A writer of the status neither forgets the class of service nor what generations were seen
+/// (`podStatusStrategy.PrepareForUpdate`).
+pub(super) fn prepare(pod: &mut Value, live: &Value) {
+    let before = &live["status"];
+    let status = &mut pod["status"];
+    for field in ["qosClass", "observedGeneration"] {
+        if status.get(field).is_none()
+            && let Some(value) = before.get(field)
+        {
+            status[field] = value.clone();
+        }
+    }
+    let mut seen: Vec<&Value> = before["conditions"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .collect();
+    let conditions = status.get_mut("conditions").and_then(Value::as_array_mut);
+    for condition in conditions.into_iter().flatten() {
+        let kind = condition["type"].clone();
+        let Some(position) = seen.iter().position(|old| old["type"] == kind) else {
+            continue;
+        };
+        let old = seen.remove(position);
+        if condition.get("observedGeneration").is_none()
+            && let Some(generation) = old.get("observedGeneration")
+        {
+            condition["observedGeneration"] = generation.clone();
+        }
+    }
+}
+
+/// Checks an update of the status.
+pub(super) fn validate(pod: &Value, live: &Value) -> Vec<FieldError> {
+    let mut errors = metadata::builtin_update(pod, live);
+    errors.extend(pod_annotations::validate_change(pod, live));
+    let (status, before) = (&pod["status"], &live["status"]);
+    errors.extend(conditions(status));
+    let node = text(status, "nominatedNodeName");
+    if !node.is_empty() && node != text(before, "nominatedNodeName") {
+        let reasons = names::subdomain(node).into_iter();
+        let field = "status.nominatedNodeName";
+        errors.extend(reasons.map(|why| FieldError::invalid(field, &node.into(), why)));
+    }
+    let class = text(status, "qosClass");
+    if class != text(before, "qosClass") {
+        let field = "status.qosClass";
+        errors.push(FieldError::invalid(field, &class.into(), IMMUTABLE));
+    }
+    for (kind, containers) in [
+        ("containerStatuses", "containers"),
+        ("initContainerStatuses", "initContainers"),
+        ("ephemeralContainerStatuses", "ephemeralContainers"),
+    ] {
+        errors.extend(restarts(kind, containers, pod, live));
+    }
+    errors.extend(addresses(status, before, "podIPs", "PodIP"));
+    errors.extend(host_addresses(status, before));
+    errors
+}
+
+/// A condition that the system does not know has a qualified name (`validatePodConditions`); the
+/// path is upstream's.
+fn conditions(status: &Value) -> Vec<FieldError> {
+    const OF_THE_SYSTEM: [&str; 3] = ["PodScheduled", "Ready", "Initialized"];
+    let conditions = list(status, "conditions").iter().enumerate();
+    let others = conditions.filter(|(_, c)| !OF_THE_SYSTEM.contains(&text(c, "type")));
+    others
+        .flat_map(|(i, condition)| {
+            let name = text(condition, "type");
+            let field = format!("metadata.conditions[{i}].Type");
+            let reasons = names::qualified(name).into_iter();
+            reasons.map(move |why| FieldError::invalid(field.as_str(), &name.into(), why))
+        })
+        .collect()
+}
+
+/// A container that ended does not run again where its pod does not restart it
+/// (`ValidateContainerStateTransition`, `ValidateInitContainerStateTransition`).
+fn restarts(kind: &str, containers: &str, pod: &Value, live: &Value) -> Vec<FieldError> {
+    let policy = match kind {
+        "ephemeralContainerStatuses" => "Never",
+        _ => text(&live["spec"], "restartPolicy"),
+    };
+    if policy == "Always" {
+        return Vec::new();
+    }
+    let of_sidecar = |name: &str| {
+        let mut all = list(&live["spec"], containers).iter();
+        let found = all.find(|container| text(container, "name") == name);
+        found.is_some_and(|container| text(container, "restartPolicy") == "Always")
+    };
+    let ended = |status: &&Value| status["state"]["terminated"].is_object();
+    let mut errors = Vec::new();
+    for (i, before) in list(&live["status"], kind).iter().enumerate() {
+        let (name, exit) = (
+            text(before, "name"),
+            &before["state"]["terminated"]["exitCode"],
+        );
+        let may_restart = exit.as_i64().unwrap_or(0) != 0 && policy == "OnFailure";
+        if !ended(&before) || may_restart || of_sidecar(name) {
+            continue;
+        }
+        let now = list(&pod["status"], kind).iter();
+        let running = now.filter(|status| text(status, "name") == name && !ended(status));
+        errors.extend(running.map(|_| {
+            let detail = "may not be transitioned to non-terminated state";
+            FieldError::forbidden(format!("status.{kind}[{i}].state"), detail)
+        }));
+    }
+    errors
+}
+
+/// The address of the host is the first of its addresses (`validateHostIPs`).
+fn host_addresses(status: &Value, before: &Value) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    if let Some(first) = list(status, "hostIPs").first()
+        && text(first, "ip") != text(status, "hostIP")
+    {
+        let detail = "must be equal to `hostIP`";
+        let field = "status.hostIPs[0].ip";
+        errors.push(FieldError::invalid(field, &first["ip"], detail));
+    }
+    errors.extend(addresses(status, before, "hostIPs", "HostIP"));
+    errors
+}
+
+/// At most one address of each family (`validatePodIPs`).
+fn addresses(status: &Value, before: &Value, name: &str, ty: &str) -> Vec<FieldError> {
+    let path = format!("status.{name}");
+    let of = |status| -> Vec<Value> {
+        let addresses = list(status, name).iter();
+        addresses.map(|address| address["ip"].clone()).collect()
+    };
+    let (now, old) = (of(status), of(before));
+    let mut errors: Vec<FieldError> = now
+        .iter()
+        .enumerate()
+        .filter_map(|(i, address)| ip::check(address, &format!("{path}[{i}]"), &old))
+        .collect();
+    if now.len() < 2 {
+        return errors;
+    }
+    let parsed = now.iter().filter_map(|ip| ip::sloppy(ip.as_str()?));
+    let families: BTreeSet<bool> = parsed.map(|ip| IpAddr::is_ipv4(&ip)).collect();
+    let shown = |value: &Value| internal::compact(ty, value);
+    let several = (families.len() != 2 || now.len() > 2).then(|| {
+        let detail = "may specify no more than one IP for each IP family";
+        let error = FieldError::invalid(path.as_str(), &Value::Null, detail);
+        error.shown(shown(&status[name]))
+    });
+    let mut seen = BTreeSet::new();
+    let all = list(status, name).iter().enumerate();
+    let repeated = all.filter(|(_, address)| !seen.insert(text(address, "ip").to_owned()));
+    let repeated: Vec<FieldError> = repeated
+        .map(|(i, address)| {
+            let error = FieldError::duplicate(format!("{path}[{i}]"), &Value::Null);
+            error.shown(shown(address))
+        })
+        .collect();
+    // Upstream looks for repeated addresses of hosts first.
+    if name == "hostIPs" {
+        errors.extend(repeated);
+        errors.extend(several);
+    } else {
+        errors.extend(several);
+        errors.extend(repeated);
+    }
+    errors
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn texts(status: Value, before: Value, policy: &str) -> Vec<String> {
+        let metadata = json!({"name": "p", "namespace": "n", "uid": "u", "resourceVersion": "1"});
+        let pod = |status| json!({"metadata": metadata, "spec": {"restartPolicy": policy}, "status": status});
+        let errors = validate(&pod(status), &pod(before));
+        errors.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn a_pod_has_one_address_of_each_family() {
+        let ips = |ips: &[&str]| -> Value {
+            let ips: Vec<Value> = ips.iter().map(|ip| json!({"ip": ip})).collect();
+            json!({"podIPs": ips})
+        };
+        assert!(texts(ips(&["10.0.0.1", "fd00::1"]), json!({}), "Always").is_empty());
+        assert_eq!(
+            texts(ips(&["10.0.0.1", "10.0.0.1"]), json!({}), "Always"),
+            [
+                "status.podIPs: Invalid value: [{\"IP\":\"10.0.0.1\"},{\"IP\":\"10.0.0.1\"}]: may \
+                 specify no more than one IP for each IP family",
+                "status.podIPs[1]: Duplicate value: {\"IP\":\"10.0.0.1\"}",
+            ]
+        );
+        // What is stored may stay.
+        let odd = ips(&["010.0.0.1"]);
+        assert!(texts(odd.clone(), odd.clone(), "Always").is_empty());
+        assert_eq!(texts(odd, json!({}), "Always").len(), 1);
+    }
+
+    #[test]
+    fn the_first_address_of_the_host_is_its_address() {
+        let status = json!({"hostIP": "10.0.0.1", "hostIPs": [{"ip": "10.0.0.2"}]});
+        assert_eq!(
+            texts(status, json!({}), "Always"),
+            ["status.hostIPs[0].ip: Invalid value: \"10.0.0.2\": must be equal to `hostIP`"]
+        );
+    }
+
+    #[test]
+    fn a_container_that_ended_stays_so_unless_its_pod_restarts_it() {
+        let state = |state: Value| json!({"containerStatuses": [{"name": "a", "state": state}]});
+        let failed = || state(json!({"terminated": {"exitCode": 1}}));
+        let done = || state(json!({"terminated": {"exitCode": 0}}));
+        let runs = || state(json!({"running": {}}));
+        assert!(texts(runs(), failed(), "Always").is_empty());
+        assert!(texts(runs(), failed(), "OnFailure").is_empty());
+        assert!(texts(done(), done(), "Never").is_empty());
+        for (before, policy) in [(done(), "OnFailure"), (failed(), "Never")] {
+            assert_eq!(
+                texts(runs(), before, policy),
+                [
+                    "status.containerStatuses[0].state: Forbidden: may not be transitioned to \
+                     non-terminated state"
+                ]
+            );
+        }
+    }
+
+    #[test]
+    fn conditions_of_ones_own_have_qualified_names() {
+        let condition = |ty: &str| json!({"conditions": [{"type": ty, "status": "True"}]});
+        assert!(texts(condition("Ready"), json!({}), "Always").is_empty());
+        assert!(texts(condition("x.com/y"), json!({}), "Always").is_empty());
+        let said = texts(condition("bad key!"), json!({}), "Always");
+        assert!(said[0].starts_with("metadata.conditions[0].Type: Invalid value: \"bad key!\""));
+    }
+}
