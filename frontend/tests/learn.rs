@@ -189,7 +189,7 @@ async fn a_lesson_is_resumed_where_it_was_left() {
     let page = take("01-the-lost-update").await;
     assert_eq!(
         page.find(".lesson .caption-title").as_deref(),
-        Some("B writes, too.")
+        Some("B writes as well.")
     );
     assert!(
         page.text("Prediction")
@@ -436,7 +436,7 @@ async fn a_lesson_goes_into_a_link_with_its_page() {
     wait(&page, ".lesson").await;
     assert_eq!(
         page.find(".lesson .caption-title").as_deref(),
-        Some("B writes, too.")
+        Some("B writes as well.")
     );
 }
 
