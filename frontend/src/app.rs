@@ -5,7 +5,7 @@ use gloo_timers::callback::{Interval, Timeout};
 use optimist_simulation::ActorId;
 use wasm_bindgen::JsCast;
 use web_sys::KeyboardEvent;
-use yew::{Html, classes, component, html, use_effect_with, use_reducer};
+use yew::{Html, classes, component, html, use_effect_with, use_reducer_eq};
 
 use crate::browser;
 use crate::components::sessions_dialog::called;
@@ -36,7 +36,7 @@ fn reveal_content(slug: &str) {
 /// The page.
 #[component]
 pub fn App() -> Html {
-    let store = use_reducer(State::open);
+    let store = use_reducer_eq(State::open);
 
     {
         let store = store.clone();

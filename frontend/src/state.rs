@@ -700,7 +700,8 @@ impl State {
         let folded = self.world().copy(editor).edited().is_some_and(|object| {
             let all = lines(object);
             let line = all.iter().find(|line| line.pointer == pointer);
-            let folded = line.is_some_and(|line| folded_at_first(line, visible_lines(&all)));
+            let folded =
+                line.is_some_and(|line| folded_at_first(object, line, visible_lines(&all)));
             folded != self.toggled.contains(view, pointer)
         });
         if folded {
@@ -862,7 +863,8 @@ impl Reducible for State {
         }
         let mut next = (*self).clone();
         if matches!(msg, Msg::Keep) && !next.keep() {
-            return self;
+            // Nothing to draw; what is known of the storages is another one now.
+            return Rc::new(next);
         }
         next.change += 1;
         next.apply(msg);

@@ -84,6 +84,33 @@ async fn a_file_that_is_no_text_and_a_repeated_key_are_said() {
 }
 
 #[wasm_bindgen_test]
+async fn a_file_that_is_larger_than_any_session_is_not_read() {
+    let page = Page::open().await;
+    page.press_named("Load manifest").await;
+    let bytes = vec![b'#'; 16_000_001];
+    page.choose_bytes("dialog input[type=file]", &bytes).await;
+    page.linger().await;
+    assert!(
+        page.dialog().contains("more than 16 MB"),
+        "{}",
+        page.dialog()
+    );
+}
+
+#[wasm_bindgen_test]
+async fn a_map_of_very_many_members_is_folded_at_first() {
+    let page = Page::open().await;
+    let data: String = (0..300).map(|i| format!("  key-{i}: value\n")).collect();
+    page.load(&format!(
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c}}\ndata:\n{data}"
+    ))
+    .await;
+    page.press(A, "Get").await;
+    assert!(page.count(".yaml .line") < 60, "{}", page.count(".line"));
+    assert!(page.text("Stored object").contains("300 fields"));
+}
+
+#[wasm_bindgen_test]
 async fn back_from_another_lane_the_strategy_is_chosen_as_it_was() {
     let page = Page::open().await;
     page.press(B, "Merge").await;

@@ -3,6 +3,7 @@
 #[allow(dead_code, reason = "each test file uses a part of it")]
 mod page;
 
+use gloo_timers::future::TimeoutFuture;
 use js_sys::Function;
 use optimist_simulation::{Action, ActorId, HistoryTree, NGINX, Operation, World};
 use optimist_text::share::Session;
@@ -381,6 +382,33 @@ async fn values_that_look_private_are_warned_of_and_can_be_left_out() {
 }
 
 #[wasm_bindgen_test]
+async fn a_session_that_goes_on_is_kept_in_one_place() {
+    let page = Page::open().await;
+    for steps in 1..=4 {
+        page.press(A, "Get").await;
+        TimeoutFuture::new(600).await;
+        let kept = kept_in_browser();
+        assert_eq!(kept.len(), 1, "after {steps} steps: {kept:?}");
+    }
+    page.load("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}")
+        .await;
+    for _ in 0..2 {
+        page.press(A, "Get").await;
+        TimeoutFuture::new(600).await;
+    }
+    let kept = kept_in_browser();
+    assert_eq!(kept.len(), 2, "one for each session: {kept:?}");
+}
+
+/// What the browser keeps of sessions, by key.
+fn kept_in_browser() -> Vec<String> {
+    let storage = web_sys::window().unwrap().local_storage().unwrap().unwrap();
+    let keys = (0..storage.length().unwrap()).filter_map(|i| storage.key(i).unwrap());
+    keys.filter(|key| key.starts_with("optimist.kept."))
+        .collect()
+}
+
+#[wasm_bindgen_test]
 async fn exports_without_private_values_are_made_a_part_at_a_time() {
     let page = Page::open().await;
     let data: String = (0..1000).map(|i| format!("  key-{i}: value\n")).collect();
@@ -393,7 +421,7 @@ async fn exports_without_private_values_are_made_a_part_at_a_time() {
     page.press_named("Share").await;
     let exports = "a[download=\"history.sh\"]";
     assert_eq!(page.count(exports), 1);
-    page.click("#leave-out").await;
+    page.click_and_draw("#leave-out").await;
     assert_eq!(page.count(exports), 0, "{}", page.dialog());
     assert!(page.dialog().contains(" of 20 steps."), "{}", page.dialog());
     for _ in 0..100 {

@@ -360,6 +360,9 @@ async fn a_lesson_that_does_not_exist_is_said() {
         wait(&page, "[role=alert]").await;
         let said = page.find("[role=alert]").unwrap();
         assert!(said.contains("There is no lesson"), "{said}");
+        go("#/learn");
+        page.linger().await;
+        assert_eq!(page.find("[role=alert]"), None, "said of another address");
     }
 }
 

@@ -9,11 +9,21 @@ use super::icon::{Icon, icon};
 use crate::browser;
 use crate::state::{Msg, StateHandle};
 
+/// The largest file that is read, in bytes: more than any session or manifest that can be opened.
+const LARGEST_FILE: f64 = 16_000_000.0;
+
 /// The text of a file.
 ///
 /// # Errors
-/// If the browser cannot read it, or it is no text.
+/// If the browser cannot read it, it is too large, or it is no text.
 pub(crate) async fn text_of(file: &File) -> Result<String, ManifestError> {
+    // Before it is read: a file may be larger than the memory of the page.
+    if file.size() > LARGEST_FILE {
+        return Err(ManifestError::Content(format!(
+            "{} has more than 16 MB, which is too much for this page.",
+            file.name()
+        )));
+    }
     match browser::bytes(file).await {
         Some(bytes) => decode(&bytes),
         None => Err(ManifestError::Content(format!(

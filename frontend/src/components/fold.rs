@@ -20,11 +20,22 @@ pub(crate) fn is_quiet(pointer: &str) -> bool {
 /// Objects up to this many lines show all that people write.
 const SHORT: usize = 18;
 
-/// Whether the value of a line is folded at first: what the server keeps for itself always, and
-/// the inner parts of objects that are long.
-pub(crate) fn folded_at_first(line: &Line, visible: usize) -> bool {
+/// A map or list with more members than this takes long to draw.
+const MANY: usize = 200;
+
+/// Whether the value of a line is folded at first: what the server keeps for itself always, what has
+/// very many members, and the inner parts of objects that are long.
+pub(crate) fn folded_at_first(object: &Value, line: &Line, visible: usize) -> bool {
     let pointer = line.pointer.as_str();
     if pointer == "/metadata/managedFields" || pointer == "/status" {
+        return true;
+    }
+    let many = || match object.pointer(pointer) {
+        Some(Value::Array(list)) => list.len() > MANY,
+        Some(Value::Object(map)) => map.len() > MANY,
+        _ => false,
+    };
+    if line.below > MANY && many() {
         return true;
     }
     visible > SHORT && pointer.matches('/').count() == 2

@@ -89,7 +89,8 @@ pub(crate) fn YamlView(props: &YamlViewProps) -> Html {
             let item = item_begun(line).filter(|_| !grows(line));
             rows.extend(item.and_then(|item| addition(props, item, line.indent + 2)));
         } else {
-            let open = props.is_open(&line.pointer, folded_at_first(line, visible));
+            let folded = folded_at_first(&props.object, line, visible);
+            let open = props.is_open(&line.pointer, folded);
             let hidden = props.object.pointer(&line.pointer).map(size);
             let label = line.key.as_deref().unwrap_or_default();
             let mut classes = classes!("line");

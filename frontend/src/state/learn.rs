@@ -252,10 +252,12 @@ impl State {
             return;
         }
         let wanted = named(fragment);
-        if wanted != self.learn.wanted {
-            self.learn.wanted = wanted;
+        // What was said of one address says nothing of the next; that the list of lessons did not
+        // come is true at every address.
+        if wanted != self.learn.wanted || self.learn.catalogue.is_some() {
             self.learn.problem = None;
         }
+        self.learn.wanted = wanted;
         let open = self.learn.course.as_ref().map(|course| course.name.clone());
         match &self.learn.wanted {
             // One from a file has no address.

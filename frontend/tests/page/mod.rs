@@ -325,6 +325,13 @@ impl Page {
         settle().await;
     }
 
+    /// Clicks, and waits only until what comes of it at once is drawn: no timer runs meanwhile.
+    pub async fn click_and_draw(&self, selector: &str) {
+        let found = self.place.query_selector(selector).unwrap().unwrap();
+        found.unchecked_into::<HtmlElement>().click();
+        yew::scheduler::flush().await;
+    }
+
     /// Moves the mouse onto something, or away from what holds it.
     pub async fn point(&self, selector: &str, event: &str) {
         let found = self.place.query_selector(selector).unwrap().unwrap();
