@@ -13,6 +13,7 @@ use std::rc::Rc;
 
 use optimist_apiserver::apply::Path;
 use optimist_apiserver::object::Metadata;
+use optimist_apiserver::server::Release;
 use optimist_client::lines;
 use optimist_client::{Strategy, Write, add_at, edit_scalar, remove_at};
 use optimist_simulation::{
@@ -237,6 +238,8 @@ impl PartialEq for State {
 /// What people do.
 #[derive(Clone, Debug)]
 pub(crate) enum Msg {
+    /// The server is to be of another release.
+    Release(Release),
     /// The address says so.
     Address(String),
     /// Takes the edits to Explore.
@@ -634,6 +637,7 @@ impl State {
             }
             Msg::Unreadable(problem) => self.unreadable(problem),
             Msg::Load => self.load(),
+            Msg::Release(release) => self.change_release(release),
             Msg::DismissLoaded => self.loaded = None,
             Msg::LetterKeys(on) => {
                 self.letter_keys = on;
@@ -799,7 +803,9 @@ impl State {
     }
 
     fn load(&mut self) {
-        let loaded = Start::loadable(&self.draft.text).and_then(|loadable| {
+        let release = self.world().server().release();
+        let loaded = Start::loadable(&self.draft.text).and_then(|mut loadable| {
+            loadable.start.release = release;
             let (world, _) = World::begin(loadable.start.into())?;
             Ok((world, loadable.dropped, loadable.left_out))
         });

@@ -274,3 +274,23 @@ async fn what_would_reorder_the_page_is_shown_as_an_escape() {
     page.press("Inspector", "Diff").await;
     assert!(!page.all_text().contains(hidden));
 }
+
+#[wasm_bindgen_test]
+async fn the_release_of_the_server_is_chosen_and_everything_is_done_again() {
+    const RELEASE: &str = "Release of the API server";
+    let page = Page::open().await;
+    assert!(page.text(SERVER).contains("v1.36.3"));
+    page.press(A, "Get").await;
+    page.set(A, "spec.replicas", "5").await;
+    page.press(A, "Send").await;
+    let before = page.position();
+    page.choose(RELEASE, "v1.36.0 to v1.36.2").await;
+    page.linger().await;
+    assert_eq!(page.position(), before, "the same was done");
+    assert_eq!(page.value("select.release"), "v1.36.0 to v1.36.2");
+    // A session that was kept is opened at its release.
+    page.close().await;
+    let page = Page::reopen().await;
+    page.linger().await;
+    assert_eq!(page.value("select.release"), "v1.36.0 to v1.36.2");
+}

@@ -13,7 +13,7 @@ use optimist_apiserver::apply::{
 };
 use optimist_apiserver::object::{JsonMap, Metadata};
 use optimist_apiserver::patch;
-use optimist_apiserver::server::Resource;
+use optimist_apiserver::server::{Release, Resource};
 
 /// How an edit is sent.
 #[derive(
@@ -214,13 +214,15 @@ impl Write {
     }
 
     /// The object as its writer would have it: the edited one. An apply of a manifest says nothing
-    /// of the fields that it leaves out, but takes back those of them that nobody else applied.
-    /// `None` before anything was read.
+    /// of the fields that it leaves out, but takes back those of them that nobody else applied; the
+    /// release of the server says what becomes of what is empty then. `None` before anything was
+    /// read.
     pub fn wanted(
         &self,
         resource: &Resource,
         copy: &WorkingCopy,
         manager: &str,
+        release: Release,
     ) -> Option<Arc<Value>> {
         let (read, edited) = (copy.read()?, copy.edited()?);
         let manifest = (self.strategy, self.declares) == (Strategy::Apply, Declares::Manifest);
@@ -245,7 +247,11 @@ impl Write {
                 }
             }
         }
-        let wanted = merge(&remove(read, &given_up, root, true), &config, root);
+        let wanted = merge(
+            &remove(read, &given_up, root, release.keeps_emptied()),
+            &config,
+            root,
+        );
         Some(Arc::new(wanted))
     }
 
@@ -506,6 +512,38 @@ mod tests {
     }
 
     #[test]
+    fn the_release_says_what_an_apply_leaves_of_what_it_empties() {
+        let resources = Resources::builtin();
+        let resource = resources.by_kind("apps/v1", "Deployment").unwrap();
+        let read = json!({
+            "apiVersion": "apps/v1", "kind": "Deployment",
+            "metadata": {"name": "web", "namespace": "default", "managedFields": [{
+                "manager": "x", "operation": "Apply", "apiVersion": "apps/v1",
+                "fieldsType": "FieldsV1",
+                "fieldsV1": {"f:spec": {"f:template": {"f:spec": {"f:securityContext": {"f:runAsUser": {}}}}}},
+            }]},
+            "spec": {"template": {"spec": {"securityContext": {"runAsUser": 1}}}},
+        });
+        let mut copy = WorkingCopy::default();
+        copy.settle(Arc::new(read));
+        copy.edit_text("apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}")
+            .unwrap();
+        let write = Write {
+            declares: Declares::Manifest,
+            ..Write::usual(Strategy::Apply)
+        };
+        let context = |release| {
+            let wanted = write.wanted(resource, &copy, "x", release).unwrap();
+            wanted
+                .pointer("/spec/template/spec/securityContext")
+                .cloned()
+        };
+        assert_eq!(context(Release::V1_36_2), Some(json!({})));
+        let emptied = context(Release::V1_36_3).unwrap_or_default();
+        assert_eq!(emptied, Value::Null);
+    }
+
+    #[test]
     fn a_manifest_is_applied_as_typed_and_gives_up_what_it_leaves_out() {
         let (resources, mut copy) = read();
         copy.edit_text(
@@ -522,7 +560,9 @@ mod tests {
                 "metadata": {"name": "web", "namespace": "default"}, "spec": {"replicas": 3}})
         );
         let resource = resources.by_kind("apps/v1", "Deployment").unwrap();
-        let wanted = write.wanted(resource, &copy, "x").unwrap();
+        let wanted = write
+            .wanted(resource, &copy, "x", Release::default())
+            .unwrap();
         let mut expected = copy.read().unwrap().as_ref().clone();
         expected["spec"]
             .as_object_mut()

@@ -74,6 +74,7 @@ fn start(fields: &Fields<'_>, source: &str) -> Read<Arc<Start>> {
         version: fields.number("version")?,
         applied: applied.is_some(),
         created_by: created.or(applied),
+        ..Start::default()
     }))
 }
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{NGINX, ObjectRef};
 use optimist_apiserver::environment::Environment;
 use optimist_apiserver::object::{Metadata, text};
-use optimist_apiserver::server::{ApiServer, DEFAULT_NAMESPACE};
+use optimist_apiserver::server::{ApiServer, DEFAULT_NAMESPACE, Release};
 use optimist_apiserver::storage::{MAX_FIRST_REVISION, Revision};
 use optimist_client::{Manifest, ManifestError, objects, refuse_repeated_keys, title, to_yaml};
 
@@ -24,6 +24,8 @@ pub struct Start {
     pub created_by: Option<String>,
     /// Whether it does so by server-side apply.
     pub applied: bool,
+    /// The release of the server.
+    pub release: Release,
 }
 
 /// Why a manifest could not become the stored object.
@@ -206,6 +208,7 @@ impl Start {
             .saturating_sub(others as Revision)
             .max(1);
         let mut server = ApiServer::new(Environment::default(), first);
+        server.set_release(self.release);
         for namespace in namespaces.iter().skip(1) {
             make_namespace(&mut server, namespace)?;
         }

@@ -266,7 +266,12 @@ impl World {
             Action::Send(write) if write.body.is_none() => {
                 let copy = self.copy(id);
                 let manifest = write.declares == Declares::Manifest;
-                let wanted = write.wanted(self.resource(), copy, &self.actor(id).manager);
+                let wanted = write.wanted(
+                    self.resource(),
+                    copy,
+                    &self.actor(id).manager,
+                    self.server.release(),
+                );
                 let meant = copy.read().zip(wanted.filter(|_| manifest));
                 let meant = meant.map(|(read, wanted)| changes(read, &wanted));
                 (meant, copy.declared().to_vec())
@@ -308,7 +313,7 @@ impl World {
             }
             Action::Send(write) => {
                 let manager = &self.actor(id).manager;
-                wanted = write.wanted(self.resource(), copy, manager);
+                wanted = write.wanted(self.resource(), copy, manager, self.server.release());
                 copy.read().map(|read| &**read).zip(wanted.as_deref())
             }
             Action::Create => copy

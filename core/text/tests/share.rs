@@ -8,10 +8,11 @@ use std::sync::Arc;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use optimist_apiserver::apply::Path;
+use optimist_apiserver::server::Release;
 use optimist_client::{Declares, OnConflict, Strategy as WriteMethod, Subresource, Write};
 use optimist_lesson::{Lesson, Walkthrough};
 use optimist_simulation::{
-    Action, ActorId, ByHand, Delete, HistoryTree, NGINX, Operation, WatchAction, World,
+    Action, ActorId, ByHand, Delete, HistoryTree, NGINX, Operation, Start, WatchAction, World,
 };
 use optimist_text::share::{LONGEST_LINK, Learning, Session, ShareError, Size};
 use proptest::prelude::*;
@@ -150,6 +151,44 @@ fn perform(tree: &mut HistoryTree, operation: RandomOperation) {
         RandomOperation::Choose(actor, write) => tree.world_mut().actor_mut(actor).set_write(write),
         RandomOperation::Switch(actor, way) => tree.world_mut().actor_mut(actor).choose(way),
     }
+}
+
+#[test]
+fn the_release_of_the_server_is_carried_unless_it_is_the_default() {
+    let manifest = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {k: v}";
+    let begun = |release| {
+        let start = Start {
+            release,
+            ..Start::with(manifest)
+        };
+        let mut tree = HistoryTree::new(World::begin(Arc::new(start)).unwrap().0);
+        tree.act(Operation::Act(ActorId::A, Action::Get));
+        tree
+    };
+    for release in Release::ALL {
+        let tree = begun(release);
+        assert_eq!(tree.world().server().release(), release);
+        let again = reopened(&tree);
+        assert_eq!(again.world().server().release(), release);
+    }
+    // Texts that were made before there were releases say nothing of them.
+    let usual = Session::of(&begun(Release::default()));
+    assert!(!packed_json(&usual).contains("v1.36"));
+    let older = usual.at_release(Release::V1_36_2);
+    assert_eq!(older, Session::of(&begun(Release::V1_36_2)));
+    let unknown = packed(&json!({"m": manifest, "r": "v9.0.0"}));
+    let refused = Session::parse(&unknown).unwrap_err();
+    assert!(
+        refused.to_string().contains("a release that is not known"),
+        "{refused}"
+    );
+}
+
+fn packed_json(session: &Session) -> String {
+    let text = session.to_text();
+    let deflated = URL_SAFE_NO_PAD.decode(&text[1..]).unwrap();
+    let inflated = miniz_oxide::inflate::decompress_to_vec(&deflated).unwrap();
+    String::from_utf8(inflated).unwrap()
 }
 
 proptest! {

@@ -1,5 +1,6 @@
 //! The server: what is stored now, every version before it, and what a watcher hears of it.
 
+use optimist_apiserver::server::Release;
 use optimist_client::{ValueChange, changes};
 use optimist_simulation::LastWrite;
 use yew::{Event, Html, html};
@@ -70,6 +71,25 @@ fn subjects(store: &StateHandle) -> Html {
     }
 }
 
+/// Of which release the server is. In a lesson it is the one that the lesson is about.
+fn release(store: &StateHandle) -> Html {
+    let release = store.world().server().release();
+    if store.learn.learning().is_some() {
+        return html! { <span class="release">{ release.span() }</span> };
+    }
+    let onchange = store.on(|event: Event| {
+        let chosen = chosen(&event).min(Release::ALL.len() - 1);
+        Msg::Release(Release::ALL[Release::ALL.len() - 1 - chosen])
+    });
+    html! {
+        <select class="release" aria-label="Release of the API server" {onchange}>
+            { for Release::ALL.iter().rev().map(|each| html! {
+                <option selected={*each == release}>{ each.span() }</option>
+            }) }
+        </select>
+    }
+}
+
 pub(crate) fn server_card(store: &StateHandle) -> Html {
     let stored = store.world().stored();
     let chosen = TABS.iter().position(|(tab, _)| *tab == store.server_tab);
@@ -88,6 +108,7 @@ pub(crate) fn server_card(store: &StateHandle) -> Html {
         >
             <header class="card-head">
                 <h2>{ "API server" }<span class="etcd">{ " · etcd" }</span></h2>
+                { release(store) }
                 { subjects(store) }
                 <span class="chip plain">{ chip }</span>
             </header>

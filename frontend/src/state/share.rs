@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use optimist_apiserver::server::Release;
 use optimist_simulation::HistoryTree;
 use optimist_text::share::{Private, Replay, Session, ShareError};
 
@@ -18,6 +19,8 @@ pub(crate) struct SessionLoad {
     pub(crate) problem: Option<String>,
     /// Whether it is kept here, where it was before.
     pub(crate) still_kept: bool,
+    /// Whether it is what is on the stage, done again.
+    in_place: bool,
 }
 
 /// What is shared where private values are left out of it.
@@ -136,11 +139,25 @@ impl State {
     pub(super) fn open_session(&mut self, text: &str) {
         match Session::parse(text) {
             Ok(session) => {
-                self.opening.replay = Some(Rc::new(RefCell::new(session.replay())));
-                self.opening.problem = None;
+                self.begin_replay(session, false);
                 self.dialog = None;
             }
             Err(error) => self.not_opened(&error),
+        }
+    }
+
+    fn begin_replay(&mut self, session: Session, in_place: bool) {
+        self.opening.replay = Some(Rc::new(RefCell::new(session.replay())));
+        self.opening.problem = None;
+        self.opening.in_place = in_place;
+    }
+
+    /// Does what is on the stage again, on a server of another release.
+    #[inline(never)] // not on the first screen
+    pub(super) fn change_release(&mut self, release: Release) {
+        if release != self.world().server().release() {
+            self.playing = false;
+            self.begin_replay(self.session().at_release(release), true);
         }
     }
 
@@ -151,6 +168,7 @@ impl State {
             replay: None,
             problem: Some(error.to_string()),
             still_kept,
+            in_place: false,
         };
         self.dialog = Some(Dialog::Share);
     }
@@ -163,7 +181,7 @@ impl State {
     /// Opens no further what is being opened. What was kept stays kept.
     #[inline(never)] // not on the first screen
     pub(super) fn cancel_opening(&mut self) {
-        if self.opening.replay.take().is_some() {
+        if self.opening.replay.take().is_some() && !self.opening.in_place {
             self.not_opened_kept();
         }
         self.cancel_lesson();
@@ -183,6 +201,12 @@ impl State {
             Ok(Some(tree)) => tree,
             Err(error) => return self.not_opened(&error),
         };
+        if std::mem::take(&mut self.opening.in_place) {
+            let tab = self.server_tab;
+            self.enter(Rc::new(tree));
+            self.server_tab = tab;
+            return;
+        }
         let (learning, explored, setup) = {
             let replay = replay.borrow();
             let session = replay.session();

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::managers::{Managers, Owned};
 use super::typed::{compare, field_set, validate};
-use super::updater::{Conflict, Problem, Updater, conflict_status, workflow};
+use super::updater::{Conflict, Merged, Problem, Updater, conflict_status, workflow};
 use super::versions::{Converter, Versions, listed};
 use super::{LAST_APPLIED, ManagedFieldsOperation, Manager, Set};
 use crate::environment::Timestamp;
@@ -182,8 +182,8 @@ impl FieldManager<'_> {
         let updater = self.updater(&api_version);
         // Only kubectl may try again, by force.
         let again = (manager == "kubectl").then(|| managers.clone());
-        let object = match updater.apply(live, config, &mut managers, &applier, force) {
-            Ok(object) => object,
+        let merged = match updater.apply(live, config, &mut managers, &applier, force) {
+            Ok(merged) => merged,
             Err(Problem::Inconvertible(why)) => return Err(Status::internal(why)),
             Err(Problem::Conflicts(conflicts)) => {
                 let conflicts = self.not_by_last_applied(live, manager, conflicts);
@@ -197,6 +197,7 @@ impl FieldManager<'_> {
             }
         };
         strip(&mut managers, &applier);
+        let Merged { object, emptied } = merged;
         if object.is_some() {
             managers.retain(|owned| {
                 if owned.manager == applier {
@@ -211,7 +212,11 @@ impl FieldManager<'_> {
             renew_last_applied(&mut object, config);
         }
         write(&mut object, &managers);
-        Ok(Applied { object, changed })
+        Ok(Applied {
+            object,
+            changed,
+            emptied,
+        })
     }
 
     fn updater<'b>(&'b self, api_version: &'b str) -> Updater<'b> {
@@ -293,6 +298,8 @@ pub struct Applied {
     pub object: Value,
     /// Whether anything but ownership differs from the live object.
     pub changed: bool,
+    /// The fields that lost their last member, of which releases make different things.
+    pub emptied: Vec<String>,
 }
 
 fn refusal(problem: Problem) -> Refusal {

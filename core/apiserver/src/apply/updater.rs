@@ -35,6 +35,42 @@ pub(super) struct Updater<'a> {
     pub(super) keeps_emptied: bool,
 }
 
+/// What an apply makes of an object.
+#[derive(Debug)]
+pub(super) struct Merged {
+    /// The object; `None` if it stays as it is.
+    pub(super) object: Option<Value>,
+    /// The fields that lost their last member, of which releases make different things.
+    pub(super) emptied: Vec<String>,
+}
+
+/// Notes the fields that are an empty map or list here, and not there.
+fn collect_emptied(here: &Value, there: Option<&Value>, path: &str, emptied: &mut Vec<String>) {
+    let is_empty = match here {
+        Value::Object(map) => map.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        _ => return,
+    };
+    let there = there.filter(|there| !there.is_null());
+    if is_empty && there.is_none() {
+        emptied.push(path.to_owned());
+    }
+    let Some(there) = there else { return };
+    match here {
+        Value::Object(map) => {
+            for (name, value) in map {
+                collect_emptied(value, there.get(name), &format!("{path}.{name}"), emptied);
+            }
+        }
+        Value::Array(items) => {
+            for (i, value) in items.iter().enumerate() {
+                collect_emptied(value, there.get(i), &format!("{path}[{i}]"), emptied);
+            }
+        }
+        _ => {}
+    }
+}
+
 /// An object before and after a write, compared in each version in which someone owns fields.
 struct Compared {
     by_version: Vec<(String, Comparison)>,
@@ -180,7 +216,7 @@ impl Updater<'_> {
     }
 
     /// An apply: merges the configuration, drops what the applier no longer mentions and nobody
-    /// else owns. `None` if the object stays as it is.
+    /// else owns.
     pub(super) fn apply(
         &self,
         live: &Value,
@@ -188,7 +224,7 @@ impl Updater<'_> {
         managers: &mut Managers,
         workflow: &Manager,
         force: bool,
-    ) -> Result<Option<Value>, Problem> {
+    ) -> Result<Merged, Problem> {
         let Converter {
             api_version, root, ..
         } = self.converter;
@@ -208,29 +244,48 @@ impl Updater<'_> {
             set,
             time: last.and_then(|owned| owned.time),
         });
+        let mut emptied = Vec::new();
         let new = match dropped {
-            Some(last) => self.prune(merged, managers, &last)?,
+            Some(last) => {
+                let pruned = |keeps| self.prune(&merged, managers, &last, keeps);
+                let new = pruned(self.keeps_emptied)?;
+                // What the other releases would have made of it is only to be told.
+                if let Ok(other) = pruned(!self.keeps_emptied) {
+                    collect_emptied(&new, Some(&other), "", &mut emptied);
+                    collect_emptied(&other, Some(&new), "", &mut emptied);
+                }
+                new
+            }
             None => merged,
         };
         self.disown(live, &new, managers, workflow, force)?;
-        Ok((!equal(live, &new)).then_some(new))
+        Ok(Merged {
+            object: (!equal(live, &new)).then_some(new),
+            emptied,
+        })
     }
 
     /// Removes a field or item if and only if the applier applied it last time, does not now, and
     /// nobody else owns it. All versions in which someone owns fields have a say.
-    fn prune(&self, merged: Value, managers: &Managers, last: &Owned) -> Result<Value, Problem> {
+    fn prune(
+        &self,
+        merged: &Value,
+        managers: &Managers,
+        last: &Owned,
+        keeps_emptied: bool,
+    ) -> Result<Value, Problem> {
         let failed = |what: &str| {
             let what = what.to_owned();
             move |why| Problem::Inconvertible(format!("failed to convert {what}: {why}"))
         };
         let last_version = last.api_version.as_str();
-        let at_last = self.converter.convert(&merged, last_version);
+        let at_last = self.converter.convert(merged, last_version);
         let at_last = at_last.map_err(failed("merged object to last applied version"))?;
         let Some((at_last, root)) = at_last else {
-            return Ok(merged);
+            return Ok(merged.clone());
         };
         let without =
-            |value: &Value, set: &Set, root: &Struct| remove(value, set, root, self.keeps_emptied);
+            |value: &Value, set: &Set, root: &Struct| remove(value, set, root, keeps_emptied);
         let mut pruned = without(&at_last, &last.set.with_named_fields_of(root), root);
 
         // Back comes what anyone owns, and what those fields need around them: first in the
@@ -269,7 +324,7 @@ impl Updater<'_> {
         let own = self.converter.api_version;
         let result = self.converter.convert(&pruned, own);
         let result = result.map_err(failed("pruned object"))?;
-        Ok(result.map_or(merged, |(result, _)| result.into_owned()))
+        Ok(result.map_or_else(|| merged.clone(), |(result, _)| result.into_owned()))
     }
 }
 

@@ -41,6 +41,14 @@ pub enum Fact {
         /// Who owns it, as messages name them.
         manager: String,
     },
+    /// The apply took the last member of a map, struct or list that stays, of which releases make
+    /// different things.
+    Emptied {
+        /// The field's path.
+        field: String,
+        /// Whether it stays, empty, as on v1.36.0 to v1.36.2.
+        kept: bool,
+    },
     /// An operation of the JSON patch failed: refused.
     OperationFailed(FailedOperation),
     /// The object was made.
@@ -67,7 +75,7 @@ pub enum Fact {
 }
 
 impl Fact {
-    /// Whether it is why a request was refused.
+    /// Whether it can be why a request was refused.
     pub fn refuses(&self) -> bool {
         matches!(
             self,
@@ -75,6 +83,7 @@ impl Fact {
                 | Fact::VersionRequired(_)
                 | Fact::UidDiffered { .. }
                 | Fact::OwnedByOther { .. }
+                | Fact::Emptied { kept: false, .. }
                 | Fact::OperationFailed(_)
         )
     }
@@ -119,6 +128,16 @@ impl fmt::Display for Fact {
             Fact::OwnedByOther { field, manager } => {
                 write!(f, "The apply would change {field}, which {manager} owns.")
             }
+            Fact::Emptied { field, kept: true } => write!(
+                f,
+                "The apply took the last member of {field}, which stayed, empty: v1.36.0 to v1.36.2 do that. \
+                 From v1.36.3 on it becomes null."
+            ),
+            Fact::Emptied { field, kept: false } => write!(
+                f,
+                "The apply took the last member of {field}, which became null. \
+                 On v1.36.0 to v1.36.2 it stays, empty."
+            ),
             Fact::OperationFailed(failed) => operation_failed(f, failed),
             Fact::Created(version) => write!(f, "The object is new, stored as version {version}."),
             Fact::Stored { before, after } => {

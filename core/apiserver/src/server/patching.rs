@@ -219,6 +219,11 @@ impl ApiServer {
                     }
                 }));
             })?;
+        let kept = self.release.keeps_emptied();
+        let emptied = applied.emptied.into_iter();
+        trace
+            .facts
+            .extend(emptied.map(|field| Fact::Emptied { field, kept }));
         let mut draft = Draft::from(applied.object);
         if applied.changed && foreign_view {
             let why = scale::unconvertible("new", config.namespace(), config.name());

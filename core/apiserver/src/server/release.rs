@@ -19,6 +19,14 @@ impl Release {
     /// All of them, the oldest first.
     pub const ALL: [Self; 2] = [Self::V1_36_2, Self::V1_36_3];
 
+    /// The releases that answer so, for people: `v1.36.0 to v1.36.2`.
+    pub fn span(self) -> &'static str {
+        match self {
+            Self::V1_36_2 => "v1.36.0 to v1.36.2",
+            Self::V1_36_3 => "v1.36.3",
+        }
+    }
+
     /// What a map, struct or list becomes when server-side apply takes its last member: whether it
     /// stays, empty.
     pub fn keeps_emptied(self) -> bool {

@@ -209,7 +209,7 @@ impl Scenario {
         copy.settle(Arc::clone(read));
         plan.intent.edit(&mut copy, read);
         let write = plan.sends();
-        let wanted = write.wanted(&self.resource, &copy, &plan.manager)?;
+        let wanted = write.wanted(&self.resource, &copy, &plan.manager, self.server.release())?;
         let edits = Edit::between(read, &wanted, &self.resource.root);
         let request = write.request(&self.resource, &copy, &plan.manager)?;
         Some(Prepared { request, edits })

@@ -11,6 +11,7 @@ use super::operation::{
 use super::text::{pack, unpack};
 use super::{Replay, ShareError};
 use optimist_apiserver::object::text;
+use optimist_apiserver::server::Release;
 use optimist_client::{Strategy, WorkingCopy};
 use optimist_lesson::PageRecord;
 use optimist_simulation::{
@@ -169,6 +170,13 @@ impl Session {
         }
     }
 
+    /// The same done on a server of another release.
+    #[must_use]
+    pub fn at_release(mut self, release: Release) -> Self {
+        Arc::make_mut(&mut self.start).release = release;
+        self
+    }
+
     /// How many steps are in it.
     pub fn steps(&self) -> usize {
         self.nodes.len()
@@ -214,6 +222,9 @@ impl Session {
         put("v", start.version.into());
         put("c", start.created_by.as_deref().into());
         put("a", start.applied.into());
+        if start.release != Release::default() {
+            put("r", start.release.to_string().into());
+        }
         put("t", self.root.clone());
         let nodes = self.nodes.iter().enumerate().map(|(before, node)| {
             let (what, who) = operation_to_json(&node.operation);
@@ -275,6 +286,12 @@ impl Session {
             version: json.get("v").and_then(Value::as_u64),
             created_by: written("c").map(str::to_owned),
             applied: json.get("a").and_then(Value::as_bool).unwrap_or(false),
+            release: match written("r") {
+                Some(release) => release.parse().map_err(|_| {
+                    ShareError::Damaged("its server is of a release that is not known")
+                })?,
+                None => Release::default(),
+            },
         };
         let listed = list(json.get("n")).unwrap_or_default();
         if listed.len() > MAX_STEPS {

@@ -223,3 +223,46 @@ fn no_body_however_odd_is_too_odd() {
         }
     }
 }
+
+#[test]
+fn what_becomes_of_a_map_without_its_last_member_is_told_where_releases_differ() {
+    use crate::server::{Fact, Facts, Release};
+    let emptied = |release: Release| {
+        let mut server = ApiServer::default();
+        server.set_release(release);
+        let apply = |server: &mut ApiServer, context: Value| {
+            let mut config = json!({
+                "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"},
+                "spec": {"selector": {"matchLabels": {"a": "b"}}, "template": {
+                    "metadata": {"labels": {"a": "b"}},
+                    "spec": {"containers": [{"name": "c", "image": "i"}]}}},
+            });
+            config["spec"]["template"]["spec"]["securityContext"] = context;
+            let path = "/apis/apps/v1/namespaces/default/deployments/web?fieldManager=m";
+            let request = Request::patch(path).header("content-type", APPLY);
+            let body = config.to_string().into_bytes();
+            let response = server.handle(request.body(body).unwrap());
+            assert!(response.status().is_success());
+            response.extensions().get::<Facts>().unwrap().0.clone()
+        };
+        apply(&mut server, json!({"seLinuxOptions": {"level": "s0"}}));
+        let facts = apply(&mut server, json!({"seLinuxOptions": {}}));
+        facts
+            .into_iter()
+            .find(|fact| matches!(fact, Fact::Emptied { .. }))
+    };
+    let field = ".spec.template.spec.securityContext.seLinuxOptions".to_owned();
+    let told = |kept| {
+        Some(Fact::Emptied {
+            field: field.clone(),
+            kept,
+        })
+    };
+    assert_eq!(emptied(Release::V1_36_2), told(true));
+    assert_eq!(emptied(Release::V1_36_3), told(false));
+    let said = told(false).map(|fact| fact.to_string()).unwrap_or_default();
+    assert!(
+        said.ends_with("On v1.36.0 to v1.36.2 it stays, empty."),
+        "{said}"
+    );
+}
