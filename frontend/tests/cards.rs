@@ -100,14 +100,18 @@ async fn a_file_that_is_larger_than_any_session_is_not_read() {
 #[wasm_bindgen_test]
 async fn a_map_of_very_many_members_is_folded_at_first() {
     let page = Page::open().await;
-    let data: String = (0..300).map(|i| format!("  key-{i}: value\n")).collect();
+    let data: String = (0..1200).map(|i| format!("  key-{i}: value\n")).collect();
     page.load(&format!(
         "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c}}\ndata:\n{data}"
     ))
     .await;
     page.press(A, "Get").await;
     assert!(page.count(".yaml .line") < 60, "{}", page.count(".line"));
-    assert!(page.text("Stored object").contains("300 fields"));
+    assert!(page.text("Stored object").contains("1200 fields"));
+    page.press("What the server has", "Owners").await;
+    assert_eq!(page.count(".owned"), 1000);
+    let owners = page.text("Owners of the stored object");
+    assert!(owners.contains(" more lines are not shown."), "{owners}");
 }
 
 #[wasm_bindgen_test]

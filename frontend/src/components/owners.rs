@@ -7,12 +7,15 @@ use optimist_client::{Strategy, Write};
 use optimist_simulation::{ActorId, Outcome};
 use yew::{Html, classes, html};
 
-use super::fold::is_quiet;
+use super::fold::{holds, is_quiet};
 use super::yaml_view::dotted;
 use crate::state::{Lane, StateHandle};
 
 /// Managers have a colour and a pattern each; the patterns begin again after so many.
 const PATTERNS: usize = 6;
+
+/// More lines than this take long to draw.
+const MOST_LINES: usize = 1000;
 
 /// The look of a manager: an editor has the colour of its lane.
 fn look(store: &StateHandle, number: usize, manager: &Manager) -> String {
@@ -52,21 +55,12 @@ pub(crate) fn owners(store: &StateHandle) -> Html {
         };
     }
     let all = lines(object);
-    let mut rows = Vec::new();
-    let mut skip = 0;
-    for line in &all {
-        if skip > 0 {
-            skip -= 1;
-            continue;
-        }
-        if line.pointer == "/metadata/managedFields" {
-            skip = line.below;
-            continue;
-        }
-        if !is_quiet(&line.pointer) {
-            rows.push(row(store, &owners, line));
-        }
-    }
+    let own = |line: &&Line| !holds("/metadata/managedFields", &line.pointer);
+    let shown = all.iter().filter(own);
+    let shown: Vec<&Line> = shown.filter(|line| !is_quiet(&line.pointer)).collect();
+    let more = shown.len().saturating_sub(MOST_LINES);
+    let rows = shown.iter().take(MOST_LINES);
+    let rows = rows.map(|line| row(store, &owners, line));
     html! {
         <div class="yaml owners" role="region" tabindex="0" aria-label="Owners of the stored object">
             <ul class="owner-legend">
@@ -75,6 +69,9 @@ pub(crate) fn owners(store: &StateHandle) -> Html {
                 }) }
             </ul>
             { for rows }
+            if more > 0 {
+                <p class="muted">{ format!("{more} more lines are not shown.") }</p>
+            }
         </div>
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use regex_lite::Regex;
+use regex_lite::{Regex, RegexBuilder};
 use serde_json::Value;
 
 use super::ListKind;
@@ -25,6 +25,8 @@ pub struct Schema {
     pub default: Option<Value>,
     /// The declared members of an object.
     pub properties: BTreeMap<String, Schema>,
+    /// The names of those that have a default.
+    pub defaulted: Vec<String>,
     /// What an object may have besides its declared members.
     pub additional: Option<Additional>,
     /// The items of an array.
@@ -104,6 +106,39 @@ pub struct Pattern {
     pub text: String,
     /// Compiled; `None` where it uses what the engine at hand does not know, and nothing is checked.
     pub regex: Option<Regex>,
+    /// About how large it is when compiled, in bytes.
+    pub size: usize,
+}
+
+/// How large a compiled expression may be, in bytes; the first size that it fits into is taken. A
+/// definition with one that does not fit is refused ([`is_feasible_schema`]).
+///
+/// [`is_feasible_schema`]: super::custom::is_feasible_schema
+const SIZES: [usize; 4] = [1 << 10, 8 << 10, 64 << 10, 512 << 10];
+
+impl Pattern {
+    /// Compiles an expression.
+    pub fn compiled(text: String) -> Self {
+        for size in SIZES {
+            match RegexBuilder::new(&text).size_limit(size).build() {
+                Ok(regex) => {
+                    let regex = Some(regex);
+                    return Self { text, regex, size };
+                }
+                Err(error) if error.to_string().ends_with("size limit") => {}
+                Err(_) => {
+                    let size = text.len();
+                    let regex = None;
+                    return Self { text, regex, size };
+                }
+            }
+        }
+        Self {
+            text,
+            regex: None,
+            size: usize::MAX,
+        }
+    }
 }
 
 impl Schema {
@@ -177,6 +212,9 @@ fn node(json: &Value, path: &mut Vec<String>) -> Result<Schema, String> {
     if let Some(Value::Object(members)) = map.get("properties") {
         for (name, json) in members {
             let child = below(json, format!("properties[{name}]"), path, node)?;
+            if child.default.is_some() {
+                schema.defaulted.push(name.clone());
+            }
             schema.properties.insert(name.clone(), child);
         }
     }
@@ -217,10 +255,7 @@ fn checks(map: &JsonMap, path: &mut Vec<String>) -> Result<Checks, String> {
         multiple_of: map.get("multipleOf").and_then(Value::as_f64),
         min_length: count("minLength"),
         max_length: count("maxLength"),
-        pattern: (!pattern.is_empty()).then(|| Pattern {
-            regex: Regex::new(&pattern).ok(),
-            text: pattern,
-        }),
+        pattern: (!pattern.is_empty()).then(|| Pattern::compiled(pattern)),
         min_items: count("minItems"),
         max_items: count("maxItems"),
         unique_items: flag(map, "uniqueItems"),

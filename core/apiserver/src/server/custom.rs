@@ -25,7 +25,7 @@ use crate::schema::custom::{self, Before};
 use crate::schema::openapi::Schema;
 use crate::status::FieldError;
 
-pub(super) use definition::{defines_kinds, definitions};
+pub(super) use definition::{defines_kinds, definitions, is_feasible_definition};
 pub(super) use lifecycle::{CLEANUP, set_condition};
 pub(super) use served::{maturity, served_by};
 pub(super) use size::fit;
@@ -289,6 +289,12 @@ impl Custom {
             ));
         }
         errors
+    }
+
+    /// Whether an object can be checked in a moment.
+    pub(super) fn is_feasible(&self, object: &Value) -> bool {
+        let schema = self.schema_for(object);
+        schema.is_none_or(|schema| custom::is_feasible(object, schema))
     }
 
     fn type_errors(&self, object: &Value) -> Vec<FieldError> {

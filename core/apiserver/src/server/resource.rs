@@ -10,7 +10,7 @@ use super::kinds::{self, FINALIZE, NotAllotted, Rules};
 use crate::apply::{Set, Versions};
 use crate::object::{GroupName, GroupVersion, Metadata, text};
 use crate::schema::{Empties, Struct, builtin};
-use crate::status::{FieldError, Refusal};
+use crate::status::{FieldError, Refusal, Status};
 use crate::storage::{Revision, Store};
 
 /// A kind and its rules (upstream: the resource's strategy).
@@ -151,6 +151,27 @@ impl Resource {
             (Definition::Builtin(_), Value::Object(map)) => self.root.forget_empty(map),
             (Definition::Builtin(_), _) => {}
         }
+    }
+
+    /// Refuses an object that would take long to check: an object of a custom kind by its schema,
+    /// a definition by the expressions and defaults of its schemas.
+    ///
+    /// # Errors
+    /// 413, in words of this page.
+    pub(super) fn check_work(&self, object: &Value) -> Result<(), Refusal> {
+        let feasible = match &self.definition {
+            Definition::Custom(custom) => custom.is_feasible(object),
+            Definition::Builtin(_) if custom::defines_kinds(self) => {
+                custom::is_feasible_definition(object)
+            }
+            Definition::Builtin(_) => true,
+        };
+        if feasible {
+            return Ok(());
+        }
+        Err(Status::too_large(
+            "this is too much for this page: checking it by its schema would take too long",
+        ))
     }
 
     /// Makes an object fit into a request to etcd.

@@ -166,6 +166,7 @@ impl ApiServer {
             ..
         } = produce(self, &live)?;
         limits::check(&object)?;
+        info.resource.check_work(&object)?;
         trace.facts.extend(info.resource.not_thorough());
         trace.warnings.extend(merge_owners(&mut object, true));
         check_version(info, &object, revision, trace)?;
@@ -235,6 +236,7 @@ impl ApiServer {
         trace: &mut Trace,
     ) -> Result<Arc<Value>, Refusal> {
         limits::check(&object)?;
+        info.resource.check_work(&object)?;
         let shown = match object.name() {
             "" => object.meta_text("generateName"),
             name => name,

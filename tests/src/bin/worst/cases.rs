@@ -13,7 +13,7 @@ use optimist_text::share::Session;
 use serde_json::{Value, json};
 
 use super::Steps;
-use super::inputs::{THINGS, config_map, definition, deployment, filled, thing};
+use super::inputs::{SIZE, THINGS, config_map, definition, deployment, filled, thing};
 
 /// Does a case.
 pub type Case = fn(&mut Steps);
@@ -29,6 +29,51 @@ pub const ALL: &[(&str, Case)] = &[
                 "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: x}}\ndata:\n  a: &a {text}\n  b: [{aliases}]\n"
             ),
         );
+    }),
+    ("schema: alternatives of every item", |s| {
+        let one = json!({"type": "integer", "minimum": 7});
+        every_item(s, &json!({"anyOf": vec![one; 6_000]}), "\"x\"");
+    }),
+    ("schema: allowed values of every item", |s| {
+        let allowed: Vec<String> = (0..20_000).map(|i| i.to_string()).collect();
+        every_item(s, &json!({"type": "string", "enum": allowed}), "\"x\"");
+    }),
+    ("schema: members that every item must have", |s| {
+        let names: Vec<String> = (0..20_000).map(|i| i.to_string()).collect();
+        every_item(s, &json!({"type": "object", "required": names}), "{}");
+    }),
+    ("schema: members that no item has", |s| {
+        let members: serde_json::Map<String, Value> = (0..6_000)
+            .map(|i| (i.to_string(), json!({"type": "string"})))
+            .collect();
+        every_item(s, &json!({"type": "object", "properties": members}), "{}");
+    }),
+    ("schema: a large expression, a long text", |s| {
+        let schema = json!({"type": "object", "properties": {
+            "t": {"type": "string", "pattern": "^(.?){1000}(.?){1000}x$"}}});
+        let spec = json!({"t": "a".repeat(SIZE - 1000)}).to_string();
+        self::schema(s, &schema, &spec, &spec);
+    }),
+    ("schema: large expressions", |s| {
+        let members: serde_json::Map<String, Value> = (0..5_000)
+            .map(|i| {
+                (
+                    i.to_string(),
+                    json!({"type": "string", "pattern": "(.?){900}"}),
+                )
+            })
+            .collect();
+        let spec: serde_json::Map<String, Value> =
+            (0..5_000).map(|i| (i.to_string(), "a".into())).collect();
+        let spec = Value::from(spec).to_string();
+        let schema = json!({"type": "object", "properties": members});
+        self::schema(s, &schema, &spec, &spec);
+    }),
+    ("schema: small expressions", |s| {
+        let schema = json!({"type": "object", "properties": {"l": {"type": "array",
+            "items": {"type": "string", "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"}}}});
+        let spec = filled("{\"l\":[", "]}", ",", |i| format!("\"a-{i}\""));
+        self::schema(s, &schema, &spec, &spec);
     }),
     ("documents: 1.25 million of none", |s| {
         load(s, &"---\n".repeat(1_250_000))
@@ -481,6 +526,13 @@ fn on_thing(steps: &mut Steps, spec: &str, method: &str, media: &str, body: &str
             body,
         );
     }
+}
+
+/// Thing has as many items as fit, under a schema of each.
+fn every_item(steps: &mut Steps, item: &Value, value: &str) {
+    let schema = json!({"type": "object", "properties": {"l": {"type": "array", "items": item}}});
+    let spec = filled("{\"l\":[", "]}", ",", |_| value.to_owned());
+    self::schema(steps, &schema, &spec, &spec);
 }
 
 /// Thing is created, updated and applied under a schema.

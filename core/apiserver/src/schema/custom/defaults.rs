@@ -16,7 +16,10 @@ pub fn fill_in(value: &mut Value, schema: &Schema) {
 fn fill(value: &mut Value, schema: &Schema, left: &mut usize) {
     match value {
         Value::Object(map) => {
-            for (name, member) in &schema.properties {
+            for name in &schema.defaulted {
+                let Some(member) = schema.properties.get(name) else {
+                    continue;
+                };
                 let Some(default) = &member.default else {
                     continue;
                 };

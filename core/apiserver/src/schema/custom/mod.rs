@@ -14,6 +14,7 @@ mod prune;
 mod rules;
 mod types;
 mod validate;
+mod work;
 
 pub use default_values::errors as default_errors;
 pub use defaults::fill_in;
@@ -24,3 +25,4 @@ pub use prune::{prune, prune_nulls};
 pub use rules::{Judged, Rule, judge};
 pub use types::root;
 pub use validate::{Before, is_known_format, validate};
+pub use work::{is_feasible, is_feasible_schema};

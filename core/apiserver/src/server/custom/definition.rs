@@ -8,7 +8,7 @@ use super::served::versions;
 use super::validation;
 use crate::apply::Set;
 use crate::object::{GroupName, GroupVersion, text};
-use crate::schema::{builtin, zero};
+use crate::schema::{builtin, custom, zero};
 use crate::server::kinds::{Rules, StatusRules};
 use crate::server::resource::{Definition, Endpoint, Generation, Names, Resource};
 
@@ -21,6 +21,13 @@ pub(super) const STORED_BELOW: &str = "/registry/apiextensions.k8s.io/customreso
 /// Whether objects of a resource are definitions of others.
 pub(in crate::server) fn defines_kinds(resource: &Resource) -> bool {
     resource.group_resource() == GroupName::new(GROUP, PLURAL)
+}
+
+/// Whether a definition can be checked in a moment.
+pub(in crate::server) fn is_feasible_definition(definition: &Value) -> bool {
+    let schemas = versions(&definition["spec"]);
+    let mut schemas = schemas.filter_map(|version| version.pointer("/schema/openAPIV3Schema"));
+    schemas.all(custom::is_feasible_schema)
 }
 
 /// The resource that definitions themselves are.

@@ -1,0 +1,167 @@
+//! How much work it is to hold a value to a schema. A real server has the time; here what would take
+//! longer than a moment is refused before the work ([`crate::limits`]).
+//!
+//! A small schema can ask for a lot: alternatives are tried for every item, an expression is matched
+//! against every text, each missing member and each forbidden value is a message of its own.
+
+use serde_json::Value;
+
+use crate::schema::openapi::{Additional, Pattern, Schema};
+
+/// So much work a value may be: about one for every comparison.
+const MOST_WORK: usize = 2_000_000;
+
+/// So many bytes all compiled expressions of a definition may have together.
+const MOST_COMPILED: usize = 8 << 20;
+
+/// An expression's states that are tried in the time of one comparison.
+const STATES: usize = 50;
+
+/// About the size of a state, in bytes.
+const STATE: usize = 16;
+
+/// Declared members that are passed over in the time of one comparison.
+const PASSED: usize = 16;
+
+/// Whether a value can be held to a schema in a moment.
+pub fn is_feasible(value: &Value, schema: &Schema) -> bool {
+    weigh(value, schema, &mut MOST_WORK.clone()).is_some()
+}
+
+/// Whether the schema of a definition can be compiled, and its defaults be held to it, in a moment.
+pub fn is_feasible_schema(json: &Value) -> bool {
+    if compile(json, &mut MOST_COMPILED.clone()).is_none() {
+        return false;
+    }
+    match Schema::parse(json) {
+        Ok(schema) => weigh_defaults(&schema, &mut MOST_WORK.clone()).is_some(),
+        // What is no schema is refused as such.
+        Err(_) => true,
+    }
+}
+
+fn take(left: &mut usize, work: usize) -> Option<()> {
+    *left = left.checked_sub(work)?;
+    Some(())
+}
+
+fn weigh(value: &Value, schema: &Schema, left: &mut usize) -> Option<()> {
+    let checks = &schema.checks;
+    take(left, 1 + checks.choices.len())?;
+    let alternatives = [&checks.all_of, &checks.any_of, &checks.one_of];
+    for schema in alternatives
+        .into_iter()
+        .flatten()
+        .chain(checks.not.as_deref())
+    {
+        weigh(value, schema, left)?;
+    }
+    match value {
+        Value::String(text) => {
+            let states = checks.pattern.as_ref().map_or(0, |it| it.size / STATE);
+            take(left, states.saturating_mul(text.len()) / STATES)
+        }
+        Value::Array(items) => match &schema.items {
+            Some(schema) => items.iter().try_for_each(|item| weigh(item, schema, left)),
+            None => Some(()),
+        },
+        Value::Object(map) => {
+            take(
+                left,
+                checks.required.len() + schema.properties.len() / PASSED,
+            )?;
+            map.iter()
+                .try_for_each(|(name, value)| match schema.member(name) {
+                    Some(schema) => weigh(value, schema, left),
+                    None => take(left, 1),
+                })
+        }
+        _ => Some(()),
+    }
+}
+
+/// Every default of a schema is held to the schema at its place.
+fn weigh_defaults(schema: &Schema, left: &mut usize) -> Option<()> {
+    if let Some(default) = &schema.default {
+        weigh(default, schema, left)?;
+    }
+    let additional = match &schema.additional {
+        Some(Additional::Of(schema)) => Some(&**schema),
+        _ => None,
+    };
+    let below = schema.properties.values().chain(additional);
+    let mut below = below.chain(schema.items.as_deref());
+    below.try_for_each(|schema| weigh_defaults(schema, left))
+}
+
+/// Compiles every expression of a schema as it is written, one at a time.
+fn compile(json: &Value, left: &mut usize) -> Option<()> {
+    match json {
+        Value::Array(items) => items.iter().try_for_each(|item| compile(item, left)),
+        Value::Object(map) => map.iter().try_for_each(|(name, value)| match value {
+            Value::String(text) if name == "pattern" => {
+                take(left, Pattern::compiled(text.clone()).size)
+            }
+            value => compile(value, left),
+        }),
+        _ => Some(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn feasible(schema: &Value, value: &Value) -> bool {
+        assert!(is_feasible_schema(schema), "the schema alone is fine");
+        is_feasible(value, &Schema::parse(schema).unwrap())
+    }
+
+    #[test]
+    fn alternatives_of_every_item_are_work() {
+        let schema = |count: usize| {
+            let one = json!({"type": "integer"});
+            json!({"type": "array", "items": {"anyOf": vec![one; count]}})
+        };
+        let list = json!(vec!["x"; 20_000]);
+        assert!(feasible(&schema(20), &list));
+        assert!(!feasible(&schema(2_000), &list));
+    }
+
+    #[test]
+    fn what_is_allowed_and_required_of_every_item_is_work() {
+        let names: Vec<String> = (0..2_000).map(|i| i.to_string()).collect();
+        let items = json!(vec![json!({}); 20_000]);
+        let required = json!({"type": "array", "items": {"type": "object", "required": names}});
+        assert!(!feasible(&required, &items));
+        let allowed = json!({"type": "array", "items": {"enum": names}});
+        assert!(!feasible(&allowed, &items));
+        assert!(feasible(&allowed, &json!(vec!["7"; 500])));
+    }
+
+    #[test]
+    fn a_long_text_and_a_large_expression_are_work() {
+        let schema = json!({"type": "string", "pattern": "^(.?){1000}x$"});
+        assert!(feasible(&schema, &"a".repeat(100).into()));
+        assert!(!feasible(&schema, &"a".repeat(200_000).into()));
+        let simple = json!({"type": "string", "pattern": "^[a-z]+$"});
+        assert!(feasible(&simple, &"a".repeat(200_000).into()));
+    }
+
+    #[test]
+    fn many_large_expressions_are_too_much_for_a_definition() {
+        let large = json!({"type": "string", "pattern": "(.?){900}"});
+        let members: serde_json::Map<String, Value> =
+            (0..3_000).map(|i| (i.to_string(), large.clone())).collect();
+        assert!(!is_feasible_schema(&json!({"properties": members})));
+    }
+
+    #[test]
+    fn a_default_is_held_to_its_schema() {
+        let one = json!({"type": "integer"});
+        let items = json!({"anyOf": vec![one; 2_000]});
+        let list = json!({"type": "array", "items": items, "default": vec!["x"; 20_000]});
+        assert!(!is_feasible_schema(&json!({"properties": {"list": list}})));
+    }
+}
