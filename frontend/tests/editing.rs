@@ -38,11 +38,11 @@ async fn a_field_is_added_and_another_taken_out_and_the_merge_patch_says_both() 
 async fn what_cannot_be_added_is_said_and_the_typing_stays() {
     let page = read_by_a().await;
     page.add(A, "metadata.labels", "app: other").await;
-    assert!(page.text(A).contains("app is there already"));
+    assert!(page.text(A).contains("app exists already"));
     page.press(A, "Send").await;
     assert_eq!(page.position(), "step 1 / 1", "nothing wrong is sent");
     page.key_in_field("Escape").await;
-    assert!(!page.text(A).contains("is there already"));
+    assert!(!page.text(A).contains("exists already"));
 }
 
 #[wasm_bindgen_test]

@@ -1,4 +1,4 @@
-//! A Chrome and its driver: tests work the page in it, and the build sees what opening needs.
+//! Chrome and its driver: tests run in it, and the build records which functions run at the start.
 
 use std::env;
 use std::fs;
@@ -21,7 +21,7 @@ const ELSEWHERE: [&str; 2] = [
     "/Applications/Chromium.app/Contents/MacOS/Chromium",
 ];
 
-/// A browser and the driver that fits it.
+/// A browser and the matching driver.
 #[derive(Debug)]
 pub struct Browser {
     chrome: PathBuf,
@@ -55,7 +55,7 @@ impl Browser {
     }
 }
 
-/// Finds a browser and its driver, or brings them where that can be done.
+/// Finds a browser and its driver, or installs them where possible.
 pub fn find_or_install(workspace: &Workspace) -> StageResult<Browser> {
     if let Some(browser) = find()? {
         return Ok(browser);
@@ -69,7 +69,7 @@ pub fn find_or_install(workspace: &Workspace) -> StageResult<Browser> {
         }
     }
     Err(Failure::new(
-        "there is no Chrome with its driver",
+        "Chrome and its driver are missing",
         if cfg!(target_os = "macos") {
             "brew install --cask google-chrome chromedriver"
         } else {
@@ -112,7 +112,7 @@ fn named(variable: &str) -> StageResult<Option<PathBuf>> {
         Ok(Some(path))
     } else {
         Err(Failure::new(
-            format!("{variable} names {}, which is no program", path.display()),
+            format!("{variable} is {}, which is not a program", path.display()),
             format!("unset {variable}"),
         ))
     }

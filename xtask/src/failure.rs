@@ -1,8 +1,8 @@
-//! The one kind of error: what went wrong, and what to try.
+//! The error type of this program: what went wrong, and what to try.
 
 use std::fmt;
 
-/// A step that did not work out, told in one line.
+/// A failed step, described in one line.
 #[derive(Debug)]
 pub struct Failure {
     what: String,
@@ -13,7 +13,7 @@ pub struct Failure {
 pub type StageResult<T> = Result<T, Failure>;
 
 impl Failure {
-    /// `what` went wrong; `remedy` is a command to type, or a short advice.
+    /// `what` describes the problem; `remedy` is a command to run, or short advice.
     pub fn new(what: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self {
             what: what.into(),

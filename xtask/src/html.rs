@@ -1,5 +1,5 @@
-//! What the release changes in its page: the styles are set in, the second file of the program is
-//! named, and only the page's own scripts are allowed.
+//! Changes the page for the release: inlines the styles, names the second file of the program, and
+//! allows only the page's own scripts.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -7,13 +7,13 @@ use sha2::{Digest, Sha256, Sha384};
 
 use crate::failure::{Failure, StageResult};
 
-/// What the policy allows while one works on the page; Trunk has scripts of its own then.
+/// The policy during development, when Trunk adds its own scripts.
 const WHILE_WORKING: &str = "script-src 'self' 'unsafe-inline' 'wasm-unsafe-eval'";
 
 /// The page with a `<style>` in the place of its first link to a style, and no other such links.
 ///
 /// # Errors
-/// What `read` says of a style.
+/// The error of `read` for a style.
 pub fn set_styles_in(
     html: &str,
     mut read: impl FnMut(&str) -> StageResult<String>,
@@ -42,7 +42,7 @@ pub fn set_styles_in(
     Ok(before)
 }
 
-/// The page with the address of the program's second file, and what the browser is to find in it
+/// The page with the address of the program's second file, and the hash of its content
 /// (<https://www.w3.org/TR/sri-2/>): before its first script, which reads it.
 ///
 /// # Errors
@@ -96,7 +96,7 @@ fn inline_scripts(html: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// A part of a file's name that is another one for other contents.
+/// A part of a file name that differs for different contents.
 pub fn fingerprint(contents: &[&[u8]]) -> String {
     let mut hasher = Sha256::new();
     contents.iter().for_each(|bytes| hasher.update(bytes));

@@ -1,23 +1,23 @@
-//! Lessons, held to what they say.
+//! Runs lessons and checks their claims.
 
 use std::path::absolute;
 
 use crate::failure::{Failure, StageResult};
 use crate::workspace::Workspace;
 
-/// Runs lessons, prints what happens in them, and fails if anything in one is not true.
+/// Runs lessons, prints what happens in them, and fails if a claim in a lesson is false.
 pub fn check(workspace: &Workspace, files: &[String]) -> StageResult<()> {
     let mut run = workspace.cargo();
     run.args(["run", "--quiet", "--package", "optimist-tests"]);
     run.args(["--bin", "lesson", "--"]);
     for file in files {
-        // Cargo runs in the checkout, whatever folder this was asked in.
+        // Cargo runs in the checkout, so a relative path must become absolute.
         run.arg(absolute(file).unwrap_or_else(|_| file.into()));
     }
-    let mend = "mend what is named above; lessons/README.md says how lessons are written";
+    let remedy = "fix the errors above; lessons/README.md describes the format";
     match run.status() {
         Ok(status) if status.success() => Ok(()),
-        Ok(_) => Err(Failure::new("not everything is true", mend)),
+        Ok(_) => Err(Failure::new("a lesson has errors", remedy)),
         Err(error) => Err(Failure::new(format!("cargo: {error}"), "install Rust")),
     }
 }

@@ -31,14 +31,14 @@ cargo xtask COMMAND
   play [--port N] [--release]   serve the page, rebuilt on every change (port 8080)
   test [STAGE...]               run every check, or only: lint, native, browser, page
   dist                          build the release site into dist/
-  lesson FILE...                run lessons, and name what in them is not true
+  lesson FILE...                run lessons, and report false claims
   kinds API APIMACHINERY        make the table of built-in kinds from checkouts of k8s.io/api and
                                 k8s.io/apimachinery
-  size                          weigh dist/ against its budget
-  setup                         only bring what the commands above need
+  size                          compare the size of dist/ with its budget
+  setup                         only install the tools for the commands above
 
-Tools go to $OPTIMIST_TOOLS, or else to optimist/ in the user's cache folder.
-CHROME and CHROMEDRIVER name a browser and its driver that are not on PATH.";
+Tools are installed in $OPTIMIST_TOOLS, or by default in optimist/ in the user's cache folder.
+Set CHROME and CHROMEDRIVER to a browser and its driver if they are not on PATH.";
 
 /// What the command line asks for.
 #[derive(Debug, PartialEq)]

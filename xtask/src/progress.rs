@@ -1,4 +1,4 @@
-//! Running a tool as a named step: what it does, that it still goes on, how long it took.
+//! Runs a tool as a named step: prints what it does, that it still runs, and how long it took.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, IsTerminal, Write};
@@ -12,7 +12,7 @@ use crate::failure::{Failure, StageResult};
 /// How many of a failed tool's last lines are shown.
 const LAST_LINES: usize = 20;
 
-/// Says `title`, does `work`, and says how long it took.
+/// Prints `title`, does `work`, and prints how long it took.
 pub fn step<T>(title: &str, work: impl FnOnce() -> StageResult<T>) -> StageResult<T> {
     println!("==> {title}");
     let start = Instant::now();
@@ -22,7 +22,7 @@ pub fn step<T>(title: &str, work: impl FnOnce() -> StageResult<T>) -> StageResul
     outcome
 }
 
-/// Runs a tool whose own output is worth seeing as it comes.
+/// Runs a tool and shows its output immediately.
 pub fn stream(title: &str, command: &mut Command, remedy: &str) -> StageResult<()> {
     step(title, || {
         let status = start(command, title, remedy)?
@@ -50,7 +50,7 @@ pub fn stream_tests(
             // Bytes, not strings: a test may print anything.
             while matches!(output.read_until(b'\n', &mut line), Ok(1..)) {
                 let mut terminal = std::io::stdout().lock();
-                // Nobody reading is no reason to stop testing.
+                // If the output has no reader, the tests still continue.
                 let _ = terminal.write_all(&line).and_then(|()| terminal.flush());
                 counted.read(&String::from_utf8_lossy(&line));
                 line.clear();
@@ -63,8 +63,8 @@ pub fn stream_tests(
     })
 }
 
-/// Runs a tool whose output matters only when it fails: it goes to `log`, and a line ticks
-/// meanwhile.
+/// Runs a tool whose output matters only if it fails: the output goes to `log`, and one line shows
+/// the progress.
 pub fn quiet(title: &str, command: &mut Command, log: &Path, remedy: &str) -> StageResult<()> {
     step(title, || {
         let outcome = logged(title, command, log, None, remedy);
@@ -77,8 +77,8 @@ pub fn quiet(title: &str, command: &mut Command, log: &Path, remedy: &str) -> St
     })
 }
 
-/// Like [`quiet`], for a tool that may fail because there is another way: it is stopped after
-/// `limit`, and one line says that it did not work.
+/// Like [`quiet`], for a tool that may fail because there is an alternative: it is stopped after
+/// `limit`, and one line reports a failure.
 pub fn attempt(title: &str, command: &mut Command, log: &Path, limit: Duration) -> bool {
     println!("==> {title}");
     let start = Instant::now();
@@ -108,7 +108,7 @@ fn logged(
     let file = File::create(log).map_err(told)?;
     let errors = file.try_clone().map_err(told)?;
     command
-        .env("RUST_BACKTRACE", "0") // the last lines of the log are to say what is wrong
+        .env("RUST_BACKTRACE", "0") // the last lines of the log should show the error
         .stdin(Stdio::null())
         .stdout(file)
         .stderr(errors);
@@ -163,7 +163,7 @@ fn wait_ticking(
     Ok(status)
 }
 
-/// What a finished run of tests said about itself.
+/// The result of a finished test run.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Counted {
     /// Tests that passed.
@@ -191,7 +191,7 @@ impl Counted {
     }
 }
 
-/// A time as people read it.
+/// A duration for people.
 pub fn seconds(time: Duration) -> String {
     if time < Duration::from_secs(60) {
         format!("{:.1} s", time.as_secs_f64())

@@ -1,4 +1,4 @@
-//! The page itself: the release site, and a server that rebuilds as one works.
+//! The page: builds the release site, and serves a site that is rebuilt on every change.
 
 use std::fs;
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -28,7 +28,7 @@ pub fn dist(workspace: &Workspace) -> StageResult<()> {
     progress::stream(
         "release site into dist/",
         &mut build,
-        "mend what is named above, then cargo xtask dist",
+        "fix the errors above, then run cargo xtask dist",
     )?;
     let page = dist.join("index.html");
     let mut html = set_styles_in(&page)?;
@@ -40,15 +40,15 @@ pub fn dist(workspace: &Workspace) -> StageResult<()> {
     let mut notices = workspace.cargo();
     notices.args(["run", "--quiet", "--package", "optimist-notices", "--"]);
     progress::stream(
-        "licences of what is in dist/",
+        "licences of the packages in dist/",
         notices.arg(TARGET).arg(dist.join("licences.html")),
         "cargo xtask dist",
     )
 }
 
-/// Parts the program of `dist/` in what runs until the page is drawn, and the rest, which comes
-/// later: the name and the bytes of that. Which is which is seen in a browser; without one, the
-/// whole stays in one file.
+/// Splits the program of `dist/` into the functions that run until the page is drawn, and the rest,
+/// which loads later. Returns the name and the bytes of the rest. A browser records which functions
+/// run; without a browser, the program stays in one file.
 fn split(workspace: &Workspace, html: &mut String) -> StageResult<Option<(String, Vec<u8>)>> {
     let browser = match browser::find_or_install(workspace) {
         Ok(browser) => browser,
@@ -67,7 +67,7 @@ fn split(workspace: &Workspace, html: &mut String) -> StageResult<Option<(String
     instrument.arg(&whole);
     instrument.arg(site.join(program.file_name().unwrap_or_default()));
     progress::stream(
-        "note which functions run",
+        "instrument the program",
         &mut instrument,
         "cargo xtask dist",
     )?;
@@ -88,16 +88,16 @@ fn split(workspace: &Workspace, html: &mut String) -> StageResult<Option<(String
     let mut split = splitter(workspace);
     split.arg(&whole).arg(&first).arg(&rest).arg(&ran);
     progress::stream(
-        "what the first screen needs, and the rest",
+        "split the program into the first screen and the rest",
         &mut split,
         "cargo xtask dist",
     )?;
     put_parts(&program, html, &first, &rest).map(Some)
 }
 
-/// Puts both parts in the place of the program, each under a name that no other build gives to
-/// another content: caches may hold what is left of one release beside the next. The name and the
-/// bytes of the second.
+/// Replaces the program with both parts. Each name has a fingerprint of the content, because caches
+/// may hold files of two releases at the same time. Returns the name and the bytes of the second
+/// part.
 fn put_parts(
     program: &Path,
     html: &mut String,
@@ -119,8 +119,7 @@ fn put_parts(
     Ok((rest_name, rest))
 }
 
-/// The page with the styles in itself: that is one request instead of many, and they compress
-/// better together.
+/// The page with its styles inline: one request instead of many, and better compression.
 fn set_styles_in(page: &Path) -> StageResult<String> {
     let html = fs::read_to_string(page).map_err(|error| unwritable(page, &error))?;
     let mut files = Vec::new();
@@ -159,7 +158,7 @@ fn program(workspace: &Workspace) -> StageResult<PathBuf> {
         .find(|path| path.to_string_lossy().ends_with("_bg.wasm"))
         .ok_or_else(|| {
             let site = dist.display();
-            Failure::new(format!("there is no program in {site}"), "cargo xtask dist")
+            Failure::new(format!("{site} has no program"), "cargo xtask dist")
         })
 }
 
@@ -193,11 +192,11 @@ pub fn play(workspace: &Workspace, port: u16, release: bool) -> StageResult<()> 
     } else {
         tools::for_play(workspace, toolchain)?
     };
-    // Trunk does not start if a folder that it is to ignore is missing.
+    // Trunk does not start if a folder in its ignore list is missing.
     let dist = workspace.dist();
     fs::create_dir_all(&dist).map_err(|error| unwritable(&dist, &error))?;
     let mut serve = trunk(workspace, &kit)?;
-    // Apart from dist/, which only ever holds a release.
+    // Not dist/, which has only release builds.
     serve
         .args(["serve", "--address", "127.0.0.1", "--port"])
         .arg(port.to_string())
@@ -216,15 +215,15 @@ pub fn play(workspace: &Workspace, port: u16, release: bool) -> StageResult<()> 
     progress::stream(
         "build and serve",
         &mut serve,
-        "mend what is named above, then cargo xtask play",
+        "fix the errors above, then run cargo xtask play",
     )
 }
 
 fn trunk(workspace: &Workspace, kit: &Kit) -> StageResult<Command> {
     let mut trunk = kit.command(workspace, "trunk")?;
-    trunk.env("RUST_BACKTRACE", "0"); // Trunk shows one for every mistake in the page
+    trunk.env("RUST_BACKTRACE", "0"); // Trunk prints one for every error in the page
     if std::env::var_os("NO_COLOR").is_some() {
-        // Trunk takes only a boolean for what is elsewhere any value.
+        // Trunk accepts only a boolean; other programs accept any value.
         trunk.env("NO_COLOR", "true");
     }
     Ok(trunk)

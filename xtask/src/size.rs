@@ -1,4 +1,4 @@
-//! How much a visitor downloads before the first step can be taken.
+//! Measures how many bytes a visitor downloads before the first step.
 
 use std::fs;
 use std::io::Write;
@@ -19,12 +19,12 @@ struct Weighed {
     brotli: usize,
 }
 
-/// Weighs `dist/`, and fails when the first screen is over budget.
+/// Prints the size of `dist/`, and fails if the first screen is over budget.
 pub fn report(workspace: &Workspace) -> StageResult<()> {
     let dist = workspace.dist();
     let told = |error: std::io::Error| {
         Failure::new(
-            format!("cannot weigh {}: {error}", dist.display()),
+            format!("cannot read {}: {error}", dist.display()),
             "cargo xtask dist",
         )
     };
@@ -63,7 +63,7 @@ pub fn report(workspace: &Workspace) -> StageResult<()> {
                 "the first screen is {} bytes over its budget",
                 total - BUDGET
             ),
-            "cargo xtask size after taking a dependency or an asset out",
+            "remove a dependency or an asset, then run cargo xtask size",
         ));
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! The checks, in the order in which a mistake shows soonest.
+//! The checks. The first ones are those that find an error soonest.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use crate::workspace::Workspace;
 use crate::{site, size, tools};
 
 const FRONTEND: &str = "optimist-frontend";
-const MEND: &str = "mend what is named above, then cargo xtask test lint";
+const FIX: &str = "fix the errors above, then run cargo xtask test lint";
 const PAGE_TEST: &str = "tests/tests/page.rs";
 
 /// A part of `cargo xtask test` that can be asked for by name.
@@ -18,16 +18,16 @@ const PAGE_TEST: &str = "tests/tests/page.rs";
 pub enum Stage {
     /// Formatting, clippy and rustdoc, for the machine and for the browser.
     Lint,
-    /// Tests on the machine itself.
+    /// Native tests.
     Native,
     /// The frontend's tests, in a browser.
     Browser,
-    /// The release site: built, and driven as a whole.
+    /// Builds the release site and tests it in a browser.
     Page,
 }
 
 impl Stage {
-    /// The stage that people call so.
+    /// The stage with this name.
     pub fn named(name: &str) -> Option<Self> {
         match name {
             "lint" => Some(Self::Lint),
@@ -99,8 +99,8 @@ const CHECKS: [Check; 10] = [
     },
 ];
 
-/// Runs the `chosen` stages, or all of them, and sums up. One that fails does not keep the
-/// next from running, unless that one needs what it makes.
+/// Runs the `chosen` stages, or all stages, and prints a summary. After a failed stage the next
+/// stages still run, unless they need its result.
 pub fn run(workspace: &Workspace, chosen: &[Stage]) -> StageResult<()> {
     let mut done: Vec<(&str, Duration, Result<(), String>)> = Vec::new();
     let mut counted = Counted::default();
@@ -146,7 +146,7 @@ pub fn run(workspace: &Workspace, chosen: &[Stage]) -> StageResult<()> {
     }
     Err(Failure::new(
         format!("failed: {}", failed.join(", ")),
-        "only the stage that failed: cargo xtask test lint, native, browser or page",
+        "run only the failed stage: cargo xtask test lint, native, browser or page",
     ))
 }
 
@@ -161,7 +161,7 @@ fn clippy(workspace: &Workspace, _: &mut Counted) -> StageResult<()> {
     command
         .args(["clippy", "--workspace", "--exclude", FRONTEND])
         .args(["--all-targets", "--", "-D", "warnings"]);
-    progress::stream("clippy", &mut command, MEND)
+    progress::stream("clippy", &mut command, FIX)
 }
 
 fn rustdoc(workspace: &Workspace, _: &mut Counted) -> StageResult<()> {
@@ -170,7 +170,7 @@ fn rustdoc(workspace: &Workspace, _: &mut Counted) -> StageResult<()> {
         .env("RUSTDOCFLAGS", "-D warnings")
         .args(["doc", "--workspace", "--exclude", FRONTEND])
         .args(["--no-deps", "--document-private-items"]);
-    progress::stream("rustdoc", &mut command, MEND)
+    progress::stream("rustdoc", &mut command, FIX)
 }
 
 fn native_tests(workspace: &Workspace, counted: &mut Counted) -> StageResult<()> {
@@ -196,7 +196,7 @@ fn clippy_frontend(workspace: &Workspace, _: &mut Counted) -> StageResult<()> {
     command
         .args(["clippy", "--package", FRONTEND, "--target", TARGET])
         .args(["--all-targets", "--", "-D", "warnings"]);
-    progress::stream("clippy, frontend", &mut command, MEND)
+    progress::stream("clippy, frontend", &mut command, FIX)
 }
 
 fn rustdoc_frontend(workspace: &Workspace, _: &mut Counted) -> StageResult<()> {
@@ -206,7 +206,7 @@ fn rustdoc_frontend(workspace: &Workspace, _: &mut Counted) -> StageResult<()> {
         .env("RUSTDOCFLAGS", "-D warnings")
         .args(["doc", "--package", FRONTEND, "--target", TARGET])
         .args(["--no-deps", "--document-private-items"]);
-    progress::stream("rustdoc, frontend", &mut command, MEND)
+    progress::stream("rustdoc, frontend", &mut command, FIX)
 }
 
 fn browser_tests(workspace: &Workspace, counted: &mut Counted) -> StageResult<()> {
@@ -236,8 +236,8 @@ fn browser_tests(workspace: &Workspace, counted: &mut Counted) -> StageResult<()
     )
 }
 
-/// The tests that drive the release site over WebDriver. They are marked `#[ignore]`, so that a
-/// plain `cargo test` passes without a site or a browser.
+/// Runs the tests that drive the release site over WebDriver. They are marked `#[ignore]`, so that
+/// a plain `cargo test` passes without a site or a browser.
 fn page_tests(workspace: &Workspace, counted: &mut Counted) -> StageResult<()> {
     if !workspace.root().join(PAGE_TEST).is_file() {
         println!("==> page tests: there is no {PAGE_TEST} yet");
@@ -247,8 +247,8 @@ fn page_tests(workspace: &Workspace, counted: &mut Counted) -> StageResult<()> {
     let mut command = workspace.cargo();
     browser.tell(&mut command);
     command.env("OPTIMIST_AXE", tools::axe(workspace)?);
-    // The workspace again, for one test: another choice of packages could choose other features
-    // of what they share, and build it twice.
+    // Builds the whole workspace for one test: with other packages, cargo could select other features
+    // of shared dependencies and build them twice.
     command
         .env("OPTIMIST_DIST", workspace.dist())
         .args(["test", "--workspace", "--exclude", FRONTEND])

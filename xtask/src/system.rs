@@ -1,4 +1,4 @@
-//! The machine: what is on PATH, who runs us, and packages of the system.
+//! The machine: programs on PATH, the user, and system packages.
 
 use std::env;
 use std::ffi::OsString;
@@ -54,7 +54,7 @@ pub fn output(command: &mut Command) -> Option<String> {
         .then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Whether this is Debian itself, whose packages are known here by name.
+/// Whether this is Debian. The package names here are Debian's.
 pub fn is_debian() -> bool {
     cfg!(target_os = "linux")
         && on_path("apt-get").is_some()
@@ -89,8 +89,8 @@ pub fn install(workspace: &Workspace, why: &str, packages: &[&str]) -> StageResu
     };
     let mut arguments = vec!["install", "--no-install-recommends"];
     arguments.extend(packages);
-    // A fresh machine has no package lists, and an old list names files that are gone: one
-    // simulated or failed attempt is cheap, so lists are brought only when they are needed.
+    // A new machine has no package lists, and an old list names files that no longer exist. A
+    // simulated or failed attempt is cheap, so the lists are updated only when needed.
     let mut simulation = apt(&["--simulate"]);
     simulation.args(&arguments).stdout(Stdio::null());
     let log = workspace.log("apt-get");

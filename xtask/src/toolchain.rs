@@ -1,4 +1,4 @@
-//! A compiler for the browser: rustup's, or Debian's where rustup's server is out of reach.
+//! A compiler for the browser: from rustup, or from Debian if rustup's server cannot be reached.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -60,7 +60,7 @@ impl Toolchain {
     }
 }
 
-/// Finds a compiler for the browser, or brings one. Says which it takes.
+/// Finds a compiler for the browser, or installs one. Prints which compiler it uses.
 pub fn wasm(workspace: &Workspace) -> StageResult<Toolchain> {
     if has_target(&mut workspace.command("rustc")) {
         return Ok(Toolchain::Own);
@@ -73,8 +73,7 @@ pub fn wasm(workspace: &Workspace) -> StageResult<Toolchain> {
     }
     let by_hand = format!("rustup target add {TARGET}");
     if system::on_path("rustup").is_some() {
-        // Where Debian's compiler can stand in, a server that does not answer is not worth
-        // a long wait.
+        // If Debian's compiler is available, do not wait long for a server that does not answer.
         let minutes = if system::can_install() { 2 } else { 15 };
         let log = workspace.log("rustup");
         let added = progress::attempt(
@@ -88,11 +87,11 @@ pub fn wasm(workspace: &Workspace) -> StageResult<Toolchain> {
         }
         if !system::is_debian() {
             return Err(Failure::new(
-                format!("rustup could not bring {TARGET} (log: {})", log.display()),
+                format!("rustup could not install {TARGET} (log: {})", log.display()),
                 by_hand,
             ));
         }
-        println!("    rustup could not bring {TARGET}: taking Debian's compiler instead");
+        println!("    rustup could not install {TARGET}: using Debian's compiler instead");
     } else if !system::is_debian() {
         return Err(Failure::new(
             format!("this Rust cannot build for {TARGET}"),
@@ -128,7 +127,7 @@ fn bring_debian(workspace: &Workspace) -> StageResult<()> {
     })?;
     if !system::can_install() {
         return Err(Failure::new(
-            format!("Debian's Rust cannot build for {TARGET} yet, which root has to change"),
+            format!("Debian's Rust cannot build for {TARGET} yet; setting it up needs root"),
             "cargo xtask setup, once, as root",
         ));
     }
@@ -152,7 +151,7 @@ fn link_linker(workspace: &Workspace) -> StageResult<()> {
     let llvm = rustc_fact(workspace, "LLVM version: ");
     let (Some(linker), Some(llvm)) = (debian_linker(workspace), llvm) else {
         return Err(Failure::new(
-            format!("{title}: rustc -vV does not say what it needs"),
+            format!("{title}: rustc -vV does not print the LLVM version"),
             remedy,
         ));
     };
@@ -220,7 +219,7 @@ fn build_std(workspace: &Workspace, version: &str) -> StageResult<()> {
             fs::copy(&rlib, library.join(name)).map_err(told)?;
         }
     }
-    // What was built against an older one cannot be used any more.
+    // Files that were built with an older library cannot be used any more.
     for stale in [workspace.wasm_target(), crate_folder] {
         if stale.exists() {
             fs::remove_dir_all(stale).map_err(told)?;
@@ -239,7 +238,7 @@ fn link(original: &str, link: &Path) -> std::io::Result<()> {
     fs::copy(original, link).map(|_| ())
 }
 
-/// Debian's compiler, made known to rustup where there is one.
+/// Registers Debian's compiler with rustup, if rustup is installed.
 fn debian(workspace: &Workspace) -> StageResult<Toolchain> {
     if system::on_path("rustup").is_none() {
         return Ok(Toolchain::DebianOnPath);
@@ -287,7 +286,7 @@ fn debian_linker(workspace: &Workspace) -> Option<PathBuf> {
     )
 }
 
-/// What Debian's rustc says of itself after `label`.
+/// The value that Debian's `rustc -vV` prints after `label`.
 fn rustc_fact(workspace: &Workspace, label: &str) -> Option<String> {
     let told = system::output(workspace.command(DEBIAN_RUSTC).arg("-vV"))?;
     told.lines()
@@ -295,7 +294,7 @@ fn rustc_fact(workspace: &Workspace, label: &str) -> Option<String> {
         .map(str::to_owned)
 }
 
-/// Says which rustc the standard library beside it was built for.
+/// The file that names the rustc for which the standard library beside it was built.
 fn std_marker() -> PathBuf {
     Path::new("/usr/lib/rustlib")
         .join(TARGET)

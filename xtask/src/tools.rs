@@ -82,8 +82,8 @@ fn trunk(workspace: &Workspace) -> StageResult<Option<PathBuf>> {
     if !has(&folder.join("bin"), &["trunk"]) && on_path(workspace, &["trunk"], fits) {
         return Ok(None);
     }
-    // Never built for speed: it only starts other tools. And without TLS: those tools are all
-    // here, so it has nothing to download.
+    // Not optimized, because it only starts other tools. Without TLS, because those tools are
+    // installed already and it downloads nothing.
     CargoTool {
         package: "trunk",
         version: TRUNK,
@@ -147,7 +147,7 @@ pub fn axe(workspace: &Workspace) -> StageResult<PathBuf> {
     Ok(script)
 }
 
-/// Brings a package of npm into a folder, and npm itself where that is missing.
+/// Installs an npm package into a folder, and npm itself if it is missing.
 fn npm_install(
     workspace: &Workspace,
     (who, package): (&str, &str),
@@ -160,11 +160,11 @@ fn npm_install(
         }
         if !system::is_debian() {
             return Err(Failure::new(
-                format!("{package} is missing, and so is {program}, which would bring it"),
+                format!("{package} is missing, and {program}, which installs it, is missing too"),
                 remedy,
             ));
         }
-        // One after the other: some builds of nodejs bring npm along, and refuse a second.
+        // One after the other: some nodejs packages contain npm and conflict with the npm package.
         let debian = if program == "node" { "nodejs" } else { "npm" };
         let why = format!("{who} needs Node.js");
         system::install(workspace, &why, &[debian])?;
@@ -217,7 +217,7 @@ impl CargoTool<'_> {
             let title = title.trim_end();
             let log = workspace.log(self.package);
             if tried + 1 == self.attempts.len() {
-                let remedy = format!("{title} (and see what is missing)");
+                let remedy = format!("{title} (its output shows the problem)");
                 progress::quiet(title, &mut install, &log, &remedy)?;
             } else if progress::attempt(title, &mut install, &log, Duration::from_secs(3600)) {
                 break;

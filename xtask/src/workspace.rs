@@ -1,4 +1,4 @@
-//! Where things are, and how cargo is called for the machine itself.
+//! The folders of the checkout, and how cargo is called for native builds.
 
 use std::env;
 use std::fs;
@@ -31,7 +31,7 @@ impl Workspace {
             Some(folder) => root.join(folder),
             None => cache().map(|cache| cache.join("optimist")).ok_or_else(|| {
                 Failure::new(
-                    "there is no home folder to keep tools in",
+                    "the home folder for the tools is unknown",
                     "OPTIMIST_TOOLS=some/folder cargo xtask ...",
                 )
             })?,
@@ -53,8 +53,8 @@ impl Workspace {
         self.root.join("dist")
     }
 
-    /// Build products for the browser. They have a folder of their own because another
-    /// compiler may build them, and each would throw away what the other made.
+    /// Build products for the browser. They have their own folder because another compiler may
+    /// build them, and two compilers in one folder delete each other's output.
     pub fn wasm_target(&self) -> PathBuf {
         self.target.join("wasm")
     }
@@ -86,12 +86,12 @@ impl Workspace {
         locked_version(&text, package).ok_or_else(|| {
             Failure::new(
                 format!("{package} is not in Cargo.lock"),
-                "cargo metadata --format-version 1 (and see what the frontend depends on)",
+                "cargo metadata --format-version 1 (prints the dependencies of the frontend)",
             )
         })
     }
 
-    /// A command in the checkout, free of what cargo told this program about itself.
+    /// A command in the checkout, without the environment variables that cargo set for this program.
     pub fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = Command::new(program);
         command.current_dir(&self.root);

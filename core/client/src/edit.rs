@@ -26,7 +26,7 @@ pub enum EditError {
 impl fmt::Display for EditError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            EditError::Missing(pointer) => write!(f, "there is nothing at {pointer}"),
+            EditError::Missing(pointer) => write!(f, "{pointer} does not exist"),
             EditError::Text(why) => f.write_str(why),
             EditError::Type { expected, text } => write!(f, "“{text}” is not {expected}"),
         }
@@ -147,7 +147,7 @@ pub fn add_at(object: &Value, pointer: &str, typed: &str) -> Result<(Value, Stri
         }
         (Some(Value::Object(map)), Value::Object(members)) if !members.is_empty() => {
             if let Some(key) = members.keys().find(|key| map.contains_key(*key)) {
-                return Err(EditError::Text(format!("{key} is there already")));
+                return Err(EditError::Text(format!("{key} exists already")));
             }
             let first = members.keys().next().cloned().unwrap_or_default();
             map.extend(members);
@@ -227,10 +227,10 @@ mod tests {
         assert_eq!(edited["list"][1], json!({"name": "sidecar", "ports": [80]}));
         assert_eq!(at, "/list/1");
         let refused = |at: &str, text: &str| add_at(&object, at, text).unwrap_err().to_string();
-        assert_eq!(refused("/labels", "a: c"), "a is there already");
+        assert_eq!(refused("/labels", "a: c"), "a exists already");
         assert_eq!(refused("/labels", "a"), "type it as “key: value”");
         assert_eq!(refused("/list", ""), "type the item, as YAML");
-        assert_eq!(refused("/nowhere", "1"), "there is nothing at /nowhere");
+        assert_eq!(refused("/nowhere", "1"), "/nowhere does not exist");
         assert!(!refused("/labels", "a: [").is_empty());
     }
 

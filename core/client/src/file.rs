@@ -47,7 +47,7 @@ pub fn objects(manifests: &str) -> Result<Vec<Value>, ManifestError> {
         flatten(document.read()?, &mut found);
         if found.len() > MOST_DOCUMENTS {
             return Err(ManifestError::Content(format!(
-                "These are more than {MOST_DOCUMENTS} objects, too many for this page."
+                "The file has more than {MOST_DOCUMENTS} objects, the maximum of this page."
             )));
         }
     }

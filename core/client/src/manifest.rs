@@ -31,14 +31,14 @@ pub enum ManifestError {
         /// What is wrong.
         message: String,
     },
-    /// No objects of its kind are taken.
+    /// Objects of this kind cannot be loaded.
     Kind {
         /// The kind with its version: `Job (batch/v1)`.
         kind: String,
-        /// The kinds that are, with commas.
+        /// The supported kinds, separated by commas.
         others: String,
     },
-    /// The text is no manifest of a kind that is served here.
+    /// The text is not a manifest of a kind that this server has.
     Content(String),
 }
 
@@ -51,7 +51,7 @@ impl fmt::Display for ManifestError {
                 message,
             } => write!(f, "Line {line}, column {column}: {message}"),
             ManifestError::Kind { kind, others } => {
-                write!(f, "{kind} cannot be loaded. Kinds that can: {others}.")
+                write!(f, "{kind} cannot be loaded. Supported kinds: {others}.")
             }
             ManifestError::Content(message) => write!(f, "{message}"),
         }
@@ -60,7 +60,7 @@ impl fmt::Display for ManifestError {
 
 impl std::error::Error for ManifestError {}
 
-/// What the server owns: a new object must not bring it along.
+/// Fields that only the server sets. A new object must not contain them.
 const SERVER_OWNED: [&str; 8] = [
     "uid",
     "resourceVersion",
@@ -72,14 +72,14 @@ const SERVER_OWNED: [&str; 8] = [
     "managedFields",
 ];
 
-/// The largest manifest in bytes; a real server takes no larger request either.
+/// The largest manifest, in bytes. A real server has the same limit for a request.
 const LARGEST: usize = 3 * 1024 * 1024;
 
-/// The most documents that a text may have: each is sent to the server, and then an object of the
+/// The maximum number of documents in a text. Each document becomes a request and an object of the
 /// page.
 pub(super) const MOST_DOCUMENTS: usize = 200;
 
-/// An object as a new one is sent: without what the server owns.
+/// The object for a create request: without the fields that only the server sets.
 pub fn bare(object: &Value) -> Value {
     let mut object = object.clone();
     for field in SERVER_OWNED {
@@ -92,10 +92,10 @@ pub fn bare(object: &Value) -> Value {
 }
 
 impl Manifest {
-    /// Takes an object as a manifest.
+    /// Makes a manifest of an object.
     ///
     /// # Errors
-    /// If it is no manifest of a kind in `resources`.
+    /// If the object is not a manifest of a kind in `resources`.
     pub fn of(mut object: Value, resources: &Resources) -> Result<Self, ManifestError> {
         let resource = resource_of(&object, resources)?;
         check_name(&object)?;
@@ -165,7 +165,7 @@ fn resource_of<'a>(
     };
     let (api_version, kind) = (text(object, "apiVersion"), text(object, "kind"));
     if !object.is_object() || api_version.is_empty() || kind.is_empty() {
-        let message = "This is no manifest: it needs apiVersion and kind.".to_owned();
+        let message = "This is not a manifest: apiVersion and kind are missing.".to_owned();
         return Err(ManifestError::Content(message));
     }
     let resource = resources
@@ -286,7 +286,7 @@ pub fn documents(text: &str) -> Result<Vec<ManifestDocument<'_>>, ManifestError>
     }
     if documents.len() > MOST_DOCUMENTS {
         let message = format!(
-            "These are {} documents, too many for this page: it takes {MOST_DOCUMENTS}.",
+            "The text has {} documents. The maximum is {MOST_DOCUMENTS}.",
             documents.len()
         );
         return Err(ManifestError::Content(message));
@@ -376,7 +376,13 @@ mod tests {
         assert_eq!(documents(&lines).map(|documents| documents.len()), Ok(1));
         let many = "a: [\n---\n".repeat(MOST_DOCUMENTS + 1);
         let error = documents(&many).unwrap_err().to_string();
-        assert!(error.contains("too many for this page"), "{error}");
+        assert_eq!(
+            error,
+            format!(
+                "The text has {} documents. The maximum is {MOST_DOCUMENTS}.",
+                MOST_DOCUMENTS + 1
+            )
+        );
         assert!(documents(&" ".repeat(LARGEST + 1)).is_err());
     }
 

@@ -1,4 +1,5 @@
-//! Challenges: ways of writing for which something holds in every order, checked over all of them.
+//! Challenges: write methods for which something holds in every order of the requests. The search
+//! checks all orders.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,7 +12,7 @@ use optimist_simulation::explore::{
 use optimist_simulation::verdict::Verdict;
 use optimist_simulation::{ActorId, HistoryTree};
 
-/// So many states and no more are searched; two editors with retries need fewer than a thousand.
+/// The search stops after this many states. Two editors with retries need fewer than a thousand.
 const MOST_STATES: usize = 100_000;
 
 /// What the search over all orders found.
@@ -60,7 +61,7 @@ impl fmt::Display for Finding {
             (tally.in_object, "have both edits in the object"),
             (tally.replaced, "replace an edit knowingly"),
             (tally.left_out, "leave an edit out"),
-            (tally.refused, "refuse somebody"),
+            (tally.refused, "refuse a write"),
             (tally.lost, "lose an update"),
         ];
         let mut first = true;

@@ -1,4 +1,4 @@
-//! Runs a lesson and holds it to everything that it says.
+//! Runs a lesson and checks every claim in it.
 
 use std::fmt::{self, Write};
 use std::sync::Arc;
@@ -10,12 +10,12 @@ use super::model::{Challenge, Claim, Goal, Lesson, LessonStep, Task};
 use super::walkthrough::Walkthrough;
 use optimist_simulation::{HistoryTree, NodeId, Step};
 
-/// What a lesson does when it runs, and what of it is not true.
+/// The result of a lesson's run: what happened, and which claims are false.
 #[derive(Clone, Debug, Default)]
 pub struct LessonCheck {
-    /// Every page, request, answer and prediction, for people.
+    /// Every page, request, answer and prediction, as text for people.
     pub transcript: String,
-    /// What is wrong, in the order in which it was found.
+    /// The errors, in the order in which they were found.
     pub problems: Vec<LessonError>,
 }
 
@@ -49,9 +49,9 @@ fn told(tree: &HistoryTree, step: &Step) -> String {
     format!("     {who:<12} {what:<44} {answer}")
 }
 
-/// Runs a lesson: every claim must hold, exactly one choice of every prediction come true, every
-/// goal be reached by its solution and not before, every challenge be met by its solution and not
-/// by the ways in which everybody writes when it is asked.
+/// Runs a lesson. Every claim must hold, and exactly one choice of every prediction must be true. The
+/// solution must reach every goal, and the goal must not be reached before. The solution must meet
+/// every challenge, and the write methods at first must not.
 pub fn check_lesson(lesson: &Arc<Lesson>) -> LessonCheck {
     let mut check = LessonCheck::default();
     check.tell(&lesson.title);
@@ -86,11 +86,10 @@ pub fn check_lesson(lesson: &Arc<Lesson>) -> LessonCheck {
 }
 
 impl Lesson {
-    /// Holds the lesson to everything that it says, as [`check_lesson`] does, which also tells what
-    /// happens in it.
+    /// Checks every claim of the lesson. [`check_lesson`] does the same and also returns a transcript.
     ///
     /// # Errors
-    /// Everything in it that is not true or cannot happen, each with its line.
+    /// Every claim that is false and every action that cannot happen, each with its line.
     pub fn check(self: &Arc<Self>) -> Result<(), Vec<LessonError>> {
         let problems = check_lesson(self).problems;
         if problems.is_empty() {
@@ -121,7 +120,7 @@ fn page(
             check.tell(format_args!("       {sign} {}", choice.text));
         }
         if right != 1 {
-            let message = format!("exactly one choice must come true, but {right} do");
+            let message = format!("exactly one choice must be true, but {right} are true");
             check.problem(prediction.choices[0].when.line, message);
         }
     }
@@ -143,7 +142,7 @@ fn challenge(check: &mut LessonCheck, challenge: &Challenge, tree: &HistoryTree)
             }
         }
         let Some(mut search) = challenge.search(&tree) else {
-            check.problem(challenge.line, "there is no object to be written");
+            check.problem(challenge.line, "there is no object to write");
             return;
         };
         search.run();
@@ -155,7 +154,7 @@ fn challenge(check: &mut LessonCheck, challenge: &Challenge, tree: &HistoryTree)
             &challenge.found_at_first
         };
         if !finding.is(claimed) {
-            let message = format!("{when} something else is found than claimed: {finding}");
+            let message = format!("{when} the search finds another result: {finding}");
             check.problem(challenge.line, message);
         }
         if solved && !finding.is_met() {
@@ -163,7 +162,7 @@ fn challenge(check: &mut LessonCheck, challenge: &Challenge, tree: &HistoryTree)
             check.problem(challenge.line, message);
         }
         if !solved && finding.is_met() {
-            let message = "the challenge is met before anybody did anything";
+            let message = "the challenge is met before the first choice";
             check.problem(challenge.line, message);
         }
     }
@@ -179,13 +178,13 @@ pub(super) fn hold(check: &mut LessonCheck, claim: &Claim, tree: &HistoryTree, b
             let found = found(condition, past);
             check.problem(
                 claim.line,
-                format_args!("this is not so: {condition}{found}"),
+                format_args!("this is false: {condition}{found}"),
             );
         }
     }
 }
 
-/// What is there instead, where that can be said.
+/// The value that was found instead, if there is a word for it.
 fn found(condition: &Condition, past: Past<'_>) -> String {
     past.instead_of(condition)
         .map_or(String::new(), |found| format!(" (it is {found})"))
@@ -196,7 +195,7 @@ fn goal(check: &mut LessonCheck, goal: &Goal, walk: &Walkthrough, tree: &History
     evidence::ways_and_mistakes(check, goal, walk, tree);
     let (mut walk, mut tree) = (walk.clone(), tree.clone());
     if walk.goal(&tree).iter().all(|(_, holds)| *holds) {
-        let message = "the goal is reached before anybody did anything";
+        let message = "the goal is reached before the first action";
         check.problem(goal.line, message);
     }
     let begin = walk.node();
@@ -209,7 +208,7 @@ fn goal(check: &mut LessonCheck, goal: &Goal, walk: &Walkthrough, tree: &History
         let sign = if holds { "✓" } else { "✗" };
         check.tell(format_args!("       {sign} {condition}"));
         if !holds {
-            let message = format!("the solution does not reach this: {condition}");
+            let message = format!("the solution does not reach the goal: {condition}");
             check.problem(goal.line, message);
         }
     }

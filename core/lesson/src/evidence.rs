@@ -1,5 +1,5 @@
-//! What a lesson says beside its script: the sentences that the script does not show, the other ways
-//! to do a task, and the mistakes that must not do it.
+//! Checks the parts of a lesson that are not in its script: facts, other ways to reach a goal, and
+//! mistakes that must not reach it.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::script::ScriptAction;
 use super::walkthrough::Walkthrough;
 use optimist_simulation::{HistoryTree, World};
 
-/// Every fact must be in the words of its page, and what holds it must show it.
+/// Every fact must quote its page, and its experiment must confirm it.
 pub(super) fn facts(
     check: &mut LessonCheck,
     step: &LessonStep,
@@ -68,7 +68,7 @@ impl Experiment {
 }
 
 impl LessonStep {
-    /// Everything that the page says, in one line.
+    /// All text of the page, without line breaks.
     fn words(&self, lesson: &Lesson) -> String {
         let mut words = vec![&lesson.teaches, &self.title, &self.text, &self.after];
         match &self.task {
@@ -95,8 +95,8 @@ fn perform(actions: &[ScriptAction], tree: &mut HistoryTree) -> Result<(), Lesso
     actions.iter().try_for_each(|action| action.perform(tree))
 }
 
-/// Every other way must reach the goal; a mistake must miss exactly what it is said to miss, and
-/// what is done after it must reach the goal.
+/// Every other way must reach the goal. A mistake must miss exactly the conditions in `misses`, and
+/// the actions after it must reach the goal.
 pub(super) fn ways_and_mistakes(
     check: &mut LessonCheck,
     goal: &Goal,
@@ -124,7 +124,7 @@ pub(super) fn ways_and_mistakes(
         check.tell(format_args!("     + {}", way.say));
         let mut tree = tree.clone();
         for label in go(check, &mut tree, &way.actions).unwrap_or_default() {
-            let message = format!("this way does not reach this: {label}");
+            let message = format!("this way does not reach the goal: {label}");
             check.problem(way.line, message);
         }
     }
@@ -137,7 +137,10 @@ pub(super) fn ways_and_mistakes(
                 check.problem(mistake.line, "this mistake reaches the goal");
             }
             Some(missed) if missed != mistake.misses => {
-                let message = format!("this mistake misses something else: {}", missed.join("; "));
+                let message = format!(
+                    "this mistake misses other conditions: {}",
+                    missed.join("; ")
+                );
                 check.problem(mistake.line, message);
             }
             Some(_) => {}
@@ -146,13 +149,13 @@ pub(super) fn ways_and_mistakes(
             continue;
         }
         for label in go(check, &mut tree, &mistake.then).unwrap_or_default() {
-            let message = format!("what is done after this mistake does not reach this: {label}");
+            let message = format!("the actions after this mistake do not reach the goal: {label}");
             check.problem(mistake.line, message);
         }
     }
 }
 
-/// Other choices must meet a challenge, and mistakes must not.
+/// The other ways must meet a challenge, and the mistakes must not.
 pub(super) fn choices(check: &mut LessonCheck, challenge: &Challenge, tree: &HistoryTree) {
     let ways = challenge.other_ways.iter().map(|chosen| (chosen, true));
     let mistakes = challenge.mistakes.iter().map(|chosen| (chosen, false));
@@ -174,7 +177,7 @@ pub(super) fn choices(check: &mut LessonCheck, challenge: &Challenge, tree: &His
         let finding = challenge.judge(&search);
         check.tell(format_args!("       {say}: {finding}"));
         if !finding.is(found) {
-            let message = format!("something else is found than claimed: {finding}");
+            let message = format!("the search finds another result: {finding}");
             check.problem(*line, message);
         }
         if finding.is_met() != wanted {

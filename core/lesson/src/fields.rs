@@ -153,7 +153,7 @@ pub(super) fn word<T: Clone>(located: &Located, words: &[(&str, T)]) -> Read<T> 
     let found = words.iter().find(|(word, _)| *word == text);
     found.map(|(_, meaning)| meaning.clone()).ok_or_else(|| {
         let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
-        let message = format!("“{text}” is not known here. Known: {}", known.join(", "));
+        let message = format!("“{text}” is not known. Known: {}", known.join(", "));
         LessonError::new(located.line, message)
     })
 }

@@ -1,6 +1,6 @@
-//! Lessons: short scripted histories with texts, predictions and goals. A lesson is a text that
-//! people write by hand; everything it claims is found out by running it. The crate depends on
-//! `optimist-simulation` and the crates below it; the page, links and `cargo xtask lesson` use it.
+//! Lessons: short scripted histories with texts, predictions and goals. People write a lesson as a
+//! text file, and a run checks every claim in it. The crate depends on `optimist-simulation` and the
+//! crates below it. The page, links and `cargo xtask lesson` use it.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 

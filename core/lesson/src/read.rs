@@ -30,7 +30,7 @@ impl Lesson {
     /// What is wrong first, with its line.
     pub fn parse(source: &str) -> Result<Self, LessonError> {
         if source.len() > LARGEST {
-            let message = format!("a lesson may have {LARGEST} bytes and no more");
+            let message = format!("a lesson can have at most {LARGEST} bytes");
             return Err(LessonError::new(1, message));
         }
         let located = parse_lesson(source)?;
@@ -153,7 +153,7 @@ fn step(located: &Located, source: &str) -> Read<LessonStep> {
 fn some_deeds(fields: &Fields<'_>, key: &str) -> Read<Vec<ScriptAction>> {
     let actions = actions(fields.items(key)?)?;
     if actions.len() > MOST_DEEDS {
-        let message = format!("{MOST_DEEDS} things may happen in a step and no more");
+        let message = format!("a step can have at most {MOST_DEEDS} actions");
         return Err(LessonError::new(fields.line, message));
     }
     Ok(actions)

@@ -93,7 +93,7 @@ pub(super) fn actions(list: &[Located]) -> Read<Vec<ScriptAction>> {
         let what = match member.key.as_str() {
             "wait" => ScriptActionKind::Do(Operation::Wait(
                 u32::try_from(number(value)?)
-                    .map_err(|_| LessonError::new(line, "that is too long to wait"))?,
+                    .map_err(|_| LessonError::new(line, "the wait is too long"))?,
             )),
             "compact" => ScriptActionKind::Do(word(
                 value,
@@ -123,7 +123,7 @@ pub(super) fn actions(list: &[Located]) -> Read<Vec<ScriptAction>> {
             }
             other => {
                 let message = format!(
-                    "“{other}” is not known here. Known: A, B, C, look at, wait, compact, watch"
+                    "“{other}” is not an action. Actions: A, B, C, look at, wait, compact, watch"
                 );
                 return Err(LessonError::new(line, message));
             }
@@ -291,7 +291,7 @@ fn by_hand(value: &Located) -> Read<ByHand> {
         let known = ByHand::METHODS.join(", ");
         return Err(LessonError::new(
             value.line,
-            format!("“{method}” is not a method here: {known}"),
+            format!("“{method}” is not a supported method: {known}"),
         ));
     }
     Ok(ByHand {
@@ -329,10 +329,10 @@ impl ScriptEdit {
 }
 
 impl ScriptAction {
-    /// Lets it happen here, and goes on to what comes of it.
+    /// Performs the action in the tree, and moves the tree to the result.
     ///
     /// # Errors
-    /// If it cannot happen: nothing was read that could be edited or sent.
+    /// If the action is not possible: the actor has no copy to edit or to send.
     pub fn perform(&self, tree: &mut HistoryTree) -> Result<(), LessonError> {
         let impossible = |message: &str| Err(LessonError::new(self.line, message));
         match &self.what {
@@ -340,11 +340,11 @@ impl ScriptAction {
                 let resource = Arc::clone(tree.world().resource());
                 let copy = tree.world_mut().copy_mut(*actor);
                 let Some(edited) = copy.edited() else {
-                    return impossible("this actor has read nothing yet that it could edit");
+                    return impossible("this actor has not read an object to edit");
                 };
                 let mut object = edited.as_ref().clone();
                 for edit in edits {
-                    // What has the value already is declared: an apply then says it too.
+                    // An edit to the present value is declared: an apply then contains the field.
                     let held =
                         edit.value.is_some() && edit.path.find(&object) == edit.value.as_ref();
                     edit.make(&mut object);
@@ -360,12 +360,12 @@ impl ScriptAction {
             }
             ScriptActionKind::Look { kind, name } => {
                 if !tree.world_mut().look_at(kind, name) {
-                    return impossible("there is no such object in this lesson");
+                    return impossible("this lesson does not have that object");
                 }
             }
             ScriptActionKind::Do(operation) => {
                 if let Operation::Act(actor, Action::Send(write)) = operation {
-                    // A body by hand is for this request: the next one sends what is edited.
+                    // A body written by hand is for this request. The next request sends the edits.
                     let write = Write {
                         body: None,
                         ..write.clone()
@@ -373,7 +373,9 @@ impl ScriptAction {
                     tree.world_mut().actor_mut(*actor).set_write(write);
                 }
                 if tree.act(operation.clone()).is_none() {
-                    return impossible("that cannot be done here: is there anything to send yet?");
+                    return impossible(
+                        "this action is not possible here: the actor may have nothing to send",
+                    );
                 }
             }
         }

@@ -217,7 +217,7 @@ fn a_fact_that_is_false_or_that_the_page_does_not_tell_is_found() {
     );
     assert_eq!(
         lesson("A write makes a version.", &fact("makes a version", 3)),
-        ["line 13: this is not so: 1 writes stored (it is 0)"]
+        ["line 13: this is false: 1 writes stored (it is 0)"]
     );
     assert_eq!(
         lesson("A write makes a version.", &fact("makes two", 5)),
@@ -234,7 +234,7 @@ fn a_fact_that_is_false_or_that_the_page_does_not_tell_is_found() {
                      - copy: {A: {metadata.generation: ~, metadata.name: b}}\n";
     assert_eq!(
         lesson("A ConfigMap has no generation.", elsewhere),
-        ["line 17: this is not so: metadata.name in A’s copy is b (it is \"a\")"]
+        ["line 17: this is false: metadata.name in A’s copy is b (it is \"a\")"]
     );
 }
 
@@ -269,7 +269,7 @@ fn a_way_that_does_not_reach_the_goal_and_a_mistake_that_does_are_found() {
     assert_eq!(lesson(&way(5)), none);
     assert_eq!(
         lesson(&way(4)),
-        ["line 13: this way does not reach this: replicas is 5"]
+        ["line 13: this way does not reach the goal: replicas is 5"]
     );
     assert_eq!(lesson(&mistake("no", "no Update without a version")), none);
     assert_eq!(
@@ -278,15 +278,15 @@ fn a_way_that_does_not_reach_the_goal_and_a_mistake_that_does_are_found() {
     );
     assert_eq!(
         lesson(&mistake("no", "replicas is 5")),
-        ["line 13: this mistake misses something else: no Update without a version"]
+        ["line 13: this mistake misses other conditions: no Update without a version"]
     );
     let then = "      then:\n      - A: {edit: {spec.replicas: 4}, send: update}\n";
     let mistake = mistake("no", "no Update without a version") + then;
     assert_eq!(
         lesson(&mistake),
         [
-            "line 13: what is done after this mistake does not reach this: replicas is 5",
-            "line 13: what is done after this mistake does not reach this: no Update without a version",
+            "line 13: the actions after this mistake do not reach the goal: replicas is 5",
+            "line 13: the actions after this mistake do not reach the goal: no Update without a version",
         ]
     );
 }
@@ -310,12 +310,12 @@ fn two_places_are_the_same_only_if_both_have_the_value() {
     );
     assert_eq!(
         lesson("[spec.replicas, metadata.generation]"),
-        ["line 8: this is not so: spec.replicas equals metadata.generation (it is 3 and 1)"]
+        ["line 8: this is false: spec.replicas equals metadata.generation (it is 3 and 1)"]
     );
     assert_eq!(
         lesson("[spec.paused, metadata.annotations]"),
         [
-            "line 8: this is not so: spec.paused equals metadata.annotations (it is not there and not there)"
+            "line 8: this is false: spec.paused equals metadata.annotations (it is not there and not there)"
         ]
     );
     assert_eq!(
@@ -338,22 +338,22 @@ fn a_false_claim_prediction_or_goal_is_found() {
     };
     assert_eq!(
         lesson("  do:\n  - A: get\n  check:\n  - answer: 200\n  - answer: 409\n"),
-        ["line 9: this is not so: the answer is 409 (it is 200)"]
+        ["line 9: this is false: the answer is 409 (it is 200)"]
     );
     assert_eq!(
         lesson(
             "  predict:\n    ask: q\n    choices:\n    - say: a\n      when: {answer: 200}\n    \
              - say: b\n      when: {exists: yes}\n  do:\n  - A: get\n"
         ),
-        ["line 9: exactly one choice must come true, but 2 do"]
+        ["line 9: exactly one choice must be true, but 2 are true"]
     );
     assert_eq!(
         lesson("  goal:\n    ask: q\n    when: {exists: yes}\n    solution: [A: get]\n"),
-        ["line 6: the goal is reached before anybody did anything"]
+        ["line 6: the goal is reached before the first action"]
     );
     assert_eq!(
         lesson("  goal:\n    ask: q\n    when: {exists: no}\n    solution: [A: get]\n"),
-        ["line 6: the solution does not reach this: the object is gone"]
+        ["line 6: the solution does not reach the goal: the object is gone"]
     );
     let false_claims = "  do:\n  - A: get\n  - A: {edit: {spec.replicas: 5}, send: apply, force: yes}\n  \
          check:\n  - forced: 0\n  - unversioned: 0\n  - read: [A, B]\n  - set by: {spec.replicas: B}\n  \
@@ -361,17 +361,17 @@ fn a_false_claim_prediction_or_goal_is_found() {
     assert_eq!(
         lesson(false_claims),
         [
-            "line 9: this is not so: no applies with force (it is 1)",
-            "line 10: this is not so: no writes without a version (it is 1)",
-            "line 11: this is not so: B has read the object",
-            "line 12: this is not so: spec.replicas was set by B (it is A)",
-            "line 13: this is not so: only B (update) wrote (it is only A (apply))",
-            "line 14: this is not so: no actor wrote (it is only A (apply))",
+            "line 9: this is false: no applies with force (it is 1)",
+            "line 10: this is false: no writes without a version (it is 1)",
+            "line 11: this is false: B has read the object",
+            "line 12: this is false: spec.replicas was set by B (it is A)",
+            "line 13: this is false: only B (update) wrote (it is only A (apply))",
+            "line 14: this is false: no actor wrote (it is only A (apply))",
         ]
     );
     assert_eq!(
         lesson("  do:\n  - A: update\n"),
-        ["line 6: that cannot be done here: is there anything to send yet?"]
+        ["line 6: this action is not possible here: the actor may have nothing to send"]
     );
     let challenge = |never: &str, way: &str| {
         lesson(&format!(
@@ -401,12 +401,12 @@ fn a_mistake_in_a_lesson_is_named_with_its_line() {
         ),
         (
             "title: t\nteaches: x\nsteps:\n- title: s\n  do:\n  - A: {send: put}\n",
-            "line 6: “put” is not known here. Known: update, merge patch, strategic merge patch, \
+            "line 6: “put” is not known. Known: update, merge patch, strategic merge patch, \
              json patch, apply",
         ),
         (
             "title: t\nteaches: x\nsteps:\n- title: s\n  do:\n  - A: {request: $(x) /api/v1}\n",
-            "line 6: “$(x)” is not a method here: GET, POST, PUT, PATCH, DELETE",
+            "line 6: “$(x)” is not a supported method: GET, POST, PUT, PATCH, DELETE",
         ),
         (
             "title: t\nteaches: x\nsteps:\n- title: ~\n",
@@ -426,12 +426,12 @@ fn a_mistake_in_a_lesson_is_named_with_its_line() {
         ),
         (
             "title: t\nteaches: x\nsteps:\n- title: s\n  check:\n  - read:\n    - D\n",
-            "line 7: “D” is not known here. Known: A, B, C",
+            "line 7: “D” is not known. Known: A, B, C",
         ),
         (
             "title: t\nteaches: x\nsteps:\n- title: s\n  check:\n  - set by:\n      \
              spec.replicas: kubelet\n",
-            "line 7: “kubelet” is not known here. Known: A, B, C",
+            "line 7: “kubelet” is not known. Known: A, B, C",
         ),
         (
             "title: t\nteaches: x\nsteps:\n- title: s\n  check:\n  - writers: {D: [apply]}\n",
@@ -439,7 +439,7 @@ fn a_mistake_in_a_lesson_is_named_with_its_line() {
         ),
         (
             "title: t\nteaches: x\nsteps:\n- title: s\n  check:\n  - writers: {A: [put]}\n",
-            "line 6: “put” is not known here. Known: update, merge patch, strategic merge patch, \
+            "line 6: “put” is not known. Known: update, merge patch, strategic merge patch, \
              json patch, apply, create, delete",
         ),
         (
@@ -510,11 +510,11 @@ fn a_mistake_in_a_manifest_is_named_with_its_line_in_the_lesson() {
     for (problem, begin) in [
         (
             lesson("object: |\n  kind: ConfigMap\n"),
-            "line 4: This is no manifest: it needs apiVersion and kind",
+            "line 4: This is not a manifest: apiVersion and kind are missing",
         ),
         (
             map("object: |", "    colour: {blue: 1}\n"),
-            "line 4: The server refuses it (400): ",
+            "line 4: The server refuses the object (400): ",
         ),
     ] {
         assert!(problem.starts_with(begin), "{problem}");
@@ -546,7 +546,7 @@ fn a_lesson_is_checked_by_what_happens_in_it() {
     assert_eq!(problems[0].line, 8);
     assert_eq!(
         problems[0].message,
-        "this is not so: the answer is 409 (it is 200)"
+        "this is false: the answer is 409 (it is 200)"
     );
 }
 
@@ -555,7 +555,7 @@ fn a_step_in_which_too_much_happens_is_refused() {
     let actions = "  - A: get\n".repeat(101);
     let text = format!("title: t\nteaches: x\nsteps:\n- title: s\n  do:\n{actions}");
     let error = Lesson::parse(&text).unwrap_err().to_string();
-    assert_eq!(error, "line 4: 100 things may happen in a step and no more");
+    assert_eq!(error, "line 4: a step can have at most 100 actions");
 }
 
 #[test]

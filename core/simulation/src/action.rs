@@ -7,14 +7,14 @@ use super::{Actor, ObjectRef};
 use optimist_apiserver::object::Metadata;
 use optimist_client::{Write, bare, get_request};
 
-/// What an actor can do that takes a step.
+/// An action of an actor that takes a step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Action {
-    /// Read the object. Unsent edits are redone on what is read.
+    /// Read the object. Unsent edits are repeated on the new copy.
     Get,
     /// Send the edits.
     Send(Write),
-    /// Create the object from the working copy, without what the server owns.
+    /// Create the object from the working copy, without the fields that only the server sets.
     Create,
     /// Delete the object.
     Delete(Delete),
@@ -25,9 +25,9 @@ pub enum Action {
 /// What a delete asks the server to compare first (`metav1.Preconditions`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Delete {
-    /// Whether the uid that was read goes along.
+    /// Whether the delete carries the uid that was read.
     pub uid: bool,
-    /// Whether the resourceVersion that was read goes along.
+    /// Whether the delete carries the resourceVersion that was read.
     pub resource_version: bool,
 }
 
@@ -45,7 +45,7 @@ pub struct ByHand {
 }
 
 impl Action {
-    /// The request that an actor makes of it; `None` if there is nothing to send yet.
+    /// The request of an actor for this action; `None` if there is nothing to send yet.
     pub fn request(&self, actor: &Actor, subject: &ObjectRef) -> Option<Request<Vec<u8>>> {
         let copy = actor.copy(subject);
         let (resource, manager) = (subject.resource(), &*actor.manager);
@@ -94,10 +94,10 @@ impl Delete {
 }
 
 impl ByHand {
-    /// The methods that the server answers with anything but 405. Links and lessons have no others.
+    /// The methods that the server does not answer with 405. Links and lessons use only these.
     pub const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
-    /// A request, to be changed by hand.
+    /// A first request for the user to edit.
     pub fn of(request: &Request<Vec<u8>>) -> Self {
         let content_type = request.headers().get(header::CONTENT_TYPE);
         let content_type = content_type.and_then(|value| value.to_str().ok());
@@ -118,10 +118,10 @@ impl ByHand {
         self.method != "GET"
     }
 
-    /// Whether it can be sent at all; what the server makes of it is another matter.
+    /// Checks whether the request can be sent. The server may still refuse it.
     ///
     /// # Errors
-    /// What in it HTTP does not allow.
+    /// The part that HTTP does not allow.
     pub fn check(&self) -> Result<(), String> {
         if !self.target.starts_with('/') {
             return Err("the path has to begin with /".to_owned());
@@ -135,9 +135,9 @@ impl ByHand {
             .map_err(|error| error.to_string())
     }
 
-    /// The request, as a manager sends it. `None` if it is none.
+    /// The request of a manager. `None` if it is not a valid HTTP request.
     pub(crate) fn request(&self, manager: &str) -> Option<Request<Vec<u8>>> {
-        // A target that names a host would be sent there by the commands that are made of it.
+        // If the target names a host, the generated commands would send the request to that host.
         if !self.target.starts_with('/') {
             return None;
         }

@@ -1,4 +1,4 @@
-//! Whoever sends requests: two editors, and a third hand where one is wanted.
+//! Actors: two editors and an optional third actor.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,28 +14,28 @@ use optimist_client::{Strategy, WorkingCopy, Write};
 pub enum ActorId {
     A,
     B,
-    /// The third hand: a controller, a kubelet.
+    /// The third actor, such as a controller or a kubelet.
     C,
 }
 
 impl ActorId {
     /// All three.
     pub const ALL: [ActorId; 3] = [ActorId::A, ActorId::B, ActorId::C];
-    /// The two whom the page always shows.
+    /// The two editors, which the page always shows.
     pub const EDITORS: [ActorId; 2] = [ActorId::A, ActorId::B];
 }
 
-/// An actor at one moment.
+/// The state of an actor.
 #[derive(Clone, Debug)]
 pub struct Actor {
-    /// What people call it: `Editor A`.
+    /// Its display name: `Editor A`.
     pub name: Arc<str>,
     /// Its field manager, which it also sends as User-Agent.
     pub manager: Arc<str>,
     strategy: Strategy,
-    /// One per strategy that was ever changed, so that switching loses no option.
+    /// One for each strategy that was changed, so that switching keeps the options.
     writes: Arc<BTreeMap<Strategy, Write>>,
-    /// One per object that it read. Few, so looked through.
+    /// One for each object that it read. There are few, so a linear search is enough.
     copies: Vec<(ObjectRef, WorkingCopy)>,
 }
 
@@ -55,29 +55,29 @@ impl Actor {
         }
     }
 
-    /// How it would send its edits.
+    /// The write method of its next send.
     pub fn write(&self) -> Write {
         self.write_by(self.strategy)
     }
 
-    /// How it would send its edits by a strategy, if it chose that.
+    /// The options that it has for a strategy.
     pub fn write_by(&self, strategy: Strategy) -> Write {
         let kept = self.writes.get(&strategy).cloned();
         kept.unwrap_or_else(|| Write::usual(strategy))
     }
 
-    /// Changes how it would send its edits: the options of that strategy, and to that strategy.
+    /// Selects a strategy with these options.
     pub fn set_write(&mut self, write: Write) {
         self.strategy = write.strategy;
         Arc::make_mut(&mut self.writes).insert(write.strategy, write);
     }
 
-    /// Switches to another strategy, with the options that it had when last chosen.
+    /// Selects another strategy, with the options that it last had.
     pub fn choose(&mut self, strategy: Strategy) {
         self.strategy = strategy;
     }
 
-    /// Its working copy of an object; nothing read yet if it never read that.
+    /// Its working copy of an object; an empty copy if it has not read the object.
     pub fn copy(&self, subject: &ObjectRef) -> &WorkingCopy {
         static BLANK: WorkingCopy = WorkingCopy::BLANK;
         let known = self.copies.iter().find(|(known, _)| known == subject);
@@ -94,7 +94,7 @@ impl Actor {
         &mut self.copies[at].1
     }
 
-    /// Every object of which it has a working copy.
+    /// The objects of which it has a working copy.
     pub fn copies(&self) -> impl Iterator<Item = (&ObjectRef, &WorkingCopy)> {
         self.copies.iter().map(|(subject, copy)| (subject, copy))
     }

@@ -1,30 +1,31 @@
-//! The histories of a run tree: naming, comparing and deleting them.
+//! The histories of a tree: naming, comparing and deleting them.
 
 use super::{HistoryTree, NodeId, Outcome, Step};
 use optimist_client::{ValueChange, changes};
 
-/// Where two histories part, and how what they lead to differs.
+/// The point where two histories branch, and how their final objects differ.
 #[derive(Clone, Debug)]
 pub struct BranchPoint {
-    /// The last node that both have.
+    /// The last common node.
     pub fork: NodeId,
-    /// What only the first one has after it, oldest first.
+    /// The later nodes of the first history, oldest first.
     pub first: Vec<NodeId>,
-    /// What only the second one has after it.
+    /// The later nodes of the second history.
     pub second: Vec<NodeId>,
-    /// How the object at the end of the second differs from that at the end of the first.
+    /// The differences between the object at the end of the first history and at the end of the
+    /// second.
     pub differs: Vec<ValueChange>,
 }
 
 impl HistoryTree {
-    /// The end of every history, oldest first; the root alone if nothing was done yet.
+    /// The last node of every history, oldest first; only the root before the first step.
     pub fn ends(&self) -> Vec<NodeId> {
         (0..self.len())
             .filter(|&node| self.exists(node) && self.branches(node).is_empty())
             .collect()
     }
 
-    /// The nodes from the root to a node; empty if there is no such node.
+    /// The nodes from the root to a node; empty if the node does not exist.
     pub fn path(&self, node: NodeId) -> Vec<NodeId> {
         if !self.exists(node) {
             return Vec::new();
@@ -37,8 +38,8 @@ impl HistoryTree {
         path
     }
 
-    /// What the history that ends at a node is called, if anything: by its own name, or by that
-    /// which a shorter one had that it goes on from.
+    /// The name of the history that ends at a node: its own name, or the name of the shorter
+    /// history that it continues.
     pub fn name(&self, end: NodeId) -> Option<&str> {
         let path = self.path(end);
         path.iter()
@@ -47,12 +48,12 @@ impl HistoryTree {
             .map(String::as_str)
     }
 
-    /// Names the history that ends at a node; an empty name takes the name away.
+    /// Names the history that ends at a node. An empty name removes the name.
     pub fn set_name(&mut self, end: NodeId, name: &str) {
         if !self.exists(end) {
             return;
         }
-        // A name that was given to a shorter history that has no other future is this one's.
+        // A name of a shorter history without another branch belongs to this history.
         for node in self.path(end).into_iter().rev() {
             if node != end && self.branches(node).len() > 1 {
                 break;
@@ -64,7 +65,7 @@ impl HistoryTree {
         }
     }
 
-    /// Every name, with the node that has it.
+    /// Every name with its node.
     pub fn names(&self) -> impl Iterator<Item = (NodeId, &str)> {
         self.names.iter().map(|(node, name)| (*node, name.as_str()))
     }
@@ -91,7 +92,7 @@ impl HistoryTree {
         })
     }
 
-    /// What made the object that is shown as it is stored now, or deleted it.
+    /// The step that stored the current object as it is now, or deleted it.
     pub fn last_write(&self) -> LastWrite<'_> {
         let mut revisions = self.world().revisions().collect::<Vec<_>>();
         let Some(last) = revisions.pop() else {
@@ -102,7 +103,7 @@ impl HistoryTree {
         let line = self.current_path();
         let so_far = line[..=self.position()].iter().rev();
         let steps = so_far.filter_map(|&node| self.step(node));
-        // A revision is of one object only, so it says of which object a step is, too.
+        // A revision belongs to one object only, so it also identifies the object of a step.
         let did = |step: &&Step| {
             let made_it = match gone {
                 true => step.after == 0 && before == Some(step.before),
@@ -111,7 +112,7 @@ impl HistoryTree {
             made_it && step.outcome() == Outcome::Written
         };
         let found = steps.clone().find(did);
-        // By hand, another object can be written than the one that is shown.
+        // A request written by hand can write another object.
         let found = found.or_else(|| steps.clone().find(|step| !gone && step.made(last)));
         match found {
             Some(step) => LastWrite::Step(step),
@@ -120,8 +121,9 @@ impl HistoryTree {
         }
     }
 
-    /// Deletes the history that ends at a node, as far back as no other one needs it. Who is in
-    /// it goes to where it began. `false` if no history ends there, or there is only this one.
+    /// Deletes the history that ends at a node, back to the last node that another history shares.
+    /// If the current node is deleted, moves to that shared node. `false` if no history ends there,
+    /// or if it is the only history.
     pub fn delete(&mut self, end: NodeId) -> bool {
         if !self.exists(end) || !self.branches(end).is_empty() || self.ends().len() < 2 {
             return false;
@@ -142,14 +144,14 @@ impl HistoryTree {
     }
 }
 
-/// What made an object as it is stored.
+/// What stored an object as it is now.
 #[derive(Clone, Copy, Debug)]
 pub enum LastWrite<'a> {
-    /// It is stored as the history began with it.
+    /// The start of the history.
     Start,
     /// A step of the history.
     Step(&'a Step),
-    /// A step that was about another object.
+    /// A step that concerned another object.
     Elsewhere,
 }
 
@@ -159,7 +161,7 @@ mod tests {
     use crate::{Action, ActorId, NGINX, Operation, World};
     use optimist_client::edit_scalar;
 
-    /// Both read; then either A or B sets replicas, and A goes on once more.
+    /// Both read; then either A or B sets replicas, and A continues once more.
     fn two_histories() -> (HistoryTree, NodeId, NodeId) {
         let mut tree = HistoryTree::new(World::load(NGINX).unwrap().0);
         let mut ends = Vec::new();

@@ -1,5 +1,5 @@
-//! All histories of a session. Going back never destroys a future: doing something else there
-//! starts a branch.
+//! The tree of all histories of a session. Going back keeps all later steps. A different operation
+//! there starts a branch.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::{Action, Exchange, Operation, Outcome, Step, World};
 use optimist_client::OnConflict;
 
-/// A moment in some history: an index into the tree. The root is 0.
+/// A node of the tree: an index. The root is 0.
 pub type NodeId = usize;
 
 #[derive(Clone, Debug)]
@@ -15,29 +15,29 @@ struct Node {
     parent: Option<NodeId>,
     /// Oldest first.
     children: Vec<NodeId>,
-    /// The child on the line that was last walked.
+    /// The child on the path that was last used.
     next: Option<NodeId>,
-    /// What led here; `None` at the root.
+    /// The step that led to this node; `None` at the root.
     step: Option<Step>,
-    /// The world as it is here.
+    /// The world at this node.
     world: World,
 }
 
-/// A tree of worlds, and where we are in it. It is never empty. Clones share their nodes.
+/// A tree of worlds, with a current node. The tree is never empty. Clones share their nodes.
 #[derive(Clone, Debug)]
 pub struct HistoryTree {
     nodes: Vec<Arc<Node>>,
-    /// From the root through where we are to the end of the future last walked. Children are
-    /// younger than their parents, so it ascends.
+    /// The current path: from the root through the current node to the end of the path that was
+    /// last used. Children have larger indices than their parents, so the path ascends.
     line: Vec<NodeId>,
-    /// Where on the line we are.
+    /// The position of the current node on the current path.
     position: usize,
-    /// What people call the histories, by where each ended when it was named.
+    /// The names of histories, by the node at which each history ended when it was named.
     pub(super) names: BTreeMap<NodeId, String>,
 }
 
 impl HistoryTree {
-    /// A tree that begins with a world.
+    /// A tree with one node: this world.
     pub fn new(world: World) -> Self {
         let root = Node {
             parent: None,
@@ -54,12 +54,12 @@ impl HistoryTree {
         }
     }
 
-    /// The world here.
+    /// The world of the current node.
     pub fn world(&self) -> &World {
         &self.nodes[self.current()].world
     }
 
-    /// The world here, for edits that are no steps.
+    /// The world of the current node, for changes that are not steps.
     pub fn world_mut(&mut self) -> &mut World {
         &mut self.node_mut(self.current()).world
     }
@@ -68,19 +68,19 @@ impl HistoryTree {
         Arc::make_mut(&mut self.nodes[node])
     }
 
-    /// Where we are.
+    /// The current node.
     pub fn current(&self) -> NodeId {
         self.line[self.position]
     }
 
-    /// The world that the tree begins with.
+    /// The world of the root.
     pub fn origin(&self) -> &World {
         &self.nodes[0].world
     }
 
-    /// Does something here and goes on to what comes of it, and after a conflict to what the actor
-    /// does then, a node each. What was done here before stays as a branch. `None`, and nothing
-    /// happens, if it cannot be done now.
+    /// Performs an operation at the current node and moves to the new node. After a conflict, also
+    /// performs the actor's retries, with one node for each step. Earlier children of the node stay
+    /// as branches. Returns `None` and changes nothing if the operation is not possible now.
     pub fn act(&mut self, operation: Operation) -> Option<NodeId> {
         let again = match &operation {
             Operation::Act(_, Action::Send(write)) => write.on_conflict,
@@ -113,7 +113,7 @@ impl HistoryTree {
         Some(id)
     }
 
-    /// Does one step here, whatever its actor would do after a conflict.
+    /// Performs one step, without the actor's retries after a conflict.
     pub fn act_once(&mut self, operation: Operation) -> Option<NodeId> {
         let mut world = self.world().clone();
         let step = world.act(operation)?;
@@ -135,7 +135,7 @@ impl HistoryTree {
         Some(id)
     }
 
-    /// How many nodes there are, the root among them.
+    /// The number of nodes, including the root.
     #[allow(clippy::len_without_is_empty)] // It is never empty.
     pub fn len(&self) -> usize {
         self.nodes.len()
@@ -146,22 +146,23 @@ impl HistoryTree {
         Some(&self.nodes.get(node)?.world)
     }
 
-    /// The node that a node follows; `None` at the root.
+    /// The parent of a node; `None` at the root.
     pub fn parent(&self, node: NodeId) -> Option<NodeId> {
         self.nodes.get(node)?.parent
     }
 
-    /// What led to a node; `None` at the root or if there is no such node.
+    /// The step that led to a node; `None` at the root or if the node does not exist.
     pub fn step(&self, node: NodeId) -> Option<&Step> {
         self.nodes.get(node)?.step.as_ref()
     }
 
-    /// The history through here: from the root to here, and the future last walked.
+    /// The current path: from the root to the current node, and on to the end of the path that was
+    /// last used.
     pub fn current_path(&self) -> &[NodeId] {
         &self.line
     }
 
-    /// Takes the line through a node, and goes there.
+    /// Makes the path through a node the current path, and moves to the node.
     pub(super) fn walk(&mut self, node: NodeId) {
         self.line = self.path(node);
         self.position = self.line.len() - 1;
@@ -170,12 +171,12 @@ impl HistoryTree {
         }
     }
 
-    /// How many steps lie behind.
+    /// The number of steps from the root to the current node.
     pub fn position(&self) -> usize {
         self.position
     }
 
-    /// What can follow a node: one per branch, oldest first.
+    /// The children of a node, oldest first.
     pub fn branches(&self, node: NodeId) -> &[NodeId] {
         self.nodes
             .get(node)
@@ -189,25 +190,25 @@ impl HistoryTree {
         parent.is_some_and(|parent| self.go(parent))
     }
 
-    /// One step forward on the line; `false` at its end.
+    /// One step forward on the current path; `false` at its end.
     pub fn forward(&mut self) -> bool {
         let next = self.line.get(self.position + 1).copied();
         next.is_some_and(|next| self.go(next))
     }
 
-    /// Whether a node is untouched since the tree was cloned: it and an earlier state of the tree
-    /// share it. Quick, and may say `false` of what is merely equal.
+    /// Whether this tree and an earlier clone of it share a node. It is fast, and may be `false`
+    /// for nodes with equal content.
     pub fn shares(&self, earlier: &HistoryTree, node: NodeId) -> bool {
         let both = self.nodes.get(node).zip(earlier.nodes.get(node));
         both.is_some_and(|(now, then)| Arc::ptr_eq(now, then))
     }
 
-    /// Whether there is such a node, and it was not deleted.
+    /// Whether the node exists and was not deleted.
     pub fn exists(&self, node: NodeId) -> bool {
         node == 0 || self.parent(node).is_some()
     }
 
-    /// Takes a node without children out from under its parent. Its number is not given again.
+    /// Removes a node without children from its parent. Its index is not reused.
     pub(super) fn forget(&mut self, node: NodeId, parent: NodeId) {
         self.names.remove(&node);
         if let Some(forgotten) = self.nodes.get_mut(node).map(Arc::make_mut) {
@@ -222,7 +223,7 @@ impl HistoryTree {
         }
     }
 
-    /// Goes to any node; its branch becomes the line. `false` if there is no such node.
+    /// Moves to any node. Its branch becomes the current path. `false` if the node does not exist.
     pub fn go(&mut self, node: NodeId) -> bool {
         if !self.exists(node) {
             return false;
@@ -264,7 +265,7 @@ mod tests {
         tree.step(node).unwrap().outcome()
     }
 
-    /// Both have read version 100 and want different numbers of replicas.
+    /// Both actors have read version 100 and want different numbers of replicas.
     fn both_want_to_write() -> HistoryTree {
         let mut tree = HistoryTree::new(World::load(NGINX).unwrap().0);
         for editor in ActorId::EDITORS {
@@ -397,7 +398,7 @@ mod tests {
         assert!(!tree.world().is_overtaken(ActorId::B));
         send(&mut tree, ActorId::A, Write::default());
         assert!(tree.world().is_overtaken(ActorId::B));
-        // Without an edit there is nothing to be lost.
+        // Without an edit, nothing can be lost.
         assert!(!tree.world().is_overtaken(ActorId::A));
         let delete = Action::Delete(Default::default());
         tree.act(Operation::Act(ActorId::A, delete)).unwrap();

@@ -1,6 +1,6 @@
-//! Actors, a watcher and one API server: what they do step by step, the tree of histories, the
-//! verdict of a history ([`verdict`]), and the search of every order ([`explore`]). It depends on
-//! `optimist-apiserver` and `optimist-client`; lessons, exports and the page are built on it.
+//! Actors, a watcher and one API server: their steps, the tree of histories, the verdict of a
+//! history ([`verdict`]), and the search of every order ([`explore`]). The crate depends on
+//! `optimist-apiserver` and `optimist-client`. Lessons, exports and the page use it.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
@@ -30,6 +30,6 @@ pub use step::{Exchange, Outcome, Step};
 pub use watcher::{Connection, Received, WatchAction, Watcher};
 pub use world::World;
 
-/// The Deployment of the Kubernetes documentation, which the page opens with. As JSON, so that
-/// opening needs no reader of YAML.
+/// The Deployment of the Kubernetes documentation, with which the page opens. It is JSON, so that
+/// the first screen needs no YAML parser.
 pub const NGINX: &str = include_str!("nginx.json");

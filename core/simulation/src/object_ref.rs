@@ -1,4 +1,4 @@
-//! An object that it is all about.
+//! A reference to an observed object.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use serde_json::Value;
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::{Resource, key_of};
 
-/// An object of a world, whether it exists at the moment or not.
+/// A reference to an object of a world. The object may be deleted.
 #[derive(Clone, Debug)]
 pub struct ObjectRef {
     resource: Arc<Resource>,
@@ -18,7 +18,7 @@ pub struct ObjectRef {
 }
 
 impl ObjectRef {
-    /// The object that has this kind, namespace and name.
+    /// The reference to the object with this kind, namespace and name.
     pub fn new(resource: &Arc<Resource>, object: &Value) -> Self {
         Self {
             resource: Arc::clone(resource),
@@ -43,12 +43,12 @@ impl ObjectRef {
         &self.name
     }
 
-    /// Where the store has it.
+    /// Its key in the store.
     pub fn key(&self) -> &str {
         &self.key
     }
 
-    /// Where the server has it.
+    /// Its path on the server.
     pub fn path(&self) -> String {
         self.resource.path(&self.namespace, &self.name)
     }

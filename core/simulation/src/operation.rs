@@ -1,4 +1,4 @@
-//! Everything that takes a step.
+//! Operations: everything that takes a step.
 
 use std::fmt;
 
@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 
 use super::{Action, ActorId, WatchAction};
 
-/// Everything that takes a step, and who does it.
+/// An operation that takes a step, and who does it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Operation {
     /// An actor acts.
     Act(ActorId, Action),
     /// The watcher acts.
     Watch(WatchAction),
-    /// Someone compacts etcd at its current revision.
+    /// Etcd is compacted at its current revision.
     Compact {
         /// Whether the API server is restarted too, so that its watch cache is empty as well.
         restart: bool,

@@ -1,4 +1,4 @@
-//! Where a history begins.
+//! The start of a history.
 
 use std::fmt;
 
@@ -12,17 +12,17 @@ use optimist_apiserver::server::{ApiServer, DEFAULT_NAMESPACE, Release};
 use optimist_apiserver::storage::{MAX_FIRST_REVISION, Revision};
 use optimist_client::{Manifest, ManifestError, objects, refuse_repeated_keys, title, to_yaml};
 
-/// What is stored before the first step, and by whom.
+/// The objects that are stored before the first step, and how.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Start {
-    /// Manifests, parted by `---`: definitions of custom resources, then objects. The last one is
-    /// what it is about at first.
+    /// Manifests, separated by `---`: definitions of custom resources, then objects. The last
+    /// object is the current object at first.
     pub manifests: String,
-    /// The version that the last object gets; usually 100.
+    /// The version of the last object; by default 100.
     pub version: Option<Revision>,
-    /// The field manager that stores them; usually `kubectl-create`.
+    /// The field manager that stores them; by default `kubectl-create`.
     pub created_by: Option<String>,
-    /// Whether it does so by server-side apply.
+    /// Whether it stores them by server-side apply.
     pub applied: bool,
     /// The release of the server.
     pub release: Release,
@@ -31,13 +31,13 @@ pub struct Start {
 /// Why a manifest could not become the stored object.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LoadError {
-    /// It is no manifest that can be loaded.
+    /// The manifest cannot be loaded.
     Manifest(ManifestError),
     /// The server refused it, with its message.
     Refused {
         /// The HTTP status code.
         code: u16,
-        /// The server's words.
+        /// The server's message.
         message: String,
     },
 }
@@ -47,7 +47,7 @@ impl fmt::Display for LoadError {
         match self {
             LoadError::Manifest(error) => write!(f, "{error}"),
             LoadError::Refused { code, message } => {
-                write!(f, "The server refuses it ({code}): {message}")
+                write!(f, "The server refuses the object ({code}): {message}")
             }
         }
     }
@@ -61,15 +61,15 @@ impl From<ManifestError> for LoadError {
     }
 }
 
-/// The version that the last object gets unless another is asked for.
+/// The version of the last object, by default.
 const USUAL_VERSION: Revision = 100;
 
 const DEFINITION: &str = "CustomResourceDefinition";
 
-/// What of a file can be loaded, and what not.
+/// Which objects of a file can be loaded, and which cannot.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Loadable {
-    /// A start with those of its objects that can be loaded, without what the server owns.
+    /// A start with the objects that can be loaded, without the fields that only the server sets.
     pub start: Start,
     /// The fields that were dropped because the server owns them.
     pub dropped: Vec<String>,
@@ -80,14 +80,14 @@ pub struct Loadable {
 /// An object that cannot be loaded.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LeftOut {
-    /// What people call it: `Job nightly (batch/v1)`.
+    /// Its display name: `Job nightly (batch/v1)`.
     pub object: String,
     /// Why.
     pub why: LoadError,
 }
 
 impl LeftOut {
-    /// Why, in a few words: without all the kinds that could be loaded.
+    /// The reason in a few words, without the list of supported kinds.
     pub fn brief(&self) -> String {
         match &self.why {
             LoadError::Manifest(ManifestError::Kind { .. }) => {
@@ -98,20 +98,20 @@ impl LeftOut {
     }
 }
 
-/// What a start makes.
+/// The result of a start.
 pub(super) struct Started {
     pub(super) server: ApiServer,
     /// At least one, in the order of the manifests.
     pub(super) subjects: Vec<ObjectRef>,
-    /// The fields of the manifests that were dropped because the server owns them.
+    /// The fields of the manifests that were dropped because only the server sets them.
     pub(super) dropped: Vec<String>,
-    /// The manifests as they were stored: no comments, and nothing that was dropped. `None` for
-    /// those that a page opens with, which have nothing of the kind.
+    /// The manifests as they were stored: without comments and dropped fields. `None` for the
+    /// default manifest, which has neither.
     pub(super) manifests: Option<String>,
 }
 
 impl Start {
-    /// A start with nothing but manifests.
+    /// A start with manifests and default options.
     pub fn with(manifests: &str) -> Self {
         Self {
             manifests: manifests.to_owned(),
@@ -119,16 +119,17 @@ impl Start {
         }
     }
 
-    /// What of a file can be loaded: definitions first, then the objects in their order.
+    /// Finds the objects of a file that can be loaded: definitions first, then the objects in their
+    /// order.
     ///
     /// # Errors
-    /// If the text is neither YAML nor JSON or says something twice, or if no object in it can be
+    /// If the text is neither YAML nor JSON, has a duplicate key, or has no object that can be
     /// loaded.
     pub fn loadable(file: &str) -> Result<Loadable, LoadError> {
         refuse_repeated_keys(file)?;
         let mut all = objects(file)?;
         let alone = all.len() == 1;
-        // An object may stand before the definition of its kind.
+        // In the file, an object may come before the definition of its kind.
         all.sort_by_key(|object| !is_definition(object));
         let mut server = ApiServer::new(Environment::default(), 1);
         let usual = Start::default();
@@ -157,7 +158,7 @@ impl Start {
                 .iter()
                 .map(|left| format!(" {}: {}", left.object, left.brief()));
             let message = format!(
-                "There is no object in it that can be loaded.{}",
+                "No object in the manifest can be loaded.{}",
                 reasons.collect::<String>()
             );
             return Err(ManifestError::Content(message).into());
@@ -171,7 +172,7 @@ impl Start {
         })
     }
 
-    /// Stores an object, and makes its namespace where there is none.
+    /// Stores an object. Creates its namespace if it does not exist.
     fn try_to_store(&self, server: &mut ApiServer, object: Value) -> Result<Manifest, LoadError> {
         let manifest = Manifest::of(object, server.resources())?;
         let namespace = manifest.object.namespace();
@@ -188,7 +189,7 @@ impl Start {
     /// Stores the manifests on a new server.
     pub(super) fn make(&self) -> Result<Started, LoadError> {
         if self.version.is_some_and(|it| it > MAX_FIRST_REVISION) {
-            let message = format!("The first version may be {MAX_FIRST_REVISION} at most.");
+            let message = format!("The first version can be at most {MAX_FIRST_REVISION}.");
             return Err(ManifestError::Content(message).into());
         }
         let parsed = objects(&self.manifests)?;
@@ -199,7 +200,7 @@ impl Start {
                 namespaces.push(namespace);
             }
         }
-        // The server itself writes twice more to each definition, until it is established.
+        // The server itself writes each definition two more times until it is established.
         let definitions = parsed.iter().filter(|object| is_definition(object)).count();
         let others = (parsed.len() + 2 * definitions + namespaces.len()).saturating_sub(2);
         let first = self
@@ -227,7 +228,8 @@ impl Start {
             stored.push(manifest.object);
         }
         if subjects.is_empty() {
-            let message = "There is no object in it, only definitions.".to_owned();
+            let message =
+                "The manifest has only definitions of custom resources, and no object.".to_owned();
             return Err(ManifestError::Content(message).into());
         }
         Ok(Started {

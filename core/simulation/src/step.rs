@@ -1,4 +1,4 @@
-//! One atomic thing that happened: a request and its answer, mostly.
+//! One step of a history. Most steps are a request and its answer.
 
 use std::sync::Arc;
 
@@ -29,16 +29,16 @@ pub struct Exchange {
     pub sent: Arc<Value>,
     /// The status code.
     pub code: u16,
-    /// The answer's body: the object, or a `metav1.Status`. Of a watch the events that came at
-    /// once, as a list.
+    /// The answer's body: the object, or a `metav1.Status`. For a watch: the list of the first
+    /// events.
     pub received: Arc<Value>,
     /// The texts of the answer's Warning headers.
     pub warnings: Vec<String>,
-    /// Why it was answered so.
+    /// The facts that explain the answer.
     pub facts: Vec<Fact>,
 }
 
-/// What became of a request.
+/// The outcome of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// A read that succeeded.
@@ -49,20 +49,20 @@ pub enum Outcome {
     Unchanged,
     /// A request that was refused; nothing was stored.
     Refused,
-    /// Nothing was asked of the API: a connection was dropped, or etcd compacted.
+    /// No request was sent: a connection was dropped, or etcd was compacted.
     Done,
 }
 
 /// One step of a history.
 #[derive(Clone, Debug)]
 pub struct Step {
-    /// What was done, and by whom.
+    /// The operation and its actor.
     pub operation: Operation,
-    /// What went over the wire, if anything did.
+    /// The request and its answer, if there was a request.
     pub exchange: Option<Exchange>,
-    /// What the write meant to change, compared with what its editor had read.
+    /// The edits of the write, compared with the object that its editor had read.
     pub edits: Vec<ValueChange>,
-    /// What the stored object lost and gained.
+    /// The changes of the stored object.
     pub effect: Vec<ValueChange>,
     /// The object's version before; 0 if there was none.
     pub before: Revision,
@@ -70,20 +70,21 @@ pub struct Step {
     pub after: Revision,
     /// The events that reached the watcher.
     pub arrived: Vec<Arc<Received>>,
-    /// The edits of others that it took away, by somebody who had not read them.
+    /// The lost updates: edits of other actors that it removed and that its actor had not been
+    /// shown.
     pub losses: Vec<Loss<ActorId>>,
-    /// The edits of others that it replaced, by somebody who had been shown them.
+    /// The edits of other actors that it replaced and that its actor had been shown.
     pub replaced: Vec<Replaced<ActorId>>,
-    /// What an apply of a manifest means to change; of other writes that is `edits`.
+    /// The edits that an apply of a manifest means to make. Other writes have them in `edits`.
     pub meant: Option<Vec<ValueChange>>,
-    /// Fields that an apply declared though their value was the one that was read.
+    /// The fields that an apply declared with the value that was read.
     pub declared: Vec<Path>,
-    /// What was meant, and answered 2xx, and left out by the server.
+    /// The edits that got a 2xx and that the server did not store.
     pub left_out: Vec<Arc<Edit>>,
 }
 
 impl Exchange {
-    /// A watch that was granted; what it brings is still to come.
+    /// A watch that was opened. Its events come later.
     pub(super) fn stream(request: &Request<Vec<u8>>) -> Self {
         let mut exchange = Self::new(request, &Response::default());
         exchange.received = Arc::new(Value::Array(Vec::new()));
@@ -125,7 +126,7 @@ impl Exchange {
         (!version.is_empty()).then_some(version)
     }
 
-    /// Whether it says that somebody else was faster (`errors.IsConflict`); not every 409 does.
+    /// Whether the reason is Conflict (`errors.IsConflict`). Not every 409 has this reason.
     pub fn is_conflict(&self) -> bool {
         self.code == 409 && text(&self.received, "reason") == "Conflict"
     }
@@ -142,7 +143,7 @@ impl Exchange {
         format!("{} {reason}", self.code)
     }
 
-    /// The server's message, where it refused.
+    /// The server's message, if it refused the request.
     pub fn message(&self) -> Option<&str> {
         (self.code >= 400).then(|| text(&self.received, "message"))
     }
@@ -184,7 +185,7 @@ impl Step {
         }
     }
 
-    /// Notes what reached the watcher.
+    /// Records the events that reached the watcher.
     pub(super) fn arrive(&mut self, arrived: Vec<Arc<Received>>) {
         if matches!(self.operation, Operation::Watch(_))
             && let Some(exchange) = &mut self.exchange
@@ -196,7 +197,7 @@ impl Step {
         self.arrived = arrived;
     }
 
-    /// The actor who did it, if one did.
+    /// The actor of the step, if there is one.
     pub fn actor(&self) -> Option<ActorId> {
         match self.operation {
             Operation::Act(actor, _) => Some(actor),
@@ -204,7 +205,7 @@ impl Step {
         }
     }
 
-    /// What an actor did, if one did something.
+    /// The action of the actor, if there is one.
     pub fn action(&self) -> Option<&Action> {
         match &self.operation {
             Operation::Act(_, action) => Some(action),
@@ -212,7 +213,7 @@ impl Step {
         }
     }
 
-    /// The body as it was written by hand, where it is no JSON.
+    /// The body as it was written by hand, if it is not JSON.
     pub fn sent_text(&self) -> Option<&str> {
         let text = match self.action()? {
             Action::Send(Write { body, .. }) => body.as_deref()?,
@@ -223,7 +224,7 @@ impl Step {
         (!is_json && !text.trim().is_empty()).then_some(text)
     }
 
-    /// How an actor's edits were sent, if they were.
+    /// The write method, if the step sent an actor's edits.
     pub fn write(&self) -> Option<&Write> {
         match self.action()? {
             Action::Send(write) => Some(write),
@@ -241,7 +242,7 @@ impl Step {
         self.write().is_some_and(|write| write.body.is_some())
     }
 
-    /// Whether it was an apply that takes over what others own.
+    /// Whether it was an apply with force.
     pub fn is_forced(&self) -> bool {
         self.write()
             .is_some_and(|write| write.strategy == Strategy::Apply && write.force)
@@ -252,12 +253,12 @@ impl Step {
         matches!(self.action(), Some(Action::Delete(_)))
     }
 
-    /// Whether an actor only asked what is stored.
+    /// Whether it was only a read.
     pub fn is_read(&self) -> bool {
         self.actor().is_some() && !self.is_write()
     }
 
-    /// Whether it asked for something to be stored or deleted.
+    /// Whether it was a write or a delete.
     fn is_write(&self) -> bool {
         match &self.operation {
             Operation::Act(_, Action::Get) => false,
@@ -267,7 +268,7 @@ impl Step {
         }
     }
 
-    /// Whether it was a write that was answered with an object of this version.
+    /// Whether it was a write whose answer has an object of this version.
     pub(super) fn made(&self, version: Revision) -> bool {
         let answer = self
             .exchange
@@ -278,7 +279,7 @@ impl Step {
                 .is_some_and(|answer| answer.received.resource_version() == version.to_string())
     }
 
-    /// Whether a watch was granted.
+    /// Whether the step opened a watch.
     pub fn is_stream(&self) -> bool {
         matches!(
             self.operation,
@@ -298,7 +299,7 @@ impl Step {
         })
     }
 
-    /// Why it was answered so.
+    /// The facts that explain the answer.
     pub fn facts(&self) -> &[Fact] {
         self.exchange
             .as_ref()
@@ -306,8 +307,8 @@ impl Step {
             .unwrap_or_default()
     }
 
-    /// `409 Conflict`; `410 Expired` for a watch that is granted only to say so; empty if nothing
-    /// was asked.
+    /// `409 Conflict`; `410 Expired` for a watch that starts with this error; empty if no request
+    /// was sent.
     pub fn status_line(&self) -> String {
         match (self.error(), &self.exchange) {
             (Some(error), _) => error.status_line().unwrap_or_default(),
@@ -316,7 +317,7 @@ impl Step {
         }
     }
 
-    /// The server's message, where it refused.
+    /// The server's message, if it refused the request.
     pub fn message(&self) -> Option<&str> {
         match self.error() {
             Some(error) => error.message(),

@@ -1,13 +1,14 @@
-//! What became of everybody's edits in a history.
+//! The verdict of a history: which edits are in the object, replaced, refused or lost.
 //!
-//! An edit is *acknowledged* once its writer got a 2xx for it. It is *lost* when a later write, by
-//! somebody who had not been shown it, takes it away, overwrites it or deletes the object with it,
-//! whether it set a field or removed one. It is *replaced knowingly* when somebody does so who had
-//! been shown it; a program that reads again and redoes its edit was shown it, and did not look.
-//! An edit that already held when it was written was shown to whoever was shown it since it began to
-//! hold: a value that went away and came back is another edit than the one that was there before, and
-//! who saw only that one was not shown it. All of this is seen from what was shown and what was stored; by which strategy anybody
-//! wrote plays no part.
+//! An edit sets or removes a field. It is *acknowledged* when its writer got a 2xx for it. An
+//! acknowledged edit is *lost* when a later write undoes it, overwrites it or deletes the object,
+//! and the later writer had not been shown the edit. The edit is *replaced knowingly* when the
+//! later writer had been shown it. A program that reads again and repeats its edit was shown the
+//! edit, although it did not look. If the object already had the value when an edit was written,
+//! every actor that was shown the value since then has been shown the edit. A value that was
+//! removed and set again is a new edit: an actor that saw only the earlier value was not shown the
+//! new edit. The verdict depends on what was shown and what was stored, and not on the write
+//! method.
 
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
@@ -21,23 +22,23 @@ use optimist_apiserver::apply::{Path, Places};
 use optimist_apiserver::schema::Struct;
 pub use optimist_client::Edit;
 
-/// An edit that vanished though its writer was told that it is stored.
+/// A lost edit: the server acknowledged it, and it is no longer in the object.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Loss<Id> {
     /// Whose edit it was.
     pub owner: Id,
-    /// The edit, with the value that vanished.
+    /// The edit, with the value that was lost.
     pub edit: Arc<Edit>,
-    /// Who took it away, without having been shown it.
+    /// The actor whose write removed the edit, without having been shown it.
     pub culprit: Id,
     /// The step of the history that did it.
     pub step: usize,
-    /// Whether the culprit meant to set that very field: a *blind overwrite*. Otherwise it did not
-    /// even mean to touch it.
+    /// Whether the culprit meant to set the same field: a *blind overwrite*. If `false`, the
+    /// culprit did not mean to change that field.
     pub blind: bool,
 }
 
-/// An edit that somebody took away who had been shown it.
+/// An edit that another actor replaced after it had been shown the edit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replaced<Id> {
     /// Whose edit it was.
@@ -46,20 +47,22 @@ pub struct Replaced<Id> {
     pub edit: Arc<Edit>,
     /// Who replaced it.
     pub by: Id,
-    /// Whether that was a retry after a conflict, which redoes its edit on whatever it is shown.
+    /// Whether it was a retry after a conflict. A retry repeats its edit on the latest object,
+    /// whatever its values.
     pub retry: bool,
 }
 
-/// What became of the edits of a history, the worst first.
+/// The verdict of a history, the worst first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Verdict {
-    /// An edit was lost, and nobody was told.
+    /// An acknowledged edit was lost, and no client got an error.
     Lost,
-    /// Somebody was refused and left it at that; nothing was lost.
+    /// An actor was refused and gave up. No edit was lost.
     Refused,
-    /// Somebody was answered 2xx, and the answer shows that the server left the edit out.
+    /// An actor got a 2xx, and the answer shows that the server did not store the edit.
     LeftOut,
-    /// An acknowledged edit is not in the object: somebody replaced it who had been shown it.
+    /// An acknowledged edit is not in the object, because an actor that had been shown it replaced
+    /// it.
     Replaced,
     /// Every acknowledged edit is in the object.
     InObject,
@@ -76,14 +79,14 @@ impl Verdict {
     ];
 }
 
-/// How somebody was refused.
+/// The kind of a refusal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum RefusalKind {
-    /// 409: something else is stored, or owned, than was expected.
+    /// 409: the stored version or the owner of a field is not the expected one.
     Conflict,
     /// 404: the object is gone.
     Gone,
-    /// 415, 422 and whatever else: it cannot be done so to this object.
+    /// 415, 422 and all other codes: this request is not possible for this object.
     NotPossible,
 }
 
@@ -95,7 +98,7 @@ impl RefusalKind {
         RefusalKind::NotPossible,
     ];
 
-    /// The kind of refusal that a status code is.
+    /// The kind of refusal for a status code.
     pub fn of(code: u16) -> Self {
         match code {
             409 => RefusalKind::Conflict,
@@ -109,37 +112,37 @@ impl RefusalKind {
 struct Acknowledged<Id> {
     owner: Id,
     edit: Arc<Edit>,
-    /// Who has been shown it.
+    /// The actors that have been shown it.
     readers: Vec<Id>,
 }
 
 /// Follows a history step by step. `Id` tells the actors apart.
 #[derive(Clone, Debug)]
 pub struct UpdateTracker<Id> {
-    /// What is acknowledged and still in the object.
+    /// The acknowledged edits that are still in the object.
     kept: Vec<Acknowledged<Id>>,
     losses: Vec<Loss<Id>>,
     replaced: Vec<Replaced<Id>>,
-    /// Whose last request was refused, and how.
+    /// The actors whose last request was refused, and how.
     refused: Vec<(Id, RefusalKind)>,
     left_out: Vec<(Id, Arc<Edit>)>,
-    /// Whose writes were accepted.
+    /// The actors with an accepted write.
     written: Vec<Id>,
-    /// The object as each one was last shown it.
+    /// The object that each actor was last shown.
     shown: Vec<Shown<Id>>,
 }
 
-/// The object as somebody was last shown it.
+/// The object that an actor was last shown.
 #[derive(Clone, Debug)]
 struct Shown<Id> {
     who: Id,
     object: Arc<Value>,
-    /// The fields that writes have changed since then, and perhaps changed back.
+    /// The fields that later writes have changed, including those that were changed back.
     changed: OrdSet<Path>,
 }
 
 impl<Id> Shown<Id> {
-    /// Whether a field that an object at these places has was changed since.
+    /// Whether a field of the object at these places was changed since then.
     fn is_changed(&self, path: &Path) -> bool {
         any_overlaps(&self.changed, path)
     }
@@ -159,40 +162,41 @@ impl<Id> Default for UpdateTracker<Id> {
     }
 }
 
-/// What an accepted write did to the edits.
+/// How an accepted write changed the set of edits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Done<Id> {
-    /// The edits of others that it took away and that its writer had not been shown.
+    /// The edits of other actors that it removed and that its writer had not been shown.
     pub losses: Vec<Loss<Id>>,
-    /// The edits of others that it took away and that its writer had been shown.
+    /// The edits of other actors that it removed and that its writer had been shown.
     pub replaced: Vec<Replaced<Id>>,
-    /// What its writer meant, and the server left out.
+    /// The edits of its writer that the server did not store.
     pub left_out: Vec<Arc<Edit>>,
 }
 
-/// One accepted write, as the updates wants to know it.
+/// One accepted write, as input of [`UpdateTracker`].
 #[derive(Clone, Copy, Debug)]
 pub struct Accepted<'a> {
     /// The number of the step.
     pub step: usize,
-    /// What the writer meant to change.
+    /// The edits that the writer meant to make.
     pub edits: &'a [Arc<Edit>],
-    /// What was stored before; `None` if nothing was.
+    /// The stored object before; `None` if there was no object.
     pub before: Option<&'a Arc<Value>>,
-    /// What is stored now; `None` if nothing is.
+    /// The stored object now; `None` if there is no object.
     pub after: Option<&'a Arc<Value>>,
-    /// The fields that are not stored as they were before; the empty path is the whole object.
+    /// The fields whose stored value changed. The empty path is the whole object.
     pub changed: &'a [Path],
-    /// Whether the answer showed its writer the object: a Scale does not.
+    /// Whether the answer contained the object. A Scale does not.
     pub shown: bool,
-    /// Whether its writer reads again and redoes its edits after a conflict, without looking.
+    /// Whether its writer reads again and repeats its edits after a conflict, without looking at
+    /// the new values.
     pub retries: bool,
     /// The schema of the object.
     pub root: &'a Struct,
 }
 
 impl<Id: Copy + PartialEq> UpdateTracker<Id> {
-    /// Somebody was shown the object as it is stored.
+    /// Records that an actor was shown the stored object.
     pub fn read(&mut self, who: Id, object: &Arc<Value>) {
         for edit in &mut self.kept {
             if !edit.readers.contains(&who) {
@@ -207,13 +211,13 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
         });
     }
 
-    /// Somebody's request was refused.
+    /// Records that an actor's request was refused.
     pub fn refused(&mut self, who: Id, how: RefusalKind) {
         self.refused.retain(|(refused, _)| *refused != who);
         self.refused.push((who, how));
     }
 
-    /// Somebody's write was accepted.
+    /// Records that an actor's write was accepted.
     pub fn accepted(&mut self, who: Id, write: Accepted<'_>) -> Done<Id> {
         let (before, after) = (
             write.before.map(|object| &**object),
@@ -237,7 +241,7 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
                 done.left_out.push(Arc::clone(edit));
                 continue;
             };
-            // Else it took the object away with it: the last finalizer.
+            // Otherwise the write also removed the object: it removed the last finalizer.
             let holds = edit.holds_at(after.as_mut(), write.root);
             let mut readers = vec![who];
             if holds && edit.holds_at(before.as_mut(), write.root) {
@@ -270,7 +274,8 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
         done
     }
 
-    /// Keeps the edits of somebody that hold. What one writes oneself again counts once.
+    /// Keeps an actor's edits that are in the object. If an actor writes the same edit again, it
+    /// counts once.
     fn acknowledge(&mut self, who: Id, edits: Vec<(Acknowledged<Id>, bool)>) {
         let last: BTreeMap<Path, usize> = edits
             .iter()
@@ -286,7 +291,7 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
         }
     }
 
-    /// Strikes out what is no longer in the object.
+    /// Removes the edits that are no longer in the object.
     fn take_away(
         &mut self,
         who: Id,
@@ -326,44 +331,45 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
         }
     }
 
-    /// Whether a write of somebody's was accepted.
+    /// Whether a write of this actor was accepted.
     pub fn has_written(&self, who: Id) -> bool {
         self.written.contains(&who)
     }
 
-    /// What was lost so far, in the order in which it was.
+    /// The lost edits so far, in the order in which they were lost.
     pub fn losses(&self) -> &[Loss<Id>] {
         &self.losses
     }
 
-    /// What was replaced so far by those who had been shown it, in the order in which it was.
+    /// The edits that were replaced knowingly so far, in the order in which they were replaced.
     pub fn replaced(&self) -> &[Replaced<Id>] {
         &self.replaced
     }
 
-    /// Whose last request was refused, and how.
+    /// The actors whose last request was refused, and how.
     pub fn who_was_refused(&self) -> &[(Id, RefusalKind)] {
         &self.refused
     }
 
-    /// How somebody was refused, should the history end here; of several, a conflict first.
+    /// The kind of refusal if the history ends here. If there are several, a conflict comes first.
     pub fn refusal(&self) -> Option<RefusalKind> {
         self.refused.iter().map(|(_, how)| *how).min()
     }
 
-    /// Edits that were answered 2xx and that the server left out.
+    /// The edits that got a 2xx and that the server did not store.
     pub fn left_out(&self) -> &[(Id, Arc<Edit>)] {
         &self.left_out
     }
 
-    /// What is acknowledged and still in the object: whose it is, and who has been shown it.
+    /// The acknowledged edits that are still in the object, with their owner and the actors that
+    /// have been shown them.
     pub fn kept(&self) -> impl Iterator<Item = (Id, &Arc<Edit>, &[Id])> {
         self.kept
             .iter()
             .map(|known| (known.owner, &known.edit, known.readers.as_slice()))
     }
 
-    /// The verdict, should the history end here with this object stored.
+    /// The verdict if the history ends here with this stored object.
     pub fn verdict(&self, stored: Option<&Value>, root: &Struct) -> Verdict {
         let mut replaced = self.replaced.iter();
         if !self.losses.is_empty() {
@@ -380,7 +386,7 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
     }
 }
 
-/// Whether one of some paths overlaps with a path: leads to it, or into it.
+/// Whether one of the paths is a prefix of the path, or the path is a prefix of it.
 fn any_overlaps<P: Borrow<Path> + Ord + Clone>(paths: &OrdSet<P>, path: &Path) -> bool {
     let mut begin = Path(Vec::with_capacity(path.0.len()));
     for element in std::iter::once(None).chain(path.0.iter().map(Some)) {

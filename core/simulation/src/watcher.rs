@@ -1,5 +1,5 @@
-//! Someone who watches the object: the stream of events, what is missed while the connection is
-//! down, and what a reflector does once it is too old
+//! A client that watches the object: its stream of events, the events that it misses while the
+//! connection is down, and what a reflector does when its version is too old
 //! (`k8s.io/client-go/tools/cache/reflector.go`).
 
 use std::sync::Arc;
@@ -16,21 +16,21 @@ use optimist_apiserver::server::{ApiServer, EventType, Watch, WatchEvent};
 use optimist_apiserver::storage::Revision;
 use optimist_client::{ValueChange, changes};
 
-/// What a watcher can do.
+/// An action of a watcher.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum WatchAction {
-    /// Open a watch from a resourceVersion; an empty one is left unset. A watch that is open is
-    /// given up for it.
+    /// Open a watch from a resourceVersion; an empty one is left unset. An open watch is closed
+    /// first.
     Open(String),
-    /// Open a watch from the last version that was seen.
+    /// Open a watch from the last seen version.
     Resume,
-    /// Let the connection go.
+    /// Drop the connection.
     Drop,
-    /// List, not older than what was last seen: where a reflector begins anew.
+    /// List, not older than the last seen version: how a reflector starts again.
     List,
 }
 
-/// How a watcher stands to the server.
+/// The state of a watcher's connection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Connection {
     /// It has not watched yet.
@@ -41,7 +41,7 @@ pub enum Connection {
         /// From which resourceVersion; empty if that was left unset.
         from: String,
     },
-    /// The watcher let it go.
+    /// The watcher dropped it.
     Dropped,
     /// The server ended it.
     Closed,
@@ -49,21 +49,21 @@ pub enum Connection {
     Failed {
         /// The code of the `metav1.Status`; 410 if the version is too old.
         code: u16,
-        /// The server's words.
+        /// The server's message.
         message: String,
     },
-    /// A list is there, and a watch from its version is to follow.
+    /// The watcher has a list, and opens a watch from its version next.
     Listed,
 }
 
-/// An event as it reached the watcher.
+/// An event that reached the watcher.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Received {
     /// The event.
     pub event: WatchEvent,
     /// The version of its object; 0 if it carries none.
     pub version: Revision,
-    /// What the change was; empty but for `MODIFIED`.
+    /// The changed fields; empty except for `MODIFIED`.
     pub effect: Vec<ValueChange>,
 }
 
@@ -74,7 +74,7 @@ impl Received {
         Some(format!("{} {}", status["code"], text(status, "reason")))
     }
 
-    /// The server's words, if it is an error.
+    /// The server's message, if it is an error.
     pub fn message(&self) -> Option<&str> {
         Some(text(self.status()?, "message"))
     }
@@ -84,7 +84,7 @@ impl Received {
     }
 }
 
-/// A watcher at one moment. Cloning is cheap.
+/// The state of a watcher. Cloning is cheap.
 #[derive(Clone, Debug)]
 pub struct Watcher {
     /// The path that is watched, and the selector of the one object.
@@ -108,12 +108,12 @@ impl Watcher {
         }
     }
 
-    /// How it stands to the server.
+    /// The state of its connection.
     pub fn connection(&self) -> &Connection {
         &self.connection
     }
 
-    /// The last resourceVersion that it saw: where it resumes.
+    /// The last resourceVersion that it saw. A resumed watch starts there.
     pub fn seen(&self) -> &str {
         &self.seen
     }
@@ -123,8 +123,8 @@ impl Watcher {
         &self.received
     }
 
-    /// Acts, and says what went over the wire but for what a stream brings. `None` if the action
-    /// makes no sense as things stand.
+    /// Performs an action and returns its request and answer, without the events of the stream.
+    /// `None` if the action is not possible in the present state.
     pub(super) fn act(
         &mut self,
         server: &mut ApiServer,
@@ -145,7 +145,7 @@ impl Watcher {
         }
     }
 
-    /// Takes what has arrived.
+    /// Receives the events that have arrived.
     pub(super) fn poll(&mut self, server: &ApiServer) -> Vec<Arc<Received>> {
         let Some(watch) = &mut self.watch else {
             return Vec::new();

@@ -1,4 +1,4 @@
-//! The server, its actors and its watcher at one moment.
+//! The state of a history after a step: the server, its actors and its watchers.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,31 +19,32 @@ use optimist_apiserver::storage::{Revision, Version};
 use optimist_client::{Declares, OnConflict, Subresource, WorkingCopy, Write};
 use optimist_client::{ValueChange, changes};
 
-/// The server, the objects that it is all about, the actors and the watcher. Cloning is cheap.
+/// The server, the observed objects, the actors and the watchers. Cloning is cheap.
 #[derive(Clone, Debug)]
 pub struct World {
     start: Arc<Start>,
     server: ApiServer,
-    /// Each object with whoever watches it, and what became of the edits of it.
+    /// Each observed object with its watcher and the tracker of its edits.
     subjects: Vec<(ObjectRef, Watcher, UpdateTracker<ActorId>)>,
-    /// Which of them it is about at the moment.
+    /// The index of the current object.
     subject: usize,
     actors: [Actor; 3],
 }
 
 impl World {
-    /// A server that has just stored manifests, actors who have not read them, and watchers who
-    /// do not watch yet. Says which fields were dropped because the server owns them.
+    /// Creates a server that has just stored the manifests, actors that have not read them, and
+    /// watchers that do not watch yet. Also returns the fields that were dropped because only the
+    /// server sets them.
     ///
     /// # Errors
-    /// If the text holds no manifest of a kind that is served, or the server refuses one.
+    /// If the text has no manifest of a known kind, or the server refuses an object.
     pub fn load(manifests: &str) -> Result<(Self, Vec<String>), LoadError> {
         Self::begin(Arc::new(Start::with(manifests)))
     }
 
-    /// The world that a start makes. What it [began with](Self::start) are then the objects that
-    /// were stored, without comments and without what was dropped: links, files and scripts carry
-    /// nothing else.
+    /// Creates the world of a start. Its [`start`](Self::start) then has the objects as they were
+    /// stored, without comments and without dropped fields. Links, files and scripts contain only
+    /// these.
     ///
     /// # Errors
     /// As [`load`](Self::load).
@@ -74,24 +75,23 @@ impl World {
         Ok((world, made.dropped))
     }
 
-    /// Where it began.
+    /// The start of the history.
     pub fn start(&self) -> &Arc<Start> {
         &self.start
     }
 
-    /// The object that it is about at the moment.
+    /// The current object.
     pub fn subject(&self) -> &ObjectRef {
-        // A start makes at least one object, and `subject` is the number of one of them.
+        // A start makes at least one object, and `subject` is a valid index.
         &self.subjects[self.subject].0
     }
 
-    /// Every object that it began with.
+    /// Every object of the start.
     pub fn subjects(&self) -> impl Iterator<Item = &ObjectRef> {
         self.subjects.iter().map(|(subject, ..)| subject)
     }
 
-    /// From now on it is about another of its objects. `false` if there is none of that kind and
-    /// name.
+    /// Selects another object of the start. `false` if no object has that kind and name.
     pub fn look_at(&mut self, kind: &str, name: &str) -> bool {
         let at = self
             .subjects()
@@ -107,7 +107,7 @@ impl World {
         &self.actors[id as usize]
     }
 
-    /// An actor, to edit its working copies or its way of writing; neither is a step.
+    /// An actor, to change its working copies or its write method. These changes are not steps.
     pub fn actor_mut(&mut self, id: ActorId) -> &mut Actor {
         &mut self.actors[id as usize]
     }
@@ -133,7 +133,7 @@ impl World {
         &self.subjects[self.subject].1
     }
 
-    /// How many changes of the object a watcher without a connection has not heard of.
+    /// The number of changes that the watcher missed while it had no connection.
     pub fn missed(&self) -> usize {
         let seen = self.watcher().seen().parse();
         seen.map_or(0, |seen| self.revisions_after(seen).count())
@@ -167,7 +167,7 @@ impl World {
         self.revisions_after(read).count()
     }
 
-    /// What has changed since an actor read the object, but for versions and times.
+    /// The changes since an actor read the object, without versions and times.
     pub fn changed_since_read(&self, id: ActorId) -> Vec<ValueChange> {
         match (self.copy(id).read(), self.stored()) {
             (Some(read), Some((_, stored))) => changes(read, stored)
@@ -178,8 +178,8 @@ impl World {
         }
     }
 
-    /// Whether an actor has an edit, and somebody else has by now written, outside the status, the
-    /// very object that it was made on.
+    /// Whether an actor has an edit, and another actor has since changed the same object outside
+    /// its status.
     pub fn is_overtaken(&self, id: ActorId) -> bool {
         let (copy, stored) = (self.copy(id), self.stored());
         let same = copy
@@ -205,7 +205,8 @@ impl World {
         action.request(self.actor(id), self.subject())
     }
 
-    /// Does something, and lets the watchers hear of it. `None` if it cannot be done now.
+    /// Performs an operation and delivers its events to the watchers. `None` if the operation is
+    /// not possible now.
     pub fn act(&mut self, operation: Operation) -> Option<Step> {
         let mut step = match operation {
             Operation::Act(id, action) => self.request(id, action)?,
@@ -245,13 +246,13 @@ impl World {
         self.aside(Operation::Wait(seconds), None)
     }
 
-    /// A step beside the object.
+    /// A step that does not concern the object.
     fn aside(&self, operation: Operation, exchange: Option<Exchange>) -> Step {
         let stored = self.stored().map(|(_, object)| &**object);
         Step::new(operation, exchange, Vec::new(), (stored, stored))
     }
 
-    /// Sends an actor's request and takes in the answer.
+    /// Sends an actor's request and processes the answer.
     fn request(&mut self, id: ActorId, action: Action) -> Option<Step> {
         let request = self.preview(id, &action)?;
         self.server
@@ -296,7 +297,8 @@ impl World {
         Some(step)
     }
 
-    /// What an actor's write means to change. One by hand means what comes of it.
+    /// The edits that an actor's write means to make. A request written by hand means whatever it
+    /// changes.
     fn meant(
         &self,
         id: ActorId,
@@ -326,7 +328,8 @@ impl World {
         })
     }
 
-    /// Notes a step in the updates, and in the step what it took away of the edits of others.
+    /// Records a step in the tracker, and records in the step which edits of other actors it
+    /// removed.
     fn note(
         &mut self,
         id: ActorId,
@@ -367,7 +370,7 @@ impl World {
                 (step.replaced, step.left_out) = (done.replaced, done.left_out);
                 step.losses = done.losses;
             }
-            // Who has done what it meant to and looks after it is not told no.
+            // A read after the actor has done its write does not count as a refusal.
             Outcome::Refused if !dry_run && (!step.is_read() || !updates.has_written(id)) => {
                 updates.refused(id, RefusalKind::of(code));
             }
@@ -375,7 +378,7 @@ impl World {
         }
     }
 
-    /// What became of the edits of the object, should the history end here.
+    /// The verdict of the object if the history ends here.
     pub fn verdict(&self) -> Verdict {
         let stored = self.stored().map(|(_, object)| object.as_ref());
         self.updates().verdict(stored, &self.resource().root)
@@ -387,7 +390,7 @@ impl World {
     }
 }
 
-/// The fields that are not stored as they were; the empty path where the object came or went.
+/// The fields whose stored value changed. The empty path if the object was created or deleted.
 fn changed_fields(
     before: Option<&Arc<Value>>,
     after: Option<&Arc<Value>>,
@@ -403,8 +406,8 @@ fn changed_fields(
     }
 }
 
-/// Whether an answer shows an object as it is stored, alone or in a list. A Scale has the object's
-/// uid, and is another kind.
+/// Whether an answer contains the stored object, alone or in a list. A Scale has the same uid but
+/// another kind.
 fn shows(received: &Value, stored: &Value) -> bool {
     let items = received.get("items").and_then(Value::as_array);
     let mut items = items.into_iter().flatten();
@@ -412,19 +415,19 @@ fn shows(received: &Value, stored: &Value) -> bool {
         || items.any(|item| item.uid() == stored.uid())
 }
 
-/// What a working copy is after a request that was granted.
+/// Updates a working copy after a successful request.
 fn take_in(copy: &mut WorkingCopy, action: &Action, received: &Arc<Value>, resource: &Resource) {
     let root = &resource.root;
     match action {
         Action::Get => copy.refresh(Arc::clone(received), root),
-        // Nothing is stored, so what was edited is still to be sent.
+        // Nothing was stored, so the edits are still unsent.
         Action::Send(Write { dry_run: true, .. }) => {}
-        // The answer is a Scale and not the object: of that only the replicas are known.
+        // The answer is a Scale and not the object, so only the replicas are known.
         Action::Send(Write {
             subresource: Some(Subresource::Scale),
             ..
         }) => copy.settle_scale(received),
-        // Of the object it writes the status; what else was edited is still to be sent.
+        // It writes only the status. Other edits are still unsent.
         Action::Send(Write {
             subresource: Some(Subresource::Status),
             ..
@@ -437,7 +440,7 @@ fn take_in(copy: &mut WorkingCopy, action: &Action, received: &Arc<Value>, resou
     }
 }
 
-/// Whether a write to the whole object leaves its status as it is.
+/// Whether a write to the main resource does not change the status.
 fn keeps_status(resource: &Resource) -> bool {
     let status = Path(vec![PathElement::Field("status".to_owned())]);
     let main = resource.endpoint("");

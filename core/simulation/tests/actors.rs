@@ -496,11 +496,11 @@ fn what_kubectl_prints_of_several_objects_is_loaded_and_what_cannot_be_is_named(
     assert!(
         alone
             .to_string()
-            .starts_with("Job (example.org/v1) cannot be loaded. Kinds that can: ")
+            .starts_with("Job (example.org/v1) cannot be loaded. Supported kinds: ")
     );
     let none = Start::loadable("kind: List\nitems: [{kind: A}, {kind: B}]").unwrap_err();
     assert!(
-        none.to_string().contains("A: This is no manifest"),
+        none.to_string().contains("A: This is not a manifest"),
         "{none}"
     );
     assert!(Start::loadable("kind: List\nitems: []").is_err());

@@ -1,8 +1,9 @@
-//! Reads the struct types of a Go file of the Kubernetes API: only as much Go as those files use.
+//! Reads the struct types of a Go file of the Kubernetes API. It supports only the Go syntax of these
+//! files.
 
 use std::collections::HashMap;
 
-/// What is declared in one package.
+/// The declarations of one package.
 #[derive(Debug, Default)]
 pub struct Package {
     /// Types by name.
@@ -16,7 +17,7 @@ pub struct Package {
 /// A declared type.
 #[derive(Debug)]
 pub struct GoType {
-    /// What the comments say about how it is merged.
+    /// The markers in its comments, which say how it is merged.
     pub markers: Markers,
     /// Its shape.
     pub shape: GoShape,
@@ -27,7 +28,7 @@ pub struct GoType {
 pub enum GoShape {
     /// A struct with its fields in order.
     Struct(Vec<GoField>),
-    /// The type that it is another name of.
+    /// The type that the alias names.
     Alias(String),
 }
 
@@ -36,7 +37,7 @@ pub enum GoShape {
 pub struct GoField {
     /// The type as written.
     pub ty: String,
-    /// The name in JSON; empty where the fields of the type stand here themselves.
+    /// The name in JSON; empty for an inlined struct.
     pub json: String,
     /// `omitempty`, `omitzero` and the like.
     pub options: Vec<String>,
@@ -44,7 +45,7 @@ pub struct GoField {
     pub patch_strategy: String,
     /// The tag `patchMergeKey`.
     pub patch_merge_key: String,
-    /// What the comments say about how it is merged.
+    /// The markers in its comments, which say how it is merged.
     pub markers: Markers,
 }
 

@@ -16,7 +16,7 @@ const TABLE: &str = "core/apiserver/src/schema/kinds.schema";
 const FIRST: &str = "core/apiserver/src/schema/builtin.schema";
 const META: &str = "meta/v1";
 
-/// Packages whose types the table of the first kinds has.
+/// The packages whose types are in `builtin.schema`.
 const FIRST_SECTIONS: [&str; 5] = [
     "core/v1",
     META,
@@ -39,8 +39,12 @@ const HEAD: &str = "\
 pub fn make(workspace: &Workspace, api: &str, machinery: &str) -> StageResult<()> {
     let root = workspace.root();
     let read = |path: &Path| {
-        fs::read_to_string(path)
-            .map_err(|e| Failure::new(format!("{}: {e}", path.display()), "name the checkouts"))
+        fs::read_to_string(path).map_err(|e| {
+            Failure::new(
+                format!("{}: {e}", path.display()),
+                "cargo xtask kinds ../api ../apimachinery",
+            )
+        })
     };
     let first = read(&root.join(FIRST))?;
     let mut table = Table::new(Path::new(api), &first);
@@ -66,7 +70,7 @@ pub fn make(workspace: &Workspace, api: &str, machinery: &str) -> StageResult<()
     }
     text.push_str(&table.written());
     fs::write(root.join(TABLE), text)
-        .map_err(|error| Failure::new(format!("{TABLE}: {error}"), "is it writable?"))?;
+        .map_err(|error| Failure::new(format!("{TABLE}: {error}"), "check its permissions"))?;
     for difference in &table.differences {
         println!("{difference}");
     }
@@ -87,7 +91,7 @@ fn section_of(api_version: &str) -> String {
 struct Table<'a> {
     api: &'a Path,
     packages: HashMap<String, Package>,
-    /// The declarations of the first table, by type.
+    /// The declarations of `builtin.schema`, by type.
     first: HashMap<&'a str, Vec<&'a str>>,
     defaults: HashMap<String, String>,
     seen: HashSet<(String, String)>,
@@ -135,7 +139,7 @@ impl<'a> Table<'a> {
         FIRST_SECTIONS.contains(&section) && self.first.contains_key(name)
     }
 
-    /// Adds a type after all that it is made of.
+    /// Adds a type, after the types of its fields.
     fn add(&mut self, section: &str, name: &str) {
         self.load(section);
         if !self.seen.insert((section.to_owned(), name.to_owned())) {
@@ -146,7 +150,7 @@ impl<'a> Table<'a> {
             shape: GoShape::Struct(_),
         }) = self.packages[section].types.get(name)
         else {
-            let lack = format!("{section}.{name} is not a struct of its package");
+            let lack = format!("{section}.{name} is not a struct in its package");
             self.differences.push(lack);
             return;
         };
@@ -263,7 +267,7 @@ impl<'a> Table<'a> {
         Some(format!("\"{value}\""))
     }
 
-    /// A type as the table writes it. What is added to `markers` is said at an alias.
+    /// A type in the syntax of the table. The markers of an alias are added to `markers`.
     fn shape(&mut self, section: &str, ty: &str, markers: &mut Markers) -> String {
         if ty == "[]byte" {
             return "bytes".to_owned();
@@ -326,7 +330,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// The package and name of a type as a package writes it.
+    /// The package and the name of a type, from its Go expression in a package.
     fn named(&self, section: &str, ty: &str) -> (String, String) {
         let Some((alias, name)) = ty.split_once('.') else {
             return (section.to_owned(), ty.to_owned());
@@ -343,7 +347,7 @@ impl<'a> Table<'a> {
         (package, name.to_owned())
     }
 
-    /// Notes where the first table, which is kept by hand, says something else.
+    /// Records the differences to `builtin.schema`, which is written by hand.
     fn compare(&mut self, name: &str, fields: &[String]) {
         let plain = |line: &str| line.split(" = ").next().unwrap_or_default().to_owned();
         let made: Vec<String> = fields.iter().map(|line| plain(line)).collect();
@@ -354,7 +358,7 @@ impl<'a> Table<'a> {
         }
         for line in kept.iter().filter(|line| !made.contains(line)) {
             self.differences
-                .push(format!("{FIRST} has besides {name}: {line}"));
+                .push(format!("{FIRST} has in addition {name}: {line}"));
         }
     }
 

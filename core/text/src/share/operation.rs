@@ -12,8 +12,7 @@ use optimist_simulation::{Action, ActorId, ByHand, Delete, Operation, WatchActio
 
 type Read<T> = Result<T, ShareError>;
 
-const NO_SUCH_OPERATION: ShareError =
-    ShareError::Damaged("there is something in it that nobody can do");
+const NO_SUCH_OPERATION: ShareError = ShareError::Damaged("it has an unknown action");
 
 const STRATEGIES: [(&str, Strategy); 5] = [
     ("u", Strategy::Update),

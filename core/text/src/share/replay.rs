@@ -98,13 +98,13 @@ impl Replay {
     /// As [`advance`](Self::advance).
     pub fn finish(mut self) -> Result<HistoryTree, ShareError> {
         let left = self.advance(usize::MAX)?;
-        left.ok_or(ShareError::Damaged("it has no end"))
+        left.ok_or(ShareError::Damaged("its last step is missing"))
     }
 }
 
 /// Does what led to a node; how much its answer weighs.
 fn perform(recorded: &RecordedOperation, tree: &mut HistoryTree) -> Result<usize, ShareError> {
-    const IMPOSSIBLE: ShareError = ShareError::Damaged("a step in it cannot be done");
+    const IMPOSSIBLE: ShareError = ShareError::Damaged("one of its steps cannot run");
     if !tree.go(recorded.parent) {
         return Err(IMPOSSIBLE);
     }

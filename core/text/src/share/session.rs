@@ -66,7 +66,7 @@ pub(super) struct RecordedOperation {
 /// So many steps and no more are opened.
 pub(super) const MAX_STEPS: usize = 20_000;
 
-const DAMAGED: ShareError = ShareError::Damaged("something is missing in it");
+const DAMAGED: ShareError = ShareError::Damaged("a part of it is missing");
 
 /// Nodes that were deleted are in no session, so those after them move up.
 fn moved(tree: &HistoryTree, node: NodeId) -> NodeId {
@@ -302,9 +302,7 @@ impl Session {
             let who = node.get(1).and_then(Value::as_str).ok_or(DAMAGED)?;
             let parent = index(node.get(2)).unwrap_or(before);
             if parent > before {
-                return Err(ShareError::Damaged(
-                    "a step comes before the one it follows",
-                ));
+                return Err(ShareError::Damaged("a step comes before its previous step"));
             }
             nodes.push(RecordedOperation {
                 parent,
@@ -315,9 +313,7 @@ impl Session {
         let current = index(json.get("i")).unwrap_or(0);
         let end = index(json.get("e")).unwrap_or(current);
         if current.max(end) > nodes.len() {
-            return Err(ShareError::Damaged(
-                "it says to be at a step that it does not have",
-            ));
+            return Err(ShareError::Damaged("its current step does not exist"));
         }
         let learning = json.get("l").filter(|it| it.is_object());
         let learning = learning.map(|learning| Learning {
@@ -341,7 +337,7 @@ impl Session {
             .flatten();
         if ends.any(|node| node > nodes.len()) {
             return Err(ShareError::Damaged(
-                "its lesson is at a step that it does not have",
+                "the current page of its lesson does not exist",
             ));
         }
         Ok(Self {

@@ -22,28 +22,26 @@ pub(super) const LARGEST_JSON: usize = 16 << 20;
 /// The compression level: the page waits for it.
 const LEVEL: u8 = 8;
 
-/// Why a text is no session that can be opened.
+/// Why a text cannot be opened as a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ShareError {
     /// A later version of Optimist made it.
     Newer,
-    /// It is damaged, or was never one. The words say where that was noticed.
+    /// It is damaged, or was never a session. The text says what is wrong.
     Damaged(&'static str),
-    /// It is larger, or would make a larger session, than this page can hold.
+    /// It is too large, or its session is too large for this page.
     TooLarge,
-    /// What it begins with cannot be loaded any more.
+    /// Its starting objects cannot be loaded any more.
     Start(String),
 }
 
 impl fmt::Display for ShareError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ShareError::Newer => {
-                f.write_str("It was made by a later version of Optimist than this one.")
-            }
+            ShareError::Newer => f.write_str("A later version of Optimist made it."),
             ShareError::Damaged(what) => write!(f, "It is damaged or incomplete: {what}."),
-            ShareError::TooLarge => f.write_str("It is too large to be opened here."),
-            ShareError::Start(why) => write!(f, "What it begins with cannot be loaded: {why}"),
+            ShareError::TooLarge => f.write_str("It is too large for this page."),
+            ShareError::Start(why) => write!(f, "Its starting objects cannot be loaded: {why}"),
         }
     }
 }
@@ -65,15 +63,15 @@ pub(super) fn unpack(text: &str) -> Result<Value, ShareError> {
     let body = match text.chars().next() {
         Some(VERSION) => &text[VERSION.len_utf8()..],
         Some('2'..='9') => return Err(ShareError::Newer),
-        _ => return Err(ShareError::Damaged("it does not begin as one")),
+        _ => return Err(ShareError::Damaged("it does not start like a session")),
     };
     let deflated = URL_SAFE_NO_PAD
         .decode(body)
-        .map_err(|_| ShareError::Damaged("some of its characters do not belong there"))?;
+        .map_err(|_| ShareError::Damaged("it has invalid characters"))?;
     let inflated = miniz_oxide::inflate::decompress_to_vec_with_limit(&deflated, LARGEST_JSON)
         .map_err(|error| match error.status {
             miniz_oxide::inflate::TINFLStatus::HasMoreOutput => ShareError::TooLarge,
-            _ => ShareError::Damaged("it breaks off or was changed"),
+            _ => ShareError::Damaged("its end is missing, or it was changed"),
         })?;
     serde_json::from_slice(&inflated).map_err(|_| ShareError::Damaged("it is not JSON"))
 }
