@@ -1,4 +1,4 @@
-//! What differs between two objects, for people.
+//! The differences between two objects, as text for people.
 
 use std::fmt;
 
@@ -6,14 +6,14 @@ use serde_json::Value;
 
 use crate::visible;
 
-/// One value that differs.
+/// A value that differs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ValueChange {
     /// Where, as a JSON pointer (RFC 6901).
     pub pointer: String,
-    /// What was there.
+    /// The old value.
     pub before: Option<Value>,
-    /// What is there now.
+    /// The new value.
     pub after: Option<Value>,
 }
 
@@ -30,7 +30,7 @@ impl ValueChange {
         }
     }
 
-    /// Whether it is in a field that every write moves, so that nobody means it.
+    /// Whether it is in a field that every write changes, such as `resourceVersion`.
     pub fn is_bookkeeping(&self) -> bool {
         ["managedFields", "resourceVersion", "generation"]
             .iter()
@@ -58,20 +58,20 @@ impl fmt::Display for ValueChange {
     }
 }
 
-/// A member's name, as a part of a JSON pointer has it.
+/// A member's name, escaped for a JSON pointer.
 pub fn unescape(part: &str) -> String {
     part.replace("~1", "/").replace("~0", "~")
 }
 
-/// So many characters of a value are shown.
+/// The maximum number of characters that are shown of a value.
 const BRIEF: usize = 24;
 
-/// How many characters are shown of what comes before the first difference.
+/// The number of characters that are shown before the first difference.
 const LEAD: usize = 6;
 
-/// Two values that differ, each in at most so many characters, so that they do not look alike: where
-/// they are cut alike, both are shown from shortly before their first difference, and where only
-/// their types or what cannot be seen differ, as JSON.
+/// Two different values, each shortened so that they still look different. If both would be cut to
+/// the same text, they are shown from shortly before their first difference. If only their types or
+/// hidden characters differ, they are shown as JSON.
 pub fn brief_both(before: &Value, after: &Value, most: usize) -> (String, String) {
     let plain = |value: &Value| match value {
         Value::String(text) => cut(text, 0, most),
@@ -94,7 +94,7 @@ pub fn brief_both(before: &Value, after: &Value, most: usize) -> (String, String
     (cut(&before, from, most), cut(&after, from, most))
 }
 
-/// At most so many characters of a text, from one of them on.
+/// At most `length` characters of a text, from a start position on.
 fn cut(text: &str, from: usize, most: usize) -> String {
     let rest = text.chars().skip(from);
     let lead = if from > 0 { "…" } else { "" };
@@ -108,7 +108,7 @@ fn brief(value: &Value) -> String {
     match value {
         Value::String(text) => cut(text, 0, BRIEF),
         Value::Array(_) => "[…]".to_owned(),
-        // An item of a list is known by its name.
+        // An item of a list is identified by its name.
         Value::Object(fields) => match fields.get("name") {
             Some(Value::String(name)) => cut(name, 0, BRIEF),
             _ => "{…}".to_owned(),
@@ -117,8 +117,8 @@ fn brief(value: &Value) -> String {
     }
 }
 
-/// The values that differ, in the order of the objects' members; whole subtrees that came or went
-/// are one change.
+/// The values that differ, in the order of the objects' members. A subtree that was added or
+/// removed is one change.
 pub fn changes(before: &Value, after: &Value) -> Vec<ValueChange> {
     let mut found = Vec::new();
     collect(before, after, String::new(), &mut found);

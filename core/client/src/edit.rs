@@ -1,4 +1,4 @@
-//! Changing one value in place.
+//! Changes one value of an object.
 
 use std::fmt;
 
@@ -7,18 +7,18 @@ use serde_json::Value;
 use optimist_apiserver::json::Node;
 use optimist_apiserver::yaml;
 
-/// Why a value cannot be changed so.
+/// Why a value cannot be changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EditError {
-    /// Nothing is at that place.
+    /// The path does not exist.
     Missing(String),
-    /// The text is no YAML, or not such as can be put there.
+    /// The text is not YAML, or is not valid at this path.
     Text(String),
-    /// The text is not of the type that the value has.
+    /// The text does not have the type of the value.
     Type {
-        /// What the value is: `a number`, `true or false`.
+        /// The expected type: `a number`, `true or false`.
         expected: &'static str,
-        /// What was typed.
+        /// The typed text.
         text: String,
     },
 }
@@ -35,12 +35,12 @@ impl fmt::Display for EditError {
 
 impl std::error::Error for EditError {}
 
-/// The object with the scalar at a JSON pointer (RFC 6901) set to what was typed. The type stays:
-/// a number remains a number, and text remains text even if it looks like a number. Lines that were
-/// not typed over keep the way in which they end, which a text field on a page does not show.
+/// The object with the scalar at a JSON pointer (RFC 6901) set to the typed text. The type does not
+/// change: a number remains a number, and text remains text even if it looks like a number.
+/// Unchanged lines keep their line endings, which a text field does not preserve.
 ///
 /// # Errors
-/// If there is no scalar at that place, or the text is not of its type.
+/// If there is no scalar at this path, or the text does not have its type.
 pub fn edit_scalar(object: &Value, pointer: &str, typed: &str) -> Result<Value, EditError> {
     let mut edited = object.clone();
     let place = edited
@@ -64,10 +64,10 @@ pub fn edit_scalar(object: &Value, pointer: &str, typed: &str) -> Result<Value, 
     Ok(edited)
 }
 
-/// What was typed, in a field that ends every line with a line feed
-/// (<https://html.spec.whatwg.org/#the-textarea-element:concept-fe-api-value>), with the ends of lines
-/// that the text had before: lines at its beginning and at its end that stayed are taken from it, and
-/// a new line ends as its first one does.
+/// The text of a field that ends every line with a line feed
+/// (<https://html.spec.whatwg.org/#the-textarea-element:concept-fe-api-value>), with the line
+/// endings of the old text. Unchanged lines at the beginning and at the end keep their line
+/// endings. A new line gets the line ending of the first line.
 fn with_line_ends(old: &str, typed: &str) -> String {
     if !old.contains('\r') {
         return typed.to_owned();
@@ -88,7 +88,7 @@ fn with_line_ends(old: &str, typed: &str) -> String {
     all.flat_map(|(text, end)| [text, end]).collect()
 }
 
-/// Lines, each with what ends it: CR LF, CR, LF, or nothing at the end of the text.
+/// Lines, each with its line ending: CR LF, CR, LF, or nothing at the end of the text.
 fn lines_of(text: &str) -> Vec<(&str, &str)> {
     let mut lines = Vec::new();
     let mut rest = text;
@@ -104,7 +104,7 @@ fn lines_of(text: &str) -> Vec<(&str, &str)> {
 /// The object without the member or item at a JSON pointer.
 ///
 /// # Errors
-/// If there is nothing at that place.
+/// If the path does not exist.
 pub fn remove_at(object: &Value, pointer: &str) -> Result<Value, EditError> {
     let missing = || EditError::Missing(pointer.to_owned());
     let mut edited = object.clone();
@@ -126,12 +126,12 @@ pub fn remove_at(object: &Value, pointer: &str) -> Result<Value, EditError> {
     Ok(edited)
 }
 
-/// The object with more in the map or list at a JSON pointer: for a map the typed members
-/// (`key: value`), for a list the typed item. Both are YAML. The second is where it went.
+/// Adds the typed members (`key: value`) to the map at a JSON pointer, or the typed item to the
+/// list. Both are YAML. Returns the object and the path of the new value.
 ///
 /// # Errors
-/// If there is no map or list at that place, the text is no YAML or no member, or a member is
-/// there already.
+/// If the path is not a map or list, the text is not YAML or not a member, or a member exists
+/// already.
 pub fn add_at(object: &Value, pointer: &str, typed: &str) -> Result<(Value, String), EditError> {
     let node = yaml::parse(typed).map_err(|error| EditError::Text(error.message))?;
     let typed = Value::from(node.node);
@@ -161,10 +161,10 @@ pub fn add_at(object: &Value, pointer: &str, typed: &str) -> Result<(Value, Stri
     Ok((edited, format!("{pointer}/{last}")))
 }
 
-/// The object that a whole text stands for, as YAML or JSON.
+/// Parses a whole text as an object, in YAML or JSON.
 ///
 /// # Errors
-/// If the text is neither, with line and column, or is no object.
+/// If the text is neither, with line and column, or is not an object.
 pub(super) fn edit_text(typed: &str) -> Result<Value, EditError> {
     let document = yaml::parse(typed).map_err(|error| EditError::Text(error.to_string()))?;
     if let Some(repeated) = document.duplicates.first() {

@@ -1,5 +1,5 @@
-//! An actor's edits one by one: each is a leaf of the object's schema, so that it can be done again
-//! on what others have changed meanwhile, as a program does that changes what it read.
+//! An actor's edits, one for each leaf of the object's schema. So an edit can be repeated on an
+//! object that other actors have changed since.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -9,17 +9,17 @@ use serde_json::Value;
 use optimist_apiserver::apply::{Path, PathElement, Places, Set, covers, differing, part_of};
 use optimist_apiserver::schema::Struct;
 
-/// A field and what somebody wants it to be: an item of a keyed list or set, a member of a granular
-/// map, an atomic value, or an item of a plain list.
+/// A field and its intended value. The field is an item of a keyed list or set, a member of a
+/// granular map, an atomic value, or an item of a list without keys.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Edit {
     /// The field; the empty path is the whole object.
     pub path: Path,
-    /// Its value; `None` if it is to be gone.
+    /// Its value; `None` to remove it.
     pub value: Option<Value>,
 }
 
-/// What every write moves by itself.
+/// The fields that the server changes with every write.
 fn bookkeeping() -> Vec<Path> {
     let fields = Set::of_fields(&[
         &["metadata", "managedFields"],
@@ -32,9 +32,9 @@ fn bookkeeping() -> Vec<Path> {
 }
 
 impl Edit {
-    /// What was changed between an object as it was read and as it was edited. Items that were only
-    /// added to a list without keys, or only taken away, are an edit each. What every write moves by
-    /// itself is nobody's edit.
+    /// The edits between an object that was read and the edited object. If items were only added to
+    /// a list without keys, or only removed from it, each item is one edit. The fields that the
+    /// server changes with every write are not edits.
     pub fn between(read: &Value, edited: &Value, root: &Struct) -> Vec<Arc<Edit>> {
         let own = bookkeeping();
         let edits = Self::all_between(read, edited, root).into_iter();
@@ -64,7 +64,7 @@ impl Edit {
         edits
     }
 
-    /// That the object be gone.
+    /// The edit that deletes the object.
     pub fn deletion() -> Arc<Self> {
         Arc::new(Self {
             path: Path(Vec::new()),
@@ -72,7 +72,7 @@ impl Edit {
         })
     }
 
-    /// Whether a stored object has it. In an object that is gone there is nothing but its deletion.
+    /// Whether a stored object has the edit. If the object is deleted, only its deletion holds.
     pub fn holds_in(&self, object: Option<&Value>, root: &Struct) -> bool {
         self.holds_at(object.map(Places::of).as_mut(), root)
     }
@@ -89,7 +89,7 @@ impl Edit {
         }
     }
 
-    /// Whether it is that the object be gone, or the mark that says so.
+    /// Whether it is the deletion of the object, or its `deletionTimestamp`.
     fn is_deletion(&self) -> bool {
         let is = |element: &PathElement, name: &str| matches!(element, PathElement::Field(field) if field == name);
         match self.path.0.as_slice() {
@@ -101,8 +101,8 @@ impl Edit {
         }
     }
 
-    /// What an object has at its place. An item of a list without keys is there if one says as
-    /// much, for the server may have filled it up.
+    /// The value of the field in an object. An item of a list without keys matches an item that
+    /// contains all its members, because the server may have added defaults.
     fn found_in<'a>(&self, object: &mut Places<'a>, root: &Struct) -> Option<&'a Value> {
         let Some((PathElement::Value(item), list)) = self.path.0.split_last() else {
             return object.find(&self.path.0);
@@ -116,8 +116,8 @@ impl Edit {
             .find(|found| covers(found, item, &self.path, root))
     }
 
-    /// The edit as the server stored it, which may have put it in another form; `None` if it left
-    /// it out.
+    /// The edit as the server stored it, which may have normalized the value; `None` if the server
+    /// did not store it.
     pub fn as_stored(
         &self,
         before: Option<&mut Places<'_>>,
@@ -125,7 +125,7 @@ impl Edit {
         root: &Struct,
     ) -> Option<Self> {
         if self.path.0.is_empty() && after.is_some() {
-            // Marked for deletion: it goes when its finalizers are gone.
+            // Marked for deletion: the server removes it with its last finalizer.
             let field = |name: &str| PathElement::Field(name.to_owned());
             let path = Path(vec![field("metadata"), field("deletionTimestamp")]);
             let value = after.and_then(|object| object.find(&path.0).cloned());
@@ -147,7 +147,7 @@ impl Edit {
                 .then_some(Some(part))
             }
             (None, None) => Some(None),
-            // Removed, and something else came of itself: a default, say.
+            // The field was removed, and the server set another value, such as a default.
             (None, Some(found)) if before.as_ref() != Some(&found) => Some(Some(found)),
             _ => None,
         };
@@ -157,7 +157,8 @@ impl Edit {
         })
     }
 
-    /// How many of the maps and lists above a removed field are gone with it in the edited object.
+    /// The number of maps and lists above a removed field that the edited object does not have
+    /// either.
     pub fn parents_gone(&self, edited: &Value) -> usize {
         let above = |n: usize| Path(self.path.0[..self.path.0.len() - n].to_vec());
         let depth = self.path.0.len();
@@ -170,7 +171,7 @@ impl Edit {
     }
 }
 
-/// Takes away what is at a path, and so many of the maps and lists above it, where that leaves them
+/// Removes the value at a path, and up to `above` of the maps and lists above it if they become
 /// empty.
 pub fn take(path: &Path, parents: usize, object: &mut Value) {
     path.take(object);
@@ -184,8 +185,8 @@ pub fn take(path: &Path, parents: usize, object: &mut Value) {
     }
 }
 
-/// Does again on another object what was edited in the one that was read. `None` where that cannot
-/// be told by fields: an item without the key of its list, say.
+/// Repeats the edits of one object on another object. `None` if the edits cannot be expressed as
+/// fields, such as an item without the key of its list.
 pub fn redone(read: &Value, edited: &Value, onto: &Value, root: &Struct) -> Option<Value> {
     let edits = Edit::all_between(read, edited, root);
     let redo = |object: &Value| {
@@ -201,7 +202,7 @@ pub fn redone(read: &Value, edited: &Value, onto: &Value, root: &Struct) -> Opti
     same_but_for_order(&redo(read), edited).then(|| redo(onto))
 }
 
-/// Whether two values say the same, in whatever order their lists do.
+/// Whether two values are equal except for the order of their lists.
 fn same_but_for_order(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Object(a), Value::Object(b)) => {
@@ -223,8 +224,8 @@ fn same_but_for_order(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// The items that one list has and another has not, each once and with whether it was added; a list
-/// that is not there has none. `None` where that is not all in which they differ.
+/// The items that only one of two lists has, each once, and whether it was added. An absent list
+/// has no items. `None` if the lists also differ in other ways.
 fn items_between<'a>(
     before: Option<&'a Value>,
     after: Option<&'a Value>,

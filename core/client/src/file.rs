@@ -1,4 +1,4 @@
-//! A file as people load it: what is wrong with it as a whole, and the objects in it.
+//! A file that a user loads: errors that concern the whole file, and its objects.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use super::{ManifestError, documents, visible};
 use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::{json, yaml};
 
-/// What people call an object: `Deployment web (apps/v1)`.
+/// The display name of an object: `Deployment web (apps/v1)`.
 pub fn title(object: &Value) -> String {
     let or = |text: &str, other: &str| if text.is_empty() { other } else { text }.to_owned();
     let kind = or(text(object, "kind"), "an object without a kind");
@@ -23,7 +23,7 @@ pub fn title(object: &Value) -> String {
 /// The text of a file.
 ///
 /// # Errors
-/// If it is not UTF-8, as YAML and JSON have to be here; named by its line.
+/// If it is not UTF-8. The error names the line.
 pub fn decode(file: &[u8]) -> Result<String, ManifestError> {
     let file = file.strip_prefix(b"\xef\xbb\xbf").unwrap_or(file);
     std::str::from_utf8(file).map(str::to_owned).map_err(|error| {
@@ -36,11 +36,11 @@ pub fn decode(file: &[u8]) -> Result<String, ManifestError> {
     })
 }
 
-/// The objects of a text, in its order: those of its documents, and those in its lists, as
-/// `kubectl get -o yaml` prints several (`k8s.io/cli-runtime/pkg/resource, FlattenListVisitor`).
+/// The objects of a text, in their order: from its documents and from lists, which `kubectl get -o
+/// yaml` prints for several objects (`k8s.io/cli-runtime/pkg/resource, FlattenListVisitor`).
 ///
 /// # Errors
-/// If a document is neither YAML nor JSON, or if there are more than a page can take.
+/// If a document is neither YAML nor JSON, or if there are too many objects.
 pub fn objects(manifests: &str) -> Result<Vec<Value>, ManifestError> {
     let mut found = Vec::new();
     for document in documents(manifests)? {
@@ -54,7 +54,7 @@ pub fn objects(manifests: &str) -> Result<Vec<Value>, ManifestError> {
     Ok(found)
 }
 
-/// An item that names neither version nor kind has those of its list
+/// An item without version and kind gets those of its list
 /// (`k8s.io/apimachinery/pkg/apis/meta/v1/unstructured, decodeToList`).
 fn flatten(mut object: Value, found: &mut Vec<Value>) {
     let list = text(&object, "kind")
@@ -76,10 +76,10 @@ fn flatten(mut object: Value, found: &mut Vec<Value>) {
     }
 }
 
-/// Refuses a text in which a key is there twice: only one of the two values would be loaded.
+/// Refuses a text with a duplicate key, because only one of the two values would be loaded.
 ///
 /// # Errors
-/// The key and where it is, or that the text is more than a page can take.
+/// The key and its position, or that the text is too large.
 pub fn refuse_repeated_keys(manifests: &str) -> Result<(), ManifestError> {
     for document in documents(manifests)? {
         let repeated = if is_json(document.text) {

@@ -1,5 +1,5 @@
-//! What a client knows of a collection: objects by key, found by indices
-//! (`k8s.io/client-go/tools/cache`: `Indexer`, `ThreadSafeStore`).
+//! A client's copy of a collection: objects by key, with indices (`k8s.io/client-go/tools/cache`:
+//! `Indexer`, `ThreadSafeStore`).
 
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ impl IndexedStore {
         store
     }
 
-    /// Adds an index, of the objects that are there as well.
+    /// Adds an index, also for the objects that are already in the store.
     pub fn add_index(&mut self, name: &'static str, values: IndexFn) {
         let mut index = Index {
             name,
@@ -76,12 +76,12 @@ impl IndexedStore {
         self.objects.len()
     }
 
-    /// Whether there is none.
+    /// Whether the store is empty.
     pub fn is_empty(&self) -> bool {
         self.objects.is_empty()
     }
 
-    /// The objects that an index finds by a value, by key; none if there is no such index.
+    /// The objects that an index finds for a value, by key; empty if the index does not exist.
     pub fn by_index(&self, name: &str, value: &str) -> impl Iterator<Item = &Arc<Value>> {
         let index = self.indices.iter().find(|index| index.name == name);
         let keys = index.and_then(|index| index.keys.get(value));
@@ -90,7 +90,7 @@ impl IndexedStore {
             .filter_map(|key| self.objects.get(key))
     }
 
-    /// Adds an object or replaces the one of its key.
+    /// Adds an object or replaces the object with the same key.
     pub fn put(&mut self, object: Arc<Value>) {
         let key = Self::key(&object);
         let before = self.objects.insert(key.clone(), Arc::clone(&object));
@@ -102,7 +102,7 @@ impl IndexedStore {
         }
     }
 
-    /// Removes the object of this object's key.
+    /// Removes the object with this object's key.
     pub fn remove(&mut self, object: &Value) {
         let key = Self::key(object);
         if let Some(before) = self.objects.remove(&key) {
@@ -112,7 +112,7 @@ impl IndexedStore {
         }
     }
 
-    /// Holds these objects and no others.
+    /// Replaces all objects of the store by these objects.
     pub fn replace(&mut self, objects: impl IntoIterator<Item = Arc<Value>>) {
         self.objects.clear();
         for index in &mut self.indices {

@@ -1,6 +1,6 @@
-//! What clients of an API server do: keep a working copy, edit it, send the edit in one way or
-//! another, try again after a conflict, and follow a whole collection. The crate sends nothing by
-//! itself: it makes requests and reads answers. It depends on `optimist-apiserver`; the simulation
+//! The client side of an API server: keep a working copy, edit it, send the edit with a write
+//! method, retry after a conflict, and follow a whole collection. The crate does no input or
+//! output: it makes requests and reads answers. It depends on `optimist-apiserver`. The simulation
 //! and the page use it.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

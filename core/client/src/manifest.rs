@@ -1,4 +1,4 @@
-//! A manifest as people have it: YAML or JSON, written by hand or copied from `kubectl get -o yaml`.
+//! A manifest from a user: YAML or JSON, written by hand or copied from `kubectl get -o yaml`.
 
 use std::fmt;
 
@@ -13,16 +13,17 @@ use optimist_apiserver::yaml;
 /// A manifest, ready to be created.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Manifest {
-    /// The object without the fields that the server owns, in a namespace if its kind has one.
+    /// The object without the fields that only the server sets, with a namespace if its kind is
+    /// namespaced.
     pub object: Value,
-    /// The fields that were dropped because the server owns them, such as `metadata.uid`.
+    /// The fields that were dropped because only the server sets them, such as `metadata.uid`.
     pub dropped: Vec<String>,
 }
 
 /// Why a manifest cannot be loaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ManifestError {
-    /// The text is no YAML or JSON.
+    /// The text is not YAML or JSON.
     Syntax {
         /// Counted from 1.
         line: usize,
@@ -112,7 +113,7 @@ impl Manifest {
         Ok(Self { object, dropped })
     }
 
-    /// Takes an object as the definition of a custom resource, which is no object of its own here.
+    /// Makes a manifest of a custom resource definition, which is not a regular object here.
     pub fn of_definition(mut object: Value) -> Self {
         let mut dropped = drop_server_owned(&mut object);
         if object
@@ -126,8 +127,8 @@ impl Manifest {
     }
 }
 
-/// Takes out what a cluster put in; the names of what was there. What kubectl last applied is the
-/// manifest once more, as it was before.
+/// Removes the fields that a cluster added and returns their names. Also removes the last-applied
+/// annotation of kubectl, which is an older copy of the manifest.
 fn drop_server_owned(object: &mut Value) -> Vec<String> {
     let mut dropped = Vec::new();
     if !object.get("metadata").is_some_and(Value::is_object) {
@@ -178,7 +179,7 @@ fn resource_of<'a>(
     })
 }
 
-/// A name must be there, and be text: YAML reads `5` and `yes` as something else.
+/// Checks that the name exists and is a string. YAML reads `5` as a number and `yes` as a boolean.
 fn check_name(object: &Value) -> Result<(), ManifestError> {
     for field in ["name", "generateName", "namespace"] {
         let value = object.metadata().and_then(|metadata| metadata.get(field));
@@ -199,7 +200,7 @@ fn check_name(object: &Value) -> Result<(), ManifestError> {
     Ok(())
 }
 
-/// JSON where it looks like JSON, so that mistakes are named in its terms.
+/// Parses text that looks like JSON as JSON, so that its errors use the terms of JSON.
 pub fn read(manifest: &str) -> Result<Value, ManifestError> {
     if is_json(manifest) {
         let node = json::parse(manifest.as_bytes()).map_err(|error| ManifestError::Syntax {
@@ -227,15 +228,15 @@ pub(super) fn is_json(manifest: &str) -> bool {
 pub struct ManifestDocument<'a> {
     /// The document.
     pub text: &'a str,
-    /// How many lines of the whole text are above it.
+    /// The number of lines of the whole text above it.
     pub above: usize,
 }
 
 impl ManifestDocument<'_> {
-    /// Its content, by `read`.
+    /// Its content, parsed by `read`.
     ///
     /// # Errors
-    /// If it is neither YAML nor JSON; lines are those of the whole text.
+    /// If it is neither YAML nor JSON. Line numbers refer to the whole text.
     pub fn read(&self) -> Result<Value, ManifestError> {
         read(self.text).map_err(|error| match error {
             ManifestError::Syntax {
@@ -252,18 +253,18 @@ impl ManifestDocument<'_> {
     }
 }
 
-/// The documents of a text, parted by `---`. Those with nothing but comments are left out; of a
-/// text that has no others, the last one stays.
+/// The documents of a text, separated by `---`, without documents that have only comments. If all
+/// documents have only comments, the last one is returned.
 ///
 /// # Errors
-/// If the text, or what is in it, is more than a page can take.
+/// If the text is too large or has too many documents.
 pub fn documents(text: &str) -> Result<Vec<ManifestDocument<'_>>, ManifestError> {
     if text.len() > LARGEST {
         let message = format!("The manifest is larger than {LARGEST} bytes.");
         return Err(ManifestError::Content(message));
     }
     let mut documents = Vec::new();
-    // Where the document that is read begins, and how many lines are above it.
+    // The start of the current document, and the number of lines above it.
     let (mut begin, mut above) = (0, 0);
     let mut written = false;
     let mut end = 0;

@@ -1,4 +1,4 @@
-//! An object as YAML, line by line, each line with the place that it shows.
+//! An object as YAML, line by line. Each line has the path of its value.
 
 use serde_json::Value;
 
@@ -18,11 +18,11 @@ pub struct Line {
     pub key: Option<String>,
     /// The value on this line; `None` where the value follows on the next lines.
     pub value: Option<Token>,
-    /// The place, as a JSON pointer (RFC 6901).
+    /// The path, as a JSON pointer (RFC 6901).
     pub pointer: String,
-    /// The places of the list items that begin on this line, outermost first.
+    /// The paths of the list items that begin on this line, outermost first.
     pub items: Vec<String>,
-    /// How many of the following lines belong to this one's value.
+    /// The number of following lines that belong to this value.
     pub below: usize,
 }
 
@@ -89,7 +89,7 @@ impl Writer {
                     }
                     let at = self.lines.len();
                     self.line(indent, key, None, &pointer);
-                    // Lists stand under their key without further indentation, as kubectl has it.
+                    // Lists are not indented below their key, as in the output of kubectl.
                     let deeper = if value.is_array() { 0 } else { 2 };
                     self.block(value, indent + deeper, &pointer);
                     self.lines[at].below = self.lines.len() - at - 1;
@@ -130,7 +130,7 @@ impl Writer {
     }
 }
 
-/// A scalar on one line: plain where YAML reads it back as the same text, quoted where not.
+/// A scalar on one line: plain if YAML reads it back as the same text, otherwise quoted.
 fn scalar(value: &Value) -> String {
     let Value::String(text) = value else {
         return value.to_string();

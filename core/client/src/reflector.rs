@@ -1,8 +1,8 @@
-//! Keeping a store like a collection of the server: list, then watch
+//! Keeps a store in sync with a collection of the server: list, then watch
 //! (`k8s.io/client-go/tools/cache/reflector.go`, `tools/pager`).
 //!
-//! The caller decides when the next thing happens and how many of the events that have arrived
-//! reach the store.
+//! The caller decides when the next request is sent, and how many of the arrived events reach the
+//! store.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -14,29 +14,28 @@ use super::indexed_store::IndexedStore;
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::{ApiServer, EventType, Watch, WatchEvent};
 
-/// How many items a page of a list has (`defaultPageSize` of the pager).
+/// The number of items of a page of a list (`defaultPageSize` of the pager).
 const PAGE_SIZE: usize = 500;
-/// The shortest time after which the reflector lets a watch end, in seconds; the longest is twice
-/// that.
+/// The minimum timeout of a watch, in seconds. The maximum is twice as long.
 const SHORTEST_WATCH: u64 = 300;
 
-/// How a reflector begins.
+/// How a reflector starts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Begin {
     /// With a list.
     #[default]
     List,
-    /// With a watch that sends what is there first (`WatchListClient`).
+    /// With a watch that first sends the existing objects (`WatchListClient`).
     WatchList,
 }
 
-/// What a reflector did.
+/// The result of a step of a reflector.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ReflectorProgress {
     /// It got a page of a list, and there are more.
     Paged,
-    /// It got a list, or the last page of one, or all initial events: the store is like the server
-    /// was at this version.
+    /// It got a list, the last page of a list, or all initial events: the store equals the
+    /// collection at this version.
     Synced {
         /// That version.
         version: String,
@@ -46,18 +45,18 @@ pub enum ReflectorProgress {
         /// That version.
         version: String,
     },
-    /// So many events were taken from the watch.
+    /// It read this number of events from the watch.
     Received(usize),
     /// The watch ended. The next one begins where this one ended.
     Closed,
-    /// The watch ended with an error, 410 for one: the reflector lists anew.
+    /// The watch ended with an error, such as 410: the reflector lists again.
     Lost {
         /// The code of the error.
         code: u16,
         /// Its message.
         message: String,
     },
-    /// A request was refused: the reflector tries something else, or again.
+    /// A request was refused: the reflector retries it or sends another request.
     Refused {
         /// The code of the answer.
         code: u16,
@@ -66,7 +65,8 @@ pub enum ReflectorProgress {
     },
 }
 
-/// A client that keeps an [`IndexedStore`] like a collection of the server. Cloning is cheap.
+/// A client that keeps an [`IndexedStore`] in sync with a collection of the server. Cloning is
+/// cheap.
 #[derive(Clone, Debug)]
 pub struct Reflector {
     path: String,
@@ -76,7 +76,7 @@ pub struct Reflector {
     store: IndexedStore,
     /// The version of the last event or list that reached the store.
     seen: String,
-    /// The server has told that it cannot serve that version.
+    /// The server has answered that it cannot serve that version.
     unavailable: bool,
     phase: Phase,
 }
@@ -98,14 +98,14 @@ enum Phase {
 struct Pages {
     /// The version asked for.
     asked: String,
-    /// The most items of a page; 0 for all.
+    /// The maximum number of items of a page; 0 for no limit.
     limit: usize,
     version: String,
     items: Vec<Arc<Value>>,
     token: String,
 }
 
-/// A watch, and what it has sent that the reflector has not read yet.
+/// A watch, and the data from it that the reflector has not read yet.
 #[derive(Clone, Debug)]
 struct Connection {
     watch: Watch,
@@ -139,7 +139,7 @@ impl Reflector {
         self
     }
 
-    /// Lists in pages of so many items.
+    /// Lists in pages of this number of items.
     pub fn paging(mut self, page_size: usize) -> Self {
         self.page_size = page_size;
         self
@@ -150,12 +150,12 @@ impl Reflector {
         &self.store
     }
 
-    /// What it knows, to add indices to.
+    /// The store, to add indices to it.
     pub fn store_mut(&mut self) -> &mut IndexedStore {
         &mut self.store
     }
 
-    /// The version up to which it knows everything; empty before the first list.
+    /// The version of the store; empty before the first list.
     pub fn resource_version(&self) -> &str {
         &self.seen
     }
@@ -165,7 +165,7 @@ impl Reflector {
         matches!(self.phase, Phase::Initial { .. } | Phase::Watching(_))
     }
 
-    /// How many events have arrived and not reached the store.
+    /// The number of events that have arrived and have not reached the store.
     pub fn behind(&self) -> usize {
         match &self.phase {
             Phase::Initial { connection, .. } | Phase::Watching(connection) => {
@@ -175,7 +175,7 @@ impl Reflector {
         }
     }
 
-    /// Breaks the connection: what is under way is lost.
+    /// Drops the connection: events that have not arrived are lost.
     pub fn disconnect(&mut self) {
         self.phase = match std::mem::replace(&mut self.phase, Phase::Begin) {
             Phase::Watching(_) | Phase::Listed => Phase::Listed,
@@ -183,7 +183,7 @@ impl Reflector {
         };
     }
 
-    /// Lets what the server has sent arrive, without reading it.
+    /// Receives the data that the server has sent, without reading it.
     pub fn receive(&mut self, server: &ApiServer) {
         if let Phase::Initial { connection, .. } | Phase::Watching(connection) = &mut self.phase {
             let events = connection.watch.poll(server);
@@ -191,7 +191,7 @@ impl Reflector {
         }
     }
 
-    /// Does the next thing: sends one request, or reads at most so many events.
+    /// Performs the next step: sends one request, or reads at most `limit` events.
     pub fn step(&mut self, server: &mut ApiServer, most: usize) -> ReflectorProgress {
         self.receive(server);
         match std::mem::replace(&mut self.phase, Phase::Begin) {
@@ -210,8 +210,9 @@ impl Reflector {
         }
     }
 
-    /// Any version will do for the first list, and later none that is older than what is known.
-    /// Only what the server cannot serve makes it ask for the newest (`relistResourceVersion`).
+    /// The first list accepts any version. A later list accepts no version older than the store.
+    /// Only if the server cannot serve a version, the reflector asks for the newest one
+    /// (`relistResourceVersion`).
     fn version_to_list(&self) -> String {
         match self.seen.as_str() {
             _ if self.unavailable => String::new(),
@@ -222,7 +223,7 @@ impl Reflector {
 
     fn first_page(&self) -> Pages {
         let asked = self.version_to_list();
-        // A version together with a limit would mean exactly that version.
+        // A version together with a limit would request exactly that version.
         let limit = match asked.as_str() {
             "" | "0" => self.page_size,
             _ => 0,
@@ -243,7 +244,7 @@ impl Reflector {
         if !response.status().is_success() {
             let unavailable = is_unavailable(&body);
             if body["code"] == 410 && !pages.token.is_empty() {
-                // What is left of the list is too old: all of it in one piece, then.
+                // The rest of the list is too old, so the whole list is fetched in one page.
                 self.phase = Phase::Listing(Pages::new(pages.asked, 0));
             } else if unavailable {
                 self.unavailable = true;
@@ -280,7 +281,7 @@ impl Reflector {
                 ReflectorProgress::Watching { version }
             }
             Err(response) => {
-                // A server that refuses such a watch can still be listed.
+                // A server that refuses such a watch can still answer a list.
                 self.phase = Phase::Listing(self.first_page());
                 refused_watch(&response)
             }
@@ -295,7 +296,8 @@ impl Reflector {
                 ReflectorProgress::Watching { version }
             }
             Err(response) => {
-                // Too many requests: the same again, later. Anything else: from the beginning.
+                // After 429 (too many requests), the reflector retries the same request later.
+                // After any other error, it starts from the beginning.
                 if response.status().as_u16() == 429 {
                     self.phase = Phase::Listed;
                 }
@@ -331,8 +333,8 @@ impl Reflector {
         {
             read += 1;
             if event.event_type == EventType::Error {
-                // From the beginning, but with a version that must be reached: that a watch from
-                // it is too old is no reason to ask for the newest.
+                // The reflector starts from the beginning with a minimum version. A 410 for a watch
+                // from that version is not a reason to ask for the newest.
                 return lost(&event);
             }
             self.seen = event.object.resource_version().to_owned();
@@ -346,7 +348,7 @@ impl Reflector {
         ReflectorProgress::Received(read)
     }
 
-    /// The initial events go aside until they are complete.
+    /// The initial events are collected until they are complete.
     fn read_initial(
         &mut self,
         mut connection: Connection,
@@ -423,7 +425,7 @@ impl Pages {
         }
     }
 
-    /// Takes in a page. Items of built-in kinds leave out what the list says.
+    /// Stores a page. Items of built-in kinds have no version and kind, because the list has them.
     fn take(&mut self, mut list: Value) {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         if self.version.is_empty() {
@@ -452,7 +454,7 @@ fn apply(store: &mut IndexedStore, event: WatchEvent) {
     }
 }
 
-/// Whether the server cannot serve the version asked for: it is gone, or still to come.
+/// Whether the server cannot serve the requested version, because it is too old or in the future.
 fn is_unavailable(status: &Value) -> bool {
     status["code"] == 410 || status["details"]["causes"][0]["reason"] == "ResourceVersionTooLarge"
 }

@@ -1,4 +1,4 @@
-//! Trying again after a conflict (`k8s.io/client-go/util/retry` and
+//! Retries after a conflict (`k8s.io/client-go/util/retry` and
 //! `k8s.io/apimachinery/pkg/util/wait/backoff.go`).
 
 use std::time::Duration;
@@ -9,16 +9,16 @@ use serde_json::Value;
 use optimist_apiserver::environment::Environment;
 use optimist_apiserver::server::ApiServer;
 
-/// How often to try, and how long to wait in between (`wait.Backoff`).
+/// The number of attempts, and the waits between them (`wait.Backoff`).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Backoff {
-    /// How many tries are left.
+    /// The number of attempts that are left.
     pub steps: u32,
-    /// How long to wait before the next one.
+    /// The wait before the next attempt.
     pub duration: Duration,
-    /// By what that grows each time.
+    /// The factor by which the wait grows.
     pub factor: f64,
-    /// Up to which part of it is added at random.
+    /// The maximum fraction of the wait that is added at random.
     pub jitter: f64,
 }
 
@@ -30,7 +30,7 @@ pub const DEFAULT_RETRY: Backoff = Backoff {
     jitter: 0.1,
 };
 
-/// For a client that changes an object which controllers are busy with (`retry.DefaultBackoff`).
+/// For a client that changes an object which controllers write often (`retry.DefaultBackoff`).
 pub const DEFAULT_BACKOFF: Backoff = Backoff {
     steps: 4,
     duration: Duration::from_millis(10),
@@ -39,7 +39,8 @@ pub const DEFAULT_BACKOFF: Backoff = Backoff {
 };
 
 impl Backoff {
-    /// Uses up a try that failed: how long to wait before the next one; `None` if there is none.
+    /// Counts a failed attempt and returns the wait before the next one; `None` if no attempt is
+    /// left.
     pub fn failed(&mut self, environment: &mut Environment) -> Option<Duration> {
         self.steps = self.steps.saturating_sub(1);
         if self.steps == 0 {
@@ -51,11 +52,12 @@ impl Backoff {
     }
 }
 
-/// Tries until there is no conflict, waiting in between by the server's clock
-/// (`retry.RetryOnConflict`). An attempt should begin with reading the object anew.
+/// Repeats an attempt until it gets no conflict, and waits between attempts by the server's clock
+/// (`retry.RetryOnConflict`). Each attempt should first read the object again.
 ///
 /// # Errors
-/// The response of the last attempt: another failure than a conflict, or one conflict too many.
+/// The response of the last attempt: a failure that is not a conflict, or a conflict when no
+/// attempt is left.
 pub fn retry_on_conflict<T>(
     server: &mut ApiServer,
     mut backoff: Backoff,
@@ -76,7 +78,8 @@ pub fn retry_on_conflict<T>(
     }
 }
 
-/// Whether a response says that somebody else was faster (`errors.IsConflict`); not every 409 does.
+/// Whether the reason of a response is Conflict (`errors.IsConflict`). Not every 409 has this
+/// reason.
 pub fn is_conflict(response: &Response<Vec<u8>>) -> bool {
     response.status() == StatusCode::CONFLICT
         && serde_json::from_slice::<Value>(response.body())
@@ -119,7 +122,7 @@ mod tests {
         server.handle(request.body(body.to_string().into_bytes()).unwrap())
     }
 
-    /// Reads, lets somebody else write so many times, and writes back.
+    /// Reads, lets another client write this many times, and writes back.
     fn contended(rivals: usize) -> (Result<(), Response<Vec<u8>>>, ApiServer) {
         let mut server = ApiServer::default();
         let object = json!({"metadata": {"name": "a"}, "data": {"n": "0"}});

@@ -1,11 +1,11 @@
-//! Characters that people do not see, or that change how the text around them is shown.
+//! Characters that are invisible, or that change how the text around them is displayed.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Whether a character is shown as nothing or reorders what is shown: control characters and the
-/// Unicode controls of bidirectional text (UAX #9, section 2), with which a value can look like
-/// another one. Line breaks and tabs are such characters too.
+/// Whether a character is invisible or reorders the text around it: control characters and the
+/// Unicode controls of bidirectional text (UAX #9, section 2). With them a value can look like
+/// another value. Line breaks and tabs also count.
 pub fn is_hidden(c: char) -> bool {
     let bidirectional = matches!(
         c,

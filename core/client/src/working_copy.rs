@@ -1,4 +1,4 @@
-//! The object as an actor last read and then edited it.
+//! A working copy: the object as an actor last read it, with the actor's edits.
 
 use std::sync::Arc;
 
@@ -12,12 +12,12 @@ use optimist_apiserver::object::Metadata;
 use optimist_apiserver::patch;
 use optimist_apiserver::schema::Struct;
 
-/// An object as read, and as edited since.
+/// An object as it was read, and with the edits since then.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WorkingCopy {
     read: Option<Arc<Value>>,
     edited: Option<Arc<Value>>,
-    /// Fields that an apply declares though their value is the one that was read; sorted.
+    /// Fields that an apply declares with the value that was read; sorted.
     declared: Vec<Path>,
 }
 
@@ -44,7 +44,7 @@ impl WorkingCopy {
         self.read.as_deref().map(Metadata::resource_version)
     }
 
-    /// Whether there are edits that were not sent, or not accepted.
+    /// Whether there are edits that were not sent or not accepted.
     pub fn is_edited(&self) -> bool {
         self.read != self.edited
     }
@@ -57,13 +57,13 @@ impl WorkingCopy {
         }
     }
 
-    /// Fields that an apply declares, and so comes to own, though their value is as it was read. Other
-    /// ways of writing do not know of them.
+    /// Fields that an apply declares with the value that was read, to own them. Other write methods
+    /// ignore them.
     pub fn declared(&self) -> &[Path] {
         &self.declared
     }
 
-    /// Declares a field that has its value already.
+    /// Declares a field with its present value.
     pub fn declare(&mut self, field: Path) {
         if self.read.is_some()
             && let Err(at) = self.declared.binary_search(&field)
@@ -72,7 +72,7 @@ impl WorkingCopy {
         }
     }
 
-    /// Declares these fields and no others.
+    /// Replaces the declared fields.
     pub fn declare_only(&mut self, fields: Vec<Path>) {
         self.declared.clear();
         fields.into_iter().for_each(|field| self.declare(field));
@@ -90,17 +90,19 @@ impl WorkingCopy {
         }
     }
 
-    /// The edited object as YAML, to type in; `managedFields`, which only the server keeps, left out.
+    /// The edited object as YAML, for a text field, without `managedFields`, which only the server
+    /// sets.
     pub fn text(&self) -> Option<String> {
         let mut object = self.edited.as_deref()?.clone();
         object.metadata_mut().remove("managedFields");
         Some(to_yaml(&object))
     }
 
-    /// Replaces the edited object by what was typed. `managedFields` stay if they are left out.
+    /// Replaces the edited object by the typed text. If the text has no `managedFields`, they are
+    /// kept.
     ///
     /// # Errors
-    /// If the text is no object in YAML or JSON; the edits stay as they were.
+    /// If the text is not an object in YAML or JSON. The edits do not change then.
     pub fn edit_text(&mut self, typed: &str) -> Result<(), EditError> {
         let mut object = edit_text(typed)?;
         let managed = self
@@ -124,16 +126,17 @@ impl WorkingCopy {
         self.declared.clear();
     }
 
-    /// Takes over an object as the server returned it; edits are gone, for they are in it.
+    /// Replaces the copy by the object that the server returned. It contains the edits, so no edit
+    /// is left.
     pub fn settle(&mut self, object: Arc<Value>) {
         self.edited = Some(Arc::clone(&object));
         self.read = Some(object);
         self.declared.clear();
     }
 
-    /// Takes over the answer of a write to the whole object where the status has a subresource of its
-    /// own. That settles all edits but those of the status, which such a write leaves as it is: they
-    /// are still to be sent (`rest.ResetFieldsStrategy` of the main resource).
+    /// Takes the answer of a write to the main resource of a kind with a status subresource. Such a
+    /// write does not change the status, so edits of the status are still unsent
+    /// (`rest.ResetFieldsStrategy` of the main resource). All other edits are done.
     pub fn settle_all_but_status(&mut self, object: Arc<Value>, root: &Struct) {
         let rest = match (&self.read, &self.edited) {
             (Some(read), Some(edited)) if read != edited => {
@@ -148,8 +151,8 @@ impl WorkingCopy {
         self.read = Some(object);
     }
 
-    /// Takes over what a Scale says of the object: its replicas and nothing else. Other edits are
-    /// still to be sent, and the version stays the one that was read: the object was not shown.
+    /// Takes the replicas from a Scale. Other edits are still unsent. The version stays the version
+    /// that was read, because the answer does not contain the object.
     pub fn settle_scale(&mut self, scale: &Value) {
         // A Scale leaves 0 out (`omitempty`).
         let replicas = scale.pointer("/spec/replicas").cloned();
@@ -166,8 +169,8 @@ impl WorkingCopy {
         }
     }
 
-    /// Takes over the answer of a write to the status. That settles what was edited in the status;
-    /// of what was edited beside it, whatever the answer does not have is still to be sent.
+    /// Takes the answer of a write to the status. All edits of the status are done. An edit outside
+    /// the status is still unsent if the answer does not have it.
     pub fn settle_status(&mut self, object: Arc<Value>, root: &Struct) {
         let rest = match (&self.read, &self.edited) {
             (Some(read), Some(edited)) if read != edited => {
@@ -185,9 +188,8 @@ impl WorkingCopy {
         self.read = Some(object);
     }
 
-    /// Takes over a freshly read object and redoes the edits on it, field by field: what was changed
-    /// is changed again, what was not is as it was read. An edit that somebody else has made
-    /// meanwhile is still declared.
+    /// Takes a newly read object and repeats the edits on it, field by field. All other fields have
+    /// the newly read values. An edit that another actor has made since is still declared.
     pub fn refresh(&mut self, object: Arc<Value>, root: &Struct) {
         let redone = match (&self.read, &self.edited) {
             (Some(read), Some(edited)) if read != edited => {
@@ -211,10 +213,10 @@ fn in_status(field: &Path) -> bool {
     matches!(field.0.first(), Some(PathElement::Field(name)) if name == "status")
 }
 
-/// Fields of the metadata that the server writes with every change.
+/// The metadata fields that the server sets with every change.
 const SERVER_KEPT: [&str; 3] = ["resourceVersion", "generation", "managedFields"];
 
-/// Makes members of a map what they are in another one.
+/// Copies members of one map to another.
 fn reset(map: &mut Value, as_in: &Value, members: &[&str]) {
     let Some(map) = map.as_object_mut() else {
         return;
@@ -227,7 +229,7 @@ fn reset(map: &mut Value, as_in: &Value, members: &[&str]) {
     }
 }
 
-/// An object with the edits that made `edited` of `read`.
+/// An object with the edits between `read` and `edited`.
 fn redone_on(read: &Value, edited: &Value, object: &Value, root: &Struct) -> Value {
     redone(read, edited, object, root).unwrap_or_else(|| {
         let mut redone = object.clone();
@@ -242,7 +244,7 @@ mod tests {
     use optimist_apiserver::server::Resources;
     use serde_json::json;
 
-    /// Somebody reads `read`, makes `edited` of it, and reads `later` again.
+    /// An actor reads `read`, edits it to `edited`, and then reads `later`.
     fn redone(read: Value, edited: Value, later: Value) -> WorkingCopy {
         let resources = Resources::builtin();
         let root = &resources.by_kind("apps/v1", "Deployment").unwrap().root;

@@ -1,4 +1,4 @@
-//! Ways to send an edit, and the request that each one makes.
+//! The write methods, and the requests that they make.
 
 use std::sync::Arc;
 
@@ -23,13 +23,13 @@ pub enum Strategy {
     /// PUT of the whole object.
     #[default]
     Update,
-    /// PATCH with what changed (RFC 7396).
+    /// PATCH with the changed fields (RFC 7396).
     MergePatch,
-    /// PATCH with what changed, lists by the keys of their items.
+    /// PATCH with the changed fields; list items are merged by key.
     StrategicMergePatch,
     /// PATCH with operations (RFC 6902).
     JsonPatch,
-    /// PATCH with what the manager wants to own (server-side apply).
+    /// PATCH with the fields that the manager wants to own (server-side apply).
     Apply,
 }
 
@@ -55,7 +55,7 @@ impl Strategy {
     }
 }
 
-/// A part of an object with an address of its own.
+/// A subresource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub enum Subresource {
@@ -64,7 +64,7 @@ pub enum Subresource {
 }
 
 impl Subresource {
-    /// As it stands in a path.
+    /// Its name in a path.
     pub fn name(self) -> &'static str {
         match self {
             Subresource::Status => "status",
@@ -73,28 +73,28 @@ impl Subresource {
     }
 }
 
-/// What an actor does when a write is answered with a conflict.
+/// What an actor does after a conflict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum OnConflict {
     /// Nothing more.
     #[default]
     GiveUp,
-    /// Reads again, redoes the edit on that and sends it, up to so many times in all
+    /// Reads again, repeats the edit on the new copy and sends it, up to this number of attempts
     /// (client-go's `RetryOnConflict`).
     ReadAgain(u8),
-    /// Sends the same body again, up to so many times in all.
+    /// Sends the same body again, up to this number of attempts.
     Resend(u8),
 }
 
 /// Which fields an apply declares.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Declares {
-    /// What the manager applied before, with its edits (client-go: Extract, change, Apply), and
-    /// what else it wants to own.
+    /// The fields that the manager applied before, with its edits (client-go: Extract, change,
+    /// Apply), and the fields that it additionally declares.
     #[default]
     Edits,
-    /// Every field of the working copy but those that only the server sets: a manifest, as
-    /// `kubectl apply --server-side` sends a file.
+    /// Every field of the working copy except those that only the server sets: a manifest, which
+    /// `kubectl apply --server-side` sends.
     Manifest,
 }
 
@@ -105,20 +105,20 @@ pub struct Write {
     pub strategy: Strategy,
     /// To which part of the object; `None` for the object itself.
     pub subresource: Option<Subresource>,
-    /// Whether the resourceVersion that was read goes along, as a precondition: in the object or
-    /// the patch, or as a `test` of a JSON patch.
+    /// Whether the request carries the resourceVersion that was read, as a precondition: in the
+    /// object or the patch, or as a `test` of a JSON patch.
     pub send_resource_version: bool,
     /// Whether a JSON patch tests each value that it replaces or removes.
     pub test_values: bool,
-    /// Whether an apply takes over what others own.
+    /// Whether an apply takes ownership of fields of other managers (`force`).
     pub force: bool,
     /// Which fields an apply declares.
     pub declares: Declares,
-    /// Whether the server is asked to answer and to store nothing (`dryRun=All`).
+    /// Whether it is a dry run: the server answers and stores nothing (`dryRun=All`).
     pub dry_run: bool,
-    /// The field manager, if it is to be another than the actor's.
+    /// The field manager, if it is not the actor's.
     pub manager: Option<String>,
-    /// What to do when it is answered with a conflict.
+    /// What to do after a conflict.
     pub on_conflict: OnConflict,
     /// A body written by hand; sent as it is.
     pub body: Option<String>,
@@ -132,8 +132,8 @@ impl Default for Write {
 }
 
 impl Write {
-    /// What the usual client does with a strategy: an Update carries the version that was read,
-    /// the others none.
+    /// The defaults of a strategy: an Update carries the version that was read, the other
+    /// strategies carry none.
     pub fn usual(strategy: Strategy) -> Self {
         Self {
             strategy,
@@ -149,7 +149,7 @@ impl Write {
         }
     }
 
-    /// The request that sends the edits of a working copy; `None` before anything was read.
+    /// The request that sends the edits of a working copy; `None` before the first read.
     pub fn request(
         &self,
         resource: &Resource,
@@ -195,8 +195,7 @@ impl Write {
             .ok()
     }
 
-    /// The body that the request carries, unless it is written by hand; `None` before anything was
-    /// read.
+    /// The body of the request, unless it is written by hand; `None` before the first read.
     pub fn body(&self, resource: &Resource, copy: &WorkingCopy, manager: &str) -> Option<Value> {
         let (read, edited) = (copy.read()?, copy.edited()?);
         if self.subresource == Some(Subresource::Scale) {
@@ -300,7 +299,8 @@ impl Write {
         Some(config)
     }
 
-    /// What the manager applied before, what it edited, and what else it wants to own.
+    /// The fields that the manager applied before, its edits, and the fields that it additionally
+    /// declares.
     fn fields(
         &self,
         resource: &Resource,
@@ -327,7 +327,7 @@ impl Write {
         Some(wanted.union(&declared).recursive_difference(&server_owned))
     }
 
-    /// The edit, as every strategy but apply puts it.
+    /// The body of all strategies except apply.
     fn change(&self, resource: &Resource, read: &Value, edited: &Value) -> Value {
         match self.strategy {
             Strategy::Update | Strategy::Apply => edited.clone(),
@@ -348,7 +348,8 @@ impl Write {
                 );
             }
             (_, Strategy::JsonPatch) => {}
-            // The whole object carries the version that was read, or what was typed over it.
+            // The whole object carries the version that was read, or the version that the user
+            // typed.
             (body, Strategy::Update) if !self.send_resource_version => {
                 body.metadata_mut().remove("resourceVersion");
             }
@@ -363,13 +364,13 @@ impl Write {
     }
 }
 
-/// The strategic merge patch; a merge patch where clients know no better (`kubectl edit`).
+/// The strategic merge patch; a merge patch if clients do not know the type (`kubectl edit`).
 fn strategic(resource: &Resource, read: &Value, edited: &Value) -> Value {
     patch::strategic_diff(read, edited, &resource.root)
         .unwrap_or_else(|_| patch::merge_diff(read, edited))
 }
 
-/// A GET of what is at a path.
+/// A GET of a path.
 pub fn get_request(path: &str, manager: &str) -> Option<Request<Vec<u8>>> {
     Request::get(path)
         .header(header::USER_AGENT, manager)
@@ -377,8 +378,8 @@ pub fn get_request(path: &str, manager: &str) -> Option<Request<Vec<u8>>> {
         .ok()
 }
 
-/// What an object's `scale` subresource says of it (`k8s.io/api/autoscaling/v1`, `Scale`), as
-/// far as a client may set it.
+/// The Scale of an object (`k8s.io/api/autoscaling/v1`, `Scale`), with the fields that a client may
+/// set.
 fn scale_of(object: &Value) -> Value {
     let mut scale = json!({
         "apiVersion": "autoscaling/v1", "kind": "Scale",
@@ -462,7 +463,7 @@ mod tests {
         );
     }
 
-    /// A Deployment with a sidecar and a status, as somebody read it.
+    /// A Deployment with a sidecar and a status.
     fn read() -> (Resources, WorkingCopy) {
         let resources = Resources::builtin();
         let mut copy = WorkingCopy::default();

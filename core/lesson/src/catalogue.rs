@@ -1,4 +1,4 @@
-//! Which lessons there are, in chapters.
+//! The catalogue: all lessons, in chapters.
 
 use super::fields::{Fields, LessonError, Read, items};
 use optimist_apiserver::yaml::{Located, parse_located};
@@ -6,27 +6,27 @@ use optimist_apiserver::yaml::{Located, parse_located};
 /// All lessons that belong to Optimist.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Catalogue {
-    /// In the order in which they are best taken.
+    /// In the recommended order.
     pub chapters: Vec<Chapter>,
 }
 
 /// Lessons that belong together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chapter {
-    /// What it is called.
+    /// Its title.
     pub title: String,
-    /// In the order in which they are best taken.
+    /// In the recommended order.
     pub lessons: Vec<CatalogueEntry>,
 }
 
-/// A lesson, as far as one needs to know it to choose it.
+/// An entry of the catalogue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CatalogueEntry {
-    /// The name of its file without the ending, and how links name it.
+    /// The name of its file without the ending. Links use this name.
     pub name: String,
-    /// What it is called.
+    /// Its title.
     pub title: String,
-    /// How many pages it has.
+    /// The number of its pages.
     pub pages: usize,
 }
 
@@ -34,7 +34,7 @@ impl Catalogue {
     /// Reads a catalogue.
     ///
     /// # Errors
-    /// What is wrong first, with its line.
+    /// The first error, with its line.
     pub fn parse(source: &str) -> Result<Self, LessonError> {
         let located = parse_located(source)?;
         let fields = Fields::of(&located, "the catalogue", &["chapters"])?;

@@ -15,18 +15,18 @@ use optimist_simulation::{ActorId, HistoryTree};
 /// The search stops after this many states. Two editors with retries need fewer than a thousand.
 const MOST_STATES: usize = 100_000;
 
-/// What the search over all orders found.
+/// The result of the search over all orders.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
-    /// What became of how many orders.
+    /// The number of orders for each verdict.
     pub tally: Tally,
-    /// Whether all of them were looked at.
+    /// Whether the search is complete.
     pub complete: bool,
-    /// Whether somebody tries again where the challenge wants it done without.
+    /// Whether an actor retries although the challenge does not allow it.
     pub retries: bool,
-    /// The verdicts that no order may have and some have.
+    /// The forbidden verdicts that some orders have.
     pub against: Vec<Verdict>,
-    /// How everybody wrote, in the order of the challenge's edits.
+    /// The write method of each actor, in the order of the challenge's edits.
     writes: Vec<Write>,
 }
 
@@ -74,8 +74,8 @@ impl fmt::Display for Finding {
 }
 
 impl Challenge {
-    /// The search over all orders, beginning with the object as it is stored where the tree is:
-    /// everybody reads, makes the edit, and writes as chosen there. `None` without an object.
+    /// The search over all orders, starting with the stored object of the current node: each actor
+    /// reads, makes its edit, and writes with the selected method. `None` without an object.
     pub fn search(&self, tree: &HistoryTree) -> Option<Search> {
         let world = tree.world();
         let (_, object) = world.stored()?;
@@ -104,7 +104,7 @@ impl Challenge {
         Some(Search::new(scenario, MOST_STATES))
     }
 
-    /// What a search found.
+    /// The result of a search.
     pub fn judge(&self, search: &Search) -> Finding {
         let tally = search.tally();
         let retries = |plan: &Plan| plan.write.on_conflict != OnConflict::GiveUp;
@@ -122,13 +122,12 @@ impl Challenge {
         }
     }
 
-    /// Whether a search is about the ways of writing that are chosen where the tree is.
+    /// Whether a search used the write methods that are selected at the current node.
     pub fn is_searched_by(&self, search: &Search, tree: &HistoryTree) -> bool {
         self.chosen(tree) == writes(search)
     }
 
-    /// Whether a finding is about the ways of writing that are chosen where the tree is. It says
-    /// nothing of others.
+    /// Whether a finding belongs to the write methods that are selected at the current node.
     pub fn is_answered_by(&self, finding: &Finding, tree: &HistoryTree) -> bool {
         self.chosen(tree) == finding.writes
     }
@@ -139,13 +138,13 @@ impl Challenge {
         writes.collect()
     }
 
-    /// Whose ways of writing it is about.
+    /// The actors whose write methods it tests.
     pub fn actors(&self) -> impl Iterator<Item = ActorId> {
         self.edits.iter().map(|(actor, _)| *actor)
     }
 }
 
-/// How everybody writes in a search.
+/// The write methods of a search.
 fn writes(search: &Search) -> Vec<Write> {
     let plans = search.scenario().plans.iter();
     plans.map(|plan| plan.write.clone()).collect()

@@ -1,4 +1,4 @@
-//! The mappings of a lesson's text, with mistakes named by line.
+//! Reads the mappings of a lesson's text. Errors name the line.
 
 use std::fmt;
 
@@ -6,19 +6,20 @@ use serde_json::Value;
 
 use optimist_apiserver::yaml::{Content, Located, Member, YamlError};
 
-/// What is wrong with a lesson, and where.
+/// An error in a lesson, with its line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LessonError {
     /// Counted from 1.
     pub line: usize,
-    /// What is wrong, without a full stop at its end.
+    /// The message, without a full stop at its end.
     pub message: String,
 }
 
 impl LessonError {
     pub(super) fn new(line: usize, message: impl Into<String>) -> Self {
         let mut message = message.into();
-        // Others end their sentences; whoever shows this may want to end its own with it.
+        // Other messages end with a full stop. Without it, a caller can put this message into a
+        // sentence.
         message.truncate(message.trim_end_matches('.').len());
         Self { line, message }
     }
@@ -47,7 +48,7 @@ pub(super) struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// Takes a mapping that may have these keys and no others.
+    /// Reads a mapping with only these keys.
     pub(super) fn of(located: &'a Located, what: &str, known: &[&str]) -> Read<Self> {
         let members = members(located, what)?;
         for member in members {
@@ -71,7 +72,7 @@ impl<'a> Fields<'a> {
         member.map(|member| &member.value)
     }
 
-    /// Where a key is; where the mapping begins if it is absent.
+    /// The line of a key; the first line of the mapping if the key is absent.
     pub(super) fn line_of(&self, key: &str) -> usize {
         let member = self.members.iter().find(|member| member.key == key);
         member.map_or(self.line, |member| member.line)
@@ -98,7 +99,7 @@ impl<'a> Fields<'a> {
         self.get(key).map(number).transpose()
     }
 
-    /// The items of a list; nothing where the key is absent.
+    /// The items of a list; empty if the key is absent.
     pub(super) fn items(&self, key: &str) -> Read<&'a [Located]> {
         self.get(key).map_or(Ok(&[]), items)
     }
@@ -124,7 +125,7 @@ pub(super) fn items(located: &Located) -> Read<&[Located]> {
     }
 }
 
-/// Text, also where it looks like something else: `Yes`, `1`.
+/// Text, also if it looks like another type: `Yes`, `1`.
 pub(super) fn text(located: &Located) -> Read<String> {
     match &located.content {
         Content::Scalar(value, written) if !value.is_null() => Ok(written.trim_end().to_owned()),

@@ -1,4 +1,5 @@
-//! Where a mistake in the YAML of a lesson is, also of a manifest that stands in it as text.
+//! Finds the line of an error in the YAML of a lesson, also in a manifest that the lesson contains
+//! as text.
 
 use saphyr_parser::{Event, Parser};
 
@@ -6,7 +7,7 @@ use super::fields::{LessonError, Read};
 use optimist_apiserver::yaml::{Located, parse_located};
 use optimist_client::{ManifestError, documents, refuse_repeated_keys};
 
-/// What a parser says once it misses the end of a list or mapping in brackets.
+/// The parser's message for a list or mapping in brackets that is not closed.
 const UNCLOSED: [&str; 3] = [
     "while parsing a flow",
     "invalid indentation in flow construct",
@@ -21,7 +22,7 @@ pub(super) fn parse_lesson(source: &str) -> Read<Located> {
     })
 }
 
-/// Finds what is no YAML or JSON in manifests, or is there twice; they begin at a line of a lesson's text.
+/// Finds syntax errors and duplicate keys in manifests, which begin at a line of a lesson's text.
 pub(super) fn check_manifests(manifests: &str, first: usize, source: &str) -> Read<()> {
     let documents =
         documents(manifests).map_err(|error| LessonError::new(first, error.to_string()))?;
@@ -36,8 +37,8 @@ pub(super) fn check_manifests(manifests: &str, first: usize, source: &str) -> Re
     refuse_repeated_keys(manifests).map_err(|error| LessonError::new(first, error.to_string()))
 }
 
-/// The line of a mistake, which a parser tells from where it could not go on. For a bracket that
-/// is not closed that is any later line, and no line of the text at all at its end.
+/// The line of an error. The parser reports the line at which it stopped. For a bracket that is not
+/// closed, that is a later line, or a line after the end of the text.
 fn line_of(text: &str, told: usize, message: &str) -> usize {
     let unclosed = UNCLOSED.iter().any(|words| message.starts_with(words));
     let bracket = unclosed.then(|| open_bracket(text)).flatten();
@@ -47,7 +48,7 @@ fn line_of(text: &str, told: usize, message: &str) -> usize {
     bracket.unwrap_or(told).min(told).min(last)
 }
 
-/// The line of the innermost bracket that is open where a text is no YAML any more.
+/// The line of the innermost open bracket at the position of the error.
 fn open_bracket(text: &str) -> Option<usize> {
     let mut open = Vec::new();
     for event in Parser::new_from_str(text) {
@@ -64,8 +65,8 @@ fn open_bracket(text: &str) -> Option<usize> {
     Some(bracket.line())
 }
 
-/// The line in a lesson of a line in the text of its manifests, the first of which that is not
-/// empty is at `first`. Where the text is folded, or in quotes, that is all there is to tell.
+/// The line in the lesson for a line of its manifests, whose first line that is not empty is at
+/// `first`. If the text is folded or in quotes, only `first` is known.
 fn outside(manifests: &str, inside: usize, first: usize, source: &str) -> usize {
     let empty = manifests.lines().take_while(|line| line.trim().is_empty());
     let line = (first + inside).saturating_sub(empty.count() + 1);

@@ -1,4 +1,4 @@
-//! What a lesson is.
+//! The model of a lesson.
 
 use std::sync::Arc;
 
@@ -12,28 +12,28 @@ use optimist_simulation::{ActorId, Start, World};
 /// A short scripted history with texts, predictions and goals.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lesson {
-    /// What it is called.
+    /// Its title.
     pub title: String,
-    /// What one knows afterwards, in a sentence or two.
+    /// What the lesson teaches, in one or two sentences.
     pub teaches: String,
-    /// The common belief that it refutes, if it does.
+    /// The common belief that it refutes, if there is one.
     pub belief: Option<String>,
-    /// Where it begins.
+    /// Its start.
     pub start: Arc<Start>,
-    /// Where its objects are written, counted from 1; where the lesson begins if it names none.
+    /// The line of its objects, counted from 1; the first line of the lesson if it has no objects.
     pub objects_line: usize,
-    /// Actors that are called other than usual.
+    /// Actors with names or managers of their own.
     pub cast: Vec<CastMember>,
-    /// What happens, one page of text after the other; never empty.
+    /// The steps, one for each page; never empty.
     pub steps: Vec<LessonStep>,
 }
 
 /// An actor's name and field manager.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CastMember {
-    /// Which one.
+    /// The actor.
     pub actor: ActorId,
-    /// What people call it.
+    /// Its display name.
     pub name: Option<String>,
     /// Its field manager.
     pub manager: Option<String>,
@@ -42,58 +42,58 @@ pub struct CastMember {
 /// One page of a lesson.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LessonStep {
-    /// Where it is written, counted from 1.
+    /// Its line, counted from 1.
     pub line: usize,
-    /// What it is about.
+    /// Its title.
     pub title: String,
-    /// Told before anything happens if there is something to predict, and else with it.
+    /// The text. With a prediction, it is shown before the actions, otherwise after them.
     pub text: String,
-    /// Asked before anything happens.
+    /// The prediction, which is asked before the actions.
     pub prediction: Option<Prediction>,
-    /// What happens.
+    /// The actions.
     pub actions: Vec<ScriptAction>,
-    /// Told once it happened.
+    /// The text that is shown after the actions.
     pub after: String,
-    /// What the texts claim; it must hold once it happened.
+    /// The claims of the texts. They must hold after the actions.
     pub claims: Vec<Claim>,
-    /// What the texts say beside what the script shows, and what it rests on.
+    /// The claims of the texts that the script does not show, and their evidence.
     pub facts: Vec<PageFact>,
-    /// What the learner does then.
+    /// The task of the learner.
     pub task: Option<Task>,
 }
 
-/// A sentence of a page that its script does not show, and what holds it.
+/// A sentence of a page that its script does not show, with its evidence.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PageFact {
-    /// Where it is written, counted from 1.
+    /// Its line, counted from 1.
     pub line: usize,
-    /// The words of the page that claim it.
+    /// The words of the page.
     pub words: String,
-    /// What holds it.
+    /// The evidence.
     pub held: FactBasis,
 }
 
-/// What a fact rests on.
+/// The evidence of a fact.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FactBasis {
-    /// Somebody else's program: where its source says so.
+    /// The source code of another program: file and function.
     Source(String),
-    /// A history beside the script that shows it.
+    /// An experiment that shows it.
     Shown(Experiment),
 }
 
-/// A history beside the script.
+/// Actions apart from the script, and claims about their result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Experiment {
-    /// Where it begins; `None`: where its page ends.
+    /// Its start; `None` for the state at the end of its page.
     pub start: Option<Arc<Start>>,
-    /// What happens.
+    /// The actions.
     pub actions: Vec<ScriptAction>,
-    /// What must hold then.
+    /// The claims, which must hold after the actions.
     pub claims: Vec<Claim>,
 }
 
-/// Conditions that must all hold, and where they are written.
+/// Conditions that must all hold, with their line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Claim {
     /// Counted from 1.
@@ -102,132 +102,132 @@ pub struct Claim {
     pub conditions: Vec<Condition>,
 }
 
-/// A question about what is about to happen.
+/// A question about the actions of the step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prediction {
     /// The question.
     pub question: String,
-    /// The answers. The right one is the one that holds once it happened.
+    /// The answers. The right answer is the one that is true after the actions.
     pub choices: Vec<Choice>,
 }
 
-/// An answer that can be given.
+/// An answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Choice {
     /// Its text.
     pub text: String,
-    /// When it is right.
+    /// The conditions under which it is right.
     pub when: Claim,
 }
 
 /// What the learner does.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Task {
-    /// To reach something in this history.
+    /// Reach a goal in this history.
     Goal(Goal),
-    /// To choose how everybody writes, so that something holds in every order.
+    /// Choose the write methods so that something holds in every order.
     Challenge(Box<Challenge>),
 }
 
-/// Something to reach, in whatever way.
+/// A goal, which can be reached in any way.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Goal {
-    /// Where it is written, counted from 1.
+    /// Its line, counted from 1.
     pub line: usize,
-    /// What to do.
+    /// The question to the learner.
     pub ask: String,
-    /// A hint for those who want one.
+    /// An optional hint.
     pub hint: Option<String>,
-    /// When it is reached: everything that must hold of the history since the step began.
+    /// The parts of the goal. All must hold for the history since the step began.
     pub when: Vec<GoalPart>,
-    /// One way to reach it.
+    /// A solution.
     pub solution: Vec<ScriptAction>,
-    /// More ways, each of which must reach it too.
+    /// Other ways. Each of them must also reach the goal.
     pub other_ways: Vec<OtherWay>,
-    /// What looks like a way and must not reach it.
+    /// Mistakes. None of them may reach the goal.
     pub mistakes: Vec<WrongAttempt>,
-    /// Told once it is reached.
+    /// The text that is shown when it is reached.
     pub reached: String,
 }
 
 /// Another way to reach a goal.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OtherWay {
-    /// Where it is written, counted from 1.
+    /// Its line, counted from 1.
     pub line: usize,
-    /// In a few words.
+    /// A short description.
     pub say: String,
-    /// What is done.
+    /// The actions.
     pub actions: Vec<ScriptAction>,
 }
 
-/// What does not reach a goal.
+/// A mistake, which does not reach a goal.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WrongAttempt {
-    /// Where it is written, counted from 1.
+    /// Its line, counted from 1.
     pub line: usize,
-    /// In a few words.
+    /// A short description.
     pub say: String,
-    /// What is done.
+    /// The actions.
     pub actions: Vec<ScriptAction>,
-    /// Exactly the parts of the goal that are not reached by it, by their labels.
+    /// The labels of exactly the parts of the goal that it does not reach.
     pub misses: Vec<String>,
-    /// What reaches the goal after it; empty if only beginning the task again does.
+    /// Actions that reach the goal after the mistake; empty if the task must be started again.
     pub then: Vec<ScriptAction>,
 }
 
 /// A part of a goal.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GoalPart {
-    /// In a few words.
+    /// A short description.
     pub label: String,
-    /// What must hold.
+    /// The conditions.
     pub conditions: Vec<Condition>,
 }
 
-/// To find ways of writing for which something holds over all histories.
+/// A challenge: find write methods for which something holds in all histories.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Challenge {
-    /// Where it is written, counted from 1.
+    /// Its line, counted from 1.
     pub line: usize,
-    /// What to do.
+    /// The question to the learner.
     pub ask: String,
-    /// A hint for those who want one.
+    /// An optional hint.
     pub hint: Option<String>,
-    /// What each actor means to change.
+    /// The edits of each actor.
     pub edits: Vec<(ActorId, Vec<ScriptEdit>)>,
     /// Verdicts that no order may have.
     pub never: Vec<Verdict>,
-    /// Whether it is to be met without trying again after a conflict.
+    /// Whether retries after a conflict are not allowed.
     pub without_retries: bool,
-    /// What the search finds before anybody chose anything.
+    /// The result of the search before the learner's first choice.
     pub found_at_first: VerdictCounts,
-    /// What the search finds with the solution.
+    /// The result of the search with the solution.
     pub found: VerdictCounts,
-    /// One way for each actor with which it holds.
+    /// A write method for each actor that meets the challenge.
     pub solution: Vec<(ActorId, Write)>,
-    /// More choices that meet it.
+    /// Other choices that meet the challenge.
     pub other_ways: Vec<ChallengeCase>,
-    /// Choices that do not meet it.
+    /// Choices that do not meet the challenge.
     pub mistakes: Vec<ChallengeCase>,
-    /// Told once it is reached.
+    /// The text that is shown when it is reached.
     pub reached: String,
 }
 
-/// How everybody writes, and what the search over all orders finds then.
+/// The write methods of all actors, and the result of the search with them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChallengeCase {
-    /// Where it is written, counted from 1.
+    /// Its line, counted from 1.
     pub line: usize,
-    /// In a few words.
+    /// A short description.
     pub say: String,
-    /// One way for each actor.
+    /// A write method for each actor.
     pub writes: Vec<(ActorId, Write)>,
-    /// What is found, as far as it is claimed.
+    /// The claimed result.
     pub found: VerdictCounts,
 }
 
-/// How many orders have which verdict, as far as a lesson claims it.
+/// The number of orders for each verdict that a lesson claims.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct VerdictCounts {
     /// All of them.
@@ -245,7 +245,7 @@ pub struct VerdictCounts {
 }
 
 impl Lesson {
-    /// The world in which it begins.
+    /// The world at its start.
     ///
     /// # Errors
     /// If its objects cannot be loaded.

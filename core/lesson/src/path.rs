@@ -1,4 +1,4 @@
-//! Places in an object as lessons write them: `spec.replicas`,
+//! Field paths in the syntax of lessons: `spec.replicas`,
 //! `spec.template.spec.containers[name=nginx].image`, `metadata.annotations["example.com/note"]`.
 
 use std::fmt;
@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use optimist_apiserver::apply::PathElement;
 use optimist_apiserver::object::map_mut;
 
-/// A place in an object. It prints as it was written.
+/// A field path. It prints as it was written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FieldPath {
     text: String,
@@ -25,10 +25,10 @@ enum Part {
 }
 
 impl FieldPath {
-    /// Reads a place.
+    /// Parses a path.
     ///
     /// # Errors
-    /// What is wrong with the text.
+    /// The syntax error.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut parts = Vec::new();
         let mut rest = text;
@@ -66,7 +66,7 @@ impl FieldPath {
         named.unwrap_or(&self.text)
     }
 
-    /// What is at the place.
+    /// The value at the path.
     pub fn find<'a>(&self, object: &'a Value) -> Option<&'a Value> {
         self.parts
             .iter()
@@ -80,8 +80,8 @@ impl FieldPath {
             })
     }
 
-    /// The place as a JSON pointer (RFC 6901) into an object; `None` if an item on the way is not
-    /// there.
+    /// The path as a JSON pointer (RFC 6901) into an object; `None` if an item on the path does not
+    /// exist.
     pub(super) fn pointer(&self, object: &Value) -> Option<String> {
         let (mut value, mut pointer) = (object, String::new());
         for part in &self.parts {
@@ -101,7 +101,7 @@ impl FieldPath {
         Some(pointer)
     }
 
-    /// Puts a value at the place; maps, lists and items on the way are made where they are missing.
+    /// Sets the value at the path. Creates missing maps, lists and items on the path.
     pub fn set(&self, object: &mut Value, new: Value) {
         let mut value = object;
         for part in &self.parts {
@@ -124,7 +124,7 @@ impl FieldPath {
         *value = new;
     }
 
-    /// Removes what is at the place, if anything is.
+    /// Removes the value at the path, if it exists.
     pub fn remove(&self, object: &mut Value) {
         let Some((last, way)) = self.parts.split_last() else {
             return;
@@ -151,7 +151,7 @@ impl FieldPath {
         }
     }
 
-    /// Whether it is the place that server-side apply names so.
+    /// Whether it is the same path as a path of server-side apply.
     pub fn is(&self, path: &[PathElement]) -> bool {
         self.parts.len() == path.len()
             && self.parts.iter().zip(path).all(|pair| match pair {
@@ -165,7 +165,7 @@ impl FieldPath {
     }
 }
 
-/// What stands in brackets, and what follows them.
+/// The text in the brackets, and the text after them.
 fn selector(inside: &str) -> Result<(Part, &str), String> {
     const OPEN: &str = "a closing ] is missing";
     if let Some(quoted) = inside.strip_prefix('"') {

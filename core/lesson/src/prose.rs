@@ -1,4 +1,4 @@
-//! The little markup of a lesson's texts: paragraphs, lists, `code`, **strong** and *emphasis*.
+//! The markup of a lesson's texts: paragraphs, lists, `code`, **strong** and *emphasis*.
 
 /// A block of text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -9,7 +9,7 @@ pub enum Block {
     List(Vec<Vec<Span>>),
 }
 
-/// A stretch of text in one style.
+/// Text in one style.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Span {
     /// As it is.
@@ -22,7 +22,7 @@ pub enum Span {
     Emphasis(String),
 }
 
-/// The blocks of a text; empty lines part them, other line breaks are spaces.
+/// The blocks of a text. Empty lines separate blocks; other line breaks are spaces.
 pub fn blocks(text: &str) -> Vec<Block> {
     let mut blocks = Vec::new();
     for block in text
@@ -38,7 +38,7 @@ pub fn blocks(text: &str) -> Vec<Block> {
     blocks
 }
 
-/// The stretches of a text without blocks. A mark that nothing closes is text.
+/// The spans of a text without blocks. A mark that is not closed is text.
 pub fn spans(text: &str) -> Vec<Span> {
     let mut spans = Vec::new();
     let mut plain = String::new();

@@ -1,4 +1,4 @@
-//! A lesson from its text.
+//! Parses a lesson.
 
 use std::sync::Arc;
 
@@ -17,17 +17,17 @@ use optimist_simulation::{Action, NGINX, Operation, Start};
 /// The largest lesson in bytes.
 const LARGEST: usize = 256 * 1024;
 
-/// So much may happen in one step and no more: the page waits for it.
+/// The maximum number of actions in a step, because the page waits for them.
 const MOST_DEEDS: usize = 100;
 
-/// What says where a history begins.
+/// The keys that describe the start of a history.
 const OBJECTS: [&str; 4] = ["object", "version", "created by", "applied by"];
 
 impl Lesson {
     /// Reads a lesson.
     ///
     /// # Errors
-    /// What is wrong first, with its line.
+    /// The first error, with its line.
     pub fn parse(source: &str) -> Result<Self, LessonError> {
         if source.len() > LARGEST {
             let message = format!("a lesson can have at most {LARGEST} bytes");
@@ -149,7 +149,7 @@ fn step(located: &Located, source: &str) -> Read<LessonStep> {
     })
 }
 
-/// What happens, if not too much does.
+/// The actions, if they are not too many.
 fn some_deeds(fields: &Fields<'_>, key: &str) -> Read<Vec<ScriptAction>> {
     let actions = actions(fields.items(key)?)?;
     if actions.len() > MOST_DEEDS {
@@ -159,7 +159,7 @@ fn some_deeds(fields: &Fields<'_>, key: &str) -> Read<Vec<ScriptAction>> {
     Ok(actions)
 }
 
-/// A sentence of the page, and what holds it: a source, or a history beside the script.
+/// A sentence of the page, and its evidence: a source or an experiment.
 fn fact(located: &Located, text: &str) -> Read<PageFact> {
     let mut known = vec!["say", "source", "do", "check"];
     known.extend(OBJECTS);
@@ -270,7 +270,7 @@ fn mistake(located: &Located) -> Read<WrongAttempt> {
     })
 }
 
-/// A goal's conditions: a mapping, or a list of mappings, each with words of its own.
+/// A goal's conditions: a mapping, or a list of mappings, each with its own label.
 fn aims(located: &Located) -> Read<Vec<GoalPart>> {
     let Content::List(items) = &located.content else {
         let aims = conditions(located)?.into_iter().map(|condition| GoalPart {
@@ -293,8 +293,8 @@ fn aims(located: &Located) -> Read<Vec<GoalPart>> {
     aims.collect()
 }
 
-/// A challenge, and what happens when it is asked: everybody reads, makes the edit and chooses how
-/// to write at first.
+/// A challenge, and the actions of its step: each actor reads, makes its edit and selects its first
+/// write method.
 fn challenge(located: &Located) -> Read<(Challenge, Vec<ScriptAction>)> {
     let known = [
         "ask",
@@ -362,7 +362,7 @@ fn challenge(located: &Located) -> Read<(Challenge, Vec<ScriptAction>)> {
     Ok((challenge, prepared))
 }
 
-/// Choices of how everybody writes, and what is found with them.
+/// Choices of write methods, and the claimed results.
 fn chosen(fields: &Fields<'_>, key: &str) -> Read<Vec<ChallengeCase>> {
     let chosen = fields.items(key)?.iter().map(|located| {
         let fields = Fields::of(located, "a choice", &["say", "with", "found"])?;

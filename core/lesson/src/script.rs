@@ -1,4 +1,4 @@
-//! What happens in a lesson's steps, as its text writes it.
+//! The actions of a lesson's steps, and their syntax.
 
 use std::sync::Arc;
 
@@ -11,32 +11,32 @@ use optimist_apiserver::yaml::{Content, Located};
 use optimist_client::{Declares, OnConflict, Strategy, Subresource, Write};
 use optimist_simulation::{Action, ActorId, ByHand, Delete, HistoryTree, Operation, WatchAction};
 
-/// One thing that happens.
+/// An action.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScriptAction {
-    /// Where it is written, counted from 1.
+    /// Its line, counted from 1.
     pub line: usize,
-    /// What happens.
+    /// The actions.
     pub what: ScriptActionKind,
 }
 
-/// What can happen.
+/// The kind of an action.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ScriptActionKind {
-    /// An actor changes values of its working copy: no step.
+    /// An actor changes values of its working copy. Not a step.
     Edit(ActorId, Vec<ScriptEdit>),
-    /// An actor drops its edits: no step.
+    /// An actor drops its edits. Not a step.
     Discard(ActorId),
-    /// An actor chooses how it would write: no step.
+    /// An actor selects its write method. Not a step.
     Choose(ActorId, Write),
-    /// From now on it is about another object: no step.
+    /// Selects another object. Not a step.
     Look {
         /// Its kind.
         kind: String,
         /// Its name.
         name: String,
     },
-    /// Something that takes a step.
+    /// An operation, which is a step.
     Do(Operation),
 }
 
@@ -45,7 +45,7 @@ pub enum ScriptActionKind {
 pub struct ScriptEdit {
     /// Where.
     pub path: FieldPath,
-    /// What it becomes; `None` if it is removed.
+    /// The new value; `None` to remove it.
     pub value: Option<Value>,
 }
 
@@ -74,7 +74,7 @@ const WRITE: [&str; 11] = [
     "edit",
 ];
 
-/// Reads a list of actions. One item may ask for several: an edit, and to send it.
+/// Reads a list of actions. One item can have several actions: an edit and a send.
 pub(super) fn actions(list: &[Located]) -> Read<Vec<ScriptAction>> {
     let mut actions = Vec::new();
     for item in list {
@@ -206,7 +206,7 @@ fn actor_actions(actor: ActorId, value: &Located) -> Read<Vec<ScriptActionKind>>
     Ok(whats)
 }
 
-/// Reads places and what they become; `~` removes.
+/// Reads paths and their new values; `~` removes.
 pub(super) fn edits(value: &Located) -> Read<Vec<ScriptEdit>> {
     let mut edits = Vec::new();
     for member in members(value, "an edit")? {
@@ -221,7 +221,7 @@ pub(super) fn edits(value: &Located) -> Read<Vec<ScriptEdit>> {
     Ok(edits)
 }
 
-/// A way of writing and its options.
+/// A write method with its options.
 pub(super) fn write(strategy: &Located, fields: &Fields<'_>) -> Read<Write> {
     let usual = Write::usual(word(strategy, &STRATEGIES)?);
     let subresource = fields.get("subresource").map(|value| {
@@ -302,7 +302,7 @@ fn by_hand(value: &Located) -> Read<ByHand> {
     })
 }
 
-/// How A and B write, as a challenge's solution says it.
+/// The write methods of A and B in a challenge's solution.
 pub(super) fn ways(value: &Located) -> Read<Vec<(ActorId, Write)>> {
     let mut ways = Vec::new();
     for member in members(value, "how they write")? {
@@ -319,7 +319,7 @@ pub(super) fn ways(value: &Located) -> Read<Vec<(ActorId, Write)>> {
 }
 
 impl ScriptEdit {
-    /// Makes the edit in an object.
+    /// Applies the edit to an object.
     pub(super) fn make(&self, object: &mut Value) {
         match &self.value {
             Some(value) => self.path.set(object, value.clone()),

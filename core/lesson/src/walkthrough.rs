@@ -1,5 +1,6 @@
-//! Somebody's way through a lesson: which page is open, what was predicted, and where in the run
-//! tree the script stands. Whatever one does beside the script stays in the tree as a branch.
+//! A learner's progress through a lesson: the open page, the predictions, and the node of the
+//! script in the history tree. Actions of the learner apart from the script are branches of the
+//! tree.
 
 use std::sync::Arc;
 
@@ -9,8 +10,8 @@ use super::model::{Lesson, LessonStep, Task};
 use super::script::ScriptAction;
 use optimist_simulation::{HistoryTree, NodeId, World};
 
-/// A node of the tree, and the world as the script has it there: what is typed there by hand is
-/// no part of the script.
+/// A node of the tree, with the world of the script at this node. Edits that the learner types
+/// there are not part of the script.
 #[derive(Clone, Debug)]
 struct Mark {
     node: NodeId,
@@ -21,32 +22,32 @@ struct Mark {
 #[derive(Clone, Debug)]
 struct Page {
     begin: Mark,
-    /// Where its actions led; `None` until they happened.
+    /// The node after its actions; `None` before they happened.
     end: Option<Mark>,
     /// The choice that was predicted.
     chosen: Option<usize>,
-    /// The choice that came true.
+    /// The choice that is right.
     right: Option<usize>,
     /// Whether its task is done.
     solved: bool,
 }
 
-/// Somebody's way through a lesson.
+/// A learner's progress through a lesson.
 #[derive(Clone, Debug)]
 pub struct Walkthrough {
     lesson: Arc<Lesson>,
     /// The page that is open.
     at: usize,
-    /// The pages up to the furthest one that was opened.
+    /// The pages up to the last one that was opened.
     pages: Vec<Page>,
 }
 
-/// What is known of a page without the worlds, to be kept or sent.
+/// The state of a page without its worlds, to save or share it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PageRecord {
-    /// The node where it began.
+    /// The node at its start.
     pub begin: NodeId,
-    /// The node where its actions led, if they happened.
+    /// The node after its actions, if they happened.
     pub end: Option<NodeId>,
     /// The choice that was predicted.
     pub chosen: Option<usize>,
@@ -66,10 +67,10 @@ fn perform(actions: &[ScriptAction], tree: &mut HistoryTree) -> Result<(), Lesso
 }
 
 impl Walkthrough {
-    /// Opens a lesson on its first page, in a run tree of its own.
+    /// Opens a lesson on its first page, in a new history tree.
     ///
     /// # Errors
-    /// If its objects cannot be loaded, or what it begins with cannot happen.
+    /// If its objects cannot be loaded, or the actions of the first page are not possible.
     pub fn open(lesson: Arc<Lesson>) -> Result<(Self, HistoryTree), LessonError> {
         let mut tree = HistoryTree::new(lesson.world()?);
         let mut walk = Self {
@@ -91,14 +92,14 @@ impl Walkthrough {
         self.at
     }
 
-    /// How many pages were opened so far.
+    /// The number of pages that were opened so far.
     pub fn opened(&self) -> usize {
         self.pages.len()
     }
 
     /// The page that is open.
     pub fn step(&self) -> &LessonStep {
-        // `at` is the number of a page that was opened, and there is a step for each of those.
+        // `at` is the index of an opened page, and every opened page has a step.
         &self.lesson.steps[self.at]
     }
 
@@ -110,17 +111,17 @@ impl Walkthrough {
         &mut self.pages[self.at]
     }
 
-    /// Whether what this page tells has happened.
+    /// Whether the actions of this page have happened.
     pub fn happened(&self) -> bool {
         self.page().end.is_some()
     }
 
-    /// What was predicted on this page.
+    /// The choice that was predicted on this page.
     pub fn chosen(&self) -> Option<usize> {
         self.page().chosen
     }
 
-    /// What came true on this page, once it happened.
+    /// The right choice of this page, after its actions.
     pub fn right(&self) -> Option<usize> {
         self.page().right
     }
@@ -139,7 +140,8 @@ impl Walkthrough {
                 .is_some_and(|page| page.end.is_some() && page.solved)
     }
 
-    /// Opens the next page where the script stands. A page without a question happens at once.
+    /// Opens the next page at the node of the script. The actions of a page without a prediction
+    /// happen immediately.
     fn enter(&mut self, tree: &mut HistoryTree) -> Result<(), LessonError> {
         let at = self.pages.len();
         let Some(step) = self.lesson.steps.get(at) else {
@@ -160,7 +162,7 @@ impl Walkthrough {
         Ok(())
     }
 
-    /// Lets this page's actions happen where it began.
+    /// Performs this page's actions at the node where the page began.
     fn happen(&mut self, tree: &mut HistoryTree) -> Result<(), LessonError> {
         if self.happened() {
             return Ok(());
@@ -177,10 +179,10 @@ impl Walkthrough {
         Ok(())
     }
 
-    /// Predicts, and lets it happen.
+    /// Records a prediction and performs the actions.
     ///
     /// # Errors
-    /// If it cannot happen, which [`check_lesson`](super::prove) would have told.
+    /// If an action is not possible. [`check_lesson`](super::check_lesson) reports such actions.
     pub fn predict(&mut self, choice: usize, tree: &mut HistoryTree) -> Result<(), LessonError> {
         if !self.happened() {
             self.page_mut().chosen = Some(choice);
@@ -188,19 +190,19 @@ impl Walkthrough {
         self.happen(tree)
     }
 
-    /// Lets it happen without a prediction.
+    /// Performs the actions without a prediction.
     ///
     /// # Errors
-    /// If it cannot happen, which [`check_lesson`](super::prove) would have told.
+    /// If an action is not possible. [`check_lesson`](super::check_lesson) reports such actions.
     pub fn reveal(&mut self, tree: &mut HistoryTree) -> Result<(), LessonError> {
         self.happen(tree)
     }
 
-    /// Goes on: lets happen what is still to happen on this page, or opens the next one. `false`
-    /// where there is none.
+    /// Goes forward: performs the actions of this page if they have not happened, otherwise opens
+    /// the next page. `false` on the last page.
     ///
     /// # Errors
-    /// If it cannot happen, which [`check_lesson`](super::prove) would have told.
+    /// If an action is not possible. [`check_lesson`](super::check_lesson) reports such actions.
     pub fn forward(&mut self, tree: &mut HistoryTree) -> Result<bool, LessonError> {
         if !self.happened() {
             self.happen(tree)?;
@@ -238,22 +240,22 @@ impl Walkthrough {
         page.end.as_ref().unwrap_or(&page.begin)
     }
 
-    /// The node where the script stands.
+    /// The node of the script.
     pub fn node(&self) -> NodeId {
         self.stands().node
     }
 
-    /// Whether the tree is somewhere else than the script.
+    /// Whether the current node of the tree is not the node of the script.
     pub fn is_aside(&self, tree: &HistoryTree) -> bool {
         tree.current() != self.node()
     }
 
-    /// Goes to where the script stands, as it was there.
+    /// Goes back to the node of the script and restores its world.
     pub fn resume(&self, tree: &mut HistoryTree) {
         restore(self.stands(), tree);
     }
 
-    /// What this page's goal asks for, and what of it holds here; none where it has no goal.
+    /// The parts of this page's goal, and whether each holds here; empty if the page has no goal.
     pub fn goal(&self, tree: &HistoryTree) -> Vec<(String, bool)> {
         let Some(Task::Goal(goal)) = &self.step().task else {
             return Vec::new();
@@ -266,7 +268,7 @@ impl Walkthrough {
         aims.collect()
     }
 
-    /// Notes whether the goal of this page is reached here. Once reached it stays so.
+    /// Records whether the goal of this page is reached here. A reached goal stays reached.
     pub fn look(&mut self, tree: &HistoryTree) {
         let goal = self.goal(tree);
         if !goal.is_empty() && goal.iter().all(|(_, holds)| *holds) {
@@ -274,15 +276,15 @@ impl Walkthrough {
         }
     }
 
-    /// Notes that the challenge of this page is met.
+    /// Records that the challenge of this page is met.
     pub fn meet(&mut self) {
         self.page_mut().solved = true;
     }
 
-    /// Lets the goal's solution happen, as a branch of its own.
+    /// Performs the goal's solution in a new branch.
     ///
     /// # Errors
-    /// If it cannot happen, which [`check_lesson`](super::prove) would have told.
+    /// If an action is not possible. [`check_lesson`](super::check_lesson) reports such actions.
     pub fn solve(&mut self, tree: &mut HistoryTree) -> Result<(), LessonError> {
         let lesson = Arc::clone(&self.lesson);
         if let Some(Task::Goal(goal)) = &lesson.steps[self.at].task {
@@ -293,7 +295,7 @@ impl Walkthrough {
         Ok(())
     }
 
-    /// What is known of the pages, to be kept or sent with the tree.
+    /// The state of the pages, to save or share it with the tree.
     pub fn records(&self) -> Vec<PageRecord> {
         let records = self.pages.iter().map(|page| PageRecord {
             begin: page.begin.node,
@@ -304,9 +306,8 @@ impl Walkthrough {
         records.collect()
     }
 
-    /// The way as it was when its records were made, in the tree that it had then. The script runs
-    /// again beside the tree, for what it has where it stands. `None` if that is no way through
-    /// this lesson.
+    /// Restores the progress from its records and its tree. The script runs again in another tree
+    /// to restore its worlds. `None` if the records do not fit this lesson.
     pub fn restore(
         lesson: Arc<Lesson>,
         at: usize,
@@ -351,7 +352,7 @@ fn restore(mark: &Mark, tree: &mut HistoryTree) {
     }
 }
 
-/// Which of the choices came true since a node.
+/// The choice that is right since a node.
 fn right_choice(step: &LessonStep, tree: &HistoryTree, since: NodeId) -> Option<usize> {
     let past = Past::since(tree, since)?;
     let choices = &step.prediction.as_ref()?.choices;

@@ -1,6 +1,6 @@
-//! Histories and requests as text: links that carry a session ([`share`]), exports for elsewhere
-//! ([`export`]), and requests as commands and code ([`render`]). It may use every other crate of
-//! `core`; only the page and the tests use it.
+//! Histories and requests as text: sessions as links ([`share`]), exports ([`export`]), and
+//! requests as commands and code ([`render`]). The crate may use every other crate of `core`. Only
+//! the page and the tests use it.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 

@@ -1,9 +1,9 @@
-//! Text from a session in a POSIX shell script: as one word, in a comment, as the input of a command.
-//! Whatever the text is, the shell does not run it.
+//! Text from a session in a POSIX shell script: as one word, in a comment, as the input of a
+//! command. The shell never runs this text.
 
 use optimist_client::visible;
 
-/// A word as a POSIX shell takes it literally; in quotes only where that is needed.
+/// A literal word for a POSIX shell; in quotes only if needed.
 pub(crate) fn quote(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
@@ -17,12 +17,13 @@ pub(crate) fn quote_always(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-/// Text for a comment or a title: it cannot end the line, and what a terminal would obey is shown.
+/// Text for a comment or a title: without line breaks, and with terminal control characters
+/// escaped.
 pub(crate) fn one_line(text: &str) -> String {
     visible(&text.replace(['\n', '\r'], " ")).into_owned()
 }
 
-/// A line that is not in a text, for the end of a here-document with that text.
+/// A delimiter for a here-document: a line that the text does not contain.
 pub(crate) fn delimiter(text: &str, word: &str) -> String {
     let mut end = word.to_owned();
     while text.lines().any(|line| line == end) {

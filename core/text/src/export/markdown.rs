@@ -7,8 +7,8 @@ use crate::shell::one_line;
 use optimist_client::{to_yaml, visible};
 use optimist_simulation::{HistoryTree, Outcome};
 
-/// The steps that lead to where the tree is: a table, what was said where something was refused,
-/// the object in the end, and a diagram.
+/// The steps to the current node: a table, the messages of refusals, the final object, and a
+/// diagram.
 pub fn markdown(tree: &HistoryTree) -> String {
     let (world, steps) = (tree.world(), told(tree));
     let mut out = format!("## {}\n\n", cell(&world.subject().to_string()));
@@ -53,7 +53,7 @@ pub fn markdown(tree: &HistoryTree) -> String {
     out
 }
 
-/// Text on one line, such as in a cell of a table, that Markdown and HTML take for nothing else.
+/// Text on one line, such as in a table cell, escaped for Markdown and HTML.
 fn cell(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in one_line(text).chars() {
@@ -65,7 +65,7 @@ fn cell(text: &str) -> String {
     out
 }
 
-/// A block, with a fence that is not in the text.
+/// A code block, with a fence that is not in the text.
 fn fenced(language: &str, text: &str) -> String {
     let mut fence = "```".to_owned();
     while text.contains(&fence) {

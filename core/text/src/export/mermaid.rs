@@ -6,7 +6,7 @@ use super::{Told, told};
 use optimist_client::visible;
 use optimist_simulation::{ActorId, HistoryTree, Operation, Outcome};
 
-/// The steps that lead to where the tree is, as a Mermaid `sequenceDiagram`.
+/// The steps to the current node, as a Mermaid `sequenceDiagram`.
 pub fn mermaid(tree: &HistoryTree) -> String {
     let steps = told(tree);
     let mut out = "sequenceDiagram\n".to_owned();
@@ -65,7 +65,7 @@ pub fn mermaid(tree: &HistoryTree) -> String {
     out
 }
 
-/// Text that Mermaid does not take for something else.
+/// Text, escaped for Mermaid.
 fn safe(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in visible(text).chars() {

@@ -1,4 +1,4 @@
-//! A history for elsewhere: as a diagram, as an issue report, and as a script for a real cluster.
+//! Exports of a history: a diagram, an issue report, and a script for a real cluster.
 
 mod markdown;
 mod mermaid;
@@ -10,7 +10,7 @@ pub use script::script;
 
 use optimist_simulation::{HistoryTree, Operation, Step, World};
 
-/// A step of the line that leads to where the tree is, and the worlds around it.
+/// A step on the path to the current node, with the worlds before and after it.
 #[derive(Clone, Copy)]
 struct Told<'a> {
     /// Counted from 1.
@@ -20,7 +20,7 @@ struct Told<'a> {
     after: &'a World,
 }
 
-/// The steps that lead to where the tree is, oldest first.
+/// The steps to the current node, oldest first.
 fn told(tree: &HistoryTree) -> Vec<Told<'_>> {
     let line = tree.current_path();
     let line = line.get(..=tree.position()).unwrap_or_default();
@@ -36,7 +36,7 @@ fn told(tree: &HistoryTree) -> Vec<Told<'_>> {
     steps.collect()
 }
 
-/// Who did a step.
+/// The name of a step's actor.
 fn who<'a>(told: &Told<'a>) -> &'a str {
     match &told.step.operation {
         Operation::Act(actor, _) => &told.before.actor(*actor).name,

@@ -1,4 +1,4 @@
-//! A history as a shell script that does the same on a real cluster.
+//! A history as a shell script that sends the same requests to a real cluster.
 
 use std::collections::BTreeMap;
 
@@ -11,8 +11,8 @@ use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::{DEFAULT_NAMESPACE, Definition};
 use optimist_simulation::{Action, HistoryTree, ObjectRef, Operation, World};
 
-/// What the script defines first. A cluster gives versions and uids of its own; `learn` notes
-/// which one is meant by which of ours, and `step` puts them in.
+/// The functions that the script defines first. A cluster assigns its own versions and uids:
+/// `learn` records which of them corresponds to which of ours, and `step` inserts them.
 const HEAD: &str = "\
 #!/bin/sh
 # Does on the cluster that kubectl talks to what was done here. It makes the objects named below and
@@ -29,8 +29,8 @@ step() {
 }
 ";
 
-/// The steps that lead to where the tree is, as a POSIX shell script that sends the same requests
-/// with kubectl. Versions and uids are those that the cluster gives.
+/// The steps to the current node, as a POSIX shell script that sends the same requests with
+/// kubectl. Versions and uids are those of the cluster.
 pub fn script(tree: &HistoryTree) -> String {
     let mut script = Script {
         out: HEAD.to_owned(),
@@ -45,7 +45,7 @@ pub fn script(tree: &HistoryTree) -> String {
 
 struct Script {
     out: String,
-    /// Ours, and what stands for it in the script.
+    /// Our version or uid, and its placeholder in the script.
     uids: BTreeMap<String, String>,
 }
 
@@ -55,7 +55,7 @@ impl Script {
         self.out.push('\n');
     }
 
-    /// Stores what was there before the first step.
+    /// Stores the objects that exist before the first step.
     fn start(&mut self, world: &World) {
         let start = world.start();
         let mut namespaces: Vec<&str> = Vec::new();
@@ -142,7 +142,7 @@ impl Script {
         }
     }
 
-    /// Notes the version and the uid that the cluster has for ours, where ours are new.
+    /// Records the version and the uid of the cluster for ours, if ours are new.
     fn learn(&mut self, before: Option<&World>, after: &World, subject: &ObjectRef) {
         let stored = |world: &World| {
             let (version, object) = world.server().store().get(subject.key())?;
@@ -174,11 +174,12 @@ impl Script {
         }
     }
 
-    /// A body with names in the places of versions and uids.
+    /// A body with placeholders for versions and uids.
     fn with_names(&self, body: &Value) -> Value {
         let mut body = body.clone();
         self.name(&mut body, "");
-        // Whose fields are whose the cluster knows itself: without them it keeps what it has.
+        // The cluster has its own `managedFields`. Without them in the body, the cluster keeps its
+        // own.
         let metadata = body.get_mut("metadata").and_then(Value::as_object_mut);
         metadata.map(|metadata| metadata.remove("managedFields"));
         // `test` of a JSON patch.
@@ -219,7 +220,7 @@ fn is_custom(subject: &ObjectRef) -> bool {
     !matches!(subject.resource().definition, Definition::Builtin(_))
 }
 
-/// What kubectl calls the kind.
+/// The name of the kind for kubectl.
 fn kind(subject: &ObjectRef) -> String {
     let resource = subject.resource();
     if is_custom(subject) {

@@ -1,4 +1,4 @@
-//! A request, read as what its client meant to do: what commands and code are made of.
+//! A request with its intention, from which commands and code are made.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use optimist_apiserver::server::{Definition, Resource, ResourcePath};
 use optimist_client::ValueChange;
 use optimist_simulation::{ObjectRef, Step, World};
 
-/// A request, and what its client knew of it.
+/// A request, with what its client knew.
 #[derive(Clone, Copy, Debug)]
 pub struct Call<'a> {
     /// The method.
@@ -20,17 +20,18 @@ pub struct Call<'a> {
     pub user_agent: &'a str,
     /// The body; `null` for none.
     pub body: &'a Value,
-    /// The kind that the path is about, if it is served.
+    /// The kind of the path, if the server has it.
     pub resource: Option<&'a Resource>,
-    /// How the body differs from what was read; `None` if it was not made from that.
+    /// The difference between the body and the object that was read; `None` if the body was not
+    /// made from it.
     pub edits: Option<&'a [ValueChange]>,
-    /// How often to try in all while the answer is a conflict.
+    /// The maximum number of attempts while the answer is a conflict.
     pub attempts: u8,
-    /// Whether each further try begins with reading the object again.
+    /// Whether each retry first reads the object again.
     pub reads_again: bool,
 }
 
-/// Code, and what goes above it.
+/// Code with its imports.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Snippet {
     /// Imports.
@@ -39,7 +40,7 @@ pub struct Snippet {
     pub code: String,
 }
 
-/// What a request does.
+/// The kind of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verb {
     Get,
@@ -50,7 +51,7 @@ pub(super) enum Verb {
     JsonPatch,
     Apply,
     Delete,
-    /// Anything that clients have no word for.
+    /// A request that clients have no method for.
     Other,
 }
 
@@ -66,7 +67,8 @@ pub(super) struct ParsedRequest<'a> {
 }
 
 impl<'a> Call<'a> {
-    /// The request of a step in a world, with what its client knew; `None` if none was sent.
+    /// The request of a step in a world, with what its client knew; `None` if the step sent no
+    /// request.
     pub fn of_step(world: &'a World, step: &'a Step) -> Option<Self> {
         let exchange = step.exchange.as_ref()?;
         let of_its_kind = |subject: &&ObjectRef| is_of_kind(&exchange.target, subject.resource());
@@ -86,9 +88,9 @@ impl<'a> Call<'a> {
         })
     }
 
-    /// The kind, if code for it can use the typed clients. Of the kinds that are only in the
-    /// wide table, the names and optional fields of client types are not known here: code for
-    /// them uses the dynamic client, as for a custom resource.
+    /// The kind, if code for it can use the typed clients. For kinds that are only in
+    /// `kinds.schema`, the names and optional fields of client types are not known here. Code for
+    /// them uses the dynamic client, like code for a custom resource.
     pub(super) fn typed(&self) -> Option<&'a Resource> {
         self.resource.filter(|resource| {
             let known = matches!(resource.definition, Definition::Builtin(rules) if rules.thorough);
@@ -121,7 +123,7 @@ impl<'a> Call<'a> {
         request
     }
 
-    /// Path and query, with the manager that the User-Agent stands for.
+    /// Path and query, with the manager from the User-Agent.
     pub(super) fn target_as(&self, manager: &str) -> String {
         let mut target = self.target.to_owned();
         let told = target.contains("fieldManager=") || manager.is_empty();
@@ -139,7 +141,7 @@ impl<'a> Call<'a> {
             return Verb::Other;
         }
         let named = !target.name.is_empty();
-        // kubectl would take such a name for one of its options.
+        // kubectl would parse such a name as an option.
         let option = |text: &str| text.starts_with('-');
         if option(target.name) || option(target.namespace) {
             return Verb::Other;
@@ -159,7 +161,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Whether the body is an object that says itself where it belongs.
+    /// Whether the body is an object with kind, name and namespace.
     fn is_manifest(&self, target: &ResourcePath<'_>) -> bool {
         let is = |stated: &str, wanted: &str| wanted.is_empty() || stated == wanted;
         !text(self.body, "apiVersion").is_empty()
@@ -169,7 +171,7 @@ impl<'a> Call<'a> {
             && (self.body.namespace().is_empty() || is(self.body.namespace(), target.namespace))
     }
 
-    /// `, at version 100` where the body says so.
+    /// `, at version 100` if the body has a version.
     pub(super) fn at_version(&self) -> String {
         match self.version() {
             "" => String::new(),
@@ -184,7 +186,7 @@ impl<'a> Call<'a> {
     }
 }
 
-/// Whether a request is about a kind: to its collection, an object, or what is below one.
+/// Whether a request concerns a kind: its collection, an object, or a subresource.
 pub(crate) fn is_of_kind(target: &str, resource: &Resource) -> bool {
     let path = target.split('?').next().unwrap_or_default();
     let gv = &resource.group_version;
@@ -193,7 +195,7 @@ pub(crate) fn is_of_kind(target: &str, resource: &Resource) -> bool {
     })
 }
 
-/// JSON on one line if it is short, else laid out; of a list each item has a line.
+/// JSON on one line if it is short, otherwise indented. Each item of a list has its own line.
 pub(super) fn json(value: &Value) -> String {
     let text = value.to_string();
     match value {

@@ -67,7 +67,7 @@ impl Go<'_> {
         Some(self.wrap(name, &body))
     }
 
-    /// A function around statements, and around these the loop that tries again.
+    /// A function around the statements, with the retry loop.
     fn wrap(&mut self, name: &str, body: &Body) -> String {
         self.imports.add("context");
         let client = self.client_type();
@@ -203,7 +203,7 @@ impl Go<'_> {
     }
 
     /// The edits as statements; `None` if the body was not made from an object that was read, or
-    /// its type has no place for one of them.
+    /// its type has no field for one of them.
     fn statements(&mut self, variable: &str) -> Option<String> {
         let edits = edits(self.call.edits?, self.call.body);
         let root = self.call.typed().map(|resource| Arc::clone(&resource.root));
@@ -217,7 +217,7 @@ impl Go<'_> {
     fn set_nested(&mut self, variable: &str, edit: &Assignment) -> String {
         self.imports
             .add("k8s.io/apimachinery/pkg/apis/meta/v1/unstructured");
-        // The helpers walk through maps only: a list is set as a whole.
+        // The helper functions follow maps only, so a list is set as a whole.
         let mut at = self.call.body;
         let mut fields = Vec::new();
         let mut value = edit.value.as_ref();
@@ -417,7 +417,7 @@ impl Go<'_> {
         }
     }
 
-    /// Statements that decode the body, and what the object is called then.
+    /// Statements that decode the body, and the name of the variable.
     fn decoded(&mut self) -> (String, String) {
         let kind = self.call.typed().map(|resource| resource.kind.clone());
         self.decoded_as(kind.as_deref().unwrap_or_default())
@@ -503,18 +503,18 @@ impl Go<'_> {
     }
 }
 
-/// What a function does.
+/// The parts of a function.
 #[derive(Default)]
 struct Body {
     /// A comment above it.
     comment: String,
-    /// The object that it takes, or reads where it tries again.
+    /// The object that it takes as a parameter, or reads in a retry loop.
     object: String,
-    /// What comes before sending.
+    /// The statements before the request.
     before: String,
-    /// What sends.
+    /// The expression that sends the request.
     send: String,
-    /// Whether that also returns the answer.
+    /// Whether it also returns the answer.
     answers: bool,
 }
 
@@ -524,12 +524,12 @@ fn capital(word: &str) -> String {
     first.into_iter().chain(letters).collect()
 }
 
-/// Code one step further in; what stands in raw strings may move, for JSON does not mind.
+/// Indents code by one level, also in raw strings: they contain JSON, where spaces do not matter.
 fn indent(code: &str) -> String {
     code.lines().map(|line| format!("\t{line}\n")).collect()
 }
 
-/// Text as a raw string where Go has that, else quoted.
+/// Text as a raw string if possible, otherwise as a quoted string.
 fn raw(text: &str) -> String {
     if text.contains(['`', '\r']) {
         quote(text)

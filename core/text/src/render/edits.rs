@@ -1,4 +1,4 @@
-//! Edits as code makes them: an assignment or a removal each.
+//! Edits as statements: each is an assignment or a removal.
 
 use serde_json::Value;
 
@@ -7,14 +7,13 @@ use optimist_client::{ValueChange, unescape};
 /// One assignment or removal.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Assignment {
-    /// The members and indices on the way.
+    /// The members and indices of the path.
     pub(super) path: Vec<String>,
-    /// What is assigned; `None` to remove.
+    /// The new value; `None` to remove.
     pub(super) value: Option<Value>,
 }
 
-/// The edits that make `after` of what it was before these changes. A list that got longer or
-/// shorter is assigned as a whole.
+/// The edits that lead to `after`. A list whose length changed is assigned as a whole.
 pub(super) fn edits(changes: &[ValueChange], after: &Value) -> Vec<Assignment> {
     let mut found: Vec<(&str, Option<&Value>)> = Vec::new();
     for change in changes {

@@ -32,24 +32,25 @@ struct Rust<'a> {
     request: &'a ParsedRequest<'a>,
 }
 
-/// What a function does.
+/// The parts of a function.
 #[derive(Default)]
 struct Body {
     /// A comment above it.
     comment: String,
-    /// The object that it takes, or reads where it tries again, and whether it is changed.
+    /// The object that it takes as a parameter, or reads in a retry loop, and whether it changes
+    /// it.
     object: Option<(String, bool)>,
-    /// What comes before sending.
+    /// The statements before the request.
     before: String,
-    /// What sends, to be awaited.
+    /// The expression that sends the request, to be awaited.
     send: String,
 }
 
-/// What a function returns.
+/// The return type of a function.
 const RESULT: &str = "Result<(), Box<dyn std::error::Error>>";
 
 impl Rust<'_> {
-    /// What the code names.
+    /// The imports of the code.
     fn imports(&self, code: &str) -> String {
         let mut lines = Vec::new();
         if let Some(resource) = self.call.typed() {
@@ -123,7 +124,7 @@ impl Rust<'_> {
         Some(self.wrap(name, &self.api(), &body))
     }
 
-    /// A function around statements, and around these the loop that tries again.
+    /// A function around the statements, with the retry loop.
     fn wrap(&self, name: &str, api: &str, body: &Body) -> String {
         let attempts = self.call.attempts;
         let mut parameters = "client: Client".to_owned();
@@ -225,7 +226,7 @@ impl Rust<'_> {
     }
 
     /// The edits as statements; `None` if the body was not made from an object that was read, or
-    /// its type has no place for one of them.
+    /// its type has no field for one of them.
     fn statements(&self, variable: &str) -> Option<String> {
         if self.request.target.subresource == "scale" {
             return None;
@@ -417,7 +418,7 @@ impl Rust<'_> {
         }
     }
 
-    /// The body as an object, its type left to what takes it.
+    /// The body as an object, with an inferred type.
     fn decoded(&self) -> String {
         format!("serde_json::from_value({})?", literal(self.call.body))
     }

@@ -8,8 +8,8 @@ use optimist_apiserver::schema::{Struct, Type, builtin};
 use optimist_apiserver::server::{DEFAULT_NAMESPACE, Definition};
 use optimist_client::to_yaml;
 
-/// The kubectl command that sends a request; where kubectl has none that sends exactly that, what
-/// comes closest to it, and a comment that says in what it differs.
+/// The kubectl command that sends a request. If no command sends exactly this request, the closest
+/// command, with a comment about the difference.
 pub fn kubectl(call: &Call<'_>) -> String {
     let request = call.read();
     let mut shell = Shell {
@@ -75,7 +75,7 @@ impl Shell<'_> {
         }
     }
 
-    /// One line of arguments, those that say nothing left out.
+    /// One line of arguments, without empty ones.
     fn command(&mut self, command: &str, arguments: &[&str]) {
         self.out.push_str(command);
         for argument in arguments.iter().filter(|argument| !argument.is_empty()) {
@@ -139,7 +139,7 @@ impl Shell<'_> {
         }
     }
 
-    /// The server warns of fields that it does not know; kubectl asks it to refuse them.
+    /// By default the server warns about unknown fields; kubectl asks it to refuse them.
     fn validate(&self) -> &'static str {
         let Some(resource) = self.call.resource else {
             return "";
@@ -241,7 +241,7 @@ impl Shell<'_> {
         }
     }
 
-    /// A command with what it reads.
+    /// A command with its input.
     fn with_input(&mut self, command: &str, arguments: &[&str], text: &str) {
         let end = delimiter(text, "EOF");
         let input = format!("<<'{end}'");
@@ -254,7 +254,7 @@ impl Shell<'_> {
     }
 }
 
-/// Whether every field of a value is one of its type.
+/// Whether its type has every field of the value.
 fn fits(value: &Value, root: &Struct) -> bool {
     fn known(value: &Value, ty: &Type) -> bool {
         match (ty, value) {

@@ -1,4 +1,4 @@
-//! Objects and steps in forms that people read.
+//! Requests as commands and code.
 
 mod call;
 mod client_go;

@@ -1,8 +1,8 @@
-//! A session as a short text that fits into a link: what was done, never what came of it. Opening
-//! one does everything again.
+//! A session as a short text for a link. It stores actions, not results. Opening it performs all
+//! actions again.
 //!
 //! The text is a version, then JSON, deflated (RFC 1951) and in the URL-safe alphabet of base64
-//! (RFC 4648, section 5). It comes from anywhere, so nothing in it is trusted.
+//! (RFC 4648, section 5). It can come from anywhere, so nothing in it is trusted.
 
 mod operation;
 mod private;

@@ -1,5 +1,6 @@
-//! Actions, edits and ways of writing as short JSON. The words are those of lessons, shortened; what
-//! is as usual is left out. They are part of every link that was ever made: add, never change.
+//! Actions, edits and write methods as short JSON. The keys are those of lessons, shortened.
+//! Default values are left out. Every existing link contains these keys: add keys, never change
+//! them.
 
 use serde_json::{Map, Value, json};
 
@@ -46,7 +47,7 @@ fn flag(value: &Value, key: &str) -> bool {
     value.get(key).and_then(Value::as_bool).unwrap_or(false)
 }
 
-/// The largest number that is taken as a count of attempts.
+/// The maximum number of attempts.
 const MOST_ATTEMPTS: u64 = 20;
 
 pub(super) fn write_to_json(write: &Write) -> Value {
@@ -120,7 +121,7 @@ pub(super) fn write_from_json(value: &Value) -> Read<Write> {
     })
 }
 
-/// An operation, and whose it is: empty for nobody's.
+/// An operation with its actor; the actor is empty if the operation has none.
 pub(super) fn operation_to_json(operation: &Operation) -> (Value, &'static str) {
     match operation {
         Operation::Act(actor, action) => (action_to_json(action), actor_code(*actor)),
@@ -190,7 +191,8 @@ fn action_from_json(value: &Value) -> Read<Action> {
             let part = request.get(i).and_then(Value::as_str);
             part.unwrap_or_default().to_owned()
         };
-        // Nothing but what the page offers: a method ends up in commands that people run.
+        // Only the methods that the page offers, because a method becomes part of commands that
+        // people run.
         if !ByHand::METHODS.contains(&at(0).as_str()) {
             return Err(NO_SUCH_OPERATION);
         }
@@ -204,7 +206,7 @@ fn action_from_json(value: &Value) -> Read<Action> {
     write_from_json(value).map(Action::Send)
 }
 
-/// What was edited: places (RFC 6901) and what they became; alone where it was removed.
+/// The edits: paths (RFC 6901) with new values; a path alone for a removed value.
 pub(super) fn edits_to_json(edits: &[ValueChange]) -> Value {
     let edits = edits.iter().map(|edit| match &edit.after {
         Some(value) => json!([edit.pointer, value]),
@@ -213,19 +215,19 @@ pub(super) fn edits_to_json(edits: &[ValueChange]) -> Value {
     edits.collect()
 }
 
-/// Fields that an apply declares though they are unchanged, as `managedFields` names fields.
+/// Unchanged fields that an apply declares, in the syntax of `managedFields`.
 pub(super) fn declared_to_json(declared: &[Path]) -> Value {
     let mut set = Set::default();
     declared.iter().for_each(|field| set.insert(field));
     to_fields_v1(&set)
 }
 
-/// The reverse; what is no such field is left out.
+/// The reverse; texts that are not such fields are left out.
 pub(super) fn declared_from_json(fields: &Value) -> Vec<Path> {
     from_fields_v1(fields).map_or_else(Vec::new, |set| set.paths())
 }
 
-/// The object with the edits made, as far as they fit on it.
+/// Applies the edits that fit to the object.
 pub(super) fn edited(object: &Value, edits: &Value) -> Value {
     let mut object = object.clone();
     let mut gone = Vec::new();
@@ -238,7 +240,7 @@ pub(super) fn edited(object: &Value, edits: &Value) -> Value {
             None => gone.push(pointer),
         }
     }
-    // Items that go are at the end of their list: the last one first.
+    // Removed items are at the end of their list, so the last one is removed first.
     for pointer in gone.into_iter().rev() {
         take(&mut object, pointer);
     }

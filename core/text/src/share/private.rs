@@ -1,7 +1,7 @@
 //! Values of a session that look like passwords, tokens or keys, and the session without them.
 //!
-//! They are known by the name of their field, as people name such things, by the shape that
-//! issuers give their tokens, and by being the data of a Secret. A guess: it can miss one.
+//! They are found by the name of their field, by the format of known tokens, and in the data of a
+//! Secret. The search is a heuristic: it can miss a value.
 
 use std::collections::BTreeMap;
 
@@ -21,11 +21,11 @@ pub struct Private {
     /// What it looks like: `a password`.
     pub looks_like: &'static str,
     value: String,
-    /// Whether it is the base64 of something, as a Secret's data are.
+    /// Whether it is base64, as in the data of a Secret.
     encoded: bool,
 }
 
-/// Names of fields whose values are private, in small letters without `-`, `_` and `.`.
+/// Names of fields with private values, in lower case without `-`, `_` and `.`.
 const NAMES: [(&str, &str); 12] = [
     ("password", "a password"),
     ("passwd", "a password"),
@@ -41,7 +41,7 @@ const NAMES: [(&str, &str); 12] = [
     ("credential", "a secret"),
 ];
 
-/// Endings of names that say where a private value is, and not what it is: `tokenFile`.
+/// Endings of names of fields that contain the location of a private value: `tokenFile`.
 const ELSEWHERE: [&str; 9] = [
     "name",
     "ref",
@@ -54,7 +54,7 @@ const ELSEWHERE: [&str; 9] = [
     "namespace",
 ];
 
-/// What tokens begin with, and how long they are at least. From the issuers' documents.
+/// The prefixes of tokens, with their minimum length, from the issuers' documents.
 const BEGINNINGS: [(&str, usize, &str); 14] = [
     ("AKIA", 20, "an AWS access key"),
     ("ASIA", 20, "an AWS access key"),
@@ -85,12 +85,12 @@ fn by_name(name: &str) -> Option<&'static str> {
     known.map(|(_, looks_like)| *looks_like)
 }
 
-/// Characters of which tokens are made.
+/// The characters of tokens.
 fn is_token(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '=' | '+' | '/')
 }
 
-/// What in a text looks like a token of itself, whatever its field is called.
+/// The parts of a text that look like a token, for a field with any name.
 fn by_shape(text: &str) -> Vec<(String, &'static str)> {
     let mut found = Vec::new();
     if text.contains("-----BEGIN ") && text.contains("PRIVATE KEY-----") {
@@ -121,7 +121,7 @@ fn by_shape(text: &str) -> Vec<(String, &'static str)> {
     found
 }
 
-/// Whether a text says of itself that it is none: empty, a reference, or left out already.
+/// Whether a text is not a value: empty, a reference, or already removed.
 fn is_blank(value: &str) -> bool {
     value.is_empty() || value.starts_with("$(") || value.starts_with("left-out-")
 }
@@ -164,7 +164,7 @@ impl Finder {
         }
     }
 
-    /// A text that may hold an object, in JSON or YAML.
+    /// A text that may contain an object, in JSON or YAML.
     fn text(&mut self, field: &str, value: &str) {
         let read = read(value).unwrap_or_default();
         if !read
@@ -213,7 +213,7 @@ impl Finder {
         for (key, value) in data.as_object().into_iter().flatten() {
             if let Some(text) = value.as_str() {
                 self.take(&format!("{path}.{key}"), text, "data of a Secret", encoded);
-                // Whoever typed it as it is may have sent that too.
+                // The user may also have typed and sent the decoded value.
                 let plain = STANDARD.decode(text).ok().filter(|_| encoded);
                 if let Some(plain) = plain.and_then(|plain| String::from_utf8(plain).ok()) {
                     self.take(&format!("{path}.{key}"), &plain, "data of a Secret", false);
@@ -222,7 +222,7 @@ impl Finder {
         }
     }
 
-    /// An edit, as a session has it: a place and what it became.
+    /// An edit in a session: a path and its new value.
     fn edit(&mut self, edit: &Value, secret: bool) {
         let (Some(pointer), Some(value)) = (edit.get(0).and_then(Value::as_str), edit.get(1))
         else {
@@ -242,7 +242,7 @@ impl Finder {
         }
     }
 
-    /// Everything that was typed, wherever in a session's JSON it is.
+    /// All text that a user typed, anywhere in a session's JSON.
     fn session(&mut self, json: &Value, secret: bool) {
         match json {
             Value::Array(items) => {
@@ -271,15 +271,15 @@ impl Finder {
     }
 }
 
-/// A text in which private values are replaced. Short ones only where they are all of it: they
-/// may be a part of anything.
+/// A text with its private values replaced. Short values are replaced only if they are the whole
+/// text, because other texts can contain them by chance.
 fn replaced(value: &str, replacements: &BTreeMap<String, String>) -> Option<String> {
     const LONG: usize = 6;
     if let Some(replacement) = replacements.get(value) {
         return Some(replacement.clone());
     }
     let mut text = value.to_owned();
-    // The longest first: one may be a part of another.
+    // The longest first, because one value may be a part of another.
     let mut all: Vec<_> = replacements.iter().collect();
     all.sort_by_key(|(private, _)| std::cmp::Reverse(private.len()));
     for (private, replacement) in all {
@@ -294,7 +294,7 @@ fn replaced(value: &str, replacements: &BTreeMap<String, String>) -> Option<Stri
     (text != value).then_some(text)
 }
 
-/// Replaces private values wherever they are, but for what says what an object is.
+/// Replaces private values everywhere except in the fields that identify an object.
 fn replace(value: &mut Value, key: &str, replacements: &BTreeMap<String, String>) {
     match value {
         Value::String(text) if !matches!(key, "kind" | "apiVersion") => {
@@ -320,7 +320,7 @@ fn read(text: &str) -> Option<Vec<Value>> {
     json.or_else(|| objects(text).ok())
 }
 
-/// A text, or the object in it, in which private values are replaced.
+/// A text, or the object in it, with its private values replaced.
 fn replaced_text(text: &str, replacements: &BTreeMap<String, String>) -> Option<String> {
     if let Some(replacement) = replacements.get(text) {
         return Some(replacement.clone());
@@ -352,8 +352,8 @@ fn replaced_text(text: &str, replacements: &BTreeMap<String, String>) -> Option<
 }
 
 impl Session {
-    /// The values that look private, in the order of their fields. Only those that a person typed
-    /// or loaded: a session has no others.
+    /// The values that look private, in the order of their fields. A session has only values that a
+    /// user typed or loaded.
     pub fn private_values(&self) -> Vec<Private> {
         let mut finder = Finder::default();
         let manifests = objects(&self.start.manifests).unwrap_or_default();
@@ -373,8 +373,8 @@ impl Session {
         found
     }
 
-    /// The session with other values in place of these. Equal ones stay equal, and others stay
-    /// others, so that it goes the same way.
+    /// The session with these values replaced. Equal values stay equal and different values stay
+    /// different, so the history has the same results.
     pub fn without(&self, private: &[Private]) -> Self {
         let mut replacements = BTreeMap::new();
         let mut plain = BTreeMap::new();

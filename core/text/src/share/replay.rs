@@ -1,4 +1,5 @@
-//! Doing everything in a session again, a part at a time, so that the page stays alive.
+//! Performs the actions of a session again, a few steps at a time, so that the page stays
+//! responsive.
 
 use std::sync::Arc;
 
@@ -10,22 +11,22 @@ use super::{Session, ShareError};
 use optimist_apiserver::object::text;
 use optimist_simulation::{Action, ActorId, HistoryTree, Operation, Outcome, Step, World};
 
-/// A session that is being done again.
+/// A session that is being replayed.
 #[derive(Clone, Debug)]
 pub struct Replay {
     session: Session,
     tree: Option<HistoryTree>,
-    /// How many nodes are done.
+    /// The number of replayed nodes.
     done: usize,
-    /// How much all that was answered so far weighs.
+    /// The size of all answers so far.
     weight: usize,
 }
 
-/// So much may all requests and answers of a session weigh together: one for every value in them,
-/// and more for long texts. About 300 MB in the page's memory.
+/// The maximum size of all requests and answers of a session: one for every value in them, and more
+/// for long texts. It is about 300 MB of the page's memory.
 pub(super) const MAX_WEIGHT: usize = 3_000_000;
 
-/// How much a step weighs in what a session may be to be opened.
+/// The size of a step, which counts towards the maximum size of a session.
 pub(super) fn weight_of(step: &Step) -> usize {
     step.exchange.as_ref().map_or(1, |exchange| {
         weight(&exchange.received) + weight(&exchange.sent)
@@ -42,7 +43,7 @@ impl Replay {
         }
     }
 
-    /// How many steps are done, and how many there are.
+    /// The number of replayed steps, and the number of all steps.
     pub fn progress(&self) -> (usize, usize) {
         (self.done, self.session.nodes.len())
     }
@@ -52,10 +53,10 @@ impl Replay {
         &self.session
     }
 
-    /// Does up to so many steps; the tree once all are done.
+    /// Replays up to this number of steps. Returns the tree when all steps are done.
     ///
     /// # Errors
-    /// If it cannot begin, does something impossible, or becomes too large.
+    /// If its start cannot be loaded, an action is not possible, or it becomes too large.
     pub fn advance(&mut self, steps: usize) -> Result<Option<HistoryTree>, ShareError> {
         let mut tree = match self.tree.take() {
             Some(tree) => tree,
@@ -81,7 +82,8 @@ impl Replay {
             self.tree = Some(tree);
             return Ok(None);
         }
-        // A name takes away those of what it goes on from: the latest ones come first.
+        // A new name removes the names of the shorter histories that it continues, so the latest
+        // names are set first.
         let mut names: Vec<_> = self.session.names.iter().collect();
         names.sort_by_key(|(node, _)| std::cmp::Reverse(*node));
         for (node, name) in names {
@@ -92,7 +94,7 @@ impl Replay {
         Ok(Some(tree))
     }
 
-    /// Does all that is left.
+    /// Replays all remaining steps.
     ///
     /// # Errors
     /// As [`advance`](Self::advance).
@@ -102,13 +104,13 @@ impl Replay {
     }
 }
 
-/// Does what led to a node; how much its answer weighs.
+/// Replays the step of a node, and returns the size of its answer.
 fn perform(recorded: &RecordedOperation, tree: &mut HistoryTree) -> Result<usize, ShareError> {
     const IMPOSSIBLE: ShareError = ShareError::Damaged("one of its steps cannot run");
     if !tree.go(recorded.parent) {
         return Err(IMPOSSIBLE);
     }
-    // What was typed for this step only, and is no longer so at its parent.
+    // The text that was typed for this step only, and is no longer at its parent.
     let (typed, declared) = (recorded.touches.get("e"), recorded.touches.get("d"));
     let kept = typed.or(declared).map(|_| tree.world().clone());
     if let (Some(fields), Operation::Act(actor, _)) = (declared, &recorded.operation) {
@@ -129,7 +131,8 @@ fn perform(recorded: &RecordedOperation, tree: &mut HistoryTree) -> Result<usize
         *tree.world_mut() = kept;
         tree.go(id);
     }
-    // A session says what is still to be sent after a write, whatever a write of today leaves.
+    // The session lists the unsent edits after a write. They replace the unsent edits that this
+    // version leaves.
     if let Operation::Act(actor, Action::Send(_) | Action::Create) = &recorded.operation
         && tree
             .step(id)
@@ -142,7 +145,7 @@ fn perform(recorded: &RecordedOperation, tree: &mut HistoryTree) -> Result<usize
     Ok(tree.step(id).map_or(1, weight_of))
 }
 
-/// Types and chooses what was typed and chosen.
+/// Restores the typed edits and the selected write methods.
 fn touch(world: &mut World, touches: &Value) {
     if let Some(subject) = touches.get("o") {
         let at = |i: usize| subject.get(i).and_then(Value::as_str).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What is in a session: where it begins, what was done at each node, and where one is.
+//! The content of a session: its start, the action of each node, and the current node.
 
 use std::sync::Arc;
 
@@ -21,27 +21,27 @@ use optimist_simulation::{
 /// A session without its results.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Session {
-    /// Where it begins.
+    /// Its start.
     pub(super) start: Arc<Start>,
-    /// What is otherwise than usual at the root.
+    /// The edits and selections at the root.
     pub(super) root: Value,
     /// Every other node; the first one here is node 1.
     pub(super) nodes: Vec<RecordedOperation>,
-    /// The node where one is.
+    /// The current node.
     pub(super) current: NodeId,
-    /// The last node of the line.
+    /// The last node of the current path.
     pub(super) end: NodeId,
-    /// What people call the histories that end at these nodes.
+    /// The names of the histories that end at these nodes.
     pub(super) names: Vec<(NodeId, String)>,
     /// Which page of Optimist is open, as its address names it: `play`, `learn`.
     pub page: String,
-    /// The way through a lesson, on its page.
+    /// The progress through a lesson, on its page.
     pub learning: Option<Learning>,
-    /// What another page wants to keep, in its own words.
+    /// Data of another page, in its own format.
     pub extra: Value,
 }
 
-/// A lesson that is being taken.
+/// A lesson in progress.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Learning {
     /// The lesson's name in the catalogue; empty for one from a file.
@@ -50,31 +50,31 @@ pub struct Learning {
     pub text: Option<String>,
     /// The page that is open.
     pub at: usize,
-    /// What is known of every page that was opened.
+    /// The state of every page that was opened.
     pub pages: Vec<PageRecord>,
 }
 
-/// What led to a node.
+/// The action of a node.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct RecordedOperation {
     pub(super) parent: NodeId,
     pub(super) operation: Operation,
-    /// What was typed and chosen around it.
+    /// The edits and selections around it.
     pub(super) touches: Value,
 }
 
-/// So many steps and no more are opened.
+/// The maximum number of steps.
 pub(super) const MAX_STEPS: usize = 20_000;
 
 const DAMAGED: ShareError = ShareError::Damaged("a part of it is missing");
 
-/// Nodes that were deleted are in no session, so those after them move up.
+/// A session does not contain deleted nodes, so the nodes after them get smaller numbers.
 fn moved(tree: &HistoryTree, node: NodeId) -> NodeId {
     (1..=node).filter(|id| tree.exists(*id)).count()
 }
 
 impl Session {
-    /// What was done in the tree of a lesson, and the way through the lesson.
+    /// The session of a lesson: the actions in its tree, and the progress.
     pub fn of_lesson(tree: &HistoryTree, mut learning: Learning) -> Self {
         for page in &mut learning.pages {
             page.begin = moved(tree, page.begin);
@@ -86,13 +86,13 @@ impl Session {
         }
     }
 
-    /// What was done in a tree.
+    /// The session of a tree.
     pub fn of(tree: &HistoryTree) -> Self {
         Self::made(tree, |_| None)
     }
 
-    /// What was done in a tree, where this session is of an earlier state of the same tree: only
-    /// what was touched since is looked at. For who keeps a session that grows.
+    /// The session of a tree, given the session of an earlier state of the same tree. Only the
+    /// nodes that changed since then are read. Use it to save a growing session.
     pub fn renewed(&self, earlier: &HistoryTree, tree: &HistoryTree) -> Self {
         let mut known = vec![None; earlier.len()];
         let existing = (1..earlier.len()).filter(|id| earlier.exists(*id));
@@ -177,12 +177,12 @@ impl Session {
         self
     }
 
-    /// How many steps are in it.
+    /// The number of its steps.
     pub fn steps(&self) -> usize {
         self.nodes.len()
     }
 
-    /// Whether the same is done in both, wherever in it one is.
+    /// Whether both have the same actions. The current node may differ.
     pub fn does_the_same(&self, other: &Self) -> bool {
         self.start == other.start
             && self.root == other.root
@@ -195,15 +195,15 @@ impl Session {
         pack(&self.to_json())
     }
 
-    /// From a text. Nothing is done yet.
+    /// Parses a session. It is not replayed yet.
     ///
     /// # Errors
-    /// If the text is no session, or one of a later version, or too large.
+    /// If the text is not a session, has a later version, or is too large.
     pub fn parse(text: &str) -> Result<Self, ShareError> {
         Self::from_json(&unpack(text)?)
     }
 
-    /// Does everything again.
+    /// Replays all steps.
     pub fn replay(self) -> Replay {
         Replay::new(self)
     }
@@ -278,7 +278,7 @@ impl Session {
             number.map(|number| usize::try_from(number).unwrap_or(usize::MAX))
         };
         let list = |value: Option<&Value>| value.and_then(Value::as_array).cloned();
-        // What says nothing is not written, and not there when it is read.
+        // Empty values are not written, and are absent when read.
         let some = |value: Option<&Value>| value.filter(|it| !is_blank(it)).cloned();
         let written = |key: &str| words(key).filter(|text| !text.is_empty());
         let start = Start {
@@ -358,7 +358,7 @@ impl Session {
     }
 }
 
-/// Whether a value says nothing, so that a link does without it.
+/// Whether a value is empty, so that a link does not need it.
 fn is_blank(value: &Value) -> bool {
     value.is_null()
         || *value == Value::Bool(false)
@@ -366,7 +366,7 @@ fn is_blank(value: &Value) -> bool {
         || value.as_str() == Some("")
 }
 
-/// What was typed and chosen around a step, as far as it does not follow from the step itself.
+/// The edits and selections around a step that do not follow from the step itself.
 pub(super) fn touches(step: &Step, before: &World, after: &World) -> Value {
     let mut map = Map::new();
     if let Some(actor) = step.actor()
@@ -413,12 +413,12 @@ pub(super) fn touches(step: &Step, before: &World, after: &World) -> Value {
     Value::Object(map)
 }
 
-/// Whether a step's edits say what its actor had typed.
+/// Whether a step's edits contain everything that its actor had typed.
 fn carries_edits(step: &Step) -> bool {
     matches!(step.action(), Some(Action::Send(_) | Action::Create))
 }
 
-/// Whether an actor's copy is as its own step alone leaves it.
+/// Whether an actor's copy is what its step leaves, without other edits.
 fn follows(step: &Step, before: &WorkingCopy, after: &WorkingCopy) -> bool {
     match step.action() {
         Some(Action::Get) if step.outcome() == Outcome::Read => {
@@ -442,7 +442,7 @@ fn is_same(a: &WorkingCopy, b: &WorkingCopy) -> bool {
     same(a.read(), b.read()) && same(a.edited(), b.edited()) && a.declared() == b.declared()
 }
 
-/// What differs between two worlds in whom and what it is about.
+/// The differences between two worlds in their actors and the selected object.
 fn settings(before: &World, after: &World, map: &mut Map<String, Value>) {
     if before.subject() != after.subject() {
         let subject = after.subject();

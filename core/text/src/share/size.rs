@@ -1,4 +1,4 @@
-//! How large a session is, so that whatever is made can be opened again.
+//! The size of a session, so that every session that is made can be opened again.
 
 use super::Session;
 use super::operation::operation_to_json;
@@ -7,28 +7,28 @@ use super::session::{MAX_STEPS, touches};
 use super::text::{LARGEST_JSON, LONGEST_TEXT};
 use optimist_simulation::{HistoryTree, NodeId};
 
-/// What a tree weighs that grows a step at a time. A tree in whose place another one came has a
-/// size of its own.
+/// The size of a tree that grows step by step. A new tree needs a new value.
 #[derive(Clone, Debug, Default)]
 pub struct Size {
-    /// How many nodes were weighed.
+    /// The number of measured nodes.
     nodes: usize,
-    /// What their requests and answers weigh together.
+    /// The size of their requests and answers.
     weight: usize,
-    /// How many bytes of JSON they are in a session, or more.
+    /// An upper bound of their bytes of JSON in a session.
     bytes: usize,
 }
 
-/// So many bytes of JSON fit into a text, however badly they compress: deflated they are as many
-/// and a few for each block (RFC 1951, section 3.2.4), and base64 makes four of three.
+/// The bytes of JSON that fit into a text even if they do not compress: deflate adds a few bytes
+/// for each block (RFC 1951, section 3.2.4), and base64 makes four bytes of three.
 const ALWAYS_FIT: usize = LONGEST_TEXT / 4 * 3 - (1 << 16);
 
-/// For what a session has besides its steps: where one is, the names of branches, the page.
+/// Reserved for the parts of a session besides its steps: the current node, the names of branches,
+/// the page.
 const BESIDES: usize = 1 << 19;
 
 impl Size {
-    /// Whether the tree can be opened again from its session. Only the nodes that came since the
-    /// last time are weighed; of a tree that does not fit nothing is remembered.
+    /// Whether the session of the tree can be opened again. Only the new nodes since the last call
+    /// are measured. If the tree does not fit, nothing is recorded.
     pub fn fits(&mut self, tree: &HistoryTree) -> bool {
         let mut size = self.clone();
         if size.nodes == 0 {
@@ -49,12 +49,12 @@ impl Size {
     }
 }
 
-/// How long a text is in JSON.
+/// The length of a text in JSON.
 fn quoted(text: &str) -> usize {
     serde_json::Value::from(text).to_string().len()
 }
 
-/// How many bytes a node is in a session, with what was typed before its step by now.
+/// The bytes of a node in a session, including the edits before its step.
 fn bytes_of(tree: &HistoryTree, node: NodeId) -> usize {
     let typed = |node: NodeId| {
         let (step, above) = tree.step(node).zip(tree.parent(node))?;
@@ -69,7 +69,7 @@ fn bytes_of(tree: &HistoryTree, node: NodeId) -> usize {
     operation.to_string().len() + typed(node).unwrap_or(0) + above.unwrap_or(0) + 64
 }
 
-/// Whether the text of the tree's session is short enough to be looked at, and what is in it.
+/// Whether the text of the tree's session and its content are within the limits.
 fn is_short(tree: &HistoryTree) -> bool {
     let session = Session::of(tree);
     let json = session.to_json().to_string().len();

@@ -6,17 +6,17 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::Value;
 
-/// What a text begins with, before the base64: the version of what is in it.
+/// The prefix of a text, before the base64: the version of the format.
 const VERSION: char = '1';
 
-/// Browsers and what carries links between people take about so many characters; a session that
-/// needs more goes into a file.
+/// The maximum length of a link. Browsers and messengers accept about this length. A longer session
+/// is saved as a file.
 pub const LONGEST_LINK: usize = 32_000;
 
-/// The longest text that is looked at.
+/// The maximum length of a text.
 pub(super) const LONGEST_TEXT: usize = 8 << 20;
 
-/// What it may become when inflated, in bytes.
+/// The maximum size after inflating, in bytes.
 pub(super) const LARGEST_JSON: usize = 16 << 20;
 
 /// The compression level: the page waits for it.

@@ -9,19 +9,19 @@ use optimist_apiserver::go;
 use optimist_apiserver::patch::named_type;
 use optimist_apiserver::schema::{Scalar, Struct, Type};
 
-/// A place in an object: what Go calls it, and what is known of it.
+/// A path in an object, as a Go expression, with its type.
 struct Place<'a> {
     /// `deployment.Spec.Replicas`.
     name: String,
     ty: &'a Type,
     pointer: bool,
-    /// Whether it is text with a type of its own.
+    /// Whether it is a string with a named type.
     named: bool,
-    /// The map that it is in, and its key there.
+    /// Its map and its key, if it is a member of a map.
     in_map: Option<(String, String)>,
 }
 
-/// The statements that make an edit of a typed object; `None` if its kind has no such field.
+/// The statements that apply an edit to a typed object; `None` if its kind has no such field.
 pub(super) fn assign(
     variable: &str,
     root: &Struct,
@@ -41,7 +41,7 @@ pub(super) fn assign(
     }
     imports.add("encoding/json");
     let (target, value, reset) = match place.in_map {
-        // What is in a map has no address.
+        // A map member is not addressable.
         Some((map, key)) => {
             let value = format!("{{{key}: {value}}}");
             (map, value, String::new())
@@ -102,7 +102,7 @@ fn member<'a>(outer: &str, ty: &'a Struct, name: &str) -> Option<Place<'a>> {
     })
 }
 
-/// A value that Go writes without ado.
+/// A value that is a simple Go literal.
 fn simple(place: &Place<'_>, value: &Value, imports: &mut Imports) -> Option<String> {
     let Type::Scalar(scalar) = place.ty else {
         return None;
@@ -163,13 +163,13 @@ fn zero(place: &Place<'_>, imports: &mut Imports) -> String {
     }
 }
 
-/// Abbreviations with which names begin in JSON in small letters, and in Go in capital ones.
+/// Abbreviations that are lower case at the beginning of a JSON name, and upper case in Go.
 const INITIALISMS: [&str; 24] = [
     "api", "aws", "csi", "dns", "fc", "fs", "gce", "gid", "gmsa", "grpc", "http", "ip", "iqn",
     "iscsi", "nfs", "os", "pd", "qos", "rbd", "se", "ssl", "tcp", "tty", "uid",
 ];
 
-/// Names that have nothing to do with what they are in JSON.
+/// Go names that do not follow from the JSON name.
 #[rustfmt::skip]
 const EXCEPTIONS: &[((&str, &str), &str)] = &[
     (("AzureDiskVolumeSource", "diskURI"), "DataDiskURI"),
@@ -189,7 +189,7 @@ const EXCEPTIONS: &[((&str, &str), &str)] = &[
     (("Volume", "storageos"), "StorageOS"),
 ];
 
-/// What Go calls a field.
+/// The Go name of a field.
 pub(super) fn field_name(owner: &str, field: &str) -> String {
     let exception = EXCEPTIONS.iter().find(|(of, _)| *of == (owner, field));
     if let Some((_, name)) = exception {

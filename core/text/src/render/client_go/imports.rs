@@ -1,10 +1,10 @@
-//! The packages that Go code names.
+//! The imports of Go code.
 
 use std::collections::BTreeSet;
 
 use optimist_apiserver::go::quote;
 
-/// The packages that the code names.
+/// The packages that the code uses.
 #[derive(Default)]
 pub(super) struct Imports(BTreeSet<String>);
 
@@ -13,7 +13,7 @@ impl Imports {
         self.0.insert(quote(package));
     }
 
-    /// A package under a name of its own.
+    /// A package with an alias.
     pub(super) fn add_as(&mut self, name: &str, package: &str) -> String {
         self.0.insert(format!("{name} {}", quote(package)));
         name.to_owned()
@@ -42,7 +42,7 @@ impl Imports {
         }
     }
 
-    /// As gofmt has it: the standard library first.
+    /// In the order of gofmt: the standard library first.
     pub(super) fn render(&self) -> String {
         let path = |line: &String| line.split('"').nth(1).unwrap_or_default().to_owned();
         let (mut other, mut standard): (Vec<&String>, Vec<&String>) =

@@ -6,17 +6,17 @@ use super::literal::{literal, string};
 use crate::render::edits::Assignment;
 use optimist_apiserver::schema::{Omit, Scalar, Struct, Type};
 
-/// A place in an object: what Rust calls it, and what is known of it.
+/// A path in an object, as a Rust expression, with its type.
 struct Place<'a> {
     /// `deployment.spec.get_or_insert_default().replicas`.
     name: String,
     ty: &'a Type,
     optional: bool,
-    /// The map that it is in, and its key there.
+    /// Its map and its key, if it is a member of a map.
     in_map: Option<(String, String)>,
 }
 
-/// The statement that makes an edit of a typed object; `None` if its type does not allow it.
+/// The statement that applies an edit to a typed object; `None` if its type does not allow it.
 pub(super) fn assign(variable: &str, root: &Struct, edit: &Assignment) -> Option<String> {
     let place = find(variable, root, &edit.path)?;
     let Some(value) = &edit.value else {
@@ -88,7 +88,7 @@ fn member<'a>(outer: &str, ty: &'a Struct, name: &str) -> Option<Place<'a>> {
     })
 }
 
-/// A value that Rust writes without ado.
+/// A value that is a simple Rust literal.
 fn simple(ty: &Type, value: &Value) -> Option<String> {
     const INT_OR_STRING: &str = "k8s_openapi::apimachinery::pkg::util::intstr::IntOrString";
     const QUANTITY: &str = "k8s_openapi::apimachinery::pkg::api::resource::Quantity";
@@ -115,8 +115,8 @@ fn simple(ty: &Type, value: &Value) -> Option<String> {
     }
 }
 
-/// Fields that the published OpenAPI document requires though Go may leave them out, or the other
-/// way round.
+/// Fields that are required in the published OpenAPI document and optional in Go, or the other way
+/// round.
 #[rustfmt::skip]
 const OTHERWISE: &[(&str, &str)] = &[
     ("ConfigMapEnvSource", "name"),
@@ -139,10 +139,10 @@ const OTHERWISE: &[(&str, &str)] = &[
     ("SecretProjection", "name"),
 ];
 
-/// What Rust calls a field: `cluster_ips` for `clusterIPs`.
+/// The Rust name of a field: `cluster_ips` for `clusterIPs`.
 pub(super) fn snake(name: &str) -> String {
     let letters: Vec<char> = name.chars().collect();
-    // The `s` of a plural belongs to the capitals before it.
+    // The `s` of a plural belongs to the upper-case letters before it.
     let plural = letters.ends_with(&['s'])
         && letters.len() > 2
         && letters[letters.len() - 3..letters.len() - 1]

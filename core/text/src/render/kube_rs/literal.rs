@@ -1,4 +1,4 @@
-//! Values as Rust writes them.
+//! Values as Rust literals.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ pub(super) fn string(text: &str) -> String {
     format!("{text:?}")
 }
 
-/// So long a JSON text may be to stand in a macro call, which may recur only so deep.
+/// The maximum length of JSON in a macro call, because of the recursion limit of macros.
 const LONGEST_LITERAL: usize = 600;
 
 /// A JSON value as an expression of type `Value`.
@@ -60,7 +60,7 @@ fn write_json(value: &Value, laid_out: bool, depth: usize, out: &mut String) {
             for (i, item) in items.iter().enumerate() {
                 separate(out, i);
                 new_line(out, depth + 1);
-                // Of a list each item has a line.
+                // Each item of a list has its own line.
                 write_json(item, false, 0, out);
             }
         }
