@@ -94,7 +94,7 @@ pub fn brief_both(before: &Value, after: &Value, most: usize) -> (String, String
     (cut(&before, from, most), cut(&after, from, most))
 }
 
-/// At most `length` characters of a text, from a start position on.
+/// At most `most` characters of a text, from a start position on.
 fn cut(text: &str, from: usize, most: usize) -> String {
     let rest = text.chars().skip(from);
     let lead = if from > 0 { "…" } else { "" };

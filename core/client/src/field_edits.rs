@@ -171,7 +171,7 @@ impl Edit {
     }
 }
 
-/// Removes the value at a path, and up to `above` of the maps and lists above it if they become
+/// Removes the value at a path, and up to `parents` of the maps and lists above it if they become
 /// empty.
 pub fn take(path: &Path, parents: usize, object: &mut Value) {
     path.take(object);

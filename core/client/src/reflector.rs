@@ -191,7 +191,7 @@ impl Reflector {
         }
     }
 
-    /// Performs the next step: sends one request, or reads at most `limit` events.
+    /// Performs the next step: sends one request, or reads at most `most` events.
     pub fn step(&mut self, server: &mut ApiServer, most: usize) -> ReflectorProgress {
         self.receive(server);
         match std::mem::replace(&mut self.phase, Phase::Begin) {
