@@ -14,26 +14,20 @@ use serde_json::{Value, json};
 
 const DEPLOYMENT: &str = "/apis/apps/v1/namespaces/default/deployments/web";
 const STATEFUL_SET: &str = "/apis/apps/v1/namespaces/default/statefulsets/db";
+/// A definition of a kind that clients have no types for.
+const BACKUPS: &str = include_str!("../core/client/tests/kubectl/backups.json");
 const BACKUP: &str = "/apis/demo.example.com/v1/namespaces/default/backups/nightly";
+
+const JSON: &str = "application/json";
+const MERGE: &str = "application/merge-patch+json";
+const STRATEGIC: &str = "application/strategic-merge-patch+json";
+const OPERATIONS: &str = "application/json-patch+json";
+const APPLY: &str = "application/apply-patch+yaml";
 
 fn main() {
     let mut server = ApiServer::default();
-    let definition = json!({
-        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
-        "metadata": {"name": "backups.demo.example.com"},
-        "spec": {
-            "group": "demo.example.com", "scope": "Namespaced",
-            "names": {"kind": "Backup", "plural": "backups"},
-            "versions": [{
-                "name": "v1", "served": true, "storage": true, "subresources": {"status": {}},
-                "schema": {"openAPIV3Schema": {
-                    "type": "object", "x-kubernetes-preserve-unknown-fields": true,
-                }},
-            }],
-        },
-    });
     let request = http::Request::post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions")
-        .body(definition.to_string().into_bytes())
+        .body(BACKUPS.into())
         .expect("a request");
     assert!(server.handle(request).status().is_success());
 
@@ -77,27 +71,49 @@ impl Modules {
     }
 }
 
+/// A request: method, path, media type and body.
+type Request = (&'static str, String, &'static str, Value);
+
 /// Every kind of request for an object, with each of its options.
 fn requests(modules: &mut Modules, object: &str, resource: &Resource) {
-    let manifest = |version: Option<&str>| {
-        json!({
-            "apiVersion": resource.group_version.to_string(), "kind": resource.kind,
-            "metadata": {"name": object.rsplit('/').next(), "namespace": "default",
-                "labels": {"a": "\"quoted\" \\ \u{200b}"}, "resourceVersion": version},
-            "spec": {"replicas": 5, "list": [1, -2, 1.5, true, null]},
-        })
-    };
-    let (stored, unversioned) = (manifest(Some("100")), manifest(None));
-    let mut large = unversioned.clone();
-    large["spec"]["text"] = "\"# so long ".repeat(100).into();
-    let scale = json!({
-        "apiVersion": "autoscaling/v1", "kind": "Scale",
-        "metadata": {"name": "web", "namespace": "default", "resourceVersion": "100"},
-        "spec": {"replicas": 5},
-    });
-    let operations = json!([{"op": "replace", "path": "/spec/replicas", "value": 5}]);
-    let preconditions = |conditions: Value| json!({"preconditions": conditions});
-    let edited = [
+    let edited = edits();
+    let all = reads_and_writes(object, resource).into_iter();
+    for (method, path, content_type, body) in all.chain(deletions(object)) {
+        let call = Call {
+            method,
+            target: "",
+            content_type,
+            user_agent: "editor-a",
+            body: &body,
+            resource: Some(resource),
+            edits: None,
+            attempts: 1,
+            reads_again: false,
+        };
+        for query in ["", "?fieldManager=someone&dryRun=All"] {
+            for (attempts, reads_again) in [(1, false), (5, true), (3, false)] {
+                for edits in [None, Some(&edited[..])] {
+                    modules.add(&Call {
+                        target: &format!("{path}{query}"),
+                        edits,
+                        attempts,
+                        reads_again,
+                        ..call
+                    });
+                }
+            }
+        }
+        let forced = format!("{path}?fieldManager=someone&force=true");
+        modules.add(&Call {
+            target: &forced,
+            ..call
+        });
+    }
+}
+
+/// A field that is changed, one that is removed and one that is added.
+fn edits() -> [Change; 3] {
+    [
         Change {
             pointer: "/spec/replicas".to_owned(),
             before: Some(3.into()),
@@ -113,81 +129,74 @@ fn requests(modules: &mut Modules, object: &str, resource: &Resource) {
             before: None,
             after: Some(json!(["x/y"])),
         },
-    ];
+    ]
+}
+
+/// What is read and written: the object, its subresources and its collection.
+fn reads_and_writes(object: &str, resource: &Resource) -> Vec<Request> {
+    let manifest = |version: Option<&str>| {
+        json!({
+            "apiVersion": resource.group_version.to_string(), "kind": resource.kind,
+            "metadata": {"name": object.rsplit('/').next(), "namespace": "default",
+                "labels": {"a": "\"quoted\" \\ \u{200b}"}, "resourceVersion": version},
+            "spec": {"replicas": 5, "list": [1, -2, 1.5, true, null]},
+        })
+    };
+    let (stored, unversioned) = (|| manifest(Some("100")), || manifest(None));
+    let large = || {
+        let mut large = manifest(None);
+        large["spec"]["text"] = "\"# so long ".repeat(100).into();
+        large
+    };
+    let scale = || {
+        json!({
+            "apiVersion": "autoscaling/v1", "kind": "Scale",
+            "metadata": {"name": "web", "namespace": "default", "resourceVersion": "100"},
+            "spec": {"replicas": 5},
+        })
+    };
+    let operations = json!([{"op": "replace", "path": "/spec/replicas", "value": 5}]);
     let collection = object.rsplit_once('/').map_or("", |(path, _)| path);
-    let json = "application/json";
-    let (merge, strategic) = (
-        "application/merge-patch+json",
-        "application/strategic-merge-patch+json",
-    );
-    let (operate, apply) = (
-        "application/json-patch+json",
-        "application/apply-patch+yaml",
-    );
-    let queries = ["", "?fieldManager=someone&dryRun=All"];
-    let sent = [
-        ("GET", object.to_owned(), "", &Value::Null),
-        ("GET", format!("{object}/status"), "", &Value::Null),
-        ("GET", format!("{object}/scale"), "", &Value::Null),
-        ("GET", format!("{collection}?limit=5"), "", &Value::Null),
-        ("POST", collection.to_owned(), json, &unversioned),
-        ("POST", collection.to_owned(), json, &large),
-        ("PUT", object.to_owned(), json, &stored),
-        ("PUT", object.to_owned(), json, &unversioned),
-        ("PUT", format!("{object}/status"), json, &stored),
-        ("PUT", format!("{object}/scale"), json, &scale),
-        ("PATCH", object.to_owned(), merge, &unversioned),
-        ("PATCH", object.to_owned(), merge, &stored),
-        ("PATCH", object.to_owned(), strategic, &stored),
-        ("PATCH", object.to_owned(), operate, &operations),
-        ("PATCH", object.to_owned(), apply, &unversioned),
-        ("PATCH", object.to_owned(), apply, &large),
-        ("PATCH", format!("{object}/status"), merge, &stored),
-        ("PATCH", format!("{object}/scale"), merge, &scale),
-        ("PATCH", format!("{object}/status"), apply, &stored),
-        ("PATCH", object.to_owned(), "text/plain", &unversioned),
-        ("DELETE", object.to_owned(), "", &Value::Null),
-        ("DELETE", collection.to_owned(), "", &Value::Null),
+    let of = |subresource: &str| format!("{object}{subresource}");
+    vec![
+        ("GET", of(""), "", Value::Null),
+        ("GET", of("/status"), "", Value::Null),
+        ("GET", of("/scale"), "", Value::Null),
+        ("GET", format!("{collection}?limit=5"), "", Value::Null),
+        ("POST", collection.to_owned(), JSON, unversioned()),
+        ("POST", collection.to_owned(), JSON, large()),
+        ("PUT", of(""), JSON, stored()),
+        ("PUT", of(""), JSON, unversioned()),
+        ("PUT", of("/status"), JSON, stored()),
+        ("PUT", of("/scale"), JSON, scale()),
+        ("PATCH", of(""), MERGE, unversioned()),
+        ("PATCH", of(""), MERGE, stored()),
+        ("PATCH", of(""), STRATEGIC, stored()),
+        ("PATCH", of(""), OPERATIONS, operations),
+        ("PATCH", of(""), APPLY, unversioned()),
+        ("PATCH", of(""), APPLY, large()),
+        ("PATCH", of("/status"), MERGE, stored()),
+        ("PATCH", of("/scale"), MERGE, scale()),
+        ("PATCH", of("/status"), APPLY, stored()),
+        ("PATCH", of(""), "text/plain", unversioned()),
+    ]
+}
+
+/// Deletions of the object, with each of their options, and of its collection.
+fn deletions(object: &str) -> Vec<Request> {
+    let collection = object.rsplit_once('/').map_or("", |(path, _)| path);
+    let mut all = vec![
+        ("DELETE", object.to_owned(), "", Value::Null),
+        ("DELETE", collection.to_owned(), "", Value::Null),
     ];
-    let deletions = [
-        preconditions(json!({"uid": "u", "resourceVersion": "100"})),
-        preconditions(json!({"resourceVersion": "100"})),
+    for options in [
+        json!({"preconditions": {"uid": "u", "resourceVersion": "100"}}),
+        json!({"preconditions": {"resourceVersion": "100"}}),
         json!({"propagationPolicy": "Orphan", "gracePeriodSeconds": 5}),
-    ];
-    let deletions = deletions
-        .iter()
-        .map(|options| ("DELETE", object.to_owned(), json, options));
-    for (method, path, content_type, body) in sent.into_iter().chain(deletions) {
-        for query in queries {
-            for (attempts, reads_again) in [(1, false), (5, true), (3, false)] {
-                for edits in [None, Some(&edited[..])] {
-                    modules.add(&Call {
-                        method,
-                        target: &format!("{path}{query}"),
-                        content_type,
-                        user_agent: "editor-a",
-                        body,
-                        resource: Some(resource),
-                        edits,
-                        attempts,
-                        reads_again,
-                    });
-                }
-            }
-        }
-        let forced = format!("{path}?fieldManager=someone&force=true");
-        modules.add(&Call {
-            method,
-            target: &forced,
-            content_type,
-            user_agent: "editor-a",
-            body,
-            resource: Some(resource),
-            edits: None,
-            attempts: 1,
-            reads_again: false,
-        });
+    ] {
+        all.push(("DELETE", object.to_owned(), JSON, options));
     }
+    all
 }
 
 /// Two updates that change every field of a kind: one assigns, one removes.
@@ -218,7 +227,7 @@ fn every_field(modules: &mut Modules, resource: &Resource) {
         let snippet = modules.add(&Call {
             method: "PUT",
             target: &target,
-            content_type: "application/json",
+            content_type: JSON,
             user_agent: "editor-a",
             body: &body,
             resource: Some(resource),

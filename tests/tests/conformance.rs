@@ -1,7 +1,8 @@
 //! The core behaves as the recorded server, as far as it has come.
 
 use std::collections::{BTreeSet, HashMap};
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::LazyLock;
 
 use optimist_tests::conformance::{Exceptions, Outcome, Recording, display, known, load, replay};
 
@@ -11,15 +12,15 @@ const OUT_OF_SCOPE: &[(&str, &str)] = &[(
     "ownership across two versions of a kind needs conversion between them",
 )];
 
-fn recordings() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("conformance")
-}
+static RECORDINGS: LazyLock<Vec<Recording>> = LazyLock::new(|| {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("conformance");
+    load(folder).unwrap()
+});
 
 #[test]
 fn the_core_answers_every_recording_as_the_recorded_server_did() {
-    let recordings = load(recordings()).unwrap();
     let mut failing: HashMap<&str, BTreeSet<String>> = HashMap::new();
-    let in_scope = recordings.iter().filter(|recording| {
+    let in_scope = RECORDINGS.iter().filter(|recording| {
         let name = recording.name.as_str();
         OUT_OF_SCOPE.iter().all(|(excluded, _)| *excluded != name)
     });
@@ -42,12 +43,11 @@ fn the_core_answers_every_recording_as_the_recorded_server_did() {
 
 #[test]
 fn every_recording_that_is_listed_as_failing_exists() {
-    let recordings = load(recordings()).unwrap();
     for file in std::fs::read_dir(known::folder()).into_iter().flatten() {
         let file = file.unwrap().file_name().into_string().unwrap();
         let corpus = file.strip_suffix(".txt").unwrap();
         for name in known::listed(&known::folder(), corpus).unwrap() {
-            let found = recordings
+            let found = RECORDINGS
                 .iter()
                 .any(|recording| recording.corpus == corpus && recording.name == name);
             assert!(found, "{corpus}: {name}");
@@ -57,10 +57,9 @@ fn every_recording_that_is_listed_as_failing_exists() {
 
 #[test]
 fn every_exception_is_about_a_step_that_exists() {
-    let recordings = load(recordings()).unwrap();
     let by_name: HashMap<&str, &Recording> =
-        recordings.iter().map(|r| (r.name.as_str(), r)).collect();
-    assert_eq!(by_name.len(), recordings.len(), "names are unique");
+        RECORDINGS.iter().map(|r| (r.name.as_str(), r)).collect();
+    assert_eq!(by_name.len(), RECORDINGS.len(), "names are unique");
     for exception in Exceptions::embedded().iter() {
         let steps = by_name
             .get(exception.sequence.as_str())

@@ -13,7 +13,7 @@ use optimist_tests::conformance::replay::{Problem, replay_against};
 use optimist_tests::conformance::subject::{ObjectRef, Opened, Unsupported};
 use optimist_tests::conformance::tree::Tree;
 use optimist_tests::conformance::{Exceptions, Outcome, Recording, Report, load};
-use regex::{Captures, Regex};
+use regex_lite::{Captures, Regex};
 use serde_json::{Value, json};
 
 static ALL: LazyLock<Vec<Recording>> =

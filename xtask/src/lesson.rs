@@ -7,17 +7,18 @@ use crate::workspace::Workspace;
 
 /// Runs lessons, prints what happens in them, and fails if a claim in a lesson is false.
 pub fn check(workspace: &Workspace, files: &[String]) -> StageResult<()> {
-    let mut run = workspace.cargo();
-    run.args(["run", "--quiet", "--package", "optimist-tests"]);
-    run.args(["--bin", "lesson", "--"]);
+    let mut run = workspace.command(workspace.build(&["lesson"])?.join("lesson"));
     for file in files {
-        // Cargo runs in the checkout, so a relative path must become absolute.
+        // The program runs in the checkout, so a relative path must become absolute.
         run.arg(absolute(file).unwrap_or_else(|_| file.into()));
     }
     let remedy = "fix the errors above; lessons/README.md describes the format";
     match run.status() {
         Ok(status) if status.success() => Ok(()),
         Ok(_) => Err(Failure::new("a lesson has errors", remedy)),
-        Err(error) => Err(Failure::new(format!("cargo: {error}"), "install Rust")),
+        Err(error) => Err(Failure::new(
+            format!("lesson: {error}"),
+            "cargo xtask lesson",
+        )),
     }
 }

@@ -6,14 +6,14 @@
 #![forbid(unsafe_code)]
 
 mod browser;
+mod checks;
 mod failure;
 mod html;
 mod kinds;
 mod lesson;
 mod progress;
+mod schedule;
 mod site;
-mod size;
-mod stages;
 mod system;
 mod toolchain;
 mod tools;
@@ -21,15 +21,16 @@ mod workspace;
 
 use std::process::ExitCode;
 
+use checks::Check;
 use failure::{Failure, StageResult};
-use stages::Stage;
 use workspace::Workspace;
 
 const USAGE: &str = "\
 cargo xtask COMMAND
 
   play [--port N] [--release]   serve the page, rebuilt on every change (port 8080)
-  test [STAGE...]               run every check, or only: lint, native, browser, page
+  test [CHECK...]               run every check at once, or only those that are named: lint, native,
+                                browser, page, or one from the table that ends a run
   dist                          build the release site into dist/
   lesson FILE...                run lessons, and report false claims
   kinds API APIMACHINERY        make the table of built-in kinds from checkouts of k8s.io/api and
@@ -45,7 +46,7 @@ Set CHROME and CHROMEDRIVER to a browser and its driver if they are not on PATH.
 enum Command {
     Help,
     Play { port: u16, release: bool },
-    Test(Vec<Stage>),
+    Test(Vec<&'static Check>),
     Dist,
     Lesson(Vec<String>),
     Kinds { api: String, machinery: String },
@@ -69,11 +70,11 @@ fn run(command: Command) -> StageResult<()> {
     match command {
         Command::Help => println!("{USAGE}"),
         Command::Play { port, release } => site::play(&workspace, port, release)?,
-        Command::Test(chosen) => stages::run(&workspace, &chosen)?,
+        Command::Test(chosen) => schedule::run(&workspace, &chosen)?,
         Command::Dist => site::dist(&workspace)?,
         Command::Lesson(files) => lesson::check(&workspace, &files)?,
         Command::Kinds { api, machinery } => kinds::make(&workspace, &api, &machinery)?,
-        Command::Size => size::report(&workspace)?,
+        Command::Size => site::size(&workspace)?,
         Command::Setup => {
             let wasm = toolchain::wasm(&workspace)?;
             tools::for_release(&workspace, wasm)?;
@@ -84,81 +85,84 @@ fn run(command: Command) -> StageResult<()> {
 }
 
 fn parse(arguments: &[String]) -> StageResult<Command> {
-    let mut rest = arguments.iter().map(String::as_str);
-    let command = match rest.next() {
-        None | Some("help" | "-h" | "--help") => return Ok(Command::Help),
-        Some(command) => command,
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let Some((command, rest)) = arguments.split_first() else {
+        return Ok(Command::Help);
     };
-    let unexpected = |argument: &str| {
-        Failure::new(
-            format!("{command} does not take `{argument}`"),
-            "cargo xtask help",
-        )
+    let asks_for_help = |argument: &&str| matches!(*argument, "-h" | "--help");
+    if *command == "help" || arguments.iter().any(asks_for_help) {
+        return Ok(Command::Help);
+    }
+    let nothing_more = |parsed: Command| match rest.first() {
+        Some(argument) => Err(unexpected(command, argument)),
+        None => Ok(parsed),
     };
-    match command {
-        "play" => {
-            let (mut port, mut release) = (8080, false);
-            while let Some(argument) = rest.next() {
-                match argument {
-                    "--release" => release = true,
-                    "--port" => {
-                        port = rest
-                            .next()
-                            .and_then(|number| number.parse().ok())
-                            .ok_or_else(|| {
-                                Failure::new(
-                                    "--port needs a number up to 65535",
-                                    "cargo xtask play --port 8081",
-                                )
-                            })?;
-                    }
-                    "-h" | "--help" => return Ok(Command::Help),
-                    other => return Err(unexpected(other)),
-                }
-            }
-            Ok(Command::Play { port, release })
-        }
-        "test" => {
-            let mut chosen = Vec::new();
-            for argument in rest {
-                if matches!(argument, "-h" | "--help") {
-                    return Ok(Command::Help);
-                }
-                chosen.push(Stage::named(argument).ok_or_else(|| unexpected(argument))?);
-            }
-            Ok(Command::Test(chosen))
-        }
-        "lesson" => {
-            let files: Vec<String> = rest.map(str::to_owned).collect();
-            match files.first().map(String::as_str) {
-                Some("-h" | "--help") => Ok(Command::Help),
-                Some(_) => Ok(Command::Lesson(files)),
-                None => Err(Failure::new(
-                    "lesson needs a file",
-                    "cargo xtask lesson lessons/01-the-lost-update.yaml",
-                )),
-            }
-        }
-        "kinds" => match (rest.next(), rest.next(), rest.next()) {
-            (Some(api), Some(machinery), None) => Ok(Command::Kinds {
-                api: api.to_owned(),
-                machinery: machinery.to_owned(),
-            }),
-            _ => Err(Failure::new(
-                "kinds needs two folders",
-                "cargo xtask kinds ../api ../apimachinery",
-            )),
+    match *command {
+        "play" => parse_play(rest),
+        "test" => match checks::named(rest) {
+            Ok(checks) => Ok(Command::Test(checks)),
+            Err(name) => Err(unexpected(command, name)),
         },
-        "dist" | "size" | "setup" => match rest.next() {
-            Some("-h" | "--help") => Ok(Command::Help),
-            Some(argument) => Err(unexpected(argument)),
-            None if command == "dist" => Ok(Command::Dist),
-            None if command == "size" => Ok(Command::Size),
-            None => Ok(Command::Setup),
-        },
+        "lesson" => parse_lesson(rest),
+        "kinds" => parse_kinds(rest),
+        "dist" => nothing_more(Command::Dist),
+        "size" => nothing_more(Command::Size),
+        "setup" => nothing_more(Command::Setup),
         other => Err(Failure::new(
             format!("there is no command `{other}`"),
             "cargo xtask help",
+        )),
+    }
+}
+
+fn unexpected(command: &str, argument: &str) -> Failure {
+    Failure::new(
+        format!("{command} does not take `{argument}`"),
+        "cargo xtask help",
+    )
+}
+
+fn parse_play(arguments: &[&str]) -> StageResult<Command> {
+    let (mut port, mut release) = (8080, false);
+    let mut rest = arguments.iter();
+    while let Some(argument) = rest.next() {
+        match *argument {
+            "--release" => release = true,
+            "--port" => {
+                let number = rest.next().and_then(|number| number.parse().ok());
+                port = number.ok_or_else(|| {
+                    Failure::new(
+                        "--port needs a number up to 65535",
+                        "cargo xtask play --port 8081",
+                    )
+                })?;
+            }
+            other => return Err(unexpected("play", other)),
+        }
+    }
+    Ok(Command::Play { port, release })
+}
+
+fn parse_lesson(files: &[&str]) -> StageResult<Command> {
+    if files.is_empty() {
+        return Err(Failure::new(
+            "lesson needs a file",
+            "cargo xtask lesson lessons/01-the-lost-update.yaml",
+        ));
+    }
+    let files = files.iter().map(|file| (*file).to_owned());
+    Ok(Command::Lesson(files.collect()))
+}
+
+fn parse_kinds(folders: &[&str]) -> StageResult<Command> {
+    match folders {
+        [api, machinery] => Ok(Command::Kinds {
+            api: (*api).to_owned(),
+            machinery: (*machinery).to_owned(),
+        }),
+        _ => Err(Failure::new(
+            "kinds needs two folders",
+            "cargo xtask kinds ../api ../apimachinery",
         )),
     }
 }
@@ -185,13 +189,25 @@ mod tests {
     }
 
     #[test]
-    fn test_takes_any_stages_in_any_order() {
-        assert_eq!(parsed("test"), Ok(Command::Test(vec![])));
+    fn test_takes_stages_and_checks() {
+        let chosen = |line| match parsed(line) {
+            Ok(Command::Test(checks)) => checks.len(),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(chosen("test"), checks::CHECKS.len());
+        assert_eq!(chosen("test native"), 1);
+        assert_eq!(chosen("test clippy format"), 2);
         assert_eq!(
-            parsed("test page lint"),
-            Ok(Command::Test(vec![Stage::Page, Stage::Lint]))
+            parsed("test paeg"),
+            Err("test does not take `paeg` -- try: cargo xtask help".to_owned())
         );
-        assert!(parsed("test paeg").unwrap_err().contains("`paeg`"));
+    }
+
+    #[test]
+    fn help_is_there_for_every_command() {
+        for line in ["", "help", "--help", "test -h", "play --port 1 --help"] {
+            assert_eq!(parsed(line), Ok(Command::Help), "{line}");
+        }
     }
 
     #[test]

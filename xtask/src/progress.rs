@@ -173,8 +173,15 @@ pub struct Counted {
 }
 
 impl Counted {
+    /// Prints the numbers, if there were tests.
+    pub fn print(self) {
+        if self != Self::default() {
+            println!("{} passed, {} failed", self.passed, self.failed);
+        }
+    }
+
     /// Adds one line of output, if it is a `test result:` line.
-    fn read(&mut self, line: &str) {
+    pub fn read(&mut self, line: &str) {
         let Some((_, result)) = line.split_once("test result:") else {
             return;
         };

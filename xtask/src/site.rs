@@ -30,15 +30,15 @@ pub fn dist(workspace: &Workspace) -> StageResult<()> {
         &mut build,
         "fix the errors above, then run cargo xtask dist",
     )?;
+    let programs = workspace.build(&["opening", "optimist-notices", "optimist-split"])?;
     let page = dist.join("index.html");
     let mut html = set_styles_in(&page)?;
-    if let Some((rest, bytes)) = split(workspace, &mut html)? {
+    if let Some((rest, bytes)) = split(workspace, &programs, &mut html)? {
         html = html::name_rest(&html, &rest, &bytes)?;
     }
     html = html::allow_own_scripts(&html)?;
     fs::write(&page, html).map_err(|error| unwritable(&page, &error))?;
-    let mut notices = workspace.cargo();
-    notices.args(["run", "--quiet", "--package", "optimist-notices", "--"]);
+    let mut notices = workspace.command(programs.join("optimist-notices"));
     progress::stream(
         "licences of the packages in dist/",
         notices.arg(TARGET).arg(dist.join("licences.html")),
@@ -46,10 +46,25 @@ pub fn dist(workspace: &Workspace) -> StageResult<()> {
     )
 }
 
+/// Prints the size of `dist/`, and fails if the first screen is over budget.
+pub fn size(workspace: &Workspace) -> StageResult<()> {
+    let programs = workspace.build(&["optimist-size"])?;
+    let mut size = workspace.command(programs.join("optimist-size"));
+    progress::stream(
+        "size of dist/",
+        size.arg(workspace.dist()),
+        "remove a dependency or an asset, then run cargo xtask size",
+    )
+}
+
 /// Splits the program of `dist/` into the functions that run until the page is drawn, and the rest,
 /// which loads later. Returns the name and the bytes of the rest. A browser records which functions
 /// run; without a browser, the program stays in one file.
-fn split(workspace: &Workspace, html: &mut String) -> StageResult<Option<(String, Vec<u8>)>> {
+fn split(
+    workspace: &Workspace,
+    programs: &Path,
+    html: &mut String,
+) -> StageResult<Option<(String, Vec<u8>)>> {
     let browser = match browser::find_or_install(workspace) {
         Ok(browser) => browser,
         Err(failure) => {
@@ -63,7 +78,7 @@ fn split(workspace: &Workspace, html: &mut String) -> StageResult<Option<(String
     copy_all(&workspace.dist(), &site)?;
     fs::copy(&program, &whole).map_err(|error| unwritable(&whole, &error))?;
 
-    let mut instrument = splitter(workspace);
+    let mut instrument = workspace.command(programs.join("optimist-split"));
     instrument.arg(&whole);
     instrument.arg(site.join(program.file_name().unwrap_or_default()));
     progress::stream(
@@ -72,10 +87,8 @@ fn split(workspace: &Workspace, html: &mut String) -> StageResult<Option<(String
         "cargo xtask dist",
     )?;
     let ran = workspace.scratch("first-screen.txt");
-    let mut open = workspace.cargo();
+    let mut open = workspace.command(programs.join("opening"));
     browser.tell(&mut open);
-    open.args(["run", "--quiet", "--package", "optimist-tests"])
-        .args(["--bin", "opening", "--"]);
     progress::stream(
         "open the page in a browser",
         open.arg(&site).arg(&ran),
@@ -85,7 +98,7 @@ fn split(workspace: &Workspace, html: &mut String) -> StageResult<Option<(String
         workspace.scratch("first.wasm"),
         workspace.scratch("rest.wasm"),
     );
-    let mut split = splitter(workspace);
+    let mut split = workspace.command(programs.join("optimist-split"));
     split.arg(&whole).arg(&first).arg(&rest).arg(&ran);
     progress::stream(
         "split the program into the first screen and the rest",
@@ -160,12 +173,6 @@ fn program(workspace: &Workspace) -> StageResult<PathBuf> {
             let site = dist.display();
             Failure::new(format!("{site} has no program"), "cargo xtask dist")
         })
-}
-
-fn splitter(workspace: &Workspace) -> Command {
-    let mut command = workspace.cargo();
-    command.args(["run", "--quiet", "--package", "optimist-split", "--"]);
-    command
 }
 
 fn unwritable(path: &Path, error: &std::io::Error) -> Failure {

@@ -6,6 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::failure::{Failure, StageResult};
+use crate::progress;
+
+/// The package of the page. Only the compiler for the browser builds it.
+pub const FRONTEND: &str = "optimist-frontend";
 
 /// The checkout, and the folders that belong to it.
 #[derive(Debug)]
@@ -110,6 +114,24 @@ impl Workspace {
     /// Cargo for the machine itself, with the toolchain that runs this program.
     pub fn cargo(&self) -> Command {
         self.command("cargo")
+    }
+
+    /// Builds programs of this workspace, and returns their folder.
+    ///
+    /// Selects the whole workspace for a few programs: with other packages, cargo could select other
+    /// features of shared dependencies and build them twice.
+    pub fn build(&self, programs: &[&str]) -> StageResult<PathBuf> {
+        let mut build = self.cargo();
+        build.args(["build", "--workspace", "--exclude", FRONTEND]);
+        for program in programs {
+            build.args(["--bin", program]);
+        }
+        progress::stream(
+            &format!("build {}", programs.join(", ")),
+            &mut build,
+            "fix the errors above, then run this again",
+        )?;
+        Ok(self.target.join("debug"))
     }
 }
 

@@ -13,6 +13,9 @@ use serde_json::{Value, json};
 /// What kubectl v1.36 sent to a real server for each of these commands, `managedFields` left out.
 const RECORDED: &str = include_str!("../../client/tests/kubectl/recorded.json");
 
+/// The kind of backups that the real server had.
+const BACKUPS: &str = include_str!("../../client/tests/kubectl/backups.json");
+
 const DEPLOYMENT: &str = "/apis/apps/v1/namespaces/default/deployments/web";
 
 /// A request, with the kind that its path is about.
@@ -67,22 +70,8 @@ fn patch<'a>(kind: &'a str, body: &'a Value) -> Sent<'a> {
 /// The server of the recordings, with its kind of backups.
 fn recorded_server() -> ApiServer {
     let mut server = ApiServer::default();
-    let definition = json!({
-        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
-        "metadata": {"name": "backups.demo.example.com"},
-        "spec": {
-            "group": "demo.example.com", "scope": "Namespaced",
-            "names": {"kind": "Backup", "plural": "backups"},
-            "versions": [{
-                "name": "v1", "served": true, "storage": true, "subresources": {"status": {}},
-                "schema": {"openAPIV3Schema": {
-                    "type": "object", "x-kubernetes-preserve-unknown-fields": true,
-                }},
-            }],
-        },
-    });
     let request = http::Request::post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions")
-        .body(definition.to_string().into_bytes())
+        .body(BACKUPS.into())
         .unwrap();
     assert!(server.handle(request).status().is_success());
     server

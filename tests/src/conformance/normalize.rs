@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use regex::Regex;
+use regex_lite::Regex;
 use serde_json::{Map, Number, Value};
 
 use super::template::Derived;
@@ -284,7 +284,7 @@ fn replace_times(text: String) -> String {
     if !text.contains('T') || !TIME.is_match(&text) {
         return text;
     }
-    let times = TIME.replace_all(&text, |found: &regex::Captures<'_>| {
+    let times = TIME.replace_all(&text, |found: &regex_lite::Captures<'_>| {
         let whole = found.get(0).expect("a match has a whole");
         if text[whole.start()..].starts_with(REFERENCE_TIME) {
             whole.as_str().to_owned()

@@ -9,6 +9,9 @@ use web_sys::{
 };
 use yew::AppHandle;
 
+/// How often something is looked for that comes by and by: each time takes 5 ms or more.
+const PATIENCE: u32 = 4000;
+
 /// A page of its own, gone when the test is over.
 pub struct Page {
     place: Element,
@@ -26,29 +29,59 @@ async fn settle() {
     yew::scheduler::flush().await;
 }
 
+/// Waits until nothing is being opened or searched, and all of it is drawn.
+pub async fn at_rest() {
+    // What was asked for begins behind what the browser does already.
+    settle().await;
+    settle().await;
+    for _ in 0..PATIENCE {
+        settle().await;
+        let working = document().query_selector(".opening, .progress progress");
+        if working.unwrap().is_none() {
+            return;
+        }
+    }
+    panic!("it does not come to rest");
+}
+
 impl Page {
-    /// A page in a tab of its own: nothing is kept from another test.
+    /// The page in a browser that has never shown it.
     pub async fn open() -> Self {
+        Self::open_at("").await
+    }
+
+    /// An address of the page in a browser that has never shown it.
+    pub async fn open_at(fragment: &str) -> Self {
+        let window = web_sys::window().unwrap();
+        window.local_storage().unwrap().unwrap().clear().unwrap();
+        Self::open_tab_at(fragment).await
+    }
+
+    /// An address of the page in a new tab of a browser that keeps no session of before.
+    pub async fn open_tab_at(fragment: &str) -> Self {
         let window = web_sys::window().unwrap();
         window.session_storage().unwrap().unwrap().clear().unwrap();
         let storage = window.local_storage().unwrap().unwrap();
         let keys = (0..storage.length().unwrap()).filter_map(|i| storage.key(i).unwrap());
-        let kept: Vec<String> = keys
-            .filter(|key| key.starts_with("optimist.kept."))
-            .collect();
-        for key in kept
-            .iter()
-            .map(String::as_str)
-            .chain(["optimist.last-session"])
-        {
-            storage.remove_item(key).unwrap();
+        let sessions = |key: &String| {
+            key.starts_with("optimist.kept.") || key.as_str() == "optimist.last-session"
+        };
+        for key in keys.filter(sessions).collect::<Vec<_>>() {
+            storage.remove_item(&key).unwrap();
         }
+        // A test that failed left its page behind.
+        let left = document().query_selector_all(".page-of-a-test").unwrap();
+        for place in (0..left.length()).filter_map(|i| left.item(i)) {
+            place.unchecked_into::<Element>().remove();
+        }
+        window.location().set_hash(fragment).unwrap();
         Self::reopen().await
     }
 
     /// A page in a tab that had one before.
     pub async fn reopen() -> Self {
         let place = document().create_element("div").unwrap();
+        place.set_class_name("page-of-a-test");
         document().body().unwrap().append_child(&place).unwrap();
         let app = optimist_frontend::mount(place.clone());
         settle().await;
@@ -58,23 +91,40 @@ impl Page {
         }
     }
 
-    /// Waits until the session is kept, and closes the page.
+    /// Closes the page, as a browser does.
     pub async fn close(self) {
-        TimeoutFuture::new(600).await;
-        drop(self);
+        self.hide().await;
+        self.close_at_once().await;
+    }
+
+    /// Tells the page that it goes away. It may come back, as from a browser's cache.
+    pub async fn hide(&self) {
+        let event = Event::new("pagehide").unwrap();
+        web_sys::window().unwrap().dispatch_event(&event).unwrap();
         settle().await;
     }
 
-    /// Closes the page, whatever is kept of it.
+    /// Closes the page, whatever is kept of it, as a browser that crashes.
     pub async fn close_at_once(self) {
+        settle().await;
         drop(self);
         settle().await;
     }
 
-    /// Waits for what the page does by and by.
-    pub async fn linger(&self) {
-        TimeoutFuture::new(300).await;
-        settle().await;
+    /// Waits until the page shows what it was asked for.
+    pub async fn at_rest(&self) {
+        at_rest().await;
+    }
+
+    /// Waits for something that the page does by and by.
+    pub async fn until(&self, what: &str, is_so: impl Fn(&Self) -> bool) {
+        for _ in 0..PATIENCE {
+            if is_so(self) {
+                return;
+            }
+            settle().await;
+        }
+        panic!("waited in vain until {what}: {}", self.all_text());
     }
 
     /// A region, by its label.

@@ -1,12 +1,8 @@
 //! The cards and the dialogs: what they show, what they keep, and where the keyboard goes, in a browser.
 
-#[allow(dead_code, reason = "each test file uses a part of it")]
-mod page;
+use wasm_bindgen_test::wasm_bindgen_test;
 
-use page::Page;
-use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
-
-wasm_bindgen_test_configure!(run_in_browser);
+use crate::page::Page;
 
 const A: &str = "Editor A";
 const B: &str = "Editor B";
@@ -66,17 +62,15 @@ async fn a_file_that_is_no_text_and_a_repeated_key_are_said() {
     page.press_named("Load manifest").await;
     let bytes = b"kind: ConfigMap\nname: caf\xe9\n";
     page.choose_bytes("dialog input[type=file]", bytes).await;
-    page.linger().await;
-    assert!(
-        page.dialog().contains("line 2 has the byte 0xE9"),
-        "{}",
-        page.dialog()
-    );
+    page.until("the byte is named", |page| {
+        page.dialog().contains("line 2 has the byte 0xE9")
+    })
+    .await;
     page.close_dialog().await;
     page.press_named("Share").await;
     page.choose_bytes("dialog input[type=file]", bytes).await;
-    page.linger().await;
-    assert!(page.dialog().contains("0xE9"), "{}", page.dialog());
+    page.until("the byte is named", |page| page.dialog().contains("0xE9"))
+        .await;
     page.close_dialog().await;
     page.load(&SETTINGS.replace("\ndata:", "\ndata:\n  text: x"))
         .await;
@@ -89,12 +83,10 @@ async fn a_file_that_is_larger_than_any_session_is_not_read() {
     page.press_named("Load manifest").await;
     let bytes = vec![b'#'; 16_000_001];
     page.choose_bytes("dialog input[type=file]", &bytes).await;
-    page.linger().await;
-    assert!(
-        page.dialog().contains("more than 16 MB"),
-        "{}",
-        page.dialog()
-    );
+    page.until("the limit is named", |page| {
+        page.dialog().contains("more than 16 MB")
+    })
+    .await;
 }
 
 #[wasm_bindgen_test]
@@ -289,12 +281,12 @@ async fn the_release_of_the_server_is_chosen_and_everything_is_done_again() {
     page.press(A, "Send").await;
     let before = page.position();
     page.choose(RELEASE, "v1.36.0 to v1.36.2").await;
-    page.linger().await;
+    page.at_rest().await;
     assert_eq!(page.position(), before, "the same was done");
     assert_eq!(page.value("select.release"), "v1.36.0 to v1.36.2");
     // A session that was kept is opened at its release.
     page.close().await;
     let page = Page::reopen().await;
-    page.linger().await;
+    page.at_rest().await;
     assert_eq!(page.value("select.release"), "v1.36.0 to v1.36.2");
 }

@@ -1,25 +1,19 @@
 //! The Learn page, worked by keyboard as a person works it, in a browser.
 
-#[allow(dead_code, reason = "each test file uses a part of it")]
-mod page;
-
-use std::cell::Cell;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 
-use gloo_timers::future::TimeoutFuture;
 use js_sys::{Function, Object, Reflect};
 use optimist_simulation::{Action, ActorId, Operation};
 use optimist_text::share::Session;
-use page::Page;
-use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
+use wasm_bindgen_test::wasm_bindgen_test;
 use web_sys::Window;
 
-wasm_bindgen_test_configure!(run_in_browser);
+use crate::page::Page;
 
 macro_rules! lessons {
     ($($name:literal)*) => {
-        [$(($name, include_str!(concat!("../../lessons/", $name, ".yaml")))),*]
+        [$(($name, include_str!(concat!("../../../lessons/", $name, ".yaml")))),*]
     };
 }
 
@@ -40,7 +34,7 @@ const LESSONS: [(&str, &str); 14] = lessons!(
     "14-delete-with-care"
 );
 
-const CATALOGUE: &str = include_str!("../../lessons/catalogue.yaml");
+const CATALOGUE: &str = include_str!("../../../lessons/catalogue.yaml");
 
 fn window() -> Window {
     web_sys::window().unwrap()
@@ -71,8 +65,13 @@ fn serve_lessons() {
 
 async fn open(fragment: &str) -> Page {
     serve_lessons();
-    go(fragment);
-    Page::open().await
+    Page::open_at(fragment).await
+}
+
+/// Opens a page in a browser that had one before.
+async fn visit(fragment: &str) -> Page {
+    serve_lessons();
+    Page::open_tab_at(fragment).await
 }
 
 fn go(fragment: &str) {
@@ -86,45 +85,24 @@ async fn take(name: &str) -> Page {
     page
 }
 
+/// Opens a lesson in a browser that had a page before.
+async fn take_again(name: &str) -> Page {
+    let page = visit(&format!("#/learn/{name}")).await;
+    wait(&page, ".lesson").await;
+    page
+}
+
 /// Waits until something is on the page.
 async fn wait(page: &Page, selector: &str) {
-    for _ in 0..500 {
-        if page.find(selector).is_some() {
-            return;
-        }
-        TimeoutFuture::new(10).await;
-    }
-    panic!("{selector} does not come: {}", page.all_text());
-}
-
-thread_local!(static BUSY: Cell<bool> = const { Cell::new(false) });
-
-/// The address and the storage are the whole browser tab's, so tests that need them wait for each
-/// other.
-struct Turn;
-
-impl Turn {
-    async fn wait() -> Self {
-        while BUSY.replace(true) {
-            TimeoutFuture::new(10).await;
-        }
-        Self
-    }
-}
-
-impl Drop for Turn {
-    fn drop(&mut self) {
-        BUSY.set(false);
-        storage().clear().unwrap();
-        window().location().set_hash("").unwrap();
-    }
+    page.until(selector, |page| page.find(selector).is_some())
+        .await;
 }
 
 #[wasm_bindgen_test]
 async fn every_lesson_is_walked_by_keyboard_from_its_first_step_to_its_last() {
-    let _turn = Turn::wait().await;
+    drop(Page::open().await);
     for (name, _) in LESSONS {
-        let page = take(name).await;
+        let page = take_again(name).await;
         let steps = page.count(".lesson-bar li");
         for step in 1..=steps {
             if page.find(".prediction").is_some() {
@@ -169,24 +147,23 @@ async fn every_lesson_is_walked_by_keyboard_from_its_first_step_to_its_last() {
             "{kept}"
         );
     }
-    let page = open("#/learn").await;
+    let page = visit("#/learn").await;
     wait(&page, ".entry").await;
     assert_eq!(page.count(".so-far.done"), 14);
 }
 
 #[wasm_bindgen_test]
 async fn a_lesson_is_resumed_where_it_was_left() {
-    let _turn = Turn::wait().await;
     let page = take("01-the-lost-update").await;
     for key in ["n", "n", "n", "2"] {
         page.key(key).await;
     }
     drop(page);
-    let page = open("#/learn").await;
+    let page = visit("#/learn").await;
     wait(&page, ".entry").await;
     assert!(page.all_text().contains("at step 4 of 6"));
     drop(page);
-    let page = take("01-the-lost-update").await;
+    let page = take_again("01-the-lost-update").await;
     assert_eq!(
         page.find(".lesson .caption-title").as_deref(),
         Some("B writes as well.")
@@ -205,7 +182,6 @@ async fn a_lesson_is_resumed_where_it_was_left() {
 
 #[wasm_bindgen_test]
 async fn one_may_leave_the_script_and_come_back_and_both_futures_stay() {
-    let _turn = Turn::wait().await;
     let page = take("01-the-lost-update").await;
     page.key("n").await;
     page.press("Editor A", "Send").await;
@@ -223,7 +199,6 @@ async fn one_may_leave_the_script_and_come_back_and_both_futures_stay() {
 
 #[wasm_bindgen_test]
 async fn play_and_the_lesson_each_keep_what_they_had() {
-    let _turn = Turn::wait().await;
     let page = open("#/play").await;
     page.press("Editor A", "Get").await;
     page.press("Editor B", "Get").await;
@@ -240,7 +215,6 @@ async fn play_and_the_lesson_each_keep_what_they_had() {
 
 #[wasm_bindgen_test]
 async fn while_teaching_the_arrows_turn_the_lesson_and_answers_wait_to_be_shown() {
-    let _turn = Turn::wait().await;
     let page = take("01-the-lost-update").await;
     page.key("t").await;
     for _ in 0..3 {
@@ -255,7 +229,6 @@ async fn while_teaching_the_arrows_turn_the_lesson_and_answers_wait_to_be_shown(
 
 #[wasm_bindgen_test]
 async fn the_totals_of_a_challenge_go_when_another_way_of_writing_is_chosen() {
-    let _turn = Turn::wait().await;
     let page = take("02-resourceversion-and-the-409").await;
     while page.find(".check-orders").is_none() {
         page.key("n").await;
@@ -272,7 +245,6 @@ async fn the_totals_of_a_challenge_go_when_another_way_of_writing_is_chosen() {
 
 #[wasm_bindgen_test]
 async fn a_lesson_that_is_not_there_is_told() {
-    let _turn = Turn::wait().await;
     let page = open("#/learn/99-nothing").await;
     wait(&page, "[role=alert]").await;
     wait(&page, ".entry").await;
@@ -286,7 +258,6 @@ async fn a_lesson_that_is_not_there_is_told() {
 
 #[wasm_bindgen_test]
 async fn a_lesson_from_a_file_opens_goes_into_a_link_and_is_left_again() {
-    let _turn = Turn::wait().await;
     let example = example();
     let page = open("#/learn").await;
     wait(&page, ".entry").await;
@@ -297,9 +268,11 @@ async fn a_lesson_from_a_file_opens_goes_into_a_link_and_is_left_again() {
     let untrue = example.replacen("- answer: 200", "- answer: 404", 1);
     assert_ne!(untrue, example);
     page.choose_file("input[type=file]", &untrue).await;
-    page.linger().await;
-    let told = page.find("[role=alert]").unwrap();
-    assert!(told.contains("line ") && told.contains("404"), "{told}");
+    page.until("the wrong answer is named", |page| {
+        let told = page.find("[role=alert]").unwrap_or_default();
+        told.contains("line ") && told.contains("404")
+    })
+    .await;
     page.choose_file("input[type=file]", example).await;
     wait(&page, ".lesson").await;
     assert_eq!(page.find("[role=alert]"), None);
@@ -311,7 +284,7 @@ async fn a_lesson_from_a_file_opens_goes_into_a_link_and_is_left_again() {
     wait(&page, ".entry").await;
     drop(page);
     let (_, fragment) = link.split_once('#').unwrap();
-    let page = open(&format!("#{fragment}")).await;
+    let page = visit(&format!("#{fragment}")).await;
     wait(&page, ".lesson").await;
     assert_eq!(
         page.find(".lesson .caption-title").as_deref(),
@@ -321,14 +294,13 @@ async fn a_lesson_from_a_file_opens_goes_into_a_link_and_is_left_again() {
 
 /// The lesson that the guide for writers shows.
 fn example() -> &'static str {
-    let readme = include_str!("../../lessons/README.md");
+    let readme = include_str!("../../../lessons/README.md");
     let (_, example) = readme.split_once("```yaml\n").unwrap();
     example.split_once("\n```").unwrap().0
 }
 
 #[wasm_bindgen_test]
 async fn a_lesson_from_a_file_and_how_far_one_got_in_it_outlive_a_reload() {
-    let _turn = Turn::wait().await;
     let page = open("#/learn").await;
     wait(&page, ".entry").await;
     page.choose_file("input[type=file]", example()).await;
@@ -353,7 +325,6 @@ async fn a_lesson_from_a_file_and_how_far_one_got_in_it_outlive_a_reload() {
 
 #[wasm_bindgen_test]
 async fn a_lesson_that_does_not_exist_is_said() {
-    let _turn = Turn::wait().await;
     for address in ["#/learn/99", "#/learn/a%20b"] {
         let page = open(address).await;
         wait(&page, ".entry").await;
@@ -361,14 +332,13 @@ async fn a_lesson_that_does_not_exist_is_said() {
         let said = page.find("[role=alert]").unwrap();
         assert!(said.contains("There is no lesson"), "{said}");
         go("#/learn");
-        page.linger().await;
+        page.at_rest().await;
         assert_eq!(page.find("[role=alert]"), None, "said of another address");
     }
 }
 
 #[wasm_bindgen_test]
 async fn a_lesson_goes_on_where_another_build_left_it_and_one_that_changed_begins_again() {
-    let _turn = Turn::wait().await;
     let (name, source) = LESSONS[0];
     let page = take(name).await;
     page.key("n").await;
@@ -383,7 +353,7 @@ async fn a_lesson_goes_on_where_another_build_left_it_and_one_that_changed_begin
     for (of, known) in [(hasher.finish(), true), (7, false)] {
         session.extra = of.into();
         storage().set_item(&key, &session.to_text()).unwrap();
-        let page = take(name).await;
+        let page = take_again(name).await;
         assert_eq!(page.find(".lesson .caption-title") == step, known);
         drop(page);
         let keys = (0..storage().length().unwrap()).filter_map(|i| storage().key(i).unwrap());
@@ -394,7 +364,6 @@ async fn a_lesson_goes_on_where_another_build_left_it_and_one_that_changed_begin
 
 #[wasm_bindgen_test]
 async fn a_session_goes_into_a_link_and_opens_again_at_the_same_step() {
-    let _turn = Turn::wait().await;
     let page = open("#/play").await;
     page.press("Editor A", "Get").await;
     page.set("Editor A", "spec.replicas", "5").await;
@@ -414,7 +383,7 @@ async fn a_session_goes_into_a_link_and_opens_again_at_the_same_step() {
     page.close_dialog().await;
     drop(page);
     let (_, fragment) = link.split_once('#').unwrap();
-    let page = open(&format!("#{fragment}")).await;
+    let page = visit(&format!("#{fragment}")).await;
     wait(&page, "#step-2").await;
     assert_eq!(page.position(), "step 1 / 2");
     assert!(page.text("Editor A").contains("was 3"));
@@ -424,7 +393,6 @@ async fn a_session_goes_into_a_link_and_opens_again_at_the_same_step() {
 
 #[wasm_bindgen_test]
 async fn a_lesson_goes_into_a_link_with_its_page() {
-    let _turn = Turn::wait().await;
     let page = take("01-the-lost-update").await;
     for key in ["n", "n", "n"] {
         page.key(key).await;
@@ -435,7 +403,7 @@ async fn a_lesson_goes_into_a_link_with_its_page() {
     drop(page);
     storage().clear().unwrap();
     let (_, fragment) = link.split_once('#').unwrap();
-    let page = open(&format!("#{fragment}")).await;
+    let page = visit(&format!("#{fragment}")).await;
     wait(&page, ".lesson").await;
     assert_eq!(
         page.find(".lesson .caption-title").as_deref(),
@@ -445,7 +413,6 @@ async fn a_lesson_goes_into_a_link_with_its_page() {
 
 #[wasm_bindgen_test]
 async fn a_damaged_link_is_told_and_changes_nothing() {
-    let _turn = Turn::wait().await;
     let page = open("#/play?s=1pY5Lbroken").await;
     wait(&page, "[role=alert]").await;
     let told = page.find("[role=alert]").unwrap();
@@ -456,14 +423,13 @@ async fn a_damaged_link_is_told_and_changes_nothing() {
     page.close_dialog().await;
     assert!(page.text("API server").contains("rv 100"));
     drop(page);
-    let page = open("#/play?s=7abc").await;
+    let page = visit("#/play?s=7abc").await;
     wait(&page, "[role=alert]").await;
     assert!(page.find("[role=alert]").unwrap().contains("later version"));
 }
 
 #[wasm_bindgen_test]
 async fn a_lesson_that_takes_long_to_open_again_can_be_cancelled_and_stays_kept() {
-    let _turn = Turn::wait().await;
     let page = take("01-the-lost-update").await;
     page.key("n").await;
     drop(page);
@@ -479,7 +445,7 @@ async fn a_lesson_that_takes_long_to_open_again_can_be_cancelled_and_stays_kept(
     long.page = "learn".to_owned();
     storage().set_item(key, &long.to_text()).unwrap();
 
-    let page = open("#/learn/01-the-lost-update").await;
+    let page = visit("#/learn/01-the-lost-update").await;
     wait(&page, ".opening").await;
     assert!(page.find(".lesson").is_none());
     page.press_named("Cancel").await;

@@ -1,5 +1,5 @@
 //! Request bytes in to response bytes out, on the nginx Deployment with two managers and on a
-//! Pod of ten containers. `cargo bench -p optimist-apiserver`.
+//! Pod of ten containers. `cargo bench --manifest-path benches/core/Cargo.toml --bench writes`.
 
 use std::hint::black_box;
 

@@ -1,12 +1,8 @@
 //! Histories that fork: named, compared and deleted, in a browser.
 
-#[allow(dead_code, reason = "each test file uses a part of it")]
-mod page;
+use wasm_bindgen_test::wasm_bindgen_test;
 
-use page::Page;
-use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
-
-wasm_bindgen_test_configure!(run_in_browser);
+use crate::page::Page;
 
 const A: &str = "Editor A";
 const B: &str = "Editor B";

@@ -1,18 +1,13 @@
 //! A session outlives its page, in a browser.
 
-#[allow(dead_code, reason = "each test file uses a part of it")]
-mod page;
-
-use gloo_timers::future::TimeoutFuture;
 use js_sys::Function;
 use optimist_simulation::{Action, ActorId, HistoryTree, NGINX, Operation, World};
 use optimist_text::share::Session;
-use page::Page;
 use wasm_bindgen::JsValue;
-use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
+use wasm_bindgen_test::wasm_bindgen_test;
 use web_sys::Storage;
 
-wasm_bindgen_test_configure!(run_in_browser);
+use crate::page::Page;
 
 const A: &str = "Editor A";
 const B: &str = "Editor B";
@@ -53,10 +48,25 @@ async fn a_session() -> Page {
 async fn a_reload_brings_back_every_branch_and_what_was_not_sent() {
     a_session().await.close().await;
     let page = Page::reopen().await;
-    page.linger().await;
+    page.at_rest().await;
     assert_eq!(page.position(), "step 2 / 2");
     assert!(page.has("Steps", "2 histories"));
     assert!(page.text(B).contains("was 3"), "{}", page.text(B));
+}
+
+#[wasm_bindgen_test]
+async fn a_session_is_kept_soon_after_a_change_and_not_only_when_the_tab_is_closed() {
+    let page = Page::open().await;
+    page.press(A, "Get").await;
+    page.until("the session is kept", |_| {
+        let kept = tab_storage().get_item("optimist.session").unwrap();
+        kept.is_some()
+    })
+    .await;
+    page.close_at_once().await;
+    let page = Page::reopen().await;
+    page.at_rest().await;
+    assert_eq!(page.position(), "step 1 / 1");
 }
 
 #[wasm_bindgen_test]
@@ -65,11 +75,11 @@ async fn another_tab_opens_as_new_and_is_offered_the_session_of_before() {
     let window = web_sys::window().unwrap();
     window.session_storage().unwrap().unwrap().clear().unwrap();
     let page = Page::reopen().await;
-    page.linger().await;
+    page.at_rest().await;
     assert_eq!(page.position(), "step 0 / 0");
     assert!(page.all_text().contains("There is a session from before."));
     page.press_named("Open it").await;
-    page.linger().await;
+    page.at_rest().await;
     assert_eq!(page.position(), "step 2 / 2");
 }
 
@@ -88,7 +98,7 @@ async fn a_kept_session_that_is_damaged_is_said_and_keeps_nobody_out() {
     let storage = window.session_storage().unwrap().unwrap();
     storage.set_item("optimist.session", "1nonsense").unwrap();
     let page = Page::reopen().await;
-    page.linger().await;
+    page.at_rest().await;
     assert!(page.dialog().contains("Not opened."), "{}", page.dialog());
     page.close_dialog().await;
     page.press(A, "Get").await;
@@ -102,7 +112,7 @@ async fn what_brought_the_page_down_once_is_not_opened_again_unasked() {
     let storage = window.session_storage().unwrap().unwrap();
     storage.set_item("optimist.opening", "1").unwrap();
     let page = Page::reopen().await;
-    page.linger().await;
+    page.at_rest().await;
     assert_eq!(page.position(), "step 0 / 0");
     assert!(page.all_text().contains("There is a session from before."));
 }
@@ -117,10 +127,10 @@ async fn a_session_over_another_leads_back_to_it_and_that_one_to_the_one_before(
     page.load_config("third").await;
     page.close().await;
     let page = Page::reopen().await;
-    page.linger().await;
+    page.at_rest().await;
     assert_eq!(page.position(), "step 0 / 0");
     page.press_named("Back to your session").await;
-    page.linger().await;
+    page.at_rest().await;
     assert_eq!(page.position(), "step 2 / 2");
     assert!(
         page.text("API server").contains("second"),
@@ -128,7 +138,7 @@ async fn a_session_over_another_leads_back_to_it_and_that_one_to_the_one_before(
         page.all_text()
     );
     page.press_named("Back to your session").await;
-    page.linger().await;
+    page.at_rest().await;
     assert_eq!(page.position(), "step 1 / 1");
     // The others are in the list, named and dated.
     page.press_named("Share").await;
@@ -148,13 +158,13 @@ async fn an_offer_outlives_the_first_get_and_a_reload() {
     page.press(A, "Get").await;
     page.close().await;
     let page = Page::reopen().await;
-    page.linger().await;
+    page.at_rest().await;
     assert_eq!(page.position(), "step 1 / 1");
     page.press_named("Open it").await;
-    page.linger().await;
+    page.at_rest().await;
     assert_eq!(page.position(), "step 2 / 2");
     page.press_named("Back to your session").await;
-    page.linger().await;
+    page.at_rest().await;
     assert_eq!(page.position(), "step 1 / 1");
 }
 
@@ -168,10 +178,10 @@ async fn a_link_that_is_opened_in_the_tab_leads_back_to_what_the_tab_had() {
     page.close().await;
     at(&link[link.find('#').unwrap()..]);
     let page = Page::reopen().await;
-    page.linger().await;
+    page.at_rest().await;
     assert_eq!(page.position(), "step 2 / 2");
     page.press_named("Back to your session").await;
-    page.linger().await;
+    page.at_rest().await;
     assert_eq!(page.position(), "step 3 / 3");
     at("");
 }
@@ -201,7 +211,7 @@ async fn a_link_is_forgotten_before_it_runs_and_can_be_cancelled_while_it_runs()
     assert!(told.contains("of 1500 steps"), "{told}");
     assert_eq!(page.position(), "step 0 / 0", "the page works meanwhile");
     page.press_named("Cancel").await;
-    page.linger().await;
+    page.at_rest().await;
     assert!(page.find(".opening").is_none());
     assert_eq!(page.position(), "step 0 / 0");
     page.press(A, "Get").await;
@@ -218,7 +228,7 @@ async fn a_link_that_brought_the_page_down_is_not_tried_again() {
     // As if the tab went away in the middle of it.
     Page::reopen().await.close_at_once().await;
     let page = Page::reopen().await;
-    page.linger().await;
+    page.at_rest().await;
     assert!(page.find(".opening").is_none(), "{}", page.all_text());
     assert_eq!(page.position(), "step 0 / 0");
     drop(page);
@@ -242,7 +252,7 @@ async fn what_cannot_be_opened_stays_while_the_tab_goes_on() {
         }
     }
     let page = Page::reopen().await;
-    page.linger().await;
+    page.at_rest().await;
     assert!(
         page.dialog().contains("It is still kept"),
         "{}",
@@ -252,7 +262,7 @@ async fn what_cannot_be_opened_stays_while_the_tab_goes_on() {
     page.press(A, "Get").await;
     page.close().await;
     let page = Page::reopen().await;
-    page.linger().await;
+    page.at_rest().await;
     assert_eq!(page.position(), "step 1 / 1");
     page.press_named("Share").await;
     page.press_named("Kept sessions").await;
@@ -277,7 +287,7 @@ async fn a_reload_keeps_the_text_that_is_no_yaml_yet_and_the_manifest_that_is_ty
     page.close_dialog().await;
     page.close().await;
     let page = Page::reopen().await;
-    page.linger().await;
+    page.at_rest().await;
     assert_eq!(page.written("Editor A: working copy as YAML"), "spec: [");
     page.click(".load").await;
     assert_eq!(page.written("Manifest"), "kind: Con");
@@ -302,7 +312,7 @@ async fn a_kept_search_of_explore_opens_there_with_its_controls() {
     Page::open().await.close().await;
     at("#/explore");
     let page = Page::reopen().await;
-    page.linger().await;
+    page.at_rest().await;
     page.press_named("Share").await;
     let link = page.value("#share-link");
     drop(page);
@@ -310,16 +320,16 @@ async fn a_kept_search_of_explore_opens_there_with_its_controls() {
     let text = link.split_once("?s=").unwrap().1;
     tab_storage().set_item("optimist.session", text).unwrap();
     let page = Page::reopen().await;
-    page.linger().await;
+    page.at_rest().await;
     assert!(page.has("Pages", "") || page.count(".pages a") == 3);
     assert_eq!(page.count(".explore-matrix"), 1, "{}", page.all_text());
     at("#/play");
-    page.linger().await;
+    page.at_rest().await;
     page.press(A, "Get").await;
     assert_eq!(page.position(), "step 1 / 1");
     page.close().await;
     let page = Page::reopen().await;
-    page.linger().await;
+    page.at_rest().await;
     assert_eq!(page.position(), "step 1 / 1");
     at("");
 }
@@ -329,7 +339,7 @@ async fn an_address_without_a_page_is_play_and_an_unknown_one_says_so() {
     at("");
     let page = Page::open().await;
     at("#/explore");
-    page.linger().await;
+    page.at_rest().await;
     assert_eq!(page.count(".explore-matrix"), 1);
     let document = web_sys::window().unwrap().document().unwrap();
     assert!(
@@ -338,14 +348,14 @@ async fn an_address_without_a_page_is_play_and_an_unknown_one_says_so() {
         document.title()
     );
     at("#/nope");
-    page.linger().await;
+    page.at_rest().await;
     assert!(
         page.all_text().contains("There is no page #/nope."),
         "{}",
         page.all_text()
     );
     at("");
-    page.linger().await;
+    page.at_rest().await;
     assert_eq!(page.count(".explore-matrix"), 0);
     page.press(A, "Get").await;
     assert!(
@@ -372,7 +382,7 @@ async fn values_that_look_private_are_warned_of_and_can_be_left_out() {
     assert_ne!(with, without);
     page.close_dialog().await;
     at(&without[without.find('#').unwrap()..]);
-    page.linger().await;
+    page.at_rest().await;
     let server = page.text("API server");
     assert!(
         server.contains("left-out-1") && !server.contains("hunter22"),
@@ -386,7 +396,7 @@ async fn a_session_that_goes_on_is_kept_in_one_place() {
     let page = Page::open().await;
     for steps in 1..=4 {
         page.press(A, "Get").await;
-        TimeoutFuture::new(600).await;
+        page.hide().await;
         let kept = kept_in_browser();
         assert_eq!(kept.len(), 1, "after {steps} steps: {kept:?}");
     }
@@ -394,7 +404,7 @@ async fn a_session_that_goes_on_is_kept_in_one_place() {
         .await;
     for _ in 0..2 {
         page.press(A, "Get").await;
-        TimeoutFuture::new(600).await;
+        page.hide().await;
     }
     let kept = kept_in_browser();
     assert_eq!(kept.len(), 2, "one for each session: {kept:?}");
@@ -424,11 +434,8 @@ async fn exports_without_private_values_are_made_a_part_at_a_time() {
     page.click_and_draw("#leave-out").await;
     assert_eq!(page.count(exports), 0, "{}", page.dialog());
     assert!(page.dialog().contains(" of 20 steps."), "{}", page.dialog());
-    for _ in 0..100 {
-        if page.count(exports) == 0 {
-            page.linger().await;
-        }
-    }
+    page.until("the exports are made", |page| page.count(exports) == 1)
+        .await;
     let script = page.attribute(exports, "href");
     assert!(script.contains("left-out-1") && !script.contains("hunter22"));
     // Closing the dialog ends what is still being done.
@@ -482,7 +489,7 @@ async fn whatever_is_in_the_storages_the_page_opens() {
             place.set_item(key, value).unwrap();
         }
         let page = Page::reopen().await;
-        page.linger().await;
+        page.at_rest().await;
         if page.count("dialog") > 0 {
             page.close_dialog().await;
         }
@@ -529,7 +536,7 @@ async fn a_frame_without_storage_works_and_says_that_nothing_is_kept() {
     page.press(A, "Get").await;
     page.press(B, "Get").await;
     page.press_named("Back to your session").await;
-    page.linger().await;
+    page.at_rest().await;
     assert_eq!(page.position(), "step 1 / 1");
     let said = page.all_text();
     assert!(said.contains("This browser keeps nothing"), "{said}");

@@ -1,16 +1,11 @@
 //! The Explore page, worked as a person works it, in a browser.
 
-#[allow(dead_code, reason = "each test file uses a part of it")]
-mod page;
-
-use gloo_timers::future::TimeoutFuture;
 use optimist_frontend::SearchTurn;
-use page::Page;
 use wasm_bindgen::JsCast;
-use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
+use wasm_bindgen_test::wasm_bindgen_test;
 use web_sys::{Element, Event, EventInit, HtmlElement, PointerEvent};
 
-wasm_bindgen_test_configure!(run_in_browser);
+use crate::page::{Page, at_rest};
 
 const A: &str = "Editor A";
 const B: &str = "Editor B";
@@ -34,18 +29,13 @@ fn all(selector: &str) -> Vec<HtmlElement> {
 
 /// Waits until every order was searched.
 async fn searched(page: &Page) {
-    for _ in 0..400 {
-        TimeoutFuture::new(25).await;
-        if !page.all_text().contains("ways searched") {
-            return;
-        }
-    }
-    panic!("it does not end: {}", page.text(OUTCOMES));
+    let is_searched = |page: &Page| !page.all_text().contains("ways searched");
+    at_rest().await;
+    page.until("every order was searched", is_searched).await;
 }
 
 async fn explore() -> Page {
-    at("#/explore");
-    let page = Page::open().await;
+    let page = Page::open_at("#/explore").await;
     searched(&page).await;
     page
 }
@@ -88,7 +78,7 @@ async fn point_at(selector: &str) {
     let part = part.unwrap_or_else(|| panic!("there is no {selector:?} on the map"));
     let event = PointerEvent::new("pointerenter").unwrap();
     part.dispatch_event(&event).unwrap();
-    TimeoutFuture::new(20).await;
+    at_rest().await;
 }
 
 async fn open_first(selector: &str) {
@@ -97,7 +87,7 @@ async fn open_first(selector: &str) {
     init.set_bubbles(true);
     let event = Event::new_with_event_init_dict("click", &init).unwrap();
     part.dispatch_event(&event).unwrap();
-    TimeoutFuture::new(50).await;
+    at_rest().await;
 }
 
 #[wasm_bindgen_test]
@@ -120,7 +110,7 @@ async fn the_same_two_edits_are_counted_under_every_way_of_writing() {
 async fn a_lost_update_opens_in_play_at_the_step_that_lost_it() {
     let page = explore().await;
     page.press(OUTCOMES, "4 of 6 lose an update").await;
-    TimeoutFuture::new(50).await;
+    at_rest().await;
     assert_eq!(page.position(), "step 4 / 4");
     let stored = page.text("Stored object");
     assert!(stored.contains("replicas: 3was 5"), "{stored}");
@@ -131,7 +121,7 @@ async fn a_lost_update_opens_in_play_at_the_step_that_lost_it() {
 async fn a_refusal_opens_in_play_at_its_409() {
     let page = explore().await;
     page.press(OUTCOMES, "4 of 6 refuse somebody").await;
-    TimeoutFuture::new(50).await;
+    at_rest().await;
     let body = page.text("Response body");
     assert!(body.contains("\"code\": 409"), "{body}");
     page.key("End").await;
@@ -214,8 +204,7 @@ async fn pointing_at_the_map_explains_and_clicking_opens_that_history() {
 
 #[wasm_bindgen_test]
 async fn the_edits_of_the_working_copies_are_explored_even_after_they_were_sent() {
-    at("#/play");
-    let page = Page::open().await;
+    let page = Page::open_at("#/play").await;
     page.press(A, "Get").await;
     page.press(B, "Get").await;
     page.set(A, "spec.replicas", "7").await;
@@ -223,7 +212,7 @@ async fn the_edits_of_the_working_copies_are_explored_even_after_they_were_sent(
     page.press(A, "Send").await;
     page.press(B, "Send").await;
     all(".to-explore")[0].click();
-    TimeoutFuture::new(100).await;
+    at_rest().await;
     searched(&page).await;
     assert!(page.text(SCENARIO).contains("working copies in Play"));
     assert_eq!(counts("Update, no resourceVersion"), ["0", "2", "0", "4"]);
@@ -233,7 +222,7 @@ async fn the_edits_of_the_working_copies_are_explored_even_after_they_were_sent(
         page.text(MAP)
     );
     page.press(MAP, "Open it in Play").await;
-    TimeoutFuture::new(50).await;
+    at_rest().await;
     assert!(page.text("Stored object").contains("replicas: 2"));
     page.key("Home").await;
     assert!(
@@ -319,7 +308,7 @@ async fn a_long_search_can_be_cancelled_and_begun_again() {
         assert!(page.text(OUTCOMES).contains("ways searched"));
         assert!(!page.text(OUTCOMES).contains("Cancelled"));
         page.press(OUTCOMES, "Cancel").await;
-        page.linger().await;
+        page.at_rest().await;
         let outcomes = page.text(OUTCOMES);
         assert!(outcomes.contains("Cancelled"), "{outcomes}");
     }
@@ -327,22 +316,21 @@ async fn a_long_search_can_be_cancelled_and_begun_again() {
 
 #[wasm_bindgen_test]
 async fn an_opened_history_keeps_the_session_that_it_replaces_also_through_a_reload() {
-    at("#/play");
-    let page = Page::open().await;
+    let page = Page::open_at("#/play").await;
     page.press(A, "Get").await;
     page.set(A, "spec.replicas", "7").await;
     at("#/explore");
-    page.linger().await;
+    page.at_rest().await;
     searched(&page).await;
     page.press(OUTCOMES, "4 of 6 lose an update").await;
-    page.linger().await;
+    page.at_rest().await;
     assert_eq!(page.position(), "step 4 / 4");
     page.close().await;
     let page = Page::reopen().await;
-    page.linger().await;
+    page.at_rest().await;
     assert_eq!(page.position(), "step 4 / 4");
     page.press_named("Back to your session").await;
-    page.linger().await;
+    page.at_rest().await;
     assert_eq!(page.position(), "step 1 / 1");
     assert!(
         page.text(A).contains("replicas: 7was 3"),
@@ -354,14 +342,13 @@ async fn an_opened_history_keeps_the_session_that_it_replaces_also_through_a_rel
 /// The link that the Share dialog gives, and the page of whoever opens it.
 async fn shared(page: Page) -> (String, Page) {
     all(".share-button")[0].click();
-    TimeoutFuture::new(50).await;
+    at_rest().await;
     let link = page.value("#share-link");
     page.close_dialog().await;
     drop(page);
     let fragment = link.split_once('#').unwrap().1.to_owned();
-    at(&format!("#{fragment}"));
-    let page = Page::open().await;
-    TimeoutFuture::new(200).await;
+    let page = Page::open_at(&format!("#{fragment}")).await;
+    at_rest().await;
     searched(&page).await;
     (fragment, page)
 }
@@ -391,14 +378,13 @@ async fn what_is_explored_goes_into_a_link() {
 
 #[wasm_bindgen_test]
 async fn edits_of_working_copies_go_into_a_link_too() {
-    at("#/play");
-    let page = Page::open().await;
+    let page = Page::open_at("#/play").await;
     for (editor, replicas) in [(A, "7"), (B, "2")] {
         page.press(editor, "Get").await;
         page.set(editor, "spec.replicas", replicas).await;
     }
     all(".to-explore")[0].click();
-    TimeoutFuture::new(100).await;
+    at_rest().await;
     searched(&page).await;
     let (_, page) = shared(page).await;
     assert!(page.text(SCENARIO).contains("working copies in Play"));
@@ -412,9 +398,8 @@ async fn edits_of_working_copies_go_into_a_link_too() {
 #[wasm_bindgen_test]
 async fn a_link_to_a_search_of_an_earlier_version_still_opens() {
     const LINK: &str = "#/explore?s=1bY1BCsMwEAP_ovMGCqUXfyXkYGqlLCSxWTutIeTv3ebcmwTSzAFFuAk2hHESFASwlyUbIegIB-KzZasIdwGTNk-oceUwK5fkI92qJiLMcakUrNqZHDZiLyk2DvaGNNs5yYiV9uL_6nJj9Oevec4fF12Di4BmSnc_zvML";
-    at(LINK);
-    let page = Page::open().await;
-    TimeoutFuture::new(200).await;
+    let page = Page::open_at(LINK).await;
+    at_rest().await;
     searched(&page).await;
     let scenario = page.text(SCENARIO);
     assert!(scenario.contains("C, a controller"), "{scenario}");
@@ -424,8 +409,7 @@ async fn a_link_to_a_search_of_an_earlier_version_still_opens() {
 
 #[wasm_bindgen_test]
 async fn the_edits_of_the_third_hand_are_explored_with_the_others() {
-    at("#/play");
-    let page = Page::open().await;
+    let page = Page::open_at("#/play").await;
     for (editor, replicas) in [(A, "7"), (B, "2")] {
         page.press(editor, "Get").await;
         page.set(editor, "spec.replicas", replicas).await;
@@ -435,7 +419,7 @@ async fn the_edits_of_the_third_hand_are_explored_with_the_others() {
     page.add("Controller", "status", "observedGeneration: 1")
         .await;
     all(".to-explore")[0].click();
-    TimeoutFuture::new(100).await;
+    at_rest().await;
     searched(&page).await;
     assert!(page.text(SCENARIO).contains("Same three edits"));
     assert_eq!(page.value("[aria-label='A third actor']"), "play");

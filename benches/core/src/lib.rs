@@ -1,0 +1,1 @@
+//! What the core costs: see `benches/`.

@@ -1,0 +1,305 @@
+//! The checks of `cargo xtask test`.
+
+use crate::browser;
+use crate::failure::StageResult;
+use crate::progress::{self, Counted};
+use crate::toolchain::{self, TARGET};
+use crate::workspace::{FRONTEND, Workspace};
+use crate::{site, tools};
+
+const FIX: &str = "fix the errors above, then run cargo xtask test lint";
+
+/// One line of the summary.
+#[derive(Debug)]
+pub struct Check {
+    /// Its name in the summary and on the command line.
+    pub name: &'static str,
+    /// The name of the stage that it belongs to: `lint`, `native`, `browser` or `page`.
+    pub stage: &'static str,
+    /// Where it has cargo build.
+    pub place: Place,
+    /// The names of the checks that make what this one needs.
+    pub needs: &'static [&'static str],
+    /// The check itself.
+    pub run: fn(&Workspace, &mut Counted) -> StageResult<()>,
+}
+
+impl PartialEq for Check {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+/// A folder that cargo builds in. Two builds in one folder wait for each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// The folder of native programs.
+    Machine,
+    /// The folder of programs for the browser.
+    Browser,
+    /// No folder, or only for a moment.
+    Nowhere,
+}
+
+/// All checks. The first check that can begin does so. Checks that others need, and checks that use
+/// one processor for a long time, come first.
+pub static CHECKS: [Check; 11] = [
+    Check {
+        name: "format",
+        stage: "lint",
+        place: Place::Nowhere,
+        needs: &[],
+        run: format,
+    },
+    Check {
+        name: "tools",
+        stage: "browser",
+        place: Place::Browser,
+        needs: &[],
+        run: |workspace, _| tools(workspace),
+    },
+    Check {
+        name: "native-tests",
+        stage: "native",
+        place: Place::Machine,
+        needs: &[],
+        run: native_tests,
+    },
+    Check {
+        name: "site",
+        stage: "page",
+        place: Place::Browser,
+        needs: &["tools"],
+        run: |workspace, _| site::dist(workspace),
+    },
+    Check {
+        name: "page-tests",
+        stage: "page",
+        place: Place::Nowhere,
+        needs: &["tools", "site"],
+        run: page_tests,
+    },
+    Check {
+        name: "size",
+        stage: "page",
+        place: Place::Nowhere,
+        needs: &["site"],
+        run: |workspace, _| site::size(workspace),
+    },
+    Check {
+        name: "browser-tests",
+        stage: "browser",
+        place: Place::Browser,
+        needs: &["tools"],
+        run: browser_tests,
+    },
+    Check {
+        name: "clippy",
+        stage: "lint",
+        place: Place::Machine,
+        needs: &[],
+        run: clippy,
+    },
+    Check {
+        name: "rustdoc",
+        stage: "lint",
+        place: Place::Machine,
+        needs: &[],
+        run: rustdoc,
+    },
+    Check {
+        name: "clippy-frontend",
+        stage: "lint",
+        place: Place::Browser,
+        needs: &["tools"],
+        run: clippy_frontend,
+    },
+    Check {
+        name: "rustdoc-frontend",
+        stage: "lint",
+        place: Place::Browser,
+        needs: &["tools"],
+        run: rustdoc_frontend,
+    },
+];
+
+/// Returns the checks and stages with these names, in the order of [`CHECKS`]; without a name, all
+/// checks. Several checks that need the tools begin with the check that installs the tools.
+///
+/// # Errors
+/// The first unknown name.
+pub fn named<'a>(names: &[&'a str]) -> Result<Vec<&'static Check>, &'a str> {
+    let has = |check: &Check, name: &str| check.name == name || check.stage == name;
+    let known = |name: &str| CHECKS.iter().any(|check| has(check, name));
+    if let Some(name) = names.iter().find(|name| !known(name)) {
+        return Err(name);
+    }
+    let chosen = |check: &&Check| names.is_empty() || names.iter().any(|name| has(check, name));
+    let mut checks: Vec<&'static Check> = CHECKS.iter().filter(chosen).collect();
+    if checks.len() > 1 {
+        let needs_tools = checks.iter().any(|check| check.needs.contains(&"tools"));
+        checks = CHECKS
+            .iter()
+            .filter(|check| checks.contains(check) || needs_tools && check.name == "tools")
+            .collect();
+    }
+    Ok(checks)
+}
+
+fn format(workspace: &Workspace, _: &mut Counted) -> StageResult<()> {
+    let mut command = workspace.cargo();
+    command.args(["fmt", "--all", "--check"]);
+    progress::stream("cargo fmt", &mut command, "cargo fmt --all")
+}
+
+fn clippy(workspace: &Workspace, _: &mut Counted) -> StageResult<()> {
+    let mut command = workspace.cargo();
+    command
+        .args(["clippy", "--workspace", "--exclude", FRONTEND])
+        .args(["--all-targets", "--", "-D", "warnings"]);
+    progress::stream("clippy", &mut command, FIX)
+}
+
+fn rustdoc(workspace: &Workspace, _: &mut Counted) -> StageResult<()> {
+    let mut command = workspace.cargo();
+    command
+        .env("RUSTDOCFLAGS", "-D warnings")
+        .args(["doc", "--workspace", "--exclude", FRONTEND])
+        .args(["--no-deps", "--document-private-items"]);
+    progress::stream("rustdoc", &mut command, FIX)
+}
+
+fn native_tests(workspace: &Workspace, counted: &mut Counted) -> StageResult<()> {
+    let mut command = workspace.cargo();
+    command.args([
+        "test",
+        "--workspace",
+        "--exclude",
+        FRONTEND,
+        "--no-fail-fast",
+    ]);
+    progress::stream_tests(
+        "native tests",
+        &mut command,
+        "cargo xtask test native",
+        counted,
+    )
+}
+
+fn clippy_frontend(workspace: &Workspace, _: &mut Counted) -> StageResult<()> {
+    let kit = tools::for_lint(toolchain::wasm(workspace)?);
+    let mut command = kit.command(workspace, "cargo")?;
+    command
+        .args(["clippy", "--package", FRONTEND, "--target", TARGET])
+        .args(["--all-targets", "--", "-D", "warnings"]);
+    progress::stream("clippy, frontend", &mut command, FIX)
+}
+
+fn rustdoc_frontend(workspace: &Workspace, _: &mut Counted) -> StageResult<()> {
+    let kit = tools::for_lint(toolchain::wasm(workspace)?);
+    let mut command = kit.command(workspace, "cargo")?;
+    command
+        .env("RUSTDOCFLAGS", "-D warnings")
+        .args(["doc", "--package", FRONTEND, "--target", TARGET])
+        .args(["--no-deps", "--document-private-items"]);
+    progress::stream("rustdoc, frontend", &mut command, FIX)
+}
+
+fn browser_tests(workspace: &Workspace, counted: &mut Counted) -> StageResult<()> {
+    let toolchain = toolchain::wasm(workspace)?;
+    let kit = tools::for_browser_tests(workspace, toolchain)?;
+    let browser = browser::find_or_install(workspace)?;
+    let mut command = kit.command(workspace, "cargo")?;
+    browser.tell(&mut command);
+    command
+        .env(
+            "CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER",
+            "wasm-bindgen-test-runner",
+        )
+        .env("WASM_BINDGEN_USE_BROWSER", "1")
+        .env("WASM_BINDGEN_TEST_TIMEOUT", "600")
+        .env(
+            "WASM_BINDGEN_TEST_WEBDRIVER_JSON",
+            browser.capabilities(workspace)?,
+        )
+        .args(["test", "--package", FRONTEND, "--target", TARGET])
+        .args(["--tests", "--no-fail-fast"]);
+    progress::stream_tests(
+        "browser tests",
+        &mut command,
+        "cargo xtask test browser",
+        counted,
+    )
+}
+
+/// Runs the tests that drive the release site over WebDriver. They are marked `#[ignore]`, so that
+/// a plain `cargo test` passes without a site or a browser.
+fn page_tests(workspace: &Workspace, counted: &mut Counted) -> StageResult<()> {
+    let browser = browser::find_or_install(workspace)?;
+    // Builds the whole workspace for these tests: with other packages, cargo could select other
+    // features of shared dependencies and build them twice.
+    let mut command = workspace.cargo();
+    browser.tell(&mut command);
+    command
+        .env("OPTIMIST_AXE", tools::axe(workspace)?)
+        .env("OPTIMIST_DIST", workspace.dist())
+        .args(["test", "--workspace", "--exclude", FRONTEND])
+        .args([
+            "--test",
+            "page",
+            "--test",
+            "delivery",
+            "--test",
+            "accessible",
+        ])
+        .args(["--", "--include-ignored"]);
+    progress::stream_tests("page tests", &mut command, "cargo xtask test page", counted)
+}
+
+/// Installs the tools of all checks that this machine does not have.
+fn tools(workspace: &Workspace) -> StageResult<()> {
+    let toolchain = toolchain::wasm(workspace)?;
+    tools::for_release(workspace, toolchain)?;
+    tools::axe(workspace)?;
+    browser::find_or_install(workspace).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(of: &[&str]) -> Result<Vec<&'static str>, String> {
+        let checks = named(of).map_err(str::to_owned)?;
+        Ok(checks.iter().map(|check| check.name).collect())
+    }
+
+    #[test]
+    fn a_stage_is_its_checks_and_the_tools_that_they_need() {
+        assert_eq!(
+            names(&["page"]).as_deref(),
+            Ok(&["tools", "site", "page-tests", "size"][..])
+        );
+        assert_eq!(names(&["native"]).as_deref(), Ok(&["native-tests"][..]));
+        assert_eq!(
+            names(&["format", "clippy-frontend"]).as_deref(),
+            Ok(&["format", "tools", "clippy-frontend"][..])
+        );
+        assert_eq!(names(&[]).map(|all| all.len()), Ok(CHECKS.len()));
+    }
+
+    #[test]
+    fn a_check_is_run_alone_on_what_is_there() {
+        assert_eq!(names(&["page-tests"]).as_deref(), Ok(&["page-tests"][..]));
+        assert_eq!(names(&["lint", "paeg"]), Err("paeg".to_owned()));
+    }
+
+    #[test]
+    fn what_a_check_needs_is_before_it() {
+        for (position, check) in CHECKS.iter().enumerate() {
+            for need in check.needs {
+                let before = CHECKS[..position].iter();
+                assert!(before.clone().any(|one| one.name == *need), "{need}");
+            }
+        }
+    }
+}
