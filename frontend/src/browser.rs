@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use js_sys::Uint8Array;
 use optimist_sessions::{StorageArea, StorageContents, StorageEffect};
+use optimist_state::{Effect, Platform};
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{
@@ -53,7 +54,7 @@ pub(crate) fn go(fragment: &str) {
 /// Says another fragment in the address, without going anywhere: neither a reload nor the way back
 /// leads to the one before.
 #[inline(never)] // not on the first screen
-pub(crate) fn replace_fragment(fragment: &str) {
+fn replace_fragment(fragment: &str) {
     let history = window().and_then(|window| window.history().ok());
     let replaced =
         history.map(|history| history.replace_state_with_url(&JsValue::NULL, "", Some(fragment)));
@@ -298,17 +299,10 @@ fn storage() -> Option<Storage> {
     window()?.local_storage().ok()?
 }
 
-pub(crate) fn remembered(key: &str) -> Option<String> {
-    storage()?.get_item(key).ok()?
-}
-
-pub(crate) fn remember(key: &str, value: Option<&str>) {
-    if let Some(storage) = storage() {
-        // A full or forbidden storage only means that the choice is asked again.
-        let _ = match value {
-            Some(value) => storage.set_item(key, value),
-            None => storage.remove_item(key),
-        };
+fn storage_of(area: StorageArea) -> Option<Storage> {
+    match area {
+        StorageArea::Tab => tab_storage(),
+        StorageArea::Browser => storage(),
     }
 }
 
@@ -326,28 +320,53 @@ fn all_of(storage: Option<Storage>) -> BTreeMap<String, String> {
     items.collect()
 }
 
-/// What is in the storages; nothing where the browser forbids them.
-pub(crate) fn storages() -> StorageContents {
-    StorageContents {
-        tab: all_of(tab_storage()),
-        browser: all_of(storage()),
+/// What the state may ask of the browser.
+pub(crate) struct Browser;
+
+impl Platform for Browser {
+    fn now(&self) -> f64 {
+        js_sys::Date::now()
+    }
+
+    fn read(&self, area: StorageArea, key: &str) -> Option<String> {
+        storage_of(area)?.get_item(key).ok()?
+    }
+
+    fn storages(&self) -> StorageContents {
+        StorageContents {
+            tab: all_of(tab_storage()),
+            browser: all_of(storage()),
+        }
     }
 }
 
-/// Does something to a storage; `false` if the browser has no room or forbids it.
-pub(crate) fn perform(effect: &StorageEffect) -> bool {
-    let in_place = |place: &StorageArea| match place {
-        StorageArea::Tab => tab_storage(),
-        StorageArea::Browser => storage(),
-    };
+/// A number that is another one in every tab.
+pub(crate) fn salt() -> u64 {
+    (js_sys::Math::random() * 1e15) as u64
+}
+
+/// Does what the state wants done; `false` if the browser has no room in a storage or forbids it.
+pub(crate) fn perform(effect: &Effect) -> bool {
     match effect {
+        Effect::Storage(effect) | Effect::Keep(effect) => return change_storage(effect),
+        Effect::GoTo(fragment) => go(fragment),
+        Effect::ReplaceAddress(fragment) => replace_fragment(fragment),
+        Effect::Focus(id) => focus_soon(id.clone()),
+        Effect::Then(_) => {}
+    }
+    true
+}
+
+fn change_storage(effect: &StorageEffect) -> bool {
+    let done = match effect {
         StorageEffect::Write { place, key, value } => {
-            in_place(place).is_some_and(|storage| storage.set_item(key, value).is_ok())
+            storage_of(*place).map(|storage| storage.set_item(key, value))
         }
         StorageEffect::Remove { place, key } => {
-            in_place(place).is_some_and(|storage| storage.remove_item(key).is_ok())
+            storage_of(*place).map(|storage| storage.remove_item(key))
         }
-    }
+    };
+    matches!(done, Some(Ok(())))
 }
 
 /// A moment as people write it: `22 Nov 2026, 09:31`.
@@ -368,24 +387,21 @@ pub(crate) fn set_title(title: &str) {
     }
 }
 
+/// Sets an attribute of the whole document, or takes it away.
+pub(crate) fn set_root_attribute(name: &str, value: Option<&str>) {
+    let Some(root) = document().and_then(|document| document.document_element()) else {
+        return;
+    };
+    // Only an invalid name could fail here.
+    let _ = match value {
+        Some(value) => root.set_attribute(name, value),
+        None => root.remove_attribute(name),
+    };
+}
+
 /// What this tab keeps until it is closed.
 fn tab_storage() -> Option<Storage> {
     window()?.session_storage().ok()?
-}
-
-pub(crate) fn kept(key: &str) -> Option<String> {
-    tab_storage()?.get_item(key).ok()?
-}
-
-/// Keeps something for this tab, or no longer; `false` if the browser has no room or forbids it.
-pub(crate) fn keep(key: &str, value: Option<&str>) -> bool {
-    tab_storage().is_some_and(|storage| {
-        let done = match value {
-            Some(value) => storage.set_item(key, value),
-            None => storage.remove_item(key),
-        };
-        done.is_ok()
-    })
 }
 
 /// Whether the system asks for a dark page.

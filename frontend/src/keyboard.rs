@@ -5,7 +5,7 @@ use wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlInputElement, KeyboardEvent};
 
 use crate::browser;
-use crate::state::{Dialog, Lane, LearnMsg, Msg, Page, State};
+use crate::state::{Dialog, Lane, LearnMsg, Msg, Page, RequestMsg, SessionMsg, State, ViewMsg};
 
 /// The keys and what they do, as the help lists them.
 pub(crate) const KEYS: [(&str, &str); 8] = [
@@ -70,21 +70,26 @@ fn holder(event: &KeyboardEvent) -> Holder {
 
 /// What a key asks for; `None` where it is none of ours or belongs to what has the keyboard.
 pub(crate) fn message(state: &State, event: &KeyboardEvent) -> Option<Msg> {
-    if event.default_prevented() || event.alt_key() || event.meta_key() || state.dialog.is_some() {
+    if event.default_prevented()
+        || event.alt_key()
+        || event.meta_key()
+        || state.view.dialog.is_some()
+    {
         return None;
     }
     let holder = holder(event);
     let key = event.key();
     // WCAG 2.1.4: keys that are letters, digits or punctuation can be switched off.
-    if !state.letter_keys && !event.ctrl_key() && key != " " && key.chars().count() == 1 {
+    if !state.view.letter_keys && !event.ctrl_key() && key != " " && key.chars().count() == 1 {
         return None;
     }
     if state.page != Page::Play && !state.learn.is_on_stage() {
         let help = key == "?" && holder != Holder::Text;
-        return help.then_some(Msg::Dialog(Some(Dialog::Help)));
+        return help.then(|| ViewMsg::Dialog(Some(Dialog::Help)).into());
     }
     if event.ctrl_key() {
-        return (key == "Enter" && holder != Holder::Text).then_some(Msg::Send(state.focus));
+        let sends = key == "Enter" && holder != Holder::Text;
+        return sends.then(|| RequestMsg::Send(state.view.focus).into());
     }
     if holder == Holder::Text {
         return None;
@@ -93,20 +98,20 @@ pub(crate) fn message(state: &State, event: &KeyboardEvent) -> Option<Msg> {
         return Some(msg);
     }
     let arrows = holder != Holder::Arrows;
-    match key.as_str() {
-        "ArrowLeft" if arrows => Some(Msg::Back),
-        "ArrowRight" if arrows => Some(Msg::Forward),
-        "Home" if arrows => Some(Msg::First),
-        "End" if arrows => Some(Msg::Last),
-        "Enter" if holder == Holder::Page => Some(Msg::Send(state.focus)),
-        "Escape" if state.sheet => Some(Msg::Sheet(false)),
-        "a" | "A" => Some(work_as(ActorId::A)),
-        "b" | "B" => Some(work_as(ActorId::B)),
-        "c" | "C" => Some(work_as(ActorId::C)),
-        "g" | "G" => Some(Msg::Get(state.focus)),
-        "?" => Some(Msg::Dialog(Some(Dialog::Help))),
-        _ => None,
-    }
+    Some(match key.as_str() {
+        "ArrowLeft" if arrows => SessionMsg::Back.into(),
+        "ArrowRight" if arrows => SessionMsg::Forward.into(),
+        "Home" if arrows => SessionMsg::First.into(),
+        "End" if arrows => SessionMsg::Last.into(),
+        "Enter" if holder == Holder::Page => RequestMsg::Send(state.view.focus).into(),
+        "Escape" if state.view.sheet => ViewMsg::Sheet(false).into(),
+        "a" | "A" => work_as(ActorId::A),
+        "b" | "B" => work_as(ActorId::B),
+        "c" | "C" => work_as(ActorId::C),
+        "g" | "G" => RequestMsg::Get(state.view.focus).into(),
+        "?" => ViewMsg::Dialog(Some(Dialog::Help)).into(),
+        _ => return None,
+    })
 }
 
 /// What a key asks of a lesson. While teaching, the arrows turn its pages.
@@ -139,5 +144,5 @@ fn learning(state: &State, holder: Holder, key: &str) -> Option<Msg> {
 fn work_as(editor: ActorId) -> Msg {
     let lane = Lane::Editor(editor);
     browser::focus_soon(format!("card-{}", lane.slug()));
-    Msg::Open(lane)
+    ViewMsg::Open(lane).into()
 }

@@ -7,9 +7,11 @@ mod app;
 mod browser;
 mod components;
 mod explore;
+mod hooks;
 mod keyboard;
 mod learn;
 mod panic;
+mod scheduler;
 mod state;
 mod words;
 

@@ -21,7 +21,7 @@ pub(crate) struct Words {
 /// Who is in the other lane.
 fn other(state: &State, actor: ActorId) -> ActorId {
     match actor {
-        ActorId::A => state.right,
+        ActorId::A => state.view.right,
         ActorId::B | ActorId::C => ActorId::A,
     }
 }
@@ -72,7 +72,7 @@ fn is_edited(state: &State, editor: ActorId) -> bool {
 
 /// What to try in a session, and whether it is done in this history.
 pub(crate) fn invitation(state: &State) -> [(String, bool); 3] {
-    let tree = &state.tree;
+    let tree = &state.session.tree;
     // Stepping back undoes nothing of it.
     let so_far = tree.current_path();
     let did = |actor: ActorId, sent: bool| {
@@ -115,7 +115,7 @@ pub(crate) fn invitation(state: &State) -> [(String, bool); 3] {
 /// sent from there: the last place where the one who wrote second had a stale copy with an edit.
 /// `None` if we have not come so far.
 pub(crate) fn branch_point(state: &State) -> Option<(NodeId, ActorId)> {
-    let tree = &state.tree;
+    let tree = &state.session.tree;
     let line = tree.current_path();
     let mut sent = line.iter().enumerate().filter_map(|(position, &node)| {
         let step = tree.step(node).filter(|step| step.is_send())?;
@@ -143,7 +143,7 @@ pub(crate) const EXPERIMENTS: [&str; 6] = [
 
 /// What the step that led here did.
 pub(crate) fn caption(state: &State) -> Words {
-    let tree = &state.tree;
+    let tree = &state.session.tree;
     let Some(step) = tree.step(tree.current()) else {
         return opening(state);
     };
@@ -179,7 +179,7 @@ pub(crate) fn caption(state: &State) -> Words {
 
 fn opening(state: &State) -> Words {
     let version = state.world().stored().map_or(0, |(version, _)| version);
-    let future = state.tree.current_path().len() > 1;
+    let future = state.session.tree.current_path().len() > 1;
     Words {
         title: "Two editors, one object.".to_owned(),
         text: vec![format!(
@@ -192,7 +192,7 @@ fn opening(state: &State) -> Words {
 #[inline(never)] // not on the first screen
 fn read(state: &State, step: &Step, me: ActorId) -> Words {
     let them = other(state, me);
-    let tree = &state.tree;
+    let tree = &state.session.tree;
     let before = tree.parent(tree.current()).and_then(|id| tree.world_at(id));
     let redone = before.is_some_and(|world| world.copy(me).is_edited()) && is_edited(state, me);
     let mine = read_version(state, me);
@@ -483,8 +483,8 @@ fn asks_to_delete(step: &Step) -> bool {
 
 /// Whether both whose lanes are shown read a version in this history.
 fn read_both(state: &State, version: u64) -> bool {
-    let tree = &state.tree;
-    [ActorId::A, state.right].into_iter().all(|editor| {
+    let tree = &state.session.tree;
+    [ActorId::A, state.view.right].into_iter().all(|editor| {
         tree.current_path()[..=tree.position()].iter().any(|&node| {
             tree.step(node).is_some_and(|step| {
                 step.actor() == Some(editor)
@@ -497,7 +497,7 @@ fn read_both(state: &State, version: u64) -> bool {
 
 /// What the last write on the way here was.
 pub(crate) fn last_write(state: &State) -> String {
-    let step = match state.tree.last_write() {
+    let step = match state.session.tree.last_write() {
         LastWrite::Start => return "Stored as it was loaded.".to_owned(),
         LastWrite::Elsewhere => {
             return "Last write: by hand, while another object was shown.".to_owned();
@@ -609,7 +609,7 @@ pub(crate) fn sentence(state: &State, step: &Step) -> String {
 
 /// What just happened, for those who hear the page.
 pub(crate) fn announcement(state: &State) -> String {
-    let tree = &state.tree;
+    let tree = &state.session.tree;
     match tree.step(tree.current()) {
         Some(step) => format!(
             "Step {} of {}. {}",

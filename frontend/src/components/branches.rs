@@ -8,31 +8,32 @@ use yew::{Event, Html, TargetCast, classes, html};
 use super::dialog::Modal;
 use super::fold::counted;
 use super::yaml_view::dotted;
-use crate::state::{Msg, Sends, StateHandle};
+use crate::state::{Sends, SessionMsg, StateHandle};
 use crate::words;
 
 /// What a history is called: its name, or its number.
 fn called(store: &StateHandle, end: NodeId, number: usize) -> String {
-    let name = store.tree.name(end);
+    let name = store.session.tree.name(end);
     name.map_or_else(|| format!("History {}", number + 1), str::to_owned)
 }
 
 #[inline(never)] // not on the first screen
 pub(crate) fn branches_dialog(store: &StateHandle) -> Html {
-    let ends = store.tree.ends();
-    let line = store.tree.current_path();
+    let ends = store.session.tree.ends();
+    let line = store.session.tree.current_path();
     let here = line.last().copied().unwrap_or(0);
-    let (first, second) = store.compared(&ends);
+    let (first, second) = store.session.compared(&ends);
     let row = |(number, &end): (usize, &NodeId)| {
         let name = called(store, end, number);
-        let steps = store.tree.path(end).len().saturating_sub(1);
+        let steps = store.session.tree.path(end).len().saturating_sub(1);
         let last = store
+            .session
             .tree
             .step(end)
             .map(|step| words::brief_step(store, step));
         let onchange = store.on(move |event: Event| {
             let input = event.target_dyn_into::<HtmlInputElement>();
-            Msg::NameBranch(end, input.map(|input| input.value()).unwrap_or_default())
+            SessionMsg::NameBranch(end, input.map(|input| input.value()).unwrap_or_default())
         });
         let side = |chosen: bool, second: bool, letter: &'static str| {
             html! {
@@ -41,7 +42,7 @@ pub(crate) fn branches_dialog(store: &StateHandle) -> Html {
                     class="button small"
                     aria-pressed={chosen.to_string()}
                     aria-label={format!("Compare {name} as {letter}")}
-                    onclick={store.sends(Msg::Compare(second, end))}
+                    onclick={store.sends(SessionMsg::Compare(second, end))}
                 >
                     { letter }
                 </button>
@@ -51,7 +52,7 @@ pub(crate) fn branches_dialog(store: &StateHandle) -> Html {
             <li key={end} class={classes!((end == here).then_some("here"))}>
                 <input
                     aria-label={format!("Name of {name}")}
-                    value={store.tree.name(end).unwrap_or_default().to_owned()}
+                    value={store.session.tree.name(end).unwrap_or_default().to_owned()}
                     placeholder={name.clone()}
                     maxlength="60"
                     {onchange}
@@ -67,7 +68,7 @@ pub(crate) fn branches_dialog(store: &StateHandle) -> Html {
                         type="button"
                         class="button small"
                         aria-label={format!("Open {name}")}
-                        onclick={store.sends(Msg::OpenBranch(end))}
+                        onclick={store.sends(SessionMsg::OpenBranch(end))}
                     >
                         { "Open" }
                     </button>
@@ -76,7 +77,7 @@ pub(crate) fn branches_dialog(store: &StateHandle) -> Html {
                         class="button small"
                         aria-label={format!("Delete {name}")}
                         disabled={ends.len() < 2}
-                        onclick={store.sends(Msg::DeleteBranch(end))}
+                        onclick={store.sends(SessionMsg::DeleteBranch(end))}
                     >
                         { "Delete" }
                     </button>
@@ -97,7 +98,7 @@ pub(crate) fn branches_dialog(store: &StateHandle) -> Html {
                         { "There is one history. Step back and do something else: it stays, and \
                            both can be compared here." }
                     </p>
-                } else if let Some(branch_point) = store.tree.compare(first, second) {
+                } else if let Some(branch_point) = store.session.tree.compare(first, second) {
                     { compared(store, &branch_point, [
                         called(store, first, number(first)),
                         called(store, second, number(second)),
@@ -109,7 +110,12 @@ pub(crate) fn branches_dialog(store: &StateHandle) -> Html {
 }
 
 fn compared(store: &StateHandle, branch_point: &BranchPoint, names: [String; 2]) -> Html {
-    let steps = store.tree.path(branch_point.fork).len().saturating_sub(1);
+    let steps = store
+        .session
+        .tree
+        .path(branch_point.fork)
+        .len()
+        .saturating_sub(1);
     let parts = match steps {
         0 => "They part at the very beginning.".to_owned(),
         steps => format!("They part after step {steps}."),
@@ -120,7 +126,7 @@ fn compared(store: &StateHandle, branch_point: &BranchPoint, names: [String; 2])
             <section aria-label={name.to_owned()}>
                 <h3>{ name.to_owned() }</h3>
                 <ol start={(steps + 1).to_string()}>
-                    { for nodes.iter().filter_map(|&node| store.tree.step(node)).map(|step| {
+                    { for nodes.iter().filter_map(|&node| store.session.tree.step(node)).map(|step| {
                         let refused = step.outcome() == Outcome::Refused;
                         html! {
                             <li class={classes!(words::slug(step), refused.then_some("refused"))}>

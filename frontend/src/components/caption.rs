@@ -5,7 +5,7 @@ use yew::{Html, MouseEvent, classes, html};
 
 use super::icon::{Icon, icon};
 use crate::browser;
-use crate::state::{Lane, Loaded, Msg, Sends, StateHandle};
+use crate::state::{Lane, Loaded, ManifestMsg, Sends, SessionMsg, StateHandle, ViewMsg};
 use crate::words;
 
 pub(crate) fn caption(store: &StateHandle) -> Html {
@@ -14,12 +14,12 @@ pub(crate) fn caption(store: &StateHandle) -> Html {
     let finished = invitation.iter().all(|(_, done)| *done);
     html! {
         <section
-            class={classes!("caption", (store.tree.current() != 0).then_some("started"))}
+            class={classes!("caption", (store.session.tree.current() != 0).then_some("started"))}
             // It scrolls where a window is low.
             tabindex="0"
             aria-label="What happened"
         >
-            if let Some(loaded) = &store.loaded {
+            if let Some(loaded) = &store.manifest.loaded {
                 { notice(store, loaded) }
             }
             <h2 class="caption-title">{ words.title }</h2>
@@ -57,8 +57,8 @@ fn experiments(store: &StateHandle) -> Html {
     let back = {
         let dispatcher = store.dispatcher();
         move |_: MouseEvent| {
-            dispatcher.dispatch(Msg::Go(branch_point));
-            dispatcher.dispatch(Msg::Open(lane));
+            dispatcher.send(SessionMsg::Go(branch_point));
+            dispatcher.send(ViewMsg::Open(lane));
             // The button goes.
             browser::focus_soon(format!("card-{}", lane.slug()));
         }
@@ -66,7 +66,7 @@ fn experiments(store: &StateHandle) -> Html {
     html! {
         <div class="experiments">
             <h3>{ "Other endings" }</h3>
-            if store.tree.current() == branch_point && store.lanes().contains(&lane) {
+            if store.session.tree.current() == branch_point && store.lanes().contains(&lane) {
                 <p>{ format!("Send as {}:", words::letter(actor)) }</p>
             } else {
                 <button type="button" class="button small" onclick={back}>
@@ -114,7 +114,7 @@ fn notice(store: &StateHandle, loaded: &Loaded) -> Html {
                 type="button"
                 class="icon-button small"
                 aria-label="Dismiss"
-                onclick={store.sends(Msg::DismissLoaded)}
+                onclick={store.sends(ManifestMsg::DismissLoaded)}
             >
                 { icon(Icon::Cross) }
             </button>

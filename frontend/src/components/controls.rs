@@ -8,7 +8,7 @@ use yew::{Event, Html, Properties, component, html};
 
 use super::icon::{Icon, icon};
 use super::more;
-use crate::state::{Dispatcher, Lane, Msg, Sends, StateHandle};
+use crate::state::{Dispatcher, EditMsg, Lane, RequestMsg, Sends, StateHandle};
 
 const STRATEGIES: [(Strategy, &str, &str); 5] = [
     (Strategy::Update, "Update", "PUT the whole object"),
@@ -74,14 +74,14 @@ pub(crate) struct ControlsProps {
 pub(crate) fn controls(store: &StateHandle, id: ActorId) -> ControlsProps {
     let actor = store.world().actor(id);
     let copy = store.world().copy(id);
-    let raw = store.raw.get(&id);
+    let raw = store.editing.raw.get(&id);
     ControlsProps {
         dispatcher: store.dispatcher(),
         id,
         name: actor.name.clone(),
         manager: actor.manager.clone(),
         write: actor.write(),
-        preconditions: store.preconditions,
+        preconditions: store.requests.preconditions,
         read: copy.edited().is_some(),
         edited: copy.is_edited() || !copy.declared().is_empty(),
         raw: raw.is_some(),
@@ -103,7 +103,7 @@ pub(crate) fn Controls(props: &ControlsProps) -> Html {
                 { options(props) }
             </div>
             <div class="send-row">
-                <button type="button" class="button" onclick={props.dispatcher.sends(Msg::Get(id))}>
+                <button type="button" class="button" onclick={props.dispatcher.sends(RequestMsg::Get(id))}>
                     { "Get" }
                 </button>
                 <button
@@ -111,7 +111,7 @@ pub(crate) fn Controls(props: &ControlsProps) -> Html {
                     class="button primary"
                     disabled={!props.read || props.wrong}
                     title={if props.wrong { "The text is no object yet" } else if props.read { "" } else { "Get first" }}
-                    onclick={props.dispatcher.sends(Msg::Send(id))}
+                    onclick={props.dispatcher.sends(RequestMsg::Send(id))}
                 >
                     { "Send" }
                 </button>
@@ -121,7 +121,7 @@ pub(crate) fn Controls(props: &ControlsProps) -> Html {
                         class="button whole"
                         aria-pressed={props.raw.to_string()}
                         title="Type the whole object as YAML"
-                        onclick={props.dispatcher.sends(Msg::Raw(id, !props.raw))}
+                        onclick={props.dispatcher.sends(EditMsg::Raw(id, !props.raw))}
                     >
                         { "YAML" }
                     </button>
@@ -132,7 +132,7 @@ pub(crate) fn Controls(props: &ControlsProps) -> Html {
                         class="button discard"
                         aria-label="Discard edits"
                         title="Discard edits"
-                        onclick={props.dispatcher.sends(Msg::Discard(id))}
+                        onclick={props.dispatcher.sends(EditMsg::Discard(id))}
                     >
                         { icon(Icon::Undo) }
                     </button>
@@ -141,7 +141,7 @@ pub(crate) fn Controls(props: &ControlsProps) -> Html {
                         type="button"
                         class="button"
                         title="Make the discarded edits again"
-                        onclick={props.dispatcher.sends(Msg::Undo(id))}
+                        onclick={props.dispatcher.sends(EditMsg::Undo(id))}
                     >
                         { "Undo discard" }
                     </button>
@@ -161,7 +161,7 @@ fn by_hand(props: &ControlsProps) -> Html {
     html! {
         <p class="by-hand-note">
             { "Sends a body written by hand. " }
-            <button type="button" class="link" onclick={props.dispatcher.sends(Msg::Write(props.id, computed))}>
+            <button type="button" class="link" onclick={props.dispatcher.sends(EditMsg::Write(props.id, computed))}>
                 { "Use the edits" }
             </button>
         </p>
@@ -177,7 +177,7 @@ fn strategies(props: &ControlsProps) -> Html {
                     type="radio"
                     name={name.clone()}
                     checked={strategy == props.write.strategy}
-                    onchange={props.dispatcher.sends(Msg::Strategy(props.id, strategy))}
+                    onchange={props.dispatcher.sends(EditMsg::Strategy(props.id, strategy))}
                 />
                 <span>{ label }</span>
             </label>
@@ -198,7 +198,7 @@ fn options(props: &ControlsProps) -> Html {
         let onchange = props.dispatcher.on(move |on: bool| {
             let mut write = changed.clone();
             set(&mut write, on);
-            Msg::Write(id, write)
+            EditMsg::Write(id, write)
         });
         more::check(on, label, title, onchange)
     };
@@ -239,7 +239,7 @@ fn declares(props: &ControlsProps) -> Html {
     let onchange = props.dispatcher.on(move |event: Event| {
         let declares = DECLARES.get(more::chosen(&event));
         let declares = declares.map_or(Declares::Edits, |(declares, ..)| *declares);
-        Msg::Write(
+        EditMsg::Write(
             id,
             Write {
                 declares,
@@ -267,7 +267,7 @@ fn on_conflict(props: &ControlsProps) -> Html {
         let on_conflict = ON_CONFLICT
             .get(more::chosen(&event))
             .map(|(choice, _)| *choice);
-        Msg::Write(
+        EditMsg::Write(
             id,
             Write {
                 on_conflict: on_conflict.unwrap_or_default(),

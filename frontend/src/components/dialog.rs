@@ -8,7 +8,7 @@ use yew::{
 
 use super::icon::{Icon, icon};
 use crate::browser;
-use crate::state::{Msg, Sends, StateHandle};
+use crate::state::{Sends, StateHandle, ViewMsg};
 
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct ModalProps {
@@ -35,12 +35,12 @@ pub(crate) fn Modal(props: &ModalProps) -> Html {
             }
         }
     });
-    let close = Msg::Dialog(None);
+    let close = ViewMsg::Dialog(None);
     let oncancel = {
         let store = props.store.clone();
         move |event: Event| {
             event.prevent_default();
-            store.dispatch(Msg::Dialog(None));
+            store.send(ViewMsg::Dialog(None));
         }
     };
     html! {

@@ -8,7 +8,7 @@ use yew::{Event, Html, InputEvent, TargetCast, classes, html};
 use super::controls::{Controls, controls};
 use super::more;
 use super::yaml_view::{YamlView, dotted};
-use crate::state::{Lane, Msg, ObjectView, RawYaml, Sends, State, StateHandle};
+use crate::state::{EditMsg, Lane, ObjectView, RawYaml, Sends, State, StateHandle, ViewMsg};
 
 /// The version of an editor's copy: its words and its tone.
 pub(crate) fn chip(state: &State, editor: ActorId) -> (String, &'static str) {
@@ -29,15 +29,15 @@ pub(crate) fn editor_card(store: &StateHandle, id: ActorId) -> Html {
     let lane = Lane::Editor(id);
     let slug = lane.slug();
     let (chip, tone) = chip(store, id);
-    let raw = store.raw.get(&id);
+    let raw = store.editing.raw.get(&id);
     html! {
         <section
-            class={classes!("card", "editor", slug, (store.focus == id).then_some("focused"))}
+            class={classes!("card", "editor", slug, (store.view.focus == id).then_some("focused"))}
             id={format!("card-{slug}")}
             tabindex="-1"
             aria-label={name.to_string()}
-            data-open={(store.lane == lane).to_string()}
-            onfocusin={store.sends(Msg::Focus(id))}
+            data-open={(store.view.lane == lane).to_string()}
+            onfocusin={store.sends(ViewMsg::Focus(id))}
         >
             <header class="card-head">
                 <h2>{ who(store, id) }</h2>
@@ -58,10 +58,10 @@ pub(crate) fn editor_card(store: &StateHandle, id: ActorId) -> Html {
                     {object}
                     marks={copy.edits()}
                     tone={slug}
-                    toggled={store.toggled.clone()}
+                    toggled={store.view.toggled.clone()}
                     editor={(id, name.clone())}
                     declared={declared(store, id)}
-                    editing={store.editing.clone().filter(|editing| editing.editor == id)}
+                    editing={store.editing.in_place.clone().filter(|editing| editing.editor == id)}
                 />
             } else {
                 <div class="yaml blank">
@@ -118,7 +118,7 @@ fn raw_text(store: &StateHandle, id: ActorId, raw: &RawYaml) -> Html {
     let name = store.name(id);
     let oninput = store.on(move |event: InputEvent| {
         let field = event.target_dyn_into::<HtmlTextAreaElement>();
-        Msg::RawText(id, field.map(|field| field.value()).unwrap_or_default())
+        EditMsg::RawText(id, field.map(|field| field.value()).unwrap_or_default())
     });
     let error_id = format!("raw-error-{}", Lane::Editor(id).slug());
     html! {
@@ -149,7 +149,7 @@ fn who(store: &StateHandle, id: ActorId) -> Html {
     const RIGHT: [ActorId; 2] = [ActorId::B, ActorId::C];
     let onchange = store.on(|event: Event| {
         let actor = RIGHT.get(more::chosen(&event)).copied();
-        Msg::Open(Lane::Editor(actor.unwrap_or(ActorId::B)))
+        ViewMsg::Open(Lane::Editor(actor.unwrap_or(ActorId::B)))
     });
     html! {
         <select class="who" aria-label="Whose lane this is" {onchange}>

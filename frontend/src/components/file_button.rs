@@ -7,7 +7,7 @@ use yew::{Event, Html, TargetCast, html};
 
 use super::icon::{Icon, icon};
 use crate::browser;
-use crate::state::{Msg, StateHandle};
+use crate::state::{ManifestMsg, Msg, Sends, StateHandle};
 
 /// The largest file that is read, in bytes: more than any session or manifest that can be opened.
 const LARGEST_FILE: f64 = 16_000_000.0;
@@ -48,9 +48,9 @@ pub(crate) fn file_button(
         if let Some(file) = input.files().and_then(|files| files.get(0)) {
             let dispatcher = dispatcher.clone();
             spawn_local(async move {
-                dispatcher.dispatch(match text_of(&file).await {
+                dispatcher.send(match text_of(&file).await {
                     Ok(text) => message(text),
-                    Err(error) => Msg::Unreadable(error.into()),
+                    Err(error) => ManifestMsg::Unreadable(error.into()).into(),
                 });
             });
         }

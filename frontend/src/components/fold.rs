@@ -1,7 +1,8 @@
 //! Which parts of an object are folded away at first.
 
-use optimist_client::Line;
 use serde_json::Value;
+
+pub(crate) use crate::state::{folded_at_first, visible_lines};
 
 /// The place of the fold for metadata that nobody edits and everybody has.
 pub(crate) const QUIET: &str = "/metadata/…";
@@ -15,40 +16,6 @@ pub(crate) fn is_quiet(pointer: &str) -> bool {
         "/metadata/selfLink",
     ]
     .contains(&pointer)
-}
-
-/// Objects up to this many lines show all that people write.
-const SHORT: usize = 18;
-
-/// A map or list with more members than this takes long to draw.
-const MANY: usize = 200;
-
-/// Whether the value of a line is folded at first: what the server keeps for itself always, what has
-/// very many members, and the inner parts of objects that are long.
-pub(crate) fn folded_at_first(object: &Value, line: &Line, visible: usize) -> bool {
-    let pointer = line.pointer.as_str();
-    if pointer == "/metadata/managedFields" || pointer == "/status" {
-        return true;
-    }
-    let many = || match object.pointer(pointer) {
-        Some(Value::Array(list)) => list.len() > MANY,
-        Some(Value::Object(map)) => map.len() > MANY,
-        _ => false,
-    };
-    if line.below > MANY && many() {
-        return true;
-    }
-    visible > SHORT && pointer.matches('/').count() == 2
-}
-
-/// How many lines an object has apart from those that are always folded.
-pub(crate) fn visible_lines(lines: &[Line]) -> usize {
-    let hidden: usize = lines
-        .iter()
-        .filter(|line| ["/metadata/managedFields", "/status"].contains(&line.pointer.as_str()))
-        .map(|line| line.below)
-        .sum();
-    lines.len() - hidden
 }
 
 /// Whether one place holds another.

@@ -6,10 +6,12 @@ use yew::{Html, html};
 use super::icon::{Icon, icon};
 use super::sessions_dialog::called;
 use crate::browser;
-use crate::state::{Dialog, Msg, Page, Sends, StateHandle, Theme, both_edited};
+use crate::state::{
+    Dialog, Page, PersistenceMsg, Sends, StateHandle, Theme, TransferMsg, ViewMsg, both_edited,
+};
 
 pub(crate) fn header(store: &StateHandle) -> Html {
-    let dark = match store.theme {
+    let dark = match store.view.theme {
         Theme::System => browser::prefers_dark(),
         theme => theme == Theme::Dark,
     };
@@ -39,7 +41,7 @@ pub(crate) fn header(store: &StateHandle) -> Html {
                     type="button"
                     class="button load"
                     aria-label="Load manifest"
-                    onclick={store.sends(Msg::Dialog(Some(Dialog::Load)))}
+                    onclick={store.sends(ViewMsg::Dialog(Some(Dialog::Load)))}
                 >
                     { icon(Icon::Load) }
                     <span>{ "Load manifest" }</span>
@@ -50,7 +52,7 @@ pub(crate) fn header(store: &StateHandle) -> Html {
                     type="button"
                     class="button share-button"
                     aria-label="Share"
-                    onclick={store.sends(Msg::Dialog(Some(Dialog::Share)))}
+                    onclick={store.sends(ViewMsg::Dialog(Some(Dialog::Share)))}
                 >
                     { icon(Icon::Share) }
                     <span>{ "Share" }</span>
@@ -61,7 +63,7 @@ pub(crate) fn header(store: &StateHandle) -> Html {
                 class="icon-button"
                 aria-label={label}
                 title={label}
-                onclick={store.sends(Msg::Theme(wanted))}
+                onclick={store.sends(ViewMsg::Theme(wanted))}
             >
                 { icon(sign) }
             </button>
@@ -70,7 +72,7 @@ pub(crate) fn header(store: &StateHandle) -> Html {
                 class="icon-button"
                 aria-label="Help and keys"
                 title="Help and keys"
-                onclick={store.sends(Msg::Dialog(Some(Dialog::Help)))}
+                onclick={store.sends(ViewMsg::Dialog(Some(Dialog::Help)))}
             >
                 { "?" }
             </button>
@@ -106,15 +108,15 @@ fn explore(store: &StateHandle) -> Html {
                 class="button to-explore"
                 aria-label="Back to your session"
                 {title}
-                onclick={store.sends(Msg::Return)}
+                onclick={store.sends(PersistenceMsg::Return)}
             >
                 { icon(Icon::Back) }
                 <span>{ "Back to your session" }</span>
             </button>
         };
     }
-    let edited = both_edited(&store.tree);
-    let world = edited.and_then(|node| store.tree.world_at(node));
+    let edited = both_edited(&store.session.tree);
+    let world = edited.and_then(|node| store.session.tree.world_at(node));
     // Six orders of two who read and write; of three there are more.
     let label = match world {
         Some(world) if world.copy(ActorId::C).is_edited() => "Explore all histories",
@@ -133,7 +135,7 @@ fn explore(store: &StateHandle) -> Html {
             aria-label={label}
             disabled={!edited}
             {title}
-            onclick={store.sends(Msg::Explore)}
+            onclick={store.sends(TransferMsg::Explore)}
         >
             { icon(Icon::Branch) }
             <span>{ label }</span>

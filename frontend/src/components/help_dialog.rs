@@ -5,7 +5,7 @@ use yew::{Html, html};
 use super::dialog::Modal;
 use super::more::check;
 use crate::keyboard::{KEYS, LESSON_KEYS};
-use crate::state::{Msg, Sends, StateHandle};
+use crate::state::{Sends, StateHandle, ViewMsg};
 
 /// Beside the page: `cargo xtask dist` writes it.
 const LICENCES: &str = "licences.html";
@@ -31,10 +31,10 @@ pub(crate) fn help_dialog(store: &StateHandle) -> Html {
                 </p>
                 <h3>{ "Keys" }</h3>
                 { check(
-                    store.letter_keys,
+                    store.view.letter_keys,
                     "Use keys that are a single character",
                     "Switch them off if you speak to your computer, or hit keys by accident",
-                    store.on(Msg::LetterKeys),
+                    store.on(ViewMsg::LetterKeys),
                 ) }
                 { keys(&KEYS) }
                 if store.learn.is_on_stage() {

@@ -9,7 +9,7 @@ use super::snippet::{Language, snippet};
 use super::tabs::{Tabs, panel_id, tabs};
 use super::why::{tone, why};
 use super::wire::{preview, wire};
-use crate::state::{InspectorTab, Msg, Sends, StateHandle};
+use crate::state::{InspectorTab, Sends, StateHandle, ViewMsg};
 use crate::words;
 
 const TABS: [(InspectorTab, &str); 6] = [
@@ -22,9 +22,11 @@ const TABS: [(InspectorTab, &str); 6] = [
 ];
 
 pub(crate) fn inspector(store: &StateHandle) -> Html {
-    let step = store.tree.step(store.tree.current());
-    let chosen = TABS.iter().position(|(tab, _)| *tab == store.inspector_tab);
-    let content = match (store.inspector_tab, step) {
+    let step = store.session.tree.step(store.session.tree.current());
+    let chosen = TABS
+        .iter()
+        .position(|(tab, _)| *tab == store.view.inspector_tab);
+    let content = match (store.view.inspector_tab, step) {
         (InspectorTab::Preview, _) => preview(store),
         (_, None) => nothing_yet(),
         (InspectorTab::Wire, Some(step)) => wire(store, step),
@@ -33,13 +35,13 @@ pub(crate) fn inspector(store: &StateHandle) -> Html {
         (InspectorTab::Rust, Some(step)) => snippet(store, step, Language::Rust),
         (InspectorTab::Diff, Some(step)) => diff(step),
     };
-    let explained = step.filter(|_| store.inspector_tab != InspectorTab::Preview);
+    let explained = step.filter(|_| store.view.inspector_tab != InspectorTab::Preview);
     html! {
         <aside
             class="inspector"
             id="inspector"
             aria-label="Inspector"
-            data-up={store.sheet.to_string()}
+            data-up={store.view.sheet.to_string()}
         >
             { sheet_handle(store, step) }
             { tabs(&Tabs {
@@ -48,7 +50,7 @@ pub(crate) fn inspector(store: &StateHandle) -> Html {
                 class: "underlined",
                 names: &TABS.map(|(_, name)| name),
                 chosen: chosen.unwrap_or(0),
-                onchoose: store.on(|i: usize| Msg::InspectorTab(TABS[i.min(TABS.len() - 1)].0)),
+                onchoose: store.on(|i: usize| ViewMsg::InspectorTab(TABS[i.min(TABS.len() - 1)].0)),
             }) }
             <div
                 class="inspector-body"
@@ -76,7 +78,7 @@ fn nothing_yet() -> Html {
 
 /// Where the inspector is a sheet: its upper edge, which says the answer in a line.
 fn sheet_handle(store: &StateHandle, step: Option<&Step>) -> Html {
-    let up = store.sheet;
+    let up = store.view.sheet;
     let (status, tone, rest) = match step {
         None => (
             "Inspector".to_owned(),
@@ -108,7 +110,7 @@ fn sheet_handle(store: &StateHandle, step: Option<&Step>) -> Html {
             class="sheet-handle"
             aria-expanded={up.to_string()}
             aria-controls="inspector"
-            onclick={store.sends(Msg::Sheet(!up))}
+            onclick={store.sends(ViewMsg::Sheet(!up))}
         >
             <b class={classes!("status", tone)}>{ status }</b>
             <span class="rest">{ rest }</span>

@@ -5,7 +5,7 @@ use serde_json::Value;
 use yew::{Html, classes, html};
 
 use super::fold::{holds, size};
-use crate::state::{Msg, ObjectView, Sends, StateHandle};
+use crate::state::{ObjectView, Sends, StateHandle, ViewMsg};
 
 /// What is drawn, and how.
 pub(crate) struct JsonView<'a> {
@@ -89,7 +89,7 @@ impl Printer<'_> {
 
     /// The fold for members that say nothing about this request.
     fn rest(&mut self, pointer: &str, hidden: usize, open: bool, depth: usize) {
-        let toggle = Msg::Toggle(self.props.view, pointer.to_owned());
+        let toggle = ViewMsg::Toggle(self.props.view, pointer.to_owned());
         let text = if open {
             "show less".to_owned()
         } else {
@@ -131,9 +131,15 @@ impl Printer<'_> {
             }
         };
         let at_first = self.open_at_first(pointer, depth);
-        let unfolded = self.props.store.toggled.contains(self.props.view, pointer) != at_first;
+        let unfolded = self
+            .props
+            .store
+            .view
+            .toggled
+            .contains(self.props.view, pointer)
+            != at_first;
         if depth > 0 {
-            let toggle = Msg::Toggle(self.props.view, pointer.to_owned());
+            let toggle = ViewMsg::Toggle(self.props.view, pointer.to_owned());
             let shown = if unfolded {
                 html! { open }
             } else {
@@ -178,7 +184,13 @@ impl Printer<'_> {
                 let quiet = |key: &str| at_first && self.is_quiet(&place(key), depth + 1);
                 let hidden = map.keys().filter(|key| quiet(key)).count();
                 let rest = format!("{pointer}/…");
-                let all = hidden < 2 || self.props.store.toggled.contains(self.props.view, &rest);
+                let all = hidden < 2
+                    || self
+                        .props
+                        .store
+                        .view
+                        .toggled
+                        .contains(self.props.view, &rest);
                 let shown: Vec<_> = map.iter().filter(|(key, _)| all || !quiet(key)).collect();
                 for (i, (key, value)) in shown.iter().enumerate() {
                     let end = if all { last(i, shown.len()) } else { "," };

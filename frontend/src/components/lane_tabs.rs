@@ -4,7 +4,7 @@ use yew::{Html, classes, html};
 
 use super::editor_card::chip;
 use super::icon::{Icon, icon};
-use crate::state::{Lane, Msg, Sends, StateHandle};
+use crate::state::{Lane, Sends, StateHandle, ViewMsg};
 
 pub(crate) fn lane_tabs(store: &StateHandle) -> Html {
     let head = |lane: Lane| {
@@ -23,8 +23,8 @@ pub(crate) fn lane_tabs(store: &StateHandle) -> Html {
             <button
                 type="button"
                 class={classes!("lane-tab", lane.slug())}
-                aria-pressed={(store.lane == lane).to_string()}
-                onclick={store.sends(Msg::Open(lane))}
+                aria-pressed={(store.view.lane == lane).to_string()}
+                onclick={store.sends(ViewMsg::Open(lane))}
             >
                 <span class="lane-name">{ name.to_owned() }</span>
                 <span class={classes!("lane-version", tone)}>

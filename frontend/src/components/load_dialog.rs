@@ -9,15 +9,15 @@ use yew::{DragEvent, Event, Html, InputEvent, SubmitEvent, TargetCast, html};
 use super::dialog::Modal;
 use super::file_button::text_of;
 use super::icon::{Icon, icon};
-use crate::state::{Msg, Sends, StateHandle};
+use crate::state::{ManifestMsg, Sends, StateHandle};
 
 /// Reads a file into the dialog. One that cannot be read leaves what was typed.
 fn take(store: &StateHandle, file: File) {
     let dispatcher = store.dispatcher();
     spawn_local(async move {
-        dispatcher.dispatch(match text_of(&file).await {
-            Ok(text) => Msg::Draft(text),
-            Err(error) => Msg::Unreadable(error.into()),
+        dispatcher.send(match text_of(&file).await {
+            Ok(text) => ManifestMsg::Text(text),
+            Err(error) => ManifestMsg::Unreadable(error.into()),
         });
     });
 }
@@ -26,7 +26,7 @@ fn take(store: &StateHandle, file: File) {
 pub(crate) fn load_dialog(store: &StateHandle) -> Html {
     let oninput = store.on(|event: InputEvent| {
         let area = event.target_dyn_into::<HtmlTextAreaElement>();
-        Msg::Draft(area.map(|area| area.value()).unwrap_or_default())
+        ManifestMsg::Text(area.map(|area| area.value()).unwrap_or_default())
     });
     let onchange = {
         let store = store.clone();
@@ -56,10 +56,10 @@ pub(crate) fn load_dialog(store: &StateHandle) -> Html {
         let store = store.clone();
         move |event: SubmitEvent| {
             event.prevent_default();
-            store.dispatch(Msg::Load);
+            store.send(ManifestMsg::Load);
         }
     };
-    let problem = store.draft.problem.as_ref();
+    let problem = store.manifest.problem.as_ref();
     html! {
         <Modal store={store.clone()} title="Load a manifest" begin="manifest">
             <form class="dialog-body load-form" {ondragover} {ondrop} {onsubmit}>
@@ -77,11 +77,11 @@ pub(crate) fn load_dialog(store: &StateHandle) -> Html {
                     spellcheck="false"
                     autocapitalize="off"
                     placeholder={"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: settings\ndata:\n  colour: blue"}
-                    value={store.draft.text.clone()}
+                    value={store.manifest.text.clone()}
                     {oninput}
                 />
                 if let Some(problem) = problem {
-                    { explain(problem, &store.draft.text) }
+                    { explain(problem, &store.manifest.text) }
                 }
                 <div class="dialog-actions">
                     <label class="button file">
@@ -92,7 +92,7 @@ pub(crate) fn load_dialog(store: &StateHandle) -> Html {
                     <button
                         type="button"
                         class="button"
-                        onclick={store.sends(Msg::Draft(NGINX.to_owned()))}
+                        onclick={store.sends(ManifestMsg::Text(NGINX.to_owned()))}
                     >
                         { "nginx example" }
                     </button>
@@ -100,7 +100,7 @@ pub(crate) fn load_dialog(store: &StateHandle) -> Html {
                     <button
                         type="submit"
                         class="button primary"
-                        disabled={store.draft.text.trim().is_empty()}
+                        disabled={store.manifest.text.trim().is_empty()}
                     >
                         { "Load" }
                     </button>

@@ -7,7 +7,7 @@ use yew::{Callback, Event, Html, TargetCast, html};
 
 use super::controls::ControlsProps;
 use crate::browser::ticked;
-use crate::state::{Msg, Sends};
+use crate::state::{EditMsg, RequestMsg, Sends};
 
 const TARGETS: [(Option<Subresource>, &str); 3] = [
     (None, "the object"),
@@ -53,7 +53,7 @@ pub(crate) fn more(props: &ControlsProps) -> Html {
         dispatcher.on(move |event: Event| {
             let mut write = write.clone();
             change(&mut write, event);
-            Msg::Write(id, write)
+            EditMsg::Write(id, write)
         })
     };
     let to = changed(|write, event| {
@@ -67,7 +67,7 @@ pub(crate) fn more(props: &ControlsProps) -> Html {
     });
     let dry_run = write.clone();
     let dry_run = dispatcher.on(move |on| {
-        Msg::Write(
+        EditMsg::Write(
             id,
             Write {
                 dry_run: on,
@@ -75,9 +75,9 @@ pub(crate) fn more(props: &ControlsProps) -> Html {
             },
         )
     });
-    let uid = dispatcher.on(move |uid| Msg::Preconditions(Delete { uid, ..delete }));
+    let uid = dispatcher.on(move |uid| RequestMsg::Preconditions(Delete { uid, ..delete }));
     let version = dispatcher.on(move |resource_version| {
-        Msg::Preconditions(Delete {
+        RequestMsg::Preconditions(Delete {
             resource_version,
             ..delete
         })
@@ -113,7 +113,7 @@ pub(crate) fn more(props: &ControlsProps) -> Html {
                         type="button"
                         class="button small"
                         disabled={!read && (delete.uid || delete.resource_version)}
-                        onclick={dispatcher.sends(Msg::Delete(id))}
+                        onclick={dispatcher.sends(RequestMsg::Delete(id))}
                     >
                         { "Delete" }
                     </button>
@@ -122,7 +122,7 @@ pub(crate) fn more(props: &ControlsProps) -> Html {
                         class="button small"
                         disabled={!read}
                         title="POST the working copy"
-                        onclick={dispatcher.sends(Msg::Create(id))}
+                        onclick={dispatcher.sends(RequestMsg::Create(id))}
                     >
                         { "Create" }
                     </button>
@@ -130,7 +130,7 @@ pub(crate) fn more(props: &ControlsProps) -> Html {
                         type="button"
                         class="button small"
                         title="Write method, path and body yourself"
-                        onclick={dispatcher.sends(Msg::BeginRequest(id))}
+                        onclick={dispatcher.sends(RequestMsg::Begin(id))}
                     >
                         { "By hand…" }
                     </button>

@@ -110,7 +110,7 @@ fn row(store: &StateHandle, owners: &Owners, line: &Line) -> Html {
 /// What an apply of the editor at work would take from others and take away, before it is sent.
 #[inline(never)] // not on the first screen
 pub(crate) fn foresight(store: &StateHandle) -> Html {
-    let id = store.focus;
+    let id = store.view.focus;
     let (name, write) = (store.name(id), store.world().actor(id).write());
     let slug = Lane::Editor(id).slug();
     let rehearsed = store.world().preview_write(

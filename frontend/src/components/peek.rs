@@ -53,7 +53,7 @@ impl Pointed {
 /// What was sent, in few lines.
 #[inline(never)] // not on the first screen
 pub(crate) fn peek(state: &State, pointed: &Pointed) -> Html {
-    let step = state.tree.step(pointed.node);
+    let step = state.session.tree.step(pointed.node);
     let Some((step, exchange)) = step.and_then(|step| Some((step, step.exchange.as_ref()?))) else {
         return Html::default();
     };

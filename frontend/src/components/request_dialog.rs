@@ -6,7 +6,7 @@ use yew::{Event, Html, InputEvent, SubmitEvent, TargetCast, html};
 
 use super::dialog::Modal;
 use crate::browser::selected;
-use crate::state::{Msg, Sends, StateHandle};
+use crate::state::{RequestMsg, Sends, StateHandle};
 
 const CONTENT_TYPES: [&str; 7] = [
     "",
@@ -20,7 +20,7 @@ const CONTENT_TYPES: [&str; 7] = [
 
 #[inline(never)] // not on the first screen
 pub(crate) fn request_dialog(store: &StateHandle) -> Html {
-    let Some(request) = &store.request else {
+    let Some(request) = &store.requests.draft else {
         return Html::default();
     };
     let by_hand = &request.by_hand;
@@ -44,7 +44,7 @@ pub(crate) fn request_dialog(store: &StateHandle) -> Html {
         let store = store.clone();
         move |event: SubmitEvent| {
             event.prevent_default();
-            store.dispatch(Msg::SendRequest);
+            store.send(RequestMsg::SendByHand);
         }
     };
     let option = |value: &'static str, chosen: &str| {
@@ -120,6 +120,6 @@ fn changed<E: 'static>(
     store.on(move |event: E| {
         let mut changed = by_hand.clone();
         change(&mut changed, &event);
-        Msg::WriteRequest(changed)
+        RequestMsg::ByHand(changed)
     })
 }

@@ -5,11 +5,11 @@ use optimist_simulation::{ActorId, Outcome};
 use yew::{Html, classes, html};
 
 use super::yaml_view::dotted;
-use crate::state::{Lane, Msg, Sends, StateHandle};
+use crate::state::{Lane, Sends, SessionMsg, StateHandle};
 
 #[inline(never)] // not on the first screen
 pub(crate) fn revisions(store: &StateHandle) -> Html {
-    let tree = &store.tree;
+    let tree = &store.session.tree;
     let here = tree.position();
     // The writes on the way here, to name the writer of each version.
     let writes: Vec<_> = tree.current_path()[..=here]
@@ -59,7 +59,7 @@ fn row(
                         type="button"
                         class="link"
                         title="Go to the step that wrote it"
-                        onclick={store.sends(Msg::Go(node))}
+                        onclick={store.sends(SessionMsg::Go(node))}
                     >
                         { store.name(editor).to_owned() }
                     </button>

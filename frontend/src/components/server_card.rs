@@ -11,7 +11,9 @@ use super::revisions::revisions;
 use super::tabs::{Tabs, panel_id, tabs};
 use super::watch;
 use super::yaml_view::YamlView;
-use crate::state::{Lane, Msg, ObjectView, Sends, ServerTab, State, StateHandle};
+use crate::state::{
+    Lane, ObjectView, Sends, ServerTab, SessionMsg, ShareMsg, State, StateHandle, ViewMsg,
+};
 use crate::words;
 
 const TABS: [(ServerTab, &str); 4] = [
@@ -23,8 +25,8 @@ const TABS: [(ServerTab, &str); 4] = [
 
 /// What the step that led here changed in the store, and whose colour that has.
 fn last_write(state: &State) -> (Vec<ValueChange>, &'static str) {
-    let step = state.tree.step(state.tree.current());
-    let wrote = match (step, state.tree.last_write()) {
+    let step = state.session.tree.step(state.session.tree.current());
+    let wrote = match (step, state.session.tree.last_write()) {
         (Some(step), LastWrite::Step(last)) => std::ptr::eq(step, last),
         _ => false,
     };
@@ -60,7 +62,7 @@ fn subjects(store: &StateHandle) -> Html {
     let choices = all.clone();
     let onchange = store.on(move |event: Event| {
         let (kind, name) = choices.get(chosen(&event)).cloned().unwrap_or_default();
-        Msg::LookAt(kind, name)
+        SessionMsg::LookAt(kind, name)
     });
     html! {
         <select class="who" aria-label="Which object" {onchange}>
@@ -79,7 +81,7 @@ fn release(store: &StateHandle) -> Html {
     }
     let onchange = store.on(|event: Event| {
         let chosen = chosen(&event).min(Release::ALL.len() - 1);
-        Msg::Release(Release::ALL[Release::ALL.len() - 1 - chosen])
+        ShareMsg::Release(Release::ALL[Release::ALL.len() - 1 - chosen])
     });
     html! {
         <select class="release" aria-label="Release of the API server" {onchange}>
@@ -92,7 +94,9 @@ fn release(store: &StateHandle) -> Html {
 
 pub(crate) fn server_card(store: &StateHandle) -> Html {
     let stored = store.world().stored();
-    let chosen = TABS.iter().position(|(tab, _)| *tab == store.server_tab);
+    let chosen = TABS
+        .iter()
+        .position(|(tab, _)| *tab == store.view.server_tab);
     let chip = stored.map_or_else(
         || "deleted".to_owned(),
         |(version, _)| format!("rv {version}"),
@@ -104,7 +108,7 @@ pub(crate) fn server_card(store: &StateHandle) -> Html {
             id="card-server"
             tabindex="-1"
             aria-label="API server"
-            data-open={(store.lane == Lane::Server).to_string()}
+            data-open={(store.view.lane == Lane::Server).to_string()}
         >
             <header class="card-head">
                 <h2>{ "API server" }<span class="etcd">{ " · etcd" }</span></h2>
@@ -113,11 +117,11 @@ pub(crate) fn server_card(store: &StateHandle) -> Html {
                 <span class="chip plain">{ chip }</span>
             </header>
             <div class="card-body" role="tabpanel" id={panel_id("server")}>
-                if store.server_tab == ServerTab::Owners {
+                if store.view.server_tab == ServerTab::Owners {
                     { owners::owners(store) }
-                } else if store.server_tab == ServerTab::Revisions {
+                } else if store.view.server_tab == ServerTab::Revisions {
                     { revisions(store) }
-                } else if store.server_tab == ServerTab::Watch {
+                } else if store.view.server_tab == ServerTab::Watch {
                     { watch::stream(store) }
                 } else if let Some((_, object)) = stored {
                     <YamlView
@@ -128,7 +132,7 @@ pub(crate) fn server_card(store: &StateHandle) -> Html {
                         {object}
                         {marks}
                         {tone}
-                        toggled={store.toggled.clone()}
+                        toggled={store.view.toggled.clone()}
                         editor={None}
                         editing={None}
                     />
@@ -146,11 +150,11 @@ pub(crate) fn server_card(store: &StateHandle) -> Html {
                     class: "segmented",
                     names: &TABS.map(|(_, name)| name),
                     chosen: chosen.unwrap_or(0),
-                    onchoose: store.on(|i: usize| Msg::ServerTab(TABS[i.min(TABS.len() - 1)].0)),
+                    onchoose: store.on(|i: usize| ViewMsg::ServerTab(TABS[i.min(TABS.len() - 1)].0)),
                 }) }
-                if store.server_tab == ServerTab::Watch {
+                if store.view.server_tab == ServerTab::Watch {
                     { watch::controls(store) }
-                } else if store.server_tab == ServerTab::Owners {
+                } else if store.view.server_tab == ServerTab::Owners {
                     { owners::foresight(store) }
                 } else {
                     <p class="last-write">{ words::last_write(store) }</p>

@@ -5,7 +5,7 @@ use yew::{Html, html};
 
 use super::dialog::Modal;
 use crate::browser;
-use crate::state::{Msg, Sends, StateHandle};
+use crate::state::{PersistenceMsg, Sends, StateHandle};
 
 /// What a session is called, and since when it is kept.
 pub(crate) fn called(entry: &SavedSession) -> String {
@@ -62,7 +62,7 @@ fn row(store: &StateHandle, entry: &SavedSession) -> Html {
                     type="button"
                     class="button small"
                     aria-label={format!("Open {name}")}
-                    onclick={store.sends(Msg::Reopen(entry.id.clone()))}
+                    onclick={store.sends(PersistenceMsg::Reopen(entry.id.clone()))}
                 >
                     { "Open" }
                 </button>
@@ -78,7 +78,7 @@ fn row(store: &StateHandle, entry: &SavedSession) -> Html {
                     type="button"
                     class="button small"
                     aria-label={format!("Delete {name}")}
-                    onclick={store.sends(Msg::RemoveSession(entry.id.clone()))}
+                    onclick={store.sends(PersistenceMsg::Remove(entry.id.clone()))}
                 >
                     { "Delete" }
                 </button>

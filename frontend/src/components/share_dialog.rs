@@ -9,7 +9,9 @@ use super::dialog::Modal;
 use super::file_button::file_button;
 use super::snippet::Copy;
 use crate::browser::{self, ticked};
-use crate::state::{Dialog, Msg, Page, ReplayState, Sends, StateHandle};
+use crate::state::{
+    Dialog, Page, ReplayState, Sends, ShareMsg, StateHandle, ViewMsg, session_fragment,
+};
 
 /// `812 characters`, `1.4 kB`.
 fn weight(text: &str) -> String {
@@ -21,7 +23,7 @@ fn weight(text: &str) -> String {
 
 #[inline(never)] // not on the first screen
 pub(crate) fn share_dialog(store: &StateHandle) -> Html {
-    let (session, private) = match store.redacted.as_deref() {
+    let (session, private) = match store.share.redacted.as_deref() {
         Some(redacted) => (redacted.session.clone(), redacted.private.clone()),
         None => {
             let shared = store.shared();
@@ -49,20 +51,20 @@ pub(crate) fn share_dialog(store: &StateHandle) -> Html {
         );
         ("Share this session", what)
     };
-    let link = format!("{}{}?s={text}", browser::address(), page.fragment());
+    let link = format!("{}{}", browser::address(), session_fragment(page, &text));
     let fits = link.len() <= LONGEST_LINK;
-    let title = match store.opening.problem {
+    let title = match store.share.opening.problem {
         Some(_) => "This session cannot be opened",
         None => title,
     };
     html! {
         <Modal store={store.clone()} {title} begin="share-link">
             <div class="dialog-body share">
-                if let Some(problem) = &store.opening.problem {
+                if let Some(problem) = &store.share.opening.problem {
                     <div class="problem" role="alert">
                         <p><b>{ "Not opened. " }</b>{ problem.clone() }</p>
                         <p class="muted">
-                            if store.opening.still_kept {
+                            if store.share.opening.still_kept {
                                 { "It is still kept in this browser, as it was." }
                             } else {
                                 { "Your session is as it was." }
@@ -100,12 +102,14 @@ pub(crate) fn share_dialog(store: &StateHandle) -> Html {
                         <button
                             type="button"
                             class="button"
-                            onclick={store.sends(Msg::Dialog(Some(Dialog::Sessions)))}
+                            onclick={store.sends(ViewMsg::Dialog(Some(Dialog::Sessions)))}
                         >
                             { "Kept sessions" }
                         </button>
                     }
-                    { file_button(store, "Open a file", ".optimist,text/plain", Msg::OpenSession) }
+                    { file_button(store, "Open a file", ".optimist,text/plain", |text| {
+                        ShareMsg::Open(text).into()
+                    }) }
                 </div>
                 if !explored {
                     { exported(store) }
@@ -120,7 +124,7 @@ const MOST_NAMED: usize = 6;
 
 /// What in it looks as if it were not meant for others.
 fn warning(store: &StateHandle, private: &[Private]) -> Html {
-    let on = store.redacted.is_some();
+    let on = store.share.redacted.is_some();
     let named = private.iter().take(MOST_NAMED);
     let named: Vec<String> = named
         .map(|it| format!("{} ({})", it.field, it.looks_like))
@@ -130,7 +134,7 @@ fn warning(store: &StateHandle, private: &[Private]) -> Html {
         0 => String::new(),
         others => format!(", and {others} more"),
     };
-    let onchange = store.on(|event: Event| Msg::Redact(ticked(&event)));
+    let onchange = store.on(|event: Event| ShareMsg::Redact(ticked(&event)));
     html! {
         <div class="problem" role="status">
             <p>
@@ -150,8 +154,13 @@ fn warning(store: &StateHandle, private: &[Private]) -> Html {
 
 /// The exports, or how far they are.
 fn exported(store: &StateHandle) -> Html {
-    let told = match store.redacted.as_deref().map(|redacted| &redacted.replay) {
-        None => return exports(&store.tree),
+    let told = match store
+        .share
+        .redacted
+        .as_deref()
+        .map(|redacted| &redacted.replay)
+    {
+        None => return exports(&store.session.tree),
         Some(ReplayState::Done(tree)) => return exports(tree),
         Some(ReplayState::Running(replay)) => {
             let (done, all) = replay.borrow().progress();

@@ -5,7 +5,7 @@ use yew::{Callback, Html, MouseEvent, Properties, classes, component, html};
 
 use super::icon::{Icon, icon};
 use super::watch::arrows::Events;
-use crate::state::{Dialog, Dispatcher, Lane, Msg, State};
+use crate::state::{Dialog, Dispatcher, Lane, Sends, SessionMsg, State, ViewMsg};
 use crate::words;
 
 /// Of more branches than this a phone shows only the one we are on; the others are in the dialog.
@@ -57,7 +57,7 @@ pub(crate) fn row(
     (parent, node): (NodeId, NodeId),
     dispatcher: &Dispatcher,
 ) -> Option<StepRowProps> {
-    let tree = &state.tree;
+    let tree = &state.session.tree;
     let step = tree.step(node)?;
     let siblings = tree.branches(parent);
     let branches = siblings
@@ -112,7 +112,7 @@ pub(crate) fn StepRow(props: &StepRowProps) -> Html {
     let node = props.node;
     let go = |node: NodeId| {
         let dispatcher = props.dispatcher.clone();
-        Callback::from(move |_: MouseEvent| dispatcher.dispatch(Msg::Go(node)))
+        Callback::from(move |_: MouseEvent| dispatcher.send(SessionMsg::Go(node)))
     };
     html! {
         <li
@@ -187,7 +187,7 @@ pub(crate) fn StepRow(props: &StepRowProps) -> Html {
                         title="Compare histories"
                         onclick={{
                             let dispatcher = props.dispatcher.clone();
-                            move |_| dispatcher.dispatch(Msg::Dialog(Some(Dialog::Branches)))
+                            move |_| dispatcher.send(ViewMsg::Dialog(Some(Dialog::Branches)))
                         }}
                     >
                         { "⋯" }

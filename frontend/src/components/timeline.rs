@@ -8,7 +8,7 @@ use yew::{
 use super::peek::{Pointed, peek};
 use super::step_row::{StepRow, row};
 use super::visible_rows::{Drawn, use_in_sight};
-use crate::state::{Msg, Sends, StateHandle};
+use crate::state::{Sends, SessionMsg, StateHandle};
 
 #[derive(PartialEq, Properties)]
 pub(crate) struct TimelineProps {
@@ -55,7 +55,7 @@ pub(crate) fn Timeline(props: &TimelineProps) -> Html {
             point(None);
         }
     };
-    let tree = &store.tree;
+    let tree = &store.session.tree;
     let line = tree.current_path();
     let dispatcher = store.dispatcher();
     let here = tree.position();
@@ -105,7 +105,7 @@ pub(crate) fn Timeline(props: &TimelineProps) -> Html {
                         class="pill plain"
                         aria-label={format!("Start: rv {first} is stored")}
                         aria-current={start.then_some("step")}
-                        onclick={store.sends(Msg::First)}
+                        onclick={store.sends(SessionMsg::First)}
                     >
                         { format!("rv {first}") }
                     </button>

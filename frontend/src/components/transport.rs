@@ -6,14 +6,14 @@ use yew::{Html, InputEvent, Properties, TargetCast, classes, component, html};
 
 use super::fold::counted;
 use super::icon::{Icon, icon};
-use crate::state::{Dialog, Msg, Sends, StateHandle};
+use crate::state::{Dialog, Sends, SessionMsg, StateHandle, ViewMsg};
 use crate::words;
 
 /// With more steps than this, marks are ticks: a long history must not cost an element a step.
 const CROWDED: usize = 60;
 
 pub(crate) fn transport(store: &StateHandle) -> Html {
-    let tree = &store.tree;
+    let tree = &store.session.tree;
     let line = tree.current_path();
     let (here, last) = (tree.position(), line.len() - 1);
     let (mut conflicts, mut refused, mut lost) = (0, 0, 0);
@@ -26,7 +26,7 @@ pub(crate) fn transport(store: &StateHandle) -> Html {
         lost += step.losses.len();
     }
     let histories = tree.ends().len();
-    let button = |msg: Msg, label: &'static str, class: &'static str, sign, off: bool| {
+    let button = |msg: SessionMsg, label: &'static str, class: &'static str, sign, off: bool| {
         html! {
             <button
                 type="button"
@@ -40,25 +40,25 @@ pub(crate) fn transport(store: &StateHandle) -> Html {
             </button>
         }
     };
-    let (play, sign) = if store.playing {
+    let (play, sign) = if store.session.playing {
         ("Pause", Icon::Pause)
     } else {
         ("Play the history", Icon::Play)
     };
     html! {
         <footer class="transport" aria-label="Steps">
-            { button(Msg::First, "First", "first", Icon::First, here == 0) }
-            { button(Msg::Back, "Back", "back", Icon::Back, here == 0) }
-            { button(Msg::Forward, "Forward", "forward", Icon::Forward, here == last) }
-            { button(Msg::Last, "Last", "last", Icon::Last, here == last) }
-            { button(Msg::Play, play, "play", sign, last == 0) }
+            { button(SessionMsg::First, "First", "first", Icon::First, here == 0) }
+            { button(SessionMsg::Back, "Back", "back", Icon::Back, here == 0) }
+            { button(SessionMsg::Forward, "Forward", "forward", Icon::Forward, here == last) }
+            { button(SessionMsg::Last, "Last", "last", Icon::Last, here == last) }
+            { button(SessionMsg::Play, play, "play", sign, last == 0) }
             <span class="position">{ format!("step {here} / {last}") }</span>
             { scrubber(store, line, here) }
             if histories > 1 {
                 <button
                     type="button"
                     class="button small histories"
-                    onclick={store.sends(Msg::Dialog(Some(Dialog::Branches)))}
+                    onclick={store.sends(ViewMsg::Dialog(Some(Dialog::Branches)))}
                 >
                     { format!("{histories} histories") }
                 </button>
@@ -82,7 +82,7 @@ fn scrubber(store: &StateHandle, line: &[NodeId], here: usize) -> Html {
     let last = line.len() - 1;
     let share = |position: usize| position as f64 / last.max(1) as f64;
     let mark = |(position, node): (usize, &NodeId)| {
-        let step = store.tree.step(*node);
+        let step = store.session.tree.step(*node);
         let slug = step.map_or("start", words::slug);
         let refused = step.is_some_and(|step| step.outcome() == Outcome::Refused);
         let class = classes!(
@@ -102,13 +102,15 @@ fn scrubber(store: &StateHandle, line: &[NodeId], here: usize) -> Html {
             </span>
         }
     };
-    let steps = line.iter().filter_map(|&node| store.tree.step(node));
-    let step = store.tree.step(store.tree.current());
+    let steps = line
+        .iter()
+        .filter_map(|&node| store.session.tree.step(node));
+    let step = store.session.tree.step(store.session.tree.current());
     let text = step.map_or("start".to_owned(), |step| words::sentence(store, step));
     let oninput = store.on(|event: InputEvent| {
         let input = event.target_dyn_into::<HtmlInputElement>();
         let position = input.and_then(|input| input.value().parse().ok());
-        Msg::Seek(position.unwrap_or(0))
+        SessionMsg::Seek(position.unwrap_or(0))
     });
     html! {
         <div class="scrubber">

@@ -8,13 +8,10 @@ use yew::{
 };
 
 use crate::browser;
-use crate::state::{Dispatcher, Editing, Msg, Sends};
+use crate::state::{Dispatcher, EditMsg, Editing, FIELD, RequestMsg, Sends};
 
 /// A text of more lines than this scrolls in its field.
 const MOST_LINES: usize = 12;
-
-/// The id of the field.
-pub(crate) const FIELD: &str = "typing-field";
 
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct ValueInputProps {
@@ -66,8 +63,8 @@ pub(crate) fn ValueInput(props: &ValueInputProps) -> Html {
     let done = {
         let input = input.clone();
         move || match typed(&input) {
-            text if text == *at_first.borrow() => Msg::CancelEdit,
-            text => Msg::CommitEdit(text),
+            text if text == *at_first.borrow() => EditMsg::Cancel,
+            text => EditMsg::Commit(text),
         }
     };
     // Decided once: a field that changed its sort while it is typed in would lose the keyboard.
@@ -80,13 +77,13 @@ pub(crate) fn ValueInput(props: &ValueInputProps) -> Html {
         move |event: KeyboardEvent| {
             match event.key().as_str() {
                 "Enter" if !long || event.ctrl_key() => {
-                    dispatcher.dispatch(done());
+                    dispatcher.send(done());
                     if event.ctrl_key() {
                         // What is no value is not sent.
-                        dispatcher.dispatch(Msg::Send(editor));
+                        dispatcher.send(RequestMsg::Send(editor));
                     }
                 }
-                "Escape" => dispatcher.dispatch(Msg::CancelEdit),
+                "Escape" => dispatcher.send(EditMsg::Cancel),
                 _ => return,
             }
             event.prevent_default();

@@ -169,8 +169,11 @@ pub(crate) fn use_in_sight(
     let printed = use_state_eq(|| false);
     let drawn = use_force_update();
     let look = {
-        let (timeline, visible_rows, tree) =
-            (timeline.clone(), visible_rows.clone(), store.tree.clone());
+        let (timeline, visible_rows, tree) = (
+            timeline.clone(),
+            visible_rows.clone(),
+            store.session.tree.clone(),
+        );
         move || {
             let timeline = timeline.cast::<Element>();
             let shown = timeline.and_then(|timeline| shown(&timeline, &tree));
@@ -183,8 +186,8 @@ pub(crate) fn use_in_sight(
         let look = look.clone();
         Callback::from(move |_: Event| look())
     };
-    let length = store.tree.current_path().len();
-    use_effect_with((store.session, length, *height), move |_| look());
+    let length = store.session.tree.current_path().len();
+    use_effect_with((store.session.number, length, *height), move |_| look());
     let (height, paper) = (height.setter(), printed.setter());
     use_effect_with((), move |()| {
         let listeners = browser::window().map(|window| {
@@ -197,7 +200,7 @@ pub(crate) fn use_in_sight(
         });
         move || drop(listeners)
     });
-    visible_rows.borrow_mut().go(store.tree.position());
+    visible_rows.borrow_mut().go(store.session.tree.position());
     let mut sight = visible_rows.borrow().clone();
     if *printed {
         sight.rows = 0..usize::MAX;

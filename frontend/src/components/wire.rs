@@ -9,7 +9,7 @@ use yew::{Html, InputEvent, TargetCast, classes, html};
 
 use super::json_view::{JsonView, json_view};
 use super::why::tone;
-use crate::state::{Lane, Msg, ObjectView, Sends, StateHandle};
+use crate::state::{EditMsg, Lane, ObjectView, Sends, StateHandle};
 use crate::words;
 
 fn places(changes: &[ValueChange]) -> Vec<String> {
@@ -114,7 +114,7 @@ fn by_hand(store: &StateHandle, id: ActorId, computed: &[u8]) -> Html {
     let oninput = store.on(move |event: InputEvent| {
         let field = event.target_dyn_into::<HtmlTextAreaElement>();
         let body = field.map(|field| field.value());
-        Msg::Write(
+        EditMsg::Write(
             id,
             Write {
                 body,
@@ -128,7 +128,7 @@ fn by_hand(store: &StateHandle, id: ActorId, computed: &[u8]) -> Html {
                 <button
                     type="button"
                     class="button small"
-                    onclick={store.sends(Msg::Write(id, switched))}
+                    onclick={store.sends(EditMsg::Write(id, switched))}
                 >
                     { label }
                 </button>
@@ -152,7 +152,7 @@ fn by_hand(store: &StateHandle, id: ActorId, computed: &[u8]) -> Html {
 /// What Send would put on the wire now.
 #[inline(never)] // not on the first screen
 pub(crate) fn preview(store: &StateHandle) -> Html {
-    let id = store.focus;
+    let id = store.view.focus;
     let actor = store.world().actor(id);
     let request = store.world().preview(id, &Action::Send(actor.write()));
     let Some(request) = request else {

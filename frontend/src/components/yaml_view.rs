@@ -12,7 +12,7 @@ use yew::{
 use super::fold::{QUIET, folded_at_first, holds, is_quiet, size, visible_lines};
 use super::value_input::ValueInput;
 use crate::browser;
-use crate::state::{Dispatcher, Editing, Folds, Msg, ObjectView, Sends, Typing};
+use crate::state::{Dispatcher, EditMsg, Editing, Folds, ObjectView, Sends, Typing, ViewMsg};
 
 /// Longer values are cut; the whole of it is in the field that edits it.
 const LONGEST: usize = 160;
@@ -46,7 +46,7 @@ impl YamlViewProps {
     }
 
     fn toggle(&self, pointer: &str) -> Callback<MouseEvent> {
-        let toggle = Msg::Toggle(self.view, pointer.to_owned());
+        let toggle = ViewMsg::Toggle(self.view, pointer.to_owned());
         self.dispatcher.sends(toggle)
     }
 
@@ -265,15 +265,15 @@ fn value_row(props: &YamlViewProps, line: &Line) -> Html {
 }
 
 /// What begins to edit a value in place; `None` if it cannot be.
-fn start_edit(props: &YamlViewProps, line: &Line, token: &Token) -> Option<Msg> {
+fn start_edit(props: &YamlViewProps, line: &Line, token: &Token) -> Option<EditMsg> {
     // What Send does with the version is chosen beside Send, not typed.
     let fixed = !token.scalar || line.pointer == "/metadata/resourceVersion";
     let (editor, _) = props.editor.as_ref().filter(|_| !fixed)?;
     let (pointer, plain) = (line.pointer.clone(), token.plain.clone());
-    Some(Msg::StartEdit(*editor, Typing::Value, pointer, plain))
+    Some(EditMsg::Start(*editor, Typing::Value, pointer, plain))
 }
 
-fn value(props: &YamlViewProps, line: &Line, token: &Token, start: Option<Msg>) -> Html {
+fn value(props: &YamlViewProps, line: &Line, token: &Token, start: Option<EditMsg>) -> Html {
     let Some(((editor, name), start)) = props.editor.as_ref().zip(start) else {
         return html! { <span class="value">{ cut(&token.text) }</span> };
     };
@@ -328,7 +328,7 @@ fn tools(props: &YamlViewProps, line: &Line) -> Html {
                 tabindex="-1"
                 aria-label={format!("Remove {place}")}
                 title={format!("Remove {place}")}
-                onclick={props.dispatcher.sends(Msg::Remove(editor, pointer.to_owned()))}
+                onclick={props.dispatcher.sends(EditMsg::Remove(editor, pointer.to_owned()))}
             >
                 { word }
             </button>
@@ -386,7 +386,7 @@ fn own(props: &YamlViewProps, line: &Line) -> Html {
                 aria-pressed={owned.to_string()}
                 aria-label={label.clone()}
                 title={label}
-                onclick={props.dispatcher.sends(Msg::Own(*editor, line.pointer.clone()))}
+                onclick={props.dispatcher.sends(EditMsg::Own(*editor, line.pointer.clone()))}
             >
                 { if owned { "× own" } else { "own" } }
             </button>
@@ -403,16 +403,16 @@ fn line_keys(props: &YamlViewProps, editor: ActorId, line: &Line) -> Callback<Ke
     Callback::from(move |event: KeyboardEvent| {
         let around = pointer.rsplit_once('/').map_or("", |(around, _)| around);
         let msg = match event.key().as_str() {
-            "Delete" | "Backspace" => Msg::Remove(editor, pointer.clone()),
+            "Delete" | "Backspace" => EditMsg::Remove(editor, pointer.clone()),
             "+" => {
                 let place = if grows { pointer.as_str() } else { around };
-                Msg::StartEdit(editor, Typing::Addition, place.to_owned(), String::new())
+                EditMsg::Start(editor, Typing::Addition, place.to_owned(), String::new())
             }
             _ => return,
         };
         event.prevent_default();
-        let removes = matches!(msg, Msg::Remove(..));
-        dispatcher.dispatch(msg);
+        let removes = matches!(msg, EditMsg::Remove(..));
+        dispatcher.send(msg);
         if removes {
             // What had the keyboard is gone.
             browser::focus_soon(region.clone());
@@ -426,7 +426,7 @@ fn add(props: &YamlViewProps, editor: ActorId, pointer: &str, word: &'static str
     } else {
         dotted(pointer)
     };
-    let start = Msg::StartEdit(editor, Typing::Addition, pointer.to_owned(), String::new());
+    let start = EditMsg::Start(editor, Typing::Addition, pointer.to_owned(), String::new());
     html! {
         <button
             type="button"

@@ -25,11 +25,9 @@ use yew::{
 };
 
 use self::model::{EditSource, ExploreModel, ExploreMsg, ThirdActorChoice};
-use self::run::SearchRun;
 pub use self::turn::SearchTurn;
-use crate::app::kept_notice;
-use crate::components::header;
-use crate::state::{self, ExploreRequest, Page, StateHandle};
+use crate::components::{header, kept_notice};
+use crate::state::{ExploreRequest, Page, Sends, StateHandle, TransferMsg};
 
 /// The state of the page, and the way to change it.
 type Explored = UseReducerHandle<ExploreModel>;
@@ -55,13 +53,13 @@ pub(crate) fn Explore(props: &ExploreProps) -> Html {
         use_effect_with(model.turn, move |turn| {
             let run = turn
                 .is_running()
-                .then(|| SearchRun::begin(begun, Rc::new(move |msg| dispatcher.dispatch(msg))));
+                .then(|| run::begin(begun, Rc::new(move |msg| dispatcher.dispatch(msg))));
             move || drop(run)
         });
     }
     {
         let model = model.clone();
-        use_effect_with(props.store.transfer.request.clone(), move |asked| {
+        use_effect_with(props.store.explore.request.clone(), move |asked| {
             let Some(asked) = asked else { return };
             let (mut setup, row) = link::from_json(&asked.setup, &model);
             let is_ready = asked.setup.get("edits").is_some_and(Value::is_string);
@@ -79,7 +77,7 @@ pub(crate) fn Explore(props: &ExploreProps) -> Html {
         let (store, model) = (props.store.clone(), model.clone());
         use_effect_with((model.setup.clone(), model.chosen), move |_| {
             let of_asked = matches!(model.setup.subject, EditSource::Editors(..));
-            store.dispatch(state::Msg::Explored(link::to_json(&model), of_asked));
+            store.send(TransferMsg::Explored(link::to_json(&model), of_asked));
         });
     }
     let store = &props.store;

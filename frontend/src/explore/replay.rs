@@ -10,7 +10,7 @@ use yew::{Callback, MouseEvent};
 use super::Explored;
 use super::model::{EditSource, ExploreMsg, Focus};
 use crate::browser;
-use crate::state::{Msg as PlayMsg, Page, StateHandle};
+use crate::state::{Msg, Page, PersistenceMsg, Sends, SessionMsg, StateHandle};
 
 /// Edits of Play are done again as a branch of the session that they are from.
 fn open(
@@ -20,16 +20,16 @@ fn open(
     path: &[TransitionId],
     steps: usize,
 ) -> Option<()> {
-    let message = match &model.setup.subject {
+    let message: Msg = match &model.setup.subject {
         EditSource::Preset(ready) => {
             let (world, _) = World::load(PRESETS.get(*ready)?.manifest).ok()?;
             let tree = replayed(search, path, steps, HistoryTree::new(world));
-            PlayMsg::Enter(Rc::new(tree))
+            PersistenceMsg::Enter(Rc::new(tree)).into()
         }
         EditSource::Editors(asked, _) => {
-            let mut tree = (*store.tree).clone();
+            let mut tree = (*store.session.tree).clone();
             // It may be another session by now, or that history may be deleted.
-            let branch = asked.session == Some(store.session) && tree.go(asked.node);
+            let branch = asked.session == Some(store.session.number) && tree.go(asked.node);
             if !branch {
                 tree = (*asked.tree).clone();
                 tree.go(asked.node);
@@ -39,13 +39,13 @@ fn open(
                 tree.set_name(*end, &model.name(model.chosen));
             }
             if branch {
-                PlayMsg::Branch(Rc::new(tree))
+                SessionMsg::Branch(Rc::new(tree)).into()
             } else {
-                PlayMsg::Enter(Rc::new(tree))
+                PersistenceMsg::Enter(Rc::new(tree)).into()
             }
         }
     };
-    store.dispatch(message);
+    store.send(message);
     browser::go(Page::Play.fragment());
     Some(())
 }

@@ -1,16 +1,16 @@
 //! The searches, in slices between which the page is free.
 
-use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use gloo_timers::callback::Timeout;
 use optimist_simulation::explore::{Memory, PRESETS, Scenario, Search, SearchStatus, WriteMethod};
 
 use super::model::{
     EditSource, ExploreModel, ExploreMsg, Row, RowState, StopReason, ThirdActorChoice,
 };
 use crate::browser;
+use crate::scheduler::Slices;
+use crate::state::slice;
 
 /// How long a slice takes, in milliseconds. Much less than what a page may be away for: the state
 /// that is begun last may take as long again.
@@ -29,7 +29,8 @@ struct Job {
     taken: f64,
 }
 
-struct Work {
+/// The searches of all rows that are not searched yet.
+struct Searches {
     turn: u32,
     base: Option<Scenario>,
     /// What the rows before have asked the server.
@@ -37,78 +38,54 @@ struct Work {
     model: Rc<ExploreModel>,
     jobs: VecDeque<Job>,
     tell: Tell,
-    timer: Option<Timeout>,
 }
 
-/// Searches that go on until they are done or this is dropped.
-pub(super) struct SearchRun(Rc<RefCell<Work>>);
-
-impl Drop for SearchRun {
-    fn drop(&mut self) {
-        // The timer holds the work, and the work the timer.
-        self.0.borrow_mut().timer = None;
+/// Begins with the chosen row, and goes on until all is searched or the slices are dropped.
+pub(super) fn begin(model: Rc<ExploreModel>, tell: Tell) -> Slices {
+    let done = |row: &usize| {
+        let row = model.rows.get(*row);
+        row.is_some_and(|row| row.search().is_some())
+    };
+    let to_do = (0..model.rows.len()).filter(|row| !done(row));
+    let mut jobs: VecDeque<Job> = to_do
+        .map(|row| Job {
+            row,
+            search: None,
+            taken: 0.0,
+        })
+        .collect();
+    if let Some(at) = jobs.iter().position(|job| job.row == model.chosen)
+        && let Some(chosen) = jobs.remove(at)
+    {
+        jobs.push_front(chosen);
     }
+    let mut searches = Searches {
+        turn: model.turn.number(),
+        base: None,
+        memory: Memory::default(),
+        model,
+        jobs,
+        tell,
+    };
+    Slices::begin(move || searches.slice())
 }
 
-impl SearchRun {
-    /// Begins with the chosen row.
-    pub(super) fn begin(model: Rc<ExploreModel>, tell: Tell) -> Self {
-        let done = |row: &usize| {
-            let row = model.rows.get(*row);
-            row.is_some_and(|row| row.search().is_some())
-        };
-        let to_do = (0..model.rows.len()).filter(|row| !done(row));
-        let mut jobs: VecDeque<Job> = to_do
-            .map(|row| Job {
-                row,
-                search: None,
-                taken: 0.0,
-            })
-            .collect();
-        if let Some(at) = jobs.iter().position(|job| job.row == model.chosen)
-            && let Some(chosen) = jobs.remove(at)
-        {
-            jobs.push_front(chosen);
-        }
-        let work = Rc::new(RefCell::new(Work {
-            turn: model.turn.number(),
-            base: None,
-            memory: Memory::default(),
-            model,
-            jobs,
-            tell,
-            timer: None,
-        }));
-        later(&work);
-        Self(work)
-    }
-}
-
-fn later(work: &Rc<RefCell<Work>>) {
-    let again = Rc::clone(work);
-    let timer = Timeout::new(0, move || {
-        if again.borrow_mut().slice() {
-            later(&again);
-        }
-    });
-    work.borrow_mut().timer = Some(timer);
-}
-
-impl Work {
+impl Searches {
     /// Works for a while. `false` when there is nothing left.
     fn slice(&mut self) -> bool {
         let begin = browser::now();
+        let left = || SLICE - (browser::now() - begin);
         let mut reports = Vec::new();
         while let Some(mut job) = self.jobs.pop_front() {
             let start = browser::now();
-            let row = self.work_on(&mut job, begin);
+            let row = self.work_on(&mut job, left());
             job.taken += browser::now() - start;
             let finished = !matches!(row.state, RowState::Running);
             reports.push((job.row, row));
             if !finished {
                 self.jobs.push_front(job);
             }
-            if browser::now() - begin > SLICE {
+            if left() < 0.0 {
                 break;
             }
         }
@@ -121,7 +98,7 @@ impl Work {
         !ended
     }
 
-    fn work_on(&mut self, job: &mut Job, begin: f64) -> Row {
+    fn work_on(&mut self, job: &mut Job, budget: f64) -> Row {
         let mut search = match job.search.take() {
             Some(search) => search,
             None => match self.scenario(job.row) {
@@ -139,8 +116,11 @@ impl Work {
             },
         };
         let mut status = search.status();
-        while status == SearchStatus::Running && browser::now() - begin <= SLICE {
-            status = search.advance(1);
+        if status == SearchStatus::Running {
+            slice(budget, &browser::now, || {
+                status = search.advance(1);
+                (status != SearchStatus::Running).then_some(())
+            });
         }
         let (tally, states) = (search.tally(), search.states());
         if status != SearchStatus::Running {

@@ -1,16 +1,17 @@
 //! Which lessons there are, and how far one got.
 
 use optimist_lesson::{CatalogueEntry, Chapter};
+use optimist_sessions::StorageArea;
 use yew::{Html, html};
 
-use crate::app::kept_notice;
+use crate::browser::Browser;
 use crate::components::icon::{Icon, icon};
-use crate::components::{file_button, header};
-use crate::state::learn::{address, progress};
-use crate::state::{LearnMsg, Msg, StateHandle};
+use crate::components::{file_button, header, kept_notice};
+use crate::state::{LearnMsg, LessonProgress, PROGRESS, Platform, StateHandle, lesson_fragment};
 
 pub(super) fn contents(store: &StateHandle) -> Html {
-    let own = |text| Msg::Learn(LearnMsg::File(text));
+    let own = |text| LearnMsg::File(text).into();
+    let progress = Browser.read(StorageArea::Browser, PROGRESS);
     html! {
         <div class="contents-page">
             { header(store) }
@@ -28,7 +29,7 @@ pub(super) fn contents(store: &StateHandle) -> Html {
                     <p class="problem" role="alert">{ problem.clone() }</p>
                 }
                 if let Some(catalogue) = &store.learn.catalogue {
-                    { for catalogue.chapters.iter().map(chapter) }
+                    { for catalogue.chapters.iter().map(|it| chapter(it, progress.as_deref())) }
                 } else if store.learn.problem.is_none() {
                     <p class="muted">{ "Loading" }</p>
                 }
@@ -37,17 +38,17 @@ pub(super) fn contents(store: &StateHandle) -> Html {
     }
 }
 
-fn chapter(chapter: &Chapter) -> Html {
+fn chapter(chapter: &Chapter, progress: Option<&str>) -> Html {
     html! {
         <section class="chapter">
             <h3>{ chapter.title.clone() }</h3>
-            <ol>{ for chapter.lessons.iter().map(entry) }</ol>
+            <ol>{ for chapter.lessons.iter().map(|it| entry(it, progress)) }</ol>
         </section>
     }
 }
 
-fn entry(entry: &CatalogueEntry) -> Html {
-    let progress = progress(&entry.name);
+fn entry(entry: &CatalogueEntry, progress: Option<&str>) -> Html {
+    let progress = LessonProgress::read(progress, &entry.name);
     let (number, _) = entry.name.split_once('-').unwrap_or((&entry.name, ""));
     let number = number.trim_start_matches('0').to_owned();
     let said = match progress {
@@ -61,7 +62,7 @@ fn entry(entry: &CatalogueEntry) -> Html {
     };
     html! {
         <li>
-            <a class="entry" href={address(&entry.name)}>
+            <a class="entry" href={lesson_fragment(&entry.name)}>
                 <span class="number" aria-hidden="true">{ number }</span>
                 <span class="entry-title">{ entry.title.clone() }</span>
                 { said }

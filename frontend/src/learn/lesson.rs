@@ -6,8 +6,7 @@ use yew::{Html, classes, html};
 use super::prose::{line, prose};
 use super::task::task;
 use crate::components::icon::{Icon, icon};
-use crate::state::learn::address;
-use crate::state::{Course, LearnMsg, Msg, Page, Sends, StateHandle};
+use crate::state::{Course, LearnMsg, Page, Sends, StateHandle, lesson_fragment};
 
 pub(super) fn lesson(store: &StateHandle, course: &Course) -> Html {
     let walk = &course.walk;
@@ -19,7 +18,7 @@ pub(super) fn lesson(store: &StateHandle, course: &Course) -> Html {
                 <a
                     class="link"
                     href={Page::Learn.fragment()}
-                    onclick={store.sends(Msg::Learn(LearnMsg::Leave))}
+                    onclick={store.sends(LearnMsg::Leave)}
                 >
                     { "All lessons" }
                 </a>
@@ -27,7 +26,7 @@ pub(super) fn lesson(store: &StateHandle, course: &Course) -> Html {
                     <button
                         type="button"
                         class="link"
-                        onclick={store.sends(Msg::Learn(LearnMsg::Restart))}
+                        onclick={store.sends(LearnMsg::Restart)}
                     >
                         { "Start again" }
                     </button>
@@ -37,7 +36,7 @@ pub(super) fn lesson(store: &StateHandle, course: &Course) -> Html {
                     class="link"
                     aria-pressed={store.learn.teaching.to_string()}
                     title="Large, and a step for each key (t)"
-                    onclick={store.sends(Msg::Learn(LearnMsg::Teach))}
+                    onclick={store.sends(LearnMsg::Teach)}
                 >
                     { "Teach" }
                 </button>
@@ -89,7 +88,7 @@ fn bar(store: &StateHandle, course: &Course) -> Html {
                     disabled={page >= walk.opened()}
                     aria-label={format!("Step {}: {}", page + 1, step.title)}
                     aria-current={(page == walk.at()).then_some("step")}
-                    onclick={store.sends(Msg::Learn(LearnMsg::Turn(page)))}
+                    onclick={store.sends(LearnMsg::Turn(page))}
                 />
             </li>
         }
@@ -119,7 +118,7 @@ fn predicted(store: &StateHandle, course: &Course, prediction: &Prediction) -> H
                     type="button"
                     class={classes!("choice", (happened && right).then_some("right"), chosen.then_some("chosen"))}
                     disabled={happened}
-                    onclick={store.sends(Msg::Learn(LearnMsg::Predict(i)))}
+                    onclick={store.sends(LearnMsg::Predict(i))}
                 >
                     <kbd aria-hidden="true">{ i + 1 }</kbd>
                     <span>
@@ -152,7 +151,7 @@ fn predicted(store: &StateHandle, course: &Course, prediction: &Prediction) -> H
 fn way_on(store: &StateHandle, course: &Course, step: &LessonStep) -> Html {
     let walk = &course.walk;
     let last = walk.at() + 1 == walk.lesson().steps.len();
-    let aside = walk.happened() && walk.is_aside(&store.tree);
+    let aside = walk.happened() && walk.is_aside(&store.session.tree);
     let label = match (walk.happened(), step.task.is_some() && !walk.solved()) {
         (false, _) => "Show what happens",
         (true, true) => "Go on without it",
@@ -166,7 +165,7 @@ fn way_on(store: &StateHandle, course: &Course, step: &LessonStep) -> Html {
                     <button
                         type="button"
                         class="link"
-                        onclick={store.sends(Msg::Learn(LearnMsg::Resume))}
+                        onclick={store.sends(LearnMsg::Resume)}
                     >
                         { "Back to the lesson" }
                     </button>
@@ -177,7 +176,7 @@ fn way_on(store: &StateHandle, course: &Course, step: &LessonStep) -> Html {
                     type="button"
                     class="button"
                     disabled={walk.at() == 0}
-                    onclick={store.sends(Msg::Learn(LearnMsg::Back))}
+                    onclick={store.sends(LearnMsg::Back)}
                 >
                     { icon(Icon::Back) }
                     { "Back" }
@@ -189,7 +188,7 @@ fn way_on(store: &StateHandle, course: &Course, step: &LessonStep) -> Html {
                         type="button"
                         class={classes!("button", (step.task.is_none() || walk.solved()).then_some("primary"))}
                         id="lesson-forward"
-                        onclick={store.sends(Msg::Learn(LearnMsg::Forward))}
+                        onclick={store.sends(LearnMsg::Forward)}
                     >
                         { label }
                         { icon(Icon::Forward) }
@@ -211,7 +210,7 @@ fn onward(store: &StateHandle, course: &Course) -> Html {
     let class = classes!("button", course.walk.finished().then_some("primary"));
     match next {
         Some(next) => html! {
-            <a {class} id="lesson-forward" href={address(&next.name)}>
+            <a {class} id="lesson-forward" href={lesson_fragment(&next.name)}>
                 { "Next lesson" }{ icon(Icon::Forward) }
             </a>
         },
@@ -220,7 +219,7 @@ fn onward(store: &StateHandle, course: &Course) -> Html {
                 {class}
                 id="lesson-forward"
                 href={Page::Learn.fragment()}
-                onclick={store.sends(Msg::Learn(LearnMsg::Leave))}
+                onclick={store.sends(LearnMsg::Leave)}
             >
                 { "All lessons" }
             </a>

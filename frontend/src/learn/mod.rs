@@ -8,9 +8,9 @@ mod task;
 use wasm_bindgen_futures::spawn_local;
 use yew::{Html, Properties, component, use_effect_with};
 
-use crate::app::stage;
 use crate::browser;
-use crate::state::{LearnMsg, Msg, StateHandle};
+use crate::components::stage;
+use crate::state::{LearnMsg, Sends, StateHandle};
 
 /// What the page is given.
 #[derive(Clone, PartialEq, Properties)]
@@ -28,7 +28,7 @@ pub(crate) fn Lessons(props: &LessonsProps) -> Html {
             if *missing {
                 spawn_local(async move {
                     let text = browser::fetched("lessons/catalogue.yaml").await;
-                    dispatcher.dispatch(Msg::Learn(LearnMsg::Catalogue(text)));
+                    dispatcher.send(LearnMsg::Catalogue(text));
                 });
             }
         });
@@ -40,7 +40,7 @@ pub(crate) fn Lessons(props: &LessonsProps) -> Html {
             if let (Some(name), false) = (wanted.clone(), open) {
                 spawn_local(async move {
                     let text = browser::fetched(&format!("lessons/{name}.yaml")).await;
-                    dispatcher.dispatch(Msg::Learn(LearnMsg::Text(name, text)));
+                    dispatcher.send(LearnMsg::Text(name, text));
                 });
             }
         });

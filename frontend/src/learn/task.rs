@@ -6,7 +6,7 @@ use yew::{Html, classes, html};
 
 use super::prose::{line, prose};
 use crate::components::icon::{Icon, icon};
-use crate::state::{Course, LearnMsg, Msg, Sends, StateHandle};
+use crate::state::{Course, LearnMsg, Sends, StateHandle};
 
 pub(super) fn task(store: &StateHandle, course: &Course) -> Html {
     match &course.walk.step().task {
@@ -18,8 +18,8 @@ pub(super) fn task(store: &StateHandle, course: &Course) -> Html {
 
 fn goal(store: &StateHandle, course: &Course, goal: &Goal) -> Html {
     let walk = &course.walk;
-    let moved = walk.is_aside(&store.tree);
-    let aims = walk.goal(&store.tree);
+    let moved = walk.is_aside(&store.session.tree);
+    let aims = walk.goal(&store.session.tree);
     let here = aims.iter().all(|(_, holds)| *holds);
     html! {
         <div class={classes!("task", walk.solved().then_some("solved"))} role="group" aria-label="Your task">
@@ -53,7 +53,7 @@ fn goal(store: &StateHandle, course: &Course, goal: &Goal) -> Html {
 fn challenge(store: &StateHandle, course: &Course, challenge: &Challenge) -> Html {
     let solved = course.walk.solved();
     // Totals of other choices than these say nothing.
-    let current = |finding: &&Finding| challenge.is_answered_by(finding, &store.tree);
+    let current = |finding: &&Finding| challenge.is_answered_by(finding, &store.session.tree);
     let finding = course.finding.as_ref();
     let here = finding.is_none_or(|finding| finding.is_met() && current(&finding));
     html! {
@@ -64,7 +64,7 @@ fn challenge(store: &StateHandle, course: &Course, challenge: &Challenge) -> Htm
                 type="button"
                 class={classes!("button", "check-orders", (!solved).then_some("primary"))}
                 disabled={store.learn.is_searching()}
-                onclick={store.sends(Msg::Learn(LearnMsg::Search))}
+                onclick={store.sends(LearnMsg::Search)}
             >
                 { if store.learn.is_searching() { "Trying every order" } else { "Try every order" } }
             </button>
@@ -136,7 +136,7 @@ fn hint_button(store: &StateHandle, course: &Course, has: bool) -> Html {
 
 fn link(store: &StateHandle, label: &'static str, msg: LearnMsg) -> Html {
     html! {
-        <button type="button" class="link" onclick={store.sends(Msg::Learn(msg))}>{ label }</button>
+        <button type="button" class="link" onclick={store.sends(msg)}>{ label }</button>
     }
 }
 

@@ -10,7 +10,7 @@ use web_sys::HtmlInputElement;
 use yew::{Event, Html, classes, html};
 
 use crate::browser::ticked;
-use crate::state::{Msg, Sends, StateHandle};
+use crate::state::{Sends, SessionMsg, StateHandle, ViewMsg};
 
 /// So many of the last versions are offered to watch from, and so many events are shown.
 const OFFERED: usize = 50;
@@ -23,8 +23,9 @@ pub(crate) fn stream(store: &StateHandle) -> Html {
     let received = watcher.received();
     let older = received.len().saturating_sub(OFFERED);
     let now: Vec<_> = store
+        .session
         .tree
-        .step(store.tree.current())
+        .step(store.session.tree.current())
         .map(|step| step.arrived.iter().collect())
         .unwrap_or_default();
     let fresh = received.len() - now.len().min(received.len());
@@ -76,7 +77,7 @@ pub(crate) fn controls(store: &StateHandle) -> Html {
     let world = store.world();
     let compacted = world.server().store();
     let compacted = compacted.compacted() == compacted.revision();
-    let restart = store.restart;
+    let restart = store.view.restart;
     html! {
         <>
             <div class="watch-row">
@@ -87,7 +88,7 @@ pub(crate) fn controls(store: &StateHandle) -> Html {
                             type="button"
                             class={classes!("button", press.primary.then_some("primary"))}
                             title={press.title}
-                            onclick={store.sends(Msg::Act(Operation::Watch(press.action)))}
+                            onclick={store.sends(SessionMsg::Act(Operation::Watch(press.action)))}
                         >
                             { press.name }
                         </button>
@@ -100,7 +101,7 @@ pub(crate) fn controls(store: &StateHandle) -> Html {
                     class="button"
                     title="Let etcd forget every version but the current one"
                     disabled={compacted && !restart}
-                    onclick={store.sends(Msg::Act(Operation::Compact { restart }))}
+                    onclick={store.sends(SessionMsg::Act(Operation::Compact { restart }))}
                 >
                     { "Compact" }
                 </button>
@@ -108,7 +109,7 @@ pub(crate) fn controls(store: &StateHandle) -> Html {
                     <input
                         type="checkbox"
                         checked={restart}
-                        onchange={store.on(|event: Event| Msg::Restart(ticked(&event)))}
+                        onchange={store.on(|event: Event| ViewMsg::Restart(ticked(&event)))}
                     />
                     <span>{ "restart the server too" }</span>
                 </label>
@@ -170,7 +171,7 @@ fn presses(world: &World, from: &str) -> Vec<Press> {
 
 /// The chosen resourceVersion, if it is there in this history.
 fn chosen(store: &StateHandle) -> &str {
-    let chosen = store.watch_from.as_str();
+    let chosen = store.view.watch_from.as_str();
     let newest = store.world().server().store().revision();
     let is_future = chosen.parse().is_ok_and(|version: u64| version > newest);
     if is_future { "" } else { chosen }
@@ -194,7 +195,7 @@ fn version_select(store: &StateHandle) -> Html {
         let select = event
             .target()
             .map(JsCast::unchecked_into::<HtmlInputElement>);
-        Msg::WatchFrom(select.map(|select| select.value()).unwrap_or_default())
+        ViewMsg::WatchFrom(select.map(|select| select.value()).unwrap_or_default())
     });
     html! {
         <select

@@ -251,7 +251,7 @@ fn seen(world: &World) -> &str {
 
 /// Whether the step before this one listed.
 fn after_list(state: &State) -> bool {
-    let tree = &state.tree;
+    let tree = &state.session.tree;
     let before = tree.position().checked_sub(1);
     let before = before.and_then(|before| tree.current_path().get(before).copied());
     before

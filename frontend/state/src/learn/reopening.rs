@@ -1,4 +1,5 @@
-//! A lesson that is opened again as it was left: everything is done again, a part at a time.
+//! A lesson that is opened again as it was left: everything is done again, one slice after the
+//! other.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -7,9 +8,11 @@ use std::sync::Arc;
 use optimist_lesson::{Lesson, LessonError, Walkthrough};
 use optimist_text::share::{Learning, Replay, Session};
 
-use super::super::State;
-use super::super::share::slice;
-use super::{Course, Learn, earlier_fingerprint, fingerprint};
+use super::Learn;
+use super::course::{Course, earlier_fingerprint, fingerprint};
+use crate::State;
+use crate::effect::Effects;
+use crate::share::replay_slice;
 
 /// A lesson that is being done again.
 #[derive(Clone, Debug)]
@@ -39,10 +42,11 @@ impl State {
         name: String,
         source: &str,
         kept: Option<String>,
+        fx: &mut Effects<'_>,
     ) -> Result<(), LessonError> {
         let lesson = Arc::new(Lesson::parse(source)?);
         let Some(kept) = kept else {
-            return self.begin_at_first(name, source, lesson);
+            return self.begin_at_first(name, source, lesson, fx);
         };
         let way = Session::parse(&kept).ok().and_then(|session| {
             // A lesson that was written again begins again.
@@ -52,8 +56,8 @@ impl State {
             Some((learning, session))
         });
         let Some((learning, session)) = way else {
-            self.keep_way(&lesson, &kept);
-            return self.begin_at_first(name, source, lesson);
+            self.keep_way(&lesson, &kept, fx);
+            return self.begin_at_first(name, source, lesson, fx);
         };
         self.learn.reopening = Some(Rc::new(Reopening {
             name,
@@ -63,22 +67,21 @@ impl State {
             learning,
             replay: RefCell::new(session.replay()),
         }));
-        self.open_lesson_further();
+        self.open_lesson_further(fx);
         Ok(())
     }
 
-    /// Goes on with opening a lesson for a little while.
+    /// Goes on with opening a lesson for one slice.
     #[inline(never)] // not on the first screen
-    pub(in crate::state) fn open_lesson_further(&mut self) {
+    pub(crate) fn open_lesson_further(&mut self, fx: &mut Effects<'_>) {
         let Some(reopening) = self.learn.reopening.take() else {
             return;
         };
-        let done = slice(&reopening.replay);
-        if matches!(done, Ok(None)) {
+        let Some(done) = replay_slice(&reopening.replay, fx) else {
             self.learn.reopening = Some(reopening);
             return;
-        }
-        let way = done.ok().flatten().and_then(|tree| {
+        };
+        let way = done.ok().and_then(|tree| {
             let (lesson, learning) = (Arc::clone(&reopening.lesson), &reopening.learning);
             let walk = Walkthrough::restore(lesson, learning.at, &learning.pages, &tree)?;
             Some((walk, tree))
@@ -86,30 +89,30 @@ impl State {
         match way {
             Some((walk, tree)) => {
                 let course = Course::new(reopening.name.clone(), &reopening.source, walk);
-                self.begin_lesson(course, tree);
+                self.begin_lesson(course, tree, fx);
             }
-            None => self.begin_again(&reopening),
+            None => self.begin_again(&reopening, fx),
         }
     }
 
     /// Opens a lesson that is being opened again at its begin instead.
-    pub(in crate::state) fn cancel_lesson(&mut self) {
+    pub(crate) fn cancel_lesson(&mut self, fx: &mut Effects<'_>) {
         if let Some(reopening) = self.learn.reopening.take() {
-            self.begin_again(&reopening);
+            self.begin_again(&reopening, fx);
         }
     }
 
-    fn begin_again(&mut self, reopening: &Reopening) {
+    fn begin_again(&mut self, reopening: &Reopening, fx: &mut Effects<'_>) {
         let lesson = Arc::clone(&reopening.lesson);
-        self.keep_way(&lesson, &reopening.kept);
-        let begun = self.begin_at_first(reopening.name.clone(), &reopening.source, lesson);
+        self.keep_way(&lesson, &reopening.kept, fx);
+        let begun = self.begin_at_first(reopening.name.clone(), &reopening.source, lesson, fx);
         self.learn.problem = begun.err().map(|error| error.to_string());
     }
 
     /// Keeps the way through a lesson that the lesson does not open with.
-    fn keep_way(&mut self, lesson: &Lesson, kept: &str) {
+    fn keep_way(&mut self, lesson: &Lesson, kept: &str, fx: &mut Effects<'_>) {
         let title = format!("Lesson “{}”, as it was before", lesson.title);
-        self.keep_unopened(&title, kept);
+        self.keep_unopened(&title, kept, fx);
     }
 
     fn begin_at_first(
@@ -117,9 +120,10 @@ impl State {
         name: String,
         source: &str,
         lesson: Arc<Lesson>,
+        fx: &mut Effects<'_>,
     ) -> Result<(), LessonError> {
         let (walk, tree) = Walkthrough::open(lesson)?;
-        self.begin_lesson(Course::new(name, source, walk), tree);
+        self.begin_lesson(Course::new(name, source, walk), tree, fx);
         Ok(())
     }
 }

@@ -1,0 +1,40 @@
+//! The actors, the server and what happened.
+
+use optimist_simulation::ActorId;
+use yew::{Html, classes, html};
+
+use super::{
+    Timeline, editor_card, header, inspector, kept_notice, lane_tabs, server_card, transport,
+};
+use crate::state::StateHandle;
+use crate::words;
+
+/// The actors, the server and what happened, beside what is told of it.
+pub(crate) fn stage(store: &StateHandle, told: Html) -> Html {
+    html! {
+        <>
+            <a class="skip" href="#history">{ "Skip to what happened" }</a>
+            <div
+                class={classes!("page", store.learn.is_on_stage().then_some("learning"))}
+                data-lane={store.view.lane.slug()}
+                data-teaching={store.learn.teaching.then_some("true")}
+            >
+                { header(store) }
+                { kept_notice(store) }
+                { told }
+                <main class="stage">
+                    { lane_tabs(store) }
+                    <div class="cards">
+                        { editor_card(store, ActorId::A) }
+                        { server_card(store) }
+                        { editor_card(store, store.view.right) }
+                    </div>
+                    <Timeline store={store.clone()} />
+                </main>
+                { inspector(store) }
+                { transport(store) }
+            </div>
+            <p class="unseen" role="status" aria-live="polite">{ words::announcement(store) }</p>
+        </>
+    }
+}

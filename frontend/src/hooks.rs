@@ -1,0 +1,166 @@
+//! What the page does beside drawing: what it hears from the browser, and what it does to it when the
+//! state changes. The effects of single messages are in [`crate::state`].
+
+use gloo_events::{EventListener, EventListenerOptions};
+use gloo_timers::callback::{Interval, Timeout};
+use wasm_bindgen::JsCast;
+use web_sys::KeyboardEvent;
+use yew::{hook, use_effect_with};
+
+use crate::scheduler::Slices;
+use crate::state::{Lane, Msg, Page, PersistenceMsg, Sends, SessionMsg, StateHandle, Theme};
+use crate::{browser, keyboard};
+
+/// How long a step stands while playing, in milliseconds.
+const PACE: u32 = 1100;
+
+/// How long after a change the session is kept, in milliseconds: a burst of changes is kept once.
+const KEEPING: u32 = 400;
+
+/// Keys, wherever the keyboard is.
+#[hook]
+pub(crate) fn use_keys(store: &StateHandle) {
+    let store = store.clone();
+    use_effect_with((), move |()| {
+        let listener = browser::document().map(|document| {
+            let options = EventListenerOptions::enable_prevent_default();
+            EventListener::new_with_options(&document, "keydown", options, move |event| {
+                let Some(event) = event.dyn_ref::<KeyboardEvent>() else {
+                    return;
+                };
+                if let Some(msg) = keyboard::message(&store, event) {
+                    event.prevent_default();
+                    store.dispatch(msg);
+                }
+            })
+        });
+        move || drop(listener)
+    });
+}
+
+/// The address, when it changes.
+#[hook]
+pub(crate) fn use_address(store: &StateHandle) {
+    let dispatcher = store.dispatcher();
+    use_effect_with((), move |()| {
+        let listener = browser::window().map(|window| {
+            EventListener::new(&window, "hashchange", move |_| {
+                dispatcher.dispatch(Msg::Address(browser::fragment()));
+            })
+        });
+        move || drop(listener)
+    });
+}
+
+/// A step after the other while the session plays.
+#[hook]
+pub(crate) fn use_playing(store: &StateHandle) {
+    let dispatcher = store.dispatcher();
+    use_effect_with(store.session.playing, move |playing| {
+        let ticks = playing.then(|| Interval::new(PACE, move || dispatcher.send(SessionMsg::Tick)));
+        move || drop(ticks)
+    });
+}
+
+/// A slice of work after the other while something takes long.
+#[hook]
+pub(crate) fn use_work(store: &StateHandle) {
+    let dispatcher = store.dispatcher();
+    use_effect_with(store.is_working(), move |working| {
+        let slices = working.then(|| {
+            Slices::begin(move || {
+                dispatcher.dispatch(Msg::Work);
+                true
+            })
+        });
+        move || drop(slices)
+    });
+}
+
+/// The session is kept soon after a change, and when the page goes.
+#[hook]
+pub(crate) fn use_persistence(store: &StateHandle) {
+    let dispatcher = store.dispatcher();
+    use_effect_with(store.changes(), move |changes| {
+        let soon = (*changes > 0)
+            .then(|| Timeout::new(KEEPING, move || dispatcher.send(PersistenceMsg::Keep)));
+        move || drop(soon)
+    });
+    let dispatcher = store.dispatcher();
+    use_effect_with((), move |()| {
+        let listener = browser::window().map(|window| {
+            EventListener::new(&window, "pagehide", move |_| {
+                dispatcher.send(PersistenceMsg::Keep);
+            })
+        });
+        move || drop(listener)
+    });
+}
+
+/// Menus close when something else is pressed.
+#[hook]
+pub(crate) fn use_menus() {
+    use_effect_with((), |()| {
+        let listeners = browser::document().map(|document| {
+            ["pointerdown", "click", "keydown"]
+                .map(|kind| EventListener::new(&document, kind, browser::close_menus))
+        });
+        move || drop(listeners)
+    });
+}
+
+/// The style knows whether the page stands in another one, and the theme.
+#[hook]
+pub(crate) fn use_style(theme: Theme) {
+    use_effect_with((), |()| {
+        if browser::is_embedded() {
+            browser::set_root_attribute("data-embed", Some(""));
+        }
+    });
+    use_effect_with(theme, |theme| {
+        browser::set_root_attribute(
+            "data-theme",
+            match theme {
+                Theme::System => None,
+                Theme::Light => Some("light"),
+                Theme::Dark => Some("dark"),
+            },
+        );
+    });
+}
+
+/// Scrolls to the current step and to what it is about.
+#[hook]
+pub(crate) fn use_current_step_in_sight(store: &StateHandle) {
+    let tree = &store.session.tree;
+    let actor = tree.step(tree.current()).and_then(|step| step.actor());
+    use_effect_with(
+        (store.session.number, tree.current(), actor, store.page),
+        |&(_, node, editor, _)| {
+            browser::reveal(&format!("#step-{node}"), 8.0);
+            browser::reveal("#card-server .meant", 24.0);
+            if let Some(editor) = editor {
+                reveal_content(Lane::Editor(editor).slug());
+            }
+        },
+    );
+}
+
+/// Scrolls a working copy so far that what people edit is in sight, not only its metadata.
+fn reveal_content(slug: &str) {
+    let not = ["apiVersion", "kind", "metadata"]
+        .map(|field| format!(":not([id^=\"{slug}/{field}\"])"))
+        .concat();
+    browser::reveal(&format!("#card-{slug} button.value{not}"), 48.0);
+}
+
+/// What the browser's tab says.
+#[hook]
+pub(crate) fn use_title(store: &StateHandle) {
+    let course = store.learn.course.as_ref();
+    let title = match course.filter(|_| store.page == Page::Learn) {
+        Some(course) => format!("{} · Optimist", course.walk.lesson().title),
+        None => format!("{}: {} · Optimist", store.page.name(), store.page.title()),
+    };
+    use_effect_with(title, |title| browser::set_title(title));
+}

@@ -1,0 +1,288 @@
+//! What is being typed into the working copies: a value in place, or the whole as a text.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use optimist_apiserver::apply::Path;
+use optimist_client::{Strategy, WorkingCopy, Write, add_at, edit_scalar, lines, remove_at};
+use optimist_simulation::{ActorId, NodeId};
+
+use crate::session::SessionState;
+use crate::view::{Lane, ObjectView, ViewState, folded_at_first, visible_lines};
+
+/// The id of the field in which a value is typed in place.
+pub const FIELD: &str = "typing-field";
+
+/// What is being typed in place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Typing {
+    /// A value.
+    Value,
+    /// What is to be added to a map or list.
+    Addition,
+}
+
+/// What is being typed in place, and where.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Editing {
+    /// In whose working copy.
+    pub editor: ActorId,
+    /// A value, or an addition.
+    pub typing: Typing,
+    /// The JSON pointer of the value, or of what is added to.
+    pub pointer: String,
+    /// The text to begin with.
+    pub text: String,
+    /// Why the text cannot be taken.
+    pub error: Option<String>,
+}
+
+/// A working copy that is typed as a whole.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RawYaml {
+    /// The text.
+    pub text: String,
+    /// Why the text is no object; the working copy is as it was before then.
+    pub error: Option<String>,
+}
+
+/// What was discarded, and where.
+#[derive(Clone, Debug)]
+struct Discarded {
+    node: NodeId,
+    copy: WorkingCopy,
+    raw: Option<RawYaml>,
+}
+
+/// What is being typed.
+#[derive(Clone, Debug, Default)]
+pub struct EditingState {
+    /// The value that is typed in place.
+    pub in_place: Option<Editing>,
+    /// The working copies that are typed as a whole.
+    pub raw: Rc<BTreeMap<ActorId, RawYaml>>,
+    /// Edits that were discarded, as long as nothing was done to their working copy since.
+    discarded: BTreeMap<ActorId, Discarded>,
+}
+
+/// What people do with the working copies.
+#[derive(Clone, Debug)]
+pub enum EditMsg {
+    /// Begins to type in place: whose, what, at which pointer, and with which text.
+    Start(ActorId, Typing, String, String),
+    /// Takes what was typed in place.
+    Commit(String),
+    /// Leaves the value as it was.
+    Cancel,
+    /// Removes the value at a pointer.
+    Remove(ActorId, String),
+    /// An apply declares an unchanged value, or no longer does.
+    Own(ActorId, String),
+    /// Whether a working copy is typed as a whole.
+    Raw(ActorId, bool),
+    /// The text of a working copy that is typed as a whole.
+    RawText(ActorId, String),
+    /// Drops the edits of a working copy.
+    Discard(ActorId),
+    /// Takes back that edits were discarded.
+    Undo(ActorId),
+    /// How an editor sends its edits.
+    Strategy(ActorId, Strategy),
+    /// The same with all options.
+    Write(ActorId, Write),
+}
+
+impl EditingState {
+    pub(crate) fn update(
+        &mut self,
+        msg: EditMsg,
+        session: &mut SessionState,
+        view: &mut ViewState,
+    ) {
+        match msg {
+            EditMsg::Start(editor, typing, pointer, text) => {
+                session.playing = false;
+                view.focus = editor;
+                if typing == Typing::Addition {
+                    unfold(session, view, editor, &pointer);
+                }
+                self.in_place = Some(Editing {
+                    editor,
+                    typing,
+                    pointer,
+                    text,
+                    error: None,
+                });
+            }
+            EditMsg::Commit(text) => self.commit(text, session),
+            EditMsg::Cancel => self.in_place = None,
+            EditMsg::Remove(editor, pointer) => {
+                session.playing = false;
+                view.focus = editor;
+                self.in_place = None;
+                let edited = session.world().copy(editor).edited();
+                if let Some(Ok(edited)) = edited.map(|object| remove_at(object, &pointer)) {
+                    session.world_mut().copy_mut(editor).edit(edited);
+                }
+            }
+            EditMsg::Own(editor, pointer) => {
+                view.focus = editor;
+                own(session, editor, &pointer);
+            }
+            EditMsg::Raw(editor, on) => {
+                view.focus = editor;
+                self.in_place = None;
+                // A text that is no object yet is nowhere else.
+                if on || !self.is_wrong(editor) {
+                    self.write_raw(session, editor, on);
+                }
+            }
+            EditMsg::RawText(editor, text) => self.type_raw(session, editor, text),
+            EditMsg::Discard(editor) => self.discard(session, editor),
+            EditMsg::Undo(editor) => self.undo_discard(session, view, editor),
+            EditMsg::Strategy(editor, strategy) => {
+                view.focus = editor;
+                session.world_mut().actor_mut(editor).choose(strategy);
+            }
+            EditMsg::Write(editor, write) => {
+                view.focus = editor;
+                session.world_mut().actor_mut(editor).set_write(write);
+            }
+        }
+    }
+
+    /// Whether the whole text of a working copy is no object.
+    pub(crate) fn is_wrong(&self, editor: ActorId) -> bool {
+        self.raw.get(&editor).is_some_and(|raw| raw.error.is_some())
+    }
+
+    /// Another session is shown.
+    pub(crate) fn enter(&mut self) {
+        *self = Self::default();
+    }
+
+    fn commit(&mut self, typed: String, session: &mut SessionState) {
+        let Some(editing) = self.in_place.take() else {
+            return;
+        };
+        let Some(object) = session.world().copy(editing.editor).edited() else {
+            return;
+        };
+        let edited = match editing.typing {
+            Typing::Value => edit_scalar(object, &editing.pointer, &typed),
+            Typing::Addition if typed.trim().is_empty() => return,
+            Typing::Addition => add_at(object, &editing.pointer, &typed).map(|(edited, _)| edited),
+        };
+        match edited {
+            Ok(edited) if edited == **object => {}
+            Ok(edited) => session.world_mut().copy_mut(editing.editor).edit(edited),
+            Err(error) => {
+                self.in_place = Some(Editing {
+                    text: typed,
+                    error: Some(error.to_string()),
+                    ..editing
+                });
+            }
+        }
+    }
+
+    /// Takes the text of a working copy that is typed as a whole.
+    pub(crate) fn type_raw(&mut self, session: &mut SessionState, editor: ActorId, text: String) {
+        session.playing = false;
+        let typed = session.world_mut().copy_mut(editor).edit_text(&text);
+        let error = typed.err().map(|error| error.to_string());
+        self.insert_raw(editor, RawYaml { text, error });
+    }
+
+    pub(crate) fn insert_raw(&mut self, editor: ActorId, raw: RawYaml) {
+        Rc::make_mut(&mut self.raw).insert(editor, raw);
+    }
+
+    /// Shows a working copy as a text, or no longer.
+    fn write_raw(&mut self, session: &SessionState, editor: ActorId, on: bool) {
+        let text = session.world().copy(editor).text().filter(|_| on);
+        match text {
+            Some(text) => self.insert_raw(editor, RawYaml { text, error: None }),
+            None => drop(Rc::make_mut(&mut self.raw).remove(&editor)),
+        }
+    }
+
+    /// Takes the texts from the working copies again. One that is wrong stays: it is nowhere else.
+    pub(crate) fn write_raw_again(&mut self, session: &SessionState) {
+        let right = self.raw.iter().filter(|(_, raw)| raw.error.is_none());
+        let right: Vec<ActorId> = right.map(|(editor, _)| *editor).collect();
+        for editor in right {
+            self.write_raw(session, editor, true);
+        }
+    }
+
+    /// Drops the edits of a working copy; [`undo_discard`](Self::undo_discard) brings them back.
+    fn discard(&mut self, session: &mut SessionState, editor: ActorId) {
+        self.in_place = None;
+        let discarded = Discarded {
+            node: session.tree.current(),
+            copy: session.world().copy(editor).clone(),
+            raw: self.raw.get(&editor).cloned(),
+        };
+        self.discarded.insert(editor, discarded);
+        session.world_mut().copy_mut(editor).discard();
+        self.write_raw(session, editor, self.raw.contains_key(&editor));
+    }
+
+    /// Whether there are edits to be had back, where they were discarded.
+    pub(crate) fn can_undo_discard(&self, session: &SessionState, editor: ActorId) -> bool {
+        self.discarded.get(&editor).is_some_and(|discarded| {
+            let copy = session.world().copy(editor);
+            let read = copy.read().zip(discarded.copy.read());
+            discarded.node == session.tree.current()
+                && !copy.is_edited()
+                && !self.is_wrong(editor)
+                // Another object takes no old edits.
+                && read.is_some_and(|(now, then)| Arc::ptr_eq(now, then))
+        })
+    }
+
+    /// Brings back the edits that were discarded, as text where they were typed as text.
+    fn undo_discard(&mut self, session: &mut SessionState, view: &mut ViewState, editor: ActorId) {
+        if !self.can_undo_discard(session, editor) {
+            return;
+        }
+        let Some(discarded) = self.discarded.remove(&editor) else {
+            return;
+        };
+        view.focus = editor;
+        *session.world_mut().copy_mut(editor) = discarded.copy;
+        match discarded.raw {
+            Some(raw) => self.insert_raw(editor, raw),
+            None => drop(Rc::make_mut(&mut self.raw).remove(&editor)),
+        }
+    }
+}
+
+/// Opens the fold of a place in a working copy.
+fn unfold(session: &SessionState, view: &mut ViewState, editor: ActorId, pointer: &str) {
+    let place = ObjectView::Lane(Lane::Editor(editor));
+    let folded = session.world().copy(editor).edited().is_some_and(|object| {
+        let all = lines(object);
+        let line = all.iter().find(|line| line.pointer == pointer);
+        let folded = line.is_some_and(|line| folded_at_first(object, line, visible_lines(&all)));
+        folded != view.toggled.contains(place, pointer)
+    });
+    if folded {
+        view.toggled.toggle(place, pointer.to_owned());
+    }
+}
+
+/// Declares an unchanged value for the next apply, or no longer.
+fn own(session: &mut SessionState, editor: ActorId, pointer: &str) {
+    let resource = session.world().resource().clone();
+    let copy = session.world_mut().copy_mut(editor);
+    let field = copy.edited();
+    let field = field.and_then(|object| Path::at(object, pointer, &resource.root));
+    match field {
+        Some(field) if copy.declared().contains(&field) => copy.undeclare(&field),
+        Some(field) => copy.declare(field),
+        None => {}
+    }
+}

@@ -1,0 +1,154 @@
+//! What the state asks of the browser, and what it wants done there.
+
+use optimist_sessions::{StorageArea, StorageContents, StorageEffect};
+
+use crate::persistence::PersistenceMsg;
+use crate::{Msg, State};
+
+/// What the state may ask of the browser. Nothing here changes the browser: an [`Effect`] does.
+pub trait Platform {
+    /// The time, in milliseconds since 1970.
+    fn now(&self) -> f64;
+
+    /// A value of a storage; `None` where there is none or the browser forbids the storage.
+    fn read(&self, area: StorageArea, key: &str) -> Option<String>;
+
+    /// Everything in the storages.
+    fn storages(&self) -> StorageContents;
+}
+
+/// What is to be done in the browser.
+#[derive(Clone, Debug)]
+pub enum Effect {
+    /// Changes a storage. If the browser refuses, nothing else is done.
+    Storage(StorageEffect),
+    /// Changes a storage. If the browser refuses, [`PersistenceMsg::Refused`] follows.
+    Keep(StorageEffect),
+    /// Goes to another fragment of the address.
+    GoTo(String),
+    /// Says another fragment in the address, without a new entry in the browser's history.
+    ReplaceAddress(String),
+    /// Gives the keyboard to an element, by its id, after the next rendering.
+    Focus(String),
+    /// Goes on with a message, after the effects before this one.
+    Then(Box<Msg>),
+}
+
+/// How long the page may be away for a part of long work, in milliseconds.
+pub const SLICE: f64 = 12.0;
+
+/// Repeats a step of long work until it gives something or `budget` milliseconds are over. `None`
+/// if there is more to do.
+pub fn slice<T>(
+    budget: f64,
+    now: &dyn Fn() -> f64,
+    mut step: impl FnMut() -> Option<T>,
+) -> Option<T> {
+    let begin = now();
+    loop {
+        let done = step();
+        if done.is_some() || now() - begin > budget {
+            return done;
+        }
+    }
+}
+
+/// The effects of one update, and what may be asked during it.
+pub(crate) struct Effects<'a> {
+    platform: &'a dyn Platform,
+    list: Vec<Effect>,
+}
+
+impl<'a> Effects<'a> {
+    pub(crate) fn new(platform: &'a dyn Platform) -> Self {
+        Self {
+            platform,
+            list: Vec::new(),
+        }
+    }
+
+    pub(crate) fn into_list(self) -> Vec<Effect> {
+        self.list
+    }
+
+    pub(crate) fn push(&mut self, effect: Effect) {
+        self.list.push(effect);
+    }
+
+    pub(crate) fn then(&mut self, msg: impl Into<Msg>) {
+        self.push(Effect::Then(Box::new(msg.into())));
+    }
+
+    pub(crate) fn go_to(&mut self, fragment: &str) {
+        self.push(Effect::GoTo(fragment.to_owned()));
+    }
+
+    pub(crate) fn keep(&mut self, effects: impl IntoIterator<Item = StorageEffect>) {
+        self.list.extend(effects.into_iter().map(Effect::Keep));
+    }
+
+    /// Writes to a storage or removes from it; a refusal only means that nothing is remembered.
+    pub(crate) fn write(&mut self, place: StorageArea, key: &str, value: Option<String>) {
+        let key = key.to_owned();
+        self.push(Effect::Storage(match value {
+            Some(value) => StorageEffect::Write { place, key, value },
+            None => StorageEffect::Remove { place, key },
+        }));
+    }
+
+    pub(crate) fn now(&self) -> f64 {
+        self.platform.now()
+    }
+
+    pub(crate) fn storages(&self) -> StorageContents {
+        self.platform.storages()
+    }
+
+    /// What a storage has under a key once the effects so far are done.
+    pub(crate) fn read(&self, area: StorageArea, key: &str) -> Option<String> {
+        for effect in self.list.iter().rev() {
+            match effect {
+                Effect::Storage(effect) | Effect::Keep(effect) => match effect {
+                    StorageEffect::Write {
+                        place,
+                        key: written,
+                        value,
+                    } if *place == area && written == key => return Some(value.clone()),
+                    StorageEffect::Remove {
+                        place,
+                        key: removed,
+                    } if *place == area && removed == key => return None,
+                    _ => {}
+                },
+                _ => {}
+            }
+        }
+        self.platform.read(area, key)
+    }
+
+    /// Works for one slice.
+    pub(crate) fn slice<T>(&self, step: impl FnMut() -> Option<T>) -> Option<T> {
+        slice(SLICE, &|| self.now(), step)
+    }
+}
+
+/// Carries out effects and everything that follows from them. `perform` does one in the browser and
+/// says whether the browser let it; it is never asked about [`Effect::Then`].
+pub fn run(
+    state: &mut State,
+    effects: Vec<Effect>,
+    platform: &dyn Platform,
+    perform: &dyn Fn(&Effect) -> bool,
+) {
+    let mut left: Vec<Effect> = effects.into_iter().rev().collect();
+    while let Some(effect) = left.pop() {
+        let msg = match effect {
+            Effect::Then(msg) => *msg,
+            effect => match (perform(&effect), effect) {
+                (false, Effect::Keep(effect)) => PersistenceMsg::Refused(effect).into(),
+                _ => continue,
+            },
+        };
+        left.extend(state.update(msg, platform).into_iter().rev());
+    }
+}

@@ -1,0 +1,127 @@
+//! How Play and Explore hand edits and histories to each other.
+
+use std::rc::Rc;
+
+use optimist_simulation::{ActorId, HistoryTree, NGINX, NodeId, World};
+use optimist_text::share::Session;
+use serde_json::Value;
+
+use crate::State;
+use crate::address::Page;
+use crate::effect::Effects;
+
+/// What one page left for the other.
+#[derive(Clone, Debug, Default)]
+pub struct ExploreTransfer {
+    /// Whether Explore was opened: what it found stays there from then on.
+    pub opened: bool,
+    /// What Play or a link wants explored.
+    pub request: Option<ExploreRequest>,
+    /// What is explored, for links, and whether its edits are those of the request.
+    explored: (Value, bool),
+}
+
+/// What Play and Explore say to each other.
+#[derive(Clone, Debug)]
+pub enum TransferMsg {
+    /// Takes the edits to Explore.
+    Explore,
+    /// What Explore shows, for links, and whether of edits that it was given.
+    Explored(Value, bool),
+}
+
+/// A moment at which both editors have edits.
+#[derive(Clone, Debug)]
+pub struct ExploreRequest {
+    /// Counts requests.
+    pub count: u32,
+    /// The histories that the moment is in.
+    pub tree: Rc<HistoryTree>,
+    /// The moment.
+    pub node: NodeId,
+    /// The session that the tree is of, if it is one of this tab.
+    pub session: Option<u32>,
+    /// How it is to be explored, as a link says; null for as it is.
+    pub setup: Value,
+}
+
+impl PartialEq for ExploreRequest {
+    fn eq(&self, other: &Self) -> bool {
+        self.count == other.count
+    }
+}
+
+impl ExploreTransfer {
+    fn next_count(&self) -> u32 {
+        self.request.as_ref().map_or(0, |request| request.count) + 1
+    }
+
+    /// A link wants something explored: the edits at the tree's current node, or a preset.
+    pub(crate) fn ask(&mut self, tree: HistoryTree, setup: Value) {
+        self.opened = true;
+        self.request = Some(ExploreRequest {
+            count: self.next_count(),
+            node: tree.current(),
+            tree: Rc::new(tree),
+            session: None,
+            setup,
+        });
+    }
+
+    /// What is explored, as a session: the edits are those of the working copies in it.
+    pub(crate) fn session(&self) -> Option<Session> {
+        let (setup, of_request) = &self.explored;
+        let request = self.request.as_ref().filter(|_| *of_request);
+        let tree = match request {
+            Some(request) => {
+                let mut tree = (*request.tree).clone();
+                tree.go(request.node);
+                tree
+            }
+            None => HistoryTree::new(World::load(NGINX).ok()?.0),
+        };
+        let mut session = Session::of(&tree);
+        session.page = Page::Explore.slug().to_owned();
+        session.extra = setup.clone();
+        Some(session)
+    }
+}
+
+impl State {
+    pub(crate) fn update_explore(&mut self, msg: TransferMsg, fx: &mut Effects<'_>) {
+        match msg {
+            TransferMsg::Explore => {
+                if let Some(node) = both_edited(&self.session.tree) {
+                    self.explore.request = Some(ExploreRequest {
+                        count: self.explore.next_count(),
+                        tree: Rc::clone(&self.session.tree),
+                        node,
+                        session: Some(self.session.number),
+                        setup: Value::Null,
+                    });
+                    fx.go_to(Page::Explore.fragment());
+                }
+            }
+            TransferMsg::Explored(setup, of_request) => {
+                self.explore.explored = (setup, of_request);
+            }
+        }
+    }
+}
+
+/// How far back edits are looked for.
+const FAR: usize = 50;
+
+/// The last moment on the way here at which both editors had edits that were not sent.
+pub fn both_edited(tree: &HistoryTree) -> Option<NodeId> {
+    let mut node = tree.current();
+    for _ in 0..FAR {
+        let world = tree.world_at(node)?;
+        let edited = |editor| world.copy(editor).is_edited();
+        if ActorId::EDITORS.into_iter().all(edited) && world.stored().is_some() {
+            return Some(node);
+        }
+        node = tree.parent(node)?;
+    }
+    None
+}

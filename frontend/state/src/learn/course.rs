@@ -1,0 +1,106 @@
+//! A lesson that is being taken, and how it is kept.
+
+use std::cell::RefCell;
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+use std::rc::Rc;
+
+use optimist_lesson::{Finding, Walkthrough};
+use optimist_sessions::StorageArea;
+use optimist_simulation::HistoryTree;
+use optimist_simulation::explore::Search;
+use optimist_text::share::{Learning, Session};
+use serde_json::Value;
+
+use super::progress::LessonProgress;
+use crate::address::Page;
+use crate::effect::Effects;
+
+/// A lesson that is being taken.
+#[derive(Clone, Debug)]
+pub struct Course {
+    /// Its name in the catalogue; empty for one from a file.
+    pub name: String,
+    /// Its text.
+    pub(super) source: Rc<str>,
+    /// Its pages, and what was done on each.
+    pub walk: Walkthrough,
+    /// Whether the hint is shown.
+    pub hint: bool,
+    /// What the search of a challenge found.
+    pub finding: Option<Finding>,
+    /// The search that goes on.
+    pub search: Option<Rc<RefCell<Search>>>,
+}
+
+/// The lesson from a file that a tab has open, by what it is kept as.
+pub(super) const FILE: &str = "optimist.lesson-file";
+
+/// The key under which a lesson is kept: by its name, or for one from a file by its text.
+pub(super) fn key(name: &str, source: &str) -> String {
+    match name {
+        "" => format!("optimist.lesson.file-{}", fingerprint(source)),
+        name => format!("optimist.lesson.{name}"),
+    }
+}
+
+/// What tells one text of a lesson from another: FNV-1a with 64 bits, which is the same in every
+/// build of this program.
+pub(super) fn fingerprint(source: &str) -> String {
+    let hash = source
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+        });
+    format!("{hash:016x}")
+}
+
+/// What builds before this one noted instead, where the compiler still counts as it did then.
+pub(super) fn earlier_fingerprint(source: &str) -> Value {
+    let mut hasher = DefaultHasher::new();
+    source.hash(&mut hasher);
+    hasher.finish().into()
+}
+
+impl Course {
+    pub(super) fn new(name: String, source: &str, walk: Walkthrough) -> Self {
+        Self {
+            name,
+            source: source.into(),
+            walk,
+            hint: false,
+            finding: None,
+            search: None,
+        }
+    }
+
+    /// The way through it, for a link; a lesson from a file goes along.
+    pub(super) fn learning(&self) -> Learning {
+        Learning {
+            name: self.name.clone(),
+            text: self.name.is_empty().then(|| self.source.to_string()),
+            at: self.walk.at(),
+            pages: self.walk.records(),
+        }
+    }
+
+    pub(super) fn keep(&self, tree: &HistoryTree, fx: &mut Effects<'_>) {
+        let mut session = Session::of_lesson(tree, self.learning());
+        Page::Learn.slug().clone_into(&mut session.page);
+        session.extra = fingerprint(&self.source).into();
+        let text = session.to_text();
+        let key = key(&self.name, &self.source);
+        if self.name.is_empty() {
+            fx.write(StorageArea::Browser, &key, Some(text.clone()));
+            // For a browser that keeps nothing for later, but for a tab.
+            fx.write(StorageArea::Tab, FILE, Some(text));
+            return;
+        }
+        fx.write(StorageArea::Browser, &key, Some(text));
+        let progress = LessonProgress {
+            opened: self.walk.opened(),
+            finished: self.walk.finished(),
+        };
+        progress.write(&self.name, fx);
+    }
+}

@@ -1,0 +1,386 @@
+//! The lesson that is open, and how far one got in each.
+
+mod course;
+mod progress;
+mod reopening;
+mod search;
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use optimist_lesson::{Catalogue, Lesson, LessonError, Task, Walkthrough};
+use optimist_sessions::StorageArea;
+use optimist_simulation::HistoryTree;
+use optimist_text::share::{Learning, Session};
+
+pub use self::course::Course;
+use self::course::{FILE, key};
+pub(crate) use self::progress::progress_is_readable;
+pub use self::progress::{LessonProgress, PROGRESS};
+use self::reopening::Reopening;
+use crate::State;
+use crate::address::{LessonAddress, Page, lesson_fragment};
+use crate::effect::Effects;
+use crate::session::SessionChange;
+
+/// What people do with lessons.
+#[derive(Clone, Debug)]
+pub enum LearnMsg {
+    /// The catalogue came, or why not.
+    Catalogue(Result<String, String>),
+    /// The text of a lesson came, or why not.
+    Text(String, Result<String, String>),
+    /// A lesson came from a file.
+    File(String),
+    /// Lets happen what is still to happen, or turns to the next page.
+    Forward,
+    /// Turns to the page before.
+    Back,
+    /// Turns to a page.
+    Turn(usize),
+    /// Predicts by a choice.
+    Predict(usize),
+    /// Back to where the script stands.
+    Resume,
+    /// Shows a way to do the task: takes it, or chooses it in the cards.
+    Solve,
+    /// Shows the hint, or no longer.
+    Hint,
+    /// Shows the lesson to a room, or no longer.
+    Teach,
+    /// Looks at every order of a challenge.
+    Search,
+    /// Begins the lesson again.
+    Restart,
+    /// Back to all lessons; one from a file has no address that would say so.
+    Leave,
+}
+
+/// Lessons, as far as the page knows them.
+#[derive(Clone, Debug, Default)]
+pub struct Learn {
+    /// The list of lessons, once it came.
+    pub catalogue: Option<Rc<Catalogue>>,
+    /// The lesson that the address names.
+    pub wanted: Option<String>,
+    /// Why something could not be opened.
+    pub problem: Option<String>,
+    /// The lesson that is taken.
+    pub course: Option<Rc<Course>>,
+    /// Whether it is shown to a room: large, a step for each key.
+    pub teaching: bool,
+    /// The tree that is not on the stage: Play's, or the lesson's.
+    aside: Option<Rc<HistoryTree>>,
+    /// Whether the tree on the stage is the lesson's.
+    on_stage: bool,
+    /// The way through a lesson that a link carries, until the lesson's text came.
+    pending: Option<(Learning, Rc<HistoryTree>)>,
+    /// A lesson that is being done again as it was left.
+    reopening: Option<Rc<Reopening>>,
+}
+
+impl Learn {
+    /// Whether the stage shows a lesson.
+    pub fn is_on_stage(&self) -> bool {
+        self.on_stage
+    }
+
+    /// What of a lesson goes into a link of what is on the stage.
+    pub fn learning(&self) -> Option<Learning> {
+        let course = self.course.as_ref().filter(|_| self.on_stage)?;
+        Some(course.learning())
+    }
+
+    /// How many steps of a lesson that is opened again are done, and how many there are.
+    pub(crate) fn progress(&self) -> Option<(usize, usize)> {
+        let reopening = self.reopening.as_ref()?;
+        Some(reopening.replay.borrow().progress())
+    }
+
+    /// Whether a search goes on.
+    pub fn is_searching(&self) -> bool {
+        let course = self.course.as_ref();
+        course.is_some_and(|course| course.search.is_some())
+    }
+
+    /// A lesson that is not in the catalogue is said, once that is there.
+    fn check_wanted(&mut self) {
+        let (Some(catalogue), Some(wanted)) = (&self.catalogue, &self.wanted) else {
+            return;
+        };
+        if !catalogue.lessons().any(|entry| entry.name == *wanted) {
+            self.problem = Some(unknown(wanted));
+            self.wanted = None;
+        }
+    }
+}
+
+impl State {
+    pub(crate) fn update_learn(&mut self, msg: LearnMsg, fx: &mut Effects<'_>) {
+        match msg {
+            LearnMsg::Catalogue(Ok(text)) => match Catalogue::parse(&text) {
+                Ok(catalogue) => {
+                    self.learn.catalogue = Some(Rc::new(catalogue));
+                    self.learn.check_wanted();
+                }
+                Err(error) => self.learn.problem = Some(error.to_string()),
+            },
+            LearnMsg::Catalogue(Err(problem)) => self.learn.problem = Some(problem),
+            LearnMsg::Text(name, text) => {
+                if self.learn.wanted.as_ref() != Some(&name) {
+                    return;
+                }
+                let opened = text.and_then(|text| {
+                    let opened = self.open_lesson(name, &text, fx);
+                    opened.map_err(|error| error.to_string())
+                });
+                self.learn.problem = opened.err();
+            }
+            LearnMsg::File(text) => match checked(&text) {
+                Ok(()) => self.open_file(&text, fx),
+                Err(problem) => self.learn.problem = Some(problem),
+            },
+            LearnMsg::Leave => {
+                self.learn.wanted = None;
+                self.leave_lesson(fx);
+            }
+            LearnMsg::Teach => self.learn.teaching = !self.learn.teaching,
+            LearnMsg::Search => self.begin_search(),
+            LearnMsg::Restart => self.restart_lesson(fx),
+            LearnMsg::Hint => {
+                if let Some(course) = &mut self.learn.course {
+                    let course = Rc::make_mut(course);
+                    course.hint = !course.hint;
+                }
+            }
+            msg => self.walk_lesson(&msg),
+        }
+    }
+
+    /// Puts the tree on the stage that belongs to the page.
+    pub(crate) fn set_stage(&mut self) {
+        let wanted = self.page == Page::Learn && self.learn.course.is_some();
+        if wanted != self.learn.on_stage
+            && let Some(tree) = self.learn.aside.take()
+        {
+            self.learn.on_stage = wanted;
+            self.learn.aside = Some(Rc::clone(&self.session.tree));
+            self.enter(tree);
+        }
+    }
+
+    /// What an address asks of Learn; `carries` if it carries a session as well.
+    pub(crate) fn want_lesson(
+        &mut self,
+        lesson: LessonAddress<'_>,
+        carries: bool,
+        fx: &mut Effects<'_>,
+    ) {
+        let wanted = lesson.name().map(str::to_owned);
+        // What was said of one address says nothing of the next; that the list of lessons did not
+        // come is true at every address.
+        if wanted != self.learn.wanted || self.learn.catalogue.is_some() {
+            self.learn.problem = None;
+        }
+        self.learn.wanted = wanted;
+        let open = self.learn.course.as_ref().map(|course| course.name.clone());
+        match &self.learn.wanted {
+            // One from a file has no address.
+            None if open.as_deref() != Some("") => self.leave_lesson(fx),
+            Some(wanted) if open.as_ref().is_some_and(|open| open != wanted) => {
+                self.leave_lesson(fx);
+            }
+            _ if self.learn.reopens_another() => self.learn.reopening = None,
+            _ => {}
+        }
+        if let LessonAddress::Unknown(path) = lesson {
+            self.learn.problem = Some(unknown(path));
+        }
+        self.learn.check_wanted();
+        let learn = &self.learn;
+        let nothing = learn.wanted.is_none() && learn.course.is_none() && learn.reopening.is_none();
+        if nothing && lesson == LessonAddress::List && !carries {
+            self.reopen_file(fx);
+        }
+    }
+
+    /// Opens the lesson from a file that the tab had before a reload.
+    #[inline(never)] // not on the first screen
+    fn reopen_file(&mut self, fx: &mut Effects<'_>) {
+        let Some(text) = fx.read(StorageArea::Tab, FILE) else {
+            return;
+        };
+        let session = Session::parse(&text).ok();
+        let source = session.and_then(|session| session.learning?.text);
+        let opened = source.and_then(|source| {
+            let opened = self.open_kept_lesson(String::new(), &source, Some(text.clone()), fx);
+            opened.ok()
+        });
+        if opened.is_none() {
+            self.keep_unopened("A lesson from a file", &text, fx);
+            let problem = "The lesson from a file that was open cannot be opened again.";
+            self.learn.problem = Some(problem.to_owned());
+            fx.write(StorageArea::Tab, FILE, None);
+        }
+    }
+
+    fn leave_lesson(&mut self, fx: &mut Effects<'_>) {
+        self.learn.reopening = None;
+        if let Some(course) = self.learn.course.take() {
+            let tree = if self.learn.on_stage {
+                Some(Rc::clone(&self.session.tree))
+            } else {
+                self.learn.aside.clone()
+            };
+            if let Some(tree) = tree {
+                course.keep(&tree, fx);
+            }
+            if course.name.is_empty() {
+                fx.write(StorageArea::Tab, FILE, None);
+            }
+        }
+        self.set_stage();
+        self.learn.aside = None;
+    }
+
+    /// Puts a lesson on the stage.
+    fn begin_lesson(&mut self, course: Course, tree: HistoryTree, fx: &mut Effects<'_>) {
+        self.leave_lesson(fx);
+        course.keep(&tree, fx);
+        self.learn.problem = None;
+        self.learn.course = Some(Rc::new(course));
+        self.learn.aside = Some(Rc::new(tree));
+        self.set_stage();
+    }
+
+    fn open_lesson(
+        &mut self,
+        name: String,
+        source: &str,
+        fx: &mut Effects<'_>,
+    ) -> Result<(), LessonError> {
+        let lesson = Arc::new(Lesson::parse(source)?);
+        let pending = self.learn.pending.take();
+        let linked = pending.filter(|(learning, _)| learning.name == name);
+        let linked = linked.and_then(|(learning, tree)| {
+            let lesson = Arc::clone(&lesson);
+            let walk = Walkthrough::restore(lesson, learning.at, &learning.pages, &tree)?;
+            Some((walk, HistoryTree::clone(&tree)))
+        });
+        if let Some((walk, tree)) = linked {
+            self.begin_lesson(Course::new(name, source, walk), tree, fx);
+            return Ok(());
+        }
+        let kept = fx.read(StorageArea::Browser, &key(&name, source));
+        self.open_kept_lesson(name, source, kept, fx)
+    }
+
+    /// Opens the lesson of a link, once its text is there.
+    pub(crate) fn open_linked_lesson(
+        &mut self,
+        learning: Learning,
+        tree: HistoryTree,
+        fx: &mut Effects<'_>,
+    ) {
+        let (name, text) = (learning.name.clone(), learning.text.clone());
+        self.leave_lesson(fx);
+        self.learn.pending = Some((learning, Rc::new(tree)));
+        match text {
+            Some(text) => self.open_file(&text, fx),
+            None => fx.go_to(&lesson_fragment(&name)),
+        }
+    }
+
+    fn open_file(&mut self, text: &str, fx: &mut Effects<'_>) {
+        if let Err(error) = self.open_lesson(String::new(), text, fx) {
+            self.learn.problem = Some(format!("The lesson was not opened. {error}."));
+        }
+    }
+
+    fn restart_lesson(&mut self, fx: &mut Effects<'_>) {
+        if let Some(course) = &self.learn.course {
+            let lesson = Arc::clone(course.walk.lesson());
+            if let Ok((walk, tree)) = Walkthrough::open(lesson) {
+                let course = Course::new(course.name.clone(), &course.source, walk);
+                self.begin_lesson(course, tree, fx);
+            }
+        }
+    }
+
+    fn walk_lesson(&mut self, msg: &LearnMsg) {
+        let (true, Some(course)) = (self.learn.on_stage, &mut self.learn.course) else {
+            return;
+        };
+        let course = Rc::make_mut(course);
+        let tree = Rc::make_mut(&mut self.session.tree);
+        let page = course.walk.at();
+        let done = match *msg {
+            LearnMsg::Forward => course.walk.forward(tree).map(drop),
+            LearnMsg::Back => {
+                course.walk.back(tree);
+                Ok(())
+            }
+            LearnMsg::Turn(page) => {
+                course.walk.turn_to(page, tree);
+                Ok(())
+            }
+            LearnMsg::Predict(choice) => course.walk.predict(choice, tree),
+            LearnMsg::Solve => {
+                if let Some(Task::Challenge(challenge)) = &course.walk.step().task {
+                    let world = tree.world_mut();
+                    for (actor, write) in &challenge.solution {
+                        world.actor_mut(*actor).set_write(write.clone());
+                    }
+                }
+                course.walk.solve(tree)
+            }
+            _ => {
+                course.walk.resume(tree);
+                Ok(())
+            }
+        };
+        if course.walk.at() != page {
+            course.hint = false;
+            course.finding = None;
+            course.search = None;
+        }
+        self.learn.problem = done.err().map(|error| error.to_string());
+        self.session.playing = false;
+        self.follow(SessionChange::Moved);
+    }
+
+    /// Looks whether the task is done, and keeps how far one is.
+    pub(crate) fn note_lesson(&mut self, before: &Rc<HistoryTree>, fx: &mut Effects<'_>) {
+        let tree = &self.session.tree;
+        if !self.learn.on_stage || Rc::ptr_eq(before, tree) {
+            return;
+        }
+        if let Some(course) = &mut self.learn.course {
+            let course = Rc::make_mut(course);
+            course.walk.look(tree);
+            course.keep(tree, fx);
+            if let (Some(Task::Challenge(challenge)), Some(search)) =
+                (&course.walk.step().task, &course.search)
+                && !challenge.is_searched_by(&search.borrow(), tree)
+            {
+                course.search = None;
+            }
+        }
+    }
+}
+
+fn unknown(lesson: &str) -> String {
+    format!("There is no lesson “{lesson}”. These are the lessons.")
+}
+
+/// Holds a lesson of one's own to everything that it says, as `cargo xtask lesson` does.
+#[inline(never)] // not on the first screen
+fn checked(text: &str) -> Result<(), String> {
+    let lesson = Lesson::parse(text).map_err(|error| vec![error]);
+    lesson
+        .and_then(|lesson| Arc::new(lesson).check())
+        .map_err(|errors| {
+            let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
+            format!("The lesson was not opened. {}.", errors.join(". "))
+        })
+}

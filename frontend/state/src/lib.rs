@@ -1,0 +1,303 @@
+//! The state of the page: what is open, chosen or being typed, and how each message changes it.
+//!
+//! Pure. [`State::update`] takes a message, may ask the browser through [`Platform`], and gives back
+//! [`Effect`]s: what is to be done to the storages, the address and the keyboard. [`run`] carries them
+//! out with what the page passes in. So everything here is tested without a browser.
+//!
+//! The state has a slice for each subject, with a message type of its own:
+//!
+//! | slice | message | about |
+//! |---|---|---|
+//! | [`SessionState`] | [`SessionMsg`] | the tree of histories on the stage, and where in it we are |
+//! | [`EditingState`] | [`EditMsg`] | what is being typed into the working copies |
+//! | [`RequestState`] | [`RequestMsg`] | what an editor asks the server |
+//! | [`ManifestState`] | [`ManifestMsg`] | a manifest to begin with |
+//! | [`ViewState`] | [`ViewMsg`] | which card, tab and dialog is open |
+//! | [`Learn`] | [`LearnMsg`] | lessons |
+//! | [`ExploreTransfer`] | [`TransferMsg`] | what Play and Explore say to each other |
+//! | [`ShareState`] | [`ShareMsg`] | sessions as texts |
+//! | [`Persistence`] | [`PersistenceMsg`] | sessions that the browser keeps |
+//!
+//! The frontend uses it; it uses the crates in `core` and `optimist-sessions`.
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+mod address;
+mod editing;
+mod effect;
+mod explore;
+mod learn;
+mod manifest;
+mod persistence;
+mod requests;
+mod session;
+mod share;
+mod view;
+
+use std::rc::Rc;
+
+use optimist_simulation::{ActorId, HistoryTree, NGINX, World};
+
+pub use address::{Address, Destination, LessonAddress, Page, lesson_fragment, session_fragment};
+pub use editing::{EditMsg, Editing, EditingState, FIELD, RawYaml, Typing};
+use effect::Effects;
+pub use effect::{Effect, Platform, SLICE, run, slice};
+pub use explore::{ExploreRequest, ExploreTransfer, TransferMsg, both_edited};
+pub use learn::{Course, Learn, LearnMsg, LessonProgress, PROGRESS};
+pub use manifest::{Loaded, ManifestMsg, ManifestState};
+pub use persistence::{Persistence, PersistenceMsg};
+pub use requests::{RequestDraft, RequestMsg, RequestState};
+use session::SessionChange;
+pub use session::{SessionMsg, SessionState};
+pub use share::{Redacted, ReplayState, SessionLoad, ShareMsg, ShareState};
+pub use view::{
+    Dialog, Folds, InspectorTab, Lane, ObjectView, ServerTab, Theme, ViewMsg, ViewState,
+    folded_at_first, visible_lines,
+};
+
+/// Everything that the page shows.
+#[derive(Clone, Debug)]
+pub struct State {
+    /// The way in that is open.
+    pub page: Page,
+    /// A fragment that leads nowhere.
+    pub unknown_address: Option<String>,
+    /// The session on the stage.
+    pub session: SessionState,
+    /// What is being typed into the working copies.
+    pub editing: EditingState,
+    /// What the next requests are made of.
+    pub requests: RequestState,
+    /// A manifest to begin with.
+    pub manifest: ManifestState,
+    /// How the page is looked at.
+    pub view: ViewState,
+    /// Lessons.
+    pub learn: Learn,
+    /// What Play and Explore left for each other.
+    pub explore: ExploreTransfer,
+    /// Sessions as texts.
+    pub share: ShareState,
+    /// Sessions that the browser keeps.
+    pub persistence: Persistence,
+}
+
+/// What happens to the page.
+#[derive(Clone, Debug)]
+pub enum Msg {
+    /// The address has this fragment.
+    Address(String),
+    /// Says nothing more of the address, or of a step that was not taken.
+    DismissNotice,
+    /// Goes on with what takes long, for a slice.
+    Work,
+    /// About the session on the stage.
+    Session(SessionMsg),
+    /// About the working copies.
+    Edit(EditMsg),
+    /// About requests.
+    Request(RequestMsg),
+    /// About a manifest.
+    Manifest(ManifestMsg),
+    /// About the view.
+    View(ViewMsg),
+    /// About lessons.
+    Learn(LearnMsg),
+    /// Between Play and Explore.
+    Transfer(TransferMsg),
+    /// About sessions as texts.
+    Share(ShareMsg),
+    /// About sessions that the browser keeps.
+    Persistence(PersistenceMsg),
+}
+
+macro_rules! slices {
+    ($($slice:ident($msg:ident)),*) => {
+        $(impl From<$msg> for Msg {
+            fn from(msg: $msg) -> Self {
+                Msg::$slice(msg)
+            }
+        })*
+    };
+}
+
+slices!(
+    Session(SessionMsg),
+    Edit(EditMsg),
+    Request(RequestMsg),
+    Manifest(ManifestMsg),
+    View(ViewMsg),
+    Learn(LearnMsg),
+    Transfer(TransferMsg),
+    Share(ShareMsg),
+    Persistence(PersistenceMsg)
+);
+
+impl State {
+    /// The page as it opens at a fragment, and what is to be done then. `salt` is a number that is
+    /// another one in every tab.
+    pub fn open(fragment: &str, salt: u64, platform: &dyn Platform) -> (Self, Vec<Effect>) {
+        let mut fx = Effects::new(platform);
+        let world = World::load(NGINX)
+            .expect("the nginx Deployment is part of this program and loads")
+            .0;
+        let mut opened = Self {
+            page: Address::parse(fragment).page().unwrap_or(Page::Play),
+            unknown_address: None,
+            session: SessionState::new(world),
+            editing: EditingState::default(),
+            requests: RequestState::default(),
+            manifest: ManifestState::default(),
+            view: ViewState::open(&fx),
+            learn: Learn::default(),
+            explore: ExploreTransfer::default(),
+            share: ShareState::default(),
+            persistence: Persistence::default(),
+        };
+        opened.find_kept(salt, &mut fx);
+        opened.go_to(fragment, &mut fx);
+        (opened, fx.into_list())
+    }
+
+    /// Takes in what happened. What is to be done in the browser for it comes back, in order.
+    pub fn update(&mut self, msg: Msg, platform: &dyn Platform) -> Vec<Effect> {
+        let mut fx = Effects::new(platform);
+        let before = Rc::clone(&self.session.tree);
+        self.apply(msg, &mut fx);
+        self.note_lesson(&before, &mut fx);
+        fx.into_list()
+    }
+
+    #[inline(never)] // not on the first screen
+    fn apply(&mut self, msg: Msg, fx: &mut Effects<'_>) {
+        match msg {
+            Msg::Address(fragment) => self.go_to(&fragment, fx),
+            Msg::DismissNotice => {
+                self.unknown_address = None;
+                self.session.full = false;
+            }
+            Msg::Work => {
+                self.open_further(fx);
+                self.open_lesson_further(fx);
+                self.redact_further(fx);
+                self.search_further(fx);
+            }
+            Msg::Session(msg) => self.update_session(msg),
+            Msg::Edit(msg) => self.editing.update(msg, &mut self.session, &mut self.view),
+            Msg::Request(msg) => self.update_requests(msg, fx),
+            Msg::Manifest(msg) => self.update_manifest(msg, fx),
+            Msg::View(msg) => self.update_view(msg, fx),
+            Msg::Learn(msg) => self.update_learn(msg, fx),
+            Msg::Transfer(msg) => self.update_explore(msg, fx),
+            Msg::Share(msg) => self.update_share(msg, fx),
+            Msg::Persistence(msg) => self.update_persistence(msg, fx),
+        }
+    }
+
+    /// Goes where the address says. Apart from [`apply`](Self::apply), because opening needs it.
+    fn go_to(&mut self, fragment: &str, fx: &mut Effects<'_>) {
+        let address = Address::parse(fragment);
+        self.unknown_address = None;
+        if let Some(page) = address.page() {
+            self.page = page;
+            self.explore.opened |= page == Page::Explore;
+            self.session.playing = false;
+            self.set_stage();
+        }
+        match address.destination {
+            Destination::Learn(lesson) => self.want_lesson(lesson, address.session.is_some(), fx),
+            Destination::Unknown => self.unknown_address = Some(fragment.to_owned()),
+            Destination::Page(_) | Destination::Place => {}
+        }
+        match address.session {
+            Some(text) => {
+                self.put_off(fx);
+                // Before anything is done: a reload is not to try again what brought a page down.
+                fx.push(Effect::ReplaceAddress(address.place.to_owned()));
+                fx.then(ShareMsg::Open(text.to_owned()));
+            }
+            None => self.restore(fx),
+        }
+    }
+
+    fn update_session(&mut self, msg: SessionMsg) {
+        if matches!(msg, SessionMsg::OpenBranch(_)) {
+            self.view.dialog = None;
+        }
+        let change = self.session.update(msg);
+        self.follow(change);
+    }
+
+    fn update_view(&mut self, msg: ViewMsg, fx: &mut Effects<'_>) {
+        match msg {
+            ViewMsg::Dialog(Some(Dialog::Sessions)) => return self.list_sessions(fx),
+            ViewMsg::Dialog(_) => {
+                self.share.opening.problem = None;
+                self.share.redacted = None;
+                self.manifest.problem = None;
+            }
+            _ => {}
+        }
+        self.view.update(msg, fx);
+    }
+
+    /// Lets the other slices follow what became of the session.
+    fn follow(&mut self, change: SessionChange) {
+        match change {
+            SessionChange::Nothing => return,
+            SessionChange::Branched => {
+                self.editing.in_place = None;
+                self.view.inspector_tab = InspectorTab::Wire;
+                return;
+            }
+            SessionChange::Stepped => self.view.leave_preview(),
+            SessionChange::Moved | SessionChange::Subject => self.editing.in_place = None,
+        }
+        self.editing.write_raw_again(&self.session);
+        if change != SessionChange::Subject {
+            let tree = &self.session.tree;
+            // The right lane is for whoever did the step that led here.
+            if let Some(actor) = tree.step(tree.current()).and_then(|step| step.actor()) {
+                self.view.show(actor);
+            }
+        }
+    }
+
+    /// Shows another tree.
+    fn enter(&mut self, tree: Rc<HistoryTree>) {
+        self.session.enter(tree);
+        self.editing.enter();
+        self.view.enter();
+    }
+
+    /// The world at the current step.
+    pub fn world(&self) -> &World {
+        self.session.world()
+    }
+
+    /// The columns, from left to right.
+    pub fn lanes(&self) -> [Lane; 3] {
+        [
+            Lane::Editor(ActorId::A),
+            Lane::Server,
+            Lane::Editor(self.view.right),
+        ]
+    }
+
+    /// What an actor is called.
+    pub fn name(&self, actor: ActorId) -> &str {
+        &self.world().actor(actor).name
+    }
+
+    /// Whether there are edits of an editor to be had back.
+    pub fn can_undo_discard(&self, editor: ActorId) -> bool {
+        self.editing.can_undo_discard(&self.session, editor)
+    }
+
+    /// Whether something takes long and goes on a slice at a time.
+    pub fn is_working(&self) -> bool {
+        let redacted = self.share.redacted.as_deref();
+        let redacting = redacted.is_some_and(|redacted| redacted.replay.progress().is_some());
+        redacting || self.learn.is_searching() || self.progress().is_some()
+    }
+}

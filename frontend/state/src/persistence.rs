@@ -1,0 +1,374 @@
+//! Sessions outlive a reload and a closed tab, and what takes their place. Which ones, and where,
+//! decides `optimist_sessions`; here it is told what the page shows, and its effects are passed on.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use optimist_sessions::{Drafts, OWN, SessionSnapshot, Sessions, StorageArea, StorageEffect};
+use optimist_simulation::{ActorId, HistoryTree, NGINX};
+use optimist_text::share::Session;
+
+use crate::State;
+use crate::address::Page;
+use crate::editing::RawYaml;
+use crate::effect::Effects;
+use crate::share::ShareMsg;
+use crate::view::Dialog;
+
+/// What was kept last, so that keeping it again takes as long as what changed.
+#[derive(Debug)]
+struct Last {
+    of: Rc<HistoryTree>,
+    session: Session,
+    drafts: Drafts,
+}
+
+/// What is known of keeping.
+#[derive(Clone, Debug, Default)]
+pub struct Persistence {
+    /// The sessions that the browser keeps.
+    pub sessions: Rc<Sessions>,
+    /// Whether the browser refuses to keep anything, and that is to be said.
+    pub refused: bool,
+    /// Whether that was said.
+    told: bool,
+    /// What could not be read as the page opened, and is to be said.
+    pub unreadable: Vec<&'static str>,
+    /// Whether what is being opened is returned from, to what is shown now.
+    back: bool,
+    /// What is shown as it was when it came, if no person here made it.
+    shown: Option<Rc<Session>>,
+    /// The last session that was set aside, by its id, ready to be shown again.
+    aside: Option<(String, Rc<HistoryTree>)>,
+    last: Rc<RefCell<Option<Last>>>,
+}
+
+/// What happens to the sessions that the browser keeps.
+#[derive(Clone, Debug)]
+pub enum PersistenceMsg {
+    /// Keep the session, for after a reload.
+    Keep,
+    /// The browser refused to change a storage.
+    Refused(StorageEffect),
+    /// Shows another history; what was there is kept.
+    Enter(Rc<HistoryTree>),
+    /// Goes back to what was kept.
+    Return,
+    /// Opens what is offered.
+    TakeOffer,
+    /// Says nothing more of what was kept.
+    Dismiss,
+    /// Opens a kept session, by its id.
+    Reopen(String),
+    /// Forgets a kept session.
+    Remove(String),
+}
+
+impl State {
+    pub(crate) fn update_persistence(&mut self, msg: PersistenceMsg, fx: &mut Effects<'_>) {
+        match msg {
+            PersistenceMsg::Keep => self.keep(fx),
+            PersistenceMsg::Refused(effect) => self.refused(&effect, fx),
+            PersistenceMsg::Enter(tree) => self.enter_shown(tree, fx),
+            PersistenceMsg::Return => self.return_to_own(fx),
+            PersistenceMsg::TakeOffer => self.take_offer(fx),
+            PersistenceMsg::Dismiss => self.dismiss_kept(fx),
+            PersistenceMsg::Reopen(id) => {
+                self.view.dialog = None;
+                self.reopen(&id, true, fx);
+            }
+            PersistenceMsg::Remove(id) => fx.keep(self.sessions().remove(&id)),
+        }
+    }
+
+    /// Finds what was kept, as the page opens. `salt` is a number that is another one in every tab.
+    pub(crate) fn find_kept(&mut self, salt: u64, fx: &mut Effects<'_>) {
+        let (sessions, effects) = Sessions::found(&fx.storages(), fx.now(), salt);
+        let mut unreadable = Vec::new();
+        for (place, key) in sessions.unreadable() {
+            let what = match (place, key.as_str()) {
+                (StorageArea::Tab, optimist_sessions::TAB) => "what was being typed in this tab",
+                _ => "a session that is kept here",
+            };
+            if !unreadable.contains(&what) {
+                unreadable.push(what);
+            }
+        }
+        if !crate::learn::progress_is_readable(fx) {
+            unreadable.push("how far you got in the lessons");
+        }
+        self.manifest.text = sessions.manifest().to_owned();
+        self.persistence.unreadable = unreadable;
+        self.persistence.sessions = Rc::new(sessions);
+        fx.keep(effects);
+    }
+
+    fn sessions(&mut self) -> &mut Sessions {
+        Rc::make_mut(&mut self.persistence.sessions)
+    }
+
+    /// What the browser refused is done another way, or said.
+    fn refused(&mut self, effect: &StorageEffect, fx: &mut Effects<'_>) {
+        let other = self.sessions().failed(effect);
+        let lost = other.is_empty() && matches!(effect, StorageEffect::Write { .. });
+        if lost && !self.persistence.told {
+            self.persistence.refused = true;
+            self.persistence.told = true;
+        }
+        fx.keep(other);
+    }
+
+    /// Opens what the tab had before, once the page that it belongs on is open.
+    pub(crate) fn restore(&mut self, fx: &mut Effects<'_>) {
+        if self.page == Page::Learn {
+            return;
+        }
+        if let Some((entry, effects)) = self.sessions().open_waiting() {
+            fx.keep(effects);
+            self.persistence.back = false;
+            fx.then(ShareMsg::Open(entry.text));
+        }
+    }
+
+    /// Begins to open a kept session; `back` if it is to lead back to what is shown now.
+    fn reopen(&mut self, id: &str, back: bool, fx: &mut Effects<'_>) {
+        self.sessions().look_again(&fx.storages());
+        if let Some((entry, effects)) = self.sessions().open(id) {
+            fx.keep(effects);
+            self.persistence.back = back;
+            fx.then(ShareMsg::Open(entry.text));
+        }
+    }
+
+    /// A link is opened instead of what the tab had, which can be returned to.
+    pub(crate) fn put_off(&mut self, fx: &mut Effects<'_>) {
+        fx.keep(self.sessions().put_off(fx.now()));
+    }
+
+    /// Sets what is shown aside, if a person made it, to show something else. Whether the header
+    /// leads back to it.
+    pub(crate) fn put_aside(&mut self, back: bool, fx: &mut Effects<'_>) {
+        let shown = self.snapshot();
+        let (id, effects) = self.sessions().set_aside(&shown, back, fx.now());
+        fx.keep(effects);
+        self.persistence.aside = id.map(|id| (id, Rc::clone(&self.session.tree)));
+        self.persistence.last = Rc::default();
+        self.persistence.shown = None;
+    }
+
+    /// Shows a history that no person here made.
+    pub(crate) fn enter_shown(&mut self, tree: Rc<HistoryTree>, fx: &mut Effects<'_>) {
+        self.put_aside(true, fx);
+        self.persistence.shown = Some(Rc::new(Session::of(&tree)));
+        self.enter(tree);
+        self.manifest.loaded = None;
+    }
+
+    /// Shows a session that was kept here; `false` if what was opened was not kept here.
+    pub(crate) fn enter_kept(&mut self, tree: &Rc<HistoryTree>, fx: &mut Effects<'_>) -> bool {
+        if !self.persistence.sessions.is_opening() {
+            return false;
+        }
+        self.put_aside(self.persistence.back, fx);
+        let Some((entry, effects)) = self.sessions().opened() else {
+            return false;
+        };
+        fx.keep(effects);
+        if !self.persistence.sessions.is_own() {
+            self.persistence.shown = Some(Rc::new(Session::of(tree)));
+        }
+        self.enter(Rc::clone(tree));
+        self.manifest.loaded = None;
+        self.type_again(&entry.drafts);
+        true
+    }
+
+    /// Something was opened that is shown elsewhere than in Play: it is not the session of this
+    /// tab.
+    pub(crate) fn opened_elsewhere(&mut self, fx: &mut Effects<'_>) {
+        if let Some((_, effects)) = self.sessions().opened() {
+            fx.keep(effects);
+            self.persistence.last = Rc::default();
+        }
+    }
+
+    /// What was being opened could not be; whether it was kept here, and still is.
+    pub(crate) fn not_opened_kept(&mut self, fx: &mut Effects<'_>) -> bool {
+        let (kept, effects) = self.sessions().not_opened(fx.now());
+        fx.keep(effects);
+        kept
+    }
+
+    /// Goes back to the session that was set aside last.
+    fn return_to_own(&mut self, fx: &mut Effects<'_>) {
+        let away = self.persistence.sessions.last_away();
+        let Some(id) = away.map(|entry| entry.id.clone()) else {
+            return;
+        };
+        let aside = self.persistence.aside.take();
+        let Some((_, tree)) = aside.filter(|(known, _)| *known == id) else {
+            return self.reopen(&id, false, fx);
+        };
+        if let Some((_, effects)) = self.sessions().open(&id) {
+            fx.keep(effects);
+            self.persistence.back = false;
+            self.enter_kept(&tree, fx);
+        }
+    }
+
+    /// Opens what is offered, or lists it where that is more than one.
+    fn take_offer(&mut self, fx: &mut Effects<'_>) {
+        let offered = self.persistence.sessions.offered();
+        let offered: Vec<String> = offered.map(|entry| entry.id.clone()).collect();
+        match offered.as_slice() {
+            [id] => self.reopen(id, true, fx),
+            _ => self.list_sessions(fx),
+        }
+    }
+
+    pub(crate) fn list_sessions(&mut self, fx: &Effects<'_>) {
+        self.sessions().look_again(&fx.storages());
+        self.view.dialog = Some(Dialog::Sessions);
+    }
+
+    /// Says nothing more of what was kept; what was offered stays in the list.
+    fn dismiss_kept(&mut self, fx: &mut Effects<'_>) {
+        if self.persistence.refused {
+            self.persistence.refused = false;
+        } else if !self.persistence.unreadable.is_empty() {
+            self.persistence.unreadable.clear();
+        } else {
+            fx.keep(self.sessions().refuse());
+        }
+    }
+
+    /// Keeps a text that was kept for something that can no longer use it.
+    pub(crate) fn keep_unopened(&mut self, name: &str, text: &str, fx: &mut Effects<'_>) {
+        fx.keep(self.sessions().keep_unopened(name, text, fx.now()));
+    }
+
+    /// What Play shows, as it is kept.
+    fn snapshot(&self) -> SessionSnapshot {
+        let tree = &self.session.tree;
+        let session = match self.persistence.last.take() {
+            Some(Last { of, session, .. }) if Rc::ptr_eq(&of, tree) => session,
+            Some(Last { of, session, .. }) => session.renewed(&of, tree),
+            None => {
+                let mut session = Session::of(tree);
+                Page::Play.slug().clone_into(&mut session.page);
+                session
+            }
+        };
+        let subject = self.world().subject();
+        let steps = match session.steps() {
+            1 => "1 step".to_owned(),
+            steps => format!("{steps} steps"),
+        };
+        let name = format!("{} {}, {steps}", subject.resource().kind, subject.name());
+        let drafts = self.drafts();
+        let snapshot = SessionSnapshot {
+            name,
+            text: session.to_text(),
+            drafts: drafts.clone(),
+            own: self.is_own(&session),
+        };
+        let of = Rc::clone(tree);
+        let last = Last {
+            of,
+            session,
+            drafts,
+        };
+        self.persistence.last.replace(Some(last));
+        snapshot
+    }
+
+    /// The working copies that are typed as a whole.
+    fn drafts(&self) -> Drafts {
+        let raw = self.editing.raw.iter();
+        raw.map(|(id, raw)| (letter(*id), raw.text.clone()))
+            .collect()
+    }
+
+    /// Whether a person made what Play shows, so that it would be missed.
+    fn is_own(&self, session: &Session) -> bool {
+        let typed = self.editing.raw.values().any(|raw| raw.error.is_some());
+        match &self.persistence.shown {
+            Some(shown) => typed || !session.does_the_same(shown),
+            None => {
+                let world = self.world();
+                let edited = ActorId::ALL
+                    .into_iter()
+                    .any(|id| world.copy(id).is_edited());
+                session.steps() > 0 || typed || edited || self.is_loaded()
+            }
+        }
+    }
+
+    /// Whether the session began with something else than the page itself does.
+    fn is_loaded(&self) -> bool {
+        self.world().start().manifests != NGINX
+    }
+
+    /// Keeps the session of Play.
+    fn keep(&mut self, fx: &mut Effects<'_>) {
+        let manifest = self.manifest.text.clone();
+        self.sessions().type_manifest(&manifest);
+        // A lesson keeps its own place, and what is half opened is not yet a session.
+        let busy = self.learn.is_on_stage() || self.is_working();
+        if busy || self.persistence.sessions.is_waiting() || self.is_untouched(fx) {
+            fx.keep(self.sessions().save_manifest());
+        } else {
+            let shown = self.snapshot();
+            let present = fx.read(StorageArea::Browser, &self.persistence.sessions.live_key());
+            fx.keep(self.sessions().save(&shown, fx.now(), present.as_deref()));
+        }
+    }
+
+    /// Nothing was done yet, and nothing is to be replaced, or all of it is kept already.
+    fn is_untouched(&self, fx: &Effects<'_>) -> bool {
+        let last = self.persistence.last.take();
+        let same = last
+            .as_ref()
+            .map(|last| Rc::ptr_eq(&last.of, &self.session.tree) && last.drafts == self.drafts());
+        self.persistence.last.replace(last);
+        match same {
+            Some(same) => same,
+            None => {
+                let one = self.session.tree.len() == 1;
+                let empty = one && self.editing.raw.is_empty() && !self.is_loaded();
+                empty && fx.read(StorageArea::Tab, OWN).is_none()
+            }
+        }
+    }
+
+    /// Types again what was being typed when the session was kept.
+    fn type_again(&mut self, drafts: &Drafts) {
+        for id in ActorId::ALL {
+            let Some(text) = drafts.get(&letter(id)) else {
+                continue;
+            };
+            if self.world().copy(id).edited().is_none() {
+                continue;
+            }
+            match self.world().copy(id).text() {
+                Some(known) if known == *text => {
+                    let raw = RawYaml {
+                        text: known,
+                        error: None,
+                    };
+                    self.editing.insert_raw(id, raw);
+                }
+                _ => self.editing.type_raw(&mut self.session, id, text.clone()),
+            }
+        }
+    }
+}
+
+fn letter(id: ActorId) -> String {
+    match id {
+        ActorId::A => "A",
+        ActorId::B => "B",
+        ActorId::C => "C",
+    }
+    .to_owned()
+}

@@ -1,0 +1,130 @@
+//! What an editor asks the server: by a button, or with a request that is written by hand.
+
+use optimist_client::Write;
+use optimist_simulation::{Action, ActorId, ByHand, Delete, Operation};
+
+use crate::State;
+use crate::editing::FIELD;
+use crate::effect::{Effect, Effects};
+use crate::view::Dialog;
+
+/// A request that is being written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RequestDraft {
+    /// Who sends it.
+    pub actor: ActorId,
+    /// The request.
+    pub by_hand: ByHand,
+    /// Why it cannot be sent.
+    pub problem: Option<String>,
+}
+
+/// What the next requests are made of.
+#[derive(Clone, Debug, Default)]
+pub struct RequestState {
+    /// What a delete asks the server to compare.
+    pub preconditions: Delete,
+    /// A request that is written by hand.
+    pub draft: Option<RequestDraft>,
+}
+
+/// What people ask the server.
+#[derive(Clone, Debug)]
+pub enum RequestMsg {
+    /// Reads the object.
+    Get(ActorId),
+    /// Sends the edits.
+    Send(ActorId),
+    /// Deletes the object.
+    Delete(ActorId),
+    /// Creates the object.
+    Create(ActorId),
+    /// What a delete asks the server to compare.
+    Preconditions(Delete),
+    /// Begins a request by hand.
+    Begin(ActorId),
+    /// Changes the request by hand.
+    ByHand(ByHand),
+    /// Sends the request by hand.
+    SendByHand,
+}
+
+impl State {
+    pub(crate) fn update_requests(&mut self, msg: RequestMsg, fx: &mut Effects<'_>) {
+        match msg {
+            RequestMsg::Get(editor) => self.request(editor, |_| Action::Get, fx),
+            RequestMsg::Send(editor) => {
+                self.request(editor, |write| Action::Send(write.clone()), fx);
+            }
+            RequestMsg::Delete(editor) => {
+                let preconditions = self.requests.preconditions;
+                self.request(editor, |_| Action::Delete(preconditions), fx);
+            }
+            RequestMsg::Create(editor) => self.request(editor, |_| Action::Create, fx),
+            RequestMsg::Preconditions(preconditions) => self.requests.preconditions = preconditions,
+            RequestMsg::Begin(actor) => self.begin_request(actor),
+            RequestMsg::ByHand(by_hand) => {
+                if let Some(draft) = &mut self.requests.draft {
+                    draft.by_hand = by_hand;
+                    draft.problem = None;
+                }
+            }
+            RequestMsg::SendByHand => self.send_by_hand(),
+        }
+    }
+
+    /// A value whose text is wrong is not sent as something else: the typing stays open instead.
+    fn request(
+        &mut self,
+        editor: ActorId,
+        action: impl FnOnce(&Write) -> Action,
+        fx: &mut Effects<'_>,
+    ) {
+        self.session.playing = false;
+        self.view.focus = editor;
+        let in_place = self.editing.in_place.as_ref();
+        let wrong_value =
+            in_place.is_some_and(|editing| editing.editor == editor && editing.error.is_some());
+        if wrong_value {
+            fx.push(Effect::Focus(FIELD.to_owned()));
+        }
+        if wrong_value || self.editing.is_wrong(editor) {
+            return;
+        }
+        self.editing.in_place = None;
+        let action = action(&self.world().actor(editor).write());
+        let change = self.session.operate(Operation::Act(editor, action));
+        self.follow(change);
+    }
+
+    /// Begins with what Send would send, or else with what Get would.
+    fn begin_request(&mut self, actor: ActorId) {
+        let world = self.world();
+        let send = Action::Send(world.actor(actor).write());
+        let request = world.preview(actor, &send);
+        let request = request.or_else(|| world.preview(actor, &Action::Get));
+        self.requests.draft = request.map(|request| RequestDraft {
+            actor,
+            by_hand: ByHand::of(&request),
+            problem: None,
+        });
+        self.view.dialog = Some(Dialog::Request);
+    }
+
+    /// Sends the request by hand; what cannot be sent stays, with the reason.
+    fn send_by_hand(&mut self) {
+        let Some(draft) = &mut self.requests.draft else {
+            return;
+        };
+        if let Err(problem) = draft.by_hand.check() {
+            draft.problem = Some(problem);
+            return;
+        }
+        let action = Action::Request(draft.by_hand.clone());
+        let actor = draft.actor;
+        self.view.dialog = None;
+        self.view.focus = actor;
+        let change = self.session.operate(Operation::Act(actor, action));
+        self.follow(change);
+    }
+}

@@ -1,0 +1,275 @@
+//! Sessions that go out as texts and come in as links or files.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use optimist_apiserver::server::Release;
+use optimist_simulation::HistoryTree;
+use optimist_text::share::{Private, Replay, Session, ShareError};
+
+use crate::State;
+use crate::address::Page;
+use crate::effect::Effects;
+use crate::view::Dialog;
+
+/// What goes out and what comes in.
+#[derive(Clone, Debug, Default)]
+pub struct ShareState {
+    /// The session that is being opened.
+    pub opening: SessionLoad,
+    /// What is shared without private values.
+    pub redacted: Option<Rc<Redacted>>,
+}
+
+/// What people do with sessions as texts.
+#[derive(Clone, Debug)]
+pub enum ShareMsg {
+    /// Opens a session from its text.
+    Open(String),
+    /// Stops opening a session.
+    CancelOpening,
+    /// Whether values that look private are left out of what is shared.
+    Redact(bool),
+    /// Does what is on the stage again, on a server of another release.
+    Release(Release),
+}
+
+/// A session that is being opened.
+#[derive(Clone, Debug, Default)]
+pub struct SessionLoad {
+    /// What is left to be done.
+    replay: Option<Rc<RefCell<Replay>>>,
+    /// Why the last one was not opened.
+    pub problem: Option<String>,
+    /// Whether it is kept here, where it was before.
+    pub still_kept: bool,
+    /// Whether it is what is on the stage, done again.
+    in_place: bool,
+}
+
+/// What is shared where private values are left out of it.
+#[derive(Clone, Debug)]
+pub struct Redacted {
+    /// The session without them.
+    pub session: Session,
+    /// What was left out of it.
+    pub private: Vec<Private>,
+    /// The repetition of the session, for exports.
+    pub replay: ReplayState,
+}
+
+/// How far a session is repeated, for the exports of it.
+#[derive(Clone, Debug)]
+pub enum ReplayState {
+    /// Some steps are left.
+    Running(Rc<RefCell<Replay>>),
+    /// All steps are done.
+    Done(Rc<HistoryTree>),
+    /// It cannot be done without the values.
+    Failed,
+}
+
+impl ReplayState {
+    /// How many steps are done, and how many there are, while some are left.
+    pub fn progress(&self) -> Option<(usize, usize)> {
+        match self {
+            ReplayState::Running(replay) => Some(replay.borrow().progress()),
+            _ => None,
+        }
+    }
+}
+
+/// Goes on with a session for one slice; gives what was done once all is done.
+pub(crate) fn replay_slice(
+    replay: &RefCell<Replay>,
+    fx: &Effects<'_>,
+) -> Option<Result<HistoryTree, ShareError>> {
+    fx.slice(|| replay.borrow_mut().advance(1).transpose())
+}
+
+impl SessionLoad {
+    /// How many steps are done, and how many there are.
+    pub(crate) fn progress(&self) -> Option<(usize, usize)> {
+        let replay = self.replay.as_ref()?;
+        Some(replay.borrow().progress())
+    }
+}
+
+impl State {
+    pub(crate) fn update_share(&mut self, msg: ShareMsg, fx: &mut Effects<'_>) {
+        match msg {
+            ShareMsg::Open(text) => self.open_session(&text, fx),
+            ShareMsg::CancelOpening => self.cancel_opening(fx),
+            ShareMsg::Redact(on) => self.redact(on),
+            ShareMsg::Release(release) => self.change_release(release),
+        }
+    }
+
+    /// What is on the stage, as a session.
+    pub(crate) fn stage_session(&self) -> Session {
+        let tree = &self.session.tree;
+        let (mut session, page) = match self.learn.learning() {
+            Some(learning) => (Session::of_lesson(tree, learning), Page::Learn),
+            None => (Session::of(tree), Page::Play),
+        };
+        page.slug().clone_into(&mut session.page);
+        session
+    }
+
+    /// What the page that is open shows, as a session.
+    pub fn shared(&self) -> Session {
+        let explored = (self.page == Page::Explore).then(|| self.explore.session());
+        explored.flatten().unwrap_or_else(|| self.stage_session())
+    }
+
+    /// Leaves the values out of what is shared that look private, or no longer.
+    #[inline(never)] // not on the first screen
+    fn redact(&mut self, on: bool) {
+        self.share.redacted = on.then(|| {
+            let session = self.shared();
+            let private = session.private_values();
+            let session = session.without(&private);
+            let replay = session.clone().replay();
+            Rc::new(Redacted {
+                session,
+                private,
+                replay: ReplayState::Running(Rc::new(RefCell::new(replay))),
+            })
+        });
+    }
+
+    /// Repeats what is shared without private values for a little while.
+    #[inline(never)] // not on the first screen
+    pub(crate) fn redact_further(&mut self, fx: &Effects<'_>) {
+        let Some(redacted) = self.share.redacted.as_deref() else {
+            return;
+        };
+        let ReplayState::Running(replay) = &redacted.replay else {
+            return;
+        };
+        let state = match replay_slice(replay, fx) {
+            None => return,
+            Some(Ok(tree)) => ReplayState::Done(Rc::new(tree)),
+            Some(Err(_)) => ReplayState::Failed,
+        };
+        self.share.redacted = Some(Rc::new(Redacted {
+            replay: state,
+            ..redacted.clone()
+        }));
+    }
+
+    /// Begins to open a session.
+    #[inline(never)] // not on the first screen
+    fn open_session(&mut self, text: &str, fx: &mut Effects<'_>) {
+        match Session::parse(text) {
+            Ok(session) => {
+                self.begin_replay(session, false);
+                self.view.dialog = None;
+            }
+            Err(error) => self.not_opened(&error, fx),
+        }
+    }
+
+    fn begin_replay(&mut self, session: Session, in_place: bool) {
+        let opening = &mut self.share.opening;
+        opening.replay = Some(Rc::new(RefCell::new(session.replay())));
+        opening.problem = None;
+        opening.in_place = in_place;
+    }
+
+    /// Does what is on the stage again, on a server of another release.
+    #[inline(never)] // not on the first screen
+    fn change_release(&mut self, release: Release) {
+        if release != self.world().server().release() {
+            self.session.playing = false;
+            self.begin_replay(self.stage_session().at_release(release), true);
+        }
+    }
+
+    #[inline(never)] // not on the first screen
+    fn not_opened(&mut self, error: &ShareError, fx: &mut Effects<'_>) {
+        let still_kept = self.not_opened_kept(fx);
+        self.share.opening = SessionLoad {
+            replay: None,
+            problem: Some(error.to_string()),
+            still_kept,
+            in_place: false,
+        };
+        self.view.dialog = Some(Dialog::Share);
+    }
+
+    /// How many steps of what is being opened are done, and how many there are.
+    pub fn progress(&self) -> Option<(usize, usize)> {
+        let opening = &self.share.opening;
+        opening.progress().or_else(|| self.learn.progress())
+    }
+
+    /// Stops opening a session. What was kept stays kept.
+    #[inline(never)] // not on the first screen
+    fn cancel_opening(&mut self, fx: &mut Effects<'_>) {
+        if self.share.opening.replay.take().is_some() && !self.share.opening.in_place {
+            self.not_opened_kept(fx);
+        }
+        self.cancel_lesson(fx);
+    }
+
+    /// Goes on with opening for a little while.
+    #[inline(never)] // not on the first screen
+    pub(crate) fn open_further(&mut self, fx: &mut Effects<'_>) {
+        let Some(replay) = self.share.opening.replay.take() else {
+            return;
+        };
+        let tree = match replay_slice(&replay, fx) {
+            None => {
+                self.share.opening.replay = Some(replay);
+                return;
+            }
+            Some(Ok(tree)) => tree,
+            Some(Err(error)) => return self.not_opened(&error, fx),
+        };
+        if std::mem::take(&mut self.share.opening.in_place) {
+            let tab = self.view.server_tab;
+            self.enter(Rc::new(tree));
+            self.view.server_tab = tab;
+            return;
+        }
+        let (learning, explored, setup) = {
+            let replay = replay.borrow();
+            let session = replay.session();
+            let explored = session.page == Page::Explore.slug();
+            (session.learning.clone(), explored, session.extra.clone())
+        };
+        match learning {
+            None if explored => {
+                self.opened_elsewhere(fx);
+                self.explore.ask(tree, setup);
+                self.page = Page::Explore;
+                fx.go_to(Page::Explore.fragment());
+            }
+            Some(learning) => {
+                self.opened_elsewhere(fx);
+                self.page = Page::Learn;
+                self.set_stage();
+                self.open_linked_lesson(learning, tree, fx);
+            }
+            None => self.play_session(&Rc::new(tree), fx),
+        }
+    }
+
+    /// Shows a session that was opened in Play.
+    #[inline(never)] // not on the first screen
+    fn play_session(&mut self, tree: &Rc<HistoryTree>, fx: &mut Effects<'_>) {
+        // What was kept is opened behind whatever page is open.
+        let page = self.page;
+        self.page = Page::Play;
+        self.set_stage();
+        if self.enter_kept(tree, fx) {
+            self.page = page;
+            self.set_stage();
+            return;
+        }
+        // What was there is not lost: the header leads back to it.
+        self.enter_shown(Rc::clone(tree), fx);
+        fx.go_to(Page::Play.fragment());
+    }
+}

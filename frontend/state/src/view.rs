@@ -1,0 +1,305 @@
+//! How the page is looked at: which card, tab and dialog is open, and what is folded.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use optimist_client::Line;
+use optimist_sessions::StorageArea;
+use optimist_simulation::ActorId;
+use serde_json::Value;
+
+use crate::effect::Effects;
+
+/// A column of the page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Lane {
+    /// The one of an editor.
+    Editor(ActorId),
+    /// The one of the API server.
+    Server,
+}
+
+impl Lane {
+    /// A short name for ids and classes.
+    pub fn slug(self) -> &'static str {
+        match self {
+            Lane::Editor(ActorId::A) => "a",
+            Lane::Editor(ActorId::B) => "b",
+            Lane::Editor(ActorId::C) => "c",
+            Lane::Server => "server",
+        }
+    }
+}
+
+/// The folds that are not as they are at first. Clones share them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Folds(Rc<BTreeSet<(ObjectView, String)>>);
+
+impl Folds {
+    /// Whether a fold is one of them.
+    pub fn contains(&self, view: ObjectView, pointer: &str) -> bool {
+        !self.0.is_empty() && self.0.contains(&(view, pointer.to_owned()))
+    }
+
+    pub(crate) fn toggle(&mut self, view: ObjectView, pointer: String) {
+        let folds = Rc::make_mut(&mut self.0);
+        let fold = (view, pointer);
+        if !folds.remove(&fold) {
+            folds.insert(fold);
+        }
+    }
+}
+
+/// Objects up to this many lines show all that people write.
+const SHORT: usize = 18;
+
+/// A map or list with more members than this takes long to draw.
+const MANY: usize = 200;
+
+/// Whether the value of a line is folded at first: what the server keeps for itself always, what has
+/// very many members, and the inner parts of objects that are long.
+pub fn folded_at_first(object: &Value, line: &Line, visible: usize) -> bool {
+    let pointer = line.pointer.as_str();
+    if pointer == "/metadata/managedFields" || pointer == "/status" {
+        return true;
+    }
+    let many = || match object.pointer(pointer) {
+        Some(Value::Array(list)) => list.len() > MANY,
+        Some(Value::Object(map)) => map.len() > MANY,
+        _ => false,
+    };
+    if line.below > MANY && many() {
+        return true;
+    }
+    visible > SHORT && pointer.matches('/').count() == 2
+}
+
+/// How many lines an object has apart from those that are always folded.
+pub fn visible_lines(lines: &[Line]) -> usize {
+    let hidden: usize = lines
+        .iter()
+        .filter(|line| ["/metadata/managedFields", "/status"].contains(&line.pointer.as_str()))
+        .map(|line| line.below)
+        .sum();
+    lines.len() - hidden
+}
+
+/// Where an object or a body is shown, each with folds of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ObjectView {
+    /// The card of a lane.
+    Lane(Lane),
+    /// The body of a request.
+    Request,
+    /// The body of a response.
+    Response,
+    /// The preview of a request.
+    Preview,
+}
+
+/// What the server's card shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ServerTab {
+    /// The stored object.
+    Object,
+    /// Who owns which field.
+    Owners,
+    /// Every stored version.
+    Revisions,
+    /// The event stream.
+    Watch,
+}
+
+/// What the inspector shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InspectorTab {
+    /// The request and the response.
+    Wire,
+    /// The same with kubectl.
+    Kubectl,
+    /// The same with client-go.
+    Go,
+    /// The same with kube-rs.
+    Rust,
+    /// What the step changed.
+    Diff,
+    /// What Send would send.
+    Preview,
+}
+
+/// A dialog that is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialog {
+    /// Loads a manifest.
+    Load,
+    /// Shares the session, and opens others.
+    Share,
+    /// Help and keys.
+    Help,
+    /// All histories.
+    Branches,
+    /// A request that is written by hand.
+    Request,
+    /// The sessions that the browser keeps.
+    Sessions,
+}
+
+/// Light, dark, or what the system says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Theme {
+    /// What the system says.
+    System,
+    /// Light.
+    Light,
+    /// Dark.
+    Dark,
+}
+
+/// How the page is looked at.
+#[derive(Clone, Debug)]
+pub struct ViewState {
+    /// Whom the keyboard speaks for.
+    pub focus: ActorId,
+    /// The card that is open where only one fits.
+    pub lane: Lane,
+    /// Whose lane the right one is: Editor B's or the third actor's.
+    pub right: ActorId,
+    /// Folds that are not as they are at first.
+    pub toggled: Folds,
+    /// What the server's card shows.
+    pub server_tab: ServerTab,
+    /// The resourceVersion that the next watch is opened from; empty to leave it unset.
+    pub watch_from: String,
+    /// Whether compacting restarts the server too.
+    pub restart: bool,
+    /// What the inspector shows.
+    pub inspector_tab: InspectorTab,
+    /// Whether the inspector is up where it is a sheet.
+    pub sheet: bool,
+    /// The dialog that is open.
+    pub dialog: Option<Dialog>,
+    /// The theme.
+    pub theme: Theme,
+    /// Whether keys that are a single character do something.
+    pub letter_keys: bool,
+}
+
+/// What people do with the view.
+#[derive(Clone, Debug)]
+pub enum ViewMsg {
+    /// Works as an editor.
+    Focus(ActorId),
+    /// Opens the card of a lane.
+    Open(Lane),
+    /// Folds or unfolds the value at a pointer.
+    Toggle(ObjectView, String),
+    /// Chooses what the server's card shows.
+    ServerTab(ServerTab),
+    /// Chooses what the inspector shows.
+    InspectorTab(InspectorTab),
+    /// Whether the inspector is up where it is a sheet.
+    Sheet(bool),
+    /// Opens a dialog, or closes it.
+    Dialog(Option<Dialog>),
+    /// The resourceVersion that the next watch is opened from.
+    WatchFrom(String),
+    /// Whether compacting restarts the server too.
+    Restart(bool),
+    /// Chooses a theme.
+    Theme(Theme),
+    /// Whether keys that are a single character do something.
+    LetterKeys(bool),
+}
+
+const LETTER_KEYS: &str = "optimist.letter-keys";
+
+const THEME: &str = "optimist.theme";
+
+impl ViewState {
+    pub(crate) fn open(fx: &Effects<'_>) -> Self {
+        let theme = match fx.read(StorageArea::Browser, THEME).as_deref() {
+            Some("light") => Theme::Light,
+            Some("dark") => Theme::Dark,
+            _ => Theme::System,
+        };
+        let letter_keys = fx.read(StorageArea::Browser, LETTER_KEYS);
+        Self {
+            focus: ActorId::A,
+            lane: Lane::Editor(ActorId::A),
+            right: ActorId::B,
+            toggled: Folds::default(),
+            server_tab: ServerTab::Object,
+            watch_from: String::new(),
+            restart: true,
+            inspector_tab: InspectorTab::Wire,
+            sheet: false,
+            dialog: None,
+            theme,
+            letter_keys: letter_keys.as_deref() != Some("off"),
+        }
+    }
+
+    pub(crate) fn update(&mut self, msg: ViewMsg, fx: &mut Effects<'_>) {
+        match msg {
+            ViewMsg::Focus(editor) => self.focus = editor,
+            ViewMsg::Open(lane) => {
+                self.lane = lane;
+                if let Lane::Editor(editor) = lane {
+                    self.focus = editor;
+                    self.show(editor);
+                }
+            }
+            ViewMsg::Toggle(view, pointer) => self.toggled.toggle(view, pointer),
+            ViewMsg::ServerTab(tab) => self.server_tab = tab,
+            ViewMsg::InspectorTab(tab) => self.inspector_tab = tab,
+            ViewMsg::Sheet(up) => self.sheet = up,
+            ViewMsg::Dialog(dialog) => self.dialog = dialog,
+            ViewMsg::WatchFrom(version) => self.watch_from = version,
+            ViewMsg::Restart(on) => self.restart = on,
+            ViewMsg::Theme(theme) => {
+                self.theme = theme;
+                let word = match theme {
+                    Theme::System => None,
+                    Theme::Light => Some("light"),
+                    Theme::Dark => Some("dark"),
+                };
+                fx.write(StorageArea::Browser, THEME, word.map(str::to_owned));
+            }
+            ViewMsg::LetterKeys(on) => {
+                self.letter_keys = on;
+                let word = (!on).then(|| "off".to_owned());
+                fx.write(StorageArea::Browser, LETTER_KEYS, word);
+            }
+        }
+    }
+
+    /// Gives the right lane to an actor whose lane it can be.
+    pub(crate) fn show(&mut self, actor: ActorId) {
+        if actor != ActorId::A && actor != self.right {
+            if self.lane == Lane::Editor(self.right) {
+                self.lane = Lane::Editor(actor);
+            }
+            if self.focus == self.right {
+                self.focus = actor;
+            }
+            self.right = actor;
+        }
+    }
+
+    /// A request was sent: there is nothing left of which this would be the preview.
+    pub(crate) fn leave_preview(&mut self) {
+        if self.inspector_tab == InspectorTab::Preview {
+            self.inspector_tab = InspectorTab::Wire;
+        }
+    }
+
+    /// Another session is shown.
+    pub(crate) fn enter(&mut self) {
+        self.right = ActorId::B;
+        self.toggled = Folds::default();
+        self.server_tab = ServerTab::Object;
+        self.watch_from.clear();
+        self.inspector_tab = InspectorTab::Wire;
+        self.sheet = false;
+    }
+}

@@ -1,0 +1,135 @@
+//! Lessons.
+
+use optimist_sessions::StorageArea;
+use optimist_simulation::ActorId;
+use optimist_state::{LearnMsg, LessonProgress, Msg, PROGRESS, Platform, lesson_fragment};
+
+use crate::page::Page;
+
+const NAME: &str = "01-the-lost-update";
+const LESSON: &str = include_str!("../../../../lessons/01-the-lost-update.yaml");
+
+fn at(page: &mut Page, fragment: &str) {
+    page.send(Msg::Address(fragment.to_owned()));
+}
+
+fn lesson() -> Page {
+    let mut page = Page::open();
+    at(&mut page, &lesson_fragment(NAME));
+    page.send(LearnMsg::Text(NAME.to_owned(), Ok(LESSON.to_owned())));
+    page
+}
+
+fn progress(page: &Page) -> Option<LessonProgress> {
+    let kept = page.browser.read(StorageArea::Browser, PROGRESS);
+    LessonProgress::read(kept.as_deref(), NAME)
+}
+
+#[test]
+fn a_lesson_takes_the_stage_and_gives_it_back() {
+    let mut page = Page::open();
+    page.write(ActorId::A, "/spec/replicas", "5");
+    at(&mut page, &lesson_fragment(NAME));
+    assert!(!page.state.learn.is_on_stage(), "its text is not there yet");
+    page.send(LearnMsg::Text(NAME.to_owned(), Ok(LESSON.to_owned())));
+    assert!(page.state.learn.is_on_stage());
+    let steps = page.steps();
+    at(&mut page, "#/play");
+    assert!(!page.state.learn.is_on_stage());
+    assert_eq!(page.stored("/spec/replicas"), "5");
+    at(&mut page, &lesson_fragment(NAME));
+    assert!(page.state.learn.is_on_stage());
+    assert_eq!(page.steps(), steps);
+}
+
+#[test]
+fn a_text_that_came_too_late_is_not_opened() {
+    let mut page = Page::open();
+    at(&mut page, &lesson_fragment(NAME));
+    at(&mut page, "#/learn");
+    page.send(LearnMsg::Text(NAME.to_owned(), Ok(LESSON.to_owned())));
+    assert!(page.state.learn.course.is_none());
+}
+
+#[test]
+fn a_lesson_is_opened_again_as_it_was_left() {
+    let mut page = lesson();
+    let begin = page.steps();
+    page.send(LearnMsg::Forward);
+    page.send(LearnMsg::Forward);
+    let (at_page, steps) = {
+        let course = page.state.learn.course.clone().expect("it is open");
+        (course.walk.at(), page.steps())
+    };
+    assert!(at_page > 0);
+    let opened = progress(&page).expect("it is noted").opened;
+    let mut page = page.reload(&lesson_fragment(NAME));
+    page.send(LearnMsg::Text(NAME.to_owned(), Ok(LESSON.to_owned())));
+    page.finish_work();
+    let course = page.state.learn.course.clone().expect("it is open");
+    assert_eq!((course.walk.at(), page.steps()), (at_page, steps));
+    assert_eq!(progress(&page).map(|it| it.opened), Some(opened));
+    page.send(LearnMsg::Restart);
+    let course = page.state.learn.course.clone().expect("it is open");
+    assert_eq!((course.walk.at(), page.steps()), (0, begin));
+}
+
+#[test]
+fn steps_in_a_lesson_are_kept_with_the_lesson() {
+    let mut page = lesson();
+    let key = format!("optimist.lesson.{NAME}");
+    let before = page.browser.read(StorageArea::Browser, &key);
+    page.write(ActorId::A, "/spec/replicas", "9");
+    assert_ne!(page.browser.read(StorageArea::Browser, &key), before);
+    let tried = page.stored("/spec/replicas");
+    page.send(LearnMsg::Resume);
+    assert_ne!(page.stored("/spec/replicas"), tried);
+}
+
+#[test]
+fn progress_that_cannot_be_read_is_left_as_it_is() {
+    let page = Page::open();
+    let broken = "{\"not json".to_owned();
+    let storages = &page.browser.storages;
+    storages
+        .borrow_mut()
+        .browser
+        .insert(PROGRESS.to_owned(), broken.clone());
+    let mut page = page.reload(&lesson_fragment(NAME));
+    assert!(!page.state.persistence.unreadable.is_empty());
+    page.send(LearnMsg::Text(NAME.to_owned(), Ok(LESSON.to_owned())));
+    assert!(page.state.learn.is_on_stage());
+    assert_eq!(
+        page.browser.read(StorageArea::Browser, PROGRESS),
+        Some(broken)
+    );
+}
+
+#[test]
+fn a_lesson_from_a_file_is_there_after_a_reload_until_it_is_left() {
+    let mut page = Page::open();
+    at(&mut page, "#/learn");
+    page.send(LearnMsg::File("title: [".to_owned()));
+    assert!(page.state.learn.problem.is_some());
+    page.send(LearnMsg::File(LESSON.to_owned()));
+    assert!(page.state.learn.is_on_stage());
+    let mut page = page.reload("#/learn");
+    assert!(page.state.learn.is_on_stage());
+    page.send(LearnMsg::Leave);
+    assert!(!page.state.learn.is_on_stage());
+    let page = page.reload("#/learn");
+    assert!(!page.state.learn.is_on_stage());
+}
+
+#[test]
+fn a_name_that_cannot_be_a_lesson_is_said() {
+    let mut page = Page::open();
+    at(&mut page, "#/learn/../x");
+    assert!(
+        page.state
+            .learn
+            .problem
+            .as_deref()
+            .is_some_and(|it| it.contains("../x"))
+    );
+}

@@ -1,0 +1,10 @@
+//! The state of the page, slice by slice, without a browser.
+
+mod address;
+mod editing;
+mod learn;
+mod page;
+mod persistence;
+mod session;
+mod share;
+mod view;

@@ -1,0 +1,171 @@
+//! A page without a browser: its state, and storages in memory.
+
+use std::cell::{Cell, RefCell};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use optimist_sessions::{StorageArea, StorageContents, StorageEffect};
+use optimist_simulation::ActorId;
+use optimist_state::{EditMsg, Effect, Msg, Platform, RequestMsg, State, Typing, run};
+
+/// What stands for the browser.
+#[derive(Default)]
+pub struct Memory {
+    pub storages: RefCell<StorageContents>,
+    /// What was said in the address, one after the other.
+    pub addresses: RefCell<Vec<String>>,
+    /// What was given the keyboard, one after the other.
+    pub focused: RefCell<Vec<String>>,
+    /// Whether the storage for all tabs takes nothing.
+    pub full: Cell<bool>,
+    now: Cell<f64>,
+}
+
+impl Platform for Memory {
+    /// Every look at the clock is a millisecond later.
+    fn now(&self) -> f64 {
+        self.now.set(self.now.get() + 1.0);
+        self.now.get()
+    }
+
+    fn read(&self, area: StorageArea, key: &str) -> Option<String> {
+        let storages = self.storages.borrow();
+        let storage = match area {
+            StorageArea::Tab => &storages.tab,
+            StorageArea::Browser => &storages.browser,
+        };
+        storage.get(key).cloned()
+    }
+
+    fn storages(&self) -> StorageContents {
+        self.storages.borrow().clone()
+    }
+}
+
+impl Memory {
+    fn perform(&self, effect: &Effect) -> bool {
+        match effect {
+            Effect::Storage(effect) | Effect::Keep(effect) => return self.change(effect),
+            Effect::GoTo(fragment) | Effect::ReplaceAddress(fragment) => {
+                self.addresses.borrow_mut().push(fragment.clone());
+            }
+            Effect::Focus(id) => self.focused.borrow_mut().push(id.clone()),
+            Effect::Then(msg) => panic!("{msg:?} is a message, and none of the browser's effects"),
+        }
+        true
+    }
+
+    fn change(&self, effect: &StorageEffect) -> bool {
+        let mut storages = self.storages.borrow_mut();
+        let (StorageEffect::Write { place, .. } | StorageEffect::Remove { place, .. }) = effect;
+        let storage = match place {
+            StorageArea::Tab => &mut storages.tab,
+            StorageArea::Browser if self.full.get() => return false,
+            StorageArea::Browser => &mut storages.browser,
+        };
+        match effect {
+            StorageEffect::Write { key, value, .. } => {
+                storage.insert(key.clone(), value.clone());
+            }
+            StorageEffect::Remove { key, .. } => drop(storage.remove(key)),
+        }
+        true
+    }
+}
+
+/// A page.
+pub struct Page {
+    pub state: State,
+    pub browser: Memory,
+}
+
+impl Page {
+    /// A page in a new browser.
+    pub fn open() -> Self {
+        Self::open_at("", Memory::default())
+    }
+
+    /// A page at a fragment, in a browser that may have kept something.
+    pub fn open_at(fragment: &str, browser: Memory) -> Self {
+        static SALT: AtomicU64 = AtomicU64::new(1);
+        let salt = SALT.fetch_add(1 << 30, Ordering::Relaxed);
+        let (mut state, effects) = State::open(fragment, salt, &browser);
+        run(&mut state, effects, &browser, &|effect| {
+            browser.perform(effect)
+        });
+        let mut page = Self { state, browser };
+        page.finish_work();
+        page
+    }
+
+    /// The page after a reload at a fragment.
+    pub fn reload(self, fragment: &str) -> Self {
+        Self::open_at(fragment, self.browser)
+    }
+
+    /// What a message asks of the browser.
+    pub fn effects(&mut self, msg: impl Into<Msg>) -> Vec<Effect> {
+        self.state.update(msg.into(), &self.browser)
+    }
+
+    /// Sends a message and does what follows.
+    pub fn send(&mut self, msg: impl Into<Msg>) {
+        let effects = self.effects(msg);
+        run(&mut self.state, effects, &self.browser, &|effect| {
+            self.browser.perform(effect)
+        });
+    }
+
+    /// Works until nothing takes long any more.
+    pub fn finish_work(&mut self) {
+        for _ in 0..10_000 {
+            if !self.state.is_working() {
+                return;
+            }
+            self.send(Msg::Work);
+        }
+        panic!("the work does not end");
+    }
+
+    /// Reads as an editor, types over a value and sends that.
+    pub fn write(&mut self, editor: ActorId, pointer: &str, value: &str) {
+        self.send(RequestMsg::Get(editor));
+        self.type_over(editor, pointer, value);
+        self.send(RequestMsg::Send(editor));
+    }
+
+    /// Types over a value in place.
+    pub fn type_over(&mut self, editor: ActorId, pointer: &str, value: &str) {
+        let pointer = pointer.to_owned();
+        self.send(EditMsg::Start(
+            editor,
+            Typing::Value,
+            pointer,
+            String::new(),
+        ));
+        self.send(EditMsg::Commit(value.to_owned()));
+    }
+
+    /// How many steps the current history has.
+    pub fn steps(&self) -> usize {
+        self.state.session.tree.current_path().len() - 1
+    }
+
+    /// The stored value at a pointer.
+    pub fn stored(&self, pointer: &str) -> String {
+        let (_, object) = self.state.world().stored().expect("the object is there");
+        object
+            .pointer(pointer)
+            .map_or("none".into(), ToString::to_string)
+    }
+
+    /// The keys of a storage that begin so.
+    pub fn keys(&self, area: StorageArea, prefix: &str) -> Vec<String> {
+        let storages = self.browser.storages.borrow();
+        let storage = match area {
+            StorageArea::Tab => &storages.tab,
+            StorageArea::Browser => &storages.browser,
+        };
+        let keys = storage.keys().filter(|key| key.starts_with(prefix));
+        keys.cloned().collect()
+    }
+}

@@ -1,0 +1,124 @@
+//! Sessions as texts: out in links, in from links and files.
+
+use optimist_apiserver::server::Release;
+use optimist_simulation::ActorId;
+use optimist_state::{
+    Dialog, Effect, ManifestMsg, Msg, Page as WayIn, PersistenceMsg, ReplayState, RequestMsg,
+    ServerTab, ShareMsg, TransferMsg, ViewMsg, both_edited, session_fragment,
+};
+
+use crate::page::Page;
+
+const REPLICAS: &str = "/spec/replicas";
+
+fn link() -> String {
+    let mut page = Page::open();
+    page.write(ActorId::A, REPLICAS, "5");
+    session_fragment(WayIn::Play, &page.state.shared().to_text())
+}
+
+#[test]
+fn a_link_opens_a_session_and_leads_back_to_the_one_before() {
+    let link = link();
+    let mut page = Page::open();
+    page.write(ActorId::B, REPLICAS, "2");
+    page.send(Msg::Address(link));
+    page.finish_work();
+    assert_eq!(page.stored(REPLICAS), "5");
+    page.send(PersistenceMsg::Return);
+    page.finish_work();
+    assert_eq!(page.stored(REPLICAS), "2");
+}
+
+#[test]
+fn a_link_leaves_the_address_before_it_is_opened() {
+    let mut page = Page::open();
+    let effects = page.effects(Msg::Address(link()));
+    let replaced = effects
+        .iter()
+        .position(|effect| matches!(effect, Effect::ReplaceAddress(to) if to == "#/play"));
+    let opened = effects
+        .iter()
+        .position(|effect| matches!(effect, Effect::Then(_)));
+    assert!(replaced.is_some() && replaced < opened, "{effects:?}");
+    assert!(!page.state.is_working(), "nothing is opened yet");
+}
+
+#[test]
+fn a_text_that_is_no_session_is_said_and_changes_nothing() {
+    let mut page = Page::open();
+    page.write(ActorId::A, REPLICAS, "5");
+    page.send(ShareMsg::Open("nonsense".to_owned()));
+    assert_eq!(page.state.view.dialog, Some(Dialog::Share));
+    assert!(page.state.share.opening.problem.is_some());
+    assert_eq!(page.stored(REPLICAS), "5");
+}
+
+#[test]
+fn opening_goes_on_a_slice_at_a_time_and_can_be_cancelled() {
+    let mut page = Page::open();
+    for _ in 0..40 {
+        page.send(RequestMsg::Get(ActorId::A));
+    }
+    let text = page.state.shared().to_text();
+    let mut page = Page::open();
+    page.send(ShareMsg::Open(text));
+    page.send(Msg::Work);
+    // The clock of these tests goes on by a millisecond at each look.
+    let (done, all) = page.state.progress().expect("it is being opened");
+    assert_eq!(all, 40);
+    assert!((1..40).contains(&done), "{done}");
+    page.send(ShareMsg::CancelOpening);
+    assert!(!page.state.is_working());
+    assert_eq!(page.steps(), 0);
+}
+
+#[test]
+fn another_release_does_the_same_steps_again_on_the_stage() {
+    let mut page = Page::open();
+    page.write(ActorId::A, REPLICAS, "5");
+    page.send(ViewMsg::ServerTab(ServerTab::Owners));
+    let number = page.state.session.number;
+    let now = page.state.world().server().release();
+    let others = Release::ALL.into_iter().filter(|release| *release != now);
+    for release in others {
+        page.send(ShareMsg::Release(release));
+        page.finish_work();
+        assert_eq!(page.state.world().server().release(), release);
+        assert_eq!((page.steps(), page.stored(REPLICAS)), (2, "5".to_owned()));
+    }
+    assert_ne!(page.state.session.number, number);
+    assert_eq!(page.state.view.server_tab, ServerTab::Owners);
+}
+
+#[test]
+fn private_values_are_left_out_a_slice_at_a_time() {
+    let mut page = Page::open();
+    let secret = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata: {password: hunter22}";
+    page.send(ManifestMsg::Text(secret.to_owned()));
+    page.send(ManifestMsg::Load);
+    page.send(ShareMsg::Redact(true));
+    assert!(page.state.is_working());
+    page.finish_work();
+    let redacted = page.state.share.redacted.clone().expect("it is redacted");
+    assert_eq!(redacted.private.len(), 1);
+    assert!(matches!(redacted.replay, ReplayState::Done(_)));
+    page.send(ShareMsg::Redact(false));
+    assert!(page.state.share.redacted.is_none());
+}
+
+#[test]
+fn edits_go_to_explore_once_both_editors_have_some() {
+    let mut page = Page::open();
+    page.send(RequestMsg::Get(ActorId::A));
+    page.type_over(ActorId::A, REPLICAS, "5");
+    page.send(TransferMsg::Explore);
+    assert!(page.state.explore.request.is_none());
+    page.send(RequestMsg::Get(ActorId::B));
+    page.type_over(ActorId::B, REPLICAS, "2");
+    page.send(TransferMsg::Explore);
+    let request = page.state.explore.request.clone().expect("both have edits");
+    assert_eq!(Some(request.node), both_edited(&page.state.session.tree));
+    assert_eq!(request.session, Some(page.state.session.number));
+    assert_eq!(*page.browser.addresses.borrow(), ["#/explore"]);
+}

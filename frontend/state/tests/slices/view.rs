@@ -1,0 +1,48 @@
+//! How the page is looked at.
+
+use optimist_sessions::StorageArea;
+use optimist_simulation::ActorId;
+use optimist_state::{Dialog, Lane, ManifestMsg, Theme, ViewMsg};
+
+use crate::page::Page;
+
+#[test]
+fn the_theme_and_the_keys_are_remembered() {
+    let mut page = Page::open();
+    assert_eq!(page.state.view.theme, Theme::System);
+    assert!(page.state.view.letter_keys);
+    page.send(ViewMsg::Theme(Theme::Dark));
+    page.send(ViewMsg::LetterKeys(false));
+    let mut page = page.reload("");
+    assert_eq!(page.state.view.theme, Theme::Dark);
+    assert!(!page.state.view.letter_keys);
+    page.send(ViewMsg::Theme(Theme::System));
+    page.send(ViewMsg::LetterKeys(true));
+    for key in ["optimist.theme", "optimist.letter-keys"] {
+        assert!(page.keys(StorageArea::Browser, key).is_empty(), "{key}");
+    }
+}
+
+#[test]
+fn opening_a_card_gives_it_the_keyboard_and_its_lane() {
+    let mut page = Page::open();
+    page.send(ViewMsg::Open(Lane::Editor(ActorId::C)));
+    assert_eq!(page.state.view.focus, ActorId::C);
+    assert_eq!(page.state.view.right, ActorId::C);
+    page.send(ViewMsg::Open(Lane::Server));
+    assert_eq!(page.state.view.lane, Lane::Server);
+    assert_eq!(page.state.view.focus, ActorId::C);
+}
+
+#[test]
+fn a_dialog_opens_without_the_problem_of_the_last_time() {
+    let mut page = Page::open();
+    page.send(ViewMsg::Dialog(Some(Dialog::Load)));
+    page.send(ManifestMsg::Text("kind: [".to_owned()));
+    page.send(ManifestMsg::Load);
+    assert!(page.state.manifest.problem.is_some());
+    page.send(ViewMsg::Dialog(None));
+    page.send(ViewMsg::Dialog(Some(Dialog::Load)));
+    assert!(page.state.manifest.problem.is_none());
+    assert_eq!(page.state.manifest.text, "kind: [");
+}
