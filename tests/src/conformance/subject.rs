@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use http::{Request, Response};
+use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::{ApiServer, Watch};
 use serde_json::Value;
 
@@ -125,9 +126,11 @@ impl ObjectRef for ApiServer {
         }
     }
 
-    fn install(&mut self, object: Value) -> Result<Tree, Unsupported> {
+    fn install(&mut self, mut object: Value) -> Result<Tree, Unsupported> {
+        // Recordings have aliases of versions: the store gives it the next one.
+        object.set_meta("resourceVersion", Value::Null);
         let installed = ApiServer::install(self, object);
-        let stored = installed.ok_or(Unsupported("an object of this kind"))?;
+        let stored = installed.map_err(|_| Unsupported("an object of this form"))?;
         Ok(parsed(self.written(&stored)))
     }
 

@@ -107,6 +107,17 @@ impl Custom {
         Ok((object, complaints))
     }
 
+    /// Decodes an object that was stored elsewhere: defaults are not filled in.
+    ///
+    /// # Errors
+    /// The decoder's error, if its metadata is malformed.
+    pub(super) fn decode_stored(&self, node: Node) -> Result<(Value, Vec<String>), String> {
+        let mut object = Value::from(node);
+        custom::numbers_as_read(&mut object);
+        let complaints = self.coerce(&mut object, false)?;
+        Ok((object, complaints))
+    }
+
     /// Decodes what a patch made of an object.
     ///
     /// # Errors

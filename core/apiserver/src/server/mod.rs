@@ -33,6 +33,7 @@ use serde_json::Value;
 
 pub use custom::{Custom, DefinedVersions, ScalePaths};
 pub use facts::{Fact, Facts};
+pub use install::InstallError;
 pub use kinds::Rules;
 pub use release::Release;
 pub use request::ResourcePath;

@@ -73,6 +73,8 @@ pub struct Store {
     /// Every change, one per revision, oldest first. Compaction leaves it alone: what has already
     /// been sent to a watch, or is held by a watch cache, does not go away with it.
     log: Vector<Change>,
+    /// Whether some revisions have no change.
+    passed_over: bool,
 }
 
 impl Default for Store {
@@ -90,6 +92,7 @@ impl Store {
             compacted: 0,
             keys: OrdMap::new(),
             log: Vector::new(),
+            passed_over: false,
         }
     }
 
@@ -193,10 +196,16 @@ impl Store {
 
     /// The changes after a revision, compacted or not, oldest first.
     pub fn log_after(&self, revision: Revision) -> impl Iterator<Item = &Change> {
-        // There is one change per revision, the last one being the current.
+        // There is one change per revision, but for those that were passed over.
         let newer = self.revision.saturating_sub(revision);
         let newer = usize::try_from(newer).unwrap_or(usize::MAX);
-        let start = self.log.len().saturating_sub(newer);
+        let mut start = self.log.len().saturating_sub(newer);
+        if self.passed_over {
+            let found = self
+                .log
+                .binary_search_by_key(&revision, |change| change.revision);
+            start = found.map_or_else(|next| next, |at| at + 1);
+        }
         self.log.focus().narrow(start..).into_iter()
     }
 
@@ -228,6 +237,16 @@ impl Store {
         }
         self.record(key, None);
         Ok(self.revision)
+    }
+
+    /// Passes over revisions, as if other keys had been written: the next write gets the one after
+    /// this, which is [`MAX_FIRST_REVISION`] at most. Nothing happens if it has been reached.
+    pub fn pass_over(&mut self, revision: Revision) {
+        let revision = revision.min(MAX_FIRST_REVISION);
+        if revision > self.revision {
+            self.passed_over |= !self.log.is_empty();
+            self.revision = revision;
+        }
     }
 
     /// Forgets all versions that were no longer current at `revision`. Changes from `revision` on
@@ -375,6 +394,25 @@ mod tests {
             store.get("/a").map(|(_, v)| v.as_ref().clone()),
             Some(json!(1))
         );
+    }
+
+    #[test]
+    fn changes_are_found_though_revisions_were_passed_over() {
+        let mut store = Store::default();
+        put(&mut store, "/a", 0, json!(1)).unwrap();
+        store.pass_over(9);
+        assert_eq!(put(&mut store, "/a", 1, json!(2)), Ok(10));
+        store.pass_over(5);
+        assert_eq!(put(&mut store, "/b", 0, json!(1)), Ok(11));
+        let after = |revision| {
+            let changes = store.changes_after(revision).unwrap();
+            changes.map(|change| change.revision).collect::<Vec<_>>()
+        };
+        assert_eq!(after(0), [1, 10, 11]);
+        assert_eq!(after(1), [10, 11]);
+        assert_eq!(after(5), [10, 11]);
+        assert_eq!(after(10), [11]);
+        assert!(after(11).is_empty());
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod sets;
 use std::cell::Cell;
 
 use http::Request;
+use optimist_apiserver::object::text;
 use optimist_apiserver::server::ApiServer;
 use proptest::prelude::*;
 use proptest::test_runner::{TestCaseResult, TestRunner};
@@ -128,6 +129,44 @@ fn what_get_returns_sent_back_as_update_changes_nothing() {
             prop_assert_eq!(answer.status(), 200);
             prop_assert_eq!(server.store().revision(), revision);
             prop_assert_eq!(answer.body(), object.body());
+            reached.once_more();
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn installing_what_get_returned_changes_nothing() {
+    holds(5 * CASES, |calls, reached| {
+        let mut server = seeded();
+        play(&mut server, calls);
+        for seed in SEEDS.iter() {
+            let get = || Request::get(seed.path()).body(Vec::new()).unwrap();
+            let answer = server.handle(get());
+            if answer.status() != 200 {
+                continue;
+            }
+            let object: Value = serde_json::from_slice(answer.body()).unwrap();
+            let (revision, before) = (server.store().revision(), contents(&server));
+            let installed = server.install(object.clone());
+            prop_assert_eq!(installed.as_deref(), Ok(&object));
+            prop_assert_eq!(server.store().revision(), revision);
+            prop_assert_eq!(contents(&server), before);
+            // A server that never heard of it holds it at the same revision.
+            let mut other = ApiServer::default();
+            if other
+                .resources()
+                .by_kind(text(&object, "apiVersion"), text(&object, "kind"))
+                .is_some()
+            {
+                let installed = other.install(object.clone());
+                prop_assert_eq!(installed.as_deref(), Ok(&object));
+                let answer = other.handle(get());
+                prop_assert_eq!(
+                    serde_json::from_slice::<Value>(answer.body()).unwrap(),
+                    object
+                );
+            }
             reached.once_more();
         }
         Ok(())

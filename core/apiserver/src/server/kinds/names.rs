@@ -67,7 +67,7 @@ pub(in crate::server) fn label_1035(value: &str) -> Vec<String> {
 }
 
 /// What can stand in a URL path: the least that every name must be.
-pub(super) fn path_segment(value: &str) -> Vec<String> {
+pub(in crate::server) fn path_segment(value: &str) -> Vec<String> {
     if matches!(value, "." | "..") {
         return vec![format!("may not be '{value}'")];
     }
