@@ -1,15 +1,18 @@
 //! kube-rs as a client of the core, in one process.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use futures::{StreamExt, TryStreamExt};
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::api::{
     Api, ApiResource, DeleteParams, DynamicObject, ListParams, Patch, PatchParams, PostParams,
 };
-use kube::core::PartialObjectMeta;
+use kube::core::{GroupVersionKind, PartialObjectMeta};
+use kube::runtime::wait::{await_condition, conditions};
 use kube::runtime::{
     Controller, WatchStreamExt, controller::Action, finalizer, reflector, watcher,
 };
@@ -109,7 +112,7 @@ async fn every_kind_of_patch_is_taken() {
 #[tokio::test]
 async fn kinds_are_discovered_and_used_without_their_types() {
     let client = client();
-    let kind = kube::core::GroupVersionKind::gvk("networking.k8s.io", "v1", "Ingress");
+    let kind = GroupVersionKind::gvk("networking.k8s.io", "v1", "Ingress");
     let found = kube::discovery::pinned_kind(&client, &kind).await;
     let (resource, _): (ApiResource, _) = found.unwrap();
     assert_eq!(resource.plural, "ingresses");
@@ -193,55 +196,126 @@ async fn a_reflector_and_a_metadata_watcher_follow() {
     );
 }
 
-/// Adds one to what is there, and tries again where somebody else was faster.
-async fn count(
+/// What a reconciliation works with.
+struct Context {
+    maps: Api<ConfigMap>,
+    /// How often the rival is still to write between what is read and what is written.
+    rivals: AtomicU32,
+}
+
+/// Marks what is there. While there are rivals, one of them writes first.
+async fn mark(
     map: Arc<ConfigMap>,
-    maps: Arc<Api<ConfigMap>>,
+    context: Arc<Context>,
 ) -> Result<Action, finalizer::Error<kube::Error>> {
-    let api = maps.as_ref().clone();
-    finalizer::finalizer(
-        &api.clone(),
-        "test.example.com/counted",
-        map,
-        |event| async move {
-            if let finalizer::Event::Apply(map) = event {
-                let mut map = map.as_ref().clone();
-                if map.labels().contains_key("counted") {
-                    return Ok(Action::await_change());
-                }
-                map.labels_mut().insert("counted".into(), "yes".into());
-                api.replace(&map.name_any(), &PostParams::default(), &map)
-                    .await?;
-            }
-            Ok(Action::await_change())
-        },
-    )
-    .await
+    let reconcile = |event| async {
+        let finalizer::Event::Apply(map) = event else {
+            return Ok(Action::await_change());
+        };
+        let mut map: ConfigMap = Arc::unwrap_or_clone(map);
+        if map.labels().contains_key("marked") {
+            return Ok(Action::await_change());
+        }
+        let left = context.rivals.load(Ordering::SeqCst);
+        if left > 0 {
+            context.rivals.store(left - 1, Ordering::SeqCst);
+            let rival = json!({"metadata": {"annotations": {"rival": left.to_string()}}});
+            let patch = PatchParams::default();
+            let name = map.name_any();
+            context
+                .maps
+                .patch(&name, &patch, &Patch::Merge(&rival))
+                .await?;
+        }
+        map.labels_mut().insert("marked".into(), "yes".into());
+        let (name, params) = (map.name_any(), PostParams::default());
+        context.maps.replace(&name, &params, &map).await?;
+        Ok(Action::await_change())
+    };
+    finalizer::finalizer(&context.maps, "test.example.com/marked", map, reconcile).await
+}
+
+/// Whether a reconciliation failed because somebody else wrote first.
+fn is_conflict(error: &finalizer::Error<kube::Error>) -> bool {
+    let finalizer::Error::ApplyFailed(kube::Error::Api(status)) = error else {
+        return false;
+    };
+    status.code == 409
 }
 
 #[tokio::test]
-async fn a_controller_gets_there_though_a_rival_writes_too() {
+async fn a_controller_gets_there_though_a_rival_makes_it_conflict() {
     let maps: Api<ConfigMap> = Api::default_namespaced(client());
     maps.create(&PostParams::default(), &map("a"))
         .await
         .unwrap();
-    let again = |_: Arc<_>, _: &finalizer::Error<kube::Error>, _| {
+    let context = Arc::new(Context {
+        maps: maps.clone(),
+        rivals: AtomicU32::new(3),
+    });
+    let conflicts = Arc::new(AtomicU32::new(0));
+    let counted = Arc::clone(&conflicts);
+    let again = move |_: Arc<_>, error: &finalizer::Error<kube::Error>, _| {
+        counted.fetch_add(u32::from(is_conflict(error)), Ordering::SeqCst);
         Action::requeue(Duration::from_millis(10))
     };
     let mut runs = Controller::new(maps.clone(), watcher::Config::default())
-        .run(count, again, Arc::new(maps.clone()))
+        .run(mark, again, context)
         .boxed();
-    for i in 0.. {
-        let rival = json!({"metadata": {"annotations": {"rival": i.to_string()}}});
-        maps.patch("a", &PatchParams::default(), &Patch::Merge(&rival))
-            .await
-            .unwrap();
+    loop {
         let _ = soon(runs.next()).await;
         let found = maps.get("a").await.unwrap();
-        if found.labels().contains_key("counted") {
-            assert_eq!(found.finalizers(), ["test.example.com/counted"]);
-            return;
+        if found.labels().contains_key("marked") {
+            assert_eq!(found.finalizers(), ["test.example.com/marked"]);
+            assert_eq!(found.annotations()["rival"], "1", "no write was undone");
+            break;
         }
-        assert!(i < 50, "it never got there");
     }
+    assert!(conflicts.load(Ordering::SeqCst) >= 3);
+    // What was marked goes when its controller has let it go.
+    maps.delete("a", &DeleteParams::default()).await.unwrap();
+    while maps.get_opt("a").await.unwrap().is_some() {
+        let _ = soon(runs.next()).await;
+    }
+}
+
+#[tokio::test]
+async fn a_definition_is_established_used_and_deleted_with_its_objects() {
+    let client = client();
+    let definitions: Api<CustomResourceDefinition> = Api::all(client.clone());
+    let definition = json!({
+        "metadata": {"name": "widgets.example.com"},
+        "spec": {
+            "group": "example.com", "scope": "Namespaced",
+            "names": {"plural": "widgets", "kind": "Widget"},
+            "versions": [{"name": "v1", "served": true, "storage": true, "schema": {
+                "openAPIV3Schema": {"type": "object", "properties": {
+                    "spec": {"type": "object", "properties": {"size": {"type": "integer"}}}}},
+            }}],
+        },
+    });
+    let definition = serde_json::from_value(definition).unwrap();
+    let params = PostParams::default();
+    definitions.create(&params, &definition).await.unwrap();
+    let established = conditions::is_crd_established();
+    let established = await_condition(definitions.clone(), "widgets.example.com", established);
+    soon(established).await.unwrap();
+
+    let kind = GroupVersionKind::gvk("example.com", "v1", "Widget");
+    let (resource, _) = kube::discovery::pinned_kind(&client, &kind).await.unwrap();
+    let widgets: Api<DynamicObject> = Api::default_namespaced_with(client, &resource);
+    let widget = DynamicObject::new("w", &resource).data(json!({"spec": {"size": 1}}));
+    let made = widgets.create(&params, &widget).await.unwrap();
+    let uid = definitions.get("widgets.example.com").await.unwrap().uid();
+    let params = DeleteParams::default();
+    definitions
+        .delete("widgets.example.com", &params)
+        .await
+        .unwrap();
+    let uid = uid.unwrap();
+    let deleted = conditions::is_deleted(&uid);
+    let deleted = await_condition(definitions, "widgets.example.com", deleted);
+    soon(deleted).await.unwrap();
+    let gone = widgets.get(&made.name_any()).await.unwrap_err();
+    assert!(matches!(gone, kube::Error::Api(status) if status.code == 404));
 }

@@ -43,7 +43,7 @@ pub enum Place {
 
 /// All checks. The first check that can begin does so. Checks that others need, and checks that use
 /// one processor for a long time, come first.
-pub static CHECKS: [Check; 11] = [
+pub static CHECKS: [Check; 12] = [
     Check {
         name: "format",
         stage: "lint",
@@ -106,6 +106,13 @@ pub static CHECKS: [Check; 11] = [
         place: Place::Machine,
         needs: &[],
         run: rustdoc,
+    },
+    Check {
+        name: "client-tests",
+        stage: "native",
+        place: Place::Machine,
+        needs: &[],
+        run: client_tests,
     },
     Check {
         name: "clippy-frontend",
@@ -182,6 +189,22 @@ fn native_tests(workspace: &Workspace, counted: &mut Counted) -> StageResult<()>
         "native tests",
         &mut command,
         "cargo xtask test native",
+        counted,
+    )
+}
+
+/// Runs kube-rs against the core. It is a workspace of its own, and builds in the same folder.
+fn client_tests(workspace: &Workspace, counted: &mut Counted) -> StageResult<()> {
+    let mut command = workspace.cargo();
+    let root = workspace.root();
+    command
+        .env("CARGO_TARGET_DIR", root.join("target"))
+        .args(["test", "--no-fail-fast", "--manifest-path"])
+        .arg(root.join("clients").join("Cargo.toml"));
+    progress::stream_tests(
+        "client tests",
+        &mut command,
+        "cargo xtask test client-tests",
         counted,
     )
 }
