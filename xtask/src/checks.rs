@@ -302,7 +302,10 @@ mod tests {
             names(&["page"]).as_deref(),
             Ok(&["tools", "site", "page-tests", "size"][..])
         );
-        assert_eq!(names(&["native"]).as_deref(), Ok(&["native-tests"][..]));
+        assert_eq!(
+            names(&["native"]).as_deref(),
+            Ok(&["native-tests", "client-tests"][..])
+        );
         assert_eq!(
             names(&["format", "clippy-frontend"]).as_deref(),
             Ok(&["format", "tools", "clippy-frontend"][..])
