@@ -1,6 +1,7 @@
 //! Delete (`k8s.io/apiserver/pkg/endpoints/handlers/delete.go`, `pkg/registry/rest/delete.go`,
 //! `Store.Delete` of `pkg/registry/generic/registry/store.go`).
 
+mod options;
 mod two_steps;
 
 use std::sync::Arc;
@@ -8,14 +9,14 @@ use std::sync::Arc;
 use http::StatusCode;
 use serde_json::{Value, json};
 
+use self::options::DeleteOptions;
 use self::two_steps::{terminate_definition, terminate_namespace};
 use super::kinds::namespace::IMMORTAL;
 use super::list_options::ListOptions;
-use super::{Answer, ApiServer, Fact, RequestInfo, Trace, body, custom, storage_key};
+use super::{Answer, ApiServer, Fact, RequestInfo, Trace, custom, storage_key};
 use crate::environment::Timestamp;
-use crate::json::Node;
 use crate::object::{GroupName, Metadata};
-use crate::status::{FieldError, Refusal, Status};
+use crate::status::{Refusal, Status};
 use crate::storage::Revision;
 
 /// The finalizer that keeps dependents.
@@ -25,17 +26,6 @@ const FOREGROUND: &str = "foregroundDeletion";
 
 /// So many objects a deletion of a collection lists at once (`deleteCollectionPageSize`).
 const PAGE: i64 = 10_000;
-
-/// `metav1.DeleteOptions`.
-#[derive(Clone, Debug, Default)]
-struct DeleteOptions {
-    grace_period_seconds: Option<i64>,
-    uid: Option<String>,
-    resource_version: Option<String>,
-    orphan_dependents: Option<bool>,
-    propagation_policy: Option<String>,
-    dry_run: Vec<String>,
-}
 
 impl ApiServer {
     #[inline(never)] // not on the first screen
@@ -332,97 +322,6 @@ fn raise_generation(object: &mut Value) {
 }
 
 impl DeleteOptions {
-    /// From the body, or where there is none from the query.
-    fn read(info: &RequestInfo, bytes: &[u8]) -> Result<Self, Refusal> {
-        body::check_size(bytes)?;
-        let options = if bytes.is_empty() {
-            Self::from_query(info)
-        } else {
-            Self::from_body(&body::decode_options(info, bytes)?)?
-        };
-        options.validate()?;
-        Ok(options)
-    }
-
-    fn from_query(info: &RequestInfo) -> Self {
-        let query = |name| info.query(name);
-        Self {
-            grace_period_seconds: query("gracePeriodSeconds").and_then(|text| text.parse().ok()),
-            uid: query("uid").map(str::to_owned),
-            resource_version: query("resourceVersion").map(str::to_owned),
-            orphan_dependents: query("orphanDependents").map(|text| text != "false"),
-            propagation_policy: query("propagationPolicy").map(str::to_owned),
-            dry_run: info.queries("dryRun").map(str::to_owned).collect(),
-        }
-    }
-
-    fn from_body(node: &Node) -> Result<Self, Refusal> {
-        let text = |node: Option<&Node>| match node {
-            Some(Node::String(text)) => Some(text.clone()),
-            _ => None,
-        };
-        if let (Some(kind), Some(version)) = (node.text("kind"), node.text("apiVersion"))
-            && kind != "DeleteOptions"
-        {
-            return Err(Status::bad_request(format!(
-                "no kind {} is registered for version {} in scheme \
-                 \"k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27\"",
-                crate::go::quote(kind),
-                crate::go::quote(version)
-            )));
-        }
-        let preconditions = node.get("preconditions");
-        let precondition = |field| text(preconditions.and_then(|node| node.get(field)));
-        Ok(Self {
-            grace_period_seconds: match node.get("gracePeriodSeconds") {
-                Some(Node::Number(n)) => n.as_i64(),
-                _ => None,
-            },
-            uid: precondition("uid"),
-            resource_version: precondition("resourceVersion"),
-            orphan_dependents: match node.get("orphanDependents") {
-                Some(Node::Bool(orphan)) => Some(*orphan),
-                _ => None,
-            },
-            propagation_policy: text(node.get("propagationPolicy")),
-            dry_run: match node.get("dryRun") {
-                Some(Node::Array(items)) => items.iter().filter_map(|i| text(Some(i))).collect(),
-                _ => Vec::new(),
-            },
-        })
-    }
-
-    /// `ValidateDeleteOptions`.
-    fn validate(&self) -> Result<(), Refusal> {
-        let mut errors = Vec::new();
-        if let (Some(policy), Some(_)) = (&self.propagation_policy, self.orphan_dependents) {
-            let detail = "orphanDependents and deletionPropagation cannot be both set";
-            errors.push(FieldError::invalid(
-                "propagationPolicy",
-                &policy.as_str().into(),
-                detail,
-            ));
-        }
-        if let Some(policy) = &self.propagation_policy
-            && !matches!(policy.as_str(), "Foreground" | "Background" | "Orphan")
-        {
-            errors.push(FieldError::not_supported(
-                "propagationPolicy",
-                &policy.as_str().into(),
-                &["Foreground", "Background", "Orphan", "nil"],
-            ));
-        }
-        if self.dry_run.iter().any(|value| value != "All") {
-            let value = json!(self.dry_run);
-            errors.push(FieldError::not_supported("dryRun", &value, &["All"]));
-        }
-        if errors.is_empty() {
-            return Ok(());
-        }
-        let kind = GroupName::new("meta.k8s.io", "DeleteOptions");
-        Err(Status::invalid(&kind, "", &errors))
-    }
-
     fn is_dry_run(&self) -> bool {
         !self.dry_run.is_empty()
     }

@@ -1,0 +1,241 @@
+//! What a deletion is asked to do (`metav1.DeleteOptions`), from the body or the query
+//! (`k8s.io/apiserver/pkg/endpoints/handlers/delete.go`).
+
+use serde_json::{Value, json};
+
+use crate::json::Node;
+use crate::object::GroupName;
+use crate::server::patching::foreign;
+use crate::server::{RequestInfo, body};
+use crate::status::{FieldError, Refusal, Status};
+
+/// `metav1.DeleteOptions`.
+#[derive(Clone, Debug, Default)]
+pub(super) struct DeleteOptions {
+    pub(super) grace_period_seconds: Option<i64>,
+    pub(super) uid: Option<String>,
+    pub(super) resource_version: Option<String>,
+    pub(super) orphan_dependents: Option<bool>,
+    pub(super) propagation_policy: Option<String>,
+    pub(super) dry_run: Vec<String>,
+}
+
+impl DeleteOptions {
+    /// From the body, or where there is none from the query.
+    pub(super) fn read(info: &RequestInfo, bytes: &[u8]) -> Result<Self, Refusal> {
+        body::check_size(bytes)?;
+        let options = if bytes.is_empty() {
+            Self::from_query(info)
+        } else {
+            Self::from_body(&body::decode_options(info, bytes)?)?
+        };
+        options.validate()?;
+        Ok(options)
+    }
+
+    fn from_query(info: &RequestInfo) -> Self {
+        let query = |name| info.query(name);
+        Self {
+            grace_period_seconds: query("gracePeriodSeconds").and_then(|text| text.parse().ok()),
+            uid: query("uid").map(str::to_owned),
+            resource_version: query("resourceVersion").map(str::to_owned),
+            orphan_dependents: query("orphanDependents").map(|text| text != "false"),
+            propagation_policy: query("propagationPolicy").map(str::to_owned),
+            dry_run: info.queries("dryRun").map(str::to_owned).collect(),
+        }
+    }
+
+    fn from_body(node: &Node) -> Result<Self, Refusal> {
+        if matches!(node, Node::Null) {
+            return Ok(Self::default());
+        }
+        if let Some(error) = foreign::uninterpretable(&head(node)) {
+            return Err(Status::bad_request(error));
+        }
+        if let (Some(kind), Some(version)) = (node.text("kind"), node.text("apiVersion"))
+            && kind != "DeleteOptions"
+        {
+            return Err(Status::bad_request(format!(
+                "no kind {} is registered for version {} in scheme \
+                 \"k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27\"",
+                crate::go::quote(kind),
+                crate::go::quote(version)
+            )));
+        }
+        let options = Fields("DeleteOptions", "", node);
+        let preconditions = node.get("preconditions").unwrap_or(&Node::Null);
+        if !matches!(preconditions, Node::Null | Node::Object(_)) {
+            return Err(options.wrong("preconditions", preconditions, "v1.Preconditions"));
+        }
+        let preconditions = Fields("Preconditions", "preconditions.", preconditions);
+        Ok(Self {
+            grace_period_seconds: options.read(
+                "gracePeriodSeconds",
+                "int64",
+                |node| match node {
+                    Node::Number(n) => n.as_i64(),
+                    _ => None,
+                },
+            )?,
+            uid: preconditions.text("uid", "types.UID")?,
+            resource_version: preconditions.text("resourceVersion", "string")?,
+            orphan_dependents: options.read("orphanDependents", "bool", |node| match node {
+                Node::Bool(orphan) => Some(*orphan),
+                _ => None,
+            })?,
+            propagation_policy: options.text("propagationPolicy", "v1.DeletionPropagation")?,
+            dry_run: options.texts("dryRun")?,
+        })
+    }
+
+    /// `ValidateDeleteOptions`.
+    fn validate(&self) -> Result<(), Refusal> {
+        let mut errors = Vec::new();
+        if let (Some(policy), Some(_)) = (&self.propagation_policy, self.orphan_dependents) {
+            let detail = "orphanDependents and deletionPropagation cannot be both set";
+            errors.push(FieldError::invalid(
+                "propagationPolicy",
+                &policy.as_str().into(),
+                detail,
+            ));
+        }
+        if let Some(policy) = &self.propagation_policy
+            && !matches!(policy.as_str(), "Foreground" | "Background" | "Orphan")
+        {
+            errors.push(FieldError::not_supported(
+                "propagationPolicy",
+                &policy.as_str().into(),
+                &["Foreground", "Background", "Orphan", "nil"],
+            ));
+        }
+        if self.dry_run.iter().any(|value| value != "All") {
+            let value = json!(self.dry_run);
+            errors.push(FieldError::not_supported("dryRun", &value, &["All"]));
+        }
+        if errors.is_empty() {
+            return Ok(());
+        }
+        let kind = GroupName::new("meta.k8s.io", "DeleteOptions");
+        Err(Status::invalid(&kind, "", &errors))
+    }
+}
+
+/// What an object says of its version and kind, and nothing else of it.
+fn head(node: &Node) -> Value {
+    let Node::Object(members) = node else {
+        return Value::from(node.clone());
+    };
+    let named = members.iter();
+    let named = named.filter(|(name, _)| matches!(name.as_str(), "apiVersion" | "kind"));
+    let head = named.map(|(name, value)| (name.clone(), Value::from(value.clone())));
+    Value::Object(head.collect())
+}
+
+/// The fields of a Go struct with this name, at this place, as they are decoded (`encoding/json`).
+struct Fields<'a>(&'static str, &'static str, &'a Node);
+
+impl Fields<'_> {
+    /// A field; `None` if it is absent or `null`.
+    fn read<T>(
+        &self,
+        field: &str,
+        ty: &str,
+        read: impl Fn(&Node) -> Option<T>,
+    ) -> Result<Option<T>, Refusal> {
+        match self.2.get(field) {
+            None | Some(Node::Null) => Ok(None),
+            Some(node) => match read(node) {
+                Some(value) => Ok(Some(value)),
+                None => Err(self.wrong(field, node, ty)),
+            },
+        }
+    }
+
+    fn text(&self, field: &str, ty: &str) -> Result<Option<String>, Refusal> {
+        self.read(field, ty, |node| match node {
+            Node::String(text) => Some(text.clone()),
+            _ => None,
+        })
+    }
+
+    fn texts(&self, field: &str) -> Result<Vec<String>, Refusal> {
+        let items = match self.2.get(field) {
+            None | Some(Node::Null) => return Ok(Vec::new()),
+            Some(Node::Array(items)) => items,
+            Some(node) => return Err(self.wrong(field, node, "[]string")),
+        };
+        let texts = items.iter().map(|item| match item {
+            Node::String(text) => Ok(text.clone()),
+            Node::Null => Ok(String::new()),
+            node => Err(self.wrong(field, node, "string")),
+        });
+        texts.collect()
+    }
+
+    fn wrong(&self, field: &str, node: &Node, ty: &str) -> Refusal {
+        let what = match node {
+            Node::Number(n) if ty == "int64" => format!("number {n}"),
+            node => node.go_kind().to_owned(),
+        };
+        let Self(owner, path, _) = self;
+        Status::bad_request(format!(
+            "json: cannot unmarshal {what} into Go struct field {owner}.{path}{field} of type {ty}"
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json;
+
+    fn read(body: &str) -> Result<DeleteOptions, String> {
+        let node = json::parse(body.as_bytes()).unwrap();
+        DeleteOptions::from_body(&node).map_err(|refusal| refusal.message)
+    }
+
+    #[test]
+    fn what_is_no_object_deletes_nothing() {
+        for (body, kind) in [
+            ("644e6", "number"),
+            ("\"x\"", "string"),
+            ("[]", "array"),
+            ("true", "bool"),
+        ] {
+            let error = read(body).unwrap_err();
+            let start = format!(
+                "couldn't get version/kind; json parse error: json: cannot unmarshal {kind} into Go value"
+            );
+            assert!(error.starts_with(&start), "{error}");
+        }
+        assert!(read("null").is_ok() && read("{}").is_ok());
+    }
+
+    #[test]
+    fn a_field_of_another_type_deletes_nothing() {
+        for (body, error) in [
+            (
+                r#"{"gracePeriodSeconds": "0"}"#,
+                "string into Go struct field DeleteOptions.gracePeriodSeconds of type int64",
+            ),
+            (
+                r#"{"dryRun": "All"}"#,
+                "string into Go struct field DeleteOptions.dryRun of type []string",
+            ),
+            (
+                r#"{"preconditions": {"resourceVersion": 7}}"#,
+                "number into Go struct field Preconditions.preconditions.resourceVersion of type string",
+            ),
+        ] {
+            assert_eq!(
+                read(body).unwrap_err(),
+                format!("json: cannot unmarshal {error}")
+            );
+        }
+        let options = read(r#"{"dryRun": ["All"], "preconditions": {"uid": "u"}}"#).unwrap();
+        assert_eq!(
+            (options.dry_run, options.uid),
+            (vec!["All".to_owned()], Some("u".to_owned()))
+        );
+    }
+}
