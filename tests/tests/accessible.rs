@@ -228,7 +228,10 @@ impl Visit {
         let site = Site::serve(folder);
         self.open(&site.url(), size);
         self.browser.prefer(dark);
-        self.browser.control("Editor A", "Get");
+        // Until all of it is there, a trap opens the page once more.
+        self.press("Editor A", "Get");
+        let step = "return document.querySelector('#history .step')";
+        self.browser.wait("a step", step, &[]);
         let trap = format!("{FAILING} setTimeout(() => failing.trap())");
         self.browser.run(&trap, &[]);
         let script = "return document.querySelector('#stopped').checkVisibility()";
