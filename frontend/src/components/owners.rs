@@ -15,7 +15,7 @@ use crate::state::{Lane, StateHandle};
 const PATTERNS: usize = 6;
 
 /// More lines than this take long to draw.
-const MOST_LINES: usize = 1000;
+const MOST_LINES: usize = 500;
 
 /// The look of a manager: an editor has the colour of its lane.
 fn look(store: &StateHandle, number: usize, manager: &Manager) -> String {
