@@ -12,6 +12,9 @@ use crate::state::{ManifestMsg, Msg, Sends, StateHandle};
 /// The largest file that is read, in bytes: more than any session or manifest that can be opened.
 const LARGEST_FILE: f64 = 16_000_000.0;
 
+/// The most lines of a file: no object has more values, and a browser takes seconds to lay them out.
+const MOST_LINES: usize = 100_000;
+
 /// The text of a file.
 ///
 /// # Errors
@@ -24,13 +27,19 @@ pub(crate) async fn text_of(file: &File) -> Result<String, ManifestError> {
             file.name()
         )));
     }
-    match browser::bytes(file).await {
-        Some(bytes) => decode(&bytes),
-        None => Err(ManifestError::Content(format!(
+    let Some(bytes) = browser::bytes(file).await else {
+        return Err(ManifestError::Content(format!(
             "The browser could not read {}.",
             file.name()
-        ))),
+        )));
+    };
+    if bytes.iter().filter(|byte| **byte == b'\n').count() > MOST_LINES {
+        return Err(ManifestError::Content(format!(
+            "{} has more than {MOST_LINES} lines, which is too much for this page.",
+            file.name()
+        )));
     }
+    decode(&bytes)
 }
 
 /// Draws the button; the text of the file that is chosen is sent as a message.

@@ -87,6 +87,12 @@ async fn a_file_that_is_larger_than_any_session_is_not_read() {
         page.dialog().contains("more than 16 MB")
     })
     .await;
+    let lines = b"---\n".repeat(100_001);
+    page.choose_bytes("dialog input[type=file]", &lines).await;
+    page.until("the limit of lines is named", |page| {
+        page.dialog().contains("more than 100000 lines")
+    })
+    .await;
 }
 
 #[wasm_bindgen_test]
