@@ -13,7 +13,6 @@ mod learn;
 mod panic;
 mod scheduler;
 mod state;
-mod words;
 
 use gloo_events::EventListener;
 use web_sys::Element;

@@ -62,6 +62,7 @@ pub mod json;
 pub mod limits;
 pub mod object;
 pub mod patch;
+pub mod pointer;
 pub mod schema;
 pub mod server;
 #[cfg(feature = "tower")]

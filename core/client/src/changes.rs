@@ -5,6 +5,7 @@ use std::fmt;
 use serde_json::Value;
 
 use crate::visible;
+use optimist_apiserver::pointer as json_pointer;
 
 /// A value that differs.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,10 +22,10 @@ impl ValueChange {
     /// The last part of the path: `replicas`, `ports[0]`.
     pub fn field(&self) -> String {
         let mut parts = self.pointer.rsplit('/');
-        let last = unescape(parts.next().unwrap_or_default());
+        let last = json_pointer::unescape(parts.next().unwrap_or_default());
         match parts.next() {
             Some(list) if !list.is_empty() && last.bytes().all(|byte| byte.is_ascii_digit()) => {
-                format!("{}[{last}]", unescape(list))
+                format!("{}[{last}]", json_pointer::unescape(list))
             }
             _ => last,
         }
@@ -58,9 +59,11 @@ impl fmt::Display for ValueChange {
     }
 }
 
-/// A member's name, escaped for a JSON pointer.
-pub fn unescape(part: &str) -> String {
-    part.replace("~1", "/").replace("~0", "~")
+/// `spec.replicas` for the JSON pointer `/spec/replicas`.
+pub fn dotted(pointer: &str) -> String {
+    let parts = pointer.trim_start_matches('/').split('/');
+    let names: Vec<String> = parts.map(json_pointer::unescape).collect();
+    visible(&names.join(".")).into_owned()
 }
 
 /// The maximum number of characters that are shown of a value.
@@ -127,7 +130,7 @@ pub fn changes(before: &Value, after: &Value) -> Vec<ValueChange> {
 
 fn collect(before: &Value, after: &Value, pointer: String, found: &mut Vec<ValueChange>) {
     let mut child = |key: &str, a: Option<&Value>, b: Option<&Value>| {
-        let key = key.replace('~', "~0").replace('/', "~1");
+        let key = json_pointer::escape(key);
         let pointer = format!("{pointer}/{key}");
         match (a, b) {
             (Some(a), Some(b)) => collect(a, b, pointer, found),

@@ -5,7 +5,7 @@ use std::fmt;
 use serde_json::Value;
 
 use optimist_apiserver::json::Node;
-use optimist_apiserver::yaml;
+use optimist_apiserver::{pointer as json_pointer, yaml};
 
 /// Why a value cannot be changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -109,7 +109,7 @@ pub fn remove_at(object: &Value, pointer: &str) -> Result<Value, EditError> {
     let missing = || EditError::Missing(pointer.to_owned());
     let mut edited = object.clone();
     let (parent, last) = pointer.rsplit_once('/').ok_or_else(missing)?;
-    let last = last.replace("~1", "/").replace("~0", "~");
+    let last = json_pointer::unescape(last);
     match edited.pointer_mut(parent) {
         Some(Value::Object(map)) => {
             map.remove(&last).ok_or_else(missing)?;
@@ -151,7 +151,7 @@ pub fn add_at(object: &Value, pointer: &str, typed: &str) -> Result<(Value, Stri
             }
             let first = members.keys().next().cloned().unwrap_or_default();
             map.extend(members);
-            first.replace('~', "~0").replace('/', "~1")
+            json_pointer::escape(&first)
         }
         (Some(Value::Object(_)), _) => {
             return Err(EditError::Text("type it as “key: value”".to_owned()));

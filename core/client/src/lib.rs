@@ -18,7 +18,7 @@ mod visible;
 mod working_copy;
 mod write;
 
-pub use changes::{ValueChange, brief_both, changes, unescape};
+pub use changes::{ValueChange, brief_both, changes, dotted};
 pub use edit::{EditError, add_at, edit_scalar, remove_at};
 pub use field_edits::{Edit, take};
 pub use file::{decode, objects, refuse_repeated_keys, title};

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use optimist_apiserver::json::Node;
+use optimist_apiserver::pointer as json_pointer;
 use optimist_apiserver::yaml::resolve;
 
 use crate::visible::{is_hidden, visible};
@@ -78,7 +79,7 @@ impl Writer {
         match value {
             Value::Object(map) if !map.is_empty() => {
                 for (key, value) in map {
-                    let escaped = key.replace('~', "~0").replace('/', "~1");
+                    let escaped = json_pointer::escape(key);
                     let pointer = format!("{pointer}/{escaped}");
                     let key = Some(scalar(&Value::String(key.clone())));
                     let nested = matches!(value, Value::Array(list) if !list.is_empty())

@@ -86,7 +86,7 @@ impl FieldPath {
         let (mut value, mut pointer) = (object, String::new());
         for part in &self.parts {
             let name = match part {
-                Part::Field(name) => name.replace('~', "~0").replace('/', "~1"),
+                Part::Field(name) => optimist_apiserver::pointer::escape(name),
                 Part::Index(i) => i.to_string(),
                 Part::Item(key, wanted) => {
                     let items = value.as_array()?;

@@ -39,6 +39,17 @@ pub struct Actor {
     copies: Vec<(ObjectRef, WorkingCopy)>,
 }
 
+impl ActorId {
+    /// `A`, `B` or `C`.
+    pub fn letter(self) -> &'static str {
+        match self {
+            ActorId::A => "A",
+            ActorId::B => "B",
+            ActorId::C => "C",
+        }
+    }
+}
+
 impl Actor {
     pub(super) fn new(id: ActorId) -> Self {
         let (name, manager) = match id {

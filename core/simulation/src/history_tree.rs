@@ -433,14 +433,14 @@ mod tests {
         assert_eq!(send(&mut tree, ActorId::B, patch), Outcome::Refused);
         let step = tree.step(tree.current()).unwrap();
         assert_eq!(step.status_line(), "422 Invalid");
-        let told: Vec<_> = step.facts().iter().map(ToString::to_string).collect();
+        let [Fact::OperationFailed(failed)] = step.facts() else {
+            panic!("{:?}", step.facts());
+        };
         assert_eq!(
-            told,
-            [
-                "The patch tested whether /spec/replicas is 3, and it is 5. So none of its operations \
-                 was done, and the answer does not say which failed."
-            ]
+            (failed.op.as_str(), failed.path.as_str()),
+            ("test", "/spec/replicas")
         );
+        assert_eq!(failed.differed, Some((json!(3), Some(json!(5)))));
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod action;
 mod actor;
 mod branches;
 mod dry_run_preview;
+mod explanation;
 pub mod explore;
 mod history_tree;
 mod object_ref;
@@ -22,6 +23,10 @@ pub use action::{Action, ByHand, Delete};
 pub use actor::{Actor, ActorId};
 pub use branches::{BranchPoint, LastWrite};
 pub use dry_run_preview::DryRunPreview;
+pub use explanation::{
+    EditResult, Explanation, ExplanationKind, FirstSteps, LeftOutReason, RequestKind, Suggestion,
+    VersionCheck, WatchReason,
+};
 pub use history_tree::{HistoryTree, NodeId};
 pub use object_ref::ObjectRef;
 pub use operation::Operation;

@@ -126,6 +126,15 @@ impl Exchange {
         (!version.is_empty()).then_some(version)
     }
 
+    /// Whether it is a JSON patch that tests the resourceVersion.
+    pub fn tests_version(&self) -> bool {
+        let operations = self.sent.as_array().map_or(&[][..], Vec::as_slice);
+        operations.iter().any(|operation| {
+            text(operation, "op") == "test"
+                && text(operation, "path") == "/metadata/resourceVersion"
+        })
+    }
+
     /// Whether the reason is Conflict (`errors.IsConflict`). Not every 409 has this reason.
     pub fn is_conflict(&self) -> bool {
         self.code == 409 && text(&self.received, "reason") == "Conflict"

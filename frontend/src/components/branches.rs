@@ -1,15 +1,13 @@
 //! All histories of the session: named, compared side by side, deleted.
 
-use optimist_client::ValueChange;
+use optimist_client::{ValueChange, dotted};
 use optimist_simulation::{BranchPoint, NodeId, Outcome};
 use web_sys::HtmlInputElement;
 use yew::{Event, Html, TargetCast, classes, html};
 
 use super::dialog::Modal;
 use super::fold::counted;
-use super::yaml_view::dotted;
 use crate::state::{Sends, SessionMsg, StateHandle};
-use crate::words;
 
 /// What a history is called: its name, or its number.
 fn called(store: &StateHandle, end: NodeId, number: usize) -> String {
@@ -30,7 +28,7 @@ pub(crate) fn branches_dialog(store: &StateHandle) -> Html {
             .session
             .tree
             .step(end)
-            .map(|step| words::brief_step(store, step));
+            .map(|step| optimist_messages::summary(step, store.world()));
         let onchange = store.on(move |event: Event| {
             let input = event.target_dyn_into::<HtmlInputElement>();
             SessionMsg::NameBranch(end, input.map(|input| input.value()).unwrap_or_default())
@@ -129,8 +127,8 @@ fn compared(store: &StateHandle, branch_point: &BranchPoint, names: [String; 2])
                     { for nodes.iter().filter_map(|&node| store.session.tree.step(node)).map(|step| {
                         let refused = step.outcome() == Outcome::Refused;
                         html! {
-                            <li class={classes!(words::slug(step), refused.then_some("refused"))}>
-                                { format!("{}: {}", words::actor(store, step), step.headline()) }
+                            <li class={classes!(super::step_row::slug(step), refused.then_some("refused"))}>
+                                { format!("{}: {}", optimist_messages::actor(&step.operation, store.world()), step.headline()) }
                                 <span class="muted">{ format!(" {}", step.status_line()) }</span>
                             </li>
                         }

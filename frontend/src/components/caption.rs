@@ -1,16 +1,16 @@
 //! The current step in plain words, and what to try next.
 
 use optimist_client::visible;
+use optimist_messages as messages;
 use yew::{Html, MouseEvent, classes, html};
 
 use super::icon::{Icon, icon};
 use crate::browser;
 use crate::state::{Lane, Loaded, ManifestMsg, Sends, SessionMsg, StateHandle, ViewMsg};
-use crate::words;
 
 pub(crate) fn caption(store: &StateHandle) -> Html {
-    let words = words::caption(store);
-    let invitation = words::invitation(store);
+    let words = messages::caption(&store.session.tree.explain(store.view.right), store.world());
+    let invitation = messages::first_steps(&store.session.tree);
     let finished = invitation.iter().all(|(_, done)| *done);
     html! {
         <section
@@ -50,7 +50,7 @@ pub(crate) fn caption(store: &StateHandle) -> Html {
 
 #[inline(never)] // not on the first screen
 fn experiments(store: &StateHandle) -> Html {
-    let Some((branch_point, actor)) = words::branch_point(store) else {
+    let Some((branch_point, actor)) = store.session.tree.overtaken_edit() else {
         return Html::default();
     };
     let lane = Lane::Editor(actor);
@@ -67,11 +67,11 @@ fn experiments(store: &StateHandle) -> Html {
         <div class="experiments">
             <h3>{ "Other endings" }</h3>
             if store.session.tree.current() == branch_point && store.lanes().contains(&lane) {
-                <p>{ format!("Send as {}:", words::letter(actor)) }</p>
+                <p>{ format!("Send as {}:", actor.letter()) }</p>
             } else {
                 <button type="button" class="button small" onclick={back}>
                     { icon(Icon::Undo) }
-                    { format!("Back to before {}'s Send", words::letter(actor)) }
+                    { format!("Back to before {}'s Send", actor.letter()) }
                 </button>
                 <p>{ "Then send in another way:" }</p>
             }
@@ -79,7 +79,7 @@ fn experiments(store: &StateHandle) -> Html {
                 { "Untick send resourceVersion and an update is lost. JSON and Apply compare in their \
                    own way." }
             </p>
-            <ul>{ for words::EXPERIMENTS.map(|text| html! { <li>{ text }</li> }) }</ul>
+            <ul>{ for messages::endings().map(|text| html! { <li>{ text }</li> }) }</ul>
             <p>{ "Or step back to the first Send, and let the other one write first." }</p>
         </div>
     }

@@ -1,11 +1,9 @@
 //! What the stored object lost and gained.
 
-use optimist_client::{ValueChange, to_yaml, visible};
+use optimist_client::{ValueChange, dotted, to_yaml, visible};
 use optimist_simulation::{Outcome, Step};
 use serde_json::Value;
 use yew::{Html, html};
-
-use super::yaml_view::dotted;
 
 fn side(sign: &'static str, class: &'static str, value: &Value) -> Html {
     let text = match value {

@@ -1,13 +1,13 @@
 //! An editor: what it read, what it changed since, and how it sends that.
 
-use optimist_client::{Declares, Strategy};
+use optimist_client::{Declares, Strategy, dotted};
 use optimist_simulation::ActorId;
 use web_sys::HtmlTextAreaElement;
 use yew::{Event, Html, InputEvent, TargetCast, classes, html};
 
 use super::controls::{Controls, controls};
 use super::more;
-use super::yaml_view::{YamlView, dotted};
+use super::yaml_view::YamlView;
 use crate::state::{EditMsg, Lane, ObjectView, RawYaml, Sends, State, StateHandle, ViewMsg};
 
 /// The version of an editor's copy: its words and its tone.

@@ -1,6 +1,7 @@
 //! What the current step sent and got, and why.
 
-use optimist_simulation::Step;
+use optimist_messages as messages;
+use optimist_simulation::{EditResult, Step};
 use yew::{Html, classes, html};
 
 use super::diff::diff;
@@ -10,7 +11,6 @@ use super::tabs::{Tabs, panel_id, tabs};
 use super::why::{tone, why};
 use super::wire::{preview, wire};
 use crate::state::{InspectorTab, Sends, StateHandle, ViewMsg};
-use crate::words;
 
 const TABS: [(InspectorTab, &str); 6] = [
     (InspectorTab::Wire, "Wire"),
@@ -87,20 +87,26 @@ fn sheet_handle(store: &StateHandle, step: Option<&Step>) -> Html {
         ),
         Some(step) => {
             let rest = step.message().map_or_else(
-                || format!("{} {}", words::actor(store, step), step.headline()),
+                || {
+                    format!(
+                        "{} {}",
+                        messages::actor(&step.operation, store.world()),
+                        step.headline()
+                    )
+                },
                 // The last part of what an editor is told says it; a watcher is told little.
                 |message| match (step.actor(), message.rsplit_once(": ")) {
                     (Some(_), Some((_, last))) => last.to_owned(),
                     _ => message.to_owned(),
                 },
             );
-            match step.losses.first() {
-                None => (step.status_line(), tone(step.outcome()), rest),
-                Some(first) => (
+            match step.edit_results().into_iter().next() {
+                Some(first @ EditResult::Lost { .. }) => (
                     "lost update".to_owned(),
                     "lost",
-                    words::loss(store, step, first),
+                    messages::edit_result(&first, store.world()),
                 ),
+                _ => (step.status_line(), tone(step.outcome()), rest),
             }
         }
     };

@@ -178,7 +178,7 @@ impl Printer<'_> {
             }
             Value::Object(map) => {
                 let place = |key: &str| {
-                    let escaped = key.replace('~', "~0").replace('/', "~1");
+                    let escaped = optimist_apiserver::pointer::escape(key);
                     format!("{pointer}/{escaped}")
                 };
                 let quiet = |key: &str| at_first && self.is_quiet(&place(key), depth + 1);

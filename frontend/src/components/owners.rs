@@ -2,13 +2,12 @@
 //! would take from them.
 
 use optimist_apiserver::apply::{ManagedFieldsOperation, Manager, Owners};
-use optimist_client::{Line, lines};
+use optimist_client::{Line, dotted, lines};
 use optimist_client::{Strategy, Write};
 use optimist_simulation::{ActorId, Outcome};
 use yew::{Html, classes, html};
 
 use super::fold::{holds, is_quiet};
-use super::yaml_view::dotted;
 use crate::state::{Lane, StateHandle};
 
 /// Managers have a colour and a pattern each; the patterns begin again after so many.

@@ -8,7 +8,6 @@ use yew::{Html, classes, html};
 
 use super::wire::request_line;
 use crate::state::State;
-use crate::words;
 
 /// So many changes of a whole object are named.
 const NAMED: usize = 6;
@@ -57,7 +56,7 @@ pub(crate) fn peek(state: &State, pointed: &Pointed) -> Html {
     let Some((step, exchange)) = step.and_then(|step| Some((step, step.exchange.as_ref()?))) else {
         return Html::default();
     };
-    let slug = words::slug(step);
+    let slug = super::step_row::slug(step);
     let class = classes!("peek", slug, pointed.upwards.then_some("upwards"));
     html! {
         <div {class} role="tooltip" style={format!("--at:{}px;--room:{}px", pointed.at, pointed.room)}>

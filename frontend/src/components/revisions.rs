@@ -1,10 +1,9 @@
 //! Every stored version, newest first: who wrote it, and what it changed.
 
-use optimist_client::{ValueChange, changes};
+use optimist_client::{ValueChange, changes, dotted};
 use optimist_simulation::{ActorId, Outcome};
 use yew::{Html, classes, html};
 
-use super::yaml_view::dotted;
 use crate::state::{Lane, Sends, SessionMsg, StateHandle};
 
 #[inline(never)] // not on the first screen

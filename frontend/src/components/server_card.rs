@@ -14,7 +14,6 @@ use super::yaml_view::YamlView;
 use crate::state::{
     Lane, ObjectView, Sends, ServerTab, SessionMsg, ShareMsg, State, StateHandle, ViewMsg,
 };
-use crate::words;
 
 const TABS: [(ServerTab, &str); 4] = [
     (ServerTab::Object, "Object"),
@@ -42,7 +41,7 @@ fn last_write(state: &State) -> (Vec<ValueChange>, &'static str) {
         (Some(new), Some(old)) => changes(old, new),
         _ => Vec::new(),
     };
-    (marks, words::slug(step))
+    (marks, super::step_row::slug(step))
 }
 
 /// Which object the cards are about, where there are several.
@@ -157,7 +156,7 @@ pub(crate) fn server_card(store: &StateHandle) -> Html {
                 } else if store.view.server_tab == ServerTab::Owners {
                     { owners::foresight(store) }
                 } else {
-                    <p class="last-write">{ words::last_write(store) }</p>
+                    <p class="last-write">{ optimist_messages::last_write(&store.session.tree) }</p>
                 }
             </div>
         </section>

@@ -7,7 +7,6 @@ use super::{
     Timeline, editor_card, header, inspector, kept_notice, lane_tabs, server_card, transport,
 };
 use crate::state::StateHandle;
-use crate::words;
 
 /// The actors, the server and what happened, beside what is told of it.
 pub(crate) fn stage(store: &StateHandle, told: Html) -> Html {
@@ -34,7 +33,7 @@ pub(crate) fn stage(store: &StateHandle, told: Html) -> Html {
                 { inspector(store) }
                 { transport(store) }
             </div>
-            <p class="unseen" role="status" aria-live="polite">{ words::announcement(store) }</p>
+            <p class="unseen" role="status" aria-live="polite">{ optimist_messages::announcement(&store.session.tree) }</p>
         </>
     }
 }

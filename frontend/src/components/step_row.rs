@@ -1,12 +1,12 @@
 //! One step of the timeline: an arrow to the server, an answer, and what the store did.
 
-use optimist_simulation::{ActorId, NodeId, Outcome};
+use optimist_messages as messages;
+use optimist_simulation::{ActorId, NodeId, Outcome, Step};
 use yew::{Callback, Html, MouseEvent, Properties, classes, component, html};
 
 use super::icon::{Icon, icon};
 use super::watch::arrows::Events;
 use crate::state::{Dialog, Dispatcher, Lane, Sends, SessionMsg, State, ViewMsg};
-use crate::words;
 
 /// Of more branches than this a phone shows only the one we are on; the others are in the dialog.
 const CROWDED: usize = 3;
@@ -50,6 +50,21 @@ pub(crate) struct StepRowProps {
     pub(crate) dispatcher: Dispatcher,
 }
 
+/// The class of whoever did a step.
+pub(crate) fn slug(step: &Step) -> &'static str {
+    step.actor().map_or(Lane::Server, Lane::Editor).slug()
+}
+
+/// The class of the pill of a step.
+fn pill_tone(step: &Step) -> &'static str {
+    match step.outcome() {
+        Outcome::Written if step.losses.is_empty() => "ok",
+        Outcome::Written => "lost",
+        Outcome::Refused => "refused",
+        Outcome::Read | Outcome::Unchanged | Outcome::Done => "plain",
+    }
+}
+
 /// The row of a node, seen from `here`; `None` for the root.
 pub(crate) fn row(
     state: &State,
@@ -67,7 +82,7 @@ pub(crate) fn row(
             let step = tree.step(sibling)?;
             Some(Branch {
                 node: sibling,
-                label: words::brief_step(state, step),
+                label: messages::summary(step, state.world()),
                 shown: sibling == node,
             })
         });
@@ -82,10 +97,13 @@ pub(crate) fn row(
         events: Events::of(&step.arrived),
         outcome: step.outcome(),
         lossy: !step.losses.is_empty(),
-        headline: words::ask(step),
-        answer: words::answer(step),
-        pill: words::pill(step),
-        sentence: format!("Step {position}. {}", words::sentence(state, step)),
+        headline: messages::ask(step),
+        answer: messages::answer(step),
+        pill: messages::pill(step).map(|pill| (pill, pill_tone(step))),
+        sentence: format!(
+            "Step {position}. {}",
+            messages::sentence(step, state.world())
+        ),
         branches: branches.collect(),
         dispatcher: dispatcher.clone(),
     })

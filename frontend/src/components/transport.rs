@@ -7,7 +7,6 @@ use yew::{Html, InputEvent, Properties, TargetCast, classes, component, html};
 use super::fold::counted;
 use super::icon::{Icon, icon};
 use crate::state::{Dialog, Sends, SessionMsg, StateHandle, ViewMsg};
-use crate::words;
 
 /// With more steps than this, marks are ticks: a long history must not cost an element a step.
 const CROWDED: usize = 60;
@@ -83,7 +82,7 @@ fn scrubber(store: &StateHandle, line: &[NodeId], here: usize) -> Html {
     let share = |position: usize| position as f64 / last.max(1) as f64;
     let mark = |(position, node): (usize, &NodeId)| {
         let step = store.session.tree.step(*node);
-        let slug = step.map_or("start", words::slug);
+        let slug = step.map_or("start", super::step_row::slug);
         let refused = step.is_some_and(|step| step.outcome() == Outcome::Refused);
         let class = classes!(
             "mark",
@@ -106,7 +105,7 @@ fn scrubber(store: &StateHandle, line: &[NodeId], here: usize) -> Html {
         .iter()
         .filter_map(|&node| store.session.tree.step(node));
     let step = store.session.tree.step(store.session.tree.current());
-    let text = step.map_or("start".to_owned(), |step| words::sentence(store, step));
+    let text = step.map_or("start".to_owned(), |step| optimist_messages::sentence(step, store.world()));
     let oninput = store.on(|event: InputEvent| {
         let input = event.target_dyn_into::<HtmlInputElement>();
         let position = input.and_then(|input| input.value().parse().ok());

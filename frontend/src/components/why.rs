@@ -1,30 +1,29 @@
 //! Why the server answered as it did: the facts that it noted where it decided.
 
 use optimist_client::visible;
+use optimist_messages as messages;
 use optimist_simulation::{Outcome, Step};
 use yew::{Html, classes, html};
 
-use super::watch;
 use crate::state::StateHandle;
-use crate::words;
 
 /// The facts of a step, or the server's own words where it noted none.
 fn facts(step: &Step) -> Vec<String> {
     if step.actor().is_none() {
-        return watch::words::why(step);
+        let message = step.message().map(messages::server_says);
+        let why = message.or_else(|| step.reason().map(messages::reason));
+        return why.into_iter().collect();
     }
     let refused = step.outcome() == Outcome::Refused;
     let facts = step
         .facts()
         .iter()
         .filter(|fact| !refused || fact.refuses());
-    let facts: Vec<String> = facts.map(ToString::to_string).collect();
+    let facts: Vec<String> = facts.map(messages::fact).collect();
     if !facts.is_empty() {
         return facts;
     }
-    let message = step
-        .message()
-        .map(|message| format!("The server says: {message}"));
+    let message = step.message().map(messages::server_says);
     message.into_iter().collect()
 }
 
@@ -45,9 +44,9 @@ pub(crate) fn why(store: &StateHandle, step: &Step) -> Html {
     html! {
         <section class={classes!("why", tone)} aria-label="Why">
             <h3>{ "Why" }</h3>
-            { for step.losses.iter().map(|loss| html! { <p>{ words::loss(store, step, loss) }</p> }) }
-            { for words::replaced(store, step).map(|replaced| html! { <p>{ replaced }</p> }) }
-            { for words::left_out(step).map(|left| html! { <p>{ left }</p> }) }
+            { for step.edit_results().iter().map(|result| html! {
+                <p>{ messages::edit_result(result, store.world()) }</p>
+            }) }
             { for facts(step).iter().map(|fact| html! { <p>{ visible(fact).into_owned() }</p> }) }
         </section>
     }

@@ -10,7 +10,6 @@ use yew::{Html, InputEvent, TargetCast, classes, html};
 use super::json_view::{JsonView, json_view};
 use super::why::tone;
 use crate::state::{EditMsg, Lane, ObjectView, Sends, StateHandle};
-use crate::words;
 
 fn places(changes: &[ValueChange]) -> Vec<String> {
     let changes = changes.iter().map(|change| change.pointer.clone());
@@ -58,7 +57,7 @@ pub(crate) fn wire(store: &StateHandle, step: &Step) -> Html {
             <div class="empty"><p>{ "No request of the API: nothing went over the wire." }</p></div>
         };
     };
-    let slug = words::slug(step);
+    let slug = super::step_row::slug(step);
     let refused = step.outcome() == Outcome::Refused;
     let answer = if !step.arrived.is_empty() && step.actor().is_none() {
         let events = 0..step.arrived.len();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use optimist_client::{Line, Token, ValueChange, brief_both, lines, visible};
+use optimist_client::{Line, Token, ValueChange, brief_both, dotted, lines, visible};
 use optimist_simulation::ActorId;
 use serde_json::Value;
 use yew::{
@@ -467,16 +467,6 @@ fn addition(props: &YamlViewProps, pointer: &str, indent: usize) -> Option<Html>
             />
         </div>
     })
-}
-
-/// `spec.replicas` for `/spec/replicas`.
-pub(crate) fn dotted(pointer: &str) -> String {
-    let path = pointer
-        .trim_start_matches('/')
-        .replace('/', ".")
-        .replace("~1", "/")
-        .replace("~0", "~");
-    visible(&path).into_owned()
 }
 
 /// What a text was: where it is cut just as what it is now, from shortly before they differ.

@@ -10,7 +10,7 @@ use optimist_simulation::verdict::{Loss, RefusalKind, Replaced, Verdict};
 use serde_json::Value;
 
 use super::model::{ExploreModel, RowState, StopReason};
-use crate::words::{brief, edit, field};
+use optimist_messages::{edit, field, value as brief};
 
 /// The letter of an actor.
 pub(super) fn letter(actor: usize) -> &'static str {

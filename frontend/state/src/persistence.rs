@@ -285,7 +285,7 @@ impl State {
     /// The working copies that are typed as a whole.
     fn drafts(&self) -> Drafts {
         let raw = self.editing.raw.iter();
-        raw.map(|(id, raw)| (letter(*id), raw.text.clone()))
+        raw.map(|(id, raw)| (id.letter().to_owned(), raw.text.clone()))
             .collect()
     }
 
@@ -344,7 +344,7 @@ impl State {
     /// Types again what was being typed when the session was kept.
     fn type_again(&mut self, drafts: &Drafts) {
         for id in ActorId::ALL {
-            let Some(text) = drafts.get(&letter(id)) else {
+            let Some(text) = drafts.get(id.letter()) else {
                 continue;
             };
             if self.world().copy(id).edited().is_none() {
@@ -362,13 +362,4 @@ impl State {
             }
         }
     }
-}
-
-fn letter(id: ActorId) -> String {
-    match id {
-        ActorId::A => "A",
-        ActorId::B => "B",
-        ActorId::C => "C",
-    }
-    .to_owned()
 }

@@ -156,7 +156,7 @@ async fn the_write_that_takes_the_last_finalizer_off_makes_no_version_0() {
         "{}",
         page.text(SERVER)
     );
-    assert!(said.contains("took its last finalizer off"), "{said}");
+    assert!(said.contains("removed the last finalizer"), "{said}");
     assert!(!said.contains("made"), "{said}");
 }
 

@@ -96,7 +96,7 @@ async fn after_compacting_an_old_version_gets_the_410_and_listing_again_mends_it
     );
     assert!(
         page.text("What happened")
-            .contains("410: that past is gone")
+            .contains("410: these changes are no longer available")
     );
     assert!(
         page.text("Response body")

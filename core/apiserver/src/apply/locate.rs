@@ -34,7 +34,7 @@ impl Path {
         let (mut value, mut fields) = (object, Shape::Struct(root));
         let mut path = Vec::new();
         for part in pointer.split('/').skip(1) {
-            let name = part.replace("~1", "/").replace("~0", "~");
+            let name = crate::pointer::unescape(part);
             let ty: &Type = match fields {
                 Shape::Scalar | Shape::AtomicMap | Shape::AtomicList => break,
                 Shape::List(list) => {
@@ -58,7 +58,7 @@ impl Path {
         let (mut value, mut pointer) = (object, String::new());
         for element in &self.0 {
             let name = match element {
-                PathElement::Field(name) => name.replace('~', "~0").replace('/', "~1"),
+                PathElement::Field(name) => crate::pointer::escape(name),
                 element => position(value.as_array()?, element)?.to_string(),
             };
             pointer.push('/');

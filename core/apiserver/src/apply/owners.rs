@@ -53,10 +53,9 @@ impl Owners {
         let here = pointer.len();
         for node in set.nodes() {
             let (step, child) = match (&node.element, value) {
-                (PathElement::Field(name), value) => (
-                    name.replace('~', "~0").replace('/', "~1"),
-                    value.get(name.as_str()),
-                ),
+                (PathElement::Field(name), value) => {
+                    (crate::pointer::escape(name), value.get(name.as_str()))
+                }
                 (element, Value::Array(items)) => match positions.of(items, element) {
                     Some(at) => (at.to_string(), items.get(at)),
                     None => continue,

@@ -153,11 +153,6 @@ fn by_actor(value: &Located) -> Read<Vec<(ActorId, &Located)>> {
     members.collect()
 }
 
-fn letter(actor: ActorId) -> &'static str {
-    let known = ACTORS.iter().find(|(_, known)| *known == actor);
-    known.map_or("", |(letter, _)| letter)
-}
-
 /// A value, or that it is not there.
 struct Shown<'a>(Option<&'a Value>);
 

@@ -7,7 +7,7 @@ use optimist_apiserver::yaml::Located;
 use optimist_simulation::{ActorId, Outcome};
 use serde_json::Value;
 
-use super::{Claim, Condition, Past, Shown, by_actor, found_at, has, letter, place, places};
+use super::{Claim, Condition, Past, Shown, by_actor, found_at, has, place, places};
 use crate::FieldPath;
 use crate::fields::{LessonError, Read, flag, items, members, number, text, word};
 use crate::script::ACTORS;
@@ -112,7 +112,7 @@ impl Claim for HasRead {
 
 impl fmt::Display for HasRead {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} has read the object", letter(self.0))
+        write!(f, "{} has read the object", self.0.letter())
     }
 }
 
@@ -179,7 +179,7 @@ impl Claim for Copy {
 
 impl fmt::Display for Copy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (actor, value) = (letter(self.0), Shown(self.2.as_ref()));
+        let (actor, value) = (self.0.letter(), Shown(self.2.as_ref()));
         write!(f, "{} in {actor}’s copy is {value}", self.1)
     }
 }
@@ -196,7 +196,7 @@ impl Claim for Stale {
 
 impl fmt::Display for Stale {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (letter(self.0), self.1) {
+        match (self.0.letter(), self.1) {
             (actor, 0) => write!(f, "{actor}’s copy is current"),
             (actor, by) => write!(f, "{actor}’s copy is stale by {by}"),
         }

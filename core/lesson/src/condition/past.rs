@@ -4,7 +4,6 @@ use serde_json::Value;
 
 use super::Condition;
 use super::writers::WriteKind;
-use optimist_apiserver::object::text as text_of;
 use optimist_client::Strategy;
 use optimist_simulation::{Exchange, HistoryTree, NodeId, Outcome, Step};
 
@@ -104,11 +103,5 @@ impl<'a> Past<'a> {
 /// Whether a request says of which version of the object it is: in its body, or as a JSON patch's
 /// test.
 fn names_version(exchange: &Exchange) -> bool {
-    let tests = |operation: &Value| {
-        text_of(operation, "op") == "test"
-            && text_of(operation, "path") == "/metadata/resourceVersion"
-    };
-    let operations = exchange.sent.as_array();
-    exchange.precondition().is_some()
-        || operations.is_some_and(|operations| operations.iter().any(tests))
+    exchange.precondition().is_some() || exchange.tests_version()
 }

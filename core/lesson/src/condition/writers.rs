@@ -7,7 +7,7 @@ use optimist_apiserver::yaml::Located;
 use optimist_client::Strategy;
 use optimist_simulation::{ActorId, Exchange, NodeId, Outcome};
 
-use super::{Claim, Condition, Past, by_actor, letter, place};
+use super::{Claim, Condition, Past, by_actor, place};
 use crate::FieldPath;
 use crate::fields::{LessonError, Read, items, members, word};
 use crate::script::{ACTORS, STRATEGIES};
@@ -119,17 +119,21 @@ impl Claim for SetBy {
     }
 
     fn found(&self, past: Past<'_>) -> Option<String> {
-        Some(self.setter(past).map_or("no actor", letter).to_owned())
+        Some(
+            self.setter(past)
+                .map_or("no actor", ActorId::letter)
+                .to_owned(),
+        )
     }
 
     fn label(&self) -> String {
-        format!("{} has set {}", letter(self.1), self.0.field())
+        format!("{} has set {}", self.1.letter(), self.0.field())
     }
 }
 
 impl fmt::Display for SetBy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} was set by {}", self.0, letter(self.1))
+        write!(f, "{} was set by {}", self.0, self.1.letter())
     }
 }
 
@@ -157,7 +161,7 @@ impl Writers {
         }
         let writers = self.0.iter().map(|(actor, kinds)| {
             let kinds: Vec<String> = kinds.iter().map(WriteKind::to_string).collect();
-            format!("{} ({})", letter(*actor), kinds.join(", "))
+            format!("{} ({})", actor.letter(), kinds.join(", "))
         });
         format!("only {}", writers.collect::<Vec<String>>().join(" and "))
     }

@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use optimist_client::{ValueChange, unescape};
+use optimist_apiserver::pointer::unescape;
+use optimist_client::ValueChange;
 
 /// One assignment or removal.
 #[derive(Clone, Debug, PartialEq)]

@@ -249,7 +249,7 @@ pub(super) fn edited(object: &Value, edits: &Value) -> Value {
 
 fn parent<'a>(object: &'a mut Value, pointer: &str) -> Option<(&'a mut Value, String)> {
     let (parent, last) = pointer.rsplit_once('/')?;
-    let last = last.replace("~1", "/").replace("~0", "~");
+    let last = optimist_apiserver::pointer::unescape(last);
     Some((object.pointer_mut(parent)?, last))
 }
 

@@ -11,7 +11,8 @@ use serde_json::Value;
 
 use super::Session;
 use optimist_apiserver::object::text;
-use optimist_client::{objects, to_yaml, unescape};
+use optimist_apiserver::pointer::unescape;
+use optimist_client::{objects, to_yaml};
 
 /// A value that looks private.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

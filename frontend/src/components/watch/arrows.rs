@@ -6,7 +6,6 @@ use optimist_apiserver::server::EventType;
 use optimist_simulation::Received;
 use yew::{Html, classes, html};
 
-use super::words;
 use crate::components::icon::{Icon, icon};
 
 /// More events than this in one step are counted, not drawn.
@@ -29,7 +28,7 @@ impl Events {
     pub(crate) fn of(arrived: &[Arc<Received>]) -> Self {
         let drawn = arrived.iter().take(DRAWN).map(|received| {
             let is_error = received.event.event_type == EventType::Error;
-            (words::event(received), is_error)
+            (optimist_messages::event(received), is_error)
         });
         Self {
             drawn: drawn.collect(),

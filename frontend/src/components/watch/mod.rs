@@ -1,9 +1,9 @@
 //! The server's *Watch* view: what reaches a watcher, and what it does when nothing does.
 
 pub(crate) mod arrows;
-pub(crate) mod words;
 
 use optimist_apiserver::server::EventType;
+use optimist_messages as messages;
 use optimist_simulation::{Connection, Operation, Received, WatchAction, World};
 use wasm_bindgen::JsCast;
 use web_sys::HtmlInputElement;
@@ -29,13 +29,13 @@ pub(crate) fn stream(store: &StateHandle) -> Html {
         .map(|step| step.arrived.iter().collect())
         .unwrap_or_default();
     let fresh = received.len() - now.len().min(received.len());
-    let (state, tone) = words::state(world);
+    let (state, tone) = (messages::connection(world), tone(watcher.connection()));
     html! {
         <div class="watch-view">
             <p class={classes!("watch-state", tone)}>{ state }</p>
             <div class="yaml" role="region" tabindex="0" aria-label="Events of the watch">
                 if received.is_empty() {
-                    <p class="muted watch-empty">{ words::EMPTY }</p>
+                    <p class="muted watch-empty">{ messages::no_events() }</p>
                 }
                 if older > 0 {
                     <p class="muted">{ format!("{older} earlier") }</p>
@@ -50,13 +50,22 @@ pub(crate) fn stream(store: &StateHandle) -> Html {
     }
 }
 
+/// The class of how the watcher stands.
+fn tone(connection: &Connection) -> &'static str {
+    match connection {
+        Connection::Open { .. } => "ok",
+        Connection::Failed { .. } => "refused",
+        Connection::None | Connection::Dropped | Connection::Closed | Connection::Listed => "plain",
+    }
+}
+
 fn event(received: &Received, fresh: bool) -> Html {
     let refused = received.event.event_type == EventType::Error;
     html! {
         <li class={classes!("event", fresh.then_some("fresh"), refused.then_some("refused"))}>
             <div class="event-head">
                 <b>{ received.event.event_type.as_str() }</b>
-                <span>{ words::version(received) }</span>
+                <span>{ messages::version(received) }</span>
             </div>
             { for received.effect.iter().take(4).map(|change| html! {
                 <div class="change">{ change.to_string() }</div>

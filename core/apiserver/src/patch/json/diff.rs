@@ -91,5 +91,5 @@ impl Diff {
 }
 
 fn child(path: &str, key: &str) -> String {
-    format!("{path}/{}", key.replace('~', "~0").replace('/', "~1"))
+    format!("{path}/{}", crate::pointer::escape(key))
 }

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::{JsonPatchError, Outcome};
 use crate::go;
 use crate::json::{Node, Raw};
+use crate::pointer::unescape;
 
 /// A value while it is patched: what no path has led into stays as it was written. A `null` in a
 /// document is an absent [`Slot`].
@@ -51,25 +52,6 @@ pub(super) fn find<'a>(root: &'a mut Tree, path: &str) -> Outcome<Place<'a>> {
             .ok_or(JsonPatchError::DoesNotApply)?;
     }
     tree.place(last)
-}
-
-/// `~1` is a slash and `~0` a tilde; any other tilde is itself.
-fn unescape(part: &str) -> String {
-    let mut plain = String::with_capacity(part.len());
-    let mut rest = part;
-    while let Some(at) = rest.find('~') {
-        let (before, from) = rest.split_at(at);
-        plain.push_str(before);
-        let (c, length) = match from.as_bytes() {
-            [b'~', b'1', ..] => ('/', 2),
-            [b'~', b'0', ..] => ('~', 2),
-            _ => ('~', 1),
-        };
-        plain.push(c);
-        rest = from.get(length..).unwrap_or_default();
-    }
-    plain.push_str(rest);
-    plain
 }
 
 /// The position of an item that is there; negative indices count from the end.

@@ -1,0 +1,75 @@
+//! What a step did to the edits of actors.
+
+use std::sync::Arc;
+
+use crate::verdict::{Edit, Loss, Replaced};
+use crate::{ActorId, Step};
+use optimist_client::{Strategy, Subresource};
+
+/// What a step did to an edit.
+#[derive(Clone, Debug, PartialEq)]
+pub enum EditResult {
+    /// It took away the edit of another actor, which its writer had not read.
+    Lost {
+        /// The edit.
+        loss: Loss<ActorId>,
+        /// Whether the step was a delete.
+        by_delete: bool,
+    },
+    /// It replaced the edit of another actor, which its writer had been shown.
+    Replaced(Replaced<ActorId>),
+    /// The server accepted the write and left these edits of it out.
+    LeftOut {
+        /// The edits.
+        edits: Vec<Arc<Edit>>,
+        /// The code and the reason of the answer: `200 OK`.
+        status_line: String,
+        /// Why the server leaves such edits out.
+        reason: LeftOutReason,
+    },
+}
+
+/// Why a server leaves an edit out of a write that it accepts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LeftOutReason {
+    /// The `scale` subresource carries replicas only.
+    Scale,
+    /// An apply removes only the fields that its manager applied before.
+    Apply,
+    /// The server sets defaults, and keeps fields that the endpoint does not write.
+    Defaults,
+}
+
+impl Step {
+    /// What the step did to the edits of actors: what is lost, what was replaced, what was left out.
+    pub fn edit_results(&self) -> Vec<EditResult> {
+        let by_delete = self.is_delete();
+        let lost = self.losses.iter().map(|loss| EditResult::Lost {
+            loss: loss.clone(),
+            by_delete,
+        });
+        let replaced = self.replacement().cloned().map(EditResult::Replaced);
+        lost.chain(replaced).chain(self.left_out()).collect()
+    }
+
+    /// The first edit that the step replaced. `None` if the object was deleted or created, or if
+    /// the step lost an edit: that outweighs it.
+    fn replacement(&self) -> Option<&Replaced<ActorId>> {
+        let mut replaced = self.replaced.iter();
+        let wanted = self.after != 0 && self.losses.is_empty();
+        replaced.find(|replaced| wanted && !replaced.edit.path.0.is_empty())
+    }
+
+    fn left_out(&self) -> Option<EditResult> {
+        let reason = match self.write() {
+            Some(write) if write.subresource == Some(Subresource::Scale) => LeftOutReason::Scale,
+            Some(write) if write.strategy == Strategy::Apply => LeftOutReason::Apply,
+            _ => LeftOutReason::Defaults,
+        };
+        (!self.left_out.is_empty()).then(|| EditResult::LeftOut {
+            edits: self.left_out.clone(),
+            status_line: self.status_line(),
+            reason,
+        })
+    }
+}

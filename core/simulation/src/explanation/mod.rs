@@ -1,0 +1,403 @@
+//! What happened at a step of a history, why, and what would help: data, without sentences. The
+//! page's catalogue of messages has the sentences.
+//!
+//! [`HistoryTree::explain`] explains the current step, [`Step::edit_results`] lists what a step did to
+//! the edits of actors, and [`Step::reason`] says why a step of the watch went as it did.
+
+mod edit_result;
+mod reading;
+mod refusal;
+mod session;
+mod watching;
+mod writing;
+
+use serde_json::Value;
+
+use super::{Action, ActorId, HistoryTree, Operation, Outcome, Step, World};
+use crate::verdict::Loss;
+use optimist_apiserver::storage::Revision;
+use optimist_client::Strategy;
+
+pub use edit_result::{EditResult, LeftOutReason};
+pub use session::FirstSteps;
+pub use watching::WatchReason;
+
+/// What happened at the current step of a history, and what would help.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Explanation {
+    /// What happened, and why.
+    pub kind: ExplanationKind,
+    /// What the step did to the edits of actors.
+    pub results: Vec<EditResult>,
+    /// The actor whose copy this write made stale, with the version of that copy.
+    pub stale: Option<(ActorId, String)>,
+    /// What would help, or what to try.
+    pub next: Option<Suggestion>,
+}
+
+/// What a request asked for, as far as explanations tell requests apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RequestKind {
+    /// A read of the object.
+    Get,
+    /// An Update.
+    Update,
+    /// A merge patch.
+    MergePatch,
+    /// A strategic merge patch.
+    StrategicMergePatch,
+    /// A JSON patch.
+    JsonPatch,
+    /// A server-side apply.
+    Apply,
+    /// A create.
+    Create,
+    /// A delete.
+    Delete,
+    /// A request that was written by hand.
+    ByHand,
+}
+
+/// What the server did with the version that a write carried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VersionCheck {
+    /// The write carried the stored version.
+    Matched,
+    /// The write carried no version.
+    NotSent,
+    /// The server noted no comparison.
+    Unknown,
+}
+
+/// What happened at a step, and why.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ExplanationKind {
+    /// No step was taken yet.
+    Start {
+        /// The stored version.
+        version: Revision,
+    },
+    /// An actor read, and the actors of both lanes now have the same version.
+    BothRead {
+        /// The version.
+        version: Revision,
+    },
+    /// An actor read the object.
+    Read {
+        /// Who read.
+        actor: ActorId,
+        /// The version that was read.
+        version: Revision,
+        /// Whether an unsent edit was redone on what was read.
+        redone: bool,
+    },
+    /// The server accepted a write and left its edits out; the object did not change.
+    NotApplied,
+    /// The server accepted a write whose result equals the stored object.
+    Unchanged {
+        /// Who wrote.
+        actor: ActorId,
+        /// The stored version.
+        version: Revision,
+    },
+    /// The server accepted a delete of an object that was marked for deletion before.
+    StillTerminating {
+        /// The stored version.
+        version: Revision,
+    },
+    /// The request was a dry run.
+    DryRun,
+    /// A request by hand was accepted; it was not about the object that is shown.
+    OtherObject {
+        /// Who sent it.
+        actor: ActorId,
+    },
+    /// A write took away an edit that its writer had not read.
+    Lost {
+        /// Who wrote.
+        actor: ActorId,
+        /// The first edit that was lost.
+        loss: Loss<ActorId>,
+        /// What was sent.
+        request: RequestKind,
+        /// Whether it was an apply with force.
+        forced: bool,
+    },
+    /// The object was deleted.
+    Deleted {
+        /// Who sent the request.
+        actor: ActorId,
+        /// The last version of the object.
+        version: Revision,
+        /// Whether the request took the last finalizer off, and was no delete.
+        by_finalizer: bool,
+    },
+    /// The object was marked for deletion.
+    Terminating {
+        /// Who sent the delete.
+        actor: ActorId,
+        /// The version that has the mark.
+        version: Revision,
+        /// Whether the object has finalizers.
+        finalizers: bool,
+        /// The seconds of its grace period; 0 if there is none.
+        grace: i64,
+    },
+    /// The object was created.
+    Created {
+        /// Who created it.
+        actor: ActorId,
+        /// Its first version.
+        version: Revision,
+    },
+    /// The object was written.
+    Stored {
+        /// Who wrote.
+        actor: ActorId,
+        /// The version that was replaced.
+        before: Revision,
+        /// The new version.
+        after: Revision,
+        /// What was sent.
+        request: RequestKind,
+        /// Whether versions were compared.
+        check: VersionCheck,
+    },
+    /// The write carried another version than the stored one.
+    Conflict {
+        /// Who wrote.
+        actor: ActorId,
+        /// The version that the write carried.
+        sent: Revision,
+        /// The stored version.
+        stored: Revision,
+        /// Whether the actors of both lanes read the version that was sent.
+        both_read: bool,
+        /// Whether that version is the one of the actor's working copy.
+        from_copy: bool,
+    },
+    /// A `test` of a JSON patch found another value.
+    TestFailed {
+        /// The path of the test, a JSON pointer (RFC 6901).
+        path: String,
+        /// The value that the patch wanted.
+        wanted: Value,
+        /// The value that is stored.
+        found: Option<Value>,
+        /// Whether the patch tests the resourceVersion too, so that every change makes it fail.
+        tests_version: bool,
+    },
+    /// The apply would have changed a field that another manager owns.
+    OwnedByOther,
+    /// The object does not exist.
+    NotFound,
+    /// The server refused the request for another reason.
+    Refused {
+        /// Who sent it.
+        actor: ActorId,
+    },
+    /// The watcher's connection was dropped.
+    ConnectionDropped {
+        /// The last version that the watcher saw; empty if it saw none.
+        seen: String,
+    },
+    /// The watcher listed.
+    Listed {
+        /// The version of the list.
+        version: Revision,
+    },
+    /// The watcher watches again, from the version of a list.
+    WatchesAfterList {
+        /// The version of the list.
+        seen: String,
+    },
+    /// The watcher watches again, from the last version that it saw.
+    Resumed {
+        /// How many events it had missed.
+        missed: usize,
+    },
+    /// The watcher opened a watch.
+    WatchOpened {
+        /// From which version; `None`: from the objects that exist.
+        from: Option<String>,
+    },
+    /// etcd was compacted.
+    Compacted {
+        /// Versions before this one are gone.
+        version: Revision,
+        /// Whether the API server was restarted too.
+        restart: bool,
+    },
+    /// The clock went on.
+    Waited {
+        /// By how many seconds.
+        seconds: u32,
+    },
+    /// The version that a watch was to begin after is too old.
+    Expired,
+    /// The server refused a watch or a list.
+    WatchRefused,
+}
+
+/// What would help, or what to try next. An actor is the one who is to do it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Suggestion {
+    /// Step forward, or begin another history.
+    StepForward,
+    /// Get as this actor.
+    Get(ActorId),
+    /// Get as this actor too.
+    GetToo(ActorId),
+    /// Get, to see what is stored.
+    GetToSee(ActorId),
+    /// Get, which redoes the edit, and send again.
+    GetAndSendAgain(ActorId),
+    /// Change the same value in both copies.
+    ChangeBoth,
+    /// Send both edits.
+    SendBoth,
+    /// Send.
+    Send(ActorId),
+    /// Send the edit that was redone on this version.
+    SendRedone(ActorId, Revision),
+    /// Send again.
+    SendAgain(ActorId),
+    /// Send, and see what the server compares.
+    SendStale(ActorId),
+    /// Send the copy of a deleted object.
+    SendDeleted(ActorId),
+    /// Change a value, and send.
+    Change(ActorId),
+    /// Change a value, and send again.
+    ChangeAgain(ActorId),
+    /// Change a value in a stale copy, and send it.
+    ChangeStale(ActorId),
+    /// Change another value, or send the edit to another part of the object.
+    ChangeOther(ActorId),
+    /// Send without force, or read first.
+    WithoutForce(ActorId),
+    /// Send so that the server compares.
+    Compare(ActorId),
+    /// Send in another order.
+    OtherOrder,
+    /// Force the apply, or undo the edit.
+    Force(ActorId),
+    /// Step back to before the delete, or create the object.
+    Create,
+    /// Fix the request.
+    Fix(ActorId),
+    /// Change the object twice, then resume the watch.
+    ChangeThenResume,
+    /// Resume the watch from the version of the list.
+    ResumeFromList,
+    /// Change the object, and see that the stream goes on.
+    ChangeForStream,
+    /// Make the watch too old to resume.
+    MakeExpired,
+    /// Change the object, or drop the connection.
+    ChangeOrDrop,
+    /// Open a watch from a version before this one.
+    OpenBefore(Revision),
+    /// Open a watch from an old version, then compact with a restart.
+    OpenThenRestart,
+    /// Choose another version to watch from.
+    OtherVersion,
+    /// List again.
+    ListAgain,
+}
+
+/// The current step, the world after it, and whose lanes are shown.
+#[derive(Clone, Copy)]
+struct Scene<'a> {
+    tree: &'a HistoryTree,
+    step: &'a Step,
+    /// Who did the step.
+    me: ActorId,
+    /// Who is in the other lane.
+    them: ActorId,
+}
+
+impl HistoryTree {
+    /// What happened at the current step, and what would help. `right` is the actor whose lane is
+    /// shown beside that of [`ActorId::A`].
+    pub fn explain(&self, right: ActorId) -> Explanation {
+        let Some(step) = self.step(self.current()) else {
+            let version = self.world().stored().map_or(0, |(version, _)| version);
+            let more = self.current_path().len() > 1;
+            let next = more.then_some(Suggestion::StepForward);
+            return Explanation::of(ExplanationKind::Start { version }, next);
+        };
+        let me = match &step.operation {
+            Operation::Act(actor, _) => *actor,
+            Operation::Watch(action) => return watching::watched(self, step, action),
+            Operation::Compact { restart } => return watching::compacted(step, *restart),
+            Operation::Wait(seconds) => {
+                let seconds = *seconds;
+                return Explanation::of(ExplanationKind::Waited { seconds }, None);
+            }
+        };
+        let them = if me == ActorId::A { right } else { ActorId::A };
+        let scene = Scene {
+            tree: self,
+            step,
+            me,
+            them,
+        };
+        match step.outcome() {
+            Outcome::Read | Outcome::Done => reading::explain(scene),
+            Outcome::Written => writing::written(scene),
+            Outcome::Unchanged => writing::unchanged(scene),
+            Outcome::Refused => refusal::explain(scene, right),
+        }
+    }
+}
+
+impl Explanation {
+    fn of(kind: ExplanationKind, next: impl Into<Option<Suggestion>>) -> Self {
+        Self {
+            kind,
+            results: Vec::new(),
+            stale: None,
+            next: next.into(),
+        }
+    }
+}
+
+impl<'a> Scene<'a> {
+    fn world(self) -> &'a World {
+        self.tree.world()
+    }
+
+    fn read_version(self, actor: ActorId) -> Option<&'a str> {
+        self.world().copy(actor).resource_version()
+    }
+
+    fn is_edited(self, actor: ActorId) -> bool {
+        self.world().copy(actor).is_edited()
+    }
+}
+
+impl Step {
+    /// What the step asked for.
+    pub fn request_kind(&self) -> RequestKind {
+        match &self.operation {
+            Operation::Act(_, Action::Send(write)) => match write.strategy {
+                Strategy::Update => RequestKind::Update,
+                Strategy::MergePatch => RequestKind::MergePatch,
+                Strategy::StrategicMergePatch => RequestKind::StrategicMergePatch,
+                Strategy::JsonPatch => RequestKind::JsonPatch,
+                Strategy::Apply => RequestKind::Apply,
+            },
+            Operation::Act(_, Action::Delete(_)) => RequestKind::Delete,
+            Operation::Act(_, Action::Create) => RequestKind::Create,
+            Operation::Act(_, Action::Request(_)) => RequestKind::ByHand,
+            _ => RequestKind::Get,
+        }
+    }
+
+    /// Whether the request had the method DELETE, also by hand.
+    fn asks_to_delete(&self) -> bool {
+        let exchange = self.exchange.as_ref();
+        exchange.is_some_and(|exchange| exchange.method == http::Method::DELETE)
+    }
+}

@@ -1,0 +1,42 @@
+//! Explanations of reads.
+
+use super::{Explanation, ExplanationKind, Scene, Suggestion};
+
+pub(super) fn explain(scene: Scene<'_>) -> Explanation {
+    let Scene {
+        tree,
+        step,
+        me,
+        them,
+    } = scene;
+    let before = tree.parent(tree.current()).and_then(|id| tree.world_at(id));
+    let was_edited = before.is_some_and(|world| world.copy(me).is_edited());
+    let redone = was_edited && scene.is_edited(me);
+    let version = step.after;
+    let mine = scene.read_version(me);
+    if mine.is_some() && mine == scene.read_version(them) {
+        let next = if redone {
+            Suggestion::SendRedone(me, version)
+        } else if scene.is_edited(me) && scene.is_edited(them) {
+            Suggestion::SendBoth
+        } else {
+            Suggestion::ChangeBoth
+        };
+        return Explanation::of(ExplanationKind::BothRead { version }, next);
+    }
+    let next = if redone {
+        Suggestion::SendAgain(me)
+    } else if scene.read_version(them).is_none() {
+        Suggestion::GetToo(them)
+    } else if scene.is_edited(me) {
+        Suggestion::Send(me)
+    } else {
+        Suggestion::Change(me)
+    };
+    let kind = ExplanationKind::Read {
+        actor: me,
+        version,
+        redone,
+    };
+    Explanation::of(kind, next)
+}

@@ -1,0 +1,77 @@
+//! Explanations of refusals.
+
+use super::{Explanation, ExplanationKind, Scene, Suggestion};
+use crate::{Action, ActorId, Outcome};
+use optimist_apiserver::server::Fact;
+
+pub(super) fn explain(scene: Scene<'_>, right: ActorId) -> Explanation {
+    let actor = scene.me;
+    let again = if scene.is_edited(actor) {
+        Suggestion::GetAndSendAgain(actor)
+    } else {
+        Suggestion::GetToSee(actor)
+    };
+    if let Some(kind) = conflict(scene, right).or_else(|| failed_test(scene)) {
+        return Explanation::of(kind, again);
+    }
+    let mut facts = scene.step.facts().iter();
+    if facts.any(|fact| matches!(fact, Fact::OwnedByOther { .. })) {
+        return Explanation::of(ExplanationKind::OwnedByOther, Suggestion::Force(actor));
+    }
+    let by_hand = matches!(scene.step.action(), Some(Action::Request(_)));
+    let code = scene.step.exchange.as_ref().map(|exchange| exchange.code);
+    if code == Some(404) && scene.step.after == 0 && (!by_hand || scene.is_about_the_object()) {
+        return Explanation::of(ExplanationKind::NotFound, Suggestion::Create);
+    }
+    Explanation::of(ExplanationKind::Refused { actor }, Suggestion::Fix(actor))
+}
+
+/// The write carried another version than the stored one.
+fn conflict(scene: Scene<'_>, right: ActorId) -> Option<ExplanationKind> {
+    let differed = scene.step.facts().iter().find_map(|fact| match fact {
+        Fact::VersionDiffered { sent, stored } => Some((*sent, *stored)),
+        _ => None,
+    });
+    let (sent, stored) = differed?;
+    let copy = scene.read_version(scene.me);
+    Some(ExplanationKind::Conflict {
+        actor: scene.me,
+        sent,
+        stored,
+        both_read: scene.both_read(sent, right),
+        from_copy: copy.is_some_and(|copy| copy == sent.to_string()),
+    })
+}
+
+/// A `test` of a JSON patch found another value.
+fn failed_test(scene: Scene<'_>) -> Option<ExplanationKind> {
+    let failed = scene.step.facts().iter().find_map(|fact| match fact {
+        Fact::OperationFailed(failed) => Some(failed),
+        _ => None,
+    })?;
+    let (wanted, found) = failed.differed.clone()?;
+    let exchange = scene.step.exchange.as_ref();
+    Some(ExplanationKind::TestFailed {
+        path: failed.path.clone(),
+        wanted,
+        found,
+        tests_version: exchange.is_some_and(|exchange| exchange.tests_version()),
+    })
+}
+
+impl Scene<'_> {
+    /// Whether the actors of both lanes read or wrote a version in this history.
+    fn both_read(self, version: u64, right: ActorId) -> bool {
+        let tree = self.tree;
+        let so_far = &tree.current_path()[..=tree.position()];
+        [ActorId::A, right].into_iter().all(|editor| {
+            so_far.iter().any(|&node| {
+                tree.step(node).is_some_and(|step| {
+                    step.actor() == Some(editor)
+                        && step.after == version
+                        && matches!(step.outcome(), Outcome::Read | Outcome::Written)
+                })
+            })
+        })
+    }
+}

@@ -1,0 +1,103 @@
+//! Explanations of what the watcher does, of compactions and of the clock.
+
+use super::{Explanation, ExplanationKind, Suggestion};
+use crate::{HistoryTree, Operation, Outcome, Step, WatchAction};
+
+/// Why a step of the watch, or a compaction, went as it did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WatchReason {
+    /// Only the client of a watch knows how far it came.
+    ClientKnows,
+    /// A list that is not older than the version last seen.
+    NotOlder,
+    /// A watch without a version begins with the objects that exist.
+    ExistingFirst,
+    /// The server has every change after the version.
+    NoGap,
+    /// A compaction, after which the server filled its watch cache with a new list.
+    CompactedWithRestart,
+    /// Watches are served from the watch cache, which compaction does not change.
+    WatchCache,
+}
+
+/// What the watcher did.
+pub(super) fn watched(tree: &HistoryTree, step: &Step, action: &WatchAction) -> Explanation {
+    use ExplanationKind as Kind;
+    if step.outcome() == Outcome::Refused {
+        return refused(step);
+    }
+    let seen = || tree.world().watcher().seen().to_owned();
+    let (kind, next) = match action {
+        WatchAction::Drop => (
+            Kind::ConnectionDropped { seen: seen() },
+            Suggestion::ChangeThenResume,
+        ),
+        WatchAction::List => {
+            let version = step.after;
+            (Kind::Listed { version }, Suggestion::ResumeFromList)
+        }
+        WatchAction::Resume if follows_list(tree) => (
+            Kind::WatchesAfterList { seen: seen() },
+            Suggestion::ChangeForStream,
+        ),
+        WatchAction::Resume => {
+            let missed = step.arrived.len();
+            (Kind::Resumed { missed }, Suggestion::MakeExpired)
+        }
+        WatchAction::Open(from) => {
+            let from = (!begins_with_what_exists(from)).then(|| from.clone());
+            (Kind::WatchOpened { from }, Suggestion::ChangeOrDrop)
+        }
+    };
+    Explanation::of(kind, next)
+}
+
+/// That etcd was compacted.
+pub(super) fn compacted(step: &Step, restart: bool) -> Explanation {
+    let version = step.after;
+    let next = if restart {
+        Suggestion::OpenBefore(version)
+    } else {
+        Suggestion::OpenThenRestart
+    };
+    Explanation::of(ExplanationKind::Compacted { version, restart }, next)
+}
+
+fn refused(step: &Step) -> Explanation {
+    let mut arrived = step.arrived.iter();
+    if arrived.any(|received| received.event.object["code"] == 410) {
+        return Explanation::of(ExplanationKind::Expired, Suggestion::ListAgain);
+    }
+    Explanation::of(ExplanationKind::WatchRefused, Suggestion::OtherVersion)
+}
+
+/// A watch from no version, or from `0`, begins with an ADDED for each object.
+fn begins_with_what_exists(from: &str) -> bool {
+    from.is_empty() || from == "0"
+}
+
+/// Whether the step before the current one listed.
+fn follows_list(tree: &HistoryTree) -> bool {
+    let before = tree.position().checked_sub(1);
+    let before = before.and_then(|before| tree.current_path().get(before).copied());
+    before
+        .and_then(|node| tree.step(node))
+        .is_some_and(|step| step.operation == Operation::Watch(WatchAction::List))
+}
+
+impl Step {
+    /// Why a step that no actor did went as it did; `None` for steps of actors and of the clock.
+    pub fn reason(&self) -> Option<WatchReason> {
+        Some(match &self.operation {
+            Operation::Watch(WatchAction::Drop) => WatchReason::ClientKnows,
+            Operation::Watch(WatchAction::List) => WatchReason::NotOlder,
+            Operation::Watch(WatchAction::Open(from)) if begins_with_what_exists(from) => {
+                WatchReason::ExistingFirst
+            }
+            Operation::Watch(_) => WatchReason::NoGap,
+            Operation::Compact { restart: true } => WatchReason::CompactedWithRestart,
+            Operation::Compact { restart: false } => WatchReason::WatchCache,
+            Operation::Act(..) | Operation::Wait(_) => return None,
+        })
+    }
+}

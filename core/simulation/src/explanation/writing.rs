@@ -1,0 +1,137 @@
+//! Explanations of writes that the server accepted.
+
+use serde_json::Value;
+
+use super::{Explanation, ExplanationKind, RequestKind, Scene, Suggestion, VersionCheck};
+use crate::{Action, Step};
+use optimist_apiserver::server::Fact;
+
+/// A write that made a version, or deleted the object.
+pub(super) fn written(scene: Scene<'_>) -> Explanation {
+    let Scene { step, me, them, .. } = scene;
+    if let Some(loss) = step.losses.first().filter(|_| !step.is_delete()) {
+        let forced = step.is_forced();
+        let kind = ExplanationKind::Lost {
+            actor: me,
+            loss: loss.clone(),
+            request: step.request_kind(),
+            forced,
+        };
+        let next = match step.request_kind() {
+            _ if forced => Suggestion::WithoutForce(me),
+            // A create carries no version and no ownership to compare.
+            RequestKind::Create => Suggestion::OtherOrder,
+            _ => Suggestion::Compare(me),
+        };
+        return Explanation {
+            results: step.edit_results(),
+            ..Explanation::of(kind, next)
+        };
+    }
+    let stale = scene.world().stale_by(them) > 0;
+    let next = if step.after == 0 && stale {
+        Suggestion::SendDeleted(them)
+    } else if stale && scene.is_edited(them) {
+        Suggestion::SendStale(them)
+    } else if stale {
+        Suggestion::ChangeStale(them)
+    } else if scene.read_version(them).is_none() {
+        Suggestion::Get(them)
+    } else {
+        Suggestion::OtherOrder
+    };
+    let version = scene.read_version(them).unwrap_or_default().to_owned();
+    Explanation {
+        results: step.edit_results(),
+        stale: stale.then_some((them, version)),
+        ..Explanation::of(written_kind(scene), next)
+    }
+}
+
+fn written_kind(scene: Scene<'_>) -> ExplanationKind {
+    let Scene {
+        step, me: actor, ..
+    } = scene;
+    let (before, after) = (step.before, step.after);
+    let deletes = step.asks_to_delete();
+    if after == 0 {
+        return ExplanationKind::Deleted {
+            actor,
+            version: before,
+            by_finalizer: !deletes,
+        };
+    }
+    if deletes {
+        let stored = scene.world().stored().map(|(_, object)| object.as_ref());
+        let metadata = stored.map_or(&Value::Null, |object| &object["metadata"]);
+        return ExplanationKind::Terminating {
+            actor,
+            version: after,
+            finalizers: metadata["finalizers"]
+                .as_array()
+                .is_some_and(|all| !all.is_empty()),
+            grace: metadata["deletionGracePeriodSeconds"]
+                .as_i64()
+                .unwrap_or_default(),
+        };
+    }
+    if before == 0 {
+        return ExplanationKind::Created {
+            actor,
+            version: after,
+        };
+    }
+    ExplanationKind::Stored {
+        actor,
+        before,
+        after,
+        request: step.request_kind(),
+        check: version_check(step),
+    }
+}
+
+fn version_check(step: &Step) -> VersionCheck {
+    let mut checks = step.facts().iter().filter_map(|fact| match fact {
+        Fact::VersionNotSent(_) | Fact::VersionTakenOver(_) => Some(VersionCheck::NotSent),
+        Fact::VersionMatched(_) => Some(VersionCheck::Matched),
+        _ => None,
+    });
+    checks.next().unwrap_or(VersionCheck::Unknown)
+}
+
+/// A write that was accepted, after which the object that is shown is as it was.
+pub(super) fn unchanged(scene: Scene<'_>) -> Explanation {
+    let Scene {
+        step, me: actor, ..
+    } = scene;
+    if !step.left_out.is_empty() {
+        return Explanation {
+            results: step.edit_results(),
+            ..Explanation::of(ExplanationKind::NotApplied, Suggestion::ChangeOther(actor))
+        };
+    }
+    let version = step.after;
+    let unchanged = |fact: &Fact| matches!(fact, Fact::Unchanged(_));
+    let facts = step.facts();
+    let kind = if facts.contains(&Fact::DryRun) {
+        return Explanation::of(ExplanationKind::DryRun, None);
+    } else if matches!(step.action(), Some(Action::Request(_))) && !scene.is_about_the_object() {
+        return Explanation::of(ExplanationKind::OtherObject { actor }, None);
+    } else if step.asks_to_delete() && facts.iter().any(unchanged) {
+        return Explanation::of(ExplanationKind::StillTerminating { version }, None);
+    } else {
+        ExplanationKind::Unchanged { actor, version }
+    };
+    Explanation::of(kind, Suggestion::ChangeAgain(actor))
+}
+
+impl Scene<'_> {
+    /// Whether the request was sent to the object that is shown, or to one of its subresources.
+    pub(super) fn is_about_the_object(self) -> bool {
+        let path = self.world().subject().path();
+        let target = self.step.exchange.as_ref().map(|sent| sent.target.as_str());
+        let target = target.and_then(|target| target.split('?').next());
+        let rest = target.and_then(|target| target.strip_prefix(path.as_str()));
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+}

@@ -1,0 +1,300 @@
+//! The caption: what happened at the current step and why, and what to try next.
+
+use optimist_apiserver::pointer::unescape;
+use optimist_simulation::{
+    Explanation, ExplanationKind as Kind, HistoryTree, Suggestion, VersionCheck, World,
+};
+
+use crate::edits::{edit, edit_result, value};
+use crate::steps::request;
+use crate::{en, watch};
+
+/// A caption.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Caption {
+    /// What happened, in a few words.
+    pub title: String,
+    /// What happened and why, a paragraph each.
+    pub text: Vec<String>,
+    /// What to try next.
+    pub next: Option<String>,
+}
+
+impl Caption {
+    pub(crate) fn new(title: String, text: impl IntoIterator<Item = String>) -> Self {
+        Self {
+            title,
+            text: text.into_iter().collect(),
+            next: None,
+        }
+    }
+}
+
+/// The caption of an explanation; the world has the names of the actors.
+pub fn caption(explanation: &Explanation, world: &World) -> Caption {
+    let name = |actor| &*world.actor(actor).name;
+    let mut caption = match &explanation.kind {
+        kind @ (Kind::Start { .. } | Kind::BothRead { .. } | Kind::Read { .. }) => {
+            reading(kind, world)
+        }
+        kind @ (Kind::Conflict { .. }
+        | Kind::TestFailed { .. }
+        | Kind::OwnedByOther
+        | Kind::NotFound
+        | Kind::Refused { .. }) => refusal(kind, world),
+        Kind::Lost { .. } => Caption::default(),
+        kind => accepted(kind, world).unwrap_or_else(|| watch::caption(kind)),
+    };
+    let results = explanation.results.iter();
+    caption
+        .text
+        .extend(results.map(|result| edit_result(result, world)));
+    if let Kind::Lost { .. } = explanation.kind {
+        let told = lost(&explanation.kind, world);
+        caption.title = told.title;
+        // Only the first loss is told here; the Why card has all of them.
+        caption.text.truncate(1);
+        caption.text.extend(told.text);
+    }
+    if let Some((actor, version)) = &explanation.stale {
+        caption.text.push(en::still_holds(&name(*actor), &version));
+    }
+    caption.next = explanation
+        .next
+        .as_ref()
+        .map(|next| suggestion(next, world));
+    caption
+}
+
+fn reading(kind: &Kind, world: &World) -> Caption {
+    match kind {
+        Kind::Start { version } => Caption::new(en::start_title(), [en::start_text(version)]),
+        Kind::BothRead { version } => {
+            Caption::new(en::both_read_title(version), [en::both_read_text()])
+        }
+        Kind::Read {
+            actor,
+            version,
+            redone,
+        } => {
+            let name = &world.actor(*actor).name;
+            let redone = redone.then(|| en::read_redone(name));
+            let text = [Some(en::read_text()), redone];
+            Caption::new(en::read_title(name, version), text.into_iter().flatten())
+        }
+        _ => Caption::default(),
+    }
+}
+
+#[inline(never)] // not on the first screen
+fn lost(kind: &Kind, world: &World) -> Caption {
+    let Kind::Lost {
+        actor,
+        loss,
+        request: sent,
+        forced,
+    } = kind
+    else {
+        return Caption::default();
+    };
+    let told = en::lost_told(&world.actor(loss.owner).name, &world.actor(*actor).name);
+    let why = if *forced {
+        en::lost_forced()
+    } else {
+        en::lost_compared(&request(*sent))
+    };
+    Caption::new(
+        en::lost_title(&loss.owner.letter(), &edit(&loss.edit)),
+        [told, why],
+    )
+}
+
+/// An accepted write; `None` for what no actor did.
+#[inline(never)] // not on the first screen
+fn accepted(kind: &Kind, world: &World) -> Option<Caption> {
+    let name = |actor| &world.actor(actor).name;
+    Some(match kind {
+        Kind::NotApplied => Caption::new(en::not_applied_title(), []),
+        Kind::Unchanged { version, .. } => {
+            Caption::new(en::unchanged_title(), [en::unchanged_text(version)])
+        }
+        Kind::StillTerminating { version } => Caption::new(
+            en::still_terminating_title(),
+            [en::still_terminating_text(version)],
+        ),
+        Kind::DryRun => Caption::new(en::dry_run_title(), [en::dry_run_text()]),
+        Kind::OtherObject { actor } => Caption::new(
+            en::other_object_title(name(*actor)),
+            [en::other_object_text()],
+        ),
+        Kind::Deleted {
+            actor,
+            version,
+            by_finalizer: false,
+        } => Caption::new(en::deleted_title(name(*actor)), [en::deleted_text(version)]),
+        Kind::Deleted { actor, version, .. } => Caption::new(
+            en::finalized_title(name(*actor)),
+            [en::finalized_text(version)],
+        ),
+        Kind::Terminating {
+            actor,
+            version,
+            finalizers,
+            grace,
+        } => {
+            let finalizers = finalizers.then(en::terminating_finalizers);
+            let grace = (*grace > 0).then(|| en::terminating_grace(grace));
+            Caption::new(
+                en::terminating_title(name(*actor), version),
+                finalizers.into_iter().chain(grace),
+            )
+        }
+        Kind::Created { actor, version } => Caption::new(
+            en::created_title(name(*actor), version),
+            [en::created_text()],
+        ),
+        Kind::Stored {
+            actor,
+            before,
+            after,
+            request: sent,
+            check,
+        } => {
+            let text = match check {
+                VersionCheck::Matched => en::stored_matched(name(*actor), before, after),
+                VersionCheck::NotSent => en::stored_not_sent(&request(*sent), before, after),
+                VersionCheck::Unknown => en::stored_unknown(before, after),
+            };
+            Caption::new(en::stored_title(name(*actor), after), [text])
+        }
+        _ => return None,
+    })
+}
+
+#[inline(never)] // not on the first screen
+fn refusal(kind: &Kind, world: &World) -> Caption {
+    match kind {
+        Kind::Conflict {
+            actor,
+            sent,
+            stored,
+            both_read,
+            from_copy,
+        } => {
+            let name = &world.actor(*actor).name;
+            let title = match (both_read, from_copy) {
+                (true, _) => en::conflict_both_title(sent),
+                (false, true) => en::conflict_title(name, sent),
+                (false, false) => en::conflict_sent_title(sent),
+            };
+            let first = if *from_copy {
+                en::conflict_copy(name, sent, stored)
+            } else {
+                en::conflict_stored(stored)
+            };
+            Caption::new(title, [first, en::conflict_compared(sent, stored)])
+        }
+        Kind::TestFailed {
+            path,
+            wanted,
+            found,
+            tests_version,
+        } => {
+            let field = tested_field(path);
+            let (wanted, found) = (value(Some(wanted)), value(found.as_ref()));
+            let mut text = if wanted == found {
+                en::test_failed_cut(&field)
+            } else {
+                en::test_failed(&field, &wanted, &found)
+            };
+            if !tests_version {
+                text.push(' ');
+                text.push_str(&en::test_failed_others());
+            }
+            Caption::new(en::test_failed_title(), [text, en::test_failed_code()])
+        }
+        Kind::OwnedByOther => Caption::new(en::owned_title(), [en::owned_text()]),
+        Kind::NotFound => Caption::new(en::not_found_title(), [en::not_found_text()]),
+        Kind::Refused { actor } => Caption::new(
+            en::refused_title(&world.actor(*actor).name),
+            [en::refused_text()],
+        ),
+        _ => Caption::default(),
+    }
+}
+
+/// What a `test` of a JSON patch looks at: the last name of its path; the whole path of an item.
+fn tested_field(path: &str) -> String {
+    match path.rsplit('/').next().unwrap_or_default() {
+        "" => en::the_object(),
+        index if index.parse::<usize>().is_ok() => optimist_client::dotted(path),
+        name => optimist_client::visible(&unescape(name)).into_owned(),
+    }
+}
+
+fn suggestion(suggestion: &Suggestion, world: &World) -> String {
+    use Suggestion as Next;
+    let name = |actor| &world.actor(actor).name;
+    match suggestion {
+        Next::StepForward => en::next_step_forward(),
+        Next::Get(actor) => en::next_get(&actor.letter()),
+        Next::GetToo(actor) => en::next_get_too(&actor.letter()),
+        Next::GetToSee(actor) => en::next_get_to_see(&actor.letter()),
+        Next::GetAndSendAgain(actor) => en::next_get_and_send(&actor.letter()),
+        Next::ChangeBoth => en::next_change_both(),
+        Next::SendBoth => en::next_send_both(),
+        Next::Send(actor) => en::next_send(&actor.letter()),
+        Next::SendRedone(actor, version) => en::next_send_redone(&actor.letter(), version),
+        Next::SendAgain(actor) => en::next_send_again(&actor.letter()),
+        Next::SendStale(actor) => en::next_send_stale(&actor.letter()),
+        Next::SendDeleted(actor) => en::next_send_deleted(name(*actor)),
+        Next::Change(actor) => en::next_change(name(*actor)),
+        Next::ChangeAgain(actor) => en::next_change_again(name(*actor)),
+        Next::ChangeStale(actor) => en::next_change_stale(name(*actor)),
+        Next::ChangeOther(actor) => en::next_change_other(name(*actor)),
+        Next::WithoutForce(actor) => en::next_without_force(&actor.letter()),
+        Next::Compare(actor) => en::next_compare(&actor.letter()),
+        Next::OtherOrder => en::next_other_order(),
+        Next::Force(actor) => en::next_force(name(*actor)),
+        Next::Create => en::next_create(),
+        Next::Fix(actor) => en::next_fix(name(*actor)),
+        Next::ChangeThenResume => en::next_resume(),
+        Next::ResumeFromList => en::next_resume_list(),
+        Next::ChangeForStream => en::next_change_stream(),
+        Next::MakeExpired => en::next_expire(),
+        Next::ChangeOrDrop => en::next_change_or_drop(),
+        Next::OpenBefore(version) => en::next_open_before(version),
+        Next::OpenThenRestart => en::next_open_restart(),
+        Next::OtherVersion => en::next_other_version(),
+        Next::ListAgain => en::next_list_again(),
+    }
+}
+
+/// What to try first in a session, and whether it is done in this history.
+pub fn first_steps(tree: &HistoryTree) -> [(String, bool); 3] {
+    let done = tree.first_steps();
+    let stored = tree.world().stored();
+    let replicas = stored.is_some_and(|(_, object)| object.pointer("/spec/replicas").is_some());
+    let change = if replicas {
+        en::try_replicas()
+    } else {
+        en::try_value()
+    };
+    [
+        (en::try_get(), done.read),
+        (change, done.changed),
+        (en::try_send(), done.sent),
+    ]
+}
+
+/// How else the second of two editors can write, and what the server does then.
+pub fn endings() -> [String; 6] {
+    [
+        en::ending_without_version(),
+        en::ending_with_version(),
+        en::ending_retry(),
+        en::ending_merge(),
+        en::ending_json(),
+        en::ending_apply(),
+    ]
+}

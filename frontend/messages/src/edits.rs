@@ -1,0 +1,125 @@
+//! Edits, and what became of them.
+
+use optimist_apiserver::apply::{Path, PathElement};
+use optimist_client::visible;
+use optimist_simulation::verdict::{Edit, Loss};
+use optimist_simulation::{ActorId, EditResult, LeftOutReason, Step, World};
+use serde_json::Value;
+
+use crate::en;
+
+/// The last part of a path: `replicas`, `container sidecar`.
+pub fn field(path: &Path) -> String {
+    visible(&plain_field(path)).into_owned()
+}
+
+fn plain_field(path: &Path) -> String {
+    let name = |element: Option<&PathElement>| match element {
+        Some(PathElement::Field(name)) => name.clone(),
+        _ => String::new(),
+    };
+    let text = |value: &Value| match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    let Some((last, parents)) = path.0.split_last() else {
+        return en::the_object();
+    };
+    let list = name(parents.last());
+    match last {
+        PathElement::Field(name) => name.clone(),
+        PathElement::Key(fields) => {
+            let key = fields.first().map(|(_, value)| text(value));
+            format!("{} {}", list.trim_end_matches('s'), key.unwrap_or_default())
+        }
+        PathElement::Value(value) => format!("{list} {}", text(value)),
+        PathElement::Index(i) => format!("{list}[{i}]"),
+    }
+}
+
+/// A value in a few words.
+pub fn value(value: Option<&Value>) -> String {
+    /// Longer texts are cut after so many characters.
+    const MAX_CHARS: usize = 32;
+    match value {
+        None => en::absent(),
+        Some(Value::String(text)) => {
+            visible(&text.chars().take(MAX_CHARS).collect::<String>()).into_owned()
+        }
+        Some(Value::Array(items)) => en::items(&items.len()),
+        Some(Value::Object(_)) => "{…}".to_owned(),
+        Some(other) => other.to_string(),
+    }
+}
+
+/// An edit: `replicas = 5`, `image removed`, `container sidecar`.
+pub fn edit(edit: &Edit) -> String {
+    let field = field(&edit.path);
+    match &edit.value {
+        None if edit.path.0.is_empty() => en::the_deletion(),
+        None => en::edit_removed(&field),
+        Some(Value::Object(_) | Value::Array(_)) => field,
+        Some(_) if matches!(edit.path.0.last(), Some(PathElement::Value(_))) => field,
+        Some(set) => en::edit_set(&field, &value(Some(set))),
+    }
+}
+
+/// What a step did to an edit: `Editor B overwrote Editor A's replicas = 5 without having read it.`
+#[inline(never)] // not on the first screen
+pub fn edit_result(result: &EditResult, world: &World) -> String {
+    match result {
+        EditResult::Lost { loss, by_delete } => lost(loss, *by_delete, world),
+        EditResult::Replaced(replaced) => {
+            let name = |actor: ActorId| &world.actor(actor).name;
+            let (by, owner) = (name(replaced.by), name(replaced.owner));
+            let edit = edit(&replaced.edit);
+            if replaced.retry {
+                en::replaced_retry(by, owner, &edit)
+            } else {
+                en::replaced(by, owner, &edit)
+            }
+        }
+        EditResult::LeftOut {
+            edits,
+            status_line,
+            reason,
+        } => {
+            let edits: Vec<String> = edits.iter().map(|left| edit(left)).collect();
+            let why = match reason {
+                LeftOutReason::Scale => en::left_out_scale(),
+                LeftOutReason::Apply => en::left_out_apply(),
+                LeftOutReason::Defaults => en::left_out_defaults(),
+            };
+            en::left_out(status_line, &edits.join(", "), &why)
+        }
+    }
+}
+
+fn lost(loss: &Loss<ActorId>, by_delete: bool, world: &World) -> String {
+    let (owner, by) = (
+        &world.actor(loss.owner).name,
+        &world.actor(loss.culprit).name,
+    );
+    if loss.edit.path.0.is_empty() {
+        return en::loss_created(by, owner);
+    }
+    let edit = edit(&loss.edit);
+    if by_delete {
+        en::loss_deleted(by, owner, &edit)
+    } else if loss.blind {
+        en::loss_overwrote(by, owner, &edit)
+    } else {
+        en::loss_undid(by, owner, &edit)
+    }
+}
+
+/// What a step lost, in two or three words: `A's replicas = 5 lost`.
+#[inline(never)] // not on the first screen
+pub(crate) fn lost_short(step: &Step) -> Option<String> {
+    let first = step.losses.first()?;
+    let (owner, edit) = (first.owner.letter(), edit(&first.edit));
+    Some(match step.losses.len() - 1 {
+        0 => en::lost_short(&owner, &edit),
+        more => en::lost_short_more(&owner, &edit, &more),
+    })
+}

@@ -1,0 +1,67 @@
+//! Why the server answered as it did: the facts that it noted.
+
+use optimist_apiserver::patch::FailedOperation;
+use optimist_apiserver::server::Fact;
+use serde_json::Value;
+
+use crate::en;
+
+/// A fact in a sentence or two.
+#[inline(never)] // not on the first screen
+pub fn fact(fact: &Fact) -> String {
+    match fact {
+        Fact::Read(version) => en::fact_read(version),
+        Fact::VersionMatched(version) => en::fact_version_matched(version),
+        Fact::VersionDiffered { sent, stored } => en::fact_version_differed(sent, stored),
+        Fact::VersionNotSent(stored) => en::fact_version_not_sent(stored),
+        Fact::VersionTakenOver(stored) => en::fact_version_taken_over(stored),
+        Fact::VersionRequired(stored) => en::fact_version_required(stored),
+        Fact::UidDiffered { sent, stored } => en::fact_uid_differed(sent, stored),
+        Fact::OwnedByOther { field, manager } => en::fact_owned(field, manager),
+        Fact::Emptied { field, kept: true } => en::fact_emptied_kept(field),
+        Fact::Emptied { field, kept: false } => en::fact_emptied_null(field),
+        Fact::OperationFailed(failed) => operation_failed(failed),
+        Fact::Created(version) => en::fact_created(version),
+        Fact::Stored { before, after } => en::fact_stored(before, after),
+        Fact::Unchanged(version) => en::fact_unchanged(version),
+        Fact::Terminating(version) => en::fact_terminating(version),
+        Fact::Deleted(revision) => en::fact_deleted(revision),
+        Fact::DryRun => en::fact_dry_run(),
+        Fact::RuleNotEvaluated(rule) => en::fact_rule(&format_args!("{rule:?}")),
+        Fact::NotThorough(kind) => en::fact_not_thorough(kind),
+    }
+}
+
+/// The server's own message, where it noted no fact.
+pub fn server_says(message: &str) -> String {
+    en::server_says(&message)
+}
+
+fn operation_failed(failed: &FailedOperation) -> String {
+    let FailedOperation {
+        position,
+        op,
+        path,
+        differed,
+    } = failed;
+    let whole = en::the_object();
+    let path = if path.is_empty() { &whole } else { path };
+    let position = position + 1;
+    let what = match differed {
+        Some((wanted, Some(found))) => en::fact_test_differed(path, &cut(wanted), &cut(found)),
+        Some((wanted, None)) => en::fact_test_absent(path, &cut(wanted)),
+        None if op.is_empty() => en::fact_no_operation(&position),
+        None => en::fact_operation_failed(&position, op, path),
+    };
+    en::fact_none_done(&what)
+}
+
+/// A value as JSON, cut where it is long.
+fn cut(value: &Value) -> String {
+    const MAX_CHARS: usize = 60;
+    let text = value.to_string();
+    match text.char_indices().nth(MAX_CHARS) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text,
+    }
+}

@@ -1,0 +1,22 @@
+//! What the page says: each sentence once, in a catalogue of messages with arguments. The modules
+//! here choose messages for what the core decided; they decide nothing about Kubernetes. It uses
+//! the crates of `core` and no browser, so its texts are tested natively; the page is built on it.
+//!
+//! [`en`] is the catalogue in English. Another language is one file, which [`choose`] takes.
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+mod caption;
+mod catalogue;
+mod edits;
+mod en;
+mod facts;
+mod steps;
+mod watch;
+
+pub use caption::{Caption, caption, endings, first_steps};
+pub use catalogue::choose;
+pub use edits::{edit, edit_result, field, value};
+pub use facts::{fact, server_says};
+pub use steps::{actor, announcement, answer, ask, last_write, pill, sentence, summary};
+pub use watch::{connection, empty as no_events, event, reason, version};

@@ -1,0 +1,155 @@
+//! Steps in a few words: for the timeline, the server's card and those who hear the page.
+
+use optimist_apiserver::server::Fact;
+use optimist_client::visible;
+use optimist_simulation::{
+    EditResult, HistoryTree, LastWrite, Operation, Outcome, RequestKind, Step, World,
+};
+
+use crate::edits::{edit_result, lost_short};
+use crate::{en, watch};
+
+/// Who did something.
+pub fn actor(operation: &Operation, world: &World) -> String {
+    match operation {
+        Operation::Act(actor, _) => world.actor(*actor).name.to_string(),
+        Operation::Watch(_) => en::watcher(),
+        Operation::Compact { .. } => en::etcd(),
+        Operation::Wait(_) => en::clock(),
+    }
+}
+
+/// What a request is called in a sentence.
+pub(crate) fn request(kind: RequestKind) -> String {
+    match kind {
+        RequestKind::Get => en::request_get(),
+        RequestKind::Update => en::request_update(),
+        RequestKind::MergePatch => en::request_merge(),
+        RequestKind::StrategicMergePatch => en::request_strategic(),
+        RequestKind::JsonPatch => en::request_json(),
+        RequestKind::Apply => en::request_apply(),
+        RequestKind::Create => en::request_create(),
+        RequestKind::Delete => en::request_delete(),
+        RequestKind::ByHand => en::request_by_hand(),
+    }
+}
+
+/// What the last write on the way to the current step was.
+pub fn last_write(tree: &HistoryTree) -> String {
+    let step = match tree.last_write() {
+        LastWrite::Start => return en::last_write_start(),
+        LastWrite::Elsewhere => return en::last_write_elsewhere(),
+        LastWrite::Step(step) => step,
+    };
+    let (who, how) = (
+        actor(&step.operation, tree.world()),
+        request(step.request_kind()),
+    );
+    match (step.before, step.after) {
+        (before, after) if before == after => en::last_write(&who, &how),
+        (before, 0) => en::last_write_deleted(&who, &how, &before),
+        (0, after) => en::last_write_created(&who, &how, &after),
+        (before, after) => en::last_write_stored(&who, &how, &before, &after),
+    }
+}
+
+/// The pill on the server's lane: what the store did.
+pub fn pill(step: &Step) -> Option<String> {
+    match step.outcome() {
+        Outcome::Done if matches!(step.operation, Operation::Compact { .. }) => {
+            Some(en::pill_compacted(&step.after))
+        }
+        Outcome::Read | Outcome::Done => None,
+        Outcome::Refused if step.actor().is_none() || step.is_read() => None,
+        Outcome::Written => Some(match (step.before, step.after) {
+            (before, 0) => en::pill_deleted(&before),
+            (0, after) => en::pill_created(&after),
+            (before, after) => en::pill_stored(&before, &after),
+        }),
+        Outcome::Unchanged => Some(en::pill_unchanged(&step.after)),
+        Outcome::Refused => {
+            let text = step.facts().iter().find_map(|fact| match fact {
+                Fact::VersionDiffered { sent, stored } => Some(en::pill_differed(sent, stored)),
+                Fact::VersionRequired(stored) => Some(en::pill_required(stored)),
+                Fact::OwnedByOther { .. } => Some(en::pill_owner()),
+                Fact::OperationFailed(failed) if failed.differed.is_some() => Some(en::pill_test()),
+                _ => None,
+            });
+            Some(text.unwrap_or_else(en::pill_refused))
+        }
+    }
+}
+
+/// What the timeline says was asked. The pill of a compaction says what it is.
+pub fn ask(step: &Step) -> String {
+    match step.operation {
+        Operation::Compact { restart: true } => en::ask_restart(),
+        Operation::Compact { restart: false } => String::new(),
+        Operation::Wait(seconds) => en::ask_wait(&seconds),
+        _ => step.headline(),
+    }
+}
+
+/// The answer in the timeline: `200 OK · rv 101`.
+pub fn answer(step: &Step) -> String {
+    if step.actor().is_none() {
+        return watch::answer(step);
+    }
+    let line = step.status_line();
+    if let Some(lost) = lost_short(step) {
+        return en::answer_more(&line, &lost);
+    }
+    match step.outcome() {
+        Outcome::Refused => line,
+        Outcome::Unchanged => en::answer_unchanged(&line),
+        _ if step.after == 0 => line,
+        _ => en::answer_version(&line, &step.after),
+    }
+}
+
+/// A step in a few words: `Editor B: PUT replicas 3→5 · 409 Conflict`.
+#[inline(never)] // not on the first screen
+pub fn summary(step: &Step, world: &World) -> String {
+    let mut summary = format!("{}: {}", actor(&step.operation, world), step.headline());
+    let answer = answer(step);
+    if !answer.is_empty() {
+        summary.push_str(" · ");
+        summary.push_str(&answer);
+    }
+    summary
+}
+
+/// A step in one sentence, for those who hear the page.
+pub fn sentence(step: &Step, world: &World) -> String {
+    let asked = Some(ask(step)).filter(|asked| !asked.is_empty());
+    let asked = asked.unwrap_or_else(|| step.headline());
+    let mut sentence = format!("{}: {asked}.", actor(&step.operation, world));
+    let parts = [answer(step), pill(step).unwrap_or_default()].into_iter();
+    for part in parts.filter(|part| !part.is_empty()) {
+        sentence.push(' ');
+        sentence.push_str(&part);
+        sentence.push('.');
+    }
+    let results = step.edit_results().into_iter();
+    for lost in results.filter(|result| matches!(result, EditResult::Lost { .. })) {
+        sentence.push(' ');
+        sentence.push_str(&edit_result(&lost, world));
+    }
+    match step.message() {
+        Some(message) => sentence.push_str(&en::spoken_refused(&visible(message))),
+        None => sentence.push_str(&watch::spoken(step)),
+    }
+    sentence
+}
+
+/// What just happened, for those who hear the page.
+pub fn announcement(tree: &HistoryTree) -> String {
+    match tree.step(tree.current()) {
+        Some(step) => en::announced_step(
+            &tree.position(),
+            &(tree.current_path().len() - 1),
+            &sentence(step, tree.world()),
+        ),
+        None => en::announced_start(),
+    }
+}

@@ -1,0 +1,148 @@
+//! What the page says of a history, whole sentences.
+
+use optimist_client::{Strategy, Write};
+use optimist_messages::{Caption, caption, fact, pill, sentence, summary};
+use optimist_simulation::{Action, ActorId, Delete, HistoryTree, NGINX, Operation, World};
+use serde_json::{Value, json};
+
+use ActorId::{A, B};
+
+fn act(tree: &mut HistoryTree, actor: ActorId, action: Action) {
+    tree.act(Operation::Act(actor, action)).unwrap();
+}
+
+fn edit(tree: &mut HistoryTree, actor: ActorId, pointer: &str, value: Value) {
+    let copy = tree.world_mut().copy_mut(actor);
+    let mut object = (**copy.edited().unwrap()).clone();
+    *object.pointer_mut(pointer).unwrap() = value;
+    copy.edit(object);
+}
+
+/// Both read 100; A stored 5 replicas as 101, B means 2.
+fn a_was_faster() -> HistoryTree {
+    let mut tree = HistoryTree::new(World::load(NGINX).unwrap().0);
+    for (actor, replicas) in [(A, 5), (B, 2)] {
+        act(&mut tree, actor, Action::Get);
+        edit(&mut tree, actor, "/spec/replicas", json!(replicas));
+    }
+    act(&mut tree, A, Action::Send(Write::default()));
+    tree
+}
+
+fn said(tree: &HistoryTree) -> String {
+    let Caption { title, text, next } = caption(&tree.explain(B), tree.world());
+    let mut lines = vec![title];
+    lines.extend(text);
+    lines.extend(next);
+    lines.join("\n")
+}
+
+fn facts(tree: &HistoryTree) -> Vec<String> {
+    let step = tree.step(tree.current()).unwrap();
+    step.facts().iter().map(fact).collect()
+}
+
+#[test]
+fn a_write_that_is_stored_and_the_conflict_after_it() {
+    let mut tree = a_was_faster();
+    assert_eq!(
+        said(&tree),
+        "Editor A made version 101.\n\
+         Editor A sent the stored version, 100. The server accepted the write and made 101.\n\
+         Editor B still holds 100.\n\
+         Send as B, and see what the server compares."
+    );
+    act(&mut tree, B, Action::Send(Write::default()));
+    assert_eq!(
+        said(&tree),
+        "Both read 100. Only one may write it.\n\
+         Editor B still holds the copy of version 100. The stored object is now at 101.\n\
+         The server compared 100 with 101 and stored nothing. The server does not check which \
+         fields changed: it would refuse an unrelated edit too.\n\
+         Get as B: the edit is kept and redone on the stored object. Then send as B again."
+    );
+    assert_eq!(
+        facts(&tree),
+        [
+            "The write carried resourceVersion 100, but the store holds 101. The comparison failed \
+             and nothing was stored. The server did not check which fields differ."
+        ]
+    );
+    let step = tree.step(tree.current()).unwrap();
+    assert_eq!(
+        summary(step, tree.world()),
+        "Editor B: PUT replicas 3→2 · if rv 100 · 409 Conflict"
+    );
+    assert_eq!(pill(step).as_deref(), Some("100 ≠ 101"));
+}
+
+#[test]
+fn a_forced_apply_that_loses_an_update() {
+    let mut tree = a_was_faster();
+    let write = Write {
+        force: true,
+        ..Write::usual(Strategy::Apply)
+    };
+    act(&mut tree, B, Action::Send(write));
+    assert_eq!(
+        said(&tree),
+        "An update is lost: A's replicas = 5.\n\
+         Editor B overwrote Editor A's replicas = 5 without having read it.\n\
+         The server told Editor A and Editor B that their writes succeeded. No response reports the \
+         lost edit.\n\
+         Force took ownership without checking the current owner or value.\n\
+         Step back, and send as B without force, or read again first."
+    );
+    let step = tree.step(tree.current()).unwrap();
+    let sentence = sentence(step, tree.world());
+    assert!(
+        sentence.ends_with("overwrote Editor A's replicas = 5 without having read it."),
+        "{sentence}"
+    );
+}
+
+#[test]
+fn a_patch_whose_test_fails() {
+    let mut tree = a_was_faster();
+    let write = Write {
+        send_resource_version: false,
+        test_values: true,
+        ..Write::usual(Strategy::JsonPatch)
+    };
+    act(&mut tree, B, Action::Send(write));
+    assert_eq!(
+        said(&tree),
+        "A test in the patch failed.\n\
+         The patch tests that replicas is 3. It is 5, so the server stored nothing. A change to a \
+         field that the patch neither tests nor edits would not have stopped it.\n\
+         It is a 422, not a 409, so RetryOnConflict does not retry.\n\
+         Get as B: the edit is kept and redone on the stored object. Then send as B again."
+    );
+    assert_eq!(
+        facts(&tree),
+        [
+            "The patch tested that /spec/replicas is 3, but it is 5. The server did none of the \
+             operations, and the answer does not say which one failed."
+        ]
+    );
+}
+
+#[test]
+fn an_object_that_is_deleted_and_created_again() {
+    let mut tree = a_was_faster();
+    act(&mut tree, A, Action::Delete(Delete::default()));
+    assert_eq!(
+        said(&tree),
+        "Editor A deleted the object.\n\
+         It was version 101. Any remaining local copy refers to a deleted object.\n\
+         Editor B still holds 100.\n\
+         Send Editor B's copy and see what happens, or step back: this history is kept."
+    );
+    act(&mut tree, B, Action::Send(Write::default()));
+    assert_eq!(
+        said(&tree),
+        "The object does not exist.\n\
+         No object with this name is stored. Any remaining local copy refers to a deleted object.\n\
+         Step back to before the object was deleted, or choose Create under more."
+    );
+}
