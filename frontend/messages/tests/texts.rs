@@ -146,3 +146,17 @@ fn an_object_that_is_deleted_and_created_again() {
          Step back to before the object was deleted, or choose Create under more."
     );
 }
+
+#[test]
+fn what_an_apply_emptied_is_said_of_both_releases() {
+    use optimist_apiserver::server::Fact;
+    let field = || ".spec.volumes".to_owned();
+    let emptied = |kept| {
+        fact(&Fact::Emptied {
+            field: field(),
+            kept,
+        })
+    };
+    assert!(emptied(false).ends_with("On v1.36.0 to v1.36.2, .spec.volumes stays and is empty."));
+    assert!(emptied(true).ends_with("From v1.36.3 on, .spec.volumes becomes null."));
+}
