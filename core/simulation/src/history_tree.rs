@@ -440,7 +440,10 @@ mod tests {
             (failed.op.as_str(), failed.path.as_str()),
             ("test", "/spec/replicas")
         );
-        assert_eq!(failed.differed, Some((json!(3), Some(json!(5)))));
+        assert_eq!(
+            failed.differed,
+            Some((serde_json::json!(3), Some(serde_json::json!(5))))
+        );
     }
 
     #[test]

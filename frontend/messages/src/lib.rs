@@ -10,6 +10,7 @@ mod caption;
 mod catalogue;
 mod edits;
 mod en;
+pub mod explore;
 mod facts;
 mod steps;
 mod watch;

@@ -160,3 +160,23 @@ fn what_an_apply_emptied_is_said_of_both_releases() {
     assert!(emptied(false).ends_with("On v1.36.0 to v1.36.2, .spec.volumes stays and is empty."));
     assert!(emptied(true).ends_with("From v1.36.3 on, .spec.volumes becomes null."));
 }
+
+#[test]
+fn every_pair_of_edits_and_every_way_of_writing_has_its_messages() {
+    use optimist_messages::explore::{pair, way, way_in_table};
+    use optimist_simulation::explore::{PRESETS, WriteMethod};
+    for preset in &PRESETS {
+        assert!(pair(preset).is_some(), "{}", preset.slug);
+    }
+    let ways: Vec<WriteMethod> = [WriteMethod::all(4), WriteMethod::more(4)].concat();
+    let mut names: Vec<String> = ways.iter().filter_map(way).collect();
+    names.sort();
+    names.dedup();
+    assert_eq!(names.len(), ways.len(), "{names:?}");
+    let short = ways.iter().find(|way| way.slug == "update-retry").unwrap();
+    assert_eq!(way_in_table(short).unwrap(), "… + RetryOnConflict");
+    assert_eq!(
+        way(short).unwrap(),
+        "Update with resourceVersion + RetryOnConflict"
+    );
+}

@@ -2,11 +2,12 @@
 
 use std::rc::Rc;
 
+use optimist_messages::explore as messages;
 use optimist_simulation::explore::{Search, StateId};
 use optimist_simulation::verdict::Verdict;
 use yew::{Html, classes, html};
 
-use super::{Explored, replay, words};
+use super::{Explored, replay};
 use crate::state::StateHandle;
 
 /// More endings than this nobody reads.
@@ -19,7 +20,7 @@ pub(super) fn witness(store: &StateHandle, model: &Explored, search: &Rc<Search>
         .chosen_row()
         .is_some_and(|row| matches!(row.state, super::model::RowState::Done(_)));
     let Some(end) = search.shortest(Verdict::Lost) else {
-        let checked = format!("{} checked", words::histories(total));
+        let checked = format!("{} checked", messages::histories(total));
         return html! {
             <p class="witness kept">
                 <b>
@@ -35,8 +36,8 @@ pub(super) fn witness(store: &StateHandle, model: &Explored, search: &Rc<Search>
         <div class="witness lost">
             <p>
                 <b>{ "Shortest way to lose an update" }</b>
-                { format!(": {}. ", words::steps(search, path.get(..deciding).unwrap_or_default())) }
-                { words::because(search, end) }{ "." }
+                { format!(": {}. ", messages::path(search, path.get(..deciding).unwrap_or_default())) }
+                { messages::because(search, end) }{ "." }
             </p>
             <button type="button" class="button" onclick={replay::ending(store, model, search, Verdict::Lost)}>
                 { "Open it in Play" }
@@ -49,7 +50,7 @@ pub(super) fn witness(store: &StateHandle, model: &Explored, search: &Rc<Search>
 pub(super) fn list(store: &StateHandle, model: &Explored, search: &Rc<Search>) -> Html {
     let mut ends: Vec<(Verdict, String, u128, StateId)> = Vec::new();
     for end in search.ends() {
-        let (verdict, why) = (end.verdict(), words::because(search, end.id));
+        let (verdict, why) = (end.verdict(), messages::because(search, end.id));
         // What reads the same is one ending here, though it may be several states.
         let known = ends
             .iter_mut()
@@ -65,26 +66,22 @@ pub(super) fn list(store: &StateHandle, model: &Explored, search: &Rc<Search>) -
     let item = |(verdict, why, count, end): &(Verdict, String, u128, StateId)| {
         let path = search.path_to(*end);
         html! {
-            <li class={classes!("ending", words::tone(*verdict))}>
+            <li class={classes!("ending", super::classes::tone(*verdict))}>
                 <p>
                     <b>
-                        { words::histories(*count) }{ " " }
-                        { if *count == 1 {
-                            words::ending_of_one(*verdict, actors)
-                        } else {
-                            words::ending(*verdict, actors)
-                        } }
+                        { messages::histories(*count) }{ " " }
+                        { messages::ending(*verdict, actors, *count) }
                     </b>
                     if !why.is_empty() {
                         { ": " }{ why.clone() }
                     }
                     { "." }
                 </p>
-                <p class="steps">{ words::steps(search, &path) }</p>
+                <p class="steps">{ messages::path(search, &path) }</p>
                 <button
                     type="button"
                     class="link"
-                    aria-label={format!("Open in Play: {}", words::steps(search, &path))}
+                    aria-label={format!("Open in Play: {}", messages::path(search, &path))}
                     onclick={replay::state(store, model, search, *end)}
                 >
                     { "Open in Play" }

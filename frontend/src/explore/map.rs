@@ -2,13 +2,14 @@
 
 use std::rc::Rc;
 
+use optimist_messages::explore as messages;
 use optimist_simulation::explore::{EditEffect, Search, StateId, Tally, Transition, TransitionId};
 use optimist_simulation::verdict::Verdict;
 use yew::{Html, PointerEvent, classes, html};
 
 use super::layout::{Layout, layout};
 use super::model::{ExploreMsg, Focus, RowState};
-use super::{Explored, endings, on, replay, words};
+use super::{Explored, endings, on, replay};
 use crate::state::StateHandle;
 
 pub(super) fn map(store: &StateHandle, model: &Explored) -> Html {
@@ -18,12 +19,10 @@ pub(super) fn map(store: &StateHandle, model: &Explored) -> Html {
     };
     let Some(search) = row.search() else {
         let text = match &row.state {
-            RowState::Impossible(_) | RowState::Cancelled => {
-                words::stopped(&row.state, row.states).unwrap_or_default()
-            }
+            RowState::Impossible(_) | RowState::Cancelled => row.stopped().unwrap_or_default(),
             _ => format!(
                 "Searching: {} states so far.",
-                words::number(row.states as u128)
+                messages::number(row.states as u128)
             ),
         };
         return html! {
@@ -39,13 +38,13 @@ pub(super) fn map(store: &StateHandle, model: &Explored) -> Html {
         <>
             <h3>{ name }</h3>
             <p class="summary">
-                { words::summary(&row.tally, model.setup.actors()) }
-                if let Some(note) = words::stopped(&row.state, row.states) {
+                { messages::tally(&row.tally, model.setup.actors()) }
+                if let Some(note) = row.stopped() {
                     <b class="note">{ note }</b>
                 }
             </p>
             { endings::witness(store, model, search) }
-            if let Some(inside) = words::inside(model) {
+            if let Some(inside) = model.inside() {
                 <p class="inside">{ inside }</p>
             }
             if let Some(drawn) = drawn {
@@ -55,8 +54,8 @@ pub(super) fn map(store: &StateHandle, model: &Explored) -> Html {
                 <p class="muted too-many">
                     { format!(
                         "{} states with {} steps between them: more than a picture can show. The list has every ending.",
-                        words::number(search.states() as u128),
-                        words::number(search.edges().len() as u128),
+                        messages::number(search.states() as u128),
+                        messages::number(search.edges().len() as u128),
                     ) }
                 </p>
             }
@@ -68,17 +67,17 @@ pub(super) fn map(store: &StateHandle, model: &Explored) -> Html {
 /// What is looked at, in words. It has room whether there is something or not.
 fn explanation(model: &Explored, search: &Search, outlook: &[Tally]) -> Html {
     let text = match model.focus {
-        Some(Focus::State(id)) => words::state(search, id, outlook.get(id)),
+        Some(Focus::State(id)) => messages::state(search, id, outlook.get(id)),
         Some(Focus::Edge(id)) => {
             let edge = search.edges().get(id);
-            edge.map_or_else(Vec::new, |edge| words::edge(search, edge))
+            edge.map_or_else(Vec::new, |edge| messages::transition(search, edge))
         }
         Some(Focus::Ending(verdict)) => {
             let end = search.shortest(verdict);
             end.map_or_else(Vec::new, |end| {
                 vec![
-                    words::steps(search, &search.path_to(end)),
-                    words::because(search, end),
+                    messages::path(search, &search.path_to(end)),
+                    messages::because(search, end),
                 ]
             })
         }
@@ -170,7 +169,7 @@ fn line(
         EditEffect::Loses => "lost",
         EditEffect::Refused | EditEffect::GivesUp => "refused",
         EditEffect::None | EditEffect::Acknowledged | EditEffect::Replaces => {
-            words::slug(edge.actor)
+            super::classes::slug(edge.actor)
         }
     };
     // A's labels stand to the left of their lines and B's to the right; what goes wrong stands
@@ -190,7 +189,7 @@ fn line(
     html! {
         <g
             key={id}
-            class={classes!("arc", words::slug(edge.actor), tone, marked.then_some("marked"))}
+            class={classes!("arc", super::classes::slug(edge.actor), tone, marked.then_some("marked"))}
             onpointerenter={on(model, move |_: PointerEvent| ExploreMsg::Focus(Some(focus)))}
             onclick={replay::focused(store, model, search, focus)}
         >
@@ -202,7 +201,7 @@ fn line(
                     y={format!("{:.1}", y1 + (y2 - y1) * at - 3.0)}
                     text-anchor={anchor}
                 >
-                    { words::label(search, edge) }
+                    { messages::label(search, edge) }
                 </text>
             }
         </g>
@@ -221,7 +220,11 @@ fn circle(
     };
     let end = moment.is_end();
     let verdict = moment.verdict();
-    let class = if end { words::tone(verdict) } else { "open" };
+    let class = if end {
+        super::classes::tone(verdict)
+    } else {
+        "open"
+    };
     let focus = Focus::State(id);
     let sign = match verdict {
         Verdict::InObject => "m-4 .5 3 3 5.5-6.5",
@@ -248,7 +251,7 @@ fn circle(
             if end {
                 <path class="sign" d={format!("M{x} {y}{sign}")} />
                 <text class="ways" x={x.to_string()} y={(y + 25.0).to_string()} text-anchor="middle">
-                    { words::number(moment.histories()) }
+                    { messages::number(moment.histories()) }
                 </text>
             }
         </g>

@@ -2,12 +2,13 @@
 
 use std::rc::Rc;
 
+use optimist_messages::explore as messages;
 use optimist_simulation::verdict::{RefusalKind, Verdict};
 use yew::{Html, MouseEvent, classes, html};
 
 use super::mixed::Mixed;
 use super::model::{ExploreMsg, Focus, Row, RowState};
-use super::{Explored, on, replay, words};
+use super::{Explored, on, replay};
 use crate::state::StateHandle;
 
 pub(super) fn matrix(store: &StateHandle, model: &Explored) -> Html {
@@ -110,26 +111,26 @@ fn row(store: &StateHandle, model: &Explored, at: usize, left_out: bool) -> Html
         let search = row.search().filter(|_| count > 0);
         // Only where not all of them are conflicts.
         let kinds = (row.tally.refused_by(RefusalKind::Conflict) < row.tally.refused)
-            .then(|| words::refusals(&row.tally));
+            .then(|| messages::refusals(&row.tally));
         let onclick = search.map(|search| replay::ending(store, model, search, verdict));
         html! {
             <td
-                class={classes!("count", words::tone(verdict), (count > 0).then_some("some"))}
+                class={classes!("count", super::classes::tone(verdict), (count > 0).then_some("some"))}
                 {onclick}
             >
                 if !known {
                     <span class="muted">{ "·" }</span>
                 } else if let Some(kinds) = kinds.filter(|_| verdict == Verdict::Refused) {
-                    <span title={kinds.clone()}>{ words::number(count) }<span class="unseen">{ ": " }{ kinds }</span></span>
+                    <span title={kinds.clone()}>{ messages::number(count) }<span class="unseen">{ ": " }{ kinds }</span></span>
                 } else if all && count > 1 {
-                    <span title={words::number(count)}>{ "all" }</span>
+                    <span title={messages::number(count)}>{ "all" }</span>
                 } else {
-                    { words::number(count) }
+                    { messages::number(count) }
                 }
             </td>
         }
     };
-    let note = words::stopped(&row.state, row.states);
+    let note = row.stopped();
     html! {
         <tr key={at} class={classes!(chosen.then_some("chosen"))}>
             <th scope="row" class="way">
@@ -139,9 +140,9 @@ fn row(store: &StateHandle, model: &Explored, at: usize, left_out: bool) -> Html
                     onclick={on(model, move |_: MouseEvent| ExploreMsg::Choose(at))}
                 >
                     { if at == model.mixed_row() {
-                        "Each in another way"
+                        "Each in another way".to_owned()
                     } else {
-                        model.ways.get(at).map_or("", |way| way.name)
+                        model.ways.get(at).and_then(messages::way_in_table).unwrap_or_default()
                     } }
                 </button>
                 if let Some(note) = note {
@@ -180,9 +181,9 @@ fn bar(store: &StateHandle, model: &Explored, at: usize, row: &Row) -> Html {
         let share = (count as f64 / total as f64 * 100.0).max(3.0);
         let label = format!(
             "{} of {} {}. Open the shortest in Play",
-            words::number(count),
-            words::number(total),
-            words::ending(verdict, model.setup.actors())
+            messages::number(count),
+            messages::number(total),
+            messages::ending(verdict, model.setup.actors(), count)
         );
         let onclick = replay::ending(store, model, search, verdict);
         let chosen = at == model.chosen;
@@ -194,7 +195,7 @@ fn bar(store: &StateHandle, model: &Explored, at: usize, row: &Row) -> Html {
         html! {
             <button
                 type="button"
-                class={words::tone(verdict)}
+                class={super::classes::tone(verdict)}
                 style={format!("flex-grow:{share:.2}")}
                 aria-label={label.clone()}
                 title={label}

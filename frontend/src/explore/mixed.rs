@@ -2,11 +2,11 @@
 
 use std::rc::Rc;
 
+use optimist_messages::explore as messages;
 use optimist_simulation::explore::WriteMethod;
 use yew::{Callback, Event, Html, Properties, UseReducerDispatcher, classes, component, html};
 
 use super::model::{ExploreModel, ExploreMsg, Setup};
-use super::words;
 use crate::browser::{selected, ticked};
 
 /// What it depends on; searches go on beside it without drawing it again.
@@ -45,17 +45,17 @@ fn choice(props: &MixedProps, actor: usize) -> Html {
         })
     };
     let (way, reads_first) = props.setup.mixed.get(actor).copied().unwrap_or_default();
-    let letter = words::letter(actor);
+    let letter = messages::letter(actor);
     let choose = changed(|place, event| {
         place.0 = selected(&event).parse().unwrap_or(place.0);
     });
     let tick = changed(|place, event| place.1 = ticked(&event));
     html! {
-        <div class={classes!("mixed", words::slug(actor))}>
+        <div class={classes!("mixed", super::classes::slug(actor))}>
             <b>{ letter }</b>
             <select aria-label={format!("{letter} writes by")} onchange={choose}>
                 { for props.ways.iter().enumerate().map(|(i, known)| html! {
-                    <option value={i.to_string()} selected={way == i}>{ words::way(known) }</option>
+                    <option value={i.to_string()} selected={way == i}>{ messages::way(known).unwrap_or_default() }</option>
                 }) }
             </select>
             <label class="check">

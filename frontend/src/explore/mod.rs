@@ -1,5 +1,6 @@
 //! Every history of the same edits: what is chosen, what came of it, and the map of it.
 
+mod classes;
 mod endings;
 mod layout;
 mod link;
@@ -11,11 +12,11 @@ mod replay;
 mod run;
 mod setup;
 mod turn;
-mod words;
 
 use std::rc::Rc;
 
 use optimist_client::Subresource;
+use optimist_messages::explore as messages;
 use optimist_simulation::ActorId;
 use optimist_simulation::explore::{Intent, Plan, Scenario};
 use serde_json::Value;
@@ -92,7 +93,7 @@ pub(crate) fn Explore(props: &ExploreProps) -> Html {
                 { kept_notice(store) }
                 <main class="explore-body">
                     <section class="explore-choice" aria-label="Scenario">
-                        <h2>{ words::heading(&model) }</h2>
+                        <h2>{ messages::heading(model.setup.actors()) }</h2>
                         <p class="says">{ model.says() }</p>
                         { setup::setup(&model) }
                     </section>
@@ -104,7 +105,7 @@ pub(crate) fn Explore(props: &ExploreProps) -> Html {
                     </section>
                 </main>
             </div>
-            <p class="unseen" role="status" aria-live="polite">{ words::announcement(&model) }</p>
+            <p class="unseen" role="status" aria-live="polite">{ model.announcement() }</p>
         </>
     }
 }

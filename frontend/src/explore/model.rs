@@ -2,14 +2,15 @@
 
 use std::rc::Rc;
 
+use optimist_messages::explore as messages;
 use optimist_simulation::explore::{
     PRESETS, Scenario, Search, StateId, Tally, ThirdActor, TransitionId, WriteMethod,
 };
 use optimist_simulation::verdict::Verdict;
 use yew::Reducible;
 
+use super::run::MAX_SECONDS;
 use super::turn::SearchTurn;
-use super::words;
 use crate::state::ExploreRequest;
 
 /// What is to be explored.
@@ -127,6 +128,17 @@ impl Row {
         }
     }
 
+    /// Why its search stopped before its end, or cannot begin.
+    pub(super) fn stopped(&self) -> Option<String> {
+        Some(match &self.state {
+            RowState::Stopped(StopReason::States, _) => messages::stopped_at(self.states),
+            RowState::Stopped(StopReason::Time, _) => messages::stopped_after(MAX_SECONDS),
+            RowState::Cancelled => messages::cancelled(),
+            RowState::Impossible(why) => messages::impossible(why),
+            RowState::Waiting | RowState::Running | RowState::Done(_) => return None,
+        })
+    }
+
     pub(super) fn search(&self) -> Option<&Rc<Search>> {
         match &self.state {
             RowState::Done(search) | RowState::Stopped(_, search) => Some(search),
@@ -231,31 +243,45 @@ impl ExploreModel {
         if row < self.mixed_row() {
             return self.way_name(row);
         }
-        let names = self.setup.mixed.iter().zip(["A", "B", "C"]);
-        let names = names
-            .take(self.setup.actors())
-            .map(|((way, reads), letter)| {
-                let blind = if *reads { "" } else { ", blind" };
-                format!("{letter}: {}{blind}", self.way_name(*way))
-            });
+        let mixed = self.setup.mixed.iter().take(self.setup.actors());
+        let names = mixed.enumerate().filter_map(|(actor, (way, reads))| {
+            Some(messages::actor_way(actor, self.ways.get(*way)?, *reads))
+        });
         names.collect::<Vec<_>>().join(" · ")
     }
 
     fn way_name(&self, way: usize) -> String {
-        self.ways.get(way).map_or_else(String::new, words::way)
+        let known = self.ways.get(way).and_then(messages::way);
+        known.unwrap_or_default()
+    }
+
+    /// What the steps inside a request show, where they are looked at.
+    pub(super) fn inside(&self) -> Option<String> {
+        let way = self.chosen_way().filter(|_| self.setup.micro_steps)?;
+        Some(messages::inside(way))
+    }
+
+    /// What the search came to, for those who hear the page.
+    pub(super) fn announcement(&self) -> String {
+        let row = self.chosen_row().filter(|_| !self.turn.is_running());
+        row.map_or_else(String::new, |row| {
+            let tally = messages::tally(&row.tally, self.setup.actors());
+            format!("{}: {tally}", self.name(self.chosen))
+        })
     }
 
     /// What the actors mean to do.
     pub(super) fn says(&self) -> String {
         let says = match &self.setup.subject {
-            EditSource::Preset(ready) => PRESETS.get(*ready).map_or("", |ready| ready.says),
-            EditSource::Editors(..) => "The edits of your working copies in Play.",
+            EditSource::Preset(pair) => {
+                let pair = PRESETS.get(*pair).and_then(messages::pair);
+                pair.map(|(_, says)| says).unwrap_or_default()
+            }
+            EditSource::Editors(..) => messages::pair_of_play(),
         };
         match self.setup.third() {
-            Some(ThirdActorChoice::Preset(third)) => {
-                format!("{says} C, a controller, {}.", third.title())
-            }
-            Some(ThirdActorChoice::OfPlay) | None => says.to_owned(),
+            Some(ThirdActorChoice::Preset(third)) => messages::with_third(&says, third),
+            Some(ThirdActorChoice::OfPlay) | None => says,
         }
     }
 

@@ -16,7 +16,7 @@ use crate::state::slice;
 /// that is begun last may take as long again.
 const SLICE: f64 = 18.0;
 /// How long one row may take.
-const LONGEST: f64 = 10_000.0;
+pub(super) const MAX_SECONDS: u32 = 10;
 /// How many states one row may have; each takes about half a kilobyte.
 const MOST_STATES: usize = 60_000;
 
@@ -129,7 +129,7 @@ impl Searches {
         let state = match status {
             SearchStatus::Done => RowState::Done(Rc::new(search)),
             SearchStatus::TooManyStates => RowState::Stopped(StopReason::States, Rc::new(search)),
-            SearchStatus::Running if job.taken > LONGEST => {
+            SearchStatus::Running if job.taken > f64::from(MAX_SECONDS) * 1000.0 => {
                 RowState::Stopped(StopReason::Time, Rc::new(search))
             }
             SearchStatus::Running => {

@@ -1,5 +1,6 @@
 //! What is to be explored.
 
+use optimist_messages::explore as messages;
 use optimist_simulation::explore::{PRESETS, ThirdActor};
 use yew::{Callback, Event, Html, html};
 
@@ -63,7 +64,7 @@ pub(super) fn setup(model: &Explored) -> Html {
                             value={ready.slug}
                             selected={setup.subject == EditSource::Preset(i)}
                         >
-                            { ready.title }
+                            { messages::pair(ready).map(|(title, _)| title).unwrap_or_default() }
                         </option>
                     }) }
                 </select>
@@ -77,7 +78,7 @@ pub(super) fn setup(model: &Explored) -> Html {
                             value={ready.slug()}
                             selected={third == Some(ThirdActorChoice::Preset(ready))}
                         >
-                            { ready.title() }
+                            { messages::third(ready) }
                         </option>
                     }) }
                     if setup.subject.has_third() {

@@ -120,7 +120,7 @@ async fn a_lost_update_opens_in_play_at_the_step_that_lost_it() {
 #[wasm_bindgen_test]
 async fn a_refusal_opens_in_play_at_its_409() {
     let page = explore().await;
-    page.press(OUTCOMES, "4 of 6 refuse somebody").await;
+    page.press(OUTCOMES, "4 of 6 refuse an actor").await;
     at_rest().await;
     let body = page.text("Response body");
     assert!(body.contains("\"code\": 409"), "{body}");
@@ -168,7 +168,7 @@ async fn every_ready_pair_has_its_matrix_and_its_map() {
         (
             "delete-and-edit",
             "Update, no resourceVersion",
-            ["0", "1", "3: 3 by 404, the object is gone", "2"],
+            ["0", "1", "3: 3 by 404, the object is deleted", "2"],
         ),
         (
             "spec-and-status",
@@ -193,7 +193,7 @@ async fn pointing_at_the_map_explains_and_clicking_opens_that_history() {
         "{says}"
     );
     assert!(
-        says.contains("overwrote blindly A's replicas = 5"),
+        says.contains("blindly overwrote A's replicas = 5"),
         "{says}"
     );
     assert_eq!(all(".arc.marked").len(), 4, "the way there is drawn out");

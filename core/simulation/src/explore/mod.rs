@@ -4,6 +4,7 @@
 //! lets the actors' requests arrive in every order, each answered by
 //! [`ApiServer::handle`](optimist_apiserver::server::ApiServer::handle), and counts what became of the edits.
 
+mod explanation;
 mod found;
 mod intent;
 mod memory;
@@ -15,6 +16,7 @@ mod state;
 mod tally;
 mod write_method;
 
+pub use explanation::{ActorProgress, TransitionMeaning};
 pub use found::StateView;
 pub use intent::{ChangeKind, IntendedChange, Intent};
 pub use memory::Memory;

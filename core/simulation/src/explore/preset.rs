@@ -10,12 +10,8 @@ use optimist_client::{Subresource, Write};
 /// A starting object, and what two actors mean to do with it.
 #[derive(Clone, Copy, Debug)]
 pub struct Preset {
-    /// What it is called in addresses.
+    /// What it is called in addresses, and the key of its messages.
     pub slug: &'static str,
-    /// What people call it.
-    pub title: &'static str,
-    /// What the actors do, in a sentence.
-    pub says: &'static str,
     /// What there is at first.
     pub manifest: &'static str,
     /// What A and B do.
@@ -48,8 +44,6 @@ pub enum ThirdActor {
 pub const PRESETS: [Preset; 8] = [
     Preset {
         slug: "different-fields",
-        title: "Different fields",
-        says: "A sets replicas 3→5, B sets the image 1.14.2→1.25.",
         manifest: NGINX,
         doing: [
             PresetAction::Edit(r#"[{"op": "replace", "path": "/spec/replicas", "value": 5}]"#),
@@ -60,8 +54,6 @@ pub const PRESETS: [Preset; 8] = [
     },
     Preset {
         slug: "same-field",
-        title: "Same field, different values",
-        says: "A sets replicas 3→5, B sets replicas 3→2.",
         manifest: NGINX,
         doing: [
             PresetAction::Edit(r#"[{"op": "replace", "path": "/spec/replicas", "value": 5}]"#),
@@ -70,8 +62,6 @@ pub const PRESETS: [Preset; 8] = [
     },
     Preset {
         slug: "same-value",
-        title: "Same field, same value",
-        says: "A and B both set replicas 3→5.",
         manifest: NGINX,
         doing: [
             PresetAction::Edit(r#"[{"op": "replace", "path": "/spec/replicas", "value": 5}]"#),
@@ -80,8 +70,6 @@ pub const PRESETS: [Preset; 8] = [
     },
     Preset {
         slug: "two-items",
-        title: "Two items of one list",
-        says: "A adds a container “sidecar”, B adds a container “proxy”.",
         manifest: NGINX,
         doing: [
             PresetAction::Edit(
@@ -94,8 +82,6 @@ pub const PRESETS: [Preset; 8] = [
     },
     Preset {
         slug: "list-without-keys",
-        title: "One list without keys",
-        says: "The container's args are one value to the server. A adds “--verbose”, B adds “--debug”.",
         manifest: include_str!("with_args.yaml"),
         doing: [
             PresetAction::Edit(
@@ -108,8 +94,6 @@ pub const PRESETS: [Preset; 8] = [
     },
     Preset {
         slug: "same-item",
-        title: "The same list item",
-        says: "Of one container, A sets the image, B sets imagePullPolicy.",
         manifest: NGINX,
         doing: [
             PresetAction::Edit(
@@ -122,8 +106,6 @@ pub const PRESETS: [Preset; 8] = [
     },
     Preset {
         slug: "delete-and-edit",
-        title: "One edits, one deletes",
-        says: "A sets replicas 3→5, B deletes the Deployment.",
         manifest: NGINX,
         doing: [
             PresetAction::Edit(r#"[{"op": "replace", "path": "/spec/replicas", "value": 5}]"#),
@@ -132,8 +114,6 @@ pub const PRESETS: [Preset; 8] = [
     },
     Preset {
         slug: "spec-and-status",
-        title: "Spec and status",
-        says: "A sets replicas 3→5, B reports through /status that 3 are ready.",
         manifest: NGINX,
         doing: [
             PresetAction::Edit(r#"[{"op": "replace", "path": "/spec/replicas", "value": 5}]"#),
@@ -201,21 +181,12 @@ impl ThirdActor {
         ThirdActor::Deletes,
     ];
 
-    /// What it is called in addresses.
+    /// What it is called in addresses, and the key of its message.
     pub fn slug(self) -> &'static str {
         match self {
             ThirdActor::Annotates => "annotates",
             ThirdActor::Reports => "reports",
             ThirdActor::Deletes => "deletes",
-        }
-    }
-
-    /// What people call it.
-    pub fn title(self) -> &'static str {
-        match self {
-            ThirdActor::Annotates => "adds an annotation",
-            ThirdActor::Reports => "writes the status",
-            ThirdActor::Deletes => "deletes the object",
         }
     }
 

@@ -429,7 +429,7 @@ fn inside_a_request_the_server_retries_a_patch_and_refuses_a_stale_update() {
 fn the_matrix_of_every_ready_pair() {
     let mut found = String::new();
     for ready in PRESETS {
-        found += &format!("{}\n", ready.title);
+        found += &format!("{}\n", ready.slug);
         for way in WriteMethod::all(4) {
             let scenario = ready
                 .scenario()
@@ -446,7 +446,7 @@ fn the_matrix_of_every_ready_pair() {
             ]
             .map(|kind| tally.refused_by(kind));
             assert_eq!(conflict + impossible + gone, tally.refused);
-            let name = way.name;
+            let name = way.slug;
             found +=
                 &format!("  {name:32} {kept} {replaced} {conflict} {impossible} {gone} {lost}\n");
         }

@@ -70,7 +70,7 @@ fn every_end_of_every_ready_pair_is_reached_again_with_the_same_answers() {
                     plan.reads_first = !blind;
                 }
                 let scenario = scenario.in_ways(std::slice::from_ref(&way)).unwrap();
-                let name = format!("{}, {}, blind: {blind}", ready.title, way.name);
+                let name = format!("{}, {}, blind: {blind}", ready.slug, way.slug);
                 assert_same(&searched(scenario), ready.manifest, &name);
             }
         }
@@ -122,7 +122,7 @@ fn a_link_carries_an_opened_history_whole() {
             let opened = replayed(&search, &path, 1, tree(ready.manifest));
             let text = Session::of(&opened).to_text();
             let again = Session::parse(&text).unwrap().replay().finish().unwrap();
-            assert_eq!(answers(&again), answers(&opened), "{}", way.name);
+            assert_eq!(answers(&again), answers(&opened), "{}", way.slug);
             assert_eq!(again.position(), opened.position());
         }
     }

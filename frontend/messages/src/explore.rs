@@ -1,0 +1,397 @@
+//! What Explore says: pairs of edits, ways of writing, verdicts, states and steps.
+
+use std::fmt::Display;
+
+use optimist_apiserver::apply::{Path, PathElement};
+use optimist_client::Strategy;
+use optimist_simulation::ActorId;
+use optimist_simulation::explore::{
+    ActorProgress, Plan, Preset, Search, StateId, Tally, ThirdActor, Transition, TransitionId,
+    TransitionKind, TransitionMeaning, WriteMethod,
+};
+use optimist_simulation::verdict::{Loss, RefusalKind, Replaced, Verdict};
+use serde_json::Value;
+
+use crate::edits::{edit, field, value};
+use crate::en;
+
+/// The letter of an actor of a search.
+pub fn letter(actor: usize) -> &'static str {
+    ActorId::ALL.get(actor).map_or("?", |actor| actor.letter())
+}
+
+/// The title of a pair of edits, and what the actors do; `None` for a pair without messages.
+pub fn pair(pair: &Preset) -> Option<(String, String)> {
+    Some(match pair.slug {
+        "different-fields" => (
+            en::pair_different_fields(),
+            en::pair_different_fields_says(),
+        ),
+        "same-field" => (en::pair_same_field(), en::pair_same_field_says()),
+        "same-value" => (en::pair_same_value(), en::pair_same_value_says()),
+        "two-items" => (en::pair_two_items(), en::pair_two_items_says()),
+        "list-without-keys" => (
+            en::pair_list_without_keys(),
+            en::pair_list_without_keys_says(),
+        ),
+        "same-item" => (en::pair_same_item(), en::pair_same_item_says()),
+        "delete-and-edit" => (en::pair_delete_and_edit(), en::pair_delete_and_edit_says()),
+        "spec-and-status" => (en::pair_spec_and_status(), en::pair_spec_and_status_says()),
+        _ => return None,
+    })
+}
+
+/// What the actors do whose edits come from Play.
+pub fn pair_of_play() -> String {
+    en::pair_of_play_says()
+}
+
+/// What a third actor does.
+pub fn third(third: ThirdActor) -> String {
+    match third {
+        ThirdActor::Annotates => en::third_annotates(),
+        ThirdActor::Reports => en::third_reports(),
+        ThirdActor::Deletes => en::third_deletes(),
+    }
+}
+
+/// What two actors do, and what a third one does.
+pub fn with_third(says: &str, does: ThirdActor) -> String {
+    en::with_third(&says, &third(does))
+}
+
+/// What a way of writing is called; `None` for one without a message.
+pub fn way(way: &WriteMethod) -> Option<String> {
+    Some(match way.slug {
+        "update" => en::way_update(),
+        "update-rv" => en::way_update_rv(),
+        "update-retry" => en::way_update_retry(),
+        "update-resend" => en::way_update_resend(),
+        "merge" => en::way_merge(),
+        "merge-rv" => en::way_merge_rv(),
+        "merge-retry" => en::way_merge_retry(),
+        "strategic" => en::way_strategic(),
+        "strategic-rv" => en::way_strategic_rv(),
+        "json" => en::way_json(),
+        "json-test" => en::way_json_test(),
+        "json-rv" => en::way_json_rv(),
+        "apply" => en::way_apply(),
+        "apply-own" => en::way_apply_own(),
+        "apply-force" => en::way_apply_force(),
+        "apply-rv" => en::way_apply_rv(),
+        _ => return None,
+    })
+}
+
+/// What a way of writing is called in the table, where its row follows that of the plain Update.
+pub fn way_in_table(method: &WriteMethod) -> Option<String> {
+    match method.slug {
+        "update-retry" => Some(en::way_update_retry_short()),
+        "update-resend" => Some(en::way_update_resend_short()),
+        _ => way(method),
+    }
+}
+
+/// How an actor writes, and whether the actor reads first.
+pub fn actor_way(actor: usize, method: &WriteMethod, reads_first: bool) -> String {
+    let (actor, way) = (letter(actor), way(method).unwrap_or_default());
+    if reads_first {
+        en::actor_way(&actor, &way)
+    } else {
+        en::actor_way_blind(&actor, &way)
+    }
+}
+
+/// What is explored, by the number of actors.
+pub fn heading(actors: usize) -> String {
+    if actors == 2 {
+        en::two_edits()
+    } else {
+        en::three_edits()
+    }
+}
+
+/// What a verdict is called after a count of histories.
+pub fn ending(verdict: Verdict, actors: usize, count: u128) -> String {
+    match verdict {
+        Verdict::InObject if actors == 2 => en::ending_in_object_both(&count),
+        Verdict::InObject => en::ending_in_object_all(&count),
+        Verdict::Replaced => en::ending_replaced(&count),
+        Verdict::LeftOut => en::ending_left_out(&count),
+        Verdict::Refused => en::ending_refused(&count),
+        Verdict::Lost => en::ending_lost(&count),
+    }
+}
+
+/// A count that people can read: `12,698,730`, `8.4·10¹⁸`. What cannot be counted any more is
+/// `more than` that.
+pub fn number(count: u128) -> String {
+    const MAX_DIGITS: u32 = 12;
+    if count >= 10u128.pow(MAX_DIGITS) {
+        let digits = count.ilog10();
+        let lead = count / 10u128.pow(digits - 1);
+        let power: String = digits
+            .to_string()
+            .chars()
+            .filter_map(|digit| "⁰¹²³⁴⁵⁶⁷⁸⁹".chars().nth(digit.to_digit(10)? as usize))
+            .collect();
+        let number = format!("{}.{}·10{power}", lead / 10, lead % 10);
+        return match count {
+            u128::MAX => en::number_above(&number),
+            _ => number,
+        };
+    }
+    let digits = count.to_string();
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `1 history`, `12 histories`.
+pub fn histories(count: u128) -> String {
+    en::histories(&number(count))
+}
+
+/// `6 histories · 4 lose an update`.
+pub fn tally(tally: &Tally, actors: usize) -> String {
+    let total = tally.total();
+    let mut parts = vec![histories(total)];
+    for verdict in Verdict::ALL.into_iter().rev() {
+        let count = tally.of(verdict);
+        if count == 0 {
+            continue;
+        }
+        let ending = ending(verdict, actors, count);
+        parts.push(if count == total && total > 1 {
+            en::all_histories(&ending)
+        } else {
+            format!("{} {ending}", number(count))
+        });
+    }
+    parts.join(" · ")
+}
+
+/// What the steps inside a request show.
+pub fn inside(way: &WriteMethod) -> String {
+    let update = way.write.strategy == Strategy::Update;
+    match (update, way.write.send_resource_version) {
+        (true, true) => en::inside_update_version(),
+        (true, false) => en::inside_update(),
+        (false, true) => en::inside_patch_version(),
+        (false, false) => en::inside_patch(),
+    }
+}
+
+/// That a search stopped at so many states.
+pub fn stopped_at(states: usize) -> String {
+    en::stopped_states(&number(states as u128))
+}
+
+/// That a search stopped after so many seconds.
+pub fn stopped_after(seconds: u32) -> String {
+    en::stopped_time(&seconds)
+}
+
+/// That a search was cancelled.
+pub fn cancelled() -> String {
+    en::cancelled()
+}
+
+/// That a search cannot begin.
+pub fn impossible(why: &str) -> String {
+    en::impossible(&why)
+}
+
+/// How somebody was refused.
+fn refusal(how: RefusalKind) -> String {
+    match how {
+        RefusalKind::Conflict => en::refusal_conflict(),
+        RefusalKind::Gone => en::refusal_gone(),
+        RefusalKind::NotPossible => en::refusal_not_possible(),
+    }
+}
+
+/// How many were refused in which way: `2 by 409 Conflict; 1 by 404, the object is deleted`.
+pub fn refusals(tally: &Tally) -> String {
+    let counts = RefusalKind::ALL.map(|how| (how, tally.refused_by(how)));
+    let counts = counts.into_iter().filter(|(_, count)| *count > 0);
+    let parts: Vec<String> = counts
+        .map(|(how, count)| en::refusals(&number(count), &refusal(how)))
+        .collect();
+    parts.join("; ")
+}
+
+fn verb(search: &Search, actor: usize) -> &'static str {
+    search.scenario().plans.get(actor).map_or("", Plan::verb)
+}
+
+/// A step on the map: `GET`, `PUT 409`.
+pub fn step(search: &Search, edge: &Transition) -> String {
+    let verb = verb(search, edge.actor);
+    match edge.what {
+        TransitionKind::Read if edge.code >= 400 => format!("GET {}", edge.code),
+        TransitionKind::Read => "GET".to_owned(),
+        TransitionKind::ServerReads => en::step_server_reads(&verb),
+        TransitionKind::ServerReadsAgain => en::step_server_reads_again(),
+        TransitionKind::Write if edge.code >= 400 => format!("{verb} {}", edge.code),
+        TransitionKind::Write => verb.to_owned(),
+    }
+}
+
+/// The same where there is little room; of a step inside a request only what the server does.
+pub fn label(search: &Search, edge: &Transition) -> String {
+    match edge.what {
+        TransitionKind::ServerReads => en::label_reads(),
+        TransitionKind::ServerReadsAgain => en::label_again(),
+        TransitionKind::Write if search.scenario().micro_steps && edge.code < 400 => {
+            en::label_stores()
+        }
+        _ => step(search, edge),
+    }
+}
+
+/// The steps of a history: `A GET · B GET · A PUT · B PUT`.
+pub fn path(search: &Search, path: &[TransitionId]) -> String {
+    let edges = path.iter().filter_map(|id| search.edges().get(*id));
+    let steps = edges.map(|edge| format!("{} {}", letter(edge.actor), step(search, edge)));
+    steps.collect::<Vec<_>>().join(" · ")
+}
+
+/// A loss: `B's PUT undid A's replicas = 5`.
+fn loss(search: &Search, loss: &Loss<u8>) -> String {
+    let (owner, by) = (usize::from(loss.owner), usize::from(loss.culprit));
+    let (owner, by, verb) = (&letter(owner), &letter(by), &verb(search, by));
+    if loss.edit.path.0.is_empty() {
+        en::search_recreated(by, verb, owner)
+    } else if loss.blind {
+        en::search_overwrote(by, verb, owner, &edit(&loss.edit))
+    } else {
+        en::search_undid(by, verb, owner, &edit(&loss.edit))
+    }
+}
+
+/// What was replaced by one who had been shown it.
+fn replaced(search: &Search, replaced: &Replaced<u8>) -> String {
+    let (owner, by) = (usize::from(replaced.owner), usize::from(replaced.by));
+    let (owner, by, verb) = (&letter(owner), &letter(by), verb(search, by));
+    if replaced.edit.path.0.is_empty() {
+        return en::search_recreated_knowingly(by, &verb, owner);
+    }
+    let edit = edit(&replaced.edit);
+    if replaced.retry {
+        en::search_replaced_retry(by, owner, &edit)
+    } else if verb == "DELETE" {
+        en::search_replaced_delete(by, owner, &edit)
+    } else {
+        en::search_replaced(by, owner, &edit)
+    }
+}
+
+/// What became of the edits on the way to a state, beyond its verdict.
+pub fn because(search: &Search, end: StateId) -> String {
+    let Some(state) = search.moment(end) else {
+        return String::new();
+    };
+    let losses = state.losses().iter();
+    let losses = losses.map(|found| loss(search, found));
+    let replacements = state.replaced();
+    let replacements = replacements.map(|found| replaced(search, found));
+    let refusals = state.refusals().into_iter();
+    let refusals = refusals.map(|(who, how)| en::search_refused(&letter(who), &refusal(how)));
+    let mut parts: Vec<String> = losses.chain(replacements).chain(refusals).collect();
+    // Several actors can replace the same edit: it is said once.
+    let mut seen = std::collections::BTreeSet::new();
+    parts.retain(|part| seen.insert(part.clone()));
+    parts.join("; ")
+}
+
+/// A state, for those who look at it: a sentence each.
+pub fn state(search: &Search, id: StateId, outlook: Option<&Tally>) -> Vec<String> {
+    let Some(state) = search.moment(id) else {
+        return Vec::new();
+    };
+    let actors = search.scenario().plans.len();
+    let people: Vec<String> = (0..actors)
+        .map(|actor| progress(actor, state.progress(actor)))
+        .collect();
+    let stored = state.stored().map_or_else(en::stored_nothing, |object| {
+        let fields = search.scenario().changed_fields();
+        let values = fields
+            .iter()
+            .map(|path| format!("{} {}", field(path), found(path, object)));
+        en::stored_values(&values.collect::<Vec<_>>().join(", "))
+    });
+    let mut text = vec![format!("{}.", people.join(", ")), stored];
+    let why = because(search, id);
+    if !why.is_empty() {
+        text.push(format!("{why}."));
+    }
+    let total = histories(search.tally().total());
+    if let Some(outlook) = outlook.filter(|_| !state.is_end()) {
+        let through = state.histories().saturating_mul(outlook.total());
+        let verdicts = Verdict::ALL
+            .into_iter()
+            .filter(|verdict| outlook.of(*verdict) > 0);
+        let ends: Vec<String> = verdicts
+            .map(|verdict| {
+                let count = state.histories().saturating_mul(outlook.of(verdict));
+                format!("{} {}", number(count), ending(verdict, actors, count))
+            })
+            .collect();
+        text.push(en::pass_here(&number(through), &total, &ends.join(", ")));
+    } else if state.is_end() {
+        text.push(en::end_here(&number(state.histories()), &total));
+    }
+    text
+}
+
+fn progress(actor: usize, progress: ActorProgress) -> String {
+    let actor: &dyn Display = &letter(actor);
+    match progress {
+        ActorProgress::NotRead => en::progress_not_read(actor),
+        ActorProgress::Current => en::progress_current(actor),
+        ActorProgress::Stale => en::progress_stale(actor),
+        ActorProgress::Done => en::progress_done(actor),
+        ActorProgress::GaveUp => en::progress_gave_up(actor),
+    }
+}
+
+fn found(path: &Path, object: &Value) -> String {
+    match path.find(object) {
+        None => en::absent(),
+        Some(Value::Object(_)) if matches!(path.0.last(), Some(PathElement::Key(_))) => {
+            en::present()
+        }
+        Some(_) if matches!(path.0.last(), Some(PathElement::Value(_))) => en::present(),
+        found => value(found),
+    }
+}
+
+/// A step, for those who look at it: a sentence each.
+pub fn transition(search: &Search, edge: &Transition) -> Vec<String> {
+    use TransitionMeaning as Meaning;
+    let who = &letter(edge.actor);
+    let verb = &verb(search, edge.actor);
+    let mut text = vec![match search.meaning(edge) {
+        Meaning::ReadsDeleted { code } => en::reads_deleted(who, &code),
+        Meaning::Reads => en::reads(who),
+        Meaning::ServerReads => en::server_reads(who, verb),
+        Meaning::ServerReadsAgain => en::server_reads_again(who, verb),
+        Meaning::Refused {
+            code,
+            gives_up: true,
+        } => en::gives_up(who, verb, &code),
+        Meaning::Refused { code, .. } => en::tries_again(who, verb, &code),
+        Meaning::Stores => en::stores(who, verb),
+        Meaning::Accepted { stale: true } => en::accepted_stale(who, verb),
+        Meaning::Accepted { stale: false } => en::accepted(who, verb),
+    }];
+    let losses = search.losses_of(edge).iter();
+    text.extend(losses.map(|found| en::not_told(&loss(search, found))));
+    text
+}
