@@ -88,6 +88,17 @@ pub(crate) fn is_embedded() -> bool {
         .any(|pair| pair == "embed" || pair == "embed=")
 }
 
+/// The language that the address asks for (`?lang=de`); `None` for English.
+pub(crate) fn language() -> Option<String> {
+    let query = window()?.location().search().ok()?;
+    let mut pairs = query.trim_start_matches('?').split('&');
+    let language = pairs.find_map(|pair| pair.strip_prefix("lang="))?;
+    let is_tag = language
+        .bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    (is_tag && !language.is_empty() && language != "en").then(|| language.to_owned())
+}
+
 /// The text of a file beside the page.
 ///
 /// # Errors

@@ -15,6 +15,7 @@ mod scheduler;
 mod state;
 
 use gloo_events::EventListener;
+use wasm_bindgen_futures::spawn_local;
 use web_sys::Element;
 use yew::AppHandle;
 
@@ -29,11 +30,28 @@ pub fn start() {
     panic::tell_on_the_page();
     if let Some(window) = browser::window() {
         EventListener::once(&window, DRAW, |_| {
-            if let Some(place) = browser::element("app") {
-                mount(place);
+            let Some(place) = browser::element("app") else {
+                return;
+            };
+            match browser::language() {
+                None => {
+                    mount(place);
+                }
+                Some(language) => spawn_local(async move {
+                    speak(&language).await;
+                    mount(place);
+                }),
             }
         })
         .forget();
+    }
+}
+
+/// Loads the catalogue of a language; where it cannot be loaded, the page stays English.
+async fn speak(language: &str) {
+    let catalogue = browser::fetched(&format!("messages/{language}.txt")).await;
+    if let Ok(catalogue) = catalogue {
+        optimist_messages::choose(&catalogue);
     }
 }
 

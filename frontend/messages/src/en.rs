@@ -1,7 +1,7 @@
 //! The catalogue in English: every message, its arguments and its text.
 //!
 //! To add a message, add a row. To add a language, write a file with a line `message = text` for
-//! each row, and pass its text to [`choose`](crate::choose).
+//! each row (`messages/README.md`): the page passes its text to [`choose`](crate::choose).
 
 crate::catalogue::messages! {
     // The caption of the start and of reads.
