@@ -105,7 +105,9 @@ fn scrubber(store: &StateHandle, line: &[NodeId], here: usize) -> Html {
         .iter()
         .filter_map(|&node| store.session.tree.step(node));
     let step = store.session.tree.step(store.session.tree.current());
-    let text = step.map_or("start".to_owned(), |step| optimist_messages::sentence(step, store.world()));
+    let text = step.map_or("start".to_owned(), |step| {
+        optimist_messages::sentence(step, store.world())
+    });
     let oninput = store.on(|event: InputEvent| {
         let input = event.target_dyn_into::<HtmlInputElement>();
         let position = input.and_then(|input| input.value().parse().ok());

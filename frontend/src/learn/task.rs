@@ -1,6 +1,8 @@
 //! What the learner does: a goal in this history, or a challenge over all of them.
 
 use optimist_lesson::{Challenge, Finding, Goal, Task};
+use optimist_messages::explore::ending;
+use optimist_simulation::ActorId;
 use optimist_simulation::verdict::Verdict;
 use yew::{Html, classes, html};
 
@@ -85,24 +87,25 @@ fn challenge(store: &StateHandle, course: &Course, challenge: &Challenge) -> Htm
 
 fn found(finding: &Finding) -> Html {
     let tally = finding.tally;
-    let row = |(verdict, class, words): (Verdict, &'static str, &'static str)| {
+    let row = |(verdict, class): (Verdict, &'static str)| {
         let count = tally.of(verdict);
         let against = finding.against.contains(&verdict);
+        let ending = ending(verdict, ActorId::EDITORS.len(), count);
         html! {
             if count > 0 {
                 <li class={classes!(class, against.then_some("against"))}>
                     { icon(if against { Icon::Cross } else { Icon::Check }) }
-                    { format!("{count} {words}") }
+                    { format!("{count} {ending}") }
                 </li>
             }
         }
     };
     let rows = [
-        (Verdict::InObject, "ok", "have both edits in the object"),
-        (Verdict::Replaced, "ok", "replace an edit knowingly"),
-        (Verdict::Refused, "refused", "refuse somebody"),
-        (Verdict::LeftOut, "lost", "leave an edit out"),
-        (Verdict::Lost, "lost", "lose an update"),
+        (Verdict::InObject, "ok"),
+        (Verdict::Replaced, "ok"),
+        (Verdict::Refused, "refused"),
+        (Verdict::LeftOut, "lost"),
+        (Verdict::Lost, "lost"),
     ];
     html! {
         <div class="found" role="status">
