@@ -369,6 +369,19 @@ fn a_false_claim_prediction_or_goal_is_found() {
             "line 14: this is false: no actor wrote (it is only A (apply))",
         ]
     );
+    let by_hand = |force: &str| {
+        lesson(&format!(
+            "  do:\n  - A:\n      request: PATCH /apis/apps/v1/namespaces/default/deployments/\
+             nginx-deployment?fieldManager=m&force={force}\n      type: application/apply-patch+yaml\n      \
+             body: {{apiVersion: apps/v1, kind: Deployment, metadata: {{name: nginx-deployment}}}}\n  \
+             check:\n  - forced: 0\n"
+        ))
+    };
+    assert_eq!(by_hand("False"), [""; 0]);
+    assert_eq!(
+        by_hand("yes"),
+        ["line 11: this is false: no applies with force (it is 1)"]
+    );
     assert_eq!(
         lesson("  do:\n  - A: update\n"),
         ["line 6: this action is not possible here: the actor may have nothing to send"]

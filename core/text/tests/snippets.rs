@@ -186,6 +186,21 @@ fn commands_read_as_people_paste_them() {
         "apiVersion": "apps/v1", "kind": "Deployment",
         "metadata": {"name": "web", "namespace": "default"}, "spec": {"replicas": 5},
     });
+    for (force, forced) in [
+        ("1", true),
+        ("yes", true),
+        ("", true),
+        ("0", false),
+        ("False", false),
+    ] {
+        let target = format!("{DEPLOYMENT}?fieldManager=editor-a&force={force}");
+        let command = Sent {
+            target: &target,
+            ..patch("application/apply-patch+yaml", &applied)
+        }
+        .kubectl();
+        assert_eq!(command.contains("--force-conflicts"), forced, "{force}");
+    }
     let target = format!("{DEPLOYMENT}?fieldManager=editor-a&force=true");
     let sent = Sent {
         target: &target,

@@ -161,8 +161,9 @@ impl ListOptions {
     }
 }
 
-/// `Convert_Slice_string_To_bool`: everything but `0` and `false` is true, even nothing.
-pub(super) fn is_true(value: &str) -> bool {
+/// Whether a boolean query parameter is true: every value except `0` and `false`, also the empty
+/// one (`k8s.io/apimachinery/pkg/runtime/conversion.go Convert_Slice_string_To_bool`, v1.36).
+pub fn is_true(value: &str) -> bool {
     value != "0" && !value.eq_ignore_ascii_case("false")
 }
 

@@ -35,6 +35,7 @@ pub use custom::{Custom, DefinedVersions, ScalePaths};
 pub use facts::{Fact, Facts};
 pub use install::InstallError;
 pub use kinds::Rules;
+pub use list_options::is_true;
 pub use release::Release;
 pub use request::ResourcePath;
 pub use request::{Options, RequestInfo};

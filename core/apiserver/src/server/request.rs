@@ -276,7 +276,7 @@ impl Options {
     fn parse(query: &[(String, String)], verb: &str, content_type: &str) -> Result<Self, Refusal> {
         let mut options = Self::default();
         let mut errors = Vec::new();
-        let mut forced = false;
+        let mut has_force = false;
         for (key, value) in query {
             match key.as_str() {
                 "dryRun" if value == "All" => options.dry_run = true,
@@ -296,9 +296,10 @@ impl Options {
                         &["", "Ignore", "Strict", "Warn"],
                     )),
                 },
-                "force" => {
-                    forced = true;
-                    options.force = !matches!(value.as_str(), "false" | "0");
+                // The first of several values counts (`Convert_Slice_string_To_Pointer_bool`).
+                "force" if !has_force => {
+                    has_force = true;
+                    options.force = is_true(value);
                 }
                 _ => {}
             }
@@ -314,7 +315,7 @@ impl Options {
             if apply && options.field_manager.is_empty() {
                 let detail = "is required for apply patch";
                 errors.insert(0, FieldError::required("fieldManager", detail));
-            } else if !apply && forced {
+            } else if !apply && has_force {
                 let detail = "may not be specified for non-apply patch";
                 errors.insert(0, FieldError::forbidden("force", detail));
             }

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::Condition;
 use super::writers::WriteKind;
+use optimist_apiserver::server::is_true;
 use optimist_client::Strategy;
 use optimist_simulation::{Exchange, HistoryTree, NodeId, Outcome, Step};
 
@@ -83,7 +84,8 @@ impl<'a> Past<'a> {
                 .map_or("", |(_, query)| query);
             WriteKind::of(exchange) == Some(WriteKind::Send(Strategy::Apply))
                 && form_urlencoded::parse(query.as_bytes())
-                    .any(|(name, value)| name == "force" && ["true", "1"].contains(&&*value))
+                    .find(|(name, _)| name == "force")
+                    .is_some_and(|(_, value)| is_true(&value))
         };
         self.exchanges().filter(forced).count()
     }

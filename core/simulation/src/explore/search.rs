@@ -412,11 +412,6 @@ impl Search {
         self.nodes.len()
     }
 
-    /// How many states have been looked at.
-    pub fn looked_at(&self) -> usize {
-        self.next
-    }
-
     /// Every step from a state to another that was looked at.
     pub fn edges(&self) -> &[Transition] {
         &self.edges

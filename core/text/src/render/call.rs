@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use optimist_apiserver::object::{Metadata, text};
-use optimist_apiserver::server::{Definition, Resource, ResourcePath};
+use optimist_apiserver::server::{Definition, Resource, ResourcePath, is_true};
 use optimist_client::ValueChange;
 use optimist_simulation::{ObjectRef, Step, World};
 
@@ -110,10 +110,14 @@ impl<'a> Call<'a> {
             dry_run: false,
             strict: false,
         };
+        let mut has_force = false;
         for (option, value) in form_urlencoded::parse(query.as_bytes()) {
             match (&*option, &*value) {
                 ("fieldManager", manager) => request.manager = manager.to_owned(),
-                ("force", value) if request.verb == Verb::Apply => request.force = value == "true",
+                ("force", value) if request.verb == Verb::Apply && !has_force => {
+                    has_force = true;
+                    request.force = is_true(value);
+                }
                 ("dryRun", "All") => request.dry_run = true,
                 ("fieldValidation", "Strict") => request.strict = true,
                 ("fieldValidation", "Warn") => {}

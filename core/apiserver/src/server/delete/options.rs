@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::json::Node;
 use crate::object::GroupName;
+use crate::server::list_options::is_true;
 use crate::server::patching::foreign;
 use crate::server::{RequestInfo, body};
 use crate::status::{FieldError, Refusal, Status};
@@ -39,7 +40,7 @@ impl DeleteOptions {
             grace_period_seconds: query("gracePeriodSeconds").and_then(|text| text.parse().ok()),
             uid: query("uid").map(str::to_owned),
             resource_version: query("resourceVersion").map(str::to_owned),
-            orphan_dependents: query("orphanDependents").map(|text| text != "false"),
+            orphan_dependents: query("orphanDependents").map(is_true),
             propagation_policy: query("propagationPolicy").map(str::to_owned),
             dry_run: info.queries("dryRun").map(str::to_owned).collect(),
         }

@@ -261,3 +261,30 @@ fn what_becomes_of_a_map_without_its_last_member_is_told_where_releases_differ()
     assert_eq!(emptied(Release::V1_36_2), told(true));
     assert_eq!(emptied(Release::V1_36_3), told(false));
 }
+
+#[test]
+fn force_is_true_unless_it_is_0_or_false_and_the_first_one_counts() {
+    let body = json!({
+        "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"},
+        "spec": {"template": {"spec": {"containers": [{"name": "app", "image": "app:2"}]}}},
+    });
+    let code = |force: &str| said(APPLY, &format!("fieldManager=m{force}"), &body.to_string()).0;
+    for forced in [
+        "&force=true",
+        "&force=1",
+        "&force=yes",
+        "&force=",
+        "&force=true&force=false",
+    ] {
+        assert_eq!(code(forced), 200, "{forced}");
+    }
+    for unforced in [
+        "",
+        "&force=0",
+        "&force=false",
+        "&force=False",
+        "&force=false&force=true",
+    ] {
+        assert_eq!(code(unforced), 409, "{unforced}");
+    }
+}
