@@ -32,7 +32,7 @@ pub enum Node {
     Object(Vec<(String, Node)>),
 }
 
-/// Text that is no JSON. It prints as Go's error does.
+/// Text that is not JSON. It prints as Go's error does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SyntaxError {
     /// Counted from 1.
@@ -51,11 +51,11 @@ impl fmt::Display for SyntaxError {
 
 impl std::error::Error for SyntaxError {}
 
-/// Parses a document. As in Go, bytes that are no UTF-8 and escaped halves of surrogate pairs
+/// Parses a document. As in Go, bytes that are not UTF-8 and escaped halves of surrogate pairs
 /// become the replacement character.
 ///
 /// # Errors
-/// If the text is no JSON, or nested more than 128 deep.
+/// If the text is not JSON, or nested more than 128 deep.
 pub fn parse(text: &[u8]) -> Result<Node, SyntaxError> {
     serde_json::from_slice(text).or_else(|error| {
         if let Some(message) = syntax::complaint(text) {
@@ -140,7 +140,7 @@ pub fn duplicates(node: &Node) -> Vec<String> {
     found
 }
 
-/// So many complaints of one document are kept (`sigs.k8s.io/json`).
+/// The maximum number of errors of one document (`sigs.k8s.io/json`).
 pub(crate) const MOST_COMPLAINTS: usize = 100;
 
 impl Node {

@@ -11,7 +11,7 @@ use crate::status::{Refusal, Status};
 /// once more for every 64 bytes of text.
 pub const MOST_VALUES: usize = 100_000;
 
-/// So many bytes of text weigh as much as one more value.
+/// This number of bytes of text counts as one more value.
 const TEXT: usize = 64;
 
 /// So deep an object or a patch may nest; recursion over it then needs little stack.

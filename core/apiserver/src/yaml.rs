@@ -27,7 +27,7 @@ pub struct Document {
     pub duplicates: Vec<String>,
 }
 
-/// Text that is no YAML, or none that can be JSON.
+/// Text that is not YAML, or YAML that cannot be JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct YamlError {
     /// Counted from 1.
@@ -76,7 +76,7 @@ const TOO_LARGE: &str = "this is too much for this page: the document is too lar
 /// Parses the first document of a text; an empty text is `null`.
 ///
 /// # Errors
-/// If the text is no YAML, has an alias to nothing, or nests too deep.
+/// If the text is not YAML, has an alias to nothing, or nests too deep.
 pub fn parse(text: &str) -> Result<Document, YamlError> {
     if let Some(node) = plain_json(text) {
         return Ok(Document {

@@ -1,10 +1,10 @@
-//! Which sessions a browser keeps: the one that a tab has open, and every one that was set aside.
+//! The sessions that a browser keeps: the open session of a tab, and all archived sessions.
 //!
-//! Pure: the page reads the browser's storages, passes in what it found and the time, and carries
-//! out the [`StorageEffect`]s that come back. A session is a text here; nothing looks into it.
+//! The code is pure: the page reads the browser's storages, passes their content and the time, and
+//! performs the returned [`StorageEffect`]s. A session is an opaque text here.
 //!
-//! The rules: what was not opened is never overwritten; a session that is replaced is set aside,
-//! with a name and a date; what is offered stays until it is taken or refused.
+//! The rules: a session that was not opened is never overwritten. A replaced session is archived
+//! with a name and a date. An offered session stays until the user accepts or refuses it.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
@@ -21,22 +21,22 @@ use saved_session::key;
 
 /// The tab's own session as a text.
 pub const OWN: &str = "optimist.session";
-/// What else the tab knows: which sessions it set aside, and what is being typed.
+/// The other data of the tab: the sessions that it archived, and the unfinished texts.
 pub const TAB: &str = "optimist.tab";
-/// There while a kept session is being opened. Found at the start it says that the last attempt
-/// stopped the page: that session is not tried again unasked.
+/// The key exists while a kept session is being opened. If it exists at the start, the last attempt
+/// stopped the page, and the page does not open that session again automatically.
 pub const OPENING: &str = "optimist.opening";
 
 /// One of the two storages of a browser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum StorageArea {
-    /// `sessionStorage`: for one tab, until that is closed.
+    /// `sessionStorage`: for one tab, until it is closed.
     Tab,
-    /// `localStorage`: for every tab, and for later.
+    /// `localStorage`: for all tabs, and kept after they are closed.
     Browser,
 }
 
-/// What the page has to do in a storage.
+/// A change of a storage that the page has to make.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StorageEffect {
     /// Writes a value.
@@ -57,44 +57,44 @@ pub enum StorageEffect {
     },
 }
 
-/// What the page shows, to be kept.
+/// The content of the page, to be kept.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SessionSnapshot {
     /// What people call it.
     pub name: String,
     /// The session.
     pub text: String,
-    /// Working copies whose text is being typed, by actor.
+    /// Unfinished texts of working copies, by actor.
     pub drafts: Drafts,
-    /// Whether a person made it: it is worth being kept after the tab is closed. A history that is
+    /// Whether the user made it. Such a session is kept after the tab is closed. A history that is
     /// only shown is not.
     pub own: bool,
 }
 
-/// Every session that the browser keeps, as a tab sees them.
+/// All sessions that the browser keeps, from the view of a tab.
 #[derive(Clone, Debug, Default)]
 pub struct Sessions {
-    /// All but the tab's own, newest first.
+    /// All sessions except the tab's own, newest first.
     kept: Vec<SavedSession>,
     /// The id of the tab's own session.
     live: String,
-    /// What the browser's storage has of the tab's own session, as far as this tab knows.
+    /// The stored form of the tab's own session, as far as this tab knows.
     known: Option<String>,
-    /// Whether a person made the tab's own session.
+    /// Whether the user made the tab's own session.
     own: bool,
-    /// What was set aside in this tab and can be returned to; the last one first.
+    /// The sessions that were archived in this tab, the last one first.
     away: Vec<String>,
     /// Every session that this tab had.
     seen: BTreeSet<String>,
-    /// The session that is being opened: it stays in the storage as it is until it is open.
+    /// The session that is being opened. It stays unchanged in the storage until it is open.
     opening: Option<SavedSession>,
     /// The tab's own session, until it is opened after a reload.
     waiting: Option<SavedSession>,
-    /// A manifest that is being typed.
+    /// An unfinished manifest.
     manifest: String,
     /// Keys whose values could not be read.
     unreadable: Vec<(StorageArea, String)>,
-    /// What the tab's record was when it was last written.
+    /// The tab's record when it was last written.
     record: Option<String>,
     salt: u64,
 }
@@ -105,7 +105,7 @@ impl Sessions {
         &self.kept
     }
 
-    /// The sessions that this tab did not have yet and that were neither taken nor refused.
+    /// The sessions that this tab did not have yet and that the user neither accepted nor refused.
     pub fn offered(&self) -> impl Iterator<Item = &SavedSession> {
         let kept = self.kept.iter();
         kept.filter(|entry| {
@@ -113,7 +113,7 @@ impl Sessions {
         })
     }
 
-    /// The session to return to: the last one that was set aside in this tab.
+    /// The session to return to: the last session that was archived in this tab.
     pub fn last_away(&self) -> Option<&SavedSession> {
         let mut away = self.away.iter().rev();
         away.find_map(|id| self.entry(id))
@@ -124,12 +124,12 @@ impl Sessions {
         self.kept.iter().find(|entry| entry.id == id)
     }
 
-    /// Keys whose values could not be read; they are left as they are.
+    /// Keys whose values could not be read. They are not changed.
     pub fn unreadable(&self) -> &[(StorageArea, String)] {
         &self.unreadable
     }
 
-    /// The manifest that was being typed.
+    /// The unfinished manifest.
     pub fn manifest(&self) -> &str {
         &self.manifest
     }
@@ -139,7 +139,7 @@ impl Sessions {
         key(&self.live)
     }
 
-    /// Whether a person made the tab's own session, or it is only shown.
+    /// Whether the user made the tab's own session; `false` if it is only shown.
     pub fn is_own(&self) -> bool {
         self.own
     }
@@ -149,7 +149,7 @@ impl Sessions {
         self.waiting.is_some()
     }
 
-    /// An id that no session has: from the time, and a number that is another one in every tab.
+    /// A new id: from the time, and a number that differs between tabs.
     fn new_id(&mut self, now: f64) -> String {
         self.salt = self
             .salt
@@ -160,9 +160,9 @@ impl Sessions {
         id
     }
 
-    /// Keeps what the page shows. `present` is what the browser's storage has under
-    /// [`live_key`](Self::live_key) now: if another tab wrote it, this tab's session becomes a
-    /// session of its own, and the other one stays.
+    /// Keeps the content of the page. `present` is the current value of
+    /// [`live_key`](Self::live_key) in the browser's storage: if another tab wrote it, this tab's
+    /// session gets a new key, and the other session stays.
     pub fn save(
         &mut self,
         shown: &SessionSnapshot,
@@ -187,20 +187,20 @@ impl Sessions {
         effects
     }
 
-    /// Notes the manifest that is being typed.
+    /// Records the unfinished manifest.
     pub fn type_manifest(&mut self, text: &str) {
         text.clone_into(&mut self.manifest);
     }
 
-    /// Makes place for another session. The one that is shown is kept, unless nobody made it; it
-    /// is what [`last_away`](Self::last_away) leads to if `back` says so. Gives its id.
+    /// Archives the shown session before another one is opened. It is not kept if the user did not
+    /// make it. If `back` is set, [`last_away`](Self::last_away) returns it. Returns its id.
     pub fn set_aside(
         &mut self,
         shown: &SessionSnapshot,
         back: bool,
         now: f64,
     ) -> (Option<String>, Vec<StorageEffect>) {
-        // What is being opened keeps its place.
+        // The session that is being opened keeps its key.
         if self
             .opening
             .as_ref()
@@ -239,15 +239,15 @@ impl Sessions {
         (id, effects)
     }
 
-    /// The tab's own session has no place in the browser's storage any more.
+    /// The tab's own session has no key in the browser's storage any more.
     fn drop_live(&mut self) -> Option<StorageEffect> {
         self.known
             .take()
             .map(|_| remove(StorageArea::Browser, &key(&self.live)))
     }
 
-    /// From now on the tab's own session is another one, of which nothing is kept yet. What it
-    /// had before must have a place of its own by now.
+    /// Starts a new own session of the tab, which is not kept yet. The previous session must
+    /// already have its own key.
     fn begin_new(&mut self, now: f64) -> StorageEffect {
         self.live = self.new_id(now);
         self.own = false;
@@ -261,14 +261,15 @@ impl Sessions {
         self.kept.insert(at.unwrap_or(self.kept.len()), entry);
     }
 
-    /// Begins to open a kept session. What is shown must have been set aside. It is still kept as
-    /// it is; [`opened`](Self::opened) or [`not_opened`](Self::not_opened) says how that ended.
+    /// Starts to open a kept session. The shown session must be archived before. The kept session
+    /// does not change until [`opened`](Self::opened) or [`not_opened`](Self::not_opened) is
+    /// called.
     pub fn open(&mut self, id: &str) -> Option<(SavedSession, Vec<StorageEffect>)> {
         let entry = self.entry(id)?.clone();
         Some(self.begin_to_open(entry))
     }
 
-    /// Begins to open the session that the tab had before a reload.
+    /// Starts to open the session that the tab had before a reload.
     pub fn open_waiting(&mut self) -> Option<(SavedSession, Vec<StorageEffect>)> {
         let entry = self.waiting.take()?;
         Some(self.begin_to_open(entry))
@@ -284,7 +285,7 @@ impl Sessions {
         self.opening.is_some()
     }
 
-    /// The session that was being opened is the tab's own now. `None` if it was not one of these.
+    /// Makes the opened session the tab's own. `None` if it was not a kept session.
     pub fn opened(&mut self) -> Option<(SavedSession, Vec<StorageEffect>)> {
         let entry = self.opening.take()?;
         self.kept.retain(|known| known.id != entry.id);
@@ -297,15 +298,15 @@ impl Sessions {
         let mut effects = vec![
             remove(StorageArea::Tab, OPENING),
             write(StorageArea::Tab, OWN, &entry.text),
-            // Where there was no room in the browser's storage it was here.
+            // If the browser's storage was full, the session was in the tab's storage.
             remove(StorageArea::Tab, &entry.key()),
         ];
         effects.extend(self.record(Some(&entry.drafts)));
         Some((entry, effects))
     }
 
-    /// The session that was being opened could not be: it stays kept, and is no longer offered.
-    /// The tab has a new session. `false` if it was not one of these.
+    /// Records that a session could not be opened. It stays kept and is no longer offered. Records
+    /// that the tab has this session. `false` if it is not a kept session.
     pub fn not_opened(&mut self, now: f64) -> (bool, Vec<StorageEffect>) {
         let Some(entry) = self.opening.take() else {
             return (false, Vec::new());
@@ -321,7 +322,7 @@ impl Sessions {
         (true, effects)
     }
 
-    /// Keeps a session that something else cannot make use of.
+    /// Keeps a session that another part cannot use.
     pub fn keep_unopened(&mut self, name: &str, text: &str, now: f64) -> Vec<StorageEffect> {
         if self.kept.iter().any(|entry| entry.text == text) {
             return Vec::new();
@@ -335,7 +336,7 @@ impl Sessions {
         vec![self.stand(entry, OfferStatus::Unopened)]
     }
 
-    /// Puts a session among the kept ones.
+    /// Adds a session to the kept sessions.
     fn stand(&mut self, entry: SavedSession, standing: OfferStatus) -> StorageEffect {
         let entry = SavedSession { standing, ..entry };
         let effect = write(StorageArea::Browser, &entry.key(), &entry.to_value());
@@ -343,8 +344,8 @@ impl Sessions {
         effect
     }
 
-    /// The tab's own session is not opened after a reload, because something else is: it is
-    /// returned to later.
+    /// Records that the tab's own session is not opened after a reload, because another one is
+    /// opened. The user can return to it later.
     pub fn put_off(&mut self, now: f64) -> Vec<StorageEffect> {
         let Some(entry) = self.waiting.take() else {
             return Vec::new();
@@ -368,7 +369,7 @@ impl Sessions {
             .collect()
     }
 
-    /// Forgets a kept session, as a person asks.
+    /// Deletes a kept session at the user's request.
     pub fn remove(&mut self, id: &str) -> Vec<StorageEffect> {
         self.kept.retain(|entry| entry.id != id);
         self.away.retain(|known| known != id);
@@ -380,8 +381,8 @@ impl Sessions {
         effects
     }
 
-    /// What else to do where the browser refused an effect; nothing if there is nothing else. The
-    /// oldest refused session makes room, and then the tab's own storage is tried.
+    /// The alternative if the browser refused an effect; empty if there is none. First the oldest
+    /// refused session is deleted to make room, then the tab's own storage is used.
     pub fn failed(&mut self, effect: &StorageEffect) -> Vec<StorageEffect> {
         let StorageEffect::Write { place, key, value } = effect else {
             return Vec::new();
@@ -396,7 +397,7 @@ impl Sessions {
             effects.push(effect.clone());
             return effects;
         }
-        // The tab keeps its own session in its storage anyway.
+        // The tab also has its own session in its own storage.
         if *key == self.live_key() {
             self.known = None;
             return Vec::new();

@@ -6,26 +6,26 @@ use serde_json::{Map, Value, json};
 
 use super::SessionSnapshot;
 
-/// Texts of working copies that are being typed, by actor (`A`, `B`, `C`).
+/// Unfinished texts of working copies, by actor (`A`, `B`, `C`).
 pub type Drafts = BTreeMap<String, String>;
 
-/// What a key of a kept session begins with; its id follows.
+/// The prefix of a key of a kept session, before its id.
 pub(crate) const PREFIX: &str = "optimist.kept.";
 
-/// The version of what is in a value.
+/// The version of the format of a value.
 const VERSION: u64 = 1;
 
-/// What became of an offer.
+/// The state of an offer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OfferStatus {
     /// A new tab offers it.
     #[default]
     Offered,
-    /// A person refused it. It makes room if the storage is full.
+    /// The user refused it. It is deleted first if the storage is full.
     Refused,
     /// It could not be opened.
     Unopened,
-    /// Nobody made it: a history that a tab only shows. It is not kept for others.
+    /// The user did not make it: a history that a tab only shows. It is not kept for other tabs.
     Shown,
 }
 
@@ -39,17 +39,17 @@ const STANDINGS: [(&str, OfferStatus); 4] = [
 /// A session that is kept.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SavedSession {
-    /// Its id, alone in this browser.
+    /// Its id, unique in this browser.
     pub id: String,
-    /// What people call it; may be empty.
+    /// Its name; may be empty.
     pub name: String,
-    /// When it was last kept, in milliseconds since 1970; 0 if that is not known.
+    /// The time at which it was last kept, in milliseconds since 1970; 0 if unknown.
     pub date: f64,
     /// The session.
     pub text: String,
-    /// Working copies whose text was being typed.
+    /// Unfinished texts of working copies.
     pub drafts: Drafts,
-    /// What became of its offer.
+    /// The state of its offer.
     pub standing: OfferStatus,
 }
 
@@ -66,7 +66,7 @@ pub(crate) fn drafts_to_json(drafts: &Drafts) -> Value {
     )
 }
 
-/// Drafts from JSON; what is none is left out.
+/// Drafts from JSON, without invalid entries.
 pub(crate) fn drafts_of_json(json: Option<&Value>) -> Drafts {
     let members = json.and_then(Value::as_object).into_iter().flatten();
     let drafts =
@@ -106,7 +106,7 @@ impl SavedSession {
         Value::Object(map).to_string()
     }
 
-    /// From a storage; `None` if it is no session, or one of a later version.
+    /// Reads a value of a storage; `None` if it is not a session, or has a later version.
     pub(crate) fn of_value(id: &str, value: &str) -> Option<Self> {
         let json: Value = serde_json::from_str(value).ok()?;
         if json.get("v").and_then(Value::as_u64) != Some(VERSION) {

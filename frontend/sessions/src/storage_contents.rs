@@ -1,4 +1,4 @@
-//! What a tab finds in the browser's storages as it opens.
+//! The content of the browser's storages when a tab opens.
 
 use std::collections::BTreeMap;
 
@@ -6,12 +6,12 @@ use super::saved_session::{PREFIX, SavedSession, key};
 use super::tab::Record;
 use super::{OPENING, OWN, OfferStatus, Sessions, StorageArea, StorageEffect, TAB, remove, write};
 
-/// Where earlier versions kept the last session of any tab.
+/// The key in which earlier versions kept the last session of all tabs.
 const LAST: &str = "optimist.last-session";
-/// Where earlier versions kept the session whose place was taken.
+/// The key in which earlier versions kept the session that was replaced.
 const OWN_BEFORE: &str = "optimist.own-session";
 
-/// Everything that is in the two storages; nothing where the browser forbids one.
+/// The content of the two storages; empty if the browser does not allow one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StorageContents {
     /// `sessionStorage`.
@@ -30,7 +30,7 @@ impl StorageContents {
 }
 
 impl Sessions {
-    /// What there is as a tab opens. `salt` is a number that is another one in every tab.
+    /// Reads the sessions when a tab opens. `salt` is a number that differs between tabs.
     pub fn found(found: &StorageContents, now: f64, salt: u64) -> (Self, Vec<StorageEffect>) {
         let mut sessions = Self {
             salt,
@@ -60,7 +60,7 @@ impl Sessions {
         (sessions, effects)
     }
 
-    /// Looks at the storages again: other tabs have written since.
+    /// Reads the storages again, because other tabs may have written.
     pub fn look_again(&mut self, found: &StorageContents) {
         self.kept.clear();
         self.unreadable.clear();
@@ -92,7 +92,7 @@ impl Sessions {
         record.flatten().unwrap_or_default()
     }
 
-    /// The tab's own session of before a reload. If another tab has changed it since, both stay.
+    /// The tab's own session from before a reload. If another tab has changed it since, both stay.
     fn find_own(&mut self, text: &str, record: Record, now: f64) -> Option<StorageEffect> {
         let stored = self.entry(&record.live).cloned();
         let drafts = record.drafts;
@@ -104,7 +104,7 @@ impl Sessions {
                 SavedSession { drafts, ..entry }
             }
             None => {
-                // The text gets a place of its own below.
+                // The text gets its own key below.
                 drop(self.begin_new(now));
                 SavedSession {
                     id: self.live.clone(),
@@ -131,7 +131,7 @@ impl Sessions {
         effect
     }
 
-    /// What earlier versions of Optimist kept, in the form of today.
+    /// Converts the data of earlier versions of Optimist.
     fn find_earlier(&mut self, found: &StorageContents, now: f64) -> Vec<StorageEffect> {
         let mut effects = Vec::new();
         for (place, key) in [(StorageArea::Tab, OWN_BEFORE), (StorageArea::Browser, LAST)] {

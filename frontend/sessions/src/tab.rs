@@ -1,4 +1,4 @@
-//! What a tab knows besides its session: which sessions it had, and what is being typed.
+//! The data of a tab besides its session: the sessions that it had, and the unfinished texts.
 
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// From the tab's storage; `None` if it is no record.
+    /// Reads the tab's storage; `None` if it is not a record.
     pub(crate) fn of_value(value: &str) -> Option<Self> {
         let json: Value = serde_json::from_str(value).ok()?;
         let words = |key: &str| {
@@ -41,7 +41,7 @@ impl Record {
 }
 
 impl Sessions {
-    /// Writes the tab's record if it changed. Without drafts there are none.
+    /// Writes the tab's record if it changed, without empty drafts.
     pub(crate) fn record(&mut self, drafts: Option<&Drafts>) -> Option<StorageEffect> {
         let known = |id: &&String| self.entry(id).is_some() || **id == self.live;
         let seen: Vec<&String> = self.seen.iter().filter(known).collect();
@@ -61,7 +61,7 @@ impl Sessions {
         Some(write(StorageArea::Tab, TAB, &record))
     }
 
-    /// Keeps the manifest that is being typed, where nothing else is to be kept.
+    /// Keeps the unfinished manifest if there is nothing else to keep.
     pub fn save_manifest(&mut self) -> Option<StorageEffect> {
         let drafts = self.record.as_deref().and_then(Record::of_value);
         let drafts = drafts.map(|record| record.drafts);

@@ -24,8 +24,8 @@ fn members(set: &Set) -> JsonMap {
     map
 }
 
-/// Reads a set; `None` if a key is no path element. Kinds of elements that are not known
-/// are skipped.
+/// Reads a set; `None` if a key is not a path element. Kinds of elements that are not known are
+/// skipped.
 pub fn from_fields_v1(fields: &Value) -> Option<Set> {
     match fields {
         Value::Null => Some(Set::default()),

@@ -74,7 +74,7 @@ fn member_type<'a>(ty: &'a Type, name: &str) -> &'a Type {
     member.unwrap_or(&Type::Any)
 }
 
-/// The items of a list by what tells them apart; none where several are told apart alike.
+/// The items of a list by their key; empty if several items have the same key.
 struct Items<'a> {
     list: &'a ListType,
     known: BTreeMap<PathElement, Option<&'a Value>>,

@@ -15,10 +15,10 @@ use crate::object::{GroupVersion, Metadata, text};
 use crate::schema::Struct;
 use crate::status::{Refusal, Status};
 
-/// At most so many updaters are told apart (`DefaultMaxUpdateManagers`).
+/// The maximum number of separate entries of updaters (`DefaultMaxUpdateManagers`).
 const MOST_UPDATERS: usize = 10;
 
-/// Fields that nobody ever owns (`stripmeta.go`).
+/// Fields that never have an owner (`stripmeta.go`).
 static NEVER_OWNED: LazyLock<Set> = LazyLock::new(|| {
     Set::of_fields(&[
         &["apiVersion"],
@@ -112,7 +112,7 @@ impl FieldManager<'_> {
             &api_version,
             self.subresource,
         );
-        // The write is first tracked under a name that nobody has, to see whether it took anything.
+        // The write is first tracked under an unused name, to see whether it changed any ownership.
         let itself = Manager::new("current-operation", ManagedFieldsOperation::Update, "", "");
         self.updater(&api_version)
             .update(live, new, managers, &itself)?;
@@ -259,8 +259,8 @@ impl FieldManager<'_> {
         ))
     }
 
-    /// kubectl may take over, without conflict, what client-side apply last applied
-    /// (`lastappliedmanager.go`): the conflicts that remain.
+    /// kubectl may take ownership, without a conflict, of the fields that client-side apply last
+    /// applied (`lastappliedmanager.go`): the conflicts that remain.
     fn not_by_last_applied(
         &self,
         live: &Value,

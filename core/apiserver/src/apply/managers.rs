@@ -154,7 +154,7 @@ impl Managers {
         Ok(managers)
     }
 
-    /// Writes `metadata.managedFields`; `None` if nobody owns anything.
+    /// Writes `metadata.managedFields`; `None` if no field has an owner.
     pub fn encode(&self) -> Option<Value> {
         if self.entries.is_empty() {
             return None;
@@ -177,7 +177,7 @@ impl Managers {
         self.entries.iter()
     }
 
-    /// Whether nobody owns anything.
+    /// Whether no field has an owner.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }

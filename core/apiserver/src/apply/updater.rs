@@ -183,7 +183,7 @@ impl Updater<'_> {
         problem.map_or(Ok(()), Err)
     }
 
-    /// A write that is no apply: the writer owns what it changed.
+    /// A write that is not an apply: the writer owns what it changed.
     ///
     /// # Errors
     /// If an owner's version of the object cannot be had.
@@ -249,7 +249,7 @@ impl Updater<'_> {
             Some(last) => {
                 let pruned = |keeps| self.prune(&merged, managers, &last, keeps);
                 let new = pruned(self.keeps_emptied)?;
-                // What the other releases would have made of it is only to be told.
+                // The results of the other releases are only reported.
                 if let Ok(other) = pruned(!self.keeps_emptied) {
                     collect_emptied(&new, Some(&other), "", &mut emptied);
                     collect_emptied(&other, Some(&new), "", &mut emptied);

@@ -1,13 +1,13 @@
-//! What Go's JSON scanner says of text that is no JSON (`encoding/json`, `scanner.go`). Go works
-//! byte by byte, and takes the end of the text for one more space before it says that the end was
-//! unexpected.
+//! The errors of Go's JSON scanner for text that is not JSON (`encoding/json`, `scanner.go`). Go
+//! works byte by byte, and takes the end of the text for one more space before it says that the end
+//! was unexpected.
 
 use crate::go;
 
 /// So deep Go lets a document nest.
 const DEEPEST: usize = 10_000;
 
-/// Go's complaint; `None` if the text is JSON to Go.
+/// Go's error; `None` if the text is valid JSON for Go.
 pub(super) fn complaint(text: &[u8]) -> Option<String> {
     let mut scanner = Scanner {
         text,

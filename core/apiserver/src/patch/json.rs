@@ -53,7 +53,7 @@ impl JsonPatch {
     /// Reads a patch with the names that the library gives its types in errors.
     ///
     /// # Errors
-    /// The text of Go's error if it is no JSON, no list, or has an item that is no object.
+    /// The text of Go's error if it is not JSON, not a list, or has an item that is not an object.
     pub fn decode(text: &[u8]) -> Result<Self, String> {
         Self::read(text, "jsonpatch.Patch", "jsonpatch.Operation")
     }

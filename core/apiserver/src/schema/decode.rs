@@ -16,8 +16,8 @@ use crate::object::JsonMap;
 pub struct Decoded {
     /// The value as the server holds and writes it: unknown fields dropped, empty ones left out.
     pub value: Value,
-    /// What strict decoding complains of, in the order of the document:
-    /// `unknown field "spec.bogus"`, `duplicate field "data.a"`.
+    /// The errors of strict decoding, in the order of the document: `unknown field "spec.bogus"`,
+    /// `duplicate field "data.a"`.
     pub complaints: Vec<String>,
     /// The empty lists and maps that were left out.
     pub empties: Empties,

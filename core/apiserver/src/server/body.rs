@@ -31,7 +31,7 @@ pub(super) struct Draft {
     pub(super) object: Value,
     /// Its empty lists and maps that are not written.
     pub(super) empties: Empties,
-    /// What strict decoding complains of, where that does not refuse the request.
+    /// The errors of strict decoding, if they do not refuse the request.
     pub(super) warnings: Vec<String>,
 }
 
@@ -217,7 +217,7 @@ fn with_repeated(
     repeated
 }
 
-/// What strict decoding complains of is a warning, an error or nothing.
+/// An error of strict decoding is a warning, an error or nothing.
 fn weigh(
     info: &RequestInfo,
     complaints: Vec<String>,

@@ -85,7 +85,7 @@ impl ContinueToken {
                 "encoded start key empty (version {API_VERSION})"
             )));
         }
-        // Nobody gets out of the collection by dots and slashes.
+        // A key cannot leave the collection by dots and slashes.
         let relative = start.strip_prefix('/').unwrap_or(&start);
         if !is_clean(relative) {
             return Err(bad(start));

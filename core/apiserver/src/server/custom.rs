@@ -91,7 +91,7 @@ impl Custom {
     /// complains of.
     ///
     /// # Errors
-    /// The decoder's error, if it is no object or its metadata is malformed.
+    /// The decoder's error, if it is not an object or its metadata is malformed.
     pub(super) fn decode(&self, node: Node) -> Result<(Value, Vec<String>), String> {
         if !matches!(node, Node::Object(_)) {
             return Err(format!(
@@ -121,7 +121,7 @@ impl Custom {
     /// Decodes what a patch made of an object.
     ///
     /// # Errors
-    /// The decoder's error, if it is no object, has no kind, or its metadata is malformed.
+    /// The decoder's error, if it is not an object, has no kind, or its metadata is malformed.
     pub(super) fn decode_patched(&self, patched: Value) -> Result<(Value, Vec<String>), String> {
         if let Some(error) = foreign::uninterpretable(&patched) {
             return Err(error);

@@ -47,7 +47,8 @@ impl ApiServer {
         } else {
             self.delete_object(info, &info.name, &options, trace)?
         };
-        // A client that asks for cascading deletion in the old way is told that it waits.
+        // A client that asks for cascading deletion with the old option gets the message that it
+        // waits.
         let code = if !deleted && options.orphan_dependents == Some(false) {
             StatusCode::ACCEPTED
         } else {

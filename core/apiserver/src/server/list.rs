@@ -237,7 +237,7 @@ impl<'a> Query<'a> {
                     };
                     meta.continue_token = token.encode(&state.token_prefix);
                 }
-                // With a selector nobody knows how many of the others will match.
+                // With a selector, the number of remaining matches is unknown.
                 if more && self.options.selector.is_empty() {
                     meta.remaining = Some(objects.len() - state.limit);
                 }

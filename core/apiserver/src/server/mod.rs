@@ -177,8 +177,8 @@ impl ApiServer {
             .map_err(|refusal| refuse(&refusal, &self.resources))
     }
 
-    /// Compacts etcd at a revision, as `etcdctl compact` does. Watch caches do not hear of it:
-    /// what they hold is served as before.
+    /// Compacts etcd at a revision, as `etcdctl compact` does. Watch caches are not notified: what
+    /// they hold is served as before.
     ///
     /// # Errors
     /// If that revision is in the future, or already compacted.

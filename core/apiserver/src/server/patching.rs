@@ -23,11 +23,11 @@ const MERGE_PATCH: &str = "application/merge-patch+json";
 const STRATEGIC_MERGE_PATCH: &str = "application/strategic-merge-patch+json";
 const APPLY: &str = "application/apply-patch+yaml";
 
-/// So many operations a JSON patch may have (`maxJSONPatchOperations`).
+/// The maximum number of operations of a JSON patch (`maxJSONPatchOperations`).
 const MOST_OPERATIONS: usize = 10_000;
 
 impl Resource {
-    /// The types of patches that it accepts. Only of built-in kinds is it known how lists merge.
+    /// The patch types that it accepts. Only built-in kinds have merge keys for lists.
     pub fn patch_types(&self) -> &'static [&'static str] {
         if self.is_builtin() {
             &[JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH, APPLY]
@@ -41,7 +41,7 @@ impl Resource {
     }
 }
 
-/// Whether a request complains of unknown and repeated fields.
+/// Whether a request reports unknown and duplicate fields.
 fn complains(info: &RequestInfo) -> bool {
     info.options.field_validation != FieldValidation::Ignore
 }
@@ -52,7 +52,7 @@ fn no_result(shown: &str, error: &str) -> Refusal {
     Status::invalid(&GroupName::new("", ""), "", &[error])
 }
 
-/// What strict decoding complains of: nothing, warnings or a refusal.
+/// The result of strict decoding: nothing, warnings or a refusal.
 fn weigh(
     info: &RequestInfo,
     complaints: Vec<String>,
@@ -88,7 +88,7 @@ fn carries_version(patch: &[u8]) -> bool {
     }
 }
 
-/// What a client is told when a handler panics.
+/// The message that a client gets when a handler panics.
 fn panicked() -> Refusal {
     Status::internal("This request caused apiserver to panic. Look in the logs for details.")
 }
@@ -442,7 +442,7 @@ fn decode(
         draft.warnings = complaints;
         return Ok(draft);
     }
-    // All complaints are reported together, those of the patch first.
+    // All errors are reported together, those of the patch first.
     let mut lenient = info.clone();
     lenient.options.field_validation = FieldValidation::Warn;
     let shown = go::json(&patched);

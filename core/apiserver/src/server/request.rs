@@ -74,7 +74,7 @@ impl<'a> ResourcePath<'a> {
             rest => (false, rest),
         };
         let (namespace, rest) = match rest {
-            // A namespace has subresources of its own, which are no resources in it.
+            // A namespace has subresources of its own, which are not resources in it.
             ["namespaces", _, "status" | "finalize"] => ("", rest),
             ["namespaces", namespace, rest @ ..] if !rest.is_empty() => (*namespace, rest),
             rest => ("", rest),
@@ -106,7 +106,7 @@ pub struct Options {
     pub field_manager: String,
     /// What to do about unknown and duplicate fields.
     pub field_validation: FieldValidation,
-    /// Whether an apply takes over what others own.
+    /// Whether an apply takes ownership of fields of other managers.
     pub force: bool,
 }
 

@@ -246,7 +246,7 @@ impl Resource {
         }
     }
 
-    /// Settles fields that the server decides (`PrepareForCreate`, `PrepareForUpdate`).
+    /// Sets the fields that the server decides (`PrepareForCreate`, `PrepareForUpdate`).
     pub fn prepare(&self, subresource: &str, object: &mut Value, live: Option<&Value>) {
         match (&self.definition, live) {
             (Definition::Builtin(rules), Some(live)) if subresource == "status" => {
@@ -291,7 +291,7 @@ impl Resource {
         }
     }
 
-    /// What deserves a warning though it is accepted.
+    /// The warnings for accepted objects.
     pub fn warn(&self, subresource: &str, object: &Value, live: Option<&Value>) -> Vec<String> {
         match &self.definition {
             Definition::Builtin(_) if subresource == "status" && live.is_some() => Vec::new(),
@@ -309,8 +309,8 @@ impl Resource {
         }
     }
 
-    /// Whether the garbage collector looks after its objects, so that a deletion may leave it
-    /// something to do (`GarbageCollectionDeleteStrategy`).
+    /// Whether the garbage collector handles its objects, so that a deletion may leave it something
+    /// to do (`GarbageCollectionDeleteStrategy`).
     pub(super) fn is_collected(&self) -> bool {
         match &self.definition {
             Definition::Builtin(rules) => rules.collected,

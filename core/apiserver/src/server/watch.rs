@@ -258,7 +258,7 @@ impl Watch {
         events
     }
 
-    /// What became of waiting for a version (`waitUntilFreshAndBlock`).
+    /// The result of waiting for a version (`waitUntilFreshAndBlock`).
     fn waited(&self, server: &ApiServer, version: Revision, now: Duration) -> State {
         let patience = self.opened.saturating_add(LONGEST_WAIT);
         let until = now.min(patience).min(self.deadline);

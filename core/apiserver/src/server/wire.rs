@@ -39,7 +39,7 @@ pub(super) fn of_root(root: &Struct, value: &Value) -> String {
     out
 }
 
-/// The members of a struct which is no kind, in its order, and what is in them.
+/// The members of a struct which is not a kind, in its order, and what is in them.
 struct Order {
     names: &'static [&'static str],
     inner: &'static [(&'static str, &'static Order)],

@@ -428,7 +428,7 @@ fn check_version(
             Err(Status::invalid(&resource, &info.name, &[error]))
         }
         sent if sent == stored => {
-            // A patch that carries no version takes over the one that it was applied to.
+            // A patch without a version gets the version of the object that it was applied to.
             trace.facts.push(Fact::VersionMatched(stored));
             Ok(())
         }
@@ -439,7 +439,7 @@ fn check_version(
     }
 }
 
-/// `rest.BeforeUpdate`: what the server settles before it stores.
+/// `rest.BeforeUpdate`: the fields that the server sets before it stores.
 fn before_update(
     info: &RequestInfo,
     object: &mut Value,

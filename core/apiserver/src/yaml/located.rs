@@ -60,7 +60,7 @@ impl From<&Located> for Value {
 /// [`parse`](super::parse); anchors and merged mappings are not taken.
 ///
 /// # Errors
-/// If the text is no YAML, has an anchor or the same key twice, or nests too deep.
+/// If the text is not YAML, has an anchor or the same key twice, or nests too deep.
 pub fn parse_located(text: &str) -> Result<Located, YamlError> {
     let mut reader = Reader {
         events: Parser::new_from_str(text),

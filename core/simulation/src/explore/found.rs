@@ -1,4 +1,4 @@
-//! What a search found: states, the ways to them, and what comes after.
+//! The results of a search: states, the paths to them, and the endings after them.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::state::Phase;
 use crate::verdict::{Loss, RefusalKind, Replaced, Verdict};
 use optimist_apiserver::object::Metadata;
 
-/// What is asked of a search once it has looked.
+/// Queries of a search.
 impl Search {
     /// A state.
     pub fn moment(&self, id: StateId) -> Option<StateView<'_>> {
@@ -22,14 +22,14 @@ impl Search {
         })
     }
 
-    /// The states in which nobody does any more, as far as they are known.
+    /// The known states in which all actors are done.
     pub fn ends(&self) -> impl Iterator<Item = StateView<'_>> {
         (0..self.next)
             .filter_map(|id| self.moment(id))
             .filter(StateView::is_end)
     }
 
-    /// The steps of a shortest history up to a state.
+    /// The steps of a shortest history to a state.
     pub fn path_to(&self, id: StateId) -> Vec<TransitionId> {
         let mut path = Vec::new();
         let mut at = id;
@@ -43,7 +43,7 @@ impl Search {
         path
     }
 
-    /// The same, and on to some end.
+    /// The same, continued to an end.
     pub fn path_through(&self, id: StateId) -> Vec<TransitionId> {
         let mut path = self.path_to(id);
         let mut at = id;
@@ -57,15 +57,16 @@ impl Search {
         path
     }
 
-    /// The end of the shortest history with a verdict; of several, one that is decided soonest.
+    /// The end of the shortest history with a verdict; of several, the one that is decided first.
     pub fn shortest(&self, verdict: Verdict) -> Option<StateId> {
         let ends = self.ends().filter(|end| end.verdict() == verdict);
         ends.min_by_key(|end| (end.depth(), self.deciding(&self.path_to(end.id))))
             .map(|end| end.id)
     }
 
-    /// After how many of its steps it is decided how a history ends: after the first that loses an
-    /// edit, else the last at which somebody gives up or replaces one, else all.
+    /// The number of steps after which the verdict of a history is decided: after the first step
+    /// that loses an edit, otherwise after the last step in which an actor gives up or replaces an
+    /// edit, otherwise after all steps.
     pub fn deciding(&self, path: &[TransitionId]) -> usize {
         let does = |wanted: EditEffect| {
             let edges = &self.edges;
@@ -79,7 +80,7 @@ impl Search {
             .map_or(path.len(), |at| at + 1)
     }
 
-    /// For each state, how the histories that go on from it end.
+    /// For each state, the verdicts of the histories that continue from it.
     pub fn outlook(&self) -> Vec<Tally> {
         let mut outlook = vec![Tally::default(); self.nodes.len()];
         for id in (0..self.next).rev() {
@@ -103,7 +104,7 @@ impl Search {
     }
 }
 
-/// A state, to look at.
+/// A view of a state.
 #[derive(Clone, Copy, Debug)]
 pub struct StateView<'a> {
     search: &'a Search,
@@ -113,7 +114,7 @@ pub struct StateView<'a> {
 }
 
 impl<'a> StateView<'a> {
-    /// How many steps each actor has taken.
+    /// The number of steps of each actor.
     pub fn steps(&self) -> impl Iterator<Item = usize> + 'a {
         self.node
             .state
@@ -122,24 +123,24 @@ impl<'a> StateView<'a> {
             .map(|actor| usize::from(actor.steps))
     }
 
-    /// How many steps all have taken together.
+    /// The number of steps of all actors together.
     pub fn depth(&self) -> usize {
         self.steps().sum()
     }
 
-    /// How many histories lead here.
+    /// The number of histories that lead to this state.
     pub fn histories(&self) -> u128 {
         self.node.histories
     }
 
-    /// The object as it is stored here; `None` if it is deleted.
+    /// The stored object in this state; `None` if it is deleted.
     pub fn stored(&self) -> Option<&'a Arc<Value>> {
         let known = self.search.memory.pool.stored(self.node.state.server);
         known.map(|known| &known.object)
     }
 
-    /// What an actor has last read, and whether that is the version that is stored. `None` if it
-    /// has read nothing, or does no more.
+    /// The object that an actor last read, and whether it has the stored version. `None` if the
+    /// actor has read nothing, or is done.
     pub fn copy(&self, actor: usize) -> Option<(&'a Arc<Value>, bool)> {
         let actor = self.node.state.actors.get(actor)?;
         if actor.phase == Phase::Done {
@@ -153,31 +154,30 @@ impl<'a> StateView<'a> {
         Some((&known.object, current))
     }
 
-    /// Whether an actor does no more.
+    /// Whether an actor is done.
     pub fn is_done(&self, actor: usize) -> bool {
         let actor = self.node.state.actors.get(actor);
         actor.is_none_or(|actor| actor.phase == Phase::Done)
     }
 
-    /// Whether nobody does any more.
+    /// Whether all actors are done.
     pub fn is_end(&self) -> bool {
         (0..self.node.state.actors.len()).all(|actor| self.is_done(actor))
     }
 
-    /// The verdict, should the history end here.
+    /// The verdict if the history ends here.
     pub fn verdict(&self) -> Verdict {
         let stored = self.stored().map(|object| object.as_ref());
         let root = &self.search.scenario().resource.root;
         self.node.state.updates.verdict(stored, root)
     }
 
-    /// How somebody was refused, should the history end here; of several, a conflict first.
+    /// The kind of refusal if the history ends here. If there are several, a conflict comes first.
     pub fn refusal(&self) -> Option<RefusalKind> {
         self.node.state.updates.refusal()
     }
 
-    /// What was replaced on the way here by those who had been shown it, and is not in the object
-    /// again.
+    /// The edits that were replaced knowingly on the path to this state and were not written again.
     pub fn replaced(&self) -> impl Iterator<Item = &'a Replaced<u8>> {
         let stored = self.stored().map(|object| object.as_ref());
         let root = &self.search.scenario().resource.root;
@@ -185,17 +185,17 @@ impl<'a> StateView<'a> {
         replaced.filter(move |replaced| !replaced.edit.holds_in(stored, root))
     }
 
-    /// What was lost on the way here.
+    /// The edits that were lost on the path to this state.
     pub fn losses(&self) -> &'a [Loss<u8>] {
         self.node.state.updates.losses()
     }
 
-    /// Whose last request was refused, and how.
+    /// The actors whose last request was refused, and how.
     pub fn refused(&self) -> &'a [(u8, RefusalKind)] {
         self.node.state.updates.who_was_refused()
     }
 
-    /// The steps that can come next, as far as they were looked at.
+    /// The explored next steps.
     pub fn edges(&self) -> impl Iterator<Item = TransitionId> + 'a {
         let search = self.search;
         let begin = self.node.edges;

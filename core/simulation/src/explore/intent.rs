@@ -1,4 +1,4 @@
-//! What an actor means to do, to be done on whatever it reads.
+//! The intent of an actor, which can be applied to any object that it reads.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use optimist_apiserver::apply::{Path, PathElement};
 use optimist_apiserver::schema::Struct;
 use optimist_client::{WorkingCopy, take};
 
-/// What an actor means to do.
+/// The intent of an actor.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Intent {
     /// To change fields.
@@ -21,21 +21,22 @@ pub enum Intent {
 pub struct IntendedChange {
     /// The field.
     pub path: Path,
-    /// What is done to it.
+    /// The change.
     pub how: ChangeKind,
 }
 
-/// What is done to a field.
+/// The change of a field.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ChangeKind {
-    /// It is set to a value; an item of a list that is not there yet is added at the end.
+    /// Sets a value. A missing list item is added at the end.
     Set(Value),
-    /// It is taken away, and so many of the maps and lists above it, where that leaves them empty.
+    /// Removes the field, and up to this number of the maps and lists above it if they become
+    /// empty.
     Remove(usize),
 }
 
 impl Intent {
-    /// What was changed between an object as it was read and as it was edited.
+    /// The changes between an object that was read and the edited object.
     pub fn between(read: &Value, edited: &Value, root: &Struct) -> Self {
         let change = |edit: &Edit| IntendedChange {
             path: edit.path.clone(),
@@ -48,8 +49,8 @@ impl Intent {
         Intent::Change(edits.iter().map(|edit| change(edit)).collect())
     }
 
-    /// What a working copy means: what was edited in it, and what it declares unchanged. `None`
-    /// before anything was read.
+    /// The intent of a working copy: its edits, and the fields that it declares unchanged. `None`
+    /// before the first read.
     pub fn of(copy: &WorkingCopy, root: &Struct) -> Option<Self> {
         let (read, edited) = (copy.read()?, copy.edited()?);
         let Intent::Change(mut changes) = Self::between(read, edited, root) else {
@@ -67,7 +68,7 @@ impl Intent {
         Some(Intent::Change(changes))
     }
 
-    /// The object as the actor would have it; a deletion changes nothing in it.
+    /// The object with the changes. A deletion changes nothing in it.
     pub fn done_on(&self, object: &Value) -> Value {
         let mut edited = object.clone();
         let Intent::Change(changes) = self else {
@@ -82,8 +83,8 @@ impl Intent {
         edited
     }
 
-    /// Edits a working copy as the actor would have what it read. An applier declares every field
-    /// that it means to set, also one that has the value already.
+    /// Applies the changes to a working copy. An apply declares every field that the actor means to
+    /// set, also a field that has the value already.
     pub fn edit(&self, copy: &mut WorkingCopy, read: &Value) {
         let edited = self.done_on(read);
         if let Intent::Change(changes) = self {
@@ -104,7 +105,7 @@ impl Intent {
 }
 
 impl IntendedChange {
-    /// That a field be set, by the names of the members on the way to it.
+    /// An intent to set a field, given the names on its path.
     pub fn set(names: &[&str], value: impl Into<Value>) -> Self {
         let elements = names
             .iter()

@@ -1,5 +1,5 @@
-//! What was asked and answered. The same request of the same server is asked once, in however many
-//! orders and ways of writing it comes up.
+//! A cache of requests and answers. The same request to the same server is sent once, although it
+//! occurs in many orders and write methods.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,12 +20,12 @@ pub(super) struct Answer {
     pub(super) conflict: bool,
     /// The server afterwards.
     pub(super) server: ServerId,
-    /// What a read showed.
+    /// The object that a read returned.
     pub(super) shown: Option<ObjectId>,
 }
 
-/// Every object and every server that searches met, and every answer. Searches of scenarios that
-/// begin with the same object can hand it on.
+/// All objects, servers and answers of the searches. Searches of scenarios with the same starting
+/// object can share it.
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
     pub(super) pool: Pool,
@@ -55,8 +55,8 @@ impl Memory {
             })
     }
 
-    /// The answer of a server, which has the object under a key. A server or a request that is not
-    /// known answers 404 and stays as it is.
+    /// The answer of a server for the object with a key. An unknown server or request answers 404
+    /// and does not change.
     pub(super) fn ask(&mut self, server: ServerId, request: RequestId, key: &str) -> Answer {
         if let Some(answer) = self.answers.get(&(server, request)) {
             return *answer;

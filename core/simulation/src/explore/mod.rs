@@ -1,8 +1,8 @@
-//! Every history of the same edits.
+//! Runs the same edits in every order.
 //!
-//! A [`Scenario`] says where it begins and what each actor means to do, and how. A [`Search`] then
-//! lets the actors' requests arrive in every order, each answered by
-//! [`ApiServer::handle`](optimist_apiserver::server::ApiServer::handle), and counts what became of the edits.
+//! A [`Scenario`] has the start, and the intent and the write method of each actor. A [`Search`]
+//! sends the actors' requests in every order to
+//! [`ApiServer::handle`](optimist_apiserver::server::ApiServer::handle), and counts the verdicts.
 
 mod explanation;
 mod found;

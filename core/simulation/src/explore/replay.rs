@@ -1,12 +1,12 @@
-//! A history that the search found, done again in a world that people can step through.
+//! Replays a history of a search in a tree that people can step through.
 
 use super::{Intent, Scenario, Search, TransitionId, TransitionKind};
 use crate::{Action, ActorId, Delete, HistoryTree, Operation};
 
-/// Does the steps of a path in a tree, which stands where the scenario begins, and then stands
-/// after the first `steps` of them. What was done in the tree before stays. If it had to be settled
-/// who owns what, that is a step too, and comes first; then those read who have the object from the
-/// beginning. Steps inside the server are none: a request is one step, at the moment when it is
+/// Performs the steps of a path in a tree, whose current node is the start of the scenario, and
+/// moves to the node after the first `steps` steps. Earlier nodes of the tree stay. If the scenario
+/// sets the owners, that request is the first step. Then the actors read that have the object from
+/// the start. Steps inside the server are not steps of the tree: a request is one step, when it is
 /// answered.
 pub fn replayed(
     search: &Search,
@@ -62,7 +62,7 @@ pub fn replayed(
     tree
 }
 
-/// Gives those who do not read first what they work on.
+/// Gives the actors that do not read first their copy.
 fn take_copies(scenario: &Scenario, tree: &mut HistoryTree) {
     let plans = ActorId::ALL.into_iter().zip(&scenario.plans);
     for (id, plan) in plans.filter(|(_, plan)| !plan.reads_first) {

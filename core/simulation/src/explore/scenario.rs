@@ -1,4 +1,4 @@
-//! Where it begins, who takes part, and what each one means to do.
+//! A scenario: the start, the actors and their intents.
 
 use std::sync::Arc;
 
@@ -16,37 +16,37 @@ use optimist_client::{OnConflict, Subresource, WorkingCopy, Write, get_request};
 /// A starting object and two or three actors.
 #[derive(Clone, Debug)]
 pub struct Scenario {
-    /// The server as it is before the first step.
+    /// The server before the first step.
     pub server: ApiServer,
     /// The kind of the object.
     pub resource: Arc<Resource>,
-    /// The object as it is stored before the first step.
+    /// The stored object before the first step.
     pub object: Arc<Value>,
-    /// Who takes part.
+    /// The actors.
     pub plans: Vec<Plan>,
-    /// The request that settled who owns what, where that was asked for.
+    /// The request that set the owners, if the scenario sets them.
     pub settling: Option<ByHand>,
-    /// Whether a request is no single step: the server first reads, and later compares and puts,
-    /// and others may come in between.
+    /// Whether a request takes several steps: the server reads first, and compares and puts later.
+    /// Other requests can come in between.
     pub micro_steps: bool,
 }
 
-/// What an actor means to do, and how.
+/// The plan of an actor: its intent and how it writes.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// Its field manager, which it also sends as User-Agent.
     pub manager: Arc<str>,
     /// What it means to do.
     pub intent: Intent,
-    /// Whether it first reads the object. Otherwise it works on the starting object, which it has
-    /// from elsewhere: a file, or its own working copy.
+    /// Whether it first reads the object. Otherwise it uses the starting object, which it has from
+    /// a file or in its working copy.
     pub reads_first: bool,
-    /// Through which part of the object it writes, whatever the way of writing.
+    /// The subresource to which it writes, with every write method.
     pub subresource: Option<Subresource>,
-    /// Who owns the fields that it is about to change.
+    /// The owners of the fields that it changes.
     pub ownership: Ownership,
-    /// How it writes, and what it does after a conflict. A deletion carries a precondition if this
-    /// sends the version.
+    /// Its write method, and what it does after a conflict. A deletion carries a precondition if
+    /// the method sends the version.
     pub write: Write,
 }
 
@@ -59,7 +59,7 @@ impl Plan {
         }
     }
 
-    /// How often it tries again after a conflict.
+    /// The number of its retries after a conflict.
     pub(super) fn attempts(&self) -> u8 {
         match self.write.on_conflict {
             OnConflict::GiveUp => 0,
@@ -68,19 +68,19 @@ impl Plan {
     }
 }
 
-/// Who owns the fields that an actor is about to change.
+/// The owners of the fields that an actor changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Ownership {
-    /// Whoever owns them in the starting object.
+    /// The owners in the starting object.
     #[default]
     AsStored,
-    /// The actor, and nobody else who has not this too.
+    /// The actor, and the other actors that also have this value.
     Its,
-    /// Nobody.
+    /// No owner.
     Nobody,
 }
 
-/// A request that an actor sends, and what it means to change by it.
+/// A request of an actor, and the edits that it means to make.
 #[derive(Clone, Debug)]
 pub(super) struct Prepared {
     pub(super) request: Request<Vec<u8>>,
@@ -88,7 +88,7 @@ pub(super) struct Prepared {
 }
 
 impl Scenario {
-    /// Begins with an object as a server stores it.
+    /// A scenario that starts with an object of a server.
     pub fn new(server: ApiServer, resource: Arc<Resource>, object: Arc<Value>) -> Self {
         Self {
             server,
@@ -100,7 +100,7 @@ impl Scenario {
         }
     }
 
-    /// Begins with the object of a world as it is stored there. Time stands still.
+    /// A scenario that starts with the stored object of a world. Its clock does not move.
     pub fn of(world: &World) -> Self {
         let object = world.stored().map(|(_, object)| Arc::clone(object));
         Self::new(
@@ -110,11 +110,10 @@ impl Scenario {
         )
     }
 
-    /// Settles who owns the fields that the actors change, as they say, by a request that sets
-    /// managedFields.
+    /// Sets the owners of the fields that the actors change, by a request that sets managedFields.
     ///
     /// # Errors
-    /// The server's words, if it refuses that.
+    /// The server's message, if it refuses the request.
     pub fn with_owners(mut self) -> Result<Self, String> {
         let settled = |plan: &&Plan| plan.ownership != Ownership::AsStored;
         if !self.plans.iter().any(|plan| settled(&plan)) {
@@ -196,8 +195,8 @@ impl Scenario {
         get_request(&self.path(), "")
     }
 
-    /// The request by which an actor does what it means to, on what it has read, and what it means
-    /// to change by it.
+    /// The request for an actor's intent on the object that it read, and the edits that it means to
+    /// make.
     pub(super) fn prepare(&self, plan: &Plan, read: &Arc<Value>) -> Option<Prepared> {
         if plan.intent == Intent::Delete {
             return Some(Prepared {

@@ -1,8 +1,9 @@
 //! The search itself.
 //!
-//! A state lies as deep as all actors together took steps, so the states come in layers, and by the
-//! time one is looked at, every way to it is known: the number of histories up to it is the sum
-//! over those ways. Time and memory grow with the states, not with the histories.
+//! The depth of a state is the number of steps of all actors together, so the states form layers.
+//! When a state is explored, all paths to it are known, and the number of histories to it is the
+//! sum over these paths. Time and memory grow with the number of states, not with the number of
+//! histories.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,79 +21,81 @@ pub type StateId = usize;
 /// An index into the edges of a search.
 pub type TransitionId = usize;
 
-/// What happens on an edge.
+/// The kind of a transition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TransitionKind {
     /// The actor reads the object.
     Read,
     /// The actor's request is answered; with micro steps, the server compares and puts.
     Write,
-    /// The server takes in the actor's request and reads the object.
+    /// The server accepts the actor's request and reads the object.
     ServerReads,
     /// The server finds that the object has changed since it read it, and reads it again.
     ServerReadsAgain,
 }
 
-/// What a step does to the edits.
+/// The effect of a step on the edits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EditEffect {
     /// Nothing: a read, or a step inside the server.
     None,
     /// The edit is acknowledged.
     Acknowledged,
-    /// The edit is acknowledged, and somebody else's is replaced that the actor had been shown.
+    /// The edit is acknowledged, and replaces an edit of another actor that the actor had been
+    /// shown.
     Replaces,
-    /// The edit is acknowledged, and somebody else's is lost.
+    /// The edit is acknowledged, and an edit of another actor is lost.
     Loses,
-    /// The request is refused, and the actor goes on.
+    /// The request is refused, and the actor continues.
     Refused,
     /// The request is refused, and the actor gives up.
     GivesUp,
 }
 
-/// One step that leads from a state to another.
+/// A step from one state to another.
 #[derive(Clone, Copy, Debug)]
 pub struct Transition {
     /// Where it begins.
     pub from: StateId,
-    /// Where it ends.
+    /// Its end.
     pub to: StateId,
-    /// Whose step it is: an index into the scenario's plans.
+    /// The actor of the step: an index into the scenario's plans.
     pub actor: usize,
     /// What happens.
     pub what: TransitionKind,
-    /// The status code of the answer; 0 where there is none yet.
+    /// The status code of the answer; 0 if there is no answer yet.
     pub code: u16,
-    /// What it does to the edits.
+    /// Its effect on the edits.
     pub effect: EditEffect,
 }
 
-/// How far a search is.
+/// The status of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SearchStatus {
-    /// There are states left to look at.
+    /// Some states are not explored yet.
     Running,
-    /// Every history was looked at.
+    /// All histories are explored.
     Done,
-    /// It stopped because there are more states than it may keep.
+    /// It stopped because there are too many states.
     TooManyStates,
 }
 
-/// A request that is made once, and what its actor means to change by it.
+/// A request that is made once, and the edits that its actor means to make.
 type Prepared = (RequestId, Vec<Arc<Edit>>);
 
 #[derive(Clone, Debug)]
 pub(super) struct StateNode {
     pub(super) state: State,
-    /// How many histories lead here; more than there are numbers for are that many.
+    /// The number of histories that lead here, saturated at the largest number.
     pub(super) histories: u128,
     /// The edge by which it was first found.
     pub(super) first: Option<TransitionId>,
-    /// Where its own edges begin.
+    /// The index of its first own edge.
     pub(super) edges: TransitionId,
 }
 
-/// A search through all histories of a scenario. It works when asked to, and as much as asked for.
+/// A search through all histories of a scenario. The caller decides when it works and for how many
+/// states.
 #[derive(Clone, Debug)]
 pub struct Search {
     scenario: Scenario,
@@ -112,12 +115,12 @@ pub struct Search {
 }
 
 impl Search {
-    /// A search that keeps no more than so many states.
+    /// A search with a maximum number of states.
     pub fn new(scenario: Scenario, most_states: usize) -> Self {
         Self::with_memory(scenario, most_states, Memory::default())
     }
 
-    /// The same, with what another search remembers, which began with the same object.
+    /// The same, with the cache of another search that started with the same object.
     pub fn with_memory(scenario: Scenario, most_states: usize, mut memory: Memory) -> Self {
         let key = key_of(&scenario.resource, &scenario.object);
         let reading = scenario.read().map(|request| memory.request(request));
@@ -171,7 +174,7 @@ impl Search {
         }
     }
 
-    /// Looks at up to so many states.
+    /// Explores up to this number of states.
     pub fn advance(&mut self, states: usize) -> SearchStatus {
         for _ in 0..states {
             if self.status != SearchStatus::Running {
@@ -182,7 +185,7 @@ impl Search {
         self.status
     }
 
-    /// Looks at all of them.
+    /// Explores all states.
     pub fn run(&mut self) -> SearchStatus {
         while self.advance(usize::MAX) == SearchStatus::Running {}
         self.status
@@ -235,7 +238,7 @@ impl Search {
         }
     }
 
-    /// What comes of it when an actor takes its next step; `None` if it does no more.
+    /// The result of an actor's next step; `None` if the actor is done.
     fn step(&mut self, from: StateId, state: &State, actor: usize) -> Option<(State, Transition)> {
         let progress = *state.actors.get(actor)?;
         let mut next = state.clone();
@@ -288,7 +291,8 @@ impl Search {
                     |server: ServerId| self.memory.pool.servers.get(server as usize)?.stored;
                 let unchanged = stored(seen) == stored(state.server);
                 let refused = answer.code >= 400;
-                // What came from the watch cache may be old, so nobody is refused for its sake.
+                // The watch cache may have an old object, so the server does not refuse a request
+                // because of it.
                 if unchanged || refused && current {
                     let answer = if unchanged {
                         self.write(state.server, actor, progress.copy?)?
@@ -312,7 +316,7 @@ impl Search {
         Some((next, edge))
     }
 
-    /// Takes in the answer to a write.
+    /// Processes the answer to a write.
     fn answered(
         &mut self,
         next: &mut State,
@@ -336,8 +340,8 @@ impl Search {
                 edits,
                 before: object(next.server),
                 after: object(answer.server),
-                // Of three who write once each, none is left to take away what went away, came back
-                // and was then written again.
+                // With three actors that write once each, no actor is left that could remove an
+                // edit that was removed, restored and then written again.
                 changed: &[],
                 shown: plan.sends().subresource != Some(Subresource::Scale),
                 retries: matches!(plan.write.on_conflict, OnConflict::ReadAgain(_)),
@@ -387,7 +391,7 @@ impl Search {
         Some(self.memory.ask(server, request, &self.key))
     }
 
-    /// What was asked and answered so far.
+    /// The cache of requests and answers.
     pub fn memory(&self) -> &Memory {
         &self.memory
     }
@@ -402,17 +406,17 @@ impl Search {
         self.status
     }
 
-    /// How the histories that have been followed to their end ended.
+    /// The verdicts of the histories that are explored to their end.
     pub fn tally(&self) -> Tally {
         self.tally
     }
 
-    /// How many states are known.
+    /// The number of known states.
     pub fn states(&self) -> usize {
         self.nodes.len()
     }
 
-    /// Every step from a state to another that was looked at.
+    /// All explored steps.
     pub fn edges(&self) -> &[Transition] {
         &self.edges
     }

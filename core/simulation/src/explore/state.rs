@@ -1,13 +1,13 @@
-//! What there is to tell states apart by.
+//! The states of a search, and how they are compared.
 //!
-//! Two states are one where nothing that can still happen tells them apart: the same object is
-//! stored, the actors have got equally far and hold the same copies, and the same edits are kept
-//! and lost. Which numbers the versions have plays no part, only whether a copy is of the version
-//! that is stored; nor does `metadata.generation`, which follows from the rest.
+//! Two states are equal if no later step can distinguish them: the stored object is the same, the
+//! actors are at the same point of their plans and have the same copies, and the same edits are
+//! kept and lost. The numbers of the versions do not count, only whether a copy has the stored
+//! version. `metadata.generation` does not count either, because it follows from the rest.
 //!
-//! What an actor was last shown decides who counts as having been shown an edit that already held.
-//! It has no number of its own: whoever may still write holds it as its copy, and whoever reads
-//! before that is shown another one.
+//! The object that an actor was last shown decides whether the actor counts as having been shown an
+//! edit that the object already had. The state does not store this object separately: an actor that
+//! may still write has it as its copy, and an actor that reads first is shown another one.
 
 use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
@@ -27,28 +27,28 @@ pub(super) type ObjectId = u32;
 /// An index into [`Pool::servers`].
 pub(super) type ServerId = u32;
 
-/// An object in a version, and the number of what it is without its version.
+/// An object with a version, and the index of its content without the version.
 #[derive(Clone, Debug)]
 pub(super) struct Known {
     pub(super) object: Arc<Value>,
     pub(super) content: u32,
 }
 
-/// A server at one moment.
+/// A state of the server.
 #[derive(Clone, Debug)]
 pub(super) struct ServerSnapshot {
     pub(super) server: ApiServer,
-    /// The object as it is stored there.
+    /// The stored object.
     pub(super) stored: Option<ObjectId>,
-    /// The number of its source of uids as it is there.
+    /// The state of its source of uids.
     source: u32,
 }
 
-/// Every object and every server that was met, each once.
+/// All objects and servers of the search, each once.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pool {
     pub(super) objects: Vec<Known>,
-    /// Those whose content has a hash.
+    /// The entries by the hash of their content.
     contents: HashMap<u64, Vec<ObjectId>>,
     pub(super) servers: Vec<ServerSnapshot>,
     by_store: HashMap<(Revision, Option<ObjectId>, u32), ServerId>,
@@ -78,7 +78,7 @@ impl Pool {
         alike.push(id);
         self.objects.push(Known {
             object: Arc::clone(object),
-            // Its first object stands for what is the same but for the version.
+            // The first object represents all objects that differ only in the version.
             content: same.unwrap_or(id),
         });
         id
@@ -121,7 +121,7 @@ impl Pool {
         }) as u32
     }
 
-    /// The number of what a copy holds, and whether that is the version that is stored.
+    /// The content index of a copy, and whether it has the stored version.
     fn copy(&self, copy: Option<ObjectId>, stored: Option<ObjectId>) -> u32 {
         let known = copy.and_then(|copy| self.objects.get(copy as usize));
         known.map_or(0, |known| {
@@ -129,7 +129,8 @@ impl Pool {
         })
     }
 
-    /// Not the same index: an object may look otherwise stored than read.
+    /// The index can differ, because the stored form of an object can differ from the form that is
+    /// read.
     fn same_version(&self, a: Option<ObjectId>, b: Option<ObjectId>) -> bool {
         let version = |id: Option<ObjectId>| {
             let known = self.objects.get(id? as usize)?;
@@ -138,7 +139,7 @@ impl Pool {
         version(a).is_some() && version(a) == version(b)
     }
 
-    /// What tells a state apart, as numbers.
+    /// The key of a state, as numbers.
     pub(super) fn fingerprint(&mut self, state: &State) -> Box<[u32]> {
         let mut key = Vec::with_capacity(24);
         let server = &self.servers[state.server as usize];
@@ -171,7 +172,7 @@ impl Pool {
         }
         let updates = &state.updates;
         let mask = |who: &[u8]| who.iter().fold(0u32, |mask, i| mask | 1 << i);
-        // Only an edit that somebody else may still write over can be lost or replaced.
+        // Only an edit that another actor may still overwrite can be lost or replaced.
         let kept: Vec<(u8, Arc<Edit>, u32)> = updates
             .kept()
             .map(|(owner, edit, readers)| (owner, edit, readers, active & !(1 << owner)))
@@ -222,7 +223,7 @@ impl Pool {
     }
 }
 
-/// What an object says, but for which version it is: each member, and whether it is of metadata.
+/// The content of an object without its version: each member, and whether it is in metadata.
 fn content(object: &Value) -> impl Iterator<Item = (bool, &String, &Value)> {
     let members = object.as_object().into_iter().flatten();
     let members = members.filter(|(name, _)| *name != "metadata");
@@ -233,17 +234,17 @@ fn content(object: &Value) -> impl Iterator<Item = (bool, &String, &Value)> {
         .chain(metadata.map(|(name, value)| (true, name, value)))
 }
 
-/// How far an actor is.
+/// The position of an actor in its plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
     /// It reads next.
     ToRead,
     /// It sends next.
     ToSend,
-    /// Its request is at work in the server, which has read the object there.
+    /// Its request is in the server, which has read the object.
     InServer {
         seen: ServerId,
-        /// Whether that came from etcd and not from the watch cache.
+        /// Whether the object came from etcd and not from the watch cache.
         current: bool,
     },
     /// It does no more.
@@ -254,15 +255,15 @@ pub(super) enum Phase {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ActorProgress {
     pub(super) phase: Phase,
-    /// How many steps it took.
+    /// The number of its steps.
     pub(super) steps: u8,
-    /// How often it may still try again.
+    /// The number of retries that it has left.
     pub(super) attempts: u8,
-    /// What it last read.
+    /// The object that it last read.
     pub(super) copy: Option<ObjectId>,
 }
 
-/// A state of the search: one moment of every history that leads to it.
+/// A state of the search.
 #[derive(Clone, Debug)]
 pub(super) struct State {
     pub(super) server: ServerId,

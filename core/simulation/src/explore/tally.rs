@@ -1,8 +1,8 @@
-//! Histories, counted.
+//! Counts of histories.
 
 use crate::verdict::{RefusalKind, Verdict};
 
-/// How many histories ended with each verdict.
+/// The number of histories with each verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// [`Verdict::InObject`].
@@ -15,12 +15,12 @@ pub struct Tally {
     pub refused: u128,
     /// [`Verdict::Lost`].
     pub lost: u128,
-    /// Of the refused, how many by each of [`RefusalKind::ALL`].
+    /// The number of refused histories for each of [`RefusalKind::ALL`].
     pub refusals: [u128; 3],
 }
 
 impl Tally {
-    /// Those of one verdict.
+    /// The histories with one verdict.
     pub fn of(&self, verdict: Verdict) -> u128 {
         match verdict {
             Verdict::InObject => self.in_object,
@@ -31,12 +31,12 @@ impl Tally {
         }
     }
 
-    /// Those in which every acknowledged edit is in the object or was replaced knowingly.
+    /// The histories in which every acknowledged edit is in the object or was replaced knowingly.
     pub fn kept(&self) -> u128 {
         self.in_object.saturating_add(self.replaced)
     }
 
-    /// Of the refused, those of one kind.
+    /// The refused histories with one kind of refusal.
     pub fn refused_by(&self, refusal: RefusalKind) -> u128 {
         let kinds = RefusalKind::ALL.into_iter().zip(self.refusals);
         let mut kinds = kinds.filter(|(kind, _)| *kind == refusal);

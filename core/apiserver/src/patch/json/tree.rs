@@ -196,7 +196,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The number of members; `None` if it is no map.
+    /// The number of members; `None` if it is not a map.
     fn size(self) -> Option<usize> {
         match self.inner() {
             View::Tree(Tree::Map(map)) => Some(map.len()),
@@ -206,7 +206,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The number of items; `None` if it is no list.
+    /// The number of items; `None` if it is not a list.
     fn length(self) -> Option<usize> {
         match self.inner() {
             View::Tree(Tree::List(items)) => Some(items.len()),

@@ -385,7 +385,7 @@ pub(super) fn element_kind(lists: &[&[Value]]) -> Outcome<&'static str> {
 /// Where the items of a list are, by the texts that their keys have.
 #[derive(Default)]
 struct Positions {
-    /// `None` if a key is no text, or an item no map: then it has to be searched.
+    /// `None` if a key is not text, or an item is not a map: then it has to be searched.
     known: Option<HashMap<String, usize>>,
 }
 

@@ -12,7 +12,7 @@ pub fn fill_in(value: &mut Value, schema: &Schema) {
     fill(value, schema, &mut (limits::MOST_VALUES + 1));
 }
 
-/// Fills in defaults that have no more than so many values together.
+/// Fills in defaults, up to a maximum number of values.
 fn fill(value: &mut Value, schema: &Schema, left: &mut usize) {
     match value {
         Value::Object(map) => {

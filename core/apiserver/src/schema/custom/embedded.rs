@@ -59,7 +59,7 @@ pub fn coerce_metadata(
     Ok((value, unknown))
 }
 
-/// Coerces the resources inside of an object. Gives what strict decoding complains of, sorted.
+/// Coerces the resources inside of an object. Returns the errors of strict decoding, sorted.
 ///
 /// # Errors
 /// The field and what is wrong with it.

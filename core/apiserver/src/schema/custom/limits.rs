@@ -13,7 +13,7 @@ pub(super) fn number(n: &Number, schema: &Schema, path: &str) -> Outcome {
     let mut outcome = Outcome::default();
     let checks = &schema.checks;
     let float = n.as_f64().unwrap_or_default();
-    // A limit that the type cannot hold is complained of, and compared as a float.
+    // A limit that the type cannot hold is reported, and compared as a float.
     let mut limit = |limit: f64, what: &str| {
         let wrong = out_of_range(&Value::from(limit), schema, what, path);
         let native = wrong.is_none();

@@ -41,7 +41,7 @@ pub(super) enum Report {
     /// Outside of an enumeration.
     NotAmong(Value, Vec<Value>),
     TooLong(i64),
-    /// So many, at most so many.
+    /// The actual number and the maximum.
     TooMany(usize, i64),
     /// Of the wrong type; the value shown may be the name of its type.
     Type(Value),
@@ -115,7 +115,7 @@ impl Outcome {
         self.mistakes.is_empty()
     }
 
-    /// Adds a mistake; what reads the same is said once.
+    /// Adds an error. Errors with the same text are reported once.
     pub(super) fn add(&mut self, mistake: Mistake) {
         if self.told.insert(mistake.text.clone()) {
             self.mistakes.push(mistake);

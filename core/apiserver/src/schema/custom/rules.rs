@@ -47,7 +47,7 @@ impl Rule {
         }
     }
 
-    /// What is said where the rule does not hold.
+    /// The message if the rule does not hold.
     fn fallback(&self) -> String {
         match self.message.as_str() {
             "" => format!("failed rule: {}", self.text.trim()),
@@ -75,7 +75,7 @@ enum Answer {
     Other,
 }
 
-/// What became of the rules of an object.
+/// The result of the rules of an object.
 #[derive(Debug, Default)]
 pub struct Judged {
     /// The rules that do not hold.

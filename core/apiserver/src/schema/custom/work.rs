@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::schema::openapi::{Additional, Pattern, Schema};
 
-/// So much work a value may be: about one for every comparison.
+/// The maximum work for a value: about one for every comparison.
 const MOST_WORK: usize = 2_000_000;
 
 /// So many bytes all compiled expressions of a definition may have together.
@@ -23,12 +23,13 @@ const STATE: usize = 16;
 /// Declared members that are passed over in the time of one comparison.
 const PASSED: usize = 16;
 
-/// Whether a value can be held to a schema in a moment.
+/// Whether a value can be checked against a schema quickly.
 pub fn is_feasible(value: &Value, schema: &Schema) -> bool {
     weigh(value, schema, &mut MOST_WORK.clone()).is_some()
 }
 
-/// Whether the schema of a definition can be compiled, and its defaults be held to it, in a moment.
+/// Whether the schema of a definition can be compiled, and its defaults checked against it,
+/// quickly.
 pub fn is_feasible_schema(json: &Value) -> bool {
     if compile(json, &mut MOST_COMPILED.clone()).is_none() {
         return false;
@@ -80,7 +81,7 @@ fn weigh(value: &Value, schema: &Schema, left: &mut usize) -> Option<()> {
     }
 }
 
-/// Every default of a schema is held to the schema at its place.
+/// Every default of a schema is checked against the schema at its path.
 fn weigh_defaults(schema: &Schema, left: &mut usize) -> Option<()> {
     if let Some(default) = &schema.default {
         weigh(default, schema, left)?;

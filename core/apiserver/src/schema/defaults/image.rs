@@ -5,7 +5,7 @@
 const MAX_NAME: usize = 255;
 
 /// The tag of a reference, `latest` where it has neither a tag nor a digest; `None` where it has a
-/// digest only, or is no reference.
+/// digest only, or is not a reference.
 pub(super) fn tag(image: &str) -> Option<&str> {
     let is_id = image.len() == 64 && is_hex(image);
     let (domain, path) = split_domain(image);

@@ -22,7 +22,7 @@ pub(super) struct DeleteOptions {
 }
 
 impl DeleteOptions {
-    /// From the body, or where there is none from the query.
+    /// From the body, or from the query if there is no body.
     pub(super) fn read(info: &RequestInfo, bytes: &[u8]) -> Result<Self, Refusal> {
         body::check_size(bytes)?;
         let options = if bytes.is_empty() {

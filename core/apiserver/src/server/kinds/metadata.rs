@@ -11,7 +11,7 @@ use crate::object::{GroupVersion, JsonMap, Metadata, text};
 use crate::server::wire;
 use crate::status::FieldError;
 
-/// What is said of a field that may not change.
+/// The message for a field that must not change.
 pub(in crate::server) const IMMUTABLE: &str = "field is immutable";
 
 /// The most bytes that keys and values of all annotations may have together.

@@ -51,14 +51,14 @@ pub(super) const FINALIZE: &str = "finalize";
 /// Fills in an object, given the stored one on update, and all that is stored.
 pub type Allot = fn(&mut Value, Option<&Value>, &Store) -> Result<(), NotAllotted>;
 
-/// Why an object is not given what it needs.
+/// Why an allocation failed.
 #[derive(Debug)]
 pub enum NotAllotted {
-    /// What it asks for cannot be had.
+    /// The requested value is not available.
     Invalid(Vec<FieldError>),
-    /// An admission plugin does not let it pass.
+    /// An admission plugin refuses it.
     Forbidden(String),
-    /// The server answers with an error of its own.
+    /// The server answers with an internal error.
     Failed(Refusal),
 }
 
@@ -68,14 +68,14 @@ impl From<Vec<FieldError>> for NotAllotted {
     }
 }
 
-/// What a kind does that its type does not say.
+/// The rules of a kind that its type does not contain.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
     /// Fills in what admission plugins and allocators give before a create or update of the main
     /// resource is prepared (`admission.Admit`, `Store.BeginCreate`, `Store.BeginUpdate`); the
     /// stored object is given on update.
     pub allot: Allot,
-    /// Settles fields before validation (`PrepareForCreate`, `PrepareForUpdate`); the stored
+    /// Normalizes fields before validation (`PrepareForCreate`, `PrepareForUpdate`); the stored
     /// object is given on update.
     pub prepare: fn(&mut Value, Option<&Value>),
     /// Checks an object; the stored one is given on update.
@@ -83,7 +83,7 @@ pub struct Rules {
     /// Checks what an update of the main resource changes, after [`validate`](Self::validate): for
     /// messages that tell the empty lists of the request from absent ones.
     pub validate_change: fn(&Value, &Empties, &Value) -> Vec<FieldError>,
-    /// What deserves a warning though it is accepted.
+    /// The warnings for accepted objects.
     pub warn: fn(&Value, Option<&Value>) -> Vec<String>,
     /// The rules of its `status` subresource, where it has one.
     pub status: StatusRules,
@@ -92,7 +92,7 @@ pub struct Rules {
     pub grace: Option<fn(&Value, Option<i64>) -> i64>,
     /// Whether a deletion answers with the deleted object (`ReturnDeletedObject`).
     pub returns_deleted: bool,
-    /// Whether the garbage collector looks after its objects (`DefaultGarbageCollectionPolicy`).
+    /// Whether the garbage collector handles its objects (`DefaultGarbageCollectionPolicy`).
     pub collected: bool,
     /// Whether something besides its finalizers keeps an object that is being deleted.
     pub held: fn(&Value) -> bool,
@@ -107,14 +107,14 @@ pub struct Rules {
     pub unset: fn(&mut Value),
     /// Fields to select by besides name and namespace.
     pub fields: &'static [&'static str],
-    /// Whether what only this kind refuses is refused.
+    /// Whether the validation rules of this kind are implemented.
     pub thorough: bool,
 }
 
 /// The rules of a `status` subresource, which knows updates only; the stored object is given.
 #[derive(Clone, Copy, Debug)]
 pub struct StatusRules {
-    /// Settles fields before validation.
+    /// Normalizes fields before validation.
     pub prepare: fn(&mut Value, &Value),
     /// Checks an object.
     pub validate: fn(&Value, &Value) -> Vec<FieldError>,

@@ -1,6 +1,6 @@
-//! What names, keys and values may look like, and what is said of those that do not
-//! (`k8s.io/apimachinery/pkg/api/validate/content`, `pkg/util/validation`).
-//! Every function gives the reasons against a value: none if it is fine.
+//! The syntax of names, keys and values, and the messages for invalid ones
+//! (`k8s.io/apimachinery/pkg/api/validate/content`, `pkg/util/validation`). Every function gives
+//! the reasons against a value: none if it is fine.
 
 const LABEL: &str = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
 const SUBDOMAIN: &str = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*";

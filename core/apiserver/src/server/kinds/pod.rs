@@ -121,7 +121,7 @@ fn images(spec: &Value) -> Vec<FieldError> {
     errors
 }
 
-/// Nobody reads warnings about updates of pods, so there are none.
+/// Updates of pods have no warnings.
 fn warn(pod: &Value, live: Option<&Value>) -> Vec<String> {
     if live.is_some() {
         return Vec::new();

@@ -10,7 +10,7 @@ use crate::object::{JsonMap, text};
 use crate::schema::Empties;
 use crate::status::FieldError;
 
-/// What is said of every other change, before it is shown.
+/// The message for every other change, before the difference.
 const MAY_CHANGE: &str = "pod updates may not change fields other than \
      `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,\
      `spec.tolerations` (only additions to existing tolerations),\

@@ -56,7 +56,7 @@ pub(super) fn is_external(service: &Value) -> bool {
         || kind(service) == "ClusterIP" && addresses.is_some_and(|ips| !ips.is_empty())
 }
 
-/// Whether somebody outside of the cluster spreads the load.
+/// Whether a load balancer outside of the cluster distributes the traffic.
 pub(super) fn is_load_balancer(service: &Value) -> bool {
     kind(service) == "LoadBalancer"
 }

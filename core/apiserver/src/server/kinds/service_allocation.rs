@@ -99,7 +99,7 @@ fn agree_on_cluster_ips(service: &mut Value, live: Option<&Value>) {
     let before = &live["spec"];
     let old = text(before, "clusterIP");
     if old == one {
-        // Whoever does not know the plural leaves it out.
+        // A client that does not know the plural field leaves it out.
         if list(spec, "clusterIPs").is_empty() {
             copy(spec, before, "clusterIPs");
         }

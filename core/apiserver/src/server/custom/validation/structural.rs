@@ -344,7 +344,7 @@ fn both(
     }
 }
 
-/// Why a text is no regular expression for Go (`regexp/syntax`), as far as that is certain:
+/// Why a text is not a regular expression for Go (`regexp/syntax`), as far as that is certain:
 /// brackets that are not closed, looking ahead or back, and references.
 fn no_expression(pattern: &str) -> Option<String> {
     let mut open = 0usize;
