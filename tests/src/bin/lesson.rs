@@ -1,4 +1,4 @@
-//! `lesson FILE...`: runs lessons, prints what happens in them, and says what in them is not true.
+//! `lesson FILE...`: runs lessons, prints what happens in them, and reports false claims.
 #![forbid(unsafe_code)]
 
 use std::process::ExitCode;
@@ -23,7 +23,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Whether everything in a lesson is true.
+/// Whether all claims of a lesson are true.
 fn check(file: &str) -> bool {
     let text = match std::fs::read_to_string(file) {
         Ok(text) => text,

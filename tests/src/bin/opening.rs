@@ -1,5 +1,5 @@
-//! Which branches of the page's program run until it is drawn: `opening SITE FILE`, where the site's
-//! wasm notes that (`xtask/split`). Writes their numbers into the file, one a line.
+//! `opening SITE FILE`: opens an instrumented site (`xtask/split`) and writes the numbers of the
+//! branches that run until the page is drawn into the file, one in each line.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

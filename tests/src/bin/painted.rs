@@ -32,9 +32,9 @@ fn history() -> HistoryTree {
     tree
 }
 
-/// Presses a button so many times, each at the beginning of a frame, as browsers hand out what
-/// people press; and how long it took until that frame was painted. So no time is in it in which
-/// nothing was done but wait for the next frame.
+/// Presses a button this number of times, each at the beginning of a frame, when browsers deliver
+/// input, and measures the time until that frame was painted. So the result does not include the
+/// wait for the next frame.
 const PRESS: &str = "
     const [label, times, seek] = arguments;
     const press = i => new Promise(done => requestAnimationFrame(() => {

@@ -1,4 +1,4 @@
-//! `replay [OPTIONS] PATH...`: replays recordings against the core and says what differs.
+//! `replay [OPTIONS] PATH...`: replays recordings against the core and reports the differences.
 #![forbid(unsafe_code)]
 
 use std::collections::BTreeMap;
@@ -86,7 +86,7 @@ fn main() -> ExitCode {
     })
 }
 
-/// Of each file, how many recordings passed and how many there are.
+/// For each file, the number of passed recordings and of all recordings.
 fn counted<'a>(replayed: &[(&'a Recording, &Report)]) -> BTreeMap<&'a str, (usize, usize)> {
     let mut counts = BTreeMap::new();
     for (recording, report) in replayed {

@@ -18,9 +18,9 @@ pub struct Difference {
     /// `/response/...`, `/events/0/...`, `/warnings/0`). In lists compared as sets, the index is
     /// that of the answer at hand, or of the recorded one if the entry is missing.
     pub pointer: String,
-    /// What was recorded there; nothing if it is additional.
+    /// The recorded value; `None` if the value is additional.
     pub expected: Option<Value>,
-    /// What is there now; nothing if it is missing.
+    /// The present value; `None` if it is missing.
     pub got: Option<Value>,
 }
 
@@ -187,7 +187,7 @@ fn sets(pointer: &str, expected: &[Value], got: &[Value], found: &mut Vec<Differ
     }
 }
 
-/// Takes out of both lists what belongs together.
+/// Removes the entries that belong together from both lists.
 fn pair_off(
     missing: &mut Vec<(usize, &Value)>,
     additional: &mut Vec<(usize, &Value)>,

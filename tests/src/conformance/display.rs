@@ -25,7 +25,8 @@ pub fn line(report: &Report) -> String {
     }
 }
 
-/// The first failing step of a report in full: what was sent, what was recorded, what came.
+/// The first failing step of a report in full: the request, the recorded answer and the actual
+/// answer.
 pub fn whole_step(report: &Report) -> Option<String> {
     let Outcome::Failed(failures) = &report.outcome else {
         return None;

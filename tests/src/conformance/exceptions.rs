@@ -1,4 +1,4 @@
-//! Differences that are known to be out of reach, each with its reason.
+//! Accepted differences, each with its reason.
 
 use std::path::Path;
 use std::{fs, io};
@@ -36,23 +36,23 @@ impl Exception {
 pub struct Exceptions(Vec<Exception>);
 
 impl Exceptions {
-    /// Those of this repository.
+    /// The exceptions of this repository.
     pub fn embedded() -> Self {
         Self::parse(include_str!("../../conformance/exceptions.json"))
             .expect("the embedded exceptions are well-formed")
     }
 
-    /// Those in a JSON text: a list of objects with the members of [`Exception`].
+    /// The exceptions in a JSON text: a list of objects with the members of [`Exception`].
     pub fn parse(text: &str) -> Result<Self, serde_json::Error> {
         serde_json::from_str(text).map(Exceptions)
     }
 
-    /// Those in a file.
+    /// The exceptions in a file.
     pub fn read(path: &Path) -> io::Result<Self> {
         Ok(Self::parse(&fs::read_to_string(path)?)?)
     }
 
-    /// Those of one recording.
+    /// The exceptions of one recording.
     pub fn of<'a>(&'a self, recording: &'a str) -> impl Iterator<Item = &'a Exception> {
         self.0
             .iter()

@@ -19,7 +19,7 @@ fn file(folder: &Path, corpus: &str) -> PathBuf {
     folder.join(format!("{corpus}.txt"))
 }
 
-/// The names that are listed for a corpus; none where there is no list.
+/// The names that are listed for a corpus; empty if there is no list.
 ///
 /// # Errors
 /// If the list is there and cannot be read.
@@ -31,7 +31,7 @@ pub fn listed(folder: &Path, corpus: &str) -> io::Result<BTreeSet<String>> {
     }
 }
 
-/// Writes down how the replayed recordings of a corpus ended; what was not replayed stays.
+/// Writes the results of the replayed recordings of a corpus. Entries of other recordings stay.
 ///
 /// # Errors
 /// If the list cannot be written.

@@ -118,7 +118,7 @@ fn corpus_of(path: &Path) -> String {
     }
 }
 
-/// What the nearest file `RELEASE` above a file says.
+/// The content of the nearest file `RELEASE` above a file.
 fn release_of(path: &Path) -> Option<String> {
     let path = fs::canonicalize(path).ok()?;
     path.ancestors()

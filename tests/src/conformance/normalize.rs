@@ -14,7 +14,7 @@ use serde_json::{Map, Number, Value};
 use super::template::Derived;
 use super::walk::{Level, for_each_text, for_each_version};
 
-/// The uid that requests use as somebody else's: it stays as it is.
+/// The uid that requests use for another object. It is not replaced.
 const LITERAL_UID: &str = "11111111-2222-3333-4444-555555555555";
 
 static TIME: LazyLock<Regex> = LazyLock::new(|| {
@@ -73,7 +73,7 @@ impl<'a> Normalizer<'a> {
         }
     }
 
-    /// Takes in an answer, or `{"events": [...]}` of a watch. To be called in the order of the steps.
+    /// Records an answer, or `{"events": [...]}` of a watch. Call it in the order of the steps.
     pub fn scan(&mut self, answer: &Value) {
         for_each_version(answer, &mut |version, level| {
             self.meet_version(version, level)

@@ -17,7 +17,7 @@ pub fn remember() {
     }));
 }
 
-/// Runs something that may panic; the error is what it said.
+/// Runs a function that may panic. The error is the panic message.
 pub(super) fn catch<T>(f: impl FnOnce() -> T) -> Result<T, String> {
     panic::catch_unwind(AssertUnwindSafe(f)).map_err(|payload| {
         let text = LAST

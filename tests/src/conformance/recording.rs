@@ -1,4 +1,4 @@
-//! Recordings: what is in the files.
+//! Recordings: the content of the files.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -33,7 +33,7 @@ pub struct Recording {
     pub steps: Vec<Step>,
 }
 
-/// One thing that happened, and what was answered.
+/// A step and its answer.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "Members")]
 pub struct Step {
@@ -43,7 +43,7 @@ pub struct Step {
     pub nondeterministic: bool,
     /// What to do.
     pub action: Action,
-    /// What came of it.
+    /// The recorded answer.
     pub expected: Answer,
 }
 
@@ -113,7 +113,7 @@ pub struct Call {
     pub body: Option<Tree>,
 }
 
-/// What came of a step, recorded or at hand. What a step does not have is absent.
+/// The answer of a step, recorded or actual. Absent parts are `None`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Answer {
     /// The HTTP status.

@@ -9,7 +9,7 @@ use super::run::Run;
 use super::subject::{CAPABILITIES, ObjectRef, equip};
 use super::template::Context;
 
-/// What came of replaying one recording.
+/// The result of replaying one recording.
 #[derive(Clone, Debug)]
 pub struct Report {
     /// The name of the recording.
@@ -21,16 +21,16 @@ pub struct Report {
 /// Whether the server behaved as recorded.
 #[derive(Clone, Debug)]
 pub enum Outcome {
-    /// It did, with so many tolerated exceptions.
+    /// The server behaved as recorded, with this number of exceptions.
     Passed {
         /// How many exceptions matched.
         known: usize,
     },
-    /// It did not; in the order of the steps, never empty.
+    /// The server behaved differently; in the order of the steps, never empty.
     Failed(Vec<Failure>),
-    /// The recording needs what the server has not got.
+    /// The recording needs a feature that the server does not have.
     Skipped {
-        /// What that is.
+        /// The feature.
         needs: Vec<String>,
     },
 }
@@ -49,20 +49,20 @@ pub struct Failure {
 /// What can go wrong at a step.
 #[derive(Clone, Debug)]
 pub enum Problem {
-    /// The answer is another.
+    /// The answer differs.
     Different {
         /// The recorded answer.
         expected: Box<Answer>,
-        /// The answer at hand, normalized.
+        /// The actual answer, normalized.
         got: Box<Answer>,
         /// Where they differ; never empty.
         differences: Vec<Difference>,
     },
     /// The step could not be run, and the replay ended there.
     Stopped(String),
-    /// A known difference is none any more.
+    /// A known difference no longer exists.
     Stale {
-        /// Where it was known to be.
+        /// The pointer of the known difference.
         pointer: String,
     },
 }

@@ -44,8 +44,8 @@ impl<S: ObjectRef> Run<S> {
         create_namespace(&mut self.server, NAMESPACE).map(drop)
     }
 
-    /// Runs a step and remembers its answer for the templates of later ones. An error ends the
-    /// replay. What was sent is noted down as soon as it is known.
+    /// Runs a step and keeps its answer for the templates of later steps. An error ends the replay.
+    /// The request is recorded as soon as it is known.
     pub(super) fn step(&mut self, step: &Step, sent: &mut String) -> Result<Answer, String> {
         let answer = self.act(&step.action, sent)?;
         // Only what templates can refer to; in the order in which it came.

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::tree::Tree;
 
-/// What a recording may say it `needs`, and the core has.
+/// The features that a recording can list in `needs` and that the core has.
 pub const CAPABILITIES: &[&str] = &["compaction", WITHOUT_WATCH_CACHE, "parallel", "restart"];
 
 const WITHOUT_WATCH_CACHE: &str = "no-watch-cache";
@@ -30,7 +30,7 @@ impl fmt::Display for Unsupported {
 
 impl std::error::Error for Unsupported {}
 
-/// What became of the request to watch.
+/// The result of a watch request.
 #[derive(Debug)]
 pub enum Opened<W> {
     /// It is open.
@@ -54,15 +54,15 @@ pub trait ObjectRef {
     fn open_watch(&mut self, request: Request<Vec<u8>>)
     -> Result<Opened<Self::Watch>, Unsupported>;
 
-    /// Takes the events which have arrived on a watch, and those that arrive until it has been
-    /// silent for so long.
+    /// Takes the events that have arrived on a watch, and those that arrive until it has been
+    /// silent for this time.
     fn read_watch(
         &mut self,
         watch: &mut Self::Watch,
         idle: Duration,
     ) -> Result<Vec<Tree>, Unsupported>;
 
-    /// Puts an object into the store as it is, under a version of its own, and gives it back.
+    /// Stores an object unchanged, with a new version, and returns it.
     fn install(&mut self, object: Value) -> Result<Tree, Unsupported>;
 
     /// Compacts the store at a revision.

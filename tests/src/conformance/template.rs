@@ -1,4 +1,4 @@
-//! Templates: what a recorded request takes from the run at hand.
+//! Templates: values of the current run in a recorded request.
 //!
 //! - `{ns}` in a string is the namespace of the run.
 //! - `${step[N].response.a.b[0]["c/d"]}` in a string is the text of a value of an earlier answer.
@@ -11,7 +11,7 @@ use std::fmt;
 
 use super::tree::Tree;
 
-/// Why a template could not be filled in.
+/// The error of a template.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TemplateError(String);
 

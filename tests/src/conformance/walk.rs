@@ -1,8 +1,8 @@
-//! Walks over answers that know whose version a `resourceVersion` is.
+//! Visits the parts of answers, and knows what a `resourceVersion` belongs to.
 
 use serde_json::{Map, Value, json};
 
-/// Whose version a `resourceVersion` is.
+/// What a `resourceVersion` belongs to.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Level {
     /// Of an object.

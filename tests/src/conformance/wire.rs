@@ -1,4 +1,4 @@
-//! Requests as they go to the server.
+//! Makes the requests to the server.
 
 use http::{HeaderValue, Request, header};
 
@@ -33,7 +33,7 @@ pub(super) fn request(
     Ok(request)
 }
 
-/// A request as a person reads it.
+/// A request as text for people.
 pub(super) fn shown(request: &Request<Vec<u8>>) -> String {
     let mut text = format!("{} {}\n", request.method(), request.uri());
     for (name, value) in request.headers() {

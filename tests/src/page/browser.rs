@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 /// The member that holds an element's id, fixed by the standard.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
-/// How long something may take to appear.
+/// The maximum wait for an element.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Fails a test if the driver answered with an error.
@@ -24,7 +24,7 @@ fn accept(path: &str, body: &Value, value: &Value) {
 /// Something on the page.
 pub struct Element(String);
 
-/// A browser with one window. It and its driver end with it.
+/// A browser with one window. Dropping it ends the browser and its driver.
 pub struct Browser {
     driver: Child,
     agent: ureq::Agent,
@@ -80,7 +80,7 @@ impl Browser {
         value
     }
 
-    /// What the driver answers, be it an error.
+    /// The driver's answer, also if it is an error.
     fn ask(&self, path: &str, body: &Value) -> Value {
         let url = format!("{}{path}", self.session);
         let answer = self
@@ -115,7 +115,7 @@ impl Browser {
         self.post("/goog/cdp/execute", &command);
     }
 
-    /// Says what the system of the visitor prefers: dark or light.
+    /// Sets the colour scheme of the system: dark or light.
     pub fn prefer(&self, dark: bool) {
         let scheme = if dark { "dark" } else { "light" };
         let features = json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
@@ -130,7 +130,7 @@ impl Browser {
         self.post("/goog/cdp/execute", &command);
     }
 
-    /// Takes the network away, or gives it back.
+    /// Switches the network off or on.
     pub fn offline(&self, offline: bool) {
         let conditions = json!({"network_conditions": {
             "offline": offline, "latency": 0, "throughput": -1,
@@ -138,7 +138,7 @@ impl Browser {
         self.post("/chromium/network_conditions", &conditions);
     }
 
-    /// From now on all is about the page in a frame of this one.
+    /// Switches to the page in a frame of this page.
     pub fn enter(&self, frame: &str) {
         let script = "return document.querySelector(arguments[0])";
         let frame = self.wait(frame, script, &[frame.into()]);
@@ -187,12 +187,12 @@ impl Browser {
         Element(found[ELEMENT].as_str().unwrap_or_default().to_owned())
     }
 
-    /// Clicks where a person would; fails if something is in the way.
+    /// Clicks at the middle of an element. Fails if another element covers it.
     pub fn click(&self, element: &Element) {
         self.post(&format!("/element/{}/click", element.0), &json!({}));
     }
 
-    /// Types into what has the keyboard.
+    /// Types into the focused element.
     pub fn type_text(&self, text: &str) {
         let keys: Vec<Value> = text
             .chars()
@@ -209,7 +209,7 @@ impl Browser {
         );
     }
 
-    /// What a region says, by its label.
+    /// The text of a region, by its label.
     pub fn text(&self, region: &str) -> String {
         const SCRIPT: &str =
             "return document.querySelector(`[aria-label=\"${arguments[0]}\"]`)?.innerText ?? ''";
@@ -217,7 +217,7 @@ impl Browser {
         text.as_str().unwrap_or_default().to_owned()
     }
 
-    /// What the console said since this was last asked: level and message.
+    /// The console messages since the last call: level and message.
     pub fn console(&self) -> Vec<(String, String)> {
         let entries = self.post("/se/log", &json!({"type": "browser"}));
         let text = |entry: &Value, member: &str| entry[member].as_str().unwrap_or("").to_owned();

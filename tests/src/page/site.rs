@@ -1,5 +1,5 @@
-//! Serves a folder under a sub-path, as a project's page on a static host is served, and on demand as
-//! badly as a host can.
+//! Serves a folder under a sub-path, as a project's page on a static host is served, and with
+//! faults on request.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -11,25 +11,25 @@ use std::time::Duration;
 
 const UNDER: &str = "/optimist/";
 
-/// What comes instead of a file.
+/// A fault: what the server sends instead of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// 404, as after a new release.
     Missing,
-    /// A page, as hosts send that answer every address with one.
+    /// A page, like a host that answers every address with a page.
     Page,
-    /// The first half of it, as if that were all.
+    /// The first half of the file, as if it were complete.
     Half,
     /// A valid wasm, but another one.
     OtherBuild,
     /// The connection ends without an answer.
     Nothing,
-    /// It comes once the fault is over.
+    /// The file comes when the fault is over.
     Late,
 }
 
 impl Fault {
-    /// All that end by themselves.
+    /// All faults that end by themselves.
     pub const FAILURES: [Self; 5] = [
         Self::Missing,
         Self::Page,
@@ -39,7 +39,7 @@ impl Fault {
     ];
 }
 
-/// What is wrong with which files, by the ends of their names; and what was asked for.
+/// The faults of files, by the ends of their names, and the requested paths.
 #[derive(Debug, Default)]
 struct Conditions {
     faults: Vec<(String, Fault)>,
@@ -73,22 +73,22 @@ impl Site {
         Self { port, conditions }
     }
 
-    /// Where the page is.
+    /// The address of the page.
     pub fn url(&self) -> String {
         format!("http://127.0.0.1:{}{UNDER}", self.port)
     }
 
-    /// From now on something is wrong with the files whose names end so.
+    /// Adds a fault to the files whose names have this end.
     pub fn fail(&self, end: &str, fault: Fault) {
         lock(&self.conditions).faults.push((end.to_owned(), fault));
     }
 
-    /// From now on all is well again.
+    /// Removes all faults.
     pub fn mend(&self) {
         lock(&self.conditions).faults.clear();
     }
 
-    /// How often files were asked for whose names end so.
+    /// The number of requests for files whose names have this end.
     pub fn asked(&self, end: &str) -> usize {
         let conditions = lock(&self.conditions);
         let asked = conditions.asked.iter();

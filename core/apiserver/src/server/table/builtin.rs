@@ -89,7 +89,7 @@ pub(super) fn conditions(kind: &str, object: &Value) -> Option<Value> {
     }
 }
 
-/// What kinds without columns of their own show (`rest.DefaultTableConvertor`).
+/// The columns of kinds without their own columns (`rest.NewDefaultTableConvertor`).
 fn named(object: &Value, _: Timestamp) -> Vec<Value> {
     vec![
         object.name().into(),
