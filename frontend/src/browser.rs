@@ -37,7 +37,7 @@ pub(crate) fn height() -> f64 {
     height.unwrap_or_default()
 }
 
-/// The fragment of the address, with its `#`; empty where there is none.
+/// The fragment of the address, with its `#`; empty if there is no fragment.
 pub(crate) fn fragment() -> String {
     let hash = window().and_then(|window| window.location().hash().ok());
     hash.unwrap_or_default()
@@ -46,7 +46,7 @@ pub(crate) fn fragment() -> String {
 /// Goes to another page of Optimist.
 pub(crate) fn go(fragment: &str) {
     if let Some(window) = window() {
-        // It fails only for fragments that are none.
+        // It fails only for invalid fragments.
         let _ = window.location().set_hash(fragment);
     }
 }
@@ -380,7 +380,7 @@ fn change_storage(effect: &StorageEffect) -> bool {
     matches!(done, Some(Ok(())))
 }
 
-/// A moment as people write it: `22 Nov 2026, 09:31`.
+/// A date and time for people: `22 Nov 2026, 09:31`.
 pub(crate) fn date(milliseconds: f64) -> String {
     let options = js_sys::Object::new();
     for (key, value) in [("dateStyle", "medium"), ("timeStyle", "short")] {

@@ -68,7 +68,7 @@ fn holder(event: &KeyboardEvent) -> Holder {
     }
 }
 
-/// What a key asks for; `None` where it is none of ours or belongs to what has the keyboard.
+/// The action of a key; `None` if the key has no action or belongs to the focused element.
 pub(crate) fn message(state: &State, event: &KeyboardEvent) -> Option<Msg> {
     if event.default_prevented()
         || event.alt_key()

@@ -1,5 +1,5 @@
-//! Optimist's page: it draws what the core says and passes on what people do. It holds no
-//! semantics of Kubernetes; whatever a server or a client would say is asked of the crates in `core`.
+//! Optimist's page: it draws what the core says and passes on what people do. It holds no semantics
+//! of Kubernetes; it calls the crates in `core` for everything that a server or a client does.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 

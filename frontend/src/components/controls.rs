@@ -64,7 +64,7 @@ pub(crate) struct ControlsProps {
     pub(crate) edited: bool,
     /// Whether the working copy is typed as a whole.
     pub(crate) raw: bool,
-    /// Whether what is typed so is no object yet.
+    /// Whether the typed text is not an object yet.
     pub(crate) wrong: bool,
     /// Whether edits were discarded that can be made again.
     pub(crate) discarded: bool,

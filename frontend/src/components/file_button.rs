@@ -18,7 +18,7 @@ const MOST_LINES: usize = 100_000;
 /// The text of a file.
 ///
 /// # Errors
-/// If the browser cannot read it, it is too large, or it is no text.
+/// If the browser cannot read it, it is too large, or it is not text.
 pub(crate) async fn text_of(file: &File) -> Result<String, ManifestError> {
     // Before it is read: a file may be larger than the memory of the page.
     if file.size() > LARGEST_FILE {

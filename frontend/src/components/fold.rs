@@ -4,7 +4,7 @@ use serde_json::Value;
 
 pub(crate) use crate::state::{folded_at_first, visible_lines};
 
-/// The place of the fold for metadata that nobody edits and everybody has.
+/// The path of the fold for metadata that every object has and that users do not edit.
 pub(crate) const QUIET: &str = "/metadata/…";
 
 /// Metadata behind that fold.

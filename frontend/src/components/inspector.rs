@@ -94,7 +94,7 @@ fn sheet_handle(store: &StateHandle, step: Option<&Step>) -> Html {
                         step.headline()
                     )
                 },
-                // The last part of what an editor is told says it; a watcher is told little.
+                // The last part of an editor's message says it; a watcher gets a short message.
                 |message| match (step.actor(), message.rsplit_once(": ")) {
                     (Some(_), Some((_, last))) => last.to_owned(),
                     _ => message.to_owned(),

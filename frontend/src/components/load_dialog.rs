@@ -110,7 +110,7 @@ pub(crate) fn load_dialog(store: &StateHandle) -> Html {
     }
 }
 
-/// What is wrong, with the line that it is about.
+/// The error, with its line.
 fn explain(problem: &LoadError, text: &str) -> Html {
     let place = match problem {
         LoadError::Manifest(ManifestError::Syntax { line, column, .. }) => Some((*line, *column)),

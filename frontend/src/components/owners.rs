@@ -10,7 +10,7 @@ use yew::{Html, classes, html};
 use super::fold::{holds, is_quiet};
 use crate::state::{Lane, StateHandle};
 
-/// Managers have a colour and a pattern each; the patterns begin again after so many.
+/// Each manager has a colour and a pattern. The patterns repeat after this number.
 const PATTERNS: usize = 6;
 
 /// More lines than this take long to draw.

@@ -9,7 +9,7 @@ use yew::{Html, classes, html};
 use super::wire::request_line;
 use crate::state::State;
 
-/// So many changes of a whole object are named.
+/// The maximum number of changes of an object that are listed.
 const NAMED: usize = 6;
 
 /// An arrow that is pointed at, and where its row is.

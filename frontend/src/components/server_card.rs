@@ -1,4 +1,4 @@
-//! The server: what is stored now, every version before it, and what a watcher hears of it.
+//! The server's card: the stored object, all earlier versions, and the events of a watcher.
 
 use optimist_apiserver::server::Release;
 use optimist_client::{ValueChange, changes};

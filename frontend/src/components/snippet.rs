@@ -65,7 +65,7 @@ pub(crate) struct CopyProps {
 /// How long a button says that it has copied.
 const SAID: u32 = 1600;
 
-/// Copies a text, and says so.
+/// Copies a text, and shows a message.
 #[component]
 pub(crate) fn Copy(props: &CopyProps) -> Html {
     let said = use_state_eq(|| None::<bool>);

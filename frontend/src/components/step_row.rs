@@ -33,7 +33,7 @@ pub(crate) struct Branch {
 pub(crate) struct StepRowProps {
     pub(crate) node: NodeId,
     pub(crate) phase: StepPhase,
-    /// Whose step it is; `None` if it is the watcher's or nobody's.
+    /// The actor of the step; `None` for a step of the watcher or without an actor.
     pub(crate) editor: Option<ActorId>,
     pub(crate) outcome: Outcome,
     /// Whether it took away what another had written.
@@ -43,7 +43,7 @@ pub(crate) struct StepRowProps {
     pub(crate) pill: Option<(String, &'static str)>,
     /// What reached the watcher.
     pub(crate) events: Events,
-    /// For those who hear the page. Says all that the row says, in its order.
+    /// The row's text for screen readers.
     pub(crate) sentence: String,
     /// The histories that fork here; empty where there is only one.
     pub(crate) branches: Vec<Branch>,

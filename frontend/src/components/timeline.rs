@@ -98,7 +98,7 @@ pub(crate) fn Timeline(props: &TimelineProps) -> Html {
             <div class="track">
             <div class="lanes" aria-hidden="true"><i class="a" /><i class="server" /><i class="b" /></div>
             <ol>
-                // With a key, as all rows have: else each new step would make all rows anew.
+                // With a key, like all rows. Otherwise each new step would create all rows again.
                 <li key="root" class={classes!("root", start.then_some("current"))} id="step-0">
                     <button
                         type="button"

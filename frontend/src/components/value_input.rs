@@ -46,7 +46,7 @@ pub(crate) fn ValueInput(props: &ValueInputProps) -> Html {
         use_effect_with(input.clone(), move |input| {
             at_first.replace(typed(input));
             if let Some(field) = input.cast::<HtmlElement>() {
-                // It fails only for an element that is no longer there.
+                // It fails only for an element that no longer exists.
                 let _ = field.focus();
             }
             // Of several lines the first key would else replace them all.
@@ -79,7 +79,7 @@ pub(crate) fn ValueInput(props: &ValueInputProps) -> Html {
                 "Enter" if !long || event.ctrl_key() => {
                     dispatcher.send(done());
                     if event.ctrl_key() {
-                        // What is no value is not sent.
+                        // An invalid value is not sent.
                         dispatcher.send(RequestMsg::Send(editor));
                     }
                 }

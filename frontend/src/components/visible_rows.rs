@@ -13,11 +13,12 @@ use super::watch::arrows;
 use crate::browser;
 use crate::state::StateHandle;
 
-/// A history of up to so many steps is drawn as a whole.
+/// A history of up to this number of steps is drawn as a whole.
 const SHORT: usize = 60;
-/// So many rows are drawn before those that are in sight, and after them.
+/// The number of rows that are drawn before and after the visible rows.
 const BEYOND: usize = 4;
-/// As many rows are drawn beside the current one as long as nobody knows how many are in sight.
+/// The number of rows that are drawn around the current row until the number of visible rows is
+/// known.
 const UNKNOWN: usize = 10;
 
 /// The height of rows, in the units that `timeline.css` gives to them.

@@ -33,7 +33,8 @@ pub(crate) struct YamlViewProps {
     pub(crate) toggled: Folds,
     /// Whose edits go where, and what they are called; `None` if nothing can be edited.
     pub(crate) editor: Option<(ActorId, Arc<str>)>,
-    /// Where the fields are that an apply declares unchanged; `None` where nobody applies edits.
+    /// The paths of the fields that an apply declares unchanged; `None` if the actor does not apply
+    /// edits.
     #[prop_or_default]
     pub(crate) declared: Option<Vec<String>>,
     /// What is being typed in it.
@@ -228,7 +229,7 @@ fn value_row(props: &YamlViewProps, line: &Line) -> Html {
         .value
         .as_ref()
         .and_then(|token| start_edit(props, line, token));
-    // A click on the name would else begin anew what is being typed.
+    // Otherwise a click on the name would restart the input.
     let typed = props.typed(Typing::Value, &line.pointer).is_some();
     let on_name = start.clone().filter(|_| !typed);
     html! {
@@ -305,7 +306,7 @@ fn value(props: &YamlViewProps, line: &Line, token: &Token, start: Option<EditMs
 }
 
 /// What can be done with a line of an editor: add to it, take it out. For the pointer and for those
-/// who hear the page; the keyboard has `+` and Delete on the line itself.
+/// who use a screen reader; the keyboard has `+` and Delete on the line itself.
 #[inline(never)] // not on the first screen
 fn tools(props: &YamlViewProps, line: &Line) -> Html {
     let Some((editor, _)) = props.editor else {

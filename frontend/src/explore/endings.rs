@@ -10,10 +10,10 @@ use yew::{Html, classes, html};
 use super::{Explored, replay};
 use crate::state::StateHandle;
 
-/// More endings than this nobody reads.
+/// The maximum number of endings in the list.
 const MOST: usize = 60;
 
-/// The shortest way to lose an update, or that there is none.
+/// The shortest path to a lost update, or a message that no order loses one.
 pub(super) fn witness(store: &StateHandle, model: &Explored, search: &Rc<Search>) -> Html {
     let total = search.tally().total();
     let complete = model

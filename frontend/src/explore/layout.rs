@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use optimist_simulation::explore::{Search, StateId};
 
-/// More states than this nobody can read.
+/// A map with more states is not readable.
 const MOST_STATES: usize = 150;
 /// The distance between two states of the same place.
 const NEAR: f64 = 40.0;

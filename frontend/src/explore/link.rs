@@ -8,7 +8,7 @@ use super::model::{EditSource, ExploreModel, Setup, ThirdActorChoice};
 /// The row in which the actors write in different ways.
 const MIXED: &str = "mixed";
 
-/// What is explored and which row is chosen. What came of it is not in it.
+/// The selection of Explore and the selected row, without results.
 pub(super) fn to_json(model: &ExploreModel) -> Value {
     let setup = &model.setup;
     let slug = |way: usize| model.ways.get(way).map_or("", |way| way.slug);

@@ -1,4 +1,4 @@
-//! The same edits in every way of writing: what became of them, counted.
+//! The matrix: counts of the verdicts for the same edits with each write method.
 
 use std::rc::Rc;
 

@@ -1,4 +1,4 @@
-//! Every history of the same edits: what is chosen, what came of it, and the map of it.
+//! The Explore page: the selection, the results and the map.
 
 mod classes;
 mod endings;
@@ -110,7 +110,8 @@ pub(crate) fn Explore(props: &ExploreProps) -> Html {
     }
 }
 
-/// The edits of the working copies, the third hand's if it has some, from what is stored at that moment.
+/// The edits of the working copies, with the third actor's edits if it has any, from the object
+/// that is stored at that node.
 fn of_editors(asked: &ExploreRequest) -> Option<Scenario> {
     let world = asked.tree.world_at(asked.node)?;
     world.stored()?;

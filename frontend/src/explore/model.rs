@@ -30,7 +30,7 @@ pub(super) struct Setup {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ThirdActorChoice {
     Preset(ThirdActor),
-    /// What the third hand's working copy in Play says.
+    /// The intent of the third actor's working copy in Play.
     OfPlay,
 }
 
@@ -57,7 +57,8 @@ impl Setup {
         2 + usize::from(self.third().is_some())
     }
 
-    /// What the third actor does; the third hand of Play only takes part in edits from there.
+    /// What the third actor does. The third actor of Play takes part only if the edits come from
+    /// Play.
     pub(super) fn third(&self) -> Option<ThirdActorChoice> {
         let third = self.third?;
         (third != ThirdActorChoice::OfPlay || self.subject.has_third()).then_some(third)
@@ -65,7 +66,7 @@ impl Setup {
 }
 
 impl EditSource {
-    /// Whether the third hand of Play has edits as well.
+    /// Whether the third actor of Play also has edits.
     pub(super) fn has_third(&self) -> bool {
         matches!(self, EditSource::Editors(_, scenario) if scenario.plans.len() > 2)
     }
@@ -76,7 +77,7 @@ impl EditSource {
 pub(super) enum EditSource {
     /// One of the ready pairs.
     Preset(usize),
-    /// The working copies of a moment in Play.
+    /// The working copies of a node in Play.
     Editors(ExploreRequest, Rc<Scenario>),
 }
 

@@ -20,7 +20,7 @@ pub(super) const MAX_SECONDS: u32 = 10;
 /// How many states one row may have; each takes about half a kilobyte.
 const MOST_STATES: usize = 60_000;
 
-/// Something that can be told what happened.
+/// A callback for events.
 type Tell = Rc<dyn Fn(ExploreMsg)>;
 
 struct Job {
@@ -169,7 +169,7 @@ impl Searches {
     }
 }
 
-/// The scenario, before it is said who writes how.
+/// The scenario without write methods.
 fn base(model: &ExploreModel) -> Result<Scenario, String> {
     let setup = &model.setup;
     let mut scenario = match &setup.subject {

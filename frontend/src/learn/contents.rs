@@ -1,4 +1,4 @@
-//! Which lessons there are, and how far one got.
+//! The contents: all lessons, and the learner's progress.
 
 use optimist_lesson::{CatalogueEntry, Chapter};
 use optimist_sessions::StorageArea;

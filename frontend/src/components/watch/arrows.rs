@@ -19,7 +19,7 @@ pub(crate) struct Events {
     more: usize,
 }
 
-/// How many lines so many events take.
+/// The number of lines for a number of events.
 pub(crate) fn lines(events: usize) -> usize {
     events.min(DRAWN + 1)
 }

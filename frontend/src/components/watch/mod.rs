@@ -12,7 +12,7 @@ use yew::{Event, Html, classes, html};
 use crate::browser::ticked;
 use crate::state::{Sends, SessionMsg, StateHandle, ViewMsg};
 
-/// So many of the last versions are offered to watch from, and so many events are shown.
+/// The maximum number of recent versions in the menu, and of shown events.
 const OFFERED: usize = 50;
 
 /// The stream, newest last and in sight.
