@@ -1,5 +1,5 @@
-//! What holds for whoever watches, whatever happens: a watch yields exactly the changes, and a
-//! reflector ends up knowing exactly what the server has, by way of what it really had.
+//! Properties of watches: a watch delivers exactly the changes, and a reflector's store always
+//! equals a past state of the server and finally the present state.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -31,7 +31,7 @@ enum Happening {
     Restart,
     /// What the server sent arrives.
     Receive,
-    /// The reflector does the next thing, or reads so many events.
+    /// The reflector takes a step, or reads this number of events.
     Step(u8),
     Disconnect,
 }
@@ -183,7 +183,7 @@ fn known(reflector: &Reflector) -> State {
         .collect()
 }
 
-/// So many random histories.
+/// The number of random histories.
 fn histories(cases: u32) -> ProptestConfig {
     ProptestConfig {
         cases,
@@ -238,8 +238,8 @@ proptest! {
 proptest! {
     #![proptest_config(histories(3_000))]
 
-    /// A watch from a version yields exactly the changes after it, each as what it is to somebody
-    /// who sees only what is selected.
+    /// A watch from a version yields exactly the changes after it, each from the view of a client
+    /// that sees only the selected objects.
     #[test]
     fn a_watch_yields_exactly_the_changes_after_its_version(
         before in proptest::collection::vec(happening(), 0..20),

@@ -1,4 +1,4 @@
-//! Every lesson runs, and everything it says is true.
+//! Every lesson runs, and all its claims are true.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -89,8 +89,7 @@ fn every_lesson_is_short_and_ends_with_something_that_the_learner_does() {
     assert!(challenges >= 3, "{challenges} challenges over all orders");
 }
 
-/// Each lesson is walked by its script, by another way and by the mistake that it is about; what
-/// becomes of each is proven with the rest of the lesson.
+/// Each lesson has another way and a mistake. The check of the lesson runs them.
 #[test]
 fn every_lesson_is_walked_by_another_way_and_by_a_mistake_with_what_the_cards_offer() {
     let offered = |action: &ScriptAction| match &action.what {
@@ -153,7 +152,7 @@ fn a_challenge_tells_what_each_actor_means_to_change() {
     assert!(told >= 8, "{told} edits");
 }
 
-/// What a lesson says of client-go's retries is what `optimist_client` does.
+/// The claims of a lesson about client-go's retries match `optimist_client`.
 #[test]
 fn the_lesson_about_retries_names_the_attempts_and_waits_of_client_go() {
     let lesson = Lesson::parse(&read("03-read-again-then-retry.yaml")).unwrap();
@@ -190,7 +189,7 @@ fn the_lesson_about_retries_names_the_attempts_and_waits_of_client_go() {
     }
 }
 
-/// A sentence is held by what is told to hold it, or that is found.
+/// A fact without valid evidence is found.
 #[test]
 fn a_fact_that_is_false_or_that_the_page_does_not_tell_is_found() {
     let lesson = |text: &str, facts: &str| {
@@ -324,7 +323,7 @@ fn two_places_are_the_same_only_if_both_have_the_value() {
     );
 }
 
-/// What a lesson says wrongly is found, with its line: otherwise the tests above prove nothing.
+/// False claims of a lesson are found, with their line. Otherwise the tests above prove nothing.
 #[test]
 fn a_false_claim_prediction_or_goal_is_found() {
     let lesson = |steps: &str| {
@@ -582,7 +581,7 @@ fn the_documented_example_is_a_lesson_and_true() {
     assert_eq!(check.problems, [], "{}", check.transcript);
 }
 
-/// Somebody who has turned to the last page of a lesson, and does there whatever they like.
+/// A learner on the last page of a lesson, who performs any actions there.
 struct Learner {
     walk: Walkthrough,
     tree: HistoryTree,
@@ -617,7 +616,7 @@ impl Learner {
         self
     }
 
-    /// Presses Send: in the way in which the actor writes there.
+    /// Presses Send, with the actor's selected write method.
     fn send(&mut self, actor: ActorId) -> &mut Self {
         let write = self.tree.world().actor(actor).write();
         self.act(actor, Action::Send(write))

@@ -1,4 +1,4 @@
-//! What actors can do: every way to write, what they do after a conflict, and more than one object.
+//! Actors: every write method, retries after a conflict, and several objects.
 
 use optimist_apiserver::apply::Path;
 use optimist_client::{Declares, OnConflict, Strategy, Subresource, Write};
@@ -43,7 +43,7 @@ fn replicas(tree: &HistoryTree) -> &Value {
     &tree.world().stored().unwrap().1["spec"]["replicas"]
 }
 
-/// A has read 100 and means 5 replicas; B wrote in between.
+/// A has read version 100 and wants 5 replicas. B has written since.
 fn b_was_faster() -> HistoryTree {
     let mut tree = session(NGINX);
     act(&mut tree, A, Action::Get);
@@ -559,7 +559,7 @@ fn an_unchanged_value_is_applied_to_own_it() {
     assert_eq!(tree.world().copy(A).declared(), []);
 }
 
-/// Somebody sends a merge patch by hand.
+/// An actor sends a merge patch that is written by hand.
 fn patch(tree: &mut HistoryTree, actor: ActorId, body: &str) {
     let by_hand = ByHand {
         method: "PATCH".to_owned(),
@@ -571,9 +571,9 @@ fn patch(tree: &mut HistoryTree, actor: ActorId, body: &str) {
     assert_eq!(code(tree, node), 200);
 }
 
-/// Whose edits were lost in the end, and whose were replaced knowingly. A sets 5 replicas and 3 again,
-/// which B sets as well; then C deletes the object, which it read before all this, and once more
-/// `later`.
+/// The actors whose edits were lost, and those whose edits were replaced knowingly. A sets 5
+/// replicas and then 3 again, and B also sets 3. Then C deletes the object. C read it before these
+/// writes and, if `later` is set, again after A set 3.
 fn after_c_deletes(later: bool) -> (Vec<ActorId>, Vec<ActorId>) {
     let mut tree = session(NGINX);
     act(&mut tree, ActorId::C, Action::Get);

@@ -1,5 +1,5 @@
-//! Manifests and lessons that were changed by chance: each opens or says why not, and what opens can
-//! be kept, exported and opened again.
+//! Manifests and lessons with random changes: each opens or gives an error. What opens can be
+//! saved, exported and opened again.
 //!
 //! Hundreds in every test run; `OPTIMIST_MUTATIONS=1000000` looks at so many, and `OPTIMIST_SEED`
 //! begins elsewhere.
@@ -13,7 +13,7 @@ use optimist_simulation::{Action, ActorId, HistoryTree, NGINX, Operation, World}
 use optimist_text::export::{markdown, mermaid, script};
 use optimist_text::share::Session;
 
-/// So many changed texts of each kind are tried.
+/// The number of changed texts of each kind.
 fn times() -> u64 {
     setting("OPTIMIST_MUTATIONS", 200)
 }

@@ -1,6 +1,5 @@
-//! What people run, the exported script and the commands of the kubectl tab, runs nothing that
-//! stands in a session. `PROPTEST_CASES=100000 cargo test -p optimist-text --release --test
-//! hostile_scripts` tries more.
+//! The exported script and the commands of the kubectl tab never run text of a session.
+//! `PROPTEST_CASES=100000 cargo test -p optimist-text --release --test hostile_scripts` tries more.
 
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
@@ -39,7 +38,7 @@ fn stubs(test: &str) -> Stubs {
 }
 
 impl Stubs {
-    /// Whether the canary sang while a shell ran this.
+    /// Whether the forbidden command ran in this script.
     fn sings(&self, shell: &str, text: &str) -> bool {
         let file = self.0.join(format!("script.{shell}"));
         let sang = self.0.join("sang");

@@ -1,5 +1,5 @@
-//! Links that were changed by chance: whatever opens is a session like any other. It never panics,
-//! and sharing it gives a link that opens the same session, and is given again.
+//! Links with random changes: each link that opens is a valid session. It never panics, and sharing
+//! it gives a link that opens the same session and stays the same.
 //!
 //! Hundreds of links in every test run; `OPTIMIST_MUTATIONS=1000000` looks at so many, and
 //! `OPTIMIST_SEED` begins elsewhere.

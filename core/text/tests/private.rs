@@ -1,4 +1,4 @@
-//! Values that look private are found in whatever a session carries, and can be left out of it.
+//! Values that look private are found everywhere in a session, and can be removed from it.
 
 #[allow(dead_code, reason = "each test file uses a part of it")]
 mod session;

@@ -1,4 +1,4 @@
-//! A session becomes a text and the same session again; nothing that is no session is opened.
+//! A session becomes a text and the same session again. Other texts are not opened.
 
 #[allow(dead_code, reason = "each test file uses a part of it")]
 mod session;
@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 
 use session::{a_bit_of_everything, both_want_to_write, edit, packed, reopened, seen};
 
-/// Something that somebody does, by whom, and where in the tree.
+/// An action, its actor, and its node in the tree.
 #[derive(Clone, Debug)]
 enum RandomOperation {
     Go(usize),
@@ -232,7 +232,7 @@ proptest! {
         prop_assert!(Session::parse(&text).is_err());
     }
 
-    /// What inflates to JSON and is none of ours.
+    /// Text that inflates to JSON but is not a session.
     #[test]
     fn foreign_json_never_panics(
         nodes in proptest::collection::vec(
@@ -289,8 +289,8 @@ fn what_is_declared_unchanged_is_in_the_link() {
     assert_eq!(sent(&other).sent, sent(&tree).sent);
 }
 
-/// Links that were made by earlier versions, and what they must open. Never change one: a link
-/// that somebody keeps must open for ever.
+/// Links of earlier versions, and the sessions that they must open. Never change one: every
+/// existing link must stay valid.
 const GOLDEN: [(&str, usize, usize, &str); 2] = [
     (
         "1pY5LCoUwDEX3csd5CO8zyewVdyEORIsUahSroJTu3YggOjaj5OZwuBEW_CU48Icg4KJAC8IfJLP3FHXjuEP6yO3g-7WzMikhrZPl1VwiJbIw2DobNXR1FUC_Uielkg6rOa3mifV9WiMCGDPS3vh-GyizAQ",
@@ -435,7 +435,7 @@ fn a_hostile_text_is_refused_before_it_fills_the_memory() {
     let text = packed(&json!({"n": vec![step; 10_000]}));
     let error = Session::parse(&text).and_then(|session| session.replay().finish().map(drop));
     assert_eq!(error, Err(ShareError::TooLarge));
-    // More steps than anybody makes.
+    // More steps than the maximum.
     let text = packed(&json!({"n": vec![json!(["g", "A"]); 30_000]}));
     assert_eq!(Session::parse(&text), Err(ShareError::TooLarge));
 }

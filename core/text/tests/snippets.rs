@@ -1,4 +1,4 @@
-//! Commands and code that send what a step sent.
+//! Commands and code that send the same request as a step.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -345,7 +345,7 @@ fn who_reads_again_after_a_conflict_does_so_in_a_loop() {
     assert!(retry < get && get < assign, "{go}");
     assert!(rust.contains("let mut deployment = api.get(\"web\").await?;"));
     assert!(rust.contains("status.is_conflict() && attempt < 5"));
-    // Who only sends the same again does not read.
+    // A client that only resends does not read.
     let (go, _) = update(3, false);
     assert!(go.contains("Steps: 3") && !go.contains(".Get("), "{go}");
 }

@@ -308,7 +308,7 @@ fn what_cannot_be_read_is_named_and_left_as_it_is() {
 
 /// Something that a tab does.
 #[derive(Clone, Debug)]
-enum Deed {
+enum TabAction {
     Save(u8),
     SetAside(bool),
     Take(u8),
@@ -320,17 +320,17 @@ enum Deed {
     Crash,
 }
 
-fn deeds() -> impl Strategy<Value = Deed> {
+fn actions() -> impl Strategy<Value = TabAction> {
     prop_oneof![
-        4 => any::<u8>().prop_map(Deed::Save),
-        3 => any::<bool>().prop_map(Deed::SetAside),
-        2 => any::<u8>().prop_map(Deed::Take),
-        1 => any::<u8>().prop_map(Deed::CannotOpen),
-        1 => Just(Deed::Reload),
-        1 => Just(Deed::NewTab),
-        1 => Just(Deed::PutOff),
-        1 => Just(Deed::Refuse),
-        1 => Just(Deed::Crash),
+        4 => any::<u8>().prop_map(TabAction::Save),
+        3 => any::<bool>().prop_map(TabAction::SetAside),
+        2 => any::<u8>().prop_map(TabAction::Take),
+        1 => any::<u8>().prop_map(TabAction::CannotOpen),
+        1 => Just(TabAction::Reload),
+        1 => Just(TabAction::NewTab),
+        1 => Just(TabAction::PutOff),
+        1 => Just(TabAction::Refuse),
+        1 => Just(TabAction::Crash),
     ]
 }
 
@@ -365,11 +365,11 @@ proptest! {
 
     /// Whatever people do, in whatever order, every session that was left is still there.
     #[test]
-    fn nothing_that_was_made_is_ever_lost(deeds in proptest::collection::vec(deeds(), 0..40)) {
+    fn nothing_that_was_made_is_ever_lost(actions in proptest::collection::vec(actions(), 0..40)) {
         let mut browser = Browser::default();
         let mut tab = browser.open(1);
         let (mut made, mut shown_now, mut now) = (Vec::new(), None::<String>, 1.0);
-        for (i, deed) in deeds.into_iter().enumerate() {
+        for (i, action) in actions.into_iter().enumerate() {
             now += 1.0;
             let salt = i as u64 + 2;
             let pick = |tab: &Sessions, n: u8| {
@@ -377,8 +377,8 @@ proptest! {
                 let at = usize::from(n) % kept.len().max(1);
                 kept.get(at).map(|entry| entry.id.clone())
             };
-            match deed {
-                Deed::Save(n) => {
+            match action {
+                TabAction::Save(n) => {
                     // A session that goes on replaces what it was before.
                     made.retain(|text| Some(text) != shown_now.as_ref());
                     let text = format!("{i}-{n}");
@@ -386,35 +386,35 @@ proptest! {
                     made.push(text.clone());
                     shown_now = Some(text);
                 }
-                Deed::SetAside(back) => if let Some(text) = shown_now.take() {
+                TabAction::SetAside(back) => if let Some(text) = shown_now.take() {
                     let (_, effects) = tab.set_aside(&shown(&text), back, now);
                     browser.perform(&mut tab, effects);
                 },
-                Deed::Take(n) => if let (None, Some(id)) = (&shown_now, pick(&tab, n)) {
+                TabAction::Take(n) => if let (None, Some(id)) = (&shown_now, pick(&tab, n)) {
                     shown_now = Some(browser.take(&mut tab, &id));
                 },
-                Deed::CannotOpen(n) => if let Some((_, effects)) = pick(&tab, n).and_then(|id| tab.open(&id)) {
+                TabAction::CannotOpen(n) => if let Some((_, effects)) = pick(&tab, n).and_then(|id| tab.open(&id)) {
                     browser.perform(&mut tab, effects);
                     let (_, effects) = tab.not_opened(now);
                     browser.perform(&mut tab, effects);
                 },
-                Deed::Reload => (tab, shown_now) = browser.reload(salt),
-                Deed::NewTab => {
+                TabAction::Reload => (tab, shown_now) = browser.reload(salt),
+                TabAction::NewTab => {
                     browser.new_tab();
                     tab = browser.open(salt);
                     shown_now = None;
                 }
-                Deed::PutOff => {
+                TabAction::PutOff => {
                     tab = browser.open(salt);
                     let effects = tab.put_off(now);
                     browser.perform(&mut tab, effects);
                     shown_now = None;
                 }
-                Deed::Refuse => {
+                TabAction::Refuse => {
                     let effects = tab.refuse();
                     browser.perform(&mut tab, effects);
                 }
-                Deed::Crash => {
+                TabAction::Crash => {
                     tab = browser.open(salt);
                     if let Some((_, effects)) = tab.open_waiting() {
                         browser.perform(&mut tab, effects);

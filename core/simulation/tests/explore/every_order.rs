@@ -1,8 +1,8 @@
-//! Random scenarios, every order tried by brute force, and verdicts by looking at the object after
-//! every step: neither states nor the search's own notion of an edit have a part in it.
+//! Random scenarios: every order by brute force, and verdicts from the object after every step. The
+//! test uses neither the states nor the edits of the search.
 //!
-//! An edit that already held is shown to whoever was shown the object since it began to hold, not
-//! only since it was written.
+//! If the object already had the value of an edit, an actor that was shown the object since then
+//! was shown the edit, not only since it was written.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,8 +16,8 @@ use serde_json::{Value, json};
 
 use super::setup::{MANAGERS, deployment, searched, set, widget};
 
-/// Every value of an object by its place; items of lists by their names where they have some, and
-/// text in lists as what is there or not.
+/// Every value of an object by its path. List items are identified by their names if they have
+/// names, and texts in lists by their value.
 type Leaves = BTreeMap<String, Value>;
 
 fn leaves(object: Option<&Value>) -> Leaves {
@@ -56,16 +56,16 @@ fn leaves(object: Option<&Value>) -> Leaves {
     found
 }
 
-/// What a history did, step by step.
+/// The events of a history.
 #[derive(Clone, Debug)]
 enum Event {
     Shown(usize),
     Refused(usize),
-    /// Who wrote, what of the object was to become what, and what was stored then.
+    /// The writer, the intended values, and the object that was stored.
     Wrote(usize, BTreeMap<String, Option<Value>>, Leaves),
 }
 
-/// What a history comes to. Its first events show the object to those who do not read first.
+/// The verdict of a history. Its first events show the object to the actors that do not read first.
 fn judge(start: &Leaves, events: &[Event]) -> Tally {
     let one = |tally: fn(&mut Tally) -> &mut u128| {
         let mut one = Tally::default();
@@ -91,7 +91,7 @@ fn judge(start: &Leaves, events: &[Event]) -> Tally {
             continue;
         };
         for (place, value) in wanted {
-            // In an object that is gone there is nothing, but that it is gone.
+            // In a deleted object, only its deletion holds.
             let holds = |leaves: &Leaves| {
                 leaves.get(place) == value.as_ref()
                     && (place == "exists" || leaves.contains_key("exists"))
@@ -105,7 +105,7 @@ fn judge(start: &Leaves, events: &[Event]) -> Tally {
             let Event::Wrote(culprit, ..) = &events[changed] else {
                 unreachable!("only writes change the object");
             };
-            // The first event after which it holds, and after which it held until it was written.
+            // The first event since which the edit held without interruption until it was written.
             let held = (0..at).rev().take_while(|i| holds(&stored[i + 1]));
             let since = held.last().unwrap_or(at);
             if culprit != owner && !shown(*culprit, since, changed) {
@@ -194,7 +194,7 @@ fn step(scenario: &Scenario, run: &mut Run, who: usize) {
         }
         let mut working = WorkingCopy::default();
         working.settle(Arc::clone(&copy));
-        // An applier declares what it means to set also where it has that value already.
+        // An apply also declares the fields that already have the intended value.
         plan.intent.edit(&mut working, &copy);
         let request = plan
             .write
@@ -359,7 +359,7 @@ fn ownership() -> impl Strategy<Value = Ownership> {
     prop::sample::select(vec![Ownership::AsStored, Ownership::Its, Ownership::Nobody])
 }
 
-/// What it does not look at, made alike: what was replaced counts as kept.
+/// Removes the difference that the brute force does not see: a replaced edit counts as kept.
 fn coarse(tally: Tally) -> Tally {
     Tally {
         in_object: tally.kept(),
@@ -370,7 +370,7 @@ fn coarse(tally: Tally) -> Tally {
     }
 }
 
-/// How one of the actors below writes.
+/// The write method of an actor below.
 fn by(strategy: WriteMethod, intent: usize, reads_first: bool) -> Choice {
     Choice {
         intent,
@@ -405,7 +405,7 @@ fn an_edit_that_already_held_was_shown_to_whoever_was_shown_it_before() {
     assert_eq!((searched.in_object, searched.replaced), (0, 2));
 }
 
-/// Everybody sets the replicas to 5: A applies, B updates what it read, C updates blindly.
+/// All actors set the replicas to 5: A applies, B updates what it read, C updates blindly.
 ///
 /// Where A reads the 5 that somebody wrote already, its apply makes a new version all the same,
 /// for A owns the field then; and B's version may be old by that.

@@ -1,4 +1,4 @@
-//! What comes of the same edits in every order, found by searching all of them.
+//! Searches every order of the same edits, and checks the verdicts.
 
 mod every_order;
 mod replays;
@@ -29,7 +29,7 @@ fn replicas_and_image() -> (Scenario, Vec<Intent>) {
     (scenario, intents)
 }
 
-/// Each adds a container of its own.
+/// Each actor adds its own container.
 fn two_containers() -> (Scenario, Vec<Intent>) {
     let scenario = deployment();
     let container = |name: &str| json!({"name": name, "image": "busybox"});
@@ -44,7 +44,8 @@ fn outcomes((scenario, intents): (Scenario, Vec<Intent>), way: &Means) -> Search
     searched(with(scenario, way, intents))
 }
 
-/// How many histories keep both edits or replace one knowingly, refuse somebody, and lose an edit.
+/// The number of histories that keep both edits or replace one knowingly, that end with a refusal,
+/// and that lose an edit.
 fn counts(search: &Search) -> (u128, u128, u128) {
     let tally = search.tally();
     assert_eq!(tally.total(), tally.kept() + tally.refused + tally.lost);
@@ -63,7 +64,8 @@ fn apply() -> Means {
     Means::by(Strategy::Apply)
 }
 
-/// What was lost in the ends of a search: whose, what, by whom, and whether blindly.
+/// The lost edits of a search: the owner, the edit, the culprit, and whether it was a blind
+/// overwrite.
 fn losses(search: &Search) -> Vec<(u8, String, u8, bool)> {
     let mut found: Vec<_> = search
         .ends()
@@ -268,7 +270,7 @@ fn who_deletes_what_another_edited_unread_loses_the_edit_and_an_apply_brings_it_
     let scenario = deployment();
     let intents = vec![set(&scenario, "/spec/replicas", 5), Intent::Delete];
     let search = outcomes((scenario.clone(), intents.clone()), &merge_patch());
-    // Deleted before A writes: 404. Written before B reads: B knew. In between: lost.
+    // If B deletes before A writes: 404. If A writes before B reads: B knew. Otherwise: lost.
     assert_eq!(counts(&search), (1, 3, 2));
     let search = outcomes(
         (scenario.clone(), intents.clone()),
@@ -358,7 +360,7 @@ fn a_million_histories_are_counted_in_a_few_states() {
         set(&scenario, "/spec/paused", true),
         set(&scenario, "/spec/minReadySeconds", 3),
     ];
-    // Of three who send the same again and again, two are refused to the end.
+    // If three actors resend the same body, two of them are refused at the end.
     let way = update().versioned().then(OnConflict::Resend(11));
     let mut scenario = with(scenario, &way, intents);
     let search = searched(scenario.clone());
@@ -503,7 +505,7 @@ fn an_edit_that_already_held_was_shown_to_who_was_shown_it() {
     let mut scenario = ready.scenario().unwrap();
     scenario.plans.push(ThirdActor::Deletes.plan());
     let scenario = scenario.in_ways(&[merge.clone(), merge, delete]).unwrap();
-    // Whoever deletes names the version that it was shown, and with that what is in it.
+    // The delete carries the version that the actor was shown.
     assert_eq!(searched(scenario).tally().lost, 0);
 }
 

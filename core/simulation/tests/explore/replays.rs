@@ -1,4 +1,4 @@
-//! What the search found, done again step by step in a world, comes out the same.
+//! Replays histories of a search step by step in a world, and compares the results.
 
 use optimist_client::Strategy;
 use optimist_simulation::explore::{PRESETS, Search, TransitionKind, WriteMethod, replayed};

@@ -68,7 +68,7 @@ pub fn widget() -> Scenario {
     begin(server, "example.com/v1", "Widget", &object)
 }
 
-/// How everybody writes.
+/// The write method of all actors.
 #[derive(Clone, Debug)]
 pub struct Means {
     pub write: Write,
@@ -87,7 +87,7 @@ impl Means {
         }
     }
 
-    /// The version that was read goes along.
+    /// The request carries the version that was read.
     pub fn versioned(mut self) -> Self {
         self.write.send_resource_version = true;
         self
@@ -103,7 +103,7 @@ impl Means {
         self
     }
 
-    /// Nobody reads before writing.
+    /// No actor reads before it writes.
     pub fn blind(mut self) -> Self {
         self.reads_first = false;
         self
@@ -112,7 +112,7 @@ impl Means {
 
 pub const MANAGERS: [&str; 3] = ["editor-a", "editor-b", "controller"];
 
-/// What is changed, as a JSON pointer and a value; `null` takes it away.
+/// The changes, as JSON pointers and values; `null` removes.
 pub fn set(scenario: &Scenario, pointer: &str, value: impl Into<Value>) -> Intent {
     let mut edited = scenario.object.as_ref().clone();
     let (parent, last) = pointer.rsplit_once('/').unwrap();
@@ -131,7 +131,7 @@ pub fn set(scenario: &Scenario, pointer: &str, value: impl Into<Value>) -> Inten
     Intent::between(&scenario.object, &edited, &scenario.resource.root)
 }
 
-/// Actors who mean to do this, all in the same way.
+/// Actors with these intents, all with the same write method.
 pub fn with(mut scenario: Scenario, way: &Means, intents: Vec<Intent>) -> Scenario {
     scenario.plans = intents
         .into_iter()
@@ -145,7 +145,7 @@ pub fn with(mut scenario: Scenario, way: &Means, intents: Vec<Intent>) -> Scenar
     scenario
 }
 
-/// The same, after it is settled who owns what they change.
+/// The same, with the owners of the changed fields set first.
 pub fn owned(mut scenario: Scenario, ownership: Ownership) -> Scenario {
     for plan in &mut scenario.plans {
         plan.ownership = ownership;

@@ -1,4 +1,4 @@
-//! Small clients: each reads, makes its edits in what it read, and sends them in its way.
+//! Small clients: each reads, edits the copy, and sends the edits with its write method.
 
 use http::Request;
 use optimist_apiserver::server::ApiServer;
@@ -19,7 +19,7 @@ pub enum Kind {
     Apply,
 }
 
-/// What comes after a conflict.
+/// The reaction to a conflict.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum OnConflict {
     GiveUp,
@@ -27,7 +27,7 @@ pub enum OnConflict {
     Resend,
 }
 
-/// A way of writing.
+/// A write method.
 #[derive(Clone, Copy, Debug)]
 pub struct WriteMethod {
     pub name: &'static str,
@@ -35,7 +35,7 @@ pub struct WriteMethod {
     pub versioned: bool,
     pub tests: bool,
     pub force: bool,
-    /// Whether the writer owns what it changes from the beginning.
+    /// Whether the writer owns the fields that it changes from the start.
     pub owns: bool,
     pub on_conflict: OnConflict,
 }
@@ -123,7 +123,7 @@ impl Server {
     }
 }
 
-/// An editor at one moment.
+/// The state of an editor.
 #[derive(Clone)]
 pub struct Actor {
     pub copy: Option<Value>,
@@ -155,7 +155,7 @@ impl Actor {
         self.reads
     }
 
-    /// Takes a step; what came of it.
+    /// Takes a step and returns its result.
     pub fn step(
         &mut self,
         doing: &Doing,
@@ -179,7 +179,7 @@ impl Actor {
         let (code, answer) = send(&read, doing, way, server, who);
         if code < 300 {
             self.done = true;
-            // What it read already is no change.
+            // A value that it has already read is not a change.
             let changed = doing
                 .leaves
                 .iter()

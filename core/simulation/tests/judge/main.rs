@@ -1,9 +1,9 @@
-//! An independent judge: every history of a few small clients over `ApiServer::handle` alone, and
-//! verdicts from the definition. What the search of every order counts, and what a session in which
-//! the same is done step by step says, must be the same.
+//! An independent judge: it enumerates every history of a few small clients over
+//! `ApiServer::handle`, and derives the verdicts from the definition. The counts of the search and
+//! the verdicts of a session with the same steps must be equal.
 //!
 //! The clients ([`client`]), the intents ([`pairs`]) and the definition ([`verdict`]) share no code
-//! with what they judge; this file lays the two side by side.
+//! with the code that they judge. This file compares the two.
 
 mod client;
 mod pairs;
@@ -19,7 +19,7 @@ use optimist_simulation::{Action, ActorId, Delete, Operation, World};
 use pairs::{Doing, PAIRS, Pair, Through};
 use verdict::{Event, Kept, judge};
 
-/// How many times those send who try again.
+/// The number of attempts of clients that retry.
 const TRIES: u8 = 3;
 
 /// How many histories ended with each verdict.
@@ -181,7 +181,7 @@ impl Comparison<'_> {
     }
 }
 
-/// Compares all histories of some actors; what differs.
+/// Compares all histories of some actors, and returns the differences.
 fn compare(pair: &Pair, doings: &[Doing], ways: &[WriteMethod], reads_first: bool) -> Vec<String> {
     let world = World::load(&pair.manifest()).unwrap().0;
     let Some(scenario) = scenario(&world, doings, ways, reads_first) else {
@@ -238,7 +238,8 @@ fn compare(pair: &Pair, doings: &[Doing], ways: &[WriteMethod], reads_first: boo
     wrong
 }
 
-/// Two editors: one in so many of those who write alike, and one in so many of those who do not.
+/// Two editors: one in `alike` combinations with the same write method, and one in `mixed`
+/// combinations with different ones.
 fn two(alike: usize, mixed: usize) -> Vec<String> {
     let ways = WriteMethod::all();
     let mut wrong = Vec::new();
@@ -267,7 +268,7 @@ fn two(alike: usize, mixed: usize) -> Vec<String> {
     wrong
 }
 
-/// Three editors: one in so many mixes of ways.
+/// Three editors: one in `every` combinations of write methods.
 fn three(every: usize) -> Vec<String> {
     let ways: Vec<WriteMethod> = WriteMethod::all()
         .into_iter()
@@ -322,7 +323,8 @@ fn every_mix_of_two_ways() {
     assert_none(&two(1, 1));
 }
 
-/// As above: one mix of ways in `OPTIMIST_JUDGE_EVERY`, or in 97; 1 is all of them, which takes hours.
+/// As above: one in 97 combinations of write methods, or one in `OPTIMIST_JUDGE_EVERY`. 1 tests all
+/// combinations, which takes hours.
 #[test]
 #[ignore = "takes minutes; README, How to write a test"]
 fn three_editors_in_many_ways() {

@@ -84,7 +84,7 @@ pub enum Through {
     Delete,
 }
 
-/// What somebody means to do.
+/// The intent of an editor.
 #[derive(Clone, Debug)]
 pub struct Doing {
     pub through: Through,

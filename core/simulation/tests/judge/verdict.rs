@@ -110,7 +110,7 @@ fn says(found: &Value, wanted: &Value) -> bool {
     }
 }
 
-/// What became of the edits.
+/// The verdicts of the edits.
 pub fn judge(events: &[Event]) -> &'static str {
     // The object after each step; what it was at first was shown to somebody, or does not matter.
     let first = events.iter().find_map(|event| event.shown.clone());
