@@ -18,7 +18,7 @@ use optimist_simulation::{Action, NGINX, Operation, Start};
 const LARGEST: usize = 256 * 1024;
 
 /// The maximum number of actions in a step, because the page waits for them.
-const MOST_DEEDS: usize = 100;
+const MAX_ACTIONS: usize = 100;
 
 /// The keys that describe the start of a history.
 const OBJECTS: [&str; 4] = ["object", "version", "created by", "applied by"];
@@ -152,8 +152,8 @@ fn step(located: &Located, source: &str) -> Read<LessonStep> {
 /// The actions, if they are not too many.
 fn some_deeds(fields: &Fields<'_>, key: &str) -> Read<Vec<ScriptAction>> {
     let actions = actions(fields.items(key)?)?;
-    if actions.len() > MOST_DEEDS {
-        let message = format!("a step can have at most {MOST_DEEDS} actions");
+    if actions.len() > MAX_ACTIONS {
+        let message = format!("a step can have at most {MAX_ACTIONS} actions");
         return Err(LessonError::new(fields.line, message));
     }
     Ok(actions)
