@@ -12,12 +12,12 @@ use crate::hooks::{
     use_style, use_title, use_work,
 };
 use crate::learn::Lessons;
-use crate::state::{Dialog, Page, StateHandle, Store};
+use crate::state::{Dialog, Page, PageState, StateHandle};
 
 /// The page.
 #[component]
 pub fn App() -> Html {
-    let store = use_reducer_eq(Store::open);
+    let store = use_reducer_eq(PageState::open);
     use_keys(&store);
     use_address(&store);
     use_playing(&store);

@@ -332,9 +332,9 @@ fn all_of(storage: Option<Storage>) -> BTreeMap<String, String> {
 }
 
 /// What the state may ask of the browser.
-pub(crate) struct Browser;
+pub(crate) struct BrowserPlatform;
 
-impl Platform for Browser {
+impl Platform for BrowserPlatform {
     fn now(&self) -> f64 {
         js_sys::Date::now()
     }

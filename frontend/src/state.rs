@@ -6,27 +6,28 @@ use std::rc::Rc;
 pub(crate) use optimist_state::*;
 use yew::{Callback, Reducible, UseReducerDispatcher, UseReducerHandle};
 
-use crate::browser::{self, Browser};
+use crate::browser::{self, BrowserPlatform};
 
 /// The state, and the way to change it.
-pub(crate) type StateHandle = UseReducerHandle<Store>;
+pub(crate) type StateHandle = UseReducerHandle<PageState>;
 
 /// The way to change the state alone: for parts that are not drawn again at every change.
-pub(crate) type Dispatcher = UseReducerDispatcher<Store>;
+pub(crate) type Dispatcher = UseReducerDispatcher<PageState>;
 
 /// The state as it was after some change.
 #[derive(Clone, Debug)]
-pub(crate) struct Store {
+pub(crate) struct PageState {
     state: State,
     /// Counts changes, so that two states are compared by one number.
     change: u64,
 }
 
-impl Store {
+impl PageState {
     /// The page as it opens.
     pub(crate) fn open() -> Self {
-        let (mut state, effects) = State::open(&browser::fragment(), browser::salt(), &Browser);
-        run(&mut state, effects, &Browser, &browser::perform);
+        let (mut state, effects) =
+            State::open(&browser::fragment(), browser::salt(), &BrowserPlatform);
+        run(&mut state, effects, &BrowserPlatform, &browser::perform);
         Self { state, change: 0 }
     }
 
@@ -36,7 +37,7 @@ impl Store {
     }
 }
 
-impl Deref for Store {
+impl Deref for PageState {
     type Target = State;
 
     fn deref(&self) -> &State {
@@ -44,13 +45,13 @@ impl Deref for Store {
     }
 }
 
-impl PartialEq for Store {
+impl PartialEq for PageState {
     fn eq(&self, other: &Self) -> bool {
         self.change == other.change
     }
 }
 
-impl Reducible for Store {
+impl Reducible for PageState {
     type Action = Msg;
 
     fn reduce(self: Rc<Self>, msg: Msg) -> Rc<Self> {
@@ -60,8 +61,13 @@ impl Reducible for Store {
         }
         let keeps = matches!(msg, Msg::Persistence(PersistenceMsg::Keep));
         let mut next = (*self).clone();
-        let effects = next.state.update(msg, &Browser);
-        run(&mut next.state, effects, &Browser, &browser::perform);
+        let effects = next.state.update(msg, &BrowserPlatform);
+        run(
+            &mut next.state,
+            effects,
+            &BrowserPlatform,
+            &browser::perform,
+        );
         // Keeping is drawn only where there is something new to tell.
         if !keeps || next.persistence.refused != self.persistence.refused {
             next.change += 1;

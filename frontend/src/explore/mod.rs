@@ -21,7 +21,7 @@ use optimist_simulation::ActorId;
 use optimist_simulation::explore::{Intent, Plan, Scenario};
 use serde_json::Value;
 use yew::{
-    Callback, Html, Properties, UseReducerHandle, classes, component, html, use_effect_with,
+    Callback, Html, Properties, UseReducerHandle, classes, component, hook, html, use_effect_with,
     use_reducer,
 };
 
@@ -44,43 +44,55 @@ pub(crate) struct ExploreProps {
     pub(crate) store: StateHandle,
 }
 
+/// The searches, as long as one is under way.
+#[hook]
+fn use_searches(model: &Explored) {
+    let dispatcher = model.dispatcher();
+    let begun = Rc::new((**model).clone());
+    use_effect_with(model.turn, move |turn| {
+        let run = turn
+            .is_running()
+            .then(|| run::begin(begun, Rc::new(move |msg| dispatcher.dispatch(msg))));
+        move || drop(run)
+    });
+}
+
+/// What Play or a link wants explored.
+#[hook]
+fn use_request(store: &StateHandle, model: &Explored) {
+    let model = model.clone();
+    use_effect_with(store.explore.request.clone(), move |asked| {
+        let Some(asked) = asked else { return };
+        let (mut setup, row) = link::from_json(&asked.setup, &model);
+        let is_ready = asked.setup.get("edits").is_some_and(Value::is_string);
+        if let Some(scenario) = of_editors(asked).filter(|_| !is_ready) {
+            if asked.setup.is_null() && scenario.plans.len() > 2 {
+                setup.third = Some(ThirdActorChoice::OfPlay);
+            }
+            setup.subject = EditSource::Editors(asked.clone(), Rc::new(scenario));
+        }
+        model.dispatch(ExploreMsg::Setup(setup));
+        model.dispatch(ExploreMsg::Choose(row));
+    });
+}
+
+/// Tells the state what is explored, for links.
+#[hook]
+fn use_link(store: &StateHandle, model: &Explored) {
+    let (store, model) = (store.clone(), model.clone());
+    use_effect_with((model.setup.clone(), model.chosen), move |_| {
+        let of_asked = matches!(model.setup.subject, EditSource::Editors(..));
+        store.send(TransferMsg::Explored(link::to_json(&model), of_asked));
+    });
+}
+
 /// The page.
 #[component]
 pub(crate) fn Explore(props: &ExploreProps) -> Html {
     let model = use_reducer(ExploreModel::new);
-    {
-        let dispatcher = model.dispatcher();
-        let begun = Rc::new((*model).clone());
-        use_effect_with(model.turn, move |turn| {
-            let run = turn
-                .is_running()
-                .then(|| run::begin(begun, Rc::new(move |msg| dispatcher.dispatch(msg))));
-            move || drop(run)
-        });
-    }
-    {
-        let model = model.clone();
-        use_effect_with(props.store.explore.request.clone(), move |asked| {
-            let Some(asked) = asked else { return };
-            let (mut setup, row) = link::from_json(&asked.setup, &model);
-            let is_ready = asked.setup.get("edits").is_some_and(Value::is_string);
-            if let Some(scenario) = of_editors(asked).filter(|_| !is_ready) {
-                if asked.setup.is_null() && scenario.plans.len() > 2 {
-                    setup.third = Some(ThirdActorChoice::OfPlay);
-                }
-                setup.subject = EditSource::Editors(asked.clone(), Rc::new(scenario));
-            }
-            model.dispatch(ExploreMsg::Setup(setup));
-            model.dispatch(ExploreMsg::Choose(row));
-        });
-    }
-    {
-        let (store, model) = (props.store.clone(), model.clone());
-        use_effect_with((model.setup.clone(), model.chosen), move |_| {
-            let of_asked = matches!(model.setup.subject, EditSource::Editors(..));
-            store.send(TransferMsg::Explored(link::to_json(&model), of_asked));
-        });
-    }
+    use_searches(&model);
+    use_request(&props.store, &model);
+    use_link(&props.store, &model);
     let store = &props.store;
     if store.page != Page::Explore {
         return html! {};

@@ -4,14 +4,14 @@ use optimist_lesson::{CatalogueEntry, Chapter};
 use optimist_sessions::StorageArea;
 use yew::{Html, html};
 
-use crate::browser::Browser;
+use crate::browser::BrowserPlatform;
 use crate::components::icon::{Icon, icon};
 use crate::components::{file_button, header, kept_notice};
 use crate::state::{LearnMsg, LessonProgress, PROGRESS, Platform, StateHandle, lesson_fragment};
 
 pub(super) fn contents(store: &StateHandle) -> Html {
     let own = |text| LearnMsg::File(text).into();
-    let progress = Browser.read(StorageArea::Browser, PROGRESS);
+    let progress = BrowserPlatform.read(StorageArea::Browser, PROGRESS);
     html! {
         <div class="contents-page">
             { header(store) }
