@@ -6,12 +6,6 @@ use std::sync::LazyLock;
 
 use optimist_tests::conformance::{Exceptions, Outcome, Recording, display, known, load, replay};
 
-/// What the core does not set out to do, and why.
-const OUT_OF_SCOPE: &[(&str, &str)] = &[(
-    "ssa_multi_version",
-    "ownership across two versions of a kind needs conversion between them",
-)];
-
 static RECORDINGS: LazyLock<Vec<Recording>> = LazyLock::new(|| {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("conformance");
     load(folder).unwrap()
@@ -20,12 +14,8 @@ static RECORDINGS: LazyLock<Vec<Recording>> = LazyLock::new(|| {
 #[test]
 fn the_core_answers_every_recording_as_the_recorded_server_did() {
     let mut failing: HashMap<&str, BTreeSet<String>> = HashMap::new();
-    let in_scope = RECORDINGS.iter().filter(|recording| {
-        let name = recording.name.as_str();
-        OUT_OF_SCOPE.iter().all(|(excluded, _)| *excluded != name)
-    });
     let mut surprises = Vec::new();
-    for recording in in_scope {
+    for recording in RECORDINGS.iter() {
         let report = replay(recording);
         let passed = matches!(report.outcome, Outcome::Passed { .. });
         let listed = failing

@@ -22,7 +22,7 @@ pub fn fill_defaults(value: &mut Value, ty: &Struct) {
             map.insert(field.name.clone(), default.clone());
         }
     }
-    dependent(&ty.name, map);
+    dependent(ty, map);
     for (name, value) in map {
         if let Some(field) = ty.field(name) {
             descend(value, &field.ty);
@@ -51,8 +51,8 @@ fn descend(value: &mut Value, ty: &Type) {
 }
 
 /// Defaults of one struct that depend on its other fields.
-fn dependent(name: &str, map: &mut JsonMap) {
-    match name {
+fn dependent(ty: &Struct, map: &mut JsonMap) {
+    match ty.name.as_ref() {
         "DeploymentStrategy"
             if map.get("type").and_then(Value::as_str) == Some("RollingUpdate") =>
         {
@@ -81,7 +81,7 @@ fn dependent(name: &str, map: &mut JsonMap) {
         "Namespace" => name_label(map),
         "Service" => ingress_modes(map),
         "Pod" => pod(map),
-        _ => kinds::dependent(name, map),
+        _ => kinds::dependent(ty, map),
     }
 }
 

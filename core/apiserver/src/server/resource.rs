@@ -9,7 +9,7 @@ use super::custom::{self, Custom};
 use super::kinds::{self, FINALIZE, NotAllotted, Rules};
 use crate::apply::{Set, Versions};
 use crate::object::{GroupName, GroupVersion, Metadata, text};
-use crate::schema::{Empties, Struct, builtin};
+use crate::schema::{Empties, Struct, builtin, fill_defaults};
 use crate::status::{FieldError, Refusal, Status};
 use crate::storage::{Revision, Store};
 
@@ -148,8 +148,19 @@ impl Resource {
     pub(super) fn before_storing(&self, object: &mut Value) {
         match (&self.definition, object) {
             (Definition::Custom(custom), object) => custom.before_storing(object),
-            (Definition::Builtin(_), Value::Object(map)) => self.root.forget_empty(map),
-            (Definition::Builtin(_), _) => {}
+            (Definition::Builtin(rules), object) => {
+                let root = match rules.stored_as {
+                    Some(version) => self.convert(object, version),
+                    None => None,
+                };
+                if let Some(root) = root {
+                    // What the version that is stored fills in shows in all of them.
+                    fill_defaults(object, root);
+                }
+                if let Value::Object(map) = object {
+                    root.unwrap_or(&self.root).forget_empty(map);
+                }
+            }
         }
     }
 
@@ -174,6 +185,15 @@ impl Resource {
         ))
     }
 
+    /// Writes an object in another version, and gives the type that it has there; `None` where
+    /// there is no such version.
+    fn convert(&self, object: &mut Value, version: &str) -> Option<&Struct> {
+        let versions = self.versions.as_ref()?;
+        let (_, root) = versions.all.iter().find(|(known, _)| known == version)?;
+        *object = (versions.convert)(object.take(), version);
+        Some(root)
+    }
+
     /// Makes an object fit into a request to etcd.
     ///
     /// # Errors
@@ -193,7 +213,14 @@ impl Resource {
     /// A stored object as it is read.
     pub(super) fn read_back(&self, stored: &Arc<Value>) -> Arc<Value> {
         match &self.definition {
-            Definition::Builtin(_) => Arc::clone(stored),
+            Definition::Builtin(rules) => {
+                let mut shown = Arc::clone(stored);
+                if rules.stored_as.is_some() {
+                    let version = self.group_version.to_string();
+                    self.convert(Arc::make_mut(&mut shown), &version);
+                }
+                shown
+            }
             Definition::Custom(custom) => custom.read_back(stored),
         }
     }

@@ -39,6 +39,13 @@ pub(super) fn of_root(root: &Struct, value: &Value) -> String {
     out
 }
 
+/// A value of a type that may be no struct.
+pub(super) fn of_value(ty: &Type, value: &Value) -> String {
+    let mut out = String::new();
+    typed(value, ty, &mut out);
+    out
+}
+
 /// The members of a struct which is not a kind, in its order, and what is in them.
 struct Order {
     names: &'static [&'static str],

@@ -5,17 +5,18 @@ use serde_json::{Value, json};
 use super::absent;
 use crate::go;
 use crate::object::JsonMap;
+use crate::schema::Struct;
 
 /// The number of a DaemonSet's changes of the template, as an annotation.
 pub(crate) const TEMPLATE_GENERATION: &str = "deprecated.daemonset.template.generation";
 
 /// Defaults of one struct that depend on its other fields.
-pub(super) fn dependent(name: &str, map: &mut JsonMap) {
+pub(super) fn dependent(ty: &Struct, map: &mut JsonMap) {
     let text = |map: &JsonMap, field: &str| {
         let value = map.get(field).and_then(Value::as_str);
         value.unwrap_or_default().to_owned()
     };
-    match name {
+    match ty.name.as_ref() {
         "DaemonSetUpdateStrategy" | "StatefulSetUpdateStrategy"
             if text(map, "type") == "RollingUpdate" =>
         {
@@ -46,7 +47,7 @@ pub(super) fn dependent(name: &str, map: &mut JsonMap) {
         "Subject" => subject(map),
         "LimitRangeItem" if text(map, "type") == "Container" => limit(map),
         "ReplicationController" => replication_controller(map),
-        "HorizontalPodAutoscalerSpec" => autoscaler(map),
+        "HorizontalPodAutoscalerSpec" if ty.field("metrics").is_some() => autoscaler(map),
         "HorizontalPodAutoscalerBehavior" => behavior(map),
         "Secret" => secret(map),
         "CustomResourceDefinition" => stored_versions(map),

@@ -2,6 +2,7 @@
 //! (`pkg/registry/*/strategy.go`, `pkg/apis/*/validation`, v1.36). Adding a kind is adding a
 //! description here and its types to the table in `schema`.
 
+mod autoscaling;
 mod config_map;
 mod containers;
 mod deployment;
@@ -100,6 +101,8 @@ pub struct Rules {
     /// that the first write is stored even if it changes nothing. Seen of v1.36.3; the cause is not
     /// known.
     pub encoded_anew: bool,
+    /// The version in which etcd holds its objects, if not its own.
+    pub stored_as: Option<&'static str>,
     /// What changes an object whenever it is shown, where anything does (`Decorator`).
     pub shown: Option<fn(&mut Value)>,
     /// Settles what an object that was never set is written as: some fields are plain numbers in
@@ -137,6 +140,7 @@ impl Rules {
         collected: true,
         held: |_| false,
         encoded_anew: false,
+        stored_as: None,
         shown: None,
         unset: |_| {},
         fields: &[],

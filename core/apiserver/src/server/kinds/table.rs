@@ -7,8 +7,8 @@ use std::sync::{Arc, LazyLock};
 use serde_json::{Value, json};
 
 use super::super::resource::{Definition, Endpoint, Generation, Names, Resource};
-use super::{Rules, StatusRules, metadata, names};
-use crate::apply::Set;
+use super::{Rules, StatusRules, autoscaling, metadata, names};
+use crate::apply::{Set, Versions};
 use crate::object::{GroupVersion, Metadata, text};
 use crate::schema::TEMPLATE_GENERATION;
 use crate::schema::kinds::{KindFacts, kinds};
@@ -50,7 +50,7 @@ fn resource(facts: &KindFacts) -> Option<Resource> {
             categories: facts.list("in").map(str::to_owned).collect(),
         },
         root: Arc::clone(facts.root.as_ref()?),
-        versions: None,
+        versions: versions(facts),
         storage_prefix: format!("/registry/{stored_in}"),
         unconditional_update: !facts.is("versioned"),
         create_on_update: facts.is("creates"),
@@ -58,6 +58,22 @@ fn resource(facts: &KindFacts) -> Option<Resource> {
         endpoints: endpoints(facts),
         definition: Definition::Builtin(rules(facts)),
     })
+}
+
+/// Kinds that are served in several versions, and how an object is written in another of them.
+const CONVERSIONS: [(&str, Convert); 1] = [("HorizontalPodAutoscaler", autoscaling::convert)];
+/// Writes an object in a version.
+type Convert = fn(Value, &str) -> Value;
+
+/// All versions of a kind; `None` where it has one.
+fn versions(facts: &KindFacts) -> Option<Arc<Versions>> {
+    let (_, convert) = CONVERSIONS.iter().find(|(kind, _)| *kind == facts.kind)?;
+    let all = kinds().iter().filter(|other| other.kind == facts.kind);
+    let all = all.filter_map(|other| Some((other.api_version.to_owned(), other.root.clone()?)));
+    Some(Arc::new(Versions {
+        all: all.collect(),
+        convert: *convert,
+    }))
 }
 
 fn generation(fields: &str) -> Generation {
@@ -107,6 +123,7 @@ fn endpoints(facts: &KindFacts) -> Vec<Endpoint> {
 fn rules(facts: &KindFacts) -> Rules {
     let mut rules = Rules {
         returns_deleted: facts.is("returns"),
+        stored_as: Some(facts.of("encoded")).filter(|version| !version.is_empty()),
         ..PLAIN
     };
     if facts.of("name") == "path" {
