@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::label_selector::list;
 use super::metadata::negative;
 use super::pod_template::one_of;
-use super::{environment, names, resources, volumes};
+use super::{environment, internal, names, resources, volumes};
 use crate::object::text;
 use crate::status::FieldError;
 
@@ -20,6 +20,8 @@ pub(super) struct Surroundings<'a> {
     pub(super) grace: i64,
     /// Its restart policy.
     pub(super) restarts: &'a str,
+    /// Whether its users are those of the host.
+    pub(super) host_users: bool,
 }
 
 /// The containers that run side by side: at least one.
@@ -125,6 +127,7 @@ fn common(container: &Value, pod: &Surroundings<'_>, path: &str) -> Vec<FieldErr
     errors.extend(resizing(container, pod, &field("resizePolicy")));
     errors.extend(security(
         &container["securityContext"],
+        pod.host_users,
         &field("securityContext"),
     ));
     errors
@@ -162,7 +165,7 @@ fn restarting(container: &Value, path: &str) -> Option<FieldError> {
 }
 
 /// `ValidateSecurityContext` of one container.
-fn security(context: &Value, path: &str) -> Vec<FieldError> {
+fn security(context: &Value, host_users: bool, path: &str) -> Vec<FieldError> {
     let mut errors = users(context, path);
     let mounts = ["Default", "Unmasked"];
     if let Some(mount) = context.get("procMount")
@@ -171,8 +174,13 @@ fn security(context: &Value, path: &str) -> Vec<FieldError> {
         let field = format!("{path}.procMount");
         errors.push(FieldError::not_supported(field, mount, &mounts));
     }
-    errors.extend(escalation(context, path));
+    if host_users && context["procMount"] == "Unmasked" {
+        let field = format!("{path}.procMount");
+        let detail = "`hostUsers` must be false to use `Unmasked`";
+        errors.push(FieldError::invalid(field, &"Unmasked".into(), detail));
+    }
     errors.extend(seccomp(context, path));
+    errors.extend(escalation(context, path));
     errors
 }
 
@@ -337,9 +345,20 @@ pub(super) fn users(context: &Value, path: &str) -> Vec<FieldError> {
 /// What gives more rights cannot go along with what takes them.
 fn escalation(context: &Value, path: &str) -> Vec<FieldError> {
     let mut errors = Vec::new();
-    if context["allowPrivilegeEscalation"] == false && context["privileged"] == true {
-        let detail = "cannot set `allowPrivilegeEscalation` to false and `privileged` to true";
-        errors.push(FieldError::invalid(path, context, detail));
+    if context["allowPrivilegeEscalation"] != false {
+        return errors;
+    }
+    let mut wrong = |other: &str| {
+        let detail = format!("cannot set `allowPrivilegeEscalation` to false and {other}");
+        let shown = internal::compact("SecurityContext", context);
+        errors.push(FieldError::invalid(path, &Value::Null, detail).shown(shown));
+    };
+    if context["privileged"] == true {
+        wrong("`privileged` to true");
+    }
+    let added = list(&context["capabilities"], "add").iter();
+    for _ in added.filter(|capability| **capability == "CAP_SYS_ADMIN") {
+        wrong("`capabilities.Add` CAP_SYS_ADMIN");
     }
     errors
 }
@@ -493,9 +512,34 @@ mod tests {
             volumes: BTreeMap::new(),
             grace: 30,
             restarts: "Always",
+            host_users: true,
         };
         let errors = regular(&[container], &pod, "c");
         errors.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn rights_are_not_given_and_taken_at_once() {
+        let context = |context: Value| {
+            let errors = security(&context, true, "s");
+            errors.iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        let both = json!({"allowPrivilegeEscalation": false, "privileged": true});
+        let said = context(both);
+        assert_eq!(said.len(), 1);
+        assert!(
+            said[0].starts_with("s: Invalid value: {\"Capabilities\":null,\"Privileged\":true,")
+        );
+        let admin = json!({"add": ["CAP_SYS_ADMIN"]});
+        let said = context(json!({"allowPrivilegeEscalation": false, "capabilities": admin}));
+        assert!(said[0].ends_with("to false and `capabilities.Add` CAP_SYS_ADMIN"));
+        let said = context(json!({"procMount": "Unmasked"}));
+        assert_eq!(
+            said,
+            [
+                "s.procMount: Invalid value: \"Unmasked\": `hostUsers` must be false to use `Unmasked`"
+            ]
+        );
     }
 
     #[test]

@@ -88,18 +88,11 @@ fn value_from(source: &Value, has_value: bool, path: &str) -> Vec<FieldError> {
     let mut count = 0;
     if let Some(reference) = source.get("fieldRef") {
         count += 1;
-        errors.extend(field_ref(reference, &format!("{path}.fieldRef")));
+        errors.extend(field_ref(reference, &FIELDS, &format!("{path}.fieldRef")));
     }
     if let Some(reference) = source.get("resourceFieldRef") {
         count += 1;
-        let resource = text(reference, "resource");
-        let field = format!("{path}.resourceFieldRef.resource");
-        if resource.is_empty() {
-            errors.push(FieldError::required(field, ""));
-        } else if !RESOURCES.contains(&resource) && !resource.contains(".hugepages-") {
-            let value = resource.into();
-            errors.push(FieldError::not_supported(field, &value, &RESOURCES));
-        }
+        errors.extend(resource_ref(reference, &format!("{path}.resourceFieldRef")));
     }
     for kind in ["configMapKeyRef", "secretKeyRef"] {
         if let Some(reference) = source.get(kind) {
@@ -132,7 +125,70 @@ fn value_from(source: &Value, has_value: bool, path: &str) -> Vec<FieldError> {
     errors
 }
 
-fn field_ref(reference: &Value, path: &str) -> Vec<FieldError> {
+/// What a file may show of the pod (`validVolumeDownwardAPIFieldPathExpressions`).
+const FIELDS_OF_VOLUMES: [&str; 5] = [
+    "metadata.annotations",
+    "metadata.labels",
+    "metadata.name",
+    "metadata.namespace",
+    "metadata.uid",
+];
+
+/// Checks the field that a file of a volume shows.
+pub(super) fn volume_field(reference: &Value, path: &str) -> Vec<FieldError> {
+    field_ref(reference, &FIELDS_OF_VOLUMES, path)
+}
+
+/// Checks the resource of a container that a file of a volume shows.
+pub(super) fn volume_resource(reference: &Value, path: &str) -> Vec<FieldError> {
+    if text(reference, "containerName").is_empty() {
+        let mut errors = vec![FieldError::required(format!("{path}.containerName"), "")];
+        errors.extend(divisor(reference, path));
+        return errors;
+    }
+    resource_ref(reference, path)
+}
+
+/// `validateContainerResourceFieldSelector`.
+fn resource_ref(reference: &Value, path: &str) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    let resource = text(reference, "resource");
+    let field = format!("{path}.resource");
+    let of_huge_pages = ["limits.hugepages-", "requests.hugepages-"];
+    let of_huge_pages = of_huge_pages.iter().any(|p| resource.starts_with(p));
+    if resource.is_empty() {
+        errors.push(FieldError::required(field, ""));
+    } else if !RESOURCES.contains(&resource) && !of_huge_pages {
+        let value = resource.into();
+        errors.push(FieldError::not_supported(field, &value, &RESOURCES));
+    }
+    errors.extend(divisor(reference, path));
+    errors
+}
+
+/// `validateContainerResourceDivisor`.
+fn divisor(reference: &Value, path: &str) -> Option<FieldError> {
+    const SIZES: &str = "1, 1k, 1M, 1G, 1T, 1P, 1E, 1Ki, 1Mi, 1Gi, 1Ti, 1Pi, 1Ei";
+    let (resource, divisor) = (text(reference, "resource"), text(reference, "divisor"));
+    let (_, kind) = resource.split_once('.')?;
+    let (allowed, name) = match kind {
+        "cpu" => ("1m and 1", "cpu"),
+        "memory" => (SIZES, "memory"),
+        "ephemeral-storage" => (SIZES, "local ephemeral storage"),
+        kind if kind.starts_with("hugepages-") => (SIZES, "hugepages"),
+        _ => return None,
+    };
+    let fits = matches!(divisor, "" | "0") || allowed.split([',', ' ']).any(|a| a == divisor);
+    (!fits).then(|| {
+        let field = format!("{path}.divisor");
+        let detail =
+            format!("only divisor's values {allowed} are supported with the {name} resource");
+        FieldError::invalid(field, &resource.into(), detail)
+    })
+}
+
+/// `validateObjectFieldSelector`.
+fn field_ref(reference: &Value, known: &[&str], path: &str) -> Vec<FieldError> {
     let wanted = text(reference, "fieldPath");
     let field = format!("{path}.fieldPath");
     if wanted.is_empty() {
@@ -152,12 +208,12 @@ fn field_ref(reference: &Value, path: &str) -> Vec<FieldError> {
             }
         };
     }
-    if FIELDS.contains(&wanted) {
+    if known.contains(&wanted) {
         return Vec::new();
     }
-    // Labels that are known, but not to variables, are told apart from those that nobody knows.
-    if matches!(wanted, "metadata.annotations" | "metadata.labels") {
-        return vec![FieldError::not_supported(field, &wanted.into(), &FIELDS)];
+    // Fields that another place may show are told apart from those that no place shows.
+    if FIELDS.contains(&wanted) || FIELDS_OF_VOLUMES.contains(&wanted) {
+        return vec![FieldError::not_supported(field, &wanted.into(), known)];
     }
     let detail = format!("error converting fieldPath: field label not supported: {wanted}");
     vec![FieldError::invalid(field, &wanted.into(), detail)]

@@ -36,6 +36,7 @@ mod service_ports;
 mod service_validation;
 mod service_warnings;
 pub(super) mod table;
+mod volume_files;
 mod volumes;
 
 use serde_json::Value;

@@ -115,10 +115,21 @@ pub(super) fn security(spec: &Value, path: &str) -> Vec<FieldError> {
         }
     };
     group(&context["fsGroup"], format!("{path}.fsGroup"));
+    errors.extend(containers::users(context, path));
+    let mut group = |id: &Value, field: String| {
+        if let Some(number) = id.as_i64() {
+            let reasons = names::in_range(number, 0, i64::from(i32::MAX)).into_iter();
+            errors.extend(reasons.map(|why| FieldError::invalid(&field, id, why)));
+        }
+    };
     for (i, id) in list(context, "supplementalGroups").iter().enumerate() {
         group(id, format!("{path}.supplementalGroups[{i}]"));
     }
-    errors.extend(containers::users(context, path));
+    if spec["shareProcessNamespace"] == true && spec["hostPID"] == true {
+        let field = format!("{path}.shareProcessNamespace");
+        let detail = "ShareProcessNamespace and HostPID cannot both be enabled";
+        errors.push(FieldError::invalid(field, &true.into(), detail));
+    }
     errors.extend(kernel_settings(spec, &format!("{path}.sysctls")));
     let policies = ["Always", "OnRootMismatch"];
     if let Some(policy) = context.get("fsGroupChangePolicy")
@@ -149,8 +160,22 @@ fn kernel_settings(spec: &Value, path: &str) -> Vec<FieldError> {
         } else if !seen.insert(name) {
             errors.push(FieldError::duplicate(&field, &name.into()));
         }
-        if spec["hostNetwork"] == true && name.replace('/', ".").starts_with("net.") {
-            let detail = "may not be specified when 'hostNetwork' is set to true";
+        // A setting of a namespace that the pod shares with its host is one of the host
+        // (`ValidateHostSysctl`).
+        let name_with_points = name.replace('/', ".");
+        let of = |prefixes: &[&str]| prefixes.iter().any(|p| name_with_points.starts_with(p));
+        let shared = [
+            ("hostNetwork", of(&["net."])),
+            (
+                "hostIPC",
+                name_with_points == "kernel.sem" || of(&["kernel.shm", "kernel.msg", "fs.mqueue."]),
+            ),
+        ];
+        let shared = shared
+            .iter()
+            .find(|(host, is_of)| *is_of && spec[*host] == true);
+        if let Some((host, _)) = shared {
+            let detail = format!("may not be specified when '{host}' is true");
             errors.push(FieldError::invalid(&field, &name.into(), detail));
         }
     }
@@ -176,6 +201,36 @@ mod tests {
         assert_eq!(said.len(), 2);
         assert!(said[0].starts_with("d.nameservers[0]: Invalid value: \"x\""));
         assert_eq!(said[1], "d.options[0]: Required value: must not be empty");
+    }
+
+    #[test]
+    fn a_pod_shares_processes_with_its_host_or_among_its_containers() {
+        let both = json!({"hostPID": true, "shareProcessNamespace": true, "securityContext": {}});
+        let said: Vec<String> = security(&both, "s")
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        assert_eq!(
+            said,
+            [
+                "s.shareProcessNamespace: Invalid value: true: ShareProcessNamespace and HostPID \
+                 cannot both be enabled"
+            ]
+        );
+        assert!(security(&json!({"shareProcessNamespace": true}), "s").is_empty());
+    }
+
+    #[test]
+    fn settings_of_a_shared_namespace_are_those_of_the_host() {
+        let settings = json!([{"name": "kernel.shm_rmid_forced"}, {"name": "net/core/x"}]);
+        let spec = |host: &str| json!({host: true, "securityContext": {"sysctls": settings}});
+        let fields = |host: &str| -> Vec<String> {
+            let errors = kernel_settings(&spec(host), "s");
+            errors.into_iter().map(|error| error.field).collect()
+        };
+        assert_eq!(fields("hostIPC"), ["s[0].name"]);
+        assert_eq!(fields("hostNetwork"), ["s[1].name"]);
+        assert!(fields("hostPID").is_empty());
     }
 
     #[test]

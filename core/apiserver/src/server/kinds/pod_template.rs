@@ -39,6 +39,7 @@ pub(super) fn spec_errors(spec: &Value, path: &str, of_pod: bool) -> Vec<FieldEr
         volumes: known,
         grace,
         restarts: text(spec, "restartPolicy"),
+        host_users: spec["hostUsers"] != false,
     };
     errors.extend(containers::regular(
         list(spec, "containers"),

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::label_selector::list;
-use super::names;
 use super::pod_template::one_of;
+use super::{names, volume_files};
 use crate::object::text;
 use crate::schema::Quantity;
 use crate::status::FieldError;
@@ -181,12 +181,12 @@ fn content(name: &str, source: &Value, path: &str) -> Vec<FieldError> {
         }
         "secret" => {
             let mut errors = required(source, path, &["secretName"]);
-            errors.extend(files(source, path));
+            errors.extend(volume_files::of_keys(source, path));
             errors
         }
         "configMap" => {
             let mut errors = required(source, path, &["name"]);
-            errors.extend(files(source, path));
+            errors.extend(volume_files::of_keys(source, path));
             errors
         }
         "nfs" => {
@@ -200,6 +200,8 @@ fn content(name: &str, source: &Value, path: &str) -> Vec<FieldError> {
             errors
         }
         "persistentVolumeClaim" => required(source, path, &["claimName"]),
+        "downwardAPI" => volume_files::of_pod(source, path),
+        "projected" => volume_files::projected(source, path),
         "csi" => required(source, path, &["driver"]),
         "image" => {
             let mut errors = required(source, path, &["reference"]);
@@ -212,7 +214,7 @@ fn content(name: &str, source: &Value, path: &str) -> Vec<FieldError> {
     }
 }
 
-fn required(owner: &Value, path: &str, fields: &[&str]) -> Vec<FieldError> {
+pub(super) fn required(owner: &Value, path: &str, fields: &[&str]) -> Vec<FieldError> {
     let missing = fields.iter().filter(|field| text(owner, field).is_empty());
     missing
         .map(|field| FieldError::required(format!("{path}.{field}"), ""))
@@ -241,38 +243,6 @@ fn host_path(source: &Value, path: &str) -> Vec<FieldError> {
         errors.push(FieldError::not_supported(field, &kind.into(), &types));
     }
     errors
-}
-
-/// Files made of keys, and their modes.
-fn files(source: &Value, path: &str) -> Vec<FieldError> {
-    let mut errors = Vec::new();
-    errors.extend(mode(source, "defaultMode", path));
-    for (i, item) in list(source, "items").iter().enumerate() {
-        let path = format!("{path}.items[{i}]");
-        errors.extend(required(item, &path, &["key", "path"]));
-        let target = text(item, "path");
-        let field = format!("{path}.path");
-        errors.extend(descending(target, &field));
-        if target.starts_with("..") && !target.starts_with("../") && target != ".." {
-            let detail = "must not start with '..'";
-            errors.push(FieldError::invalid(field, &target.into(), detail));
-        }
-        errors.extend(mode(item, "mode", &path));
-    }
-    errors
-}
-
-fn mode(owner: &Value, name: &str, path: &str) -> Option<FieldError> {
-    let mode = owner.get(name)?.as_i64()?;
-    if (0..=0o777).contains(&mode) {
-        return None;
-    }
-    let detail = "must be a number between 0 and 0777 (octal), both inclusive";
-    Some(FieldError::invalid(
-        format!("{path}.{name}"),
-        &mode.into(),
-        detail,
-    ))
 }
 
 /// A relative path that goes down only (`validateLocalDescendingPath`).
