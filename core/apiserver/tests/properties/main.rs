@@ -56,10 +56,17 @@ fn contents(server: &ApiServer) -> Vec<(String, u64, Value)> {
 fn whatever_is_sent_is_answered_and_most_of_it_gets_past_decoding() {
     holds(3 * CASES, |calls, reached| {
         for answer in play(&mut seeded(), calls) {
-            prop_assert!(answer.status().as_u16() >= 200);
             if answer.status().is_success() {
                 reached.once_more();
+                continue;
             }
+            // What the server says of a path that it does not serve.
+            if answer.status() == 404 && answer.body() == b"404 page not found\n" {
+                continue;
+            }
+            let status: Value = serde_json::from_slice(answer.body()).expect("JSON");
+            prop_assert_eq!(&status["kind"], "Status");
+            prop_assert_eq!(&status["code"], answer.status().as_u16());
         }
         Ok(())
     });
