@@ -11,15 +11,14 @@ use serde_json::{Value, json};
 /// The member that holds an element's id, fixed by the standard.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
-/// The maximum wait for an element.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// The maximum wait for an element, on a machine that runs other builds.
+const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Fails a test if the driver answered with an error.
-fn accept(path: &str, body: &Value, value: &Value) {
-    if let Some(error) = value.get("error") {
-        panic!("{path} {body}: {error}: {}", value["message"]);
-    }
-}
+/// The pause before the next look at the page.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// The text of the page.
+const SAYS: &str = "return document.body?.innerText ?? ''";
 
 /// Something on the page.
 pub struct Element(String);
@@ -39,12 +38,10 @@ impl Browser {
     /// If either cannot be started.
     pub fn start() -> Self {
         let program = env::var("CHROMEDRIVER").unwrap_or_else(|_| "chromedriver".to_owned());
-        let mut driver = Command::new(&program)
-            .arg("--port=0")
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap_or_else(|error| panic!("{program}: {error} (set CHROMEDRIVER)"));
-        let port = announced_port(&mut driver);
+        // Of two drivers that start at the same time, one may find that its port is taken.
+        let (driver, port) = (0..5)
+            .find_map(|_| start_driver(&program))
+            .unwrap_or_else(|| panic!("{program} listens on no port"));
         let agent = ureq::Agent::config_builder()
             .http_status_as_error(false)
             .timeout_global(Some(Duration::from_secs(120)))
@@ -64,7 +61,8 @@ impl Browser {
             session: format!("http://127.0.0.1:{port}/session"),
         };
         let capabilities = json!({"capabilities": {"alwaysMatch": {
-            "timeouts": {"pageLoad": PATIENCE.as_millis() as u64},
+            // The driver misses the end of a navigation now and then: `go` waits by itself.
+            "pageLoadStrategy": "none",
             "goog:chromeOptions": options,
             "goog:loggingPrefs": {"browser": "ALL"},
         }}});
@@ -76,7 +74,9 @@ impl Browser {
 
     fn post(&self, path: &str, body: &Value) -> Value {
         let value = self.ask(path, body);
-        accept(path, body, &value);
+        if let Some(error) = value.get("error") {
+            panic!("{path} {body}: {error}: {}", value["message"]);
+        }
         value
     }
 
@@ -94,16 +94,20 @@ impl Browser {
         answer["value"].take()
     }
 
-    /// Opens a page. The driver now and then misses the end of a navigation and waits for ever:
-    /// after `PATIENCE` the page is asked for once more.
+    /// Opens a page, and waits until it and what it names is loaded. Of an address that differs from
+    /// the present one only behind the `#`, the page stays.
+    ///
+    /// # Panics
+    /// If that takes too long.
     pub fn go(&self, url: &str) {
-        let body = json!({"url": url});
-        let answer = self.ask("/url", &body);
-        if answer["error"] == "timeout" {
-            self.post("/url", &body);
-        } else {
-            accept("/url", &body, &answer);
-        }
+        const LEAVE: &str = "
+            const address = url => new URL(url, location).href.split('#')[0];
+            const [to] = arguments;
+            window.left = !to.includes('#') || address(to) !== address(location.href);";
+        const ARRIVED: &str = "return !window.left && document.readyState === 'complete'";
+        self.run(LEAVE, &[url.into()]);
+        self.post("/url", &json!({"url": url}));
+        self.wait(url, ARRIVED, &[]);
     }
 
     /// Gives the page a size, as a device of that size would.
@@ -153,23 +157,25 @@ impl Browser {
         )
     }
 
-    /// Waits until a script returns something true.
+    /// Waits until a script returns something true. While a page is being left it can run none.
     ///
     /// # Panics
     /// If that takes too long.
     pub fn wait(&self, what: &str, script: &str, arguments: &[Value]) -> Value {
         let start = Instant::now();
+        let body = json!({"script": script, "args": arguments});
         loop {
-            let value = self.run(script, arguments);
-            if !value.is_null() && value != false {
+            let value = self.ask("/execute/sync", &body);
+            let error = value.get("error");
+            if error.is_none() && !value.is_null() && value != false {
                 return value;
             }
             assert!(
                 start.elapsed() < PATIENCE,
-                "waited in vain for {what}; the page says: {}",
-                self.run("return document.body.innerText", &[])
+                "waited in vain for {what} ({error:?}); the page says: {}",
+                self.ask("/execute/sync", &json!({"script": SAYS, "args": []}))
             );
-            thread::sleep(Duration::from_millis(50));
+            thread::sleep(PAUSE);
         }
     }
 
@@ -239,19 +245,31 @@ impl Drop for Browser {
     }
 }
 
+/// Starts a driver on a free port; `None` if it ends without a port.
+fn start_driver(program: &str) -> Option<(Child, u16)> {
+    let mut driver = Command::new(program)
+        .arg("--port=0")
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap_or_else(|error| panic!("{program}: {error} (set CHROMEDRIVER)"));
+    let port = announced_port(&mut driver);
+    if port.is_none() {
+        // It has ended, or it cannot be used.
+        let _ = driver.kill();
+        let _ = driver.wait();
+    }
+    Some((driver, port?))
+}
+
 /// `ChromeDriver was started successfully on port 4444.`
-fn announced_port(driver: &mut Child) -> u16 {
+fn announced_port(driver: &mut Child) -> Option<u16> {
     let output = driver.stdout.take().expect("its output is piped");
     let mut lines = BufReader::new(output).lines();
-    let port = lines
-        .by_ref()
-        .map_while(Result::ok)
-        .find_map(|line| {
-            let port = line.rsplit_once("successfully on port ")?.1;
-            port.trim_end_matches('.').parse().ok()
-        })
-        .expect("chromedriver says on which port it listens");
+    let port = lines.by_ref().map_while(Result::ok).find_map(|line| {
+        let port = line.rsplit_once("successfully on port ")?.1;
+        port.trim_end_matches('.').parse().ok()
+    })?;
     // A pipe that nobody reads would stop it one day.
     thread::spawn(move || lines.for_each(drop));
-    port
+    Some(port)
 }

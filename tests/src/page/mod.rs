@@ -4,7 +4,7 @@ mod browser;
 mod site;
 
 pub use browser::{Browser, Element};
-pub use site::{Fault, Site};
+pub use site::{Fault, Site, dist};
 
 /// A script that makes a wasm, `failing`, with two functions: `trap` is unreachable, `deep` calls itself.
 pub const FAILING: &str = "

@@ -1,6 +1,7 @@
 //! Serves a folder under a sub-path, as a project's page on a static host is served, and with
 //! faults on request.
 
+use std::env;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
@@ -8,6 +9,23 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
+
+/// Where the release site is: where `OPTIMIST_DIST` says, or in `dist/`.
+///
+/// # Panics
+/// If no site is there.
+pub fn dist() -> PathBuf {
+    let folder = env::var_os("OPTIMIST_DIST").map_or_else(
+        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../dist"),
+        PathBuf::from,
+    );
+    assert!(
+        folder.join("index.html").is_file(),
+        "there is no site in {}: run `cargo xtask test page`, which builds it first",
+        folder.display()
+    );
+    folder
+}
 
 const UNDER: &str = "/optimist/";
 

@@ -1,31 +1,19 @@
 //! The release site when the network, the host or the program itself fails.
 
-use std::env;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use optimist_tests::page::{Browser, FAILING, Fault, Site};
+use optimist_tests::page::{Browser, FAILING, Fault, Site, dist};
 use serde_json::json;
+
+use super::{press, says_nothing};
 
 /// The second file of the program.
 const REST: &str = "_rest.wasm";
 
 /// Long enough for what must not happen.
 const A_WHILE: Duration = Duration::from_millis(600);
-
-fn dist() -> PathBuf {
-    let folder = env::var_os("OPTIMIST_DIST").map_or_else(
-        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../dist"),
-        PathBuf::from,
-    );
-    assert!(
-        folder.join("index.html").is_file(),
-        "there is no site in {}: run `cargo xtask test page`, which builds it first",
-        folder.display()
-    );
-    folder
-}
 
 fn is_shown(browser: &Browser, id: &str) -> bool {
     let script = "return document.getElementById(arguments[0])?.checkVisibility() === true";
@@ -42,8 +30,10 @@ fn wait_for_steps(browser: &Browser, count: usize) {
     browser.wait(&format!("{count} steps"), script, &[count.into()]);
 }
 
-fn press(browser: &Browser, region: &str, name: &str) {
-    browser.click(&browser.control(region, name));
+/// Waits until the tab keeps its session, which it does a moment after a change.
+fn wait_until_kept(browser: &Browser) {
+    let script = "return sessionStorage.getItem('optimist.session')";
+    browser.wait("the session is kept", script, &[]);
 }
 
 fn click(browser: &Browser, selector: &str) {
@@ -299,7 +289,7 @@ fn a_trap_is_announced_with_the_session_and_nothing_goes_on_behind_it() {
         browser.go(&site.url());
         press(&browser, "Editor A", "Get");
         wait_for_steps(&browser, 1);
-        thread::sleep(A_WHILE);
+        wait_until_kept(&browser);
         browser.run(
             "window.ticks = 0; setInterval(() => window.ticks++, 1)",
             &[],
@@ -343,8 +333,7 @@ fn when_the_memory_is_used_up_the_page_says_that_it_has_stopped() {
     browser.go(&site.url());
     press(&browser, "Editor A", "Get");
     wait_for_steps(&browser, 1);
-    // It is kept a moment after the last change.
-    thread::sleep(A_WHILE);
+    wait_until_kept(&browser);
     // Whatever memory is left goes to waste.
     browser.run(
         "const script = document.querySelector('link[rel=modulepreload]').href;
@@ -439,14 +428,4 @@ fn the_help_leads_to_the_licences_of_everything_in_the_program() {
     ] {
         assert!(text.contains(part), "{part}");
     }
-}
-
-/// Nothing went wrong that only the console tells.
-fn says_nothing(browser: &Browser) {
-    let severe: Vec<_> = browser
-        .console()
-        .into_iter()
-        .filter(|(level, _)| level == "SEVERE")
-        .collect();
-    assert!(severe.is_empty(), "the console complains: {severe:?}");
 }

@@ -1,28 +1,10 @@
 //! The release site as a visitor has it: under a sub-path, in a browser, worked by hand.
 
-use std::env;
-use std::path::PathBuf;
-use std::thread;
-use std::time::Duration;
-
 use optimist_simulation::{Action, ActorId, HistoryTree, NGINX, Operation, World};
-use optimist_tests::page::{Browser, Site};
+use optimist_tests::page::{Browser, Site, dist};
 use optimist_text::share::Session;
 
-const ENTER: &str = "\u{e007}";
-
-fn dist() -> PathBuf {
-    let folder = env::var_os("OPTIMIST_DIST").map_or_else(
-        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../dist"),
-        PathBuf::from,
-    );
-    assert!(
-        folder.join("index.html").is_file(),
-        "there is no site in {}: run `cargo xtask test page`, which builds it first",
-        folder.display()
-    );
-    folder
-}
+use super::{ENTER, press, says_nothing};
 
 /// The page fits its window: nothing sticks out to the right, and nothing makes it scroll as a whole.
 fn fits(browser: &Browser, what: &str) {
@@ -42,10 +24,6 @@ fn set(browser: &Browser, editor: &str, field: &str, value: &str) {
     browser.control(editor, &format!("{editor}: {field}"));
     browser.type_text(&format!("{value}{ENTER}"));
     browser.control(editor, &format!("{field}: {value}"));
-}
-
-fn press(browser: &Browser, region: &str, name: &str) {
-    browser.click(&browser.control(region, name));
 }
 
 fn conflict(browser: &Browser, open: impl Fn(&str)) {
@@ -101,8 +79,6 @@ fn a_visitor_makes_the_409_by_hand_on_a_wide_page_and_on_a_phone() {
     browser.resize(1024, 768);
     fits(&browser, "on a tablet");
 
-    // It is kept a moment after the last change.
-    thread::sleep(Duration::from_millis(800));
     browser.go(&site.url());
     browser.wait(
         "the session of before the reload",
@@ -254,16 +230,6 @@ fn of_a_long_history_only_what_is_in_sight_is_drawn_and_all_of_it_printed() {
     browser.run("dispatchEvent(new Event('afterprint'))", &[]);
     in_sight(1);
     says_nothing(&browser);
-}
-
-/// Nothing went wrong that only the console tells.
-fn says_nothing(browser: &Browser) {
-    let severe: Vec<_> = browser
-        .console()
-        .into_iter()
-        .filter(|(level, _)| level == "SEVERE")
-        .collect();
-    assert!(severe.is_empty(), "the console complains: {severe:?}");
 }
 
 #[test]

@@ -1,0 +1,24 @@
+//! The release site in a real browser. `cargo xtask test page` builds it first.
+
+mod accessible;
+mod delivery;
+mod visitor;
+
+use optimist_tests::page::Browser;
+
+/// What Enter is to a browser's driver.
+const ENTER: &str = "\u{e007}";
+
+fn press(browser: &Browser, region: &str, name: &str) {
+    browser.click(&browser.control(region, name));
+}
+
+/// Nothing went wrong that only the console tells.
+fn says_nothing(browser: &Browser) {
+    let severe: Vec<_> = browser
+        .console()
+        .into_iter()
+        .filter(|(level, _)| level == "SEVERE")
+        .collect();
+    assert!(severe.is_empty(), "the console complains: {severe:?}");
+}
