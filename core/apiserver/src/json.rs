@@ -58,7 +58,7 @@ impl std::error::Error for SyntaxError {}
 /// If the text is not JSON, or nested more than 128 deep.
 pub fn parse(text: &[u8]) -> Result<Node, SyntaxError> {
     serde_json::from_slice(text).or_else(|error| {
-        if let Some(message) = syntax::complaint(text) {
+        if let Some(message) = syntax::strict_error(text) {
             return Err(SyntaxError::new(&error, message));
         }
         let lossy = String::from_utf8_lossy(text);
@@ -123,9 +123,9 @@ pub fn duplicates(node: &Node) -> Vec<String> {
                     }
                     path.push_str(name);
                     if !seen.insert(name) {
-                        let complaint = format!("duplicate field {}", go::quote(path));
-                        if found.len() < MOST_COMPLAINTS && !found.contains(&complaint) {
-                            found.push(complaint);
+                        let strict_error = format!("duplicate field {}", go::quote(path));
+                        if found.len() < MAX_STRICT_ERRORS && !found.contains(&strict_error) {
+                            found.push(strict_error);
                         }
                     }
                     walk(member, path, found);
@@ -141,7 +141,7 @@ pub fn duplicates(node: &Node) -> Vec<String> {
 }
 
 /// The maximum number of errors of one document (`sigs.k8s.io/json`).
-pub(crate) const MOST_COMPLAINTS: usize = 100;
+pub(crate) const MAX_STRICT_ERRORS: usize = 100;
 
 impl Node {
     /// A member of an object; of repeated ones the last, as Go decodes.

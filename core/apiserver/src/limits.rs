@@ -9,20 +9,20 @@ use crate::status::{Refusal, Status};
 
 /// So many values an object or a patch may have: maps, lists, and what is in them. A text counts
 /// once more for every 64 bytes of text.
-pub const MOST_VALUES: usize = 100_000;
+pub const MAX_VALUES: usize = 100_000;
 
 /// This number of bytes of text counts as one more value.
 const TEXT: usize = 64;
 
 /// So deep an object or a patch may nest; recursion over it then needs little stack.
-pub const DEEPEST: usize = 100;
+pub const MAX_DEPTH: usize = 100;
 
 /// Refuses an object, or a patch, that has too many values or nests too deep.
 ///
 /// # Errors
 /// 413, in words of this page.
 pub fn check(value: &Value) -> Result<(), Refusal> {
-    refuse(measure(value, DEEPEST, &mut MOST_VALUES.clone()))
+    refuse(measure(value, MAX_DEPTH, &mut MAX_VALUES.clone()))
 }
 
 /// As [`check`], for a document as it was parsed.
@@ -30,7 +30,7 @@ pub fn check(value: &Value) -> Result<(), Refusal> {
 /// # Errors
 /// 413, in words of this page.
 pub fn check_node(node: &Node) -> Result<(), Refusal> {
-    refuse(measure(node, DEEPEST, &mut MOST_VALUES.clone()))
+    refuse(measure(node, MAX_DEPTH, &mut MAX_VALUES.clone()))
 }
 
 /// How many values there are, counted up to `most`.
@@ -54,7 +54,7 @@ fn counted<T: Nested>(value: &T, most: usize) -> usize {
 /// The refusal of what nests too deep.
 pub fn too_deep() -> Refusal {
     Status::too_large(format!(
-        "this is too much for this page, which takes objects that nest {DEEPEST} deep"
+        "this is too much for this page, which takes objects that nest {MAX_DEPTH} deep"
     ))
 }
 
@@ -63,7 +63,7 @@ fn refuse(excess: Option<Excess>) -> Result<(), Refusal> {
         None => return Ok(()),
         Some(Excess::Deep) => too_deep(),
         Some(Excess::Many) => Status::too_large(format!(
-            "this is too much for this page, which takes objects of {MOST_VALUES} values"
+            "this is too much for this page, which takes objects of {MAX_VALUES} values"
         )),
     })
 }
@@ -142,12 +142,12 @@ mod tests {
     #[test]
     fn an_object_may_have_so_many_values_and_nest_so_deep() {
         let list = |n: usize| Value::Array(vec![Value::Null; n]);
-        assert!(check(&list(MOST_VALUES - 1)).is_ok());
-        assert!(check(&list(MOST_VALUES)).is_err());
+        assert!(check(&list(MAX_VALUES - 1)).is_ok());
+        assert!(check(&list(MAX_VALUES)).is_err());
         let nested = |n: usize| (0..n).fold(Value::Null, |inner, _| json!([inner]));
-        assert!(check(&nested(DEEPEST)).is_ok());
-        assert!(check(&nested(DEEPEST + 1)).is_err());
-        assert!(check_node(&Node::from(nested(DEEPEST + 1))).is_err());
+        assert!(check(&nested(MAX_DEPTH)).is_ok());
+        assert!(check(&nested(MAX_DEPTH + 1)).is_err());
+        assert!(check_node(&Node::from(nested(MAX_DEPTH + 1))).is_err());
         assert_eq!(count(&json!({"a": [1, {}]}), 100), 4);
         assert_eq!(count(&list(1000), 10), 10);
         let text = "x".repeat(640);

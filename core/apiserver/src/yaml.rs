@@ -65,11 +65,11 @@ impl YamlError {
 }
 
 /// So deep and no deeper may a document nest, so that no input exhausts the stack.
-const DEEPEST: usize = 100;
+const MAX_DEPTH: usize = 100;
 
 /// Aliases may not blow a document up beyond this many nodes; a text counts once more for every so
 /// many bytes, as [`limits`] has it.
-const MOST_NODES: usize = 200_000;
+const MAX_NODES: usize = 200_000;
 
 const TOO_LARGE: &str = "this is too much for this page: the document is too large";
 
@@ -118,16 +118,16 @@ pub fn parse(text: &str) -> Result<Document, YamlError> {
 /// A document in JSON, as most clients send one, if YAML has the same to say of it: that is read
 /// much faster. YAML has its own rules for escapes, floats, long or repeated keys and `<<`.
 fn plain_json(text: &str) -> Option<Node> {
-    const LONGEST: usize = 1000;
+    const MAX_LENGTH: usize = 1000;
     fn is_plain(node: &Node, depth: usize) -> bool {
-        depth <= DEEPEST
+        depth <= MAX_DEPTH
             && match node {
                 Node::Number(number) => !number.is_f64(),
                 Node::Array(items) => items.iter().all(|item| is_plain(item, depth + 1)),
                 Node::Object(members) => {
                     let mut keys = HashSet::with_capacity(members.len());
                     members.iter().all(|(key, member)| {
-                        key.len() < LONGEST
+                        key.len() < MAX_LENGTH
                             && key != "<<"
                             && keys.insert(key)
                             && is_plain(member, depth + 1)
@@ -137,7 +137,7 @@ fn plain_json(text: &str) -> Option<Node> {
             }
     }
     let written_plainly = |byte| matches!(byte, b' '..=b'~' | b'\n') && byte != b'\\';
-    if !text.starts_with('{') || text.len() > MOST_NODES || !text.bytes().all(written_plainly) {
+    if !text.starts_with('{') || text.len() > MAX_NODES || !text.bytes().all(written_plainly) {
         return None;
     }
     let node = serde_json::from_str(text).ok()?;
@@ -223,10 +223,10 @@ impl<'a> Reader<'a> {
 
     fn node(&mut self, event: Event<'a>, span: Span, depth: usize) -> Result<Node, YamlError> {
         self.nodes += 1;
-        if depth > DEEPEST {
+        if depth > MAX_DEPTH {
             return Err(error(span, "nested too deep"));
         }
-        if self.nodes > MOST_NODES {
+        if self.nodes > MAX_NODES {
             return Err(error(span, TOO_LARGE));
         }
         let (anchor, node) = match event {
@@ -254,8 +254,8 @@ impl<'a> Reader<'a> {
                     error
                 })?;
                 // Counted before the copy is made.
-                self.nodes += limits::count_node(known, MOST_NODES);
-                if self.nodes > MOST_NODES {
+                self.nodes += limits::count_node(known, MAX_NODES);
+                if self.nodes > MAX_NODES {
                     return Err(error(span, TOO_LARGE));
                 }
                 return Ok(known.clone());
@@ -264,8 +264,8 @@ impl<'a> Reader<'a> {
         };
         if anchor != 0 {
             // Anchors may nest, and each keeps a copy.
-            self.nodes += limits::count_node(&node, MOST_NODES);
-            if self.nodes > MOST_NODES {
+            self.nodes += limits::count_node(&node, MAX_NODES);
+            if self.nodes > MAX_NODES {
                 return Err(error(span, TOO_LARGE));
             }
             self.anchors.insert(anchor, node.clone());

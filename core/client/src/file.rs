@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::manifest::{MOST_DOCUMENTS, is_json};
+use super::manifest::{MAX_DOCUMENTS, is_json};
 use super::{ManifestError, documents, visible};
 use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::{json, yaml};
@@ -45,9 +45,9 @@ pub fn objects(manifests: &str) -> Result<Vec<Value>, ManifestError> {
     let mut found = Vec::new();
     for document in documents(manifests)? {
         flatten(document.read()?, &mut found);
-        if found.len() > MOST_DOCUMENTS {
+        if found.len() > MAX_DOCUMENTS {
             return Err(ManifestError::Content(format!(
-                "The file has more than {MOST_DOCUMENTS} objects, the maximum of this page."
+                "The file has more than {MAX_DOCUMENTS} objects, the maximum of this page."
             )));
         }
     }

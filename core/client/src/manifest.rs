@@ -74,11 +74,11 @@ const SERVER_OWNED: [&str; 8] = [
 ];
 
 /// The largest manifest, in bytes. A real server has the same limit for a request.
-const LARGEST: usize = 3 * 1024 * 1024;
+const MAX_SIZE: usize = 3 * 1024 * 1024;
 
 /// The maximum number of documents in a text. Each document becomes a request and an object of the
 /// page.
-pub(super) const MOST_DOCUMENTS: usize = 200;
+pub(super) const MAX_DOCUMENTS: usize = 200;
 
 /// The object for a create request: without the fields that only the server sets.
 pub fn bare(object: &Value) -> Value {
@@ -259,8 +259,8 @@ impl ManifestDocument<'_> {
 /// # Errors
 /// If the text is too large or has too many documents.
 pub fn documents(text: &str) -> Result<Vec<ManifestDocument<'_>>, ManifestError> {
-    if text.len() > LARGEST {
-        let message = format!("The manifest is larger than {LARGEST} bytes.");
+    if text.len() > MAX_SIZE {
+        let message = format!("The manifest is larger than {MAX_SIZE} bytes.");
         return Err(ManifestError::Content(message));
     }
     let mut documents = Vec::new();
@@ -285,9 +285,9 @@ pub fn documents(text: &str) -> Result<Vec<ManifestDocument<'_>>, ManifestError>
         let text = text.get(begin..).unwrap_or_default();
         documents.push(ManifestDocument { text, above });
     }
-    if documents.len() > MOST_DOCUMENTS {
+    if documents.len() > MAX_DOCUMENTS {
         let message = format!(
-            "The text has {} documents. The maximum is {MOST_DOCUMENTS}.",
+            "The text has {} documents. The maximum is {MAX_DOCUMENTS}.",
             documents.len()
         );
         return Err(ManifestError::Content(message));
@@ -375,16 +375,16 @@ mod tests {
     fn too_many_documents_are_refused_before_any_is_read() {
         let lines = "---\n".repeat(700_000);
         assert_eq!(documents(&lines).map(|documents| documents.len()), Ok(1));
-        let many = "a: [\n---\n".repeat(MOST_DOCUMENTS + 1);
+        let many = "a: [\n---\n".repeat(MAX_DOCUMENTS + 1);
         let error = documents(&many).unwrap_err().to_string();
         assert_eq!(
             error,
             format!(
-                "The text has {} documents. The maximum is {MOST_DOCUMENTS}.",
-                MOST_DOCUMENTS + 1
+                "The text has {} documents. The maximum is {MAX_DOCUMENTS}.",
+                MAX_DOCUMENTS + 1
             )
         );
-        assert!(documents(&" ".repeat(LARGEST + 1)).is_err());
+        assert!(documents(&" ".repeat(MAX_SIZE + 1)).is_err());
     }
 
     #[test]

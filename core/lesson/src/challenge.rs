@@ -13,7 +13,7 @@ use optimist_simulation::verdict::Verdict;
 use optimist_simulation::{ActorId, HistoryTree};
 
 /// The search stops after this many states. Two editors with retries need fewer than a thousand.
-const MOST_STATES: usize = 100_000;
+const MAX_STATES: usize = 100_000;
 
 /// The result of the search over all orders.
 #[derive(Clone, Debug, PartialEq)]
@@ -101,7 +101,7 @@ impl Challenge {
                 write,
             });
         }
-        Some(Search::new(scenario, MOST_STATES))
+        Some(Search::new(scenario, MAX_STATES))
     }
 
     /// The result of a search.

@@ -15,7 +15,7 @@ use optimist_simulation::verdict::Verdict;
 use optimist_simulation::{Action, NGINX, Operation, Start};
 
 /// The largest lesson in bytes.
-const LARGEST: usize = 256 * 1024;
+const MAX_SIZE: usize = 256 * 1024;
 
 /// The maximum number of actions in a step, because the page waits for them.
 const MAX_ACTIONS: usize = 100;
@@ -29,8 +29,8 @@ impl Lesson {
     /// # Errors
     /// The first error, with its line.
     pub fn parse(source: &str) -> Result<Self, LessonError> {
-        if source.len() > LARGEST {
-            let message = format!("a lesson can have at most {LARGEST} bytes");
+        if source.len() > MAX_SIZE {
+            let message = format!("a lesson can have at most {MAX_SIZE} bytes");
             return Err(LessonError::new(1, message));
         }
         let located = parse_lesson(source)?;

@@ -444,5 +444,5 @@ fn take_in(copy: &mut WorkingCopy, action: &Action, received: &Arc<Value>, resou
 fn keeps_status(resource: &Resource) -> bool {
     let status = Path(vec![PathElement::Field("status".to_owned())]);
     let main = resource.endpoint("");
-    main.is_some_and(|main| main.keeps.contains(&status))
+    main.is_some_and(|main| main.reset_fields.contains(&status))
 }

@@ -14,7 +14,7 @@ use optimist_lesson::{Lesson, Walkthrough};
 use optimist_simulation::{
     Action, ActorId, ByHand, Delete, HistoryTree, NGINX, Operation, Start, WatchAction, World,
 };
-use optimist_text::share::{LONGEST_LINK, Learning, Session, ShareError, Size};
+use optimist_text::share::{Learning, MAX_LINK_LENGTH, Session, ShareError, Size};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -363,7 +363,7 @@ fn typical_sessions_fit_into_a_link() {
     let long = Session::of(&long).to_text().len();
     println!("4 steps: {short} characters; 404 steps: {long} characters");
     assert!(short < 300, "{short}");
-    assert!(long < LONGEST_LINK / 4, "{long}");
+    assert!(long < MAX_LINK_LENGTH / 4, "{long}");
 }
 
 #[test]

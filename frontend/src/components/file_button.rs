@@ -10,10 +10,10 @@ use crate::browser;
 use crate::state::{ManifestMsg, Msg, Sends, StateHandle};
 
 /// The largest file that is read, in bytes: more than any session or manifest that can be opened.
-const LARGEST_FILE: f64 = 16_000_000.0;
+const MAX_FILE_SIZE: f64 = 16_000_000.0;
 
 /// The most lines of a file: no object has more values, and a browser takes seconds to lay them out.
-const MOST_LINES: usize = 100_000;
+const MAX_LINES: usize = 100_000;
 
 /// The text of a file.
 ///
@@ -21,7 +21,7 @@ const MOST_LINES: usize = 100_000;
 /// If the browser cannot read it, it is too large, or it is not text.
 pub(crate) async fn text_of(file: &File) -> Result<String, ManifestError> {
     // Before it is read: a file may be larger than the memory of the page.
-    if file.size() > LARGEST_FILE {
+    if file.size() > MAX_FILE_SIZE {
         return Err(ManifestError::Content(format!(
             "{} has more than 16 MB, which is too much for this page.",
             file.name()
@@ -33,9 +33,9 @@ pub(crate) async fn text_of(file: &File) -> Result<String, ManifestError> {
             file.name()
         )));
     };
-    if bytes.iter().filter(|byte| **byte == b'\n').count() > MOST_LINES {
+    if bytes.iter().filter(|byte| **byte == b'\n').count() > MAX_LINES {
         return Err(ManifestError::Content(format!(
-            "{} has more than {MOST_LINES} lines, which is too much for this page.",
+            "{} has more than {MAX_LINES} lines, which is too much for this page.",
             file.name()
         )));
     }

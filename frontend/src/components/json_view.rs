@@ -22,7 +22,7 @@ pub(crate) struct JsonView<'a> {
 const SHORT: usize = 26;
 
 /// Longer texts wrap over too many lines to be looked through.
-const LONGEST: usize = 600;
+const MAX_LENGTH: usize = 600;
 
 /// Draws a body.
 #[inline(never)] // not on the first screen
@@ -117,8 +117,8 @@ impl Printer<'_> {
             Value::Object(map) if !map.is_empty() => ("{", "}"),
             scalar => {
                 let mut text = visible(&scalar.to_string()).into_owned();
-                if text.chars().count() > LONGEST {
-                    text = text.chars().take(LONGEST).collect();
+                if text.chars().count() > MAX_LENGTH {
+                    text = text.chars().take(MAX_LENGTH).collect();
                     text.push('…');
                 }
                 if self.matters(pointer) {

@@ -14,7 +14,7 @@ use crate::state::{Lane, StateHandle};
 const PATTERNS: usize = 6;
 
 /// More lines than this take long to draw.
-const MOST_LINES: usize = 500;
+const MAX_LINES: usize = 500;
 
 /// The look of a manager: an editor has the colour of its lane.
 fn look(store: &StateHandle, number: usize, manager: &Manager) -> String {
@@ -57,8 +57,8 @@ pub(crate) fn owners(store: &StateHandle) -> Html {
     let own = |line: &&Line| !holds("/metadata/managedFields", &line.pointer);
     let shown = all.iter().filter(own);
     let shown: Vec<&Line> = shown.filter(|line| !is_quiet(&line.pointer)).collect();
-    let more = shown.len().saturating_sub(MOST_LINES);
-    let rows = shown.iter().take(MOST_LINES);
+    let more = shown.len().saturating_sub(MAX_LINES);
+    let rows = shown.iter().take(MAX_LINES);
     let rows = rows.map(|line| row(store, &owners, line));
     html! {
         <div class="yaml owners" role="region" tabindex="0" aria-label="Owners of the stored object">

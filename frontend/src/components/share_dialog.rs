@@ -2,7 +2,7 @@
 
 use optimist_simulation::HistoryTree;
 use optimist_text::export::{markdown, mermaid, script};
-use optimist_text::share::{LONGEST_LINK, Private};
+use optimist_text::share::{MAX_LINK_LENGTH, Private};
 use yew::{Event, Html, html};
 
 use super::dialog::Modal;
@@ -52,7 +52,7 @@ pub(crate) fn share_dialog(store: &StateHandle) -> Html {
         ("Share this session", what)
     };
     let link = format!("{}{}", browser::address(), session_fragment(page, &text));
-    let fits = link.len() <= LONGEST_LINK;
+    let fits = link.len() <= MAX_LINK_LENGTH;
     let title = match store.share.opening.problem {
         Some(_) => "This session cannot be opened",
         None => title,
@@ -120,16 +120,16 @@ pub(crate) fn share_dialog(store: &StateHandle) -> Html {
 }
 
 /// How many of the values that look private are named.
-const MOST_NAMED: usize = 6;
+const MAX_NAMED: usize = 6;
 
 /// What in it looks as if it were not meant for others.
 fn warning(store: &StateHandle, private: &[Private]) -> Html {
     let on = store.share.redacted.is_some();
-    let named = private.iter().take(MOST_NAMED);
+    let named = private.iter().take(MAX_NAMED);
     let named: Vec<String> = named
         .map(|it| format!("{} ({})", it.field, it.looks_like))
         .collect();
-    let others = private.len().saturating_sub(MOST_NAMED);
+    let others = private.len().saturating_sub(MAX_NAMED);
     let more = match others {
         0 => String::new(),
         others => format!(", and {others} more"),

@@ -11,7 +11,7 @@ use crate::browser;
 use crate::state::{Dispatcher, EditMsg, Editing, FIELD, RequestMsg, Sends};
 
 /// A text of more lines than this scrolls in its field.
-const MOST_LINES: usize = 12;
+const MAX_LINES: usize = 12;
 
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct ValueInputProps {
@@ -137,7 +137,7 @@ fn lines(
                 class="typing lines"
                 aria-label={props.label.clone()}
                 aria-describedby="typing-lines"
-                rows={rows.min(MOST_LINES).to_string()}
+                rows={rows.min(MAX_LINES).to_string()}
                 value={props.editing.text.clone()}
                 wrap="off"
                 autocapitalize="off"

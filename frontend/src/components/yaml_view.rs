@@ -15,7 +15,7 @@ use crate::browser;
 use crate::state::{Dispatcher, EditMsg, Editing, Folds, ObjectView, Sends, Typing, ViewMsg};
 
 /// Longer values are cut; the whole of it is in the field that edits it.
-const LONGEST: usize = 160;
+const MAX_LENGTH: usize = 160;
 
 /// Everything that a view shows, so that one that looks the same is not drawn again.
 #[derive(Clone, PartialEq, Properties)]
@@ -474,7 +474,7 @@ fn addition(props: &YamlViewProps, pointer: &str, indent: usize) -> Option<Html>
 fn was(text: &str, now: Option<&Value>) -> String {
     match now {
         Some(Value::String(now)) if cut(now) == cut(text) => {
-            let (before, _) = brief_both(&text.into(), &now.as_str().into(), LONGEST);
+            let (before, _) = brief_both(&text.into(), &now.as_str().into(), MAX_LENGTH);
             visible(&before).into_owned()
         }
         Some(now) if !now.is_string() => visible(&Value::from(text).to_string()).into_owned(),
@@ -483,9 +483,9 @@ fn was(text: &str, now: Option<&Value>) -> String {
 }
 
 fn cut(text: &str) -> String {
-    if text.chars().count() <= LONGEST {
+    if text.chars().count() <= MAX_LENGTH {
         return visible(text).into_owned();
     }
-    let head: String = text.chars().take(LONGEST).collect();
+    let head: String = text.chars().take(MAX_LENGTH).collect();
     format!("{}…", visible(&head))
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use optimist_simulation::explore::{Search, StateId};
 
 /// A map with more states is not readable.
-const MOST_STATES: usize = 150;
+const MAX_STATES: usize = 150;
 /// The distance between two states of the same place.
 const NEAR: f64 = 40.0;
 const MARGIN: f64 = 44.0;
@@ -23,7 +23,7 @@ pub(super) struct Layout {
 
 /// Lays a search of two actors out; `None` where a picture would show nothing.
 pub(super) fn layout(search: &Search) -> Option<Layout> {
-    if search.scenario().plans.len() != 2 || search.states() > MOST_STATES {
+    if search.scenario().plans.len() != 2 || search.states() > MAX_STATES {
         return None;
     }
     // The states at each place: by the steps of A and of B.

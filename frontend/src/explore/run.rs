@@ -18,7 +18,7 @@ const SLICE: f64 = 18.0;
 /// How long one row may take.
 pub(super) const MAX_SECONDS: u32 = 10;
 /// How many states one row may have; each takes about half a kilobyte.
-const MOST_STATES: usize = 60_000;
+const MAX_STATES: usize = 60_000;
 
 /// A callback for events.
 type Tell = Rc<dyn Fn(ExploreMsg)>;
@@ -104,7 +104,7 @@ impl Searches {
             None => match self.scenario(job.row) {
                 Ok(scenario) => {
                     let memory = std::mem::take(&mut self.memory);
-                    Search::with_memory(scenario, MOST_STATES, memory)
+                    Search::with_memory(scenario, MAX_STATES, memory)
                 }
                 Err(why) => {
                     return Row {

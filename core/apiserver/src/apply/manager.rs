@@ -16,7 +16,7 @@ use crate::schema::Struct;
 use crate::status::{Refusal, Status};
 
 /// The maximum number of separate entries of updaters (`DefaultMaxUpdateManagers`).
-const MOST_UPDATERS: usize = 10;
+const MAX_UPDATERS: usize = 10;
 
 /// Fields that never have an owner (`stripmeta.go`).
 static NEVER_OWNED: LazyLock<Set> = LazyLock::new(|| {
@@ -129,7 +129,7 @@ impl FieldManager<'_> {
                 ..taken
             });
         }
-        managers.cap_updaters(MOST_UPDATERS);
+        managers.cap_updaters(MAX_UPDATERS);
         Ok(())
     }
 

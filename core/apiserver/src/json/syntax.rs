@@ -5,10 +5,10 @@
 use crate::go;
 
 /// So deep Go lets a document nest.
-const DEEPEST: usize = 10_000;
+const MAX_DEPTH: usize = 10_000;
 
 /// Go's error; `None` if the text is valid JSON for Go.
-pub(super) fn complaint(text: &[u8]) -> Option<String> {
+pub(super) fn strict_error(text: &[u8]) -> Option<String> {
     let mut scanner = Scanner {
         text,
         at: 0,
@@ -113,7 +113,7 @@ impl Scanner<'_> {
         };
         self.at += 1;
         self.open.push(open);
-        if self.open.len() > DEEPEST {
+        if self.open.len() > MAX_DEPTH {
             return Err(invalid(first, "exceeded max depth"));
         }
         Ok(false)
@@ -314,22 +314,26 @@ mod tests {
                 "invalid character 'Ã' looking for beginning of value",
             ),
         ] {
-            assert_eq!(complaint(text.as_bytes()).as_deref(), Some(words), "{text}");
+            assert_eq!(
+                strict_error(text.as_bytes()).as_deref(),
+                Some(words),
+                "{text}"
+            );
         }
     }
 
     #[test]
-    fn json_gets_no_complaint_however_deep_it_is_up_to_gos_limit() {
+    fn json_gets_no_strict_error_however_deep_it_is_up_to_gos_limit() {
         for text in [
             r#"{"a": [1, -0.5e+3, {"b": {}}, [], "\u00e9\n", null, true, false]}"#,
             " 0 ",
         ] {
-            assert_eq!(complaint(text.as_bytes()), None, "{text}");
+            assert_eq!(strict_error(text.as_bytes()), None, "{text}");
         }
         let deep = |n: usize| "[".repeat(n) + &"]".repeat(n);
-        assert_eq!(complaint(deep(10_000).as_bytes()), None);
+        assert_eq!(strict_error(deep(10_000).as_bytes()), None);
         assert_eq!(
-            complaint(deep(10_001).as_bytes()).as_deref(),
+            strict_error(deep(10_001).as_bytes()).as_deref(),
             Some("invalid character '[' exceeded max depth")
         );
     }

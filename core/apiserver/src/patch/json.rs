@@ -14,10 +14,10 @@ use tree::{Slot, Tree, View, equal, find};
 
 use crate::go;
 use crate::json::{self, Node, Raw};
-use crate::limits::DEEPEST;
+use crate::limits::MAX_DEPTH;
 
 /// So many bytes the copy operations of one patch may copy (`JSONPatchMaxCopyBytes`).
-const MOST_COPIED: usize = 3 * 1024 * 1024;
+const MAX_COPIED: usize = 3 * 1024 * 1024;
 
 /// A patch as it was sent.
 #[derive(Clone, Debug)]
@@ -65,7 +65,7 @@ impl JsonPatch {
     /// As [`decode`](Self::decode), and if a member is of the wrong type.
     pub fn decode_strictly(text: &[u8]) -> Result<(Self, Vec<String>), String> {
         let patch = Self::read(text, "[]handlers.jsonPatchOp", "handlers.jsonPatchOp")?;
-        let mut complaints = Vec::new();
+        let mut strict_errors = Vec::new();
         for (i, operation) in patch.operations.iter().enumerate() {
             let Raw::Object(members) = operation else {
                 continue;
@@ -85,26 +85,26 @@ impl JsonPatch {
                     }
                     "value" => {}
                     _ => {
-                        complaints.push(format!("unknown field {}", go::quote(&path)));
+                        strict_errors.push(format!("unknown field {}", go::quote(&path)));
                         continue;
                     }
                 }
                 if seen.contains(&name.as_str()) {
-                    complaints.push(format!("duplicate field {}", go::quote(&path)));
+                    strict_errors.push(format!("duplicate field {}", go::quote(&path)));
                 }
                 seen.push(name);
                 if name == "value" {
                     let inner = json::duplicates(&value.clone().into());
-                    complaints.extend(inner.iter().map(|complaint| {
-                        let inner = complaint.trim_start_matches("duplicate field \"");
+                    strict_errors.extend(inner.iter().map(|strict_error| {
+                        let inner = strict_error.trim_start_matches("duplicate field \"");
                         format!("duplicate field \"{path}.{inner}")
                     }));
                 }
             }
         }
         let mut known = HashSet::new();
-        complaints.retain(|complaint| known.insert(complaint.clone()));
-        Ok((patch, complaints))
+        strict_errors.retain(|strict_error| known.insert(strict_error.clone()));
+        Ok((patch, strict_errors))
     }
 
     fn read(text: &[u8], list: &str, item: &str) -> Result<Self, String> {
@@ -180,15 +180,15 @@ impl JsonPatch {
     fn run(&self, root: &mut Tree) -> Result<(), (usize, JsonPatchError)> {
         let mut copied = 0;
         // No less than how deep the document nests.
-        let mut depth = root.depth(DEEPEST + 1);
+        let mut depth = root.depth(MAX_DEPTH + 1);
         for (position, operation) in self.operations.iter().enumerate() {
             let operation = Operation(operation);
             let done = operation.apply(root, &mut copied).and_then(|()| {
                 depth = depth.max(operation.depth(depth));
-                if depth > DEEPEST {
-                    depth = root.depth(DEEPEST + 1);
+                if depth > MAX_DEPTH {
+                    depth = root.depth(MAX_DEPTH + 1);
                 }
-                if depth > DEEPEST {
+                if depth > MAX_DEPTH {
                     return Err(JsonPatchError::TooDeep);
                 }
                 Ok(())
@@ -222,7 +222,7 @@ impl Operation<'_> {
                 let value = find(root, &self.text("from")?)?.get()?.cloned();
                 let place = find(root, &self.text("path")?)?;
                 *copied += value.as_ref().map_or(0, Tree::size);
-                if *copied > MOST_COPIED {
+                if *copied > MAX_COPIED {
                     return Err(JsonPatchError::DoesNotApply);
                 }
                 place.add(value)
@@ -241,7 +241,7 @@ impl Operation<'_> {
         let value = match self.text("op").as_deref() {
             Ok("add" | "replace") => {
                 let value = self.0.get("value").map(View::Written);
-                value.map_or(0, |value| value.depth(DEEPEST + 1))
+                value.map_or(0, |value| value.depth(MAX_DEPTH + 1))
             }
             Ok("move" | "copy") => before.saturating_sub(steps("from")),
             _ => return before,
@@ -570,9 +570,9 @@ mod tests {
     fn unknown_and_repeated_members_are_complained_of() {
         let text =
             br#"[{"op": "add", "extra": 1, "op": "add", "path": "/a", "value": {"x": 1, "x": 2}}]"#;
-        let (_, complaints) = JsonPatch::decode_strictly(text).unwrap();
+        let (_, strict_errors) = JsonPatch::decode_strictly(text).unwrap();
         assert_eq!(
-            complaints,
+            strict_errors,
             [
                 r#"unknown field "[0].extra""#,
                 r#"duplicate field "[0].op""#,

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::quantity::Quantity;
 use super::{Omit, Scalar, Struct, Type};
 use crate::go;
-use crate::json::{MOST_COMPLAINTS, Node};
+use crate::json::{MAX_STRICT_ERRORS, Node};
 use crate::object::JsonMap;
 
 /// What decoding gives.
@@ -18,7 +18,7 @@ pub struct Decoded {
     pub value: Value,
     /// The errors of strict decoding, in the order of the document: `unknown field "spec.bogus"`,
     /// `duplicate field "data.a"`.
-    pub complaints: Vec<String>,
+    pub strict_errors: Vec<String>,
     /// The empty lists and maps that were left out.
     pub empties: Empties,
 }
@@ -75,7 +75,7 @@ pub fn decode(node: Node, ty: &Struct) -> Result<Decoded, String> {
         Some(error) => Err(error),
         None => Ok(Decoded {
             value,
-            complaints: decoder.complaints,
+            strict_errors: decoder.strict_errors,
             empties: Empties(decoder.empties),
         }),
     }
@@ -136,7 +136,7 @@ fn is_empty(value: &Value) -> bool {
 struct Decoder<'a> {
     path: Vec<Step<'a>>,
     owner: &'a str,
-    complaints: Vec<String>,
+    strict_errors: Vec<String>,
     empties: Vec<(Vec<String>, Value)>,
     /// The first value of a wrong type: Go goes on after it.
     error: Option<String>,
@@ -146,7 +146,7 @@ struct Decoder<'a> {
 
 enum Step<'a> {
     Field(&'a str),
-    /// A map key: shown in complaints, not in type errors.
+    /// A map key: shown in strict errors, not in type errors.
     Key(String),
     Index(usize),
 }
@@ -399,9 +399,11 @@ impl<'a> Decoder<'a> {
             }
             path.push_str(name);
         }
-        let complaint = format!("{what} field {}", go::quote(&path));
-        if self.complaints.len() < MOST_COMPLAINTS && !self.complaints.contains(&complaint) {
-            self.complaints.push(complaint);
+        let strict_error = format!("{what} field {}", go::quote(&path));
+        if self.strict_errors.len() < MAX_STRICT_ERRORS
+            && !self.strict_errors.contains(&strict_error)
+        {
+            self.strict_errors.push(strict_error);
         }
     }
 }
@@ -480,7 +482,7 @@ mod tests {
         )
         .unwrap();
         assert_eq!(
-            decoded.complaints,
+            decoded.strict_errors,
             [
                 r#"unknown field "bogus""#,
                 r#"duplicate field "data.a""#,

@@ -11,7 +11,7 @@ use super::custom::{Rule, numbers_as_read};
 use crate::object::JsonMap;
 
 /// A schema deeper than this is refused, so that nothing that walks one runs out of stack.
-const DEEPEST: usize = 100;
+const MAX_DEPTH: usize = 100;
 
 /// One node of a schema: the structure that the server prunes, defaults and merges by, and what
 /// values must satisfy.
@@ -181,8 +181,8 @@ impl Schema {
 }
 
 fn node(json: &Value, path: &mut Vec<String>) -> Result<Schema, String> {
-    if path.len() > DEEPEST {
-        return Err(format!("must not be nested more than {DEEPEST} deep"));
+    if path.len() > MAX_DEPTH {
+        return Err(format!("must not be nested more than {MAX_DEPTH} deep"));
     }
     let Value::Object(map) = json else {
         return Err("must be an object".to_owned());

@@ -11,7 +11,7 @@ const UNKNOWN_SUFFIX: &str = "unable to parse quantity's suffix";
 /// Billionths in one: nothing finer is kept.
 const ONE: i128 = 1_000_000_000;
 /// The largest value with a binary unit, 2^63 - 1.
-const MOST_BINARY: i128 = i64::MAX as i128 * ONE;
+const MAX_BINARY: i128 = i64::MAX as i128 * ONE;
 /// Where counting ends here; far beyond what any unit is good for.
 const MOST: i128 = i128::MAX / 16;
 
@@ -109,7 +109,7 @@ impl Quantity {
         let decimals = fraction.len().min(60) as i32;
         let magnitude = match unit {
             Unit::Ten(exponent) => scaled(&digits, exponent - decimals + 9, 1),
-            Unit::Two(exponent) => scaled(&digits, 9 - decimals, 1 << exponent).min(MOST_BINARY),
+            Unit::Two(exponent) => scaled(&digits, 9 - decimals, 1 << exponent).min(MAX_BINARY),
         };
         let billionths = if negative { -magnitude } else { magnitude };
         Ok(Self { billionths, format })

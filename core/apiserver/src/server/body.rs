@@ -16,7 +16,7 @@ use crate::status::{FieldError, Refusal, Status};
 use crate::yaml;
 
 /// The largest request body in bytes (`MaxRequestBodyBytes`).
-const LARGEST_BODY: usize = 3 * 1024 * 1024;
+const MAX_BODY_SIZE: usize = 3 * 1024 * 1024;
 
 const MEDIA_TYPES: [&str; 3] = [
     "application/json",
@@ -46,8 +46,8 @@ impl From<Value> for Draft {
 
 /// Refuses bodies that are too large.
 pub(super) fn check_size(body: &[u8]) -> Result<(), Refusal> {
-    if body.len() > LARGEST_BODY {
-        return Err(Status::too_large(format!("limit is {LARGEST_BODY}")));
+    if body.len() > MAX_BODY_SIZE {
+        return Err(Status::too_large(format!("limit is {MAX_BODY_SIZE}")));
     }
     Ok(())
 }
@@ -90,11 +90,11 @@ pub(super) fn decode_object(info: &RequestInfo, body: &[u8]) -> Result<Draft, Re
     let resource = &info.resource;
     let Decoded {
         value: mut object,
-        complaints,
+        strict_errors,
         empties,
     } = schema::decode(node, &resource.root).map_err(|error| unhandled(info, &error))?;
-    let complaints = with_repeated(info, repeated, complaints);
-    let warnings = weigh(info, complaints, |error| unhandled(info, error))?;
+    let strict_errors = with_repeated(info, repeated, strict_errors);
+    let warnings = apply_field_validation(info, strict_errors, |error| unhandled(info, error))?;
     finish(info, &mut object);
     Ok(Draft {
         object,
@@ -145,9 +145,9 @@ fn decode_custom(
             "{kind} in version {version} cannot be handled as a {expected}: {error}"
         ))
     };
-    let (value, complaints) = custom.decode(node).map_err(|error| refuse(&error))?;
-    let complaints = with_repeated(info, repeated, complaints);
-    let warnings = weigh(info, complaints, refuse)?;
+    let (value, strict_errors) = custom.decode(node).map_err(|error| refuse(&error))?;
+    let strict_errors = with_repeated(info, repeated, strict_errors);
+    let warnings = apply_field_validation(info, strict_errors, refuse)?;
     check_version(&found, &resource.group_version)?;
     Ok((value, warnings))
 }
@@ -167,26 +167,26 @@ pub(super) fn decode_patched(
         Status::invalid(&crate::object::GroupName::new("", ""), "", &[error])
     };
     if let Definition::Custom(custom) = &info.resource.definition {
-        let (object, complaints) = custom
+        let (object, strict_errors) = custom
             .decode_patched(patched)
             .map_err(|error| refuse(&error))?;
         limits::check(&object)?;
         return Ok(Draft {
-            warnings: weigh(info, complaints, refuse)?,
+            warnings: apply_field_validation(info, strict_errors, refuse)?,
             ..object.into()
         });
     }
     let Decoded {
         value: mut object,
-        mut complaints,
+        mut strict_errors,
         empties,
     } = schema::decode(Node::from(patched), &info.resource.root).map_err(|e| refuse(&e))?;
-    if complaints.len() > 1
+    if strict_errors.len() > 1
         && let Some(Ok(decoded)) = in_order().map(|node| schema::decode(node, &info.resource.root))
     {
-        complaints = decoded.complaints;
+        strict_errors = decoded.strict_errors;
     }
-    let warnings = weigh(info, complaints, refuse)?;
+    let warnings = apply_field_validation(info, strict_errors, refuse)?;
     finish(info, &mut object);
     Ok(Draft {
         object,
@@ -207,28 +207,28 @@ pub(super) fn finish(info: &RequestInfo, value: &mut Value) {
 fn with_repeated(
     info: &RequestInfo,
     mut repeated: Vec<String>,
-    complaints: Vec<String>,
+    strict_errors: Vec<String>,
 ) -> Vec<String> {
     if !repeated.is_empty() && info.options.field_validation == FieldValidation::Strict {
         let lines = repeated.join("\n  ");
         repeated = vec![format!("yaml: unmarshal errors:\n  {lines}")];
     }
-    repeated.extend(complaints);
+    repeated.extend(strict_errors);
     repeated
 }
 
 /// An error of strict decoding is a warning, an error or nothing.
-fn weigh(
+fn apply_field_validation(
     info: &RequestInfo,
-    complaints: Vec<String>,
+    strict_errors: Vec<String>,
     refuse: impl Fn(&str) -> Refusal,
 ) -> Result<Vec<String>, Refusal> {
     match info.options.field_validation {
         FieldValidation::Ignore => Ok(Vec::new()),
-        FieldValidation::Warn => Ok(complaints),
-        FieldValidation::Strict if complaints.is_empty() => Ok(Vec::new()),
+        FieldValidation::Warn => Ok(strict_errors),
+        FieldValidation::Strict if strict_errors.is_empty() => Ok(Vec::new()),
         FieldValidation::Strict => {
-            let list = complaints.join(", ");
+            let list = strict_errors.join(", ");
             Err(refuse(&format!("strict decoding error: {list}")))
         }
     }

@@ -99,12 +99,12 @@ impl Custom {
                 node.go_kind()
             ));
         }
-        let mut complaints = json::duplicates(&node);
+        let mut strict_errors = json::duplicates(&node);
         let mut object = Value::from(node);
         custom::numbers_as_read(&mut object);
-        complaints.extend(self.coerce(&mut object, false)?);
+        strict_errors.extend(self.coerce(&mut object, false)?);
         self.fill_in(&mut object);
-        Ok((object, complaints))
+        Ok((object, strict_errors))
     }
 
     /// Decodes an object that was stored elsewhere: defaults are not filled in.
@@ -114,8 +114,8 @@ impl Custom {
     pub(super) fn decode_stored(&self, node: Node) -> Result<(Value, Vec<String>), String> {
         let mut object = Value::from(node);
         custom::numbers_as_read(&mut object);
-        let complaints = self.coerce(&mut object, false)?;
-        Ok((object, complaints))
+        let strict_errors = self.coerce(&mut object, false)?;
+        Ok((object, strict_errors))
     }
 
     /// Decodes what a patch made of an object.
@@ -183,12 +183,12 @@ impl Custom {
 
     /// Does to untyped JSON what decoding does to a Go struct (`unstructuredSchemaCoercer`).
     fn coerce(&self, object: &mut Value, lenient: bool) -> Result<Vec<String>, String> {
-        let mut complaints = Vec::new();
+        let mut strict_errors = Vec::new();
         let metadata = match object.get("metadata") {
             None => None,
             Some(metadata) => {
                 let (metadata, unknown) = custom::coerce_metadata(metadata, "", lenient)?;
-                complaints.extend(unknown);
+                strict_errors.extend(unknown);
                 Some(metadata)
             }
         };
@@ -199,18 +199,18 @@ impl Custom {
         if self.is_of_kind(object) {
             let schema = self.schema_for(object);
             let removed = custom::prune(object, schema);
-            complaints.extend(
+            strict_errors.extend(
                 removed
                     .iter()
                     .map(|path| format!("unknown field \"{path}\"")),
             );
             custom::prune_nulls(object, schema);
-            complaints.extend(custom::coerce(object, schema, lenient)?);
+            strict_errors.extend(custom::coerce(object, schema, lenient)?);
         }
         if let Some(metadata) = metadata {
             object["metadata"] = metadata;
         }
-        Ok(complaints)
+        Ok(strict_errors)
     }
 
     /// Whether group and kind are these; the version may be another.

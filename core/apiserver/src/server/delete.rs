@@ -238,7 +238,7 @@ impl ApiServer {
 }
 
 /// Whether an update takes away the last thing that keeps a terminating object.
-pub(super) fn releases(object: &Value, live: &Value) -> bool {
+pub(super) fn should_delete_during_update(object: &Value, live: &Value) -> bool {
     let live = live.metadata();
     let grace = live.and_then(|meta| meta.get("deletionGracePeriodSeconds")?.as_i64());
     let terminating = live.is_some_and(|meta| meta.contains_key("deletionTimestamp"));

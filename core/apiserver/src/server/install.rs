@@ -49,7 +49,7 @@ impl fmt::Display for InstallError {
                 write!(f, "no kind {kind:?} of version {api_version:?} is served")
             }
             Self::Malformed(error) => f.write_str(error),
-            Self::NotDeclared(complaints) => f.write_str(&complaints.join(", ")),
+            Self::NotDeclared(strict_errors) => f.write_str(&strict_errors.join(", ")),
             Self::Invalid(errors) => {
                 let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
                 f.write_str(&errors.join(", "))
@@ -136,20 +136,22 @@ fn read(resource: &Resource, object: Value) -> Result<Value, InstallError> {
     let too_large = |refusal: crate::status::Refusal| InstallError::Malformed(refusal.message);
     limits::check(&object).map_err(too_large)?;
     let head = ["apiVersion", "kind"].map(|field| text(&object, field).to_owned());
-    let (mut value, complaints) = match &resource.definition {
+    let (mut value, strict_errors) = match &resource.definition {
         Definition::Builtin(_) => {
             let decoded = schema::decode(Node::from(object), &resource.root);
             let Decoded {
-                value, complaints, ..
+                value,
+                strict_errors,
+                ..
             } = decoded.map_err(InstallError::Malformed)?;
-            (value, complaints)
+            (value, strict_errors)
         }
         Definition::Custom(custom) => custom
             .decode_stored(Node::from(object))
             .map_err(InstallError::Malformed)?,
     };
-    if !complaints.is_empty() {
-        return Err(InstallError::NotDeclared(complaints));
+    if !strict_errors.is_empty() {
+        return Err(InstallError::NotDeclared(strict_errors));
     }
     let [api_version, kind] = head;
     value["apiVersion"] = api_version.into();

@@ -16,7 +16,7 @@ use crate::status::{Refusal, Status};
 use crate::storage::{Entry, Revision};
 
 /// How long a read waits for the watch cache to get as new as it asks for (`blockTimeout`).
-pub(super) const LONGEST_WAIT: Duration = Duration::from_secs(3);
+pub(super) const MAX_WAIT: Duration = Duration::from_secs(3);
 /// When to try again after that (`resourceVersionTooHighRetrySeconds`).
 pub(super) const RETRY_SECONDS: u32 = 1;
 
@@ -172,7 +172,7 @@ impl ApiServer {
         if version <= newest {
             return Ok(());
         }
-        self.environment.advance(LONGEST_WAIT);
+        self.environment.advance(MAX_WAIT);
         Err(Status::too_large_version(version, newest, RETRY_SECONDS))
     }
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::body::Draft;
 use super::request::FieldValidation;
 use super::resource::{Definition, Resource};
-use super::write::{check_name, endpoint, settle_namespace};
+use super::write::{check_name, endpoint, normalize_namespace};
 use super::{Answer, ApiServer, Fact, RequestInfo, Trace, body, scale, wire};
 use crate::go;
 use crate::json::{self, Node};
@@ -24,7 +24,7 @@ const STRATEGIC_MERGE_PATCH: &str = "application/strategic-merge-patch+json";
 const APPLY: &str = "application/apply-patch+yaml";
 
 /// The maximum number of operations of a JSON patch (`maxJSONPatchOperations`).
-const MOST_OPERATIONS: usize = 10_000;
+const MAX_OPERATIONS: usize = 10_000;
 
 impl Resource {
     /// The patch types that it accepts. Only built-in kinds have merge keys for lists.
@@ -53,19 +53,19 @@ fn no_result(shown: &str, error: &str) -> Refusal {
 }
 
 /// The result of strict decoding: nothing, warnings or a refusal.
-fn weigh(
+fn apply_field_validation(
     info: &RequestInfo,
-    complaints: Vec<String>,
+    strict_errors: Vec<String>,
     shown: impl FnOnce() -> String,
 ) -> Result<Vec<String>, Refusal> {
     match info.options.field_validation {
         FieldValidation::Ignore => Ok(Vec::new()),
-        FieldValidation::Strict if !complaints.is_empty() => {
-            let list = complaints.join(", ");
+        FieldValidation::Strict if !strict_errors.is_empty() => {
+            let list = strict_errors.join(", ");
             let error = format!("strict decoding error: {list}");
             Err(no_result(&shown(), &error))
         }
-        FieldValidation::Warn | FieldValidation::Strict => Ok(complaints),
+        FieldValidation::Warn | FieldValidation::Strict => Ok(strict_errors),
     }
 }
 
@@ -130,7 +130,7 @@ impl ApiServer {
                 );
                 return Err(Status::conflict(&info.group_resource(), &info.name, &why));
             }
-            settle_namespace(info, object)?;
+            normalize_namespace(info, object)?;
             check_name(info, object)?;
             Ok(draft)
         };
@@ -167,8 +167,8 @@ impl ApiServer {
             JSON_PATCH => json_patched(info, live, bytes, trace)?,
             STRATEGIC_MERGE_PATCH => strategically_merged(info, live, bytes)?,
             _ => {
-                let (patched, complaints) = merged(info, live, bytes)?;
-                decode(info, patched, complaints, || None)?
+                let (patched, strict_errors) = merged(info, live, bytes)?;
+                decode(info, patched, strict_errors, || None)?
             }
         };
         trace.warnings.append(&mut draft.warnings);
@@ -301,16 +301,16 @@ fn read_members(
     bytes: &[u8],
 ) -> Result<(Option<JsonMap>, Vec<String>), String> {
     let node = json::parse(bytes).map_err(|error| error.to_string())?;
-    let complaints = if complains(info) {
+    let strict_errors = if complains(info) {
         json::duplicates(&node)
     } else {
         Vec::new()
     };
     match node {
-        Node::Null => Ok((None, complaints)),
+        Node::Null => Ok((None, strict_errors)),
         Node::Object(_) => match Value::from(node) {
-            Value::Object(members) => Ok((Some(members), complaints)),
-            _ => Ok((None, complaints)),
+            Value::Object(members) => Ok((Some(members), strict_errors)),
+            _ => Ok((None, strict_errors)),
         },
         other => Err(no_map(&other)),
     }
@@ -322,7 +322,7 @@ fn json_patched(
     bytes: &[u8],
     trace: &mut Trace,
 ) -> Result<Draft, Refusal> {
-    let (patch, complaints) = if complains(info) {
+    let (patch, strict_errors) = if complains(info) {
         JsonPatch::decode_strictly(bytes)
             .map_err(|error| Status::bad_request(format!("error decoding patch: {error}")))?
     } else {
@@ -331,9 +331,9 @@ fn json_patched(
             Vec::new(),
         )
     };
-    if patch.len() > MOST_OPERATIONS {
+    if patch.len() > MAX_OPERATIONS {
         return Err(Status::too_large(format!(
-            "The allowed maximum operations in a JSON patch is {MOST_OPERATIONS}, got {}",
+            "The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {}",
             patch.len()
         )));
     }
@@ -347,19 +347,19 @@ fn json_patched(
         JsonPatchError::TooDeep => limits::too_deep(),
     })?;
     limits::check(&patched)?;
-    let complaints = complaints
+    let strict_errors = strict_errors
         .iter()
-        .map(|complaint| format!("json patch {complaint}"))
+        .map(|strict_error| format!("json patch {strict_error}"))
         .collect();
-    decode(info, patched, complaints, || {
+    decode(info, patched, strict_errors, || {
         patch.apply_in_order(&wire::of_root(&info.resource.root, live))
     })
 }
 
 fn merged(info: &RequestInfo, live: &Value, bytes: &[u8]) -> Result<(Value, Vec<String>), Refusal> {
     let bad_patch = || Status::bad_request("Invalid JSON Patch");
-    let (patch, complaints) = match read_members(info, bytes) {
-        Ok((Some(members), complaints)) => (Value::Object(members), complaints),
+    let (patch, strict_errors) = match read_members(info, bytes) {
+        Ok((Some(members), strict_errors)) => (Value::Object(members), strict_errors),
         Ok((None, _)) => return Err(bad_patch()),
         Err(error) if complains(info) => {
             return Err(Status::bad_request(format!(
@@ -379,11 +379,11 @@ fn merged(info: &RequestInfo, live: &Value, bytes: &[u8]) -> Result<(Value, Vec<
     };
     patch::merge(&mut patched, &patch);
     limits::check(&patched)?;
-    Ok((patched, complaints))
+    Ok((patched, strict_errors))
 }
 
 fn strategically_merged(info: &RequestInfo, live: &Value, bytes: &[u8]) -> Result<Draft, Refusal> {
-    let (members, mut complaints) = read_members(info, bytes).map_err(Status::bad_request)?;
+    let (members, mut strict_errors) = read_members(info, bytes).map_err(Status::bad_request)?;
     let mut patch = Value::Object(members.unwrap_or_default());
     limits::check(&patch)?;
     let Value::Object(patch) = &mut patch else {
@@ -407,9 +407,9 @@ fn strategically_merged(info: &RequestInfo, live: &Value, bytes: &[u8]) -> Resul
     };
     let decoded =
         schema::decode(value.into(), root).map_err(|error| no_result(&shown(), &error))?;
-    complaints.extend(unknown);
+    strict_errors.extend(unknown);
     let mut draft = Draft {
-        warnings: weigh(info, complaints, shown)?,
+        warnings: apply_field_validation(info, strict_errors, shown)?,
         object: decoded.value,
         empties: decoded.empties,
     };
@@ -417,11 +417,11 @@ fn strategically_merged(info: &RequestInfo, live: &Value, bytes: &[u8]) -> Resul
     Ok(draft)
 }
 
-/// Decodes what a JSON or merge patch made of an object; `complaints` are those of the patch.
+/// Decodes what a JSON or merge patch made of an object; `strict_errors` are those of the patch.
 fn decode(
     info: &RequestInfo,
     patched: Value,
-    mut complaints: Vec<String>,
+    mut strict_errors: Vec<String>,
     in_order: impl FnOnce() -> Option<Node>,
 ) -> Result<Draft, Refusal> {
     if info.resource.is_builtin() {
@@ -429,17 +429,17 @@ fn decode(
             return Err(no_result(&go::json(&patched), &error));
         }
         if text(&patched, "apiVersion").is_empty() {
-            complaints.extend(foreign::unknown_to_internal(&patched));
+            strict_errors.extend(foreign::unknown_to_internal(&patched));
             return Ok(Draft {
-                warnings: weigh(info, complaints, || go::json(&patched))?,
+                warnings: apply_field_validation(info, strict_errors, || go::json(&patched))?,
                 ..Value::Object(JsonMap::new()).into()
             });
         }
     }
-    if complaints.is_empty() || info.options.field_validation != FieldValidation::Strict {
+    if strict_errors.is_empty() || info.options.field_validation != FieldValidation::Strict {
         let mut draft = body::decode_patched(info, patched, in_order)?;
-        complaints.append(&mut draft.warnings);
-        draft.warnings = complaints;
+        strict_errors.append(&mut draft.warnings);
+        draft.warnings = strict_errors;
         return Ok(draft);
     }
     // All errors are reported together, those of the patch first.
@@ -447,8 +447,8 @@ fn decode(
     lenient.options.field_validation = FieldValidation::Warn;
     let shown = go::json(&patched);
     let mut draft = body::decode_patched(&lenient, patched, in_order)?;
-    complaints.append(&mut draft.warnings);
-    draft.warnings = weigh(info, complaints, || shown)?;
+    strict_errors.append(&mut draft.warnings);
+    draft.warnings = apply_field_validation(info, strict_errors, || shown)?;
     Ok(draft)
 }
 

@@ -123,7 +123,7 @@ pub enum FieldValidation {
 }
 
 /// The longest name of a field manager.
-const LONGEST_MANAGER: usize = 128;
+const MAX_MANAGER_LENGTH: usize = 128;
 
 impl RequestInfo {
     /// Reads the method, path, query and headers.
@@ -264,7 +264,7 @@ fn manager_of_agent(agent: &str) -> String {
     let prefix = agent.split('/').next().unwrap_or_default();
     let mut name = String::new();
     for c in prefix.chars().filter(|c| !c.is_control()) {
-        if name.len() + c.len_utf8() > LONGEST_MANAGER {
+        if name.len() + c.len_utf8() > MAX_MANAGER_LENGTH {
             break;
         }
         name.push(c);
@@ -331,8 +331,8 @@ impl Options {
 
 fn manager_errors(manager: &str) -> Vec<FieldError> {
     let mut errors = Vec::new();
-    if manager.len() > LONGEST_MANAGER {
-        errors.push(FieldError::too_long("fieldManager", LONGEST_MANAGER));
+    if manager.len() > MAX_MANAGER_LENGTH {
+        errors.push(FieldError::too_long("fieldManager", MAX_MANAGER_LENGTH));
     }
     let unprintable = manager.chars().enumerate().find(|(_, c)| c.is_control());
     if let Some((i, c)) = unprintable {

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::Fact;
 use super::custom::{self, Custom};
-use super::kinds::{self, FINALIZE, NotAllotted, Rules};
+use super::kinds::{self, FINALIZE, NotAllocated, Rules};
 use crate::apply::{Set, Versions};
 use crate::object::{GroupName, GroupVersion, Metadata, text};
 use crate::schema::{Empties, Struct, builtin, fill_defaults};
@@ -69,7 +69,7 @@ pub struct Endpoint {
     /// The subresource's name; empty for the main resource.
     pub name: &'static str,
     /// Fields that writes do not change (`GetResetFields` and `PrepareForUpdate`).
-    pub keeps: Set,
+    pub reset_fields: Set,
 }
 
 /// What makes `metadata.generation` rise.
@@ -261,14 +261,14 @@ impl Resource {
 
     /// Fills in what admission and allocation give an object before it is prepared; `live` is
     /// the stored one on update.
-    pub(super) fn allot(
+    pub(super) fn allocate(
         &self,
         object: &mut Value,
         live: Option<&Value>,
         store: &Store,
-    ) -> Result<(), NotAllotted> {
+    ) -> Result<(), NotAllocated> {
         match &self.definition {
-            Definition::Builtin(rules) => (rules.allot)(object, live, store),
+            Definition::Builtin(rules) => (rules.allocate)(object, live, store),
             Definition::Custom(_) => Ok(()),
         }
     }

@@ -36,7 +36,7 @@ static RESOURCE: LazyLock<Option<Arc<Resource>>> = LazyLock::new(|| {
         generation: Generation::None,
         endpoints: vec![Endpoint {
             name: SCALE,
-            keeps: Set::default(),
+            reset_fields: Set::default(),
         }],
         definition: Definition::Builtin(Rules::NONE),
     }))

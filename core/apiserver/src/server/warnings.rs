@@ -8,10 +8,10 @@ use http::HeaderValue;
 /// So many characters of warnings are sent whole (`truncateAtTotalRunes`).
 const MOST: usize = 4 * 1024;
 /// Else so many of each (`truncateItemRunes`).
-const MOST_EACH: usize = 256;
+const MAX_EACH: usize = 256;
 
 /// More warnings than this, if no two are equal, cannot all be sent: who makes them may stop.
-pub(super) const MOST_WARNINGS: usize = MOST;
+pub(super) const MAX_WARNINGS: usize = MOST;
 
 /// The headers for warnings: each is sent once. If they are too long together, each is shortened,
 /// and the last ones are left out.
@@ -24,7 +24,7 @@ pub(super) fn headers(warnings: &[String]) -> Vec<HeaderValue> {
         .map(String::as_str)
         // What a header cannot hold is not sent, and does not count.
         .filter(|text| header(text).is_some())
-        .take(MOST_WARNINGS)
+        .take(MAX_WARNINGS)
         .collect();
     let total: usize = sendable.iter().map(|text| text.chars().count()).sum();
     if total <= MOST {
@@ -38,7 +38,7 @@ pub(super) fn headers(warnings: &[String]) -> Vec<HeaderValue> {
         }
         let end = text
             .char_indices()
-            .nth(MOST_EACH)
+            .nth(MAX_EACH)
             .map_or(text.len(), |(at, _)| at);
         let text = text.get(..end).unwrap_or(text);
         written += text.chars().count();

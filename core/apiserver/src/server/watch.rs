@@ -12,7 +12,7 @@ use std::time::Duration;
 use imbl::Vector;
 use serde_json::{Value, json};
 
-use super::list::{LONGEST_WAIT, RETRY_SECONDS};
+use super::list::{MAX_WAIT, RETRY_SECONDS};
 use super::list_options::{ListOptions, parse_version};
 use super::resource::Definition;
 use super::scope::Scope;
@@ -193,7 +193,7 @@ impl Watch {
     /// end of the watch. On the clock of the server's environment; `None` once it is over.
     pub fn next_due(&self) -> Option<Duration> {
         match &self.state {
-            State::Waiting(_) => Some(self.opened.saturating_add(LONGEST_WAIT)),
+            State::Waiting(_) => Some(self.opened.saturating_add(MAX_WAIT)),
             State::Streaming(stream) => {
                 let bookmark = stream.next_bookmark.unwrap_or(self.deadline);
                 Some(bookmark.min(self.deadline))
@@ -260,7 +260,7 @@ impl Watch {
 
     /// The result of waiting for a version (`waitUntilFreshAndBlock`).
     fn waited(&self, server: &ApiServer, version: Revision, now: Duration) -> State {
-        let patience = self.opened.saturating_add(LONGEST_WAIT);
+        let patience = self.opened.saturating_add(MAX_WAIT);
         let until = now.min(patience).min(self.deadline);
         if server.caches.run() != self.run {
             State::Ended(None)

@@ -10,7 +10,7 @@ use super::body::Draft;
 use super::resource::{Definition, Endpoint, Generation};
 use super::{
     Answer, ApiServer, Custom, DEFAULT_NAMESPACE, Fact, RequestInfo, Trace, body, delete,
-    kinds::NotAllotted,
+    kinds::NotAllocated,
     kinds::metadata::{self, merge_owners},
     kinds::namespace::TERMINATING,
     scale, storage_key,
@@ -36,7 +36,7 @@ impl ApiServer {
             ..
         } = body::decode_object(info, bytes)?;
         trace.warnings.extend(warnings);
-        settle_namespace(info, &mut object)?;
+        normalize_namespace(info, &mut object)?;
         for field in [
             "deletionTimestamp",
             "deletionGracePeriodSeconds",
@@ -67,7 +67,7 @@ impl ApiServer {
     ) -> Result<Answer, Refusal> {
         let mut draft = body::decode_object(info, bytes)?;
         trace.warnings.append(&mut draft.warnings);
-        settle_namespace(info, &mut draft.object)?;
+        normalize_namespace(info, &mut draft.object)?;
         check_name(info, &draft.object)?;
         trace
             .warnings
@@ -93,7 +93,7 @@ impl ApiServer {
             group_version: &info.resource.group_version,
             kind: &info.resource.kind,
             subresource: &info.subresource,
-            reset: &endpoint.keeps,
+            reset: &endpoint.reset_fields,
             may_mistype: matches!(info.resource.definition, Definition::Custom(_)),
             keeps_emptied: self.release.keeps_emptied(),
             versions: info.resource.versions.as_deref(),
@@ -172,7 +172,7 @@ impl ApiServer {
         check_version(info, &object, revision, trace)?;
         object.set_meta("resourceVersion", revision.to_string());
         object.set_meta("selfLink", Value::Null);
-        self.allot(info, &mut object, Some(&live))?;
+        self.allocate(info, &mut object, Some(&live))?;
         before_update(info, &mut object, &empties, &live)?;
         trace
             .facts
@@ -181,7 +181,7 @@ impl ApiServer {
             .warnings
             .extend(info.resource.warn(&info.subresource, &object, Some(&live)));
         keep_idle_times(&mut object, &live);
-        if delete::releases(&object, &live) && !info.resource.holds(&object) {
+        if delete::should_delete_during_update(&object, &live) && !info.resource.holds(&object) {
             self.finish_deletion(info, &key, revision, trace)?;
             return Ok(Answer::ok(object));
         }
@@ -261,9 +261,9 @@ impl ApiServer {
         }
         // Whatever the path, a new object is made by the rules of the main one.
         if let Some(main) = info.resource.endpoint("") {
-            restore(&mut object, &self.nothing(info), &main.keeps);
+            restore(&mut object, &self.nothing(info), &main.reset_fields);
         }
-        self.allot(info, &mut object, None)?;
+        self.allocate(info, &mut object, None)?;
         info.resource.prepare(&info.subresource, &mut object, None);
         if info.resource.generation != Generation::None {
             object.set_meta("generation", 1);
@@ -311,7 +311,7 @@ impl ApiServer {
     }
 
     /// Fills in what admission and allocation give (`Store.BeginCreate`, `BeginUpdate`).
-    fn allot(
+    fn allocate(
         &self,
         info: &RequestInfo,
         object: &mut Value,
@@ -321,19 +321,19 @@ impl ApiServer {
             return Ok(());
         }
         info.resource
-            .allot(object, live, &self.store)
+            .allocate(object, live, &self.store)
             .map_err(|problem| match problem {
-                NotAllotted::Invalid(errors) => {
+                NotAllocated::Invalid(errors) => {
                     Status::invalid(&info.resource.group_kind(), object.name(), &errors)
                 }
-                NotAllotted::Forbidden(why) => {
+                NotAllocated::Forbidden(why) => {
                     let name = match object.name() {
                         "" => object.meta_text("generateName"),
                         name => name,
                     };
                     Status::forbidden(&info.group_resource(), name, &why)
                 }
-                NotAllotted::Failed(refusal) => refusal,
+                NotAllocated::Failed(refusal) => refusal,
             })
     }
 
@@ -455,7 +455,7 @@ fn before_update(
         Definition::Custom(_) if info.subresource == "status" => {
             Custom::keep_all_but_status(object, live);
         }
-        _ => restore(object, live, &endpoint(info)?.keeps),
+        _ => restore(object, live, &endpoint(info)?.reset_fields),
     }
     info.resource.prepare(&info.subresource, object, Some(live));
     if object.uid().is_empty() {
@@ -601,7 +601,7 @@ fn equal_but_for(
     special(&a[member], &b[member]) && others(x).eq(others(y))
 }
 
-pub(super) fn settle_namespace(info: &RequestInfo, object: &mut Value) -> Result<(), Refusal> {
+pub(super) fn normalize_namespace(info: &RequestInfo, object: &mut Value) -> Result<(), Refusal> {
     if object.namespace().is_empty() {
         object.set_meta("namespace", info.namespace.as_str());
     } else if object.namespace() != info.namespace {

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use saphyr_parser::{Event, Parser, Span, StrInput};
 use serde_json::{Map, Value};
 
-use super::{DEEPEST, MOST_NODES, TOO_LARGE, YamlError, error, scalar};
+use super::{MAX_DEPTH, MAX_NODES, TOO_LARGE, YamlError, error, scalar};
 use crate::go;
 use crate::json::Node;
 
@@ -99,10 +99,10 @@ impl<'a> Reader<'a> {
 
     fn part(&mut self, event: Event<'a>, span: Span, depth: usize) -> Result<Located, YamlError> {
         self.nodes += 1;
-        if depth > DEEPEST {
+        if depth > MAX_DEPTH {
             return Err(error(span, "nested too deep"));
         }
-        if self.nodes > MOST_NODES {
+        if self.nodes > MAX_NODES {
             return Err(error(span, TOO_LARGE));
         }
         let content = match event {

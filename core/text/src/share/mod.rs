@@ -15,4 +15,4 @@ pub use private::Private;
 pub use replay::Replay;
 pub use session::{Learning, Session};
 pub use size::Size;
-pub use text::{LONGEST_LINK, ShareError};
+pub use text::{MAX_LINK_LENGTH, ShareError};

@@ -48,7 +48,7 @@ fn flag(value: &Value, key: &str) -> bool {
 }
 
 /// The maximum number of attempts.
-const MOST_ATTEMPTS: u64 = 20;
+const MAX_ATTEMPTS: u64 = 20;
 
 pub(super) fn write_to_json(write: &Write) -> Value {
     let usual = Write::usual(write.strategy);
@@ -87,7 +87,7 @@ pub(super) fn write_from_json(value: &Value) -> Read<Write> {
     let strategy = meaning(&STRATEGIES, text(value, "s"))?;
     let usual = Write::usual(strategy);
     let attempts = |key: &str| {
-        let attempts = value.get(key)?.as_u64()?.clamp(1, MOST_ATTEMPTS);
+        let attempts = value.get(key)?.as_u64()?.clamp(1, MAX_ATTEMPTS);
         u8::try_from(attempts).ok()
     };
     let words = |key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);

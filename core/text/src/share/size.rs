@@ -4,7 +4,7 @@ use super::Session;
 use super::operation::operation_to_json;
 use super::replay::{MAX_WEIGHT, weight_of};
 use super::session::{MAX_STEPS, touches};
-use super::text::{LARGEST_JSON, LONGEST_TEXT};
+use super::text::{MAX_JSON_SIZE, MAX_TEXT_LENGTH};
 use optimist_simulation::{HistoryTree, NodeId};
 
 /// The size of a tree that grows step by step. A new tree needs a new value.
@@ -20,7 +20,7 @@ pub struct Size {
 
 /// The bytes of JSON that fit into a text even if they do not compress: deflate adds a few bytes
 /// for each block (RFC 1951, section 3.2.4), and base64 makes four bytes of three.
-const ALWAYS_FIT: usize = LONGEST_TEXT / 4 * 3 - (1 << 16);
+const ALWAYS_FIT: usize = MAX_TEXT_LENGTH / 4 * 3 - (1 << 16);
 
 /// Reserved for the parts of a session besides its steps: the current node, the names of branches,
 /// the page.
@@ -73,5 +73,5 @@ fn bytes_of(tree: &HistoryTree, node: NodeId) -> usize {
 fn is_short(tree: &HistoryTree) -> bool {
     let session = Session::of(tree);
     let json = session.to_json().to_string().len();
-    json + BESIDES <= LARGEST_JSON && session.to_text().len() + BESIDES <= LONGEST_TEXT
+    json + BESIDES <= MAX_JSON_SIZE && session.to_text().len() + BESIDES <= MAX_TEXT_LENGTH
 }

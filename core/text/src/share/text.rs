@@ -11,13 +11,13 @@ const VERSION: char = '1';
 
 /// The maximum length of a link. Browsers and messengers accept about this length. A longer session
 /// is saved as a file.
-pub const LONGEST_LINK: usize = 32_000;
+pub const MAX_LINK_LENGTH: usize = 32_000;
 
 /// The maximum length of a text.
-pub(super) const LONGEST_TEXT: usize = 8 << 20;
+pub(super) const MAX_TEXT_LENGTH: usize = 8 << 20;
 
 /// The maximum size after inflating, in bytes.
-pub(super) const LARGEST_JSON: usize = 16 << 20;
+pub(super) const MAX_JSON_SIZE: usize = 16 << 20;
 
 /// The compression level: the page waits for it.
 const LEVEL: u8 = 8;
@@ -57,7 +57,7 @@ pub(super) fn pack(json: &Value) -> String {
 
 pub(super) fn unpack(text: &str) -> Result<Value, ShareError> {
     let text = text.trim();
-    if text.len() > LONGEST_TEXT {
+    if text.len() > MAX_TEXT_LENGTH {
         return Err(ShareError::TooLarge);
     }
     let body = match text.chars().next() {
@@ -68,7 +68,7 @@ pub(super) fn unpack(text: &str) -> Result<Value, ShareError> {
     let deflated = URL_SAFE_NO_PAD
         .decode(body)
         .map_err(|_| ShareError::Damaged("it has invalid characters"))?;
-    let inflated = miniz_oxide::inflate::decompress_to_vec_with_limit(&deflated, LARGEST_JSON)
+    let inflated = miniz_oxide::inflate::decompress_to_vec_with_limit(&deflated, MAX_JSON_SIZE)
         .map_err(|error| match error.status {
             miniz_oxide::inflate::TINFLStatus::HasMoreOutput => ShareError::TooLarge,
             _ => ShareError::Damaged("its end is missing, or it was changed"),

@@ -13,10 +13,10 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 /// The longest that a step may take.
-const LONGEST: Duration = Duration::from_secs(1);
+const MAX_LENGTH: Duration = Duration::from_secs(1);
 
 /// The most memory that a step may take, in MB, counted at the allocator.
-const MOST_MEMORY: u64 = 256;
+const MAX_MEMORY: u64 = 256;
 
 /// After so long a case is ended.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -70,7 +70,7 @@ fn main() -> ExitCode {
             over += u32::from(!measured(name));
         }
     }
-    println!("{over} over the limit of {LONGEST:?} and {MOST_MEMORY} MB a step");
+    println!("{over} over the limit of {MAX_LENGTH:?} and {MAX_MEMORY} MB a step");
     if over == 0 {
         ExitCode::SUCCESS
     } else {
@@ -135,7 +135,7 @@ fn measured(name: &str) -> bool {
         println!("{name:<44} {:>9} {:>7} {:>7}  did not end", "-", "-", "-");
         return false;
     };
-    let fine = Duration::from_micros(micros) <= LONGEST && memory <= MOST_MEMORY;
+    let fine = Duration::from_micros(micros) <= MAX_LENGTH && memory <= MAX_MEMORY;
     let mark = if fine { "" } else { "  OVER" };
     let ms = micros as f64 / 1000.0;
     println!("{name:<44} {ms:>9.1} {memory:>7} {held:>7}  {step}, {greediest}{mark}");

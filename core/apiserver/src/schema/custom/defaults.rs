@@ -9,7 +9,7 @@ use crate::schema::openapi::Schema;
 /// Ends once the object has more values than a server takes here ([`limits`]): a default in each
 /// item of a list makes much of little.
 pub fn fill_in(value: &mut Value, schema: &Schema) {
-    fill(value, schema, &mut (limits::MOST_VALUES + 1));
+    fill(value, schema, &mut (limits::MAX_VALUES + 1));
 }
 
 /// Fills in defaults, up to a maximum number of values.

@@ -39,7 +39,7 @@ pub fn coerce_metadata(
     };
     let Decoded {
         mut value,
-        complaints,
+        strict_errors,
         ..
     } = decoded?;
     if let Value::Object(map) = &mut value
@@ -52,9 +52,9 @@ pub fn coerce_metadata(
         map.remove("managedFields");
     }
     let prefix = format!("\"{}.", child(path, "metadata"));
-    let unknown = complaints
+    let unknown = strict_errors
         .iter()
-        .map(|complaint| complaint.replacen('"', &prefix, 1))
+        .map(|strict_error| strict_error.replacen('"', &prefix, 1))
         .collect();
     Ok((value, unknown))
 }
@@ -68,12 +68,12 @@ pub fn coerce(
     schema: Option<&Schema>,
     lenient: bool,
 ) -> Result<Vec<String>, String> {
-    let mut complaints = Vec::new();
+    let mut strict_errors = Vec::new();
     if let Some(schema) = schema {
-        coerce_value(object, schema, false, "", lenient, &mut complaints)?;
+        coerce_value(object, schema, false, "", lenient, &mut strict_errors)?;
     }
-    complaints.sort();
-    Ok(complaints)
+    strict_errors.sort();
+    Ok(strict_errors)
 }
 
 fn coerce_value(
@@ -82,12 +82,12 @@ fn coerce_value(
     resource: bool,
     path: &str,
     lenient: bool,
-    complaints: &mut Vec<String>,
+    strict_errors: &mut Vec<String>,
 ) -> Result<(), String> {
     match value {
         Value::Object(map) => {
             if resource {
-                coerce_resource(map, path, lenient, complaints)?;
+                coerce_resource(map, path, lenient, strict_errors)?;
             }
             for (key, value) in map.iter_mut() {
                 let declared = schema.properties.contains_key(key);
@@ -97,7 +97,14 @@ fn coerce_value(
                     } else {
                         format!("{path}[{key}]")
                     };
-                    coerce_value(value, member, member.embedded, &path, lenient, complaints)?;
+                    coerce_value(
+                        value,
+                        member,
+                        member.embedded,
+                        &path,
+                        lenient,
+                        strict_errors,
+                    )?;
                 }
             }
         }
@@ -107,7 +114,7 @@ fn coerce_value(
             };
             for (i, item) in items.iter_mut().enumerate() {
                 let path = format!("{path}[{i}]");
-                coerce_value(item, schema, schema.embedded, &path, lenient, complaints)?;
+                coerce_value(item, schema, schema.embedded, &path, lenient, strict_errors)?;
             }
         }
         _ => {}
@@ -119,7 +126,7 @@ fn coerce_resource(
     map: &mut JsonMap,
     path: &str,
     lenient: bool,
-    complaints: &mut Vec<String>,
+    strict_errors: &mut Vec<String>,
 ) -> Result<(), String> {
     for field in ["apiVersion", "kind"] {
         let wrong = map.get(field).filter(|value| !value.is_string());
@@ -136,7 +143,7 @@ fn coerce_resource(
     };
     match coerce_metadata(metadata, path, lenient) {
         Ok((coerced, unknown)) => {
-            complaints.extend(unknown);
+            strict_errors.extend(unknown);
             *metadata = coerced;
             Ok(())
         }
@@ -230,9 +237,9 @@ mod tests {
     #[test]
     fn metadata_is_what_go_would_hold() {
         let metadata = json!({"name": "a", "labels": {"x": null}, "annotations": {}, "bogus": 1});
-        let (metadata, complaints) = coerce_metadata(&metadata, "", false).unwrap();
+        let (metadata, strict_errors) = coerce_metadata(&metadata, "", false).unwrap();
         assert_eq!(metadata, json!({"name": "a", "labels": {"x": ""}}));
-        assert_eq!(complaints, [r#"unknown field "metadata.bogus""#]);
+        assert_eq!(strict_errors, [r#"unknown field "metadata.bogus""#]);
         let wrong = json!({"resourceVersion": 1, "name": "a"});
         assert_eq!(
             coerce_metadata(&wrong, "", false).unwrap_err(),

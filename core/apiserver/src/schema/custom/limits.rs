@@ -145,8 +145,8 @@ fn out_of_range(n: &Value, schema: &Schema, what: &str, path: &str) -> Option<St
 
 /// Whether a float is an integer, give or take rounding (`swag.IsFloat64AJSONInteger`).
 pub(super) fn is_whole(f: f64) -> bool {
-    const LARGEST: f64 = 9_007_199_254_740_991.0;
-    if !f.is_finite() || f.abs() > LARGEST {
+    const MAX_SIZE: f64 = 9_007_199_254_740_991.0;
+    if !f.is_finite() || f.abs() > MAX_SIZE {
         return false;
     }
     let whole = f.trunc();

@@ -9,10 +9,10 @@ use serde_json::Value;
 use crate::schema::openapi::{Additional, Pattern, Schema};
 
 /// The maximum work for a value: about one for every comparison.
-const MOST_WORK: usize = 2_000_000;
+const MAX_WORK: usize = 2_000_000;
 
 /// So many bytes all compiled expressions of a definition may have together.
-const MOST_COMPILED: usize = 8 << 20;
+const MAX_COMPILED: usize = 8 << 20;
 
 /// An expression's states that are tried in the time of one comparison.
 const STATES: usize = 50;
@@ -25,17 +25,17 @@ const PASSED: usize = 16;
 
 /// Whether a value can be checked against a schema quickly.
 pub fn is_feasible(value: &Value, schema: &Schema) -> bool {
-    weigh(value, schema, &mut MOST_WORK.clone()).is_some()
+    count_work(value, schema, &mut MAX_WORK.clone()).is_some()
 }
 
 /// Whether the schema of a definition can be compiled, and its defaults checked against it,
 /// quickly.
 pub fn is_feasible_schema(json: &Value) -> bool {
-    if compile(json, &mut MOST_COMPILED.clone()).is_none() {
+    if compile(json, &mut MAX_COMPILED.clone()).is_none() {
         return false;
     }
     match Schema::parse(json) {
-        Ok(schema) => weigh_defaults(&schema, &mut MOST_WORK.clone()).is_some(),
+        Ok(schema) => weigh_defaults(&schema, &mut MAX_WORK.clone()).is_some(),
         // What is no schema is refused as such.
         Err(_) => true,
     }
@@ -46,7 +46,7 @@ fn take(left: &mut usize, work: usize) -> Option<()> {
     Some(())
 }
 
-fn weigh(value: &Value, schema: &Schema, left: &mut usize) -> Option<()> {
+fn count_work(value: &Value, schema: &Schema, left: &mut usize) -> Option<()> {
     let checks = &schema.checks;
     take(left, 1 + checks.choices.len())?;
     let alternatives = [&checks.all_of, &checks.any_of, &checks.one_of];
@@ -55,7 +55,7 @@ fn weigh(value: &Value, schema: &Schema, left: &mut usize) -> Option<()> {
         .flatten()
         .chain(checks.not.as_deref())
     {
-        weigh(value, schema, left)?;
+        count_work(value, schema, left)?;
     }
     match value {
         Value::String(text) => {
@@ -63,7 +63,9 @@ fn weigh(value: &Value, schema: &Schema, left: &mut usize) -> Option<()> {
             take(left, states.saturating_mul(text.len()) / STATES)
         }
         Value::Array(items) => match &schema.items {
-            Some(schema) => items.iter().try_for_each(|item| weigh(item, schema, left)),
+            Some(schema) => items
+                .iter()
+                .try_for_each(|item| count_work(item, schema, left)),
             None => Some(()),
         },
         Value::Object(map) => {
@@ -73,7 +75,7 @@ fn weigh(value: &Value, schema: &Schema, left: &mut usize) -> Option<()> {
             )?;
             map.iter()
                 .try_for_each(|(name, value)| match schema.member(name) {
-                    Some(schema) => weigh(value, schema, left),
+                    Some(schema) => count_work(value, schema, left),
                     None => take(left, 1),
                 })
         }
@@ -84,7 +86,7 @@ fn weigh(value: &Value, schema: &Schema, left: &mut usize) -> Option<()> {
 /// Every default of a schema is checked against the schema at its path.
 fn weigh_defaults(schema: &Schema, left: &mut usize) -> Option<()> {
     if let Some(default) = &schema.default {
-        weigh(default, schema, left)?;
+        count_work(default, schema, left)?;
     }
     let additional = match &schema.additional {
         Some(Additional::Of(schema)) => Some(&**schema),

@@ -33,7 +33,7 @@ pub(in crate::server) fn is_feasible_definition(definition: &Value) -> bool {
 /// The resource that definitions themselves are.
 pub(in crate::server) fn definitions() -> Option<Arc<Resource>> {
     let kind = "CustomResourceDefinition";
-    let keeps = |fields| Set::of_fields(&[fields]);
+    let reset_fields = |fields| Set::of_fields(&[fields]);
     Some(Arc::new(Resource {
         group_version: GroupVersion::new(GROUP, "v1"),
         kind: kind.to_owned(),
@@ -52,11 +52,11 @@ pub(in crate::server) fn definitions() -> Option<Arc<Resource>> {
         endpoints: vec![
             Endpoint {
                 name: "",
-                keeps: keeps(&["status"]),
+                reset_fields: reset_fields(&["status"]),
             },
             Endpoint {
                 name: "status",
-                keeps: keeps(&["spec"]),
+                reset_fields: reset_fields(&["spec"]),
             },
         ],
         definition: Definition::Builtin(Rules {

@@ -99,7 +99,7 @@ fn resource(
     let has_status = subresources["status"].is_object();
     let mut endpoints = vec![Endpoint {
         name: "",
-        keeps: if has_status {
+        reset_fields: if has_status {
             Set::of_fields(&[&["status"]])
         } else {
             Set::default()
@@ -108,13 +108,13 @@ fn resource(
     if has_status {
         endpoints.push(Endpoint {
             name: "status",
-            keeps: Set::of_fields(&[&["metadata"], &["spec"]]),
+            reset_fields: Set::of_fields(&[&["metadata"], &["spec"]]),
         });
     }
     if subresources["scale"].is_object() {
         endpoints.push(Endpoint {
             name: "scale",
-            keeps: Set::default(),
+            reset_fields: Set::default(),
         });
     }
     Some(Resource {

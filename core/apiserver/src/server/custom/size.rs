@@ -11,10 +11,10 @@ use crate::status::{Refusal, Status};
 use crate::storage::Revision;
 
 /// What the client sends at most (`clientv3.defaultMaxCallSendMsgSize`).
-const MOST_SENT: usize = 2 * 1024 * 1024;
+const MAX_SENT: usize = 2 * 1024 * 1024;
 
 /// What the server takes at most (`embed.DefaultMaxRequestBytes`).
-const MOST_TAKEN: usize = 3 * 512 * 1024;
+const MAX_TAKEN: usize = 3 * 512 * 1024;
 
 /// What the server adds before it compares: a header with the number of the request.
 const ADDED: usize = 18;
@@ -39,12 +39,12 @@ pub(in crate::server) fn fit(
 }
 
 fn refused(size: usize) -> Option<String> {
-    if size > MOST_SENT {
+    if size > MAX_SENT {
         Some(format!(
             "rpc error: code = ResourceExhausted desc = trying to send message larger than max \
-             ({size} vs. {MOST_SENT})"
+             ({size} vs. {MAX_SENT})"
         ))
-    } else if size + ADDED > MOST_TAKEN {
+    } else if size + ADDED > MAX_TAKEN {
         Some("etcdserver: request is too large".to_owned())
     } else {
         None

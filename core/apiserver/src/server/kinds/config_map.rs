@@ -12,7 +12,7 @@ pub(super) const RULES: Rules = Rules {
 };
 
 /// The most bytes that all values may have together (`MaxSecretSize`).
-const MOST_DATA: usize = 1024 * 1024;
+const MAX_DATA: usize = 1024 * 1024;
 
 fn validate(config_map: &Value, live: Option<&Value>) -> Vec<FieldError> {
     let mut errors = Vec::new();
@@ -38,9 +38,9 @@ fn validate(config_map: &Value, live: Option<&Value>) -> Vec<FieldError> {
         let encoded = value.as_str().unwrap_or_default().trim_end_matches('=');
         size += encoded.len() * 3 / 4;
     }
-    if size > MOST_DATA {
+    if size > MAX_DATA {
         // An empty path stands for the whole object, and is printed like this.
-        errors.push(FieldError::too_long("[]", MOST_DATA));
+        errors.push(FieldError::too_long("[]", MAX_DATA));
     }
     errors
 }

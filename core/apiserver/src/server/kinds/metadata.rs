@@ -15,7 +15,7 @@ use crate::status::FieldError;
 pub(in crate::server) const IMMUTABLE: &str = "field is immutable";
 
 /// The most bytes that keys and values of all annotations may have together.
-const MOST_ANNOTATIONS: usize = 256 * 1024;
+const MAX_ANNOTATIONS: usize = 256 * 1024;
 
 /// Finalizers that need no domain.
 const STANDARD_FINALIZERS: [&str; 3] = ["kubernetes", "orphan", "foregroundDeletion"];
@@ -176,8 +176,8 @@ pub(in crate::server) fn annotations(annotations: Option<&Value>, path: &str) ->
         errors.extend(reasons.map(|why| FieldError::invalid(path, &key.into(), why)));
         size += key.len() + value.as_str().unwrap_or_default().len();
     }
-    if size > MOST_ANNOTATIONS {
-        errors.push(FieldError::too_long(path, MOST_ANNOTATIONS));
+    if size > MAX_ANNOTATIONS {
+        errors.push(FieldError::too_long(path, MAX_ANNOTATIONS));
     }
     errors
 }

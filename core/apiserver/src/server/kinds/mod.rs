@@ -51,11 +51,11 @@ use crate::storage::Store;
 pub(super) const FINALIZE: &str = "finalize";
 
 /// Fills in an object, given the stored one on update, and all that is stored.
-pub type Allot = fn(&mut Value, Option<&Value>, &Store) -> Result<(), NotAllotted>;
+pub type Allot = fn(&mut Value, Option<&Value>, &Store) -> Result<(), NotAllocated>;
 
 /// Why an allocation failed.
 #[derive(Debug)]
-pub enum NotAllotted {
+pub enum NotAllocated {
     /// The requested value is not available.
     Invalid(Vec<FieldError>),
     /// An admission plugin refuses it.
@@ -64,7 +64,7 @@ pub enum NotAllotted {
     Failed(Refusal),
 }
 
-impl From<Vec<FieldError>> for NotAllotted {
+impl From<Vec<FieldError>> for NotAllocated {
     fn from(errors: Vec<FieldError>) -> Self {
         Self::Invalid(errors)
     }
@@ -76,7 +76,7 @@ pub struct Rules {
     /// Fills in what admission plugins and allocators give before a create or update of the main
     /// resource is prepared (`admission.Admit`, `Store.BeginCreate`, `Store.BeginUpdate`); the
     /// stored object is given on update.
-    pub allot: Allot,
+    pub allocate: Allot,
     /// Normalizes fields before validation (`PrepareForCreate`, `PrepareForUpdate`); the stored
     /// object is given on update.
     pub prepare: fn(&mut Value, Option<&Value>),
@@ -127,7 +127,7 @@ pub struct StatusRules {
 impl Rules {
     /// No rules of its own.
     pub const NONE: Rules = Rules {
-        allot: |_, _, _| Ok(()),
+        allocate: |_, _, _| Ok(()),
         prepare: |_, _| {},
         validate: |_, _| Vec::new(),
         validate_change: |_, _, _| Vec::new(),
@@ -152,7 +152,10 @@ impl Rules {
 /// All built-in kinds.
 pub(super) fn all() -> Vec<Builtin> {
     let status = || Set::of_fields(&[&["status"]]);
-    let main = |keeps| Endpoint { name: "", keeps };
+    let main = |reset_fields| Endpoint {
+        name: "",
+        reset_fields,
+    };
     vec![
         Builtin {
             kind: "Namespace",
@@ -167,11 +170,11 @@ pub(super) fn all() -> Vec<Builtin> {
                 main(status()),
                 Endpoint {
                     name: "status",
-                    keeps: Set::of_fields(&[&["spec"]]),
+                    reset_fields: Set::of_fields(&[&["spec"]]),
                 },
                 Endpoint {
                     name: FINALIZE,
-                    keeps: status(),
+                    reset_fields: status(),
                 },
             ],
             rules: namespace::RULES,
@@ -201,11 +204,11 @@ pub(super) fn all() -> Vec<Builtin> {
                 main(status()),
                 Endpoint {
                     name: "status",
-                    keeps: Set::of_fields(&[&["spec"], &["metadata", "labels"]]),
+                    reset_fields: Set::of_fields(&[&["spec"], &["metadata", "labels"]]),
                 },
                 Endpoint {
                     name: "scale",
-                    keeps: status(),
+                    reset_fields: status(),
                 },
             ],
             rules: deployment::RULES,
@@ -223,7 +226,7 @@ pub(super) fn all() -> Vec<Builtin> {
                 main(status()),
                 Endpoint {
                     name: "status",
-                    keeps: Set::of_fields(&[
+                    reset_fields: Set::of_fields(&[
                         &["spec"],
                         &["metadata", "deletionTimestamp"],
                         &["metadata", "ownerReferences"],
@@ -245,7 +248,7 @@ pub(super) fn all() -> Vec<Builtin> {
                 main(status()),
                 Endpoint {
                     name: "status",
-                    keeps: Set::of_fields(&[&["spec"]]),
+                    reset_fields: Set::of_fields(&[&["spec"]]),
                 },
             ],
             rules: service::RULES,

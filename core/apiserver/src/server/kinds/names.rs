@@ -163,10 +163,10 @@ pub(super) fn env_var(value: &str) -> Vec<String> {
 
 /// The name of a container's port (`IsValidPortName`).
 pub(super) fn port_name(value: &str) -> Vec<String> {
-    const LONGEST: usize = 15;
+    const MAX_LENGTH: usize = 15;
     let mut reasons = Vec::new();
-    if value.len() > LONGEST {
-        reasons.push(format!("must be no more than {LONGEST} characters"));
+    if value.len() > MAX_LENGTH {
+        reasons.push(format!("must be no more than {MAX_LENGTH} characters"));
     }
     let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     let mut unless = |fine: bool, why: &str| {

@@ -12,7 +12,7 @@ use crate::schema::Quantity;
 use crate::status::FieldError;
 
 pub(super) const RULES: Rules = Rules {
-    allot: |pod, live, store| pod_admission::admit(pod, live, store),
+    allocate: |pod, live, store| pod_admission::admit(pod, live, store),
     prepare: |pod, live| {
         if live.is_none() {
             pod["status"] = json!({"phase": "Pending", "qosClass": quality_of_service(pod)});

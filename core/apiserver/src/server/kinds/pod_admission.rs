@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::NotAllotted;
+use super::NotAllocated;
 use crate::object::{JsonMap, Metadata, map_mut, text};
 use crate::storage::Store;
 
@@ -31,7 +31,7 @@ pub(super) fn admit(
     pod: &mut Value,
     live: Option<&Value>,
     store: &Store,
-) -> Result<(), NotAllotted> {
+) -> Result<(), NotAllocated> {
     let spec = map_mut(&mut pod["spec"]);
     match live {
         Some(live) => {
@@ -44,7 +44,7 @@ pub(super) fn admit(
             }
         }
         None => {
-            prioritize(spec, store).map_err(NotAllotted::Forbidden)?;
+            prioritize(spec, store).map_err(NotAllocated::Forbidden)?;
         }
     }
     let tolerations = spec.entry("tolerations").or_insert_with(|| json!([]));

@@ -11,9 +11,9 @@ use super::{containers, ip, names};
 use crate::object::text;
 use crate::status::FieldError;
 
-const MOST_NAMESERVERS: usize = 3;
-const MOST_SEARCH_PATHS: usize = 32;
-const LONGEST_SEARCH_LIST: usize = 2048;
+const MAX_NAMESERVERS: usize = 3;
+const MAX_SEARCH_PATHS: usize = 32;
+const MAX_SEARCH_LIST_LENGTH: usize = 2048;
 
 /// Checks how a pod resolves names.
 pub(super) fn dns(spec: &Value, path: &str) -> Vec<FieldError> {
@@ -37,8 +37,8 @@ pub(super) fn dns(spec: &Value, path: &str) -> Vec<FieldError> {
         let field = format!("{path}.{name}");
         errors.push(FieldError::invalid(field, &config[name], detail));
     };
-    if servers.len() > MOST_NAMESERVERS {
-        let detail = format!("must not have more than {MOST_NAMESERVERS} nameservers");
+    if servers.len() > MAX_NAMESERVERS {
+        let detail = format!("must not have more than {MAX_NAMESERVERS} nameservers");
         wrong("nameservers", detail);
     }
     for (i, server) in servers.iter().enumerate() {
@@ -49,14 +49,14 @@ pub(super) fn dns(spec: &Value, path: &str) -> Vec<FieldError> {
         let field = format!("{path}.{name}");
         errors.push(FieldError::invalid(field, &config[name], detail));
     };
-    if searches.len() > MOST_SEARCH_PATHS {
-        let detail = format!("must not have more than {MOST_SEARCH_PATHS} search paths");
+    if searches.len() > MAX_SEARCH_PATHS {
+        let detail = format!("must not have more than {MAX_SEARCH_PATHS} search paths");
         wrong("searches", detail);
     }
     let all: Vec<&str> = searches.iter().filter_map(Value::as_str).collect();
-    if all.join(" ").len() > LONGEST_SEARCH_LIST {
+    if all.join(" ").len() > MAX_SEARCH_LIST_LENGTH {
         let detail = format!(
-            "must not have more than {LONGEST_SEARCH_LIST} characters (including spaces) in the \
+            "must not have more than {MAX_SEARCH_LIST_LENGTH} characters (including spaces) in the \
              search list"
         );
         wrong("searches", detail);
@@ -144,7 +144,7 @@ pub(super) fn security(spec: &Value, path: &str) -> Vec<FieldError> {
 
 /// `validateSysctls`.
 fn kernel_settings(spec: &Value, path: &str) -> Vec<FieldError> {
-    const LONGEST: usize = 253;
+    const MAX_LENGTH: usize = 253;
     const PATTERN: &str = "^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$";
     let mut errors = Vec::new();
     let mut seen = BTreeSet::new();
@@ -153,9 +153,9 @@ fn kernel_settings(spec: &Value, path: &str) -> Vec<FieldError> {
         let field = format!("{path}[{i}].name");
         if name.is_empty() {
             errors.push(FieldError::required(&field, ""));
-        } else if name.len() > LONGEST || !name.split(['.', '/']).all(is_setting) {
+        } else if name.len() > MAX_LENGTH || !name.split(['.', '/']).all(is_setting) {
             let detail =
-                format!("must have at most {LONGEST} characters and match regex {PATTERN}");
+                format!("must have at most {MAX_LENGTH} characters and match regex {PATTERN}");
             errors.push(FieldError::invalid(&field, &name.into(), detail));
         } else if !seen.insert(name) {
             errors.push(FieldError::duplicate(&field, &name.into()));

@@ -9,7 +9,7 @@ use super::{ip, names};
 use crate::go;
 use crate::object::text;
 use crate::schema::Quantity;
-use crate::server::warnings::MOST_WARNINGS;
+use crate::server::warnings::MAX_WARNINGS;
 
 mod overlaps;
 
@@ -329,7 +329,7 @@ fn equal_ports(containers: &[(&Value, String)], warnings: &mut Vec<String>) {
             let others = all.entry(key).or_default();
             for (other_path, other_address, other_host) in others.iter() {
                 // Each with each: what cannot be sent is not looked for.
-                if warnings.len() > MOST_WARNINGS {
+                if warnings.len() > MAX_WARNINGS {
                     return;
                 }
                 // Numbers first: most pairs are told apart by them.

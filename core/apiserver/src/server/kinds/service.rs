@@ -11,7 +11,7 @@ use super::{
 use crate::object::text;
 
 pub(super) const RULES: Rules = Rules {
-    allot: service_allocation::allot,
+    allocate: service_allocation::allocate,
     prepare,
     validate: service_validation::validate,
     status: StatusRules {

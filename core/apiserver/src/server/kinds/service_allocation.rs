@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::label_selector::list;
 use super::service::{is_headless, needs_cluster_ip, needs_health_check_port, needs_node_port};
 use super::service_node_ports::{self, node_port};
-use super::{NotAllotted, service_addresses};
+use super::{NotAllocated, service_addresses};
 use crate::object::text;
 use crate::status::FieldError;
 use crate::storage::Store;
@@ -21,15 +21,15 @@ const KUBERNETES: u8 = 1;
 /// Below this, addresses are left to those who ask for them by number.
 const FIRST_DYNAMIC: u8 = 17;
 
-type Allotted<E = Vec<FieldError>> = Result<(), E>;
+type Allocated<E = Vec<FieldError>> = Result<(), E>;
 
 /// Gives a Service what it has to have; on update first what it had before
 /// (`beginCreate`, `beginUpdate`).
-pub(super) fn allot(
+pub(super) fn allocate(
     service: &mut Value,
     live: Option<&Value>,
     store: &Store,
-) -> Allotted<NotAllotted> {
+) -> Allocated<NotAllocated> {
     if let Some(live) = live {
         take_over(service, live);
     }
@@ -40,7 +40,7 @@ pub(super) fn allot(
     if fresh {
         cluster_ip(service, &taken)?;
     }
-    service_node_ports::allot(service, live, taken.ports)
+    service_node_ports::allocate(service, live, taken.ports)
 }
 
 /// What the client left out and was allocated before (`patchAllocatedValues`).
@@ -113,7 +113,7 @@ fn agree_on_cluster_ips(service: &mut Value, live: Option<&Value>) {
 }
 
 /// `initIPFamilyFields`, for a cluster with one family.
-fn settle_families(service: &mut Value, live: Option<&Value>) -> Allotted {
+fn settle_families(service: &mut Value, live: Option<&Value>) -> Allocated {
     if !needs_cluster_ip(service) || live.is_some_and(|live| both_prefer_two(service, live)) {
         return Ok(());
     }
@@ -281,7 +281,7 @@ impl Taken {
     }
 }
 
-fn cluster_ip(service: &mut Value, taken: &Taken) -> Allotted {
+fn cluster_ip(service: &mut Value, taken: &Taken) -> Allocated {
     if !needs_cluster_ip(service) || is_headless(service) {
         return Ok(());
     }

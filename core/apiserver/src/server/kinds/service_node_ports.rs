@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::NotAllotted;
+use super::NotAllocated;
 use super::label_selector::list;
 use super::service::{needs_health_check_port, needs_node_port};
 use crate::object::text;
@@ -16,10 +16,14 @@ const RANGE: std::ops::RangeInclusive<i64> = 30_000..=32_767;
 /// Below this, node ports are left to those who ask for them by number.
 const FIRST_DYNAMIC: i64 = 30_086;
 
-type Allotted = Result<(), NotAllotted>;
+type Allocated = Result<(), NotAllocated>;
 
 /// Gives a Service its node ports; `taken` are those of all others.
-pub(super) fn allot(service: &mut Value, live: Option<&Value>, taken: BTreeSet<i64>) -> Allotted {
+pub(super) fn allocate(
+    service: &mut Value,
+    live: Option<&Value>,
+    taken: BTreeSet<i64>,
+) -> Allocated {
     let own = live.map(ports_of).unwrap_or_default();
     let asked = ports_of(service);
     let mut pool = Pool { taken, asked };
@@ -60,19 +64,19 @@ impl Pool {
         Ok(())
     }
 
-    fn next(&mut self) -> Result<i64, NotAllotted> {
+    fn next(&mut self) -> Result<i64, NotAllocated> {
         let mut free = (FIRST_DYNAMIC..=*RANGE.end()).chain(RANGE);
         let is_free = |port: &i64| !self.taken.contains(port) && !self.asked.contains(port);
         let Some(port) = free.find(is_free) else {
             let why = "failed to allocate a nodePort: range is full";
-            return Err(NotAllotted::Failed(Status::internal_error(why)));
+            return Err(NotAllocated::Failed(Status::internal_error(why)));
         };
         self.taken.insert(port);
         Ok(port)
     }
 }
 
-fn refuse(i: usize, port: i64, why: &str) -> NotAllotted {
+fn refuse(i: usize, port: i64, why: &str) -> NotAllocated {
     let field = format!("spec.ports[{i}].nodePort");
     vec![FieldError::invalid(field, &port.into(), why)].into()
 }
@@ -84,7 +88,7 @@ fn wants_ports(spec: &Value) -> bool {
 
 /// The ports of a new Service: ports of one number, of several protocols, share a node port
 /// (`initNodePorts`).
-fn give_new(service: &mut Value, pool: &mut Pool) -> Allotted {
+fn give_new(service: &mut Value, pool: &mut Pool) -> Allocated {
     let spec = &mut service["spec"];
     let wanted = wants_ports(spec);
     let number = |port: &Value| port["port"].as_i64().unwrap_or(0);
@@ -122,7 +126,7 @@ fn give_new(service: &mut Value, pool: &mut Pool) -> Allotted {
 }
 
 /// The ports of an updated Service, which keeps what it had (`updateNodePorts`).
-fn give_missing(service: &mut Value, own: &BTreeSet<i64>, pool: &mut Pool) -> Allotted {
+fn give_missing(service: &mut Value, own: &BTreeSet<i64>, pool: &mut Pool) -> Allocated {
     let spec = &mut service["spec"];
     let wanted = wants_ports(spec);
     let mut taken_now = BTreeSet::new();
@@ -142,7 +146,7 @@ fn give_missing(service: &mut Value, own: &BTreeSet<i64>, pool: &mut Pool) -> Al
         let protocol = text(port, "protocol").to_owned();
         if seen.contains(&(protocol.clone(), number)) {
             let why = format!("duplicate nodePort: {{{protocol} {number}}}");
-            return Err(NotAllotted::Failed(Status::internal(why)));
+            return Err(NotAllocated::Failed(Status::internal(why)));
         }
         seen.insert((protocol, number));
     }
@@ -150,7 +154,7 @@ fn give_missing(service: &mut Value, own: &BTreeSet<i64>, pool: &mut Pool) -> Al
 }
 
 /// The port under which nodes say whether they have endpoints (`allocHealthCheckNodePort`).
-fn give_health_check(service: &mut Value, pool: &mut Pool) -> Allotted {
+fn give_health_check(service: &mut Value, pool: &mut Pool) -> Allocated {
     let spec = &mut service["spec"];
     let asked = spec["healthCheckNodePort"].as_i64().unwrap_or(0);
     if asked == 0 {
@@ -159,7 +163,7 @@ fn give_health_check(service: &mut Value, pool: &mut Pool) -> Allotted {
     }
     pool.take(asked).map_err(|why| {
         let why = format!("failed to allocate requested HealthCheck NodePort {asked}: {why}");
-        NotAllotted::Failed(Status::internal_error(&why))
+        NotAllocated::Failed(Status::internal_error(&why))
     })
 }
 
@@ -183,17 +187,17 @@ mod tests {
         json!({"spec": {"type": "NodePort", "ports": ports}})
     }
 
-    fn given(live: Option<&Value>, ports: &Value) -> Result<Vec<i64>, NotAllotted> {
+    fn given(live: Option<&Value>, ports: &Value) -> Result<Vec<i64>, NotAllocated> {
         let mut service = service(ports);
-        allot(&mut service, live, BTreeSet::from([30_099]))?;
+        allocate(&mut service, live, BTreeSet::from([30_099]))?;
         let ports = list(&service["spec"], "ports").iter();
         Ok(ports.map(node_port).collect())
     }
 
     fn refused(live: Option<&Value>, ports: &Value) -> String {
         match given(live, ports) {
-            Err(NotAllotted::Invalid(errors)) => errors[0].to_string(),
-            Err(NotAllotted::Failed(status)) => status.message.clone(),
+            Err(NotAllocated::Invalid(errors)) => errors[0].to_string(),
+            Err(NotAllocated::Failed(status)) => status.message.clone(),
             other => format!("{other:?}"),
         }
     }
@@ -232,8 +236,8 @@ mod tests {
             "type": "LoadBalancer", "externalTrafficPolicy": "Local",
             "healthCheckNodePort": 30_099,
         }});
-        let refusal = allot(&mut service, None, BTreeSet::from([30_099])).unwrap_err();
-        let NotAllotted::Failed(status) = refusal else {
+        let refusal = allocate(&mut service, None, BTreeSet::from([30_099])).unwrap_err();
+        let NotAllocated::Failed(status) = refusal else {
             panic!("{refusal:?}");
         };
         assert_eq!(

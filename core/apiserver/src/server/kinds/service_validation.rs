@@ -18,7 +18,7 @@ use crate::status::FieldError;
 pub(super) const TOPOLOGY_MODE: &str = "service.kubernetes.io/topology-mode";
 pub(super) const TOPOLOGY_HINTS: &str = "service.kubernetes.io/topology-aware-hints";
 /// The longest time that a client sticks to a pod, in seconds: a day.
-const LONGEST_AFFINITY: i64 = 86_400;
+const MAX_AFFINITY_LENGTH: i64 = 86_400;
 
 /// Checks a Service; `live` is the stored one on update.
 pub(super) fn validate(service: &Value, live: Option<&Value>) -> Vec<FieldError> {
@@ -134,10 +134,10 @@ fn affinity(spec: &Value) -> Vec<FieldError> {
             // Defaults see to it that there is a time.
             let timeout = config.and_then(|config| config.pointer("/clientIP/timeoutSeconds"));
             if let Some(seconds) = timeout.and_then(Value::as_i64)
-                && !(1..=LONGEST_AFFINITY).contains(&seconds)
+                && !(1..=MAX_AFFINITY_LENGTH).contains(&seconds)
             {
                 let field = format!("{path}.clientIP.timeoutSeconds");
-                let detail = format!("must be greater than 0 and less than {LONGEST_AFFINITY}");
+                let detail = format!("must be greater than 0 and less than {MAX_AFFINITY_LENGTH}");
                 errors.push(FieldError::invalid(field, &seconds.into(), detail));
             }
         }

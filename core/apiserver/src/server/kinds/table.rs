@@ -88,14 +88,14 @@ fn generation(fields: &str) -> Generation {
 }
 
 fn endpoints(facts: &KindFacts) -> Vec<Endpoint> {
-    let keeps = |fields: &[&'static str]| {
+    let reset_fields = |fields: &[&'static str]| {
         let paths: Vec<[&str; 1]> = fields.iter().map(|field| [*field]).collect();
         let paths: Vec<&[&str]> = paths.iter().map(<[&str; 1]>::as_slice).collect();
         Set::of_fields(&paths)
     };
     let main = |fields| Endpoint {
         name: "",
-        keeps: keeps(fields),
+        reset_fields: reset_fields(fields),
     };
     if !facts.is("status") {
         return vec![main(&[])];
@@ -108,13 +108,13 @@ fn endpoints(facts: &KindFacts) -> Vec<Endpoint> {
         main(&["status"]),
         Endpoint {
             name: "status",
-            keeps: keeps(&kept),
+            reset_fields: reset_fields(&kept),
         },
     ];
     if facts.is("scale") {
         endpoints.push(Endpoint {
             name: "scale",
-            keeps: keeps(&["status"]),
+            reset_fields: reset_fields(&["status"]),
         });
     }
     endpoints
@@ -138,7 +138,7 @@ fn rules(facts: &KindFacts) -> Rules {
         "PersistentVolume" | "PersistentVolumeClaim" => {
             rules.encoded_anew = facts.kind == "PersistentVolumeClaim";
             rules.prepare = volume;
-            rules.allot = |object, live, _| {
+            rules.allocate = |object, live, _| {
                 protect_volume(object, live);
                 Ok(())
             };

@@ -93,7 +93,7 @@ fn group_of(version: &GroupVersion) -> &str {
     }
 }
 
-/// The top-level members as complaints: without a version, an object is decoded into the server's
+/// The top-level members as strict errors: without a version, an object is decoded into the server's
 /// internal type, whose fields have no names in JSON, and nothing of it is left.
 pub(super) fn unknown_to_internal(object: &Value) -> Vec<String> {
     let members = object.as_object().into_iter().flatten();

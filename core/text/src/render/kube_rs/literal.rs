@@ -8,12 +8,12 @@ pub(super) fn string(text: &str) -> String {
 }
 
 /// The maximum length of JSON in a macro call, because of the recursion limit of macros.
-const LONGEST_LITERAL: usize = 600;
+const MAX_LITERAL_LENGTH: usize = 600;
 
 /// A JSON value as an expression of type `Value`.
 pub(super) fn literal(value: &Value) -> String {
     let text = value.to_string();
-    if text.len() > LONGEST_LITERAL {
+    if text.len() > MAX_LITERAL_LENGTH {
         let text = format!("{value:#}");
         let mut hashes = "#".to_owned();
         while text.contains(&format!("\"{hashes}")) {

@@ -18,7 +18,7 @@ use crate::server::kinds::names::{label_1035, subdomain};
 use crate::status::{FieldError, Problem};
 
 /// So many fields a version may be selected by.
-const MOST_SELECTABLE: usize = 8;
+const MAX_SELECTABLE: usize = 8;
 
 /// Where a member of a version stands in the server's own form, if not in the version.
 const SHARED: [(&str, &str); 4] = [
@@ -387,8 +387,8 @@ fn selectable(fields: &[Value], schema: Option<&Schema>, path: &str) -> Vec<Fiel
             errors.push(FieldError::duplicate(field, &json_path.into()));
         }
     }
-    if known.len() > MOST_SELECTABLE {
-        let detail = format!("must have at most {MOST_SELECTABLE} items");
+    if known.len() > MAX_SELECTABLE {
+        let detail = format!("must have at most {MAX_SELECTABLE} items");
         let count = Value::from(known.len());
         errors.push(FieldError::with_value(
             Problem::TooMany,

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::go;
 use crate::object::text;
 use crate::server::kinds::label_selector::list;
-use crate::server::warnings::MOST_WARNINGS;
+use crate::server::warnings::MAX_WARNINGS;
 
 /// Kinds of sources of a projected volume.
 const SOURCES: [&str; 6] = [
@@ -128,7 +128,7 @@ fn report(files: Vec<File>, what: &str, warnings: &mut Vec<String>) {
             .filter(|other| overlap(&file.path, &other.path))
         {
             // Each with each: what cannot be sent is not looked for.
-            if warnings.len() > MOST_WARNINGS {
+            if warnings.len() > MAX_WARNINGS {
                 return;
             }
             warnings.push(format!("{what}: overlapping paths: {file} with {other}"));
