@@ -1,27 +1,45 @@
 //! Create and update (`k8s.io/apiserver/pkg/registry/generic/registry/store.go`,
 //! `pkg/registry/rest/create.go` and `update.go`, `pkg/endpoints/handlers/*.go`).
 
+mod equality;
+mod preconditions;
+mod prepare;
+
 use std::sync::Arc;
 
 use http::StatusCode;
 use serde_json::Value;
 
+use self::equality::keep_idle_times;
+use self::preconditions::{check_version, uid_differs, version_of};
+use self::prepare::{before_update, restore};
 use super::body::Draft;
 use super::resource::{Definition, Endpoint, Generation};
 use super::{
-    Answer, ApiServer, Custom, DEFAULT_NAMESPACE, Fact, RequestInfo, Trace, body, delete,
+    Answer, ApiServer, DEFAULT_NAMESPACE, Fact, RequestInfo, Trace, body, delete,
     kinds::NotAllocated,
     kinds::metadata::{self, merge_owners},
     kinds::namespace::TERMINATING,
     scale, storage_key,
 };
-use crate::apply::{FieldManager, PathElement, Set};
-use crate::go;
+use crate::apply::FieldManager;
 use crate::limits;
-use crate::object::{GroupName, JsonMap, Metadata, text};
-use crate::schema::{self, Empties};
-use crate::status::{Cause, FieldError, Refusal, Status};
+use crate::object::{GroupName, Metadata, text};
+use crate::schema;
+use crate::status::{Cause, Refusal, Status};
 use crate::storage::Revision;
+
+/// An object before an update.
+struct Stored<'a> {
+    /// Its key in etcd.
+    key: &'a str,
+    /// Its version.
+    revision: Revision,
+    /// What etcd holds.
+    stored: Arc<Value>,
+    /// The same as it is read.
+    live: Arc<Value>,
+}
 
 impl ApiServer {
     pub(super) fn create(
@@ -147,14 +165,8 @@ impl ApiServer {
                 // The storage compares with the object that is not there.
                 return Err(uid_differs(info, &key, uid, "", trace));
             }
-            let mut object = produce(self, &self.nothing(info))?.object;
-            version_of(&object)?;
-            trace.warnings.extend(merge_owners(&mut object, true));
-            let object = self.create_object(info, object, false, trace)?;
-            return Ok(Answer {
-                code: StatusCode::CREATED,
-                ..Answer::ok(object)
-            });
+            let object = produce(self, &self.nothing(info))?.object;
+            return self.create_missing(info, object, trace);
         };
         let live = info.resource.read_back(&stored);
         if !uid.is_empty() && uid != live.uid() {
@@ -185,31 +197,54 @@ impl ApiServer {
             self.finish_deletion(info, &key, revision, trace)?;
             return Ok(Answer::ok(object));
         }
-        info.resource.before_storing(&mut object);
-        let encoded_anew =
-            info.resource.is_encoded_anew() && self.store.created(&key) == Some(revision);
-        // The watch cache holds the object as it is read. What was made of that is compared with it
-        // first, and only what is equal to it is compared with what etcd holds
-        // (`etcd3.store.GuaranteedUpdate` with a cached object).
-        let equals_cached = || {
-            let mut cached = Value::clone(&live);
-            info.resource.before_storing(&mut cached);
-            cached == *stored
+        let before = Stored {
+            key: &key,
+            revision,
+            stored,
+            live,
         };
-        let as_cached = || !self.caches.enabled() || live == stored || equals_cached();
-        if object == *stored && !encoded_anew && as_cached() {
-            trace.facts.push(Fact::Unchanged(revision));
-            return Ok(Answer::ok(live));
+        self.store_update(info, object, before, trace)
+    }
+
+    /// Creates the object that an update or apply names and that does not exist.
+    fn create_missing(
+        &mut self,
+        info: &RequestInfo,
+        mut object: Value,
+        trace: &mut Trace,
+    ) -> Result<Answer, Refusal> {
+        version_of(&object)?;
+        trace.warnings.extend(merge_owners(&mut object, true));
+        let object = self.create_object(info, object, false, trace)?;
+        Ok(Answer {
+            code: StatusCode::CREATED,
+            ..Answer::ok(object)
+        })
+    }
+
+    /// Puts an object that is ready in the place of the stored one, unless they are equal.
+    fn store_update(
+        &mut self,
+        info: &RequestInfo,
+        mut object: Value,
+        before: Stored<'_>,
+        trace: &mut Trace,
+    ) -> Result<Answer, Refusal> {
+        info.resource.before_storing(&mut object);
+        if object == *before.stored && !self.is_written_anyway(info, &before) {
+            trace.facts.push(Fact::Unchanged(before.revision));
+            return Ok(Answer::ok(before.live));
         }
         if info.options.dry_run {
             trace.facts.push(Fact::DryRun);
             let object = info.resource.read_back(&Arc::new(object));
             return Ok(Answer::ok(object));
         }
-        info.resource.fit(&key, revision, &mut object)?;
-        let put = self.store.put_if(&key, revision, |after| {
+        info.resource
+            .fit(before.key, before.revision, &mut object)?;
+        let put = self.store.put_if(before.key, before.revision, |after| {
             trace.facts.push(Fact::Stored {
-                before: revision,
+                before: before.revision,
                 after,
             });
             object.set_meta("resourceVersion", after.to_string());
@@ -218,6 +253,23 @@ impl ApiServer {
         let stored = put.map_err(|_| Status::modified(&info.group_resource(), &info.name))?;
         let object = info.resource.read_back(&stored);
         Ok(Answer::ok(object))
+    }
+
+    /// Whether a write of an object that is equal to the stored one gets a new version all the
+    /// same.
+    fn is_written_anyway(&self, info: &RequestInfo, before: &Stored<'_>) -> bool {
+        let encoded_anew = info.resource.is_encoded_anew()
+            && self.store.created(before.key) == Some(before.revision);
+        // The watch cache holds the object as it is read. What was made of that is compared with it
+        // first, and only what is equal to it is compared with what etcd holds
+        // (`etcd3.store.GuaranteedUpdate` with a cached object).
+        let differs_from_cached = || {
+            let mut cached = Value::clone(&before.live);
+            info.resource.before_storing(&mut cached);
+            cached != *before.stored
+        };
+        let cached = self.caches.enabled() && before.live != before.stored;
+        encoded_anew || cached && differs_from_cached()
     }
 
     /// What stands for an object that does not exist yet.
@@ -364,241 +416,10 @@ impl ApiServer {
     }
 }
 
-/// The precondition that the uid in the body of a PUT is.
-fn uid_differs(
-    info: &RequestInfo,
-    key: &str,
-    sent: &str,
-    stored: &str,
-    trace: &mut Trace,
-) -> Refusal {
-    trace.facts.push(Fact::UidDiffered {
-        sent: sent.to_owned(),
-        stored: stored.to_owned(),
-    });
-    let key = if info.options.dry_run {
-        key.trim_start_matches("/registry")
-    } else {
-        key
-    };
-    let why = format!(
-        "StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, \
-         AdditionalErrorMsg: Precondition failed: UID in precondition: {sent}, UID in object meta: {stored}"
-    );
-    Status::conflict(&info.group_resource(), &info.name, &why)
-}
-
 pub(super) fn endpoint(info: &RequestInfo) -> Result<&Endpoint, Refusal> {
     info.resource
         .endpoint(&info.subresource)
         .ok_or_else(Status::no_such_resource)
-}
-
-/// The version that a write carries; absent, empty and zero are 0.
-fn version_of(object: &Value) -> Result<Revision, Refusal> {
-    let text = object.resource_version();
-    if text.is_empty() {
-        return Ok(0);
-    }
-    text.parse().map_err(|_| {
-        Status::internal(format!(
-            "strconv.ParseUint: parsing {}: invalid syntax",
-            go::quote(text)
-        ))
-    })
-}
-
-/// The optimistic lock: the version that the write carries against the stored one.
-fn check_version(
-    info: &RequestInfo,
-    object: &Value,
-    stored: Revision,
-    trace: &mut Trace,
-) -> Result<(), Refusal> {
-    let resource = info.group_resource();
-    match version_of(object)? {
-        0 if info.resource.unconditional_update => {
-            trace.facts.push(Fact::VersionNotSent(stored));
-            Ok(())
-        }
-        0 => {
-            trace.facts.push(Fact::VersionRequired(stored));
-            let detail = "must be specified for an update";
-            let error = FieldError::invalid("metadata.resourceVersion", &0.into(), detail);
-            Err(Status::invalid(&resource, &info.name, &[error]))
-        }
-        sent if sent == stored => {
-            // A patch without a version gets the version of the object that it was applied to.
-            trace.facts.push(Fact::VersionMatched(stored));
-            Ok(())
-        }
-        sent => {
-            trace.facts.push(Fact::VersionDiffered { sent, stored });
-            Err(Status::modified(&resource, &info.name))
-        }
-    }
-}
-
-/// `rest.BeforeUpdate`: the fields that the server sets before it stores.
-fn before_update(
-    info: &RequestInfo,
-    object: &mut Value,
-    empties: &Empties,
-    live: &Value,
-) -> Result<(), Refusal> {
-    let keep = |object: &mut Value, field: &str| {
-        let value = live.metadata().and_then(|meta| meta.get(field));
-        object.set_meta(field, value.cloned().unwrap_or(Value::Null));
-    };
-    keep(object, "generation");
-    match &info.resource.definition {
-        Definition::Custom(_) if info.subresource == "status" => {
-            Custom::keep_all_but_status(object, live);
-        }
-        _ => restore(object, live, &endpoint(info)?.reset_fields),
-    }
-    info.resource.prepare(&info.subresource, object, Some(live));
-    if object.uid().is_empty() {
-        keep(object, "uid");
-    }
-    keep(object, "creationTimestamp");
-    // An update neither takes back nor moves a deletion, and grace is not forgotten.
-    if !live.meta_text("deletionTimestamp").is_empty() {
-        keep(object, "deletionTimestamp");
-    }
-    let grace = "deletionGracePeriodSeconds";
-    if object
-        .metadata()
-        .is_none_or(|meta| !meta.contains_key(grace))
-    {
-        keep(object, grace);
-    }
-    if info.subresource != "status" && rises(info.resource.generation, object, live) {
-        object.set_meta("generation", live.generation() + 1);
-    }
-    let mut errors = metadata::update(object, live);
-    errors.extend(
-        info.resource
-            .validate(&info.subresource, object, Some(live)),
-    );
-    errors.extend(
-        info.resource
-            .validate_change(&info.subresource, object, empties, live),
-    );
-    if errors.is_empty() {
-        return Ok(());
-    }
-    let kind = info.resource.group_kind_of(object);
-    Err(Status::invalid(&kind, object.name(), &errors))
-}
-
-fn rises(generation: Generation, object: &Value, live: &Value) -> bool {
-    let differs = |pointer: &str| object.pointer(pointer) != live.pointer(pointer);
-    match generation {
-        Generation::None | Generation::Once => false,
-        Generation::Template => differs("/template"),
-        Generation::Webhooks => differs("/webhooks"),
-        Generation::Spec => differs("/spec"),
-        Generation::SpecAndAnnotations => differs("/spec") || differs("/metadata/annotations"),
-        Generation::AllButOtherMetadata => {
-            differ_besides(&["metadata"], object, live) || differs("/metadata/labels")
-        }
-        Generation::AllButMetadata => differ_besides(&["metadata"], object, live),
-        Generation::AllButMetadataAndStatus => {
-            differ_besides(&["metadata", "status"], object, live)
-        }
-    }
-}
-
-/// Whether anything but these members differs.
-fn differ_besides(members: &[&str], object: &Value, live: &Value) -> bool {
-    let others = |value: &Value| {
-        let mut map = value.as_object().cloned().unwrap_or_default();
-        map.retain(|name, _| !members.contains(&name.as_str()));
-        map
-    };
-    others(object) != others(live)
-}
-
-/// Puts back the fields that a write through this endpoint does not change.
-fn restore(object: &mut Value, live: &Value, keeps: &Set) {
-    for path in keeps.paths() {
-        let names: Vec<&str> = path
-            .0
-            .iter()
-            .filter_map(|element| match element {
-                PathElement::Field(name) => Some(name.as_str()),
-                _ => None,
-            })
-            .collect();
-        let Some((last, parents)) = names.split_last() else {
-            continue;
-        };
-        if names == ["metadata"] {
-            restore_metadata(object, live);
-            continue;
-        }
-        let kept = names.iter().try_fold(live, |value, name| value.get(name));
-        let parent = parents
-            .iter()
-            .try_fold(&mut *object, |value, name| value.get_mut(name));
-        if let Some(Value::Object(parent)) = parent {
-            match kept {
-                Some(value) => parent.insert((*last).to_owned(), value.clone()),
-                None => parent.remove(*last),
-            };
-        }
-    }
-}
-
-/// Puts back the metadata of an object of which only the status is written
-/// (`metav1.ResetObjectMetaForStatus`).
-fn restore_metadata(object: &mut Value, live: &Value) {
-    for field in [
-        "deletionTimestamp",
-        "selfLink",
-        "labels",
-        "annotations",
-        "finalizers",
-        "ownerReferences",
-    ] {
-        let kept = live.metadata().and_then(|meta| meta.get(field));
-        object.set_meta(field, kept.cloned().unwrap_or(Value::Null));
-    }
-}
-
-/// A write that changes nothing but the times of managers changes nothing
-/// (`handlers/fieldmanager/equality.go`).
-fn keep_idle_times(object: &mut Value, live: &Value) {
-    if object != live && equal_but_for_times(object, live) {
-        *object = live.clone();
-    }
-}
-
-fn equal_but_for_times(a: &Value, b: &Value) -> bool {
-    equal_but_for("metadata", a, b, |a, b| {
-        equal_but_for("managedFields", a, b, |a, b| {
-            let (Some(a), Some(b)) = (a.as_array(), b.as_array()) else {
-                return false;
-            };
-            let untimed = |(a, b)| equal_but_for("time", a, b, |_, _| true);
-            a.len() == b.len() && a.iter().zip(b).all(untimed)
-        })
-    })
-}
-
-/// Whether two maps are equal but for one member, which `special` compares (`null` if absent).
-fn equal_but_for(
-    member: &str,
-    a: &Value,
-    b: &Value,
-    special: impl FnOnce(&Value, &Value) -> bool,
-) -> bool {
-    let (Some(x), Some(y)) = (a.as_object(), b.as_object()) else {
-        return a == b;
-    };
-    let others = |map| JsonMap::iter(map).filter(|(key, _)| key.as_str() != member);
-    special(&a[member], &b[member]) && others(x).eq(others(y))
 }
 
 pub(super) fn normalize_namespace(info: &RequestInfo, object: &mut Value) -> Result<(), Refusal> {

@@ -1,0 +1,141 @@
+//! What the server decides about an object before it stores an update
+//! (`pkg/registry/rest/update.go`).
+
+use serde_json::Value;
+
+use super::endpoint;
+use crate::apply::{PathElement, Set};
+use crate::object::Metadata;
+use crate::schema::Empties;
+use crate::server::kinds::metadata;
+use crate::server::resource::{Definition, Generation};
+use crate::server::{Custom, RequestInfo};
+use crate::status::{Refusal, Status};
+
+/// `rest.BeforeUpdate`: the fields that the server sets before it stores.
+pub(super) fn before_update(
+    info: &RequestInfo,
+    object: &mut Value,
+    empties: &Empties,
+    live: &Value,
+) -> Result<(), Refusal> {
+    let keep = |object: &mut Value, field: &str| {
+        let value = live.metadata().and_then(|meta| meta.get(field));
+        object.set_meta(field, value.cloned().unwrap_or(Value::Null));
+    };
+    keep(object, "generation");
+    match &info.resource.definition {
+        Definition::Custom(_) if info.subresource == "status" => {
+            Custom::keep_all_but_status(object, live);
+        }
+        _ => restore(object, live, &endpoint(info)?.reset_fields),
+    }
+    info.resource.prepare(&info.subresource, object, Some(live));
+    if object.uid().is_empty() {
+        keep(object, "uid");
+    }
+    keep(object, "creationTimestamp");
+    // An update neither takes back nor moves a deletion, and grace is not forgotten.
+    if !live.meta_text("deletionTimestamp").is_empty() {
+        keep(object, "deletionTimestamp");
+    }
+    let grace = "deletionGracePeriodSeconds";
+    if object
+        .metadata()
+        .is_none_or(|meta| !meta.contains_key(grace))
+    {
+        keep(object, grace);
+    }
+    if info.subresource != "status" && rises(info.resource.generation, object, live) {
+        object.set_meta("generation", live.generation() + 1);
+    }
+    let mut errors = metadata::update(object, live);
+    errors.extend(
+        info.resource
+            .validate(&info.subresource, object, Some(live)),
+    );
+    errors.extend(
+        info.resource
+            .validate_change(&info.subresource, object, empties, live),
+    );
+    if errors.is_empty() {
+        return Ok(());
+    }
+    let kind = info.resource.group_kind_of(object);
+    Err(Status::invalid(&kind, object.name(), &errors))
+}
+
+fn rises(generation: Generation, object: &Value, live: &Value) -> bool {
+    let differs = |pointer: &str| object.pointer(pointer) != live.pointer(pointer);
+    match generation {
+        Generation::None | Generation::Once => false,
+        Generation::Template => differs("/template"),
+        Generation::Webhooks => differs("/webhooks"),
+        Generation::Spec => differs("/spec"),
+        Generation::SpecAndAnnotations => differs("/spec") || differs("/metadata/annotations"),
+        Generation::AllButOtherMetadata => {
+            differ_besides(&["metadata"], object, live) || differs("/metadata/labels")
+        }
+        Generation::AllButMetadata => differ_besides(&["metadata"], object, live),
+        Generation::AllButMetadataAndStatus => {
+            differ_besides(&["metadata", "status"], object, live)
+        }
+    }
+}
+
+/// Whether anything but these members differs.
+fn differ_besides(members: &[&str], object: &Value, live: &Value) -> bool {
+    let others = |value: &Value| {
+        let mut map = value.as_object().cloned().unwrap_or_default();
+        map.retain(|name, _| !members.contains(&name.as_str()));
+        map
+    };
+    others(object) != others(live)
+}
+
+/// Puts back the fields that a write through this endpoint does not change.
+pub(super) fn restore(object: &mut Value, live: &Value, reset_fields: &Set) {
+    for path in reset_fields.paths() {
+        let names: Vec<&str> = path
+            .0
+            .iter()
+            .filter_map(|element| match element {
+                PathElement::Field(name) => Some(name.as_str()),
+                _ => None,
+            })
+            .collect();
+        let Some((last, parents)) = names.split_last() else {
+            continue;
+        };
+        if names == ["metadata"] {
+            restore_metadata(object, live);
+            continue;
+        }
+        let kept = names.iter().try_fold(live, |value, name| value.get(name));
+        let parent = parents
+            .iter()
+            .try_fold(&mut *object, |value, name| value.get_mut(name));
+        if let Some(Value::Object(parent)) = parent {
+            match kept {
+                Some(value) => parent.insert((*last).to_owned(), value.clone()),
+                None => parent.remove(*last),
+            };
+        }
+    }
+}
+
+/// Puts back the metadata of an object of which only the status is written
+/// (`metav1.ResetObjectMetaForStatus`).
+fn restore_metadata(object: &mut Value, live: &Value) {
+    for field in [
+        "deletionTimestamp",
+        "selfLink",
+        "labels",
+        "annotations",
+        "finalizers",
+        "ownerReferences",
+    ] {
+        let kept = live.metadata().and_then(|meta| meta.get(field));
+        object.set_meta(field, kept.cloned().unwrap_or(Value::Null));
+    }
+}
