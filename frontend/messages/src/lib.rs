@@ -2,7 +2,7 @@
 //! here choose messages for what the core decided; they decide nothing about Kubernetes. It uses
 //! the crates of `core` and no browser, so its texts are tested natively; the page is built on it.
 //!
-//! [`en`] is the catalogue in English. Another language is one file, which [`choose`] takes.
+//! `en.rs` is the catalogue in English. Another language is one file, which [`choose`] takes.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
