@@ -7,13 +7,25 @@ use std::process::ExitCode;
 
 use optimist_tests::page::{Browser, Site};
 
-/// The marks of the wasm that are set. The script is loaded already, and says what it started.
+/// The marks of the wasm that are set, once no mark was added for two seconds: effects and timers of
+/// the page run after it is drawn, and before the second file is there. The script is loaded already,
+/// and returns what it started.
 const RAN: &str = "
     const script = document.querySelector('link[rel=modulepreload]').href;
-    return import(script).then(page => page.default()).then(wasm => {
+    const pause = () => new Promise(done => setTimeout(done, 2000));
+    return import(script).then(page => page.default()).then(async wasm => {
         const [from, to] = [wasm.marks.value, wasm['marks end'].value];
-        const marks = new Uint8Array(wasm.memory.buffer, from, to - from);
-        return [...marks.keys()].filter(mark => marks[mark] !== 0);
+        const set = () => {
+            const marks = new Uint8Array(wasm.memory.buffer, from, to - from);
+            return [...marks.keys()].filter(mark => marks[mark] !== 0);
+        };
+        let before = [];
+        for (;;) {
+            await pause();
+            const now = set();
+            if (now.length === before.length) return now;
+            before = now;
+        }
     })";
 
 fn main() -> ExitCode {
