@@ -116,7 +116,7 @@ pub fn duplicates(node: &Node) -> Vec<String> {
                 }
             }
             Node::Object(members) => {
-                let mut seen = std::collections::HashSet::with_capacity(members.len());
+                let mut seen = std::collections::BTreeSet::new();
                 for (name, member) in members {
                     if here > 0 {
                         path.push('.');

@@ -7,12 +7,12 @@ use std::process::ExitCode;
 
 use optimist_tests::page::{Browser, Site};
 
-/// The marks of the wasm that are set, once no mark was added for two seconds: effects and timers of
+/// The marks of the wasm that are set, once no mark was added for half a second: effects and timers of
 /// the page run after it is drawn, and before the second file is there. The script is loaded already,
 /// and returns what it started.
 const RAN: &str = "
     const script = document.querySelector('link[rel=modulepreload]').href;
-    const pause = () => new Promise(done => setTimeout(done, 2000));
+    const pause = () => new Promise(done => setTimeout(done, 500));
     return import(script).then(page => page.default()).then(async wasm => {
         const [from, to] = [wasm.marks.value, wasm['marks end'].value];
         const set = () => {
@@ -28,6 +28,9 @@ const RAN: &str = "
         }
     })";
 
+/// How often the page is opened. Maps with random seeds take other branches each time.
+const LOADS: usize = 24;
+
 fn main() -> ExitCode {
     let arguments: Vec<PathBuf> = std::env::args().skip(1).map(PathBuf::from).collect();
     let [site, file] = arguments.as_slice() else {
@@ -36,7 +39,8 @@ fn main() -> ExitCode {
     };
     let site = Site::serve(site);
     let mut ran = BTreeSet::new();
-    for (width, height, dark) in [(1440, 900, false), (390, 844, true)] {
+    let windows = [(1440, 900, false), (390, 844, true)];
+    for (width, height, dark) in windows.into_iter().cycle().take(LOADS) {
         let browser = Browser::start();
         browser.resize(width, height);
         browser.prefer(dark);

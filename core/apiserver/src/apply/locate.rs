@@ -1,6 +1,6 @@
 //! What a field's path names in an object, and what two objects differ in, as such paths.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use serde_json::Value;
 
@@ -172,7 +172,7 @@ impl<'a> Places<'a> {
 pub(super) struct Positions {
     /// By where a list is in memory and which keys tell its items apart; `None` where items leave
     /// out a key, which only a search can find.
-    lists: HashMap<(usize, String), Option<HashMap<String, usize>>>,
+    lists: BTreeMap<(usize, String), Option<BTreeMap<String, usize>>>,
 }
 
 impl Positions {
@@ -193,7 +193,7 @@ impl Positions {
         }
         let place = (items.as_ptr() as usize, names.join("\n"));
         let known = self.lists.entry(place).or_insert_with(|| {
-            let mut known = HashMap::with_capacity(items.len());
+            let mut known = BTreeMap::new();
             for (i, item) in items.iter().enumerate() {
                 let own = if names.is_empty() {
                     Some(item.to_string())

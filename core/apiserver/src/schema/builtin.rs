@@ -1,6 +1,6 @@
 //! Reads the table of built-in types.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
 use serde_json::Value;
@@ -10,7 +10,7 @@ use super::{Field, ListKind, ListType, MapType, Omit, PatchStrategy, Scalar, Str
 static TYPES: LazyLock<Types> = LazyLock::new(|| parse(include_str!("builtin.schema"), None));
 
 /// Types by name; those of a package by its name too, as in `batch/v1/Job`.
-pub(super) type Types = HashMap<String, Arc<Struct>>;
+pub(super) type Types = BTreeMap<String, Arc<Struct>>;
 
 /// A built-in type by its name, such as `Deployment` or `PodSpec`.
 pub fn builtin(name: &str) -> Option<&'static Arc<Struct>> {

@@ -1,7 +1,7 @@
 //! From JSON to a built-in type and back, as a Go struct would hold and write it
 //! (`sigs.k8s.io/json` v0.0.0-2025 with strict mode; `omitempty` and `omitzero` of the API types).
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use serde_json::Value;
 
@@ -229,7 +229,7 @@ impl<'a> Decoder<'a> {
                     Some(Value::Object(map)) => map,
                     _ => JsonMap::new(),
                 };
-                let mut seen = HashSet::with_capacity(members.len());
+                let mut seen = BTreeSet::new();
                 for (key, node) in members {
                     self.path.push(Step::Key(key.clone()));
                     let value = self.item(node, &inner.value);

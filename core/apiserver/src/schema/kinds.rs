@@ -1,7 +1,7 @@
 //! The table of all built-in kinds, for those that have no rules of their own in this crate:
 //! made by `cargo xtask kinds` from the types of the Kubernetes API.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
 use super::Struct;
@@ -20,7 +20,7 @@ pub struct KindFacts {
     pub plural: &'static str,
     /// Its type; `None` if the table lacks it.
     pub root: Option<Arc<Struct>>,
-    words: HashMap<&'static str, &'static str>,
+    words: BTreeMap<&'static str, &'static str>,
 }
 
 impl KindFacts {

@@ -1,7 +1,7 @@
 //! The `Warning` headers of an answer (`k8s.io/apiserver/pkg/endpoints/filters/warning.go`, and
 //! `NewWarningHeader` of `k8s.io/apimachinery/pkg/util/net`).
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use http::HeaderValue;
 
@@ -16,7 +16,7 @@ pub(super) const MAX_WARNINGS: usize = MOST;
 /// The headers for warnings: each is sent once. If they are too long together, each is shortened,
 /// and the last ones are left out.
 pub(super) fn headers(warnings: &[String]) -> Vec<HeaderValue> {
-    let mut known = HashSet::new();
+    let mut known = BTreeSet::new();
     let distinct = warnings
         .iter()
         .filter(|text| !text.is_empty() && known.insert(text.as_str()));

@@ -1,7 +1,7 @@
 //! A document of which every part knows its line, for formats that people write by hand and want
 //! to see their mistakes in.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use saphyr_parser::{Event, Parser, Span, StrInput};
 use serde_json::{Map, Value};
@@ -139,7 +139,7 @@ impl<'a> Reader<'a> {
 
     fn members(&mut self, depth: usize) -> Result<Vec<Member>, YamlError> {
         let mut members: Vec<Member> = Vec::new();
-        let mut known = HashSet::new();
+        let mut known = BTreeSet::new();
         loop {
             let (event, span) = match self.next()? {
                 (Event::MappingEnd | Event::StreamEnd, _) => return Ok(members),
