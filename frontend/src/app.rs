@@ -3,8 +3,7 @@
 use yew::{Html, component, html, use_reducer_eq};
 
 use crate::components::{
-    branches_dialog, caption, help_dialog, load_dialog, request_dialog, sessions_dialog,
-    share_dialog, stage,
+    branches_dialog, help_dialog, load_dialog, request_dialog, sessions_dialog, share_dialog, stage,
 };
 use crate::explore::Explore;
 use crate::hooks::{
@@ -30,7 +29,7 @@ pub fn App() -> Html {
     html! {
         <>
             if store.page == Page::Play {
-                { stage(&store, caption(&store)) }
+                { stage(&store, None) }
             }
             if store.explore.opened {
                 <Explore store={store.clone()} />

@@ -10,8 +10,8 @@ use crate::state::{Lane, Loaded, ManifestMsg, Sends, SessionMsg, StateHandle, Vi
 
 pub(crate) fn caption(store: &StateHandle) -> Html {
     let words = messages::caption(&store.session.tree.explain(store.view.right), store.world());
-    let invitation = messages::first_steps(&store.session.tree);
-    let finished = invitation.iter().all(|(_, done)| *done);
+    // A lesson says itself what to do next.
+    let taught = store.learn.learning().is_some();
     html! {
         <section
             class={classes!("caption", (store.session.tree.current() != 0).then_some("started"))}
@@ -22,29 +22,40 @@ pub(crate) fn caption(store: &StateHandle) -> Html {
             if let Some(loaded) = &store.manifest.loaded {
                 { notice(store, loaded) }
             }
-            <h2 class="caption-title">{ words.title }</h2>
-            <div class="caption-text">
-                { for words.text.into_iter().map(|text| html! { <p>{ text }</p> }) }
-                if let Some(next) = words.next {
-                    <p class="next"><b>{ "Next " }</b>{ next }</p>
-                }
+            <div class="caption-words">
+                <h2 class="caption-title">{ words.title }</h2>
+                <div class="caption-text">
+                    { for words.text.into_iter().map(|text| html! { <p>{ text }{ " " }</p> }) }
+                    if let Some(next) = words.next.filter(|_| !taught) {
+                        <p class="next"><b>{ "Next " }</b>{ next }</p>
+                    }
+                </div>
             </div>
-            if !finished {
-                <ol class="invitation" aria-label="To try">
-                    { for invitation.into_iter().map(|(text, done)| html! {
-                        <li class={classes!(done.then_some("done"))}>
-                            if done {
-                                <span class="tick">{ icon(Icon::Check) }</span>
-                                <span class="unseen">{ "Done: " }</span>
-                            }
-                            { text }
-                        </li>
-                    }) }
-                </ol>
-            } else {
-                { experiments(store) }
+            if !taught {
+                { to_try(store) }
             }
         </section>
+    }
+}
+
+/// The first steps; once they are done, the other endings.
+fn to_try(store: &StateHandle) -> Html {
+    let invitation = messages::first_steps(&store.session.tree);
+    if invitation.iter().all(|(_, done)| *done) {
+        return experiments(store);
+    }
+    html! {
+        <ol class="invitation" aria-label="To try">
+            { for invitation.into_iter().map(|(text, done)| html! {
+                <li class={classes!(done.then_some("done"))}>
+                    if done {
+                        <span class="tick">{ icon(Icon::Check) }</span>
+                        <span class="unseen">{ "Done: " }</span>
+                    }
+                    { text }
+                </li>
+            }) }
+        </ol>
     }
 }
 

@@ -4,12 +4,13 @@ use optimist_simulation::ActorId;
 use yew::{Html, classes, html};
 
 use super::{
-    Timeline, editor_card, header, inspector, kept_notice, lane_tabs, server_card, transport,
+    Timeline, caption, editor_card, header, inspector, kept_notice, lane_tabs, server_card,
+    transport,
 };
 use crate::state::StateHandle;
 
-/// The actors, the server and what happened, beside what is told of it.
-pub(crate) fn stage(store: &StateHandle, told: Html) -> Html {
+/// The actors, the server and what happened, beside the lesson that is taken.
+pub(crate) fn stage(store: &StateHandle, lesson: Option<Html>) -> Html {
     html! {
         <>
             <a class="skip" href="#history">{ "Skip to what happened" }</a>
@@ -20,7 +21,8 @@ pub(crate) fn stage(store: &StateHandle, told: Html) -> Html {
             >
                 { header(store) }
                 { kept_notice(store) }
-                { told }
+                { for lesson }
+                { caption(store) }
                 <main class="stage">
                     { lane_tabs(store) }
                     <div class="cards">

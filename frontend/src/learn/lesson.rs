@@ -13,7 +13,7 @@ pub(super) fn lesson(store: &StateHandle, course: &Course) -> Html {
     let (lesson, step) = (walk.lesson(), walk.step());
     let (at, pages) = (walk.at() + 1, lesson.steps.len());
     html! {
-        <section class="caption lesson" aria-label="Lesson">
+        <section class="lesson" aria-label="Lesson">
             <div class="lesson-head">
                 <a
                     class="link"

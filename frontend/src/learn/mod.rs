@@ -62,7 +62,7 @@ pub(crate) fn Lessons(props: &LessonsProps) -> Html {
         }
     });
     match &store.learn.course {
-        Some(course) => stage(store, lesson::lesson(store, course)),
+        Some(course) => stage(store, Some(lesson::lesson(store, course))),
         None => contents::contents(store),
     }
 }

@@ -206,7 +206,7 @@ async fn play_and_the_lesson_each_keep_what_they_had() {
     go("#/learn/02-resourceversion-and-the-409");
     wait(&page, ".lesson").await;
     go("#/play");
-    wait(&page, ".caption:not(.lesson)").await;
+    wait(&page, ".page:not(.learning)").await;
     assert_eq!(page.position(), "step 3 / 3");
     go("#/learn/02-resourceversion-and-the-409");
     wait(&page, ".lesson").await;
