@@ -17,7 +17,84 @@ pub struct BranchPoint {
     pub differs: Vec<ValueChange>,
 }
 
+/// How a branch goes on from where it parts from the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BranchOutcome {
+    /// A write lost an update.
+    Lost,
+    /// The server refused a request with this code.
+    Refused(u16),
+    /// The server refused a request with this code. Later the same actor stored its edits.
+    RefusedThenStored(u16),
+    /// The server stored a write.
+    Stored,
+    /// The server accepted a write that changed nothing.
+    Unchanged,
+    /// There were only reads.
+    Read,
+    /// No actor did anything.
+    Quiet,
+}
+
 impl HistoryTree {
+    /// The last node of the branch that begins with a node: of the current path if the node is on
+    /// it, otherwise of the newest steps.
+    pub fn end_of(&self, node: NodeId) -> NodeId {
+        if self.current_path().binary_search(&node).is_ok() {
+            return self.current_path().last().copied().unwrap_or(node);
+        }
+        let mut end = node;
+        while let Some(&newest) = self.branches(end).last() {
+            end = newest;
+        }
+        end
+    }
+
+    /// The name of the branch that begins with a node. A name from before the branch is not its
+    /// own.
+    pub fn name_of(&self, node: NodeId) -> Option<&str> {
+        let path = self.path(self.end_of(node));
+        let own = path.iter().rev().take_while(|&&later| later >= node);
+        own.filter_map(|later| self.names.get(later))
+            .next()
+            .map(String::as_str)
+    }
+
+    /// How the branch goes that begins with a node: what became of its first request that was not
+    /// a read. A lost update in it counts more, and so does a later write of the same actor that
+    /// was stored after a refusal.
+    pub fn outcome_of(&self, node: NodeId) -> BranchOutcome {
+        let path = self.path(self.end_of(node));
+        let from = path.binary_search(&node).unwrap_or(path.len());
+        let steps = path.get(from..).unwrap_or_default().iter();
+        let steps: Vec<&Step> = steps.filter_map(|&node| self.step(node)).collect();
+        if steps.iter().any(|step| !step.losses.is_empty()) {
+            return BranchOutcome::Lost;
+        }
+        let is_telling = |step: &&&Step| !matches!(step.outcome(), Outcome::Read | Outcome::Done);
+        let Some(first) = steps.iter().find(is_telling) else {
+            let read = steps.iter().any(|step| step.outcome() == Outcome::Read);
+            return if read {
+                BranchOutcome::Read
+            } else {
+                BranchOutcome::Quiet
+            };
+        };
+        let mut later = steps.iter().filter(|step| step.actor() == first.actor());
+        match first.outcome() {
+            Outcome::Refused => {
+                let code = first.exchange.as_ref().map_or(0, |exchange| exchange.code);
+                if later.any(|step| step.outcome() == Outcome::Written) {
+                    BranchOutcome::RefusedThenStored(code)
+                } else {
+                    BranchOutcome::Refused(code)
+                }
+            }
+            Outcome::Unchanged => BranchOutcome::Unchanged,
+            _ => BranchOutcome::Stored,
+        }
+    }
+
     /// The last node of every history, oldest first; only the root before the first step.
     pub fn ends(&self) -> Vec<NodeId> {
         (0..self.len())
@@ -159,7 +236,7 @@ pub enum LastWrite<'a> {
 mod tests {
     use super::*;
     use crate::{Action, ActorId, NGINX, Operation, World};
-    use optimist_client::edit_scalar;
+    use optimist_client::{OnConflict, Write, edit_scalar};
 
     /// Both read; then either A or B sets replicas, and A continues once more.
     fn two_histories() -> (HistoryTree, NodeId, NodeId) {
@@ -197,6 +274,55 @@ mod tests {
             .collect();
         assert_eq!(differs, ["replicas 5→2"]);
         assert!(tree.compare(a, 99).is_none());
+    }
+
+    #[test]
+    fn branches_are_told_apart_by_what_became_of_their_writes() {
+        let (mut tree, a, b) = two_histories();
+        assert_eq!(tree.outcome_of(a), BranchOutcome::Stored);
+        let outcome = |tree: &mut HistoryTree, from: NodeId, write: Write| {
+            tree.go(from);
+            let copy = tree.world_mut().copy_mut(ActorId::B);
+            let edited = edit_scalar(copy.edited().unwrap(), "/spec/replicas", "2").unwrap();
+            copy.edit(edited);
+            let first = tree.len();
+            tree.act(Operation::Act(ActorId::B, Action::Send(write)));
+            tree.outcome_of(first)
+        };
+        // After A's write, B's copy is stale.
+        let versioned = Write::default();
+        let blind = Write {
+            send_resource_version: false,
+            ..Write::default()
+        };
+        let redo = Write {
+            on_conflict: OnConflict::ReadAgain(5),
+            ..Write::default()
+        };
+        assert_eq!(
+            outcome(&mut tree, a, versioned),
+            BranchOutcome::Refused(409)
+        );
+        assert_eq!(outcome(&mut tree, a, blind), BranchOutcome::Lost);
+        assert_eq!(
+            outcome(&mut tree, a, redo),
+            BranchOutcome::RefusedThenStored(409)
+        );
+        tree.go(b);
+        let read = tree.act(Operation::Act(ActorId::A, Action::Get)).unwrap();
+        assert_eq!(tree.outcome_of(read), BranchOutcome::Read);
+        assert_eq!(tree.outcome_of(b), BranchOutcome::Stored);
+    }
+
+    #[test]
+    fn a_branch_has_a_name_of_its_own_or_none() {
+        let (mut tree, a, b) = two_histories();
+        tree.set_name(b, "B first");
+        assert_eq!((tree.name_of(a), tree.name_of(b)), (None, Some("B first")));
+        tree.go(b);
+        let later = tree.act(Operation::Act(ActorId::A, Action::Get)).unwrap();
+        assert_eq!(tree.name_of(b), Some("B first"), "it goes on");
+        assert_eq!(tree.name_of(later), None);
     }
 
     #[test]

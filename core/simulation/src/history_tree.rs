@@ -289,7 +289,7 @@ mod tests {
             Outcome::Refused
         );
         let step = tree.step(tree.current()).unwrap();
-        assert_eq!(step.headline(), "PUT replicas 3→2 · if rv 100");
+        assert_eq!(step.headline(), "PUT replicas 3→2 · if 100");
         assert_eq!(step.status_line(), "409 Conflict");
         assert_eq!(
             step.message().unwrap(),

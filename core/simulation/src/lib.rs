@@ -15,13 +15,14 @@ mod object_ref;
 mod operation;
 mod start;
 mod step;
+mod three_way;
 pub mod verdict;
 mod watcher;
 mod world;
 
 pub use action::{Action, ByHand, Delete};
 pub use actor::{Actor, ActorId};
-pub use branches::{BranchPoint, LastWrite};
+pub use branches::{BranchOutcome, BranchPoint, LastWrite};
 pub use dry_run_preview::DryRunPreview;
 pub use explanation::{
     EditResult, Explanation, ExplanationKind, FirstSteps, LeftOutReason, RequestKind, Suggestion,
@@ -32,6 +33,7 @@ pub use object_ref::ObjectRef;
 pub use operation::Operation;
 pub use start::{LeftOut, LoadError, Loadable, Start};
 pub use step::{Exchange, Outcome, Step};
+pub use three_way::{ThreeWay, ThreeWayRow};
 pub use watcher::{Connection, Received, WatchAction, Watcher};
 pub use world::World;
 

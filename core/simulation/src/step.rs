@@ -6,7 +6,7 @@ use http::{Method, Request, Response};
 use serde_json::Value;
 
 use super::verdict::{Edit, Loss, Replaced};
-use super::{Action, ActorId, Operation, Received, WatchAction};
+use super::{Action, ActorId, ObjectRef, Operation, Received, WatchAction, World};
 use optimist_apiserver::apply::Path;
 use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::server::{EventType, Fact, Facts};
@@ -138,6 +138,12 @@ impl Exchange {
     /// Whether the reason is Conflict (`errors.IsConflict`). Not every 409 has this reason.
     pub fn is_conflict(&self) -> bool {
         self.code == 409 && text(&self.received, "reason") == "Conflict"
+    }
+
+    /// Whether the server noted that the result equals what is stored.
+    pub fn is_unchanged(&self) -> bool {
+        let mut facts = self.facts.iter();
+        facts.any(|fact| matches!(fact, Fact::Unchanged(_)))
     }
 
     /// `409 Conflict`: the code and its reason, or the standard phrase.
@@ -308,6 +314,33 @@ impl Step {
         })
     }
 
+    /// The object that the request names, where the world has several. With its kind if another
+    /// kind has an object of that name.
+    pub fn object_of_several(&self, world: &World) -> Option<String> {
+        let exchange = self.exchange.as_ref().filter(|_| self.actor().is_some())?;
+        if world.subjects().count() < 2 {
+            return None;
+        }
+        let path = exchange.target.split('?').next().unwrap_or_default();
+        let is_named = |subject: &&ObjectRef| {
+            let rest = path.strip_prefix(&subject.path());
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        let is_created = |subject: &&ObjectRef| {
+            exchange.method == Method::POST
+                && exchange.sent.name() == subject.name()
+                && subject.path() == format!("{path}/{}", subject.name())
+        };
+        let subject = world
+            .subjects()
+            .find(|subject| is_named(subject) || is_created(subject))?;
+        let same_name = |other: &&ObjectRef| other.name() == subject.name();
+        Some(match world.subjects().filter(same_name).count() {
+            1 => subject.name().to_owned(),
+            _ => subject.to_string(),
+        })
+    }
+
     /// The facts that explain the answer.
     pub fn facts(&self) -> &[Fact] {
         self.exchange
@@ -350,7 +383,7 @@ impl Step {
         }
     }
 
-    /// What the request carries, in a few words: `PUT replicas 3→5 · if rv 100`, `WATCH from 100`.
+    /// What the request carries, in a few words: `PUT replicas 3→5 · if 100`, `WATCH from 100`.
     pub fn headline(&self) -> String {
         let exchange = match (&self.operation, &self.exchange) {
             (Operation::Act(..), Some(exchange)) => exchange,
@@ -397,7 +430,7 @@ impl Step {
         }
         let mut headline = parts.join(" ");
         if let Some(version) = exchange.precondition() {
-            headline.push_str(&format!(" · if rv {version}"));
+            headline.push_str(&format!(" · if {version}"));
         }
         headline
     }

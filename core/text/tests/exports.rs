@@ -53,10 +53,10 @@ fn a_diagram_has_an_arrow_for_every_request_and_one_for_its_answer() {
     S-->>A: 200 OK
     B->>S: GET
     S-->>B: 200 OK
-    A->>S: PUT replicas 3→5 · if rv 100
+    A->>S: PUT replicas 3→5 · if 100
     Note over S: 100 → 101
     S-->>A: 200 OK
-    B->>S: PUT replicas 3→2 · if rv 100
+    B->>S: PUT replicas 3→2 · if 100
     Note over S: not stored
     S--xB: 409 Conflict
     B->>S: GET
@@ -86,9 +86,7 @@ fn a_name_cannot_break_out_of_the_diagram_or_the_table() {
 fn a_report_has_what_was_asked_what_was_refused_and_the_object_in_the_end() {
     let report = markdown(&conflict());
     assert!(report.starts_with("## Deployment nginx-deployment\n\n| | who |"));
-    assert!(
-        report.contains("| 4 | Editor B | PUT replicas 3→2 · if rv 100 | 409 Conflict | 101 |")
-    );
+    assert!(report.contains("| 4 | Editor B | PUT replicas 3→2 · if 100 | 409 Conflict | 101 |"));
     assert!(report.contains("please apply your changes to the latest version"));
     assert!(report.contains("  replicas: 2\n"));
     assert!(!report.contains("managedFields"));

@@ -296,7 +296,7 @@ const GOLDEN: [(&str, usize, usize, &str); 2] = [
         "1pY5LCoUwDEX3csd5CO8zyewVdyEORIsUahSroJTu3YggOjaj5OZwuBEW_CU48Icg4KJAC8IfJLP3FHXjuEP6yO3g-7WzMikhrZPl1VwiJbIw2DobNXR1FUC_Uielkg6rOa3mifV9WiMCGDPS3vh-GyizAQ",
         4,
         3,
-        "PUT replicas 3→5 · if rv 100",
+        "PUT replicas 3→5 · if 100",
     ),
     (
         "1tZTPb5swFMf_FfTOTtOsXRf5VmXSLpu00y7AwYEX5hUeCDvdJsT_3mdIiHHSSpUaBAK_X59n-4s70CBXawEVSFCN_oWt0TXJ6HmV0JOmXEabmna6-KGahCq0KldWyagjVaGMDFqrqTB9Qgc7P1seLRaLhLqEoijxyiYgh3FjllwfxOh3mNHzFZuy_l8h2cl5RLqAoZ4zOviYQYWmf4s8zHNBpdpiaby8sZfGS0xg9PTu1R-IpsFsRmu5us7UUOpuKm-wxMzWbQColM1-fz9Hvw4_4I8NuECLVVMqi2Ht87V4dapvEyfmiXph6qMxq8kqTbyDzhX7gBntwsZMu3GK0JUq_BC5ulnd33y6ENnUrT1HXsAGbf7kPJe2vg3D-rkh9YeeLw33ZVBHQnyDAAIZxx3U_L9ALwBSEUPB9kcQtC9L0fGX7ABdmCdolxloFQRHLN2aL48SA3Gf8tX3XLUDw4y9gzx-NOVzQKmuQnkIKOYqlC8B5c9VKGuPsgNp2z2KAafmuM2E27wPZ5Xdm2W9Ndg-Y_4NWcnK8pkJ4u5MEgKs09-Y4_gbGLxPY2MHWXbwF-TD7TTKuZeh750qDaZD26w3bjybrROXjmE69dl1POUh7U_T5JZeAA",

@@ -71,7 +71,7 @@ fn a_write_that_is_stored_and_the_conflict_after_it() {
     let step = tree.step(tree.current()).unwrap();
     assert_eq!(
         summary(step, tree.world()),
-        "Editor B: PUT replicas 3→2 · if rv 100 · 409 Conflict"
+        "Editor B: PUT replicas 3→2 · if 100 · 409 Conflict"
     );
     assert_eq!(pill(step).as_deref(), Some("100 ≠ 101"));
 }

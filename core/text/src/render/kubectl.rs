@@ -186,22 +186,13 @@ impl Shell<'_> {
 
     fn delete(&mut self) {
         let object = self.object();
-        let policy = self.call.body.get("propagationPolicy");
-        let cascade = match (self.call.body, policy.and_then(Value::as_str)) {
-            (Value::Null, _) => {
-                self.comment("kubectl also sends propagationPolicy: Background.");
-                ""
-            }
-            (Value::Object(options), Some("Background")) if options.len() == 1 => "",
-            (Value::Object(options), Some("Foreground")) if options.len() == 1 => {
-                "--cascade=foreground"
-            }
-            (Value::Object(options), Some("Orphan")) if options.len() == 1 => "--cascade=orphan",
-            _ => {
-                self.comment("kubectl delete has no flag for preconditions; --raw sends them.");
-                self.raw("kubectl delete --raw");
-                return;
-            }
+        if self.call.body.is_null() {
+            self.comment("kubectl also sends propagationPolicy: Background.");
+        }
+        let Some(cascade) = cascade(self.call.body) else {
+            self.comment("kubectl delete has no flag for preconditions; --raw sends them.");
+            self.raw("kubectl delete --raw");
+            return;
         };
         let dry_run = self.dry_run();
         self.command(
@@ -251,6 +242,22 @@ impl Shell<'_> {
         self.out.push_str(text);
         self.out.push_str(&end);
         self.out.push('\n');
+    }
+}
+
+/// The option of `kubectl delete` for the options of a delete; empty for its default. `None` if it
+/// has no such option.
+pub(super) fn cascade(options: &Value) -> Option<&'static str> {
+    let policy = options.get("propagationPolicy").and_then(Value::as_str);
+    match (options, policy) {
+        (Value::Null, _) => Some(""),
+        (Value::Object(options), Some(policy)) if options.len() == 1 => match policy {
+            "Background" => Some(""),
+            "Foreground" => Some("--cascade=foreground"),
+            "Orphan" => Some("--cascade=orphan"),
+            _ => None,
+        },
+        _ => None,
     }
 }
 

@@ -5,9 +5,11 @@ mod client_go;
 mod edits;
 mod kube_rs;
 mod kubectl;
+mod kubectl_output;
 
 pub(crate) use call::is_of_kind;
 pub use call::{Call, Snippet};
 pub use client_go::client_go;
 pub use kube_rs::kube_rs;
 pub use kubectl::kubectl;
+pub use kubectl_output::{KubectlOutput, kubectl_output};

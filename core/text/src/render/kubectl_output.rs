@@ -1,0 +1,224 @@
+//! What kubectl prints when it has sent a request.
+//!
+//! Source: `k8s.io/kubectl` v1.36, `pkg/cmd/util/helpers.go` `checkErr`, `StandardErrorMessage`,
+//! `AddSourceToErr` and `MultilineError`; `pkg/cmd/{replace,patch,create,delete,apply}`; `k8s.io/cli-runtime`
+//! `pkg/printers/name.go`. Compared with recordings of kubectl v1.36 in `tests/snippets.rs`.
+
+use optimist_apiserver::object::{Metadata, text};
+use optimist_client::to_yaml;
+use optimist_simulation::Exchange;
+use serde_json::Value;
+
+use super::call::{Call, ParsedRequest, Verb};
+use super::kubectl::cascade;
+
+/// What the terminal shows after the command that [`kubectl`](super::kubectl::kubectl) gives.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct KubectlOutput {
+    /// Standard error, then standard output.
+    pub text: String,
+    /// Whether kubectl goes on with advice about how to resolve an apply conflict. `text` does not
+    /// have it.
+    pub advice: bool,
+    /// Whether the text is the object of the answer.
+    pub is_object: bool,
+}
+
+impl KubectlOutput {
+    fn said(text: String) -> Self {
+        Self {
+            text,
+            advice: false,
+            is_object: false,
+        }
+    }
+
+    fn object(text: String) -> Self {
+        Self {
+            text,
+            advice: false,
+            is_object: true,
+        }
+    }
+}
+
+/// What kubectl prints for the answer to a request.
+pub fn kubectl_output(call: &Call<'_>, exchange: &Exchange) -> KubectlOutput {
+    let request = call.read();
+    let answer = &*exchange.received;
+    let mut output = if exchange.code < 400 {
+        success(call, &request, exchange)
+    } else {
+        refusal(call, &request, exchange.code, answer)
+    };
+    for warning in exchange.warnings.iter().rev() {
+        output.text.insert_str(0, &format!("Warning: {warning}\n"));
+    }
+    output
+}
+
+/// How a request is sent: with a command for its verb, or as it is.
+fn is_raw(call: &Call<'_>, request: &ParsedRequest<'_>) -> bool {
+    match request.verb {
+        Verb::Update => call.version().is_empty(),
+        Verb::Delete => cascade(call.body).is_none(),
+        Verb::Other => true,
+        _ => false,
+    }
+}
+
+fn success(call: &Call<'_>, request: &ParsedRequest<'_>, exchange: &Exchange) -> KubectlOutput {
+    let answer = &*exchange.received;
+    if is_raw(call, request) {
+        return KubectlOutput::object(format!("{answer}\n"));
+    }
+    let operation = match request.verb {
+        Verb::Get => return KubectlOutput::object(to_yaml(&printed(answer))),
+        Verb::Delete => return deleted(call, request),
+        Verb::Create => "created",
+        Verb::Update => "replaced",
+        Verb::Apply => "serverside-applied",
+        // kubectl compares the answer with what it read just before.
+        _ if exchange.is_unchanged() => "patched (no change)",
+        _ => "patched",
+    };
+    let name = qualified(text(answer, "kind"), text(answer, "apiVersion"));
+    let dry_run = dry_run(request);
+    KubectlOutput::said(format!("{name}/{} {operation}{dry_run}\n", answer.name()))
+}
+
+fn dry_run(request: &ParsedRequest<'_>) -> &'static str {
+    if request.dry_run {
+        " (server dry run)"
+    } else {
+        ""
+    }
+}
+
+/// `deployment.apps`; `configmap` for the group without a name.
+fn qualified(kind: &str, api_version: &str) -> String {
+    let kind = kind.to_lowercase();
+    match api_version.split_once('/') {
+        Some((group, _)) => format!("{kind}.{group}"),
+        None => kind,
+    }
+}
+
+fn deleted(call: &Call<'_>, request: &ParsedRequest<'_>) -> KubectlOutput {
+    let target = &request.target;
+    let kind = call.resource.map_or_else(String::new, |resource| {
+        let group = &resource.group_version.group;
+        let kind = resource.kind.to_lowercase();
+        if group.is_empty() {
+            kind
+        } else {
+            format!("{kind}.{group}")
+        }
+    });
+    let from = match target.namespace {
+        "" => String::new(),
+        namespace => format!(" from {namespace} namespace"),
+    };
+    let text = format!(
+        "{kind} {:?} deleted{from}{}\n",
+        target.name,
+        dry_run(request)
+    );
+    KubectlOutput::said(text)
+}
+
+fn refusal(
+    call: &Call<'_>,
+    request: &ParsedRequest<'_>,
+    code: u16,
+    answer: &Value,
+) -> KubectlOutput {
+    let with_curl = !["GET", "POST", "PUT", "DELETE"].contains(&call.method);
+    if request.verb == Verb::Other && with_curl {
+        // curl prints the body, whatever the answer is.
+        return KubectlOutput::object(format!("{answer}\n"));
+    }
+    let (reason, message) = (text(answer, "reason"), text(answer, "message"));
+    let raw = is_raw(call, request);
+    if reason == "Invalid" {
+        return KubectlOutput::said(invalid(answer));
+    }
+    let media_type = code == 415;
+    let message = match request.verb {
+        _ if raw => message.to_owned(),
+        Verb::Apply if reason == "Conflict" => {
+            return KubectlOutput {
+                text: format!("error: {message}\n"),
+                advice: true,
+                is_object: false,
+            };
+        }
+        Verb::Apply if media_type => {
+            let text =
+                format!("error: Server-side apply not available on the server: ({message})\n");
+            return KubectlOutput::said(text);
+        }
+        Verb::Create => format!("error when creating \"STDIN\": {message}"),
+        Verb::Update => format!("error when replacing \"STDIN\": {message}"),
+        Verb::MergePatch | Verb::StrategicMergePatch | Verb::JsonPatch if media_type => {
+            return KubectlOutput::said(format!("error: {}\n", not_supported(call, message)));
+        }
+        _ => message.to_owned(),
+    };
+    let text = match reason {
+        "" => format!("Error from server: {message}\n"),
+        reason => format!("Error from server ({reason}): {message}\n"),
+    };
+    KubectlOutput::said(text)
+}
+
+/// A kind that has no strategic merge patch.
+fn not_supported(call: &Call<'_>, message: &str) -> String {
+    let kind = call.resource.map_or_else(String::new, |resource| {
+        format!("{}, Kind={}", resource.group_version, resource.kind)
+    });
+    format!(
+        "{} is not supported by {kind}: {message}",
+        call.content_type
+    )
+}
+
+/// An answer with the reason Invalid.
+fn invalid(answer: &Value) -> String {
+    let message = text(answer, "message");
+    let Some(details) = answer.get("details") else {
+        return format!("The request is invalid: {message}\n");
+    };
+    let causes = details.get("causes").and_then(Value::as_array);
+    let mut errors: Vec<String> = Vec::new();
+    for cause in causes.into_iter().flatten() {
+        let error = format!("{}: {}", text(cause, "field"), text(cause, "message"));
+        if !errors.contains(&error) {
+            errors.push(error);
+        }
+    }
+    let (kind, name) = (text(details, "kind"), text(details, "name"));
+    let mut head = "The request is invalid".to_owned();
+    if !kind.is_empty() || !name.is_empty() {
+        head = format!("The {kind} {name:?} is invalid");
+    } else if !message.is_empty() && errors.is_empty() {
+        head = format!("{head}: {message}");
+    }
+    match errors.as_slice() {
+        [] => format!("{head}\n"),
+        [one] => format!("{head}: {one}\n"),
+        more => {
+            let lines: String = more.iter().map(|error| format!("* {error}\n")).collect();
+            format!("{head}: \n{lines}")
+        }
+    }
+}
+
+/// An object as `-o yaml` prints it: without `managedFields`.
+fn printed(object: &Value) -> Value {
+    let mut object = object.clone();
+    if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
+        metadata.remove("managedFields");
+    }
+    object
+}
