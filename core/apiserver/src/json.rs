@@ -58,7 +58,7 @@ impl std::error::Error for SyntaxError {}
 /// If the text is not JSON, or nested more than 128 deep.
 pub fn parse(text: &[u8]) -> Result<Node, SyntaxError> {
     serde_json::from_slice(text).or_else(|error| {
-        if let Some(message) = syntax::strict_error(text) {
+        if let Some(message) = syntax::syntax_error(text) {
             return Err(SyntaxError::new(&error, message));
         }
         let lossy = String::from_utf8_lossy(text);
@@ -103,8 +103,17 @@ fn mend_surrogates(text: &str) -> Cow<'_, str> {
 }
 
 /// The repeated members of a document and of everything in it, as strict decoding into a map
-/// names them: `duplicate field "data.a"` (`sigs.k8s.io/json`, which stops at 100).
+/// names them: `duplicate field "data.a"`.
 pub fn duplicates(node: &Node) -> Vec<String> {
+    let paths = repeated_members(node).into_iter();
+    paths
+        .map(|path| format!("duplicate field {}", go::quote(&path)))
+        .collect()
+}
+
+/// The paths of the repeated members of a document and of everything in it: `data.a`
+/// (`sigs.k8s.io/json`, which stops at 100).
+pub(crate) fn repeated_members(node: &Node) -> Vec<String> {
     fn walk(node: &Node, path: &mut String, found: &mut Vec<String>) {
         let here = path.len();
         match node {
@@ -122,11 +131,11 @@ pub fn duplicates(node: &Node) -> Vec<String> {
                         path.push('.');
                     }
                     path.push_str(name);
-                    if !seen.insert(name) {
-                        let strict_error = format!("duplicate field {}", go::quote(path));
-                        if found.len() < MAX_STRICT_ERRORS && !found.contains(&strict_error) {
-                            found.push(strict_error);
-                        }
+                    if !seen.insert(name)
+                        && found.len() < MAX_STRICT_ERRORS
+                        && !found.contains(path)
+                    {
+                        found.push(path.clone());
                     }
                     walk(member, path, found);
                     path.truncate(here);

@@ -23,8 +23,31 @@ pub use write::written;
 pub struct Document {
     /// Its content.
     pub node: Node,
-    /// Keys that are there twice, as strict decoding names them: `line 7: key "a" already set in map`.
-    pub duplicates: Vec<String>,
+    /// Keys that are there twice.
+    pub duplicates: Vec<DuplicateKey>,
+}
+
+/// A key that a mapping has twice. It displays as strict decoding names it:
+/// `line 7: key "a" already set in map`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DuplicateKey {
+    /// The line of its value that counts, counted from 1.
+    pub line: usize,
+    /// The key as the message shows it: a string is quoted.
+    pub key: String,
+}
+
+impl fmt::Display for DuplicateKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: key {} already set in map", self.line, self.key)
+    }
+}
+
+impl Document {
+    /// The keys that are there twice, as strict decoding names them.
+    pub fn duplicate_errors(&self) -> Vec<String> {
+        self.duplicates.iter().map(ToString::to_string).collect()
+    }
 }
 
 /// Text that is not YAML, or YAML that cannot be JSON.
@@ -147,7 +170,7 @@ fn plain_json(text: &str) -> Option<Node> {
 struct Reader<'a> {
     text: &'a str,
     events: Parser<'a, saphyr_parser::StrInput<'a>>,
-    duplicates: Vec<String>,
+    duplicates: Vec<DuplicateKey>,
     anchors: HashMap<usize, Node>,
     nodes: usize,
 }
@@ -330,8 +353,10 @@ impl<'a> Reader<'a> {
         line: usize,
     ) {
         if !members.known.insert(key.clone()) {
-            self.duplicates
-                .push(format!("line {line}: key {shown} already set in map"));
+            self.duplicates.push(DuplicateKey {
+                line,
+                key: shown.to_owned(),
+            });
         }
         members.listed.push((key, value));
     }
@@ -497,7 +522,7 @@ mod tests {
     fn what_json_and_yaml_read_differently_is_read_as_yaml() {
         let document = parse(r#"{"a": 1, "a": 2}"#).unwrap();
         assert_eq!(
-            document.duplicates,
+            document.duplicate_errors(),
             [r#"line 1: key "a" already set in map"#]
         );
         let texts = [r#"{"a": 1e3}"#, r#"{"a": "\x41"}"#, "{\"a\":\t1}", "{a: 1}"];
@@ -519,7 +544,7 @@ mod tests {
     fn a_repeated_key_is_named_with_its_line_and_the_last_one_counts() {
         let document = parse("data:\n  a: 1\n  a: 2\n").unwrap();
         assert_eq!(
-            document.duplicates,
+            document.duplicate_errors(),
             [r#"line 3: key "a" already set in map"#]
         );
         assert_eq!(Value::from(document.node), json!({"data": {"a": 2}}));

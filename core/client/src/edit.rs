@@ -168,7 +168,7 @@ pub fn add_at(object: &Value, pointer: &str, typed: &str) -> Result<(Value, Stri
 pub(super) fn edit_text(typed: &str) -> Result<Value, EditError> {
     let document = yaml::parse(typed).map_err(|error| EditError::Text(error.to_string()))?;
     if let Some(repeated) = document.duplicates.first() {
-        return Err(EditError::Text(repeated.clone()));
+        return Err(EditError::Text(repeated.to_string()));
     }
     match Value::from(document.node) {
         Value::Object(object) if object.get("metadata").is_some_and(|meta| !meta.is_object()) => {

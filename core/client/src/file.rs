@@ -84,30 +84,22 @@ pub fn refuse_repeated_keys(manifests: &str) -> Result<(), ManifestError> {
     for document in documents(manifests)? {
         let repeated = if is_json(document.text) {
             let node = json::parse(document.text.as_bytes()).ok();
-            node.map_or_else(Vec::new, |node| json::duplicates(&node))
+            node.and_then(|node| json::duplicates(&node).into_iter().next())
         } else {
             let found = yaml::parse(document.text).ok();
-            found.map_or_else(Vec::new, |found| found.duplicates)
+            let first = found.and_then(|found| found.duplicates.into_iter().next());
+            first.map(|first| {
+                let line = first.line + document.above;
+                yaml::DuplicateKey { line, ..first }.to_string()
+            })
         };
-        if let Some(first) = repeated.first() {
+        if let Some(first) = repeated {
             return Err(ManifestError::Content(format!(
-                "{}. Only one of them would be loaded: take one out.",
-                in_whole_text(first, document.above)
+                "{first}. Only one of them would be loaded: take one out."
             )));
         }
     }
     Ok(())
-}
-
-/// `line 7: …`, with the line of the whole text.
-fn in_whole_text(complaint: &str, above: usize) -> String {
-    let parts = complaint.strip_prefix("line ");
-    let parts = parts.and_then(|rest| rest.split_once(':'));
-    let line = parts.and_then(|(line, rest)| Some((line.parse::<usize>().ok()?, rest)));
-    match line {
-        Some((line, rest)) => format!("line {}:{rest}", line + above),
-        None => complaint.to_owned(),
-    }
 }
 
 #[cfg(test)]

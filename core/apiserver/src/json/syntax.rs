@@ -8,7 +8,7 @@ use crate::go;
 const MAX_DEPTH: usize = 10_000;
 
 /// Go's error; `None` if the text is valid JSON for Go.
-pub(super) fn strict_error(text: &[u8]) -> Option<String> {
+pub(super) fn syntax_error(text: &[u8]) -> Option<String> {
     let mut scanner = Scanner {
         text,
         at: 0,
@@ -315,7 +315,7 @@ mod tests {
             ),
         ] {
             assert_eq!(
-                strict_error(text.as_bytes()).as_deref(),
+                syntax_error(text.as_bytes()).as_deref(),
                 Some(words),
                 "{text}"
             );
@@ -323,17 +323,17 @@ mod tests {
     }
 
     #[test]
-    fn json_gets_no_strict_error_however_deep_it_is_up_to_gos_limit() {
+    fn valid_json_has_no_error_up_to_the_depth_that_go_allows() {
         for text in [
             r#"{"a": [1, -0.5e+3, {"b": {}}, [], "\u00e9\n", null, true, false]}"#,
             " 0 ",
         ] {
-            assert_eq!(strict_error(text.as_bytes()), None, "{text}");
+            assert_eq!(syntax_error(text.as_bytes()), None, "{text}");
         }
         let deep = |n: usize| "[".repeat(n) + &"]".repeat(n);
-        assert_eq!(strict_error(deep(10_000).as_bytes()), None);
+        assert_eq!(syntax_error(deep(10_000).as_bytes()), None);
         assert_eq!(
-            strict_error(deep(10_001).as_bytes()).as_deref(),
+            syntax_error(deep(10_001).as_bytes()).as_deref(),
             Some("invalid character '[' exceeded max depth")
         );
     }

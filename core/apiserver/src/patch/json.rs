@@ -94,10 +94,9 @@ impl JsonPatch {
                 }
                 seen.push(name);
                 if name == "value" {
-                    let inner = json::duplicates(&value.clone().into());
-                    strict_errors.extend(inner.iter().map(|strict_error| {
-                        let inner = strict_error.trim_start_matches("duplicate field \"");
-                        format!("duplicate field \"{path}.{inner}")
+                    let inner = json::repeated_members(&value.clone().into());
+                    strict_errors.extend(inner.iter().map(|inner| {
+                        format!("duplicate field {}", go::quote(&format!("{path}.{inner}")))
                     }));
                 }
             }

@@ -59,7 +59,24 @@ impl Empties {
 /// # Errors
 /// The text of Go's error if a value cannot be of its field's type.
 pub fn decode(node: Node, ty: &Struct) -> Result<Decoded, String> {
-    let mut decoder = Decoder::default();
+    decode_with(Decoder::default(), node, ty)
+}
+
+/// As [`decode`], for a struct inside of a document: the errors of strict decoding begin with its
+/// path.
+pub(super) fn decode_at(path: String, node: Node, ty: &Struct) -> Result<Decoded, String> {
+    let decoder = Decoder {
+        path: vec![Step::Key(path)],
+        ..Decoder::default()
+    };
+    decode_with(decoder, node, ty)
+}
+
+fn decode_with<'a>(
+    mut decoder: Decoder<'a>,
+    node: Node,
+    ty: &'a Struct,
+) -> Result<Decoded, String> {
     let value = match node {
         Node::Object(members) => Value::Object(decoder.members(members, ty)),
         Node::Null => Value::Object(empty(ty)),
@@ -146,7 +163,7 @@ struct Decoder<'a> {
 
 enum Step<'a> {
     Field(&'a str),
-    /// A map key: shown in strict errors, not in type errors.
+    /// A map key. Errors about unknown and repeated fields show it, errors about types do not.
     Key(String),
     Index(usize),
 }

@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::lists::child;
 use crate::json::Node;
 use crate::object::{GroupVersion, JsonMap};
+use crate::schema::decode::decode_at;
 use crate::schema::openapi::Schema;
 use crate::schema::{Decoded, builtin, decode};
 use crate::status::FieldError;
@@ -24,7 +25,8 @@ pub fn coerce_metadata(
     let Some(ty) = builtin("ObjectMeta") else {
         return Ok((metadata.clone(), Vec::new()));
     };
-    let decoded = match decode(Node::from(metadata.clone()), ty) {
+    let field = child(path, "metadata");
+    let decoded = match decode_at(field.clone(), Node::from(metadata.clone()), ty) {
         Err(_) if lenient && metadata.is_object() => {
             let mut sound = metadata.clone();
             if let Value::Object(map) = &mut sound {
@@ -33,7 +35,7 @@ pub fn coerce_metadata(
                     decode(Node::Object(alone), ty).is_ok()
                 });
             }
-            decode(Node::from(sound), ty)
+            decode_at(field, Node::from(sound), ty)
         }
         decoded => decoded,
     };
@@ -51,12 +53,7 @@ pub fn coerce_metadata(
         // Written back, an empty list is left out like any other, so it resets nothing.
         map.remove("managedFields");
     }
-    let prefix = format!("\"{}.", child(path, "metadata"));
-    let unknown = strict_errors
-        .iter()
-        .map(|strict_error| strict_error.replacen('"', &prefix, 1))
-        .collect();
-    Ok((value, unknown))
+    Ok((value, strict_errors))
 }
 
 /// Coerces the resources inside of an object. Returns the errors of strict decoding, sorted.

@@ -23,6 +23,19 @@ const CURRENT_METRICS: &str = "autoscaling.alpha.kubernetes.io/current-metrics";
 const CONDITIONS: &str = "autoscaling.alpha.kubernetes.io/conditions";
 const BEHAVIOR: &str = "autoscaling.alpha.kubernetes.io/behavior";
 
+/// The fields of the spec that both versions have.
+const SPEC_FIELDS: [&str; 3] = ["scaleTargetRef", "minReplicas", "maxReplicas"];
+/// The fields of the status that both versions have.
+const STATUS_FIELDS: [&str; 4] = [
+    "observedGeneration",
+    "lastScaleTime",
+    "currentReplicas",
+    "desiredReplicas",
+];
+/// The fields of `v1` for the share of the processor, in the spec and in the status.
+const SPEC_SHARE: &str = "targetCPUUtilizationPercentage";
+const STATUS_SHARE: &str = "currentCPUUtilizationPercentage";
+
 /// A field of a metric in `v1`, in the order of its struct, and where `v2` has it. `Target` and
 /// `target` are `Current` and `current` in the status.
 type Moves = &'static [(&'static str, &'static [&'static str])];
@@ -134,7 +147,7 @@ fn to_v1(mut object: Value) -> Value {
     let metrics = list(&spec, "metrics");
     let others: Vec<&Value> = metrics
         .iter()
-        .filter(|metric| !is_cpu_share(metric))
+        .filter(|metric| !is_cpu(metric) || utilization(metric, Side::Spec).is_none())
         .collect();
     let behavior = spec.get("behavior").filter(|behavior| !behavior.is_null());
     let (current, conditions) = (list(&status, "currentMetrics"), &status["conditions"]);
@@ -152,32 +165,13 @@ fn to_v1(mut object: Value) -> Value {
         kept.push((CONDITIONS, text_of(&["status", "conditions"], conditions)));
     }
     annotate(&mut object, kept);
-    object["spec"] = moved(&spec, &["scaleTargetRef", "minReplicas", "maxReplicas"]);
-    // Only the first metric about the processor counts.
-    let is_cpu =
-        |metric: &&Value| is_resource(metric) && text(&metric["resource"], "name") == "cpu";
-    let share = metrics
-        .iter()
-        .find(is_cpu)
-        .map(|metric| &metric["resource"]["target"]);
-    if let Some(share) = share.and_then(|target| target.get("averageUtilization")) {
-        object["spec"]["targetCPUUtilizationPercentage"] = share.clone();
+    object["spec"] = moved(&spec, &SPEC_FIELDS);
+    if let Some(share) = first_cpu_share(metrics, Side::Spec) {
+        object["spec"][SPEC_SHARE] = share.clone();
     }
-    object["status"] = moved(
-        &status,
-        &[
-            "observedGeneration",
-            "lastScaleTime",
-            "currentReplicas",
-            "desiredReplicas",
-        ],
-    );
-    let share = current
-        .iter()
-        .find(is_cpu)
-        .map(|metric| &metric["resource"]["current"]);
-    if let Some(share) = share.and_then(|current| current.get("averageUtilization")) {
-        object["status"]["currentCPUUtilizationPercentage"] = share.clone();
+    object["status"] = moved(&status, &STATUS_FIELDS);
+    if let Some(share) = first_cpu_share(current, Side::Status) {
+        object["status"][STATUS_SHARE] = share.clone();
     }
     object
 }
@@ -208,12 +202,11 @@ fn to_v2(mut object: Value) -> Value {
         Some(json!({"type": "Resource", "resource": resource}))
     };
     let mut all = metrics(METRICS, Side::Spec).unwrap_or_default();
-    all.extend(cpu(Side::Spec, "targetCPUUtilizationPercentage", &spec));
-    let field = "currentCPUUtilizationPercentage";
+    all.extend(cpu(Side::Spec, SPEC_SHARE, &spec));
     let current = metrics(CURRENT_METRICS, Side::Status)
-        .or_else(|| cpu(Side::Status, field, &status).map(|metric| vec![metric]));
+        .or_else(|| cpu(Side::Status, STATUS_SHARE, &status).map(|metric| vec![metric]));
     let (behavior, conditions) = (kept(BEHAVIOR), kept(CONDITIONS));
-    object["spec"] = moved(&spec, &["scaleTargetRef", "minReplicas", "maxReplicas"]);
+    object["spec"] = moved(&spec, &SPEC_FIELDS);
     if all.is_empty() {
         // The default is set here: only the annotations tell whether there is another metric.
         all.push(json!({"type": "Resource", "resource": {
@@ -224,15 +217,7 @@ fn to_v2(mut object: Value) -> Value {
     if let Some(behavior) = behavior.filter(Value::is_object) {
         object["spec"]["behavior"] = behavior;
     }
-    object["status"] = moved(
-        &status,
-        &[
-            "observedGeneration",
-            "lastScaleTime",
-            "currentReplicas",
-            "desiredReplicas",
-        ],
-    );
+    object["status"] = moved(&status, &STATUS_FIELDS);
     object["status"]["currentMetrics"] = current.map_or(Value::Null, Value::from);
     if let Some(conditions) = conditions.filter(Value::is_array) {
         object["status"]["conditions"] = conditions;
@@ -270,16 +255,19 @@ fn moved(from: &Value, fields: &[&str]) -> Value {
     Value::Object(there.collect())
 }
 
-fn is_resource(metric: &Value) -> bool {
-    text(metric, "type") == "Resource" && metric.get("resource").is_some()
+fn is_cpu(metric: &Value) -> bool {
+    text(metric, "type") == "Resource" && text(&metric["resource"], "name") == "cpu"
 }
 
-/// Whether `v1` has a field for a metric of the spec.
-fn is_cpu_share(metric: &Value) -> bool {
-    let resource = &metric["resource"];
-    is_resource(metric)
-        && text(resource, "name") == "cpu"
-        && resource["target"].get("averageUtilization").is_some()
+/// The average utilization of a resource, in percent.
+fn utilization(metric: &Value, side: Side) -> Option<&Value> {
+    metric["resource"][side.part("target")].get("averageUtilization")
+}
+
+/// The share of the first metric about the processor: no other one counts.
+fn first_cpu_share(metrics: &[Value], side: Side) -> Option<&Value> {
+    let cpu = metrics.iter().find(|metric| is_cpu(metric))?;
+    utilization(cpu, side)
 }
 
 /// Metrics as `v1` writes them into an annotation.

@@ -25,6 +25,12 @@ enum Level {
     Field,
 }
 
+/// The properties of a schema, sorted by name.
+fn sorted_properties(schema: &Value) -> Vec<(&String, &Value)> {
+    let properties = schema["properties"].as_object();
+    properties.map(sorted).unwrap_or_default()
+}
+
 /// `validateStructuralInvariants`.
 fn invariants(schema: &Value, level: Level, path: &str, errors: &mut Vec<FieldError>) {
     let at = |name: &str| format!("{path}.{name}");
@@ -34,10 +40,7 @@ fn invariants(schema: &Value, level: Level, path: &str, errors: &mut Vec<FieldEr
     } else if ty == "array" {
         errors.push(FieldError::required(at("items"), "must be specified"));
     }
-    let properties = schema["properties"]
-        .as_object()
-        .map(sorted)
-        .unwrap_or_default();
+    let properties = sorted_properties(schema);
     for (name, member) in &properties {
         let path = format!("{path}.properties[{name}]");
         invariants(member, Level::Field, &path, errors);
@@ -222,11 +225,7 @@ fn nested(schema: &Value, skip: Skip, path: &str, errors: &mut Vec<FieldError>) 
         let path = format!("{path}.items");
         nested(&schema["items"], Skip::default(), &path, errors);
     }
-    let properties = schema["properties"]
-        .as_object()
-        .map(sorted)
-        .unwrap_or_default();
-    for (name, member) in &properties {
+    for (name, member) in sorted_properties(schema) {
         let path = format!("{path}.properties[{name}]");
         nested(member, Skip::default(), &path, errors);
     }
