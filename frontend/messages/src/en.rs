@@ -220,6 +220,7 @@ crate::catalogue::messages! {
     fact_version_taken_over(stored) "The patch carried no resourceVersion. The server applied it to the stored version, {stored}.";
     fact_version_required(stored) "The write carried no resourceVersion. This kind accepts no update without one; the store holds {stored}.";
     fact_uid_differed(sent, stored) "The write carried uid {sent}, but the stored object has uid {stored}: it is another object with the same name.";
+    fact_uid_without_object(sent) "The write carried uid {sent}, but the object does not exist.";
     fact_owned(field, manager) "The apply would change {field}, which {manager} owns.";
     fact_emptied_kept(field) "The apply removed the last member of {field}. {field} stays and is empty: v1.36.0 to v1.36.2 do that. From v1.36.3 on, {field} becomes null.";
     fact_emptied_null(field) "The apply removed the last member of {field}. {field} becomes null. On v1.36.0 to v1.36.2, {field} stays and is empty.";

@@ -16,7 +16,10 @@ pub fn fact(fact: &Fact) -> String {
         Fact::VersionNotSent(stored) => en::fact_version_not_sent(stored),
         Fact::VersionTakenOver(stored) => en::fact_version_taken_over(stored),
         Fact::VersionRequired(stored) => en::fact_version_required(stored),
-        Fact::UidDiffered { sent, stored } => en::fact_uid_differed(sent, stored),
+        Fact::UidDiffered { sent, stored } => match stored {
+            Some(stored) => en::fact_uid_differed(sent, stored),
+            None => en::fact_uid_without_object(sent),
+        },
         Fact::OwnedByOther { field, manager } => en::fact_owned(field, manager),
         Fact::Emptied { field, kept: true } => en::fact_emptied_kept(field),
         Fact::Emptied { field, kept: false } => en::fact_emptied_null(field),

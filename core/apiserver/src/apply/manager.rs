@@ -7,16 +7,18 @@ use serde_json::Value;
 
 use super::managers::{Managers, Owned};
 use super::typed::{compare, field_set, validate};
-use super::updater::{Conflict, Merged, Problem, Updater, conflict_status, workflow};
+use super::updater::{Conflict, FieldManagerError, Merged, Updater, workflow};
 use super::versions::{Converter, Versions, listed};
 use super::{LAST_APPLIED, ManagedFieldsOperation, Manager, Set};
 use crate::environment::Timestamp;
 use crate::object::{GroupVersion, Metadata, text};
 use crate::schema::Struct;
-use crate::status::{Refusal, Status};
 
 /// The maximum number of separate entries of updaters (`DefaultMaxUpdateManagers`).
 const MAX_UPDATERS: usize = 10;
+
+/// The field manager of kubectl, which has rules of its own.
+const KUBECTL: &str = "kubectl";
 
 /// Fields that never have an owner (`stripmeta.go`).
 static NEVER_OWNED: LazyLock<Set> = LazyLock::new(|| {
@@ -104,7 +106,7 @@ impl FieldManager<'_> {
         new: &Value,
         managers: &mut Managers,
         manager: &str,
-    ) -> Result<(), Problem> {
+    ) -> Result<(), FieldManagerError> {
         let api_version = self.group_version.to_string();
         let writer = workflow(
             manager,
@@ -137,68 +139,28 @@ impl FieldManager<'_> {
     /// The result is not defaulted yet; `managedFields` is set.
     ///
     /// # Errors
-    /// 400 or 500 if the configuration is not of this kind's form, 409 if it would change what
-    /// others own.
+    /// If the configuration is not of this kind's form, or would change what other managers own.
     pub fn apply(
         &self,
         live: &Value,
         config: &Value,
         manager: &str,
         force: bool,
-    ) -> Result<Applied, Refusal> {
+    ) -> Result<Applied, FieldManagerError> {
         self.check_kind(config)?;
-        let stored = live.metadata().and_then(|meta| meta.get("managedFields"));
-        let mut managers = Managers::decode(stored).map_err(|error| {
-            Status::internal(format!("failed to decode managed fields: {error}"))
-        })?;
-        if managers.is_empty() {
-            let mut nothing = crate::schema::zero(self.root);
-            for field in ["apiVersion", "kind"] {
-                if let Some(value) = live.get(field) {
-                    nothing[field] = value.clone();
-                }
-            }
-            self.track_update(&nothing, live, &mut managers, "before-first-apply")
-                .map_err(refusal)?;
-        }
-        // What is no list at all does not even become an object of the kind.
-        if config
-            .metadata()
-            .is_some_and(|meta| meta.get("managedFields").is_some_and(Value::is_array))
-        {
-            return Err(Status::bad_request("metadata.managedFields must be nil"));
-        }
-        let errors = validate(config, self.root, false);
-        if !errors.is_empty() {
-            return Err(self.untyped(config, &errors));
-        }
-        let api_version = self.group_version.to_string();
+        let mut managers = self.managers_before_apply(live)?;
+        self.check_configuration(config)?;
         let applier = workflow(
             manager,
             ManagedFieldsOperation::Apply,
-            &api_version,
+            &self.group_version.to_string(),
             self.subresource,
         );
-        let updater = self.updater(&api_version);
-        // Only kubectl may try again, by force.
-        let again = (manager == "kubectl").then(|| managers.clone());
-        let merged = match updater.apply(live, config, &mut managers, &applier, force) {
-            Ok(merged) => merged,
-            Err(Problem::Inconvertible(why)) => return Err(Status::internal(why)),
-            Err(Problem::Conflicts(conflicts)) => {
-                let conflicts = self.not_by_last_applied(live, manager, conflicts);
-                let (Some(again), []) = (again, conflicts.as_slice()) else {
-                    return Err(conflict_status(&conflicts));
-                };
-                managers = again;
-                updater
-                    .apply(live, config, &mut managers, &applier, true)
-                    .map_err(refusal)?
-            }
-        };
+        let Merged { object, emptied } =
+            self.merge(live, config, &mut managers, &applier, force)?;
         strip(&mut managers, &applier);
-        let Merged { object, emptied } = merged;
-        if object.is_some() {
+        let changed = object.is_some();
+        if changed {
             managers.retain(|owned| {
                 if owned.manager == applier {
                     owned.time = Some(self.now);
@@ -206,9 +168,8 @@ impl FieldManager<'_> {
                 true
             });
         }
-        let changed = object.is_some();
         let mut object = object.unwrap_or_else(|| live.clone());
-        if manager == "kubectl" {
+        if manager == KUBECTL {
             renew_last_applied(&mut object, config);
         }
         write(&mut object, &managers);
@@ -217,6 +178,53 @@ impl FieldManager<'_> {
             changed,
             emptied,
         })
+    }
+
+    /// The managers of the live object. If there are none, a manager that stands for all earlier
+    /// writes owns every field.
+    fn managers_before_apply(&self, live: &Value) -> Result<Managers, FieldManagerError> {
+        let stored = live.metadata().and_then(|meta| meta.get("managedFields"));
+        let mut managers = Managers::decode(stored).map_err(|error| {
+            FieldManagerError::Failed(format!("failed to decode managed fields: {error}"))
+        })?;
+        if managers.is_empty() {
+            let mut nothing = crate::schema::zero(self.root);
+            for field in ["apiVersion", "kind"] {
+                if let Some(value) = live.get(field) {
+                    nothing[field] = value.clone();
+                }
+            }
+            self.track_update(&nothing, live, &mut managers, "before-first-apply")?;
+        }
+        Ok(managers)
+    }
+
+    /// Merges, and removes what the applier no longer applies. If kubectl has conflicts only about
+    /// fields of its last client-side apply, it is done again with force.
+    fn merge(
+        &self,
+        live: &Value,
+        config: &Value,
+        managers: &mut Managers,
+        applier: &Manager,
+        force: bool,
+    ) -> Result<Merged, FieldManagerError> {
+        let api_version = self.group_version.to_string();
+        let updater = self.updater(&api_version);
+        let before = (applier.name == KUBECTL).then(|| managers.clone());
+        let conflicts = match updater.apply(live, config, managers, applier, force) {
+            Err(FieldManagerError::Conflicts(conflicts)) => conflicts,
+            merged => return merged,
+        };
+        let Some(before) = before else {
+            return Err(FieldManagerError::Conflicts(conflicts));
+        };
+        let conflicts = self.not_by_last_applied(live, conflicts);
+        if !conflicts.is_empty() {
+            return Err(FieldManagerError::Conflicts(conflicts));
+        }
+        *managers = before;
+        updater.apply(live, config, managers, applier, true)
     }
 
     fn updater<'b>(&'b self, api_version: &'b str) -> Updater<'b> {
@@ -232,14 +240,14 @@ impl FieldManager<'_> {
         }
     }
 
-    fn check_kind(&self, config: &Value) -> Result<(), Refusal> {
+    fn check_kind(&self, config: &Value) -> Result<(), FieldManagerError> {
         let version = text(config, "apiVersion");
         let found = GroupVersion::parse(version);
         if found.as_ref() == Some(self.group_version) && text(config, "kind") == self.kind {
             return Ok(());
         }
         let found = found.unwrap_or_else(|| GroupVersion::new("", ""));
-        Err(Status::bad_request(format!(
+        Err(FieldManagerError::Configuration(format!(
             "invalid object type: {}/{}, Kind={}",
             found.group,
             found.version,
@@ -247,29 +255,31 @@ impl FieldManager<'_> {
         )))
     }
 
-    fn untyped(&self, config: &Value, errors: &[String]) -> Refusal {
-        let list = listed(errors);
-        Status::internal(format!(
-            "failed to create typed patch object ({}/{}; {}/{}, Kind={}): {list}",
+    fn check_configuration(&self, config: &Value) -> Result<(), FieldManagerError> {
+        // A value that is not a list does not even become an object of the kind.
+        let managed = config.metadata().and_then(|meta| meta.get("managedFields"));
+        if managed.is_some_and(Value::is_array) {
+            let why = "metadata.managedFields must be nil".to_owned();
+            return Err(FieldManagerError::Configuration(why));
+        }
+        let errors = validate(config, self.root, false);
+        if errors.is_empty() {
+            return Ok(());
+        }
+        Err(FieldManagerError::Failed(format!(
+            "failed to create typed patch object ({}/{}; {}/{}, Kind={}): {}",
             config.namespace(),
             config.name(),
             self.group_version.group,
             self.group_version.version,
             self.kind,
-        ))
+            listed(&errors),
+        )))
     }
 
     /// kubectl may take ownership, without a conflict, of the fields that client-side apply last
     /// applied (`lastappliedmanager.go`): the conflicts that remain.
-    fn not_by_last_applied(
-        &self,
-        live: &Value,
-        manager: &str,
-        conflicts: Vec<Conflict>,
-    ) -> Vec<Conflict> {
-        if manager != "kubectl" {
-            return conflicts;
-        }
+    fn not_by_last_applied(&self, live: &Value, conflicts: Vec<Conflict>) -> Vec<Conflict> {
         let annotation = last_applied(live);
         let Ok(applied) = serde_json::from_str::<Value>(annotation) else {
             return conflicts;
@@ -300,13 +310,6 @@ pub struct Applied {
     pub changed: bool,
     /// The fields that lost their last member, of which releases make different things.
     pub emptied: Vec<String>,
-}
-
-fn refusal(problem: Problem) -> Refusal {
-    match problem {
-        Problem::Conflicts(conflicts) => conflict_status(&conflicts),
-        Problem::Inconvertible(why) => Status::internal(why),
-    }
 }
 
 fn strip(managers: &mut Managers, manager: &Manager) {

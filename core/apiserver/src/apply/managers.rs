@@ -59,8 +59,8 @@ impl Manager {
         }
     }
 
-    /// The identifier by which upstream sorts managers.
-    fn identifier(&self) -> String {
+    /// The identifier by which upstream sorts managers, also in conflict messages.
+    pub fn identifier(&self) -> String {
         let mut members = Vec::new();
         for (field, value) in [
             ("manager", self.name.as_str()),
@@ -289,9 +289,4 @@ fn encode_entry(owned: &Owned) -> Value {
         entry["subresource"] = manager.subresource.as_str().into();
     }
     entry
-}
-
-/// The order in which conflict messages list managers.
-pub(super) fn message_order(manager: &Manager) -> String {
-    manager.identifier()
 }

@@ -18,12 +18,12 @@ pub use element::PathElement;
 pub use fields_v1::{element_order, from_fields_v1, to_fields_v1};
 pub use leaves::{covers, differing, part_of};
 pub use locate::{Places, fields_below};
-pub use manager::FieldManager;
+pub use manager::{Applied, FieldManager};
 pub use managers::{ManagedFieldsOperation, Manager, Managers, Owned};
 pub use owners::Owners;
 pub use set::{Path, Set};
 pub use typed::{Comparison, compare, extract, field_set, merge, remove, validate};
-pub use updater::Conflict;
+pub use updater::{Conflict, FieldManagerError};
 pub use versions::Versions;
 
 /// The annotation in which client-side apply keeps what it last applied.

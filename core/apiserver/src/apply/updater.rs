@@ -2,12 +2,11 @@
 
 use serde_json::Value;
 
-use super::managers::{Managers, Owned, message_order};
+use super::managers::{Managers, Owned};
 use super::typed::{Comparison, compare, equal, field_set, merge, remove};
 use super::versions::Converter;
 use super::{ManagedFieldsOperation, Manager, Path, Set};
 use crate::schema::Struct;
-use crate::status::{Cause, Refusal, Status};
 
 /// A field that an apply would change and another manager owns.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,13 +17,16 @@ pub struct Conflict {
     pub path: Path,
 }
 
-/// Why a write has no result.
-#[derive(Debug)]
-pub(super) enum Problem {
-    /// Others own what it would change.
+/// Why the field manager has no result for a write.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FieldManagerError {
+    /// Other managers own fields that an apply would change.
     Conflicts(Vec<Conflict>),
-    /// The object cannot be written in a version in which someone owns fields of it.
-    Inconvertible(String),
+    /// The applied configuration is for another kind, or has `managedFields`.
+    Configuration(String),
+    /// The configuration or the object is not of the form of the kind, or cannot be converted to a
+    /// version in which a manager owns fields.
+    Failed(String),
 }
 
 /// Types and versions of one kind, and the fields a (sub)resource never writes.
@@ -90,10 +92,10 @@ impl Updater<'_> {
         live: &Value,
         new: &Value,
         version: &str,
-    ) -> Result<Option<Comparison>, Problem> {
+    ) -> Result<Option<Comparison>, FieldManagerError> {
         let failed = |which: &str| {
             let which = which.to_owned();
-            move |why| Problem::Inconvertible(format!("failed to convert {which} object: {why}"))
+            move |why| FieldManagerError::Failed(format!("failed to convert {which} object: {why}"))
         };
         let old = self.converter.convert(live, version);
         let Some((old, root)) = old.map_err(failed("old"))? else {
@@ -119,7 +121,7 @@ impl Updater<'_> {
         managers: &mut Managers,
         workflow: &Manager,
         force: bool,
-    ) -> Result<Comparison, Problem> {
+    ) -> Result<Comparison, FieldManagerError> {
         let mut compared = Compared {
             by_version: Vec::new(),
         };
@@ -151,7 +153,7 @@ impl Updater<'_> {
                 }
             }
             if !conflicts.is_empty() {
-                return Err(Problem::Conflicts(conflicts));
+                return Err(FieldManagerError::Conflicts(conflicts));
             }
         }
         managers.retain(|owned| {
@@ -170,13 +172,13 @@ impl Updater<'_> {
     }
 
     /// Lets ownership follow the schema, which may be newer (`reconcileManagedFieldsWithSchemaChanges`).
-    fn reconcile(&self, live: &Value, managers: &mut Managers) -> Result<(), Problem> {
+    fn reconcile(&self, live: &Value, managers: &mut Managers) -> Result<(), FieldManagerError> {
         let mut problem = None;
         managers.retain(|owned| {
             match self.converter.convert(live, &owned.api_version) {
                 Ok(Some((_, root))) => owned.set.reconcile(root),
                 Ok(None) => {}
-                Err(why) => problem = Some(Problem::Inconvertible(why)),
+                Err(why) => problem = Some(FieldManagerError::Failed(why)),
             }
             true
         });
@@ -193,7 +195,7 @@ impl Updater<'_> {
         new: &Value,
         managers: &mut Managers,
         workflow: &Manager,
-    ) -> Result<(), Problem> {
+    ) -> Result<(), FieldManagerError> {
         self.reconcile(live, managers)?;
         let comparison = self.disown(live, new, managers, workflow, true)?;
         let owned = managers.remove(workflow);
@@ -224,7 +226,7 @@ impl Updater<'_> {
         managers: &mut Managers,
         workflow: &Manager,
         force: bool,
-    ) -> Result<Merged, Problem> {
+    ) -> Result<Merged, FieldManagerError> {
         let Converter {
             api_version, root, ..
         } = self.converter;
@@ -273,10 +275,10 @@ impl Updater<'_> {
         managers: &Managers,
         last: &Owned,
         keeps_emptied: bool,
-    ) -> Result<Value, Problem> {
+    ) -> Result<Value, FieldManagerError> {
         let failed = |what: &str| {
             let what = what.to_owned();
-            move |why| Problem::Inconvertible(format!("failed to convert {what}: {why}"))
+            move |why| FieldManagerError::Failed(format!("failed to convert {what}: {why}"))
         };
         let last_version = last.api_version.as_str();
         let at_last = self.converter.convert(merged, last_version);
@@ -326,45 +328,6 @@ impl Updater<'_> {
         let result = result.map_err(failed("pruned object"))?;
         Ok(result.map_or_else(|| merged.clone(), |(result, _)| result.into_owned()))
     }
-}
-
-/// The 409 that an apply with conflicts gets (`managedfields/internal/conflict.go`).
-pub(super) fn conflict_status(conflicts: &[Conflict]) -> Refusal {
-    let causes = conflicts
-        .iter()
-        .map(|conflict| Cause {
-            reason: "FieldManagerConflict",
-            message: format!("conflict with {}", conflict.manager),
-            field: conflict.path.to_string(),
-        })
-        .collect();
-    let message = match conflicts {
-        [one] => format!(
-            "Apply failed with 1 conflict: conflict with {}: {}",
-            one.manager, one.path
-        ),
-        many => {
-            let mut managers: Vec<&Manager> = Vec::new();
-            for conflict in many {
-                if !managers.contains(&&conflict.manager) {
-                    managers.push(&conflict.manager);
-                }
-            }
-            managers.sort_by_key(|manager| message_order(manager));
-            let mut lines = Vec::new();
-            for manager in managers {
-                lines.push(format!("conflicts with {manager}:"));
-                let paths = many.iter().filter(|conflict| conflict.manager == *manager);
-                lines.extend(paths.map(|conflict| format!("- {}", conflict.path)));
-            }
-            format!(
-                "Apply failed with {} conflicts: {}",
-                many.len(),
-                lines.join("\n")
-            )
-        }
-    };
-    Status::apply_conflict(message, causes)
 }
 
 /// The managers that appliers and updaters are called by.

@@ -33,6 +33,8 @@ pub(super) struct Draft {
     pub(super) empties: Empties,
     /// The errors of strict decoding, if they do not refuse the request.
     pub(super) warnings: Vec<String>,
+    /// Whether its version is that of the stored object, because the patch carried no version.
+    pub(super) takes_version_over: bool,
 }
 
 impl From<Value> for Draft {
@@ -70,9 +72,10 @@ pub(super) fn decode_object(info: &RequestInfo, body: &[u8]) -> Result<Draft, Re
             let text = String::from_utf8_lossy(body);
             let document =
                 yaml::parse(&text).map_err(|error| unrecognized(info, error.in_go(), body))?;
+            let repeated = document.duplicate_errors();
             // It is decoded as the JSON that it stands for: keys sorted, none repeated.
             let node = Node::from(Value::from(document.node));
-            (node, document.duplicates)
+            (node, repeated)
         }
         _ => return Err(Status::unsupported_media_type(&MEDIA_TYPES)),
     };
@@ -100,6 +103,7 @@ pub(super) fn decode_object(info: &RequestInfo, body: &[u8]) -> Result<Draft, Re
         object,
         empties,
         warnings,
+        ..Draft::default()
     })
 }
 
@@ -192,6 +196,7 @@ pub(super) fn decode_patched(
         object,
         empties,
         warnings,
+        ..Draft::default()
     })
 }
 
@@ -238,8 +243,11 @@ fn check_kind(info: &RequestInfo, node: &Node, body: &[u8]) -> Result<(), Refusa
     let expected = &info.resource.group_version;
     let head = head(node);
     let (version, kind) = (text(&head, "apiVersion"), text(&head, "kind"));
+    if let Some(error) = foreign::uninterpretable(&head) {
+        return Err(unrecognized(info, &error, body));
+    }
     if let Some(error) = foreign::mistake(&info.resource, &head) {
-        return Err(undecodable(info, version, kind, &error, body));
+        return Err(undecodable(info, version, kind, &error));
     }
     let found = match version {
         "" => expected.clone(),
@@ -260,12 +268,9 @@ fn head(node: &Node) -> Value {
     }
 }
 
-/// `transformDecodeError`: what is known of the kind decides how the error is introduced.
-fn undecodable(info: &RequestInfo, version: &str, kind: &str, error: &str, body: &[u8]) -> Refusal {
+/// The error of a body of another kind or version (`transformDecodeError`).
+fn undecodable(info: &RequestInfo, version: &str, kind: &str, error: &str) -> Refusal {
     let resource = &info.resource;
-    if error.starts_with("couldn't get version/kind") {
-        return unrecognized(info, error, body);
-    }
     let version = match version {
         "" => &resource.group_version.version,
         version => version.rsplit('/').next().unwrap_or(version),
@@ -282,6 +287,7 @@ fn undecodable(info: &RequestInfo, version: &str, kind: &str, error: &str, body:
     ))
 }
 
+/// The error of a body without a kind that can be read (`transformDecodeError`).
 fn unrecognized(info: &RequestInfo, error: &str, body: &[u8]) -> Refusal {
     let (kind, summary) = (&info.resource.kind, summary(body));
     Status::bad_request(format!(

@@ -339,7 +339,7 @@ impl DeleteOptions {
         {
             trace.facts.push(Fact::UidDiffered {
                 sent: uid.clone(),
-                stored: live.uid().to_owned(),
+                stored: Some(live.uid().to_owned()),
             });
             let why = format!(
                 "the UID in the precondition ({uid}) does not match the UID in record ({}). \

@@ -24,12 +24,12 @@ pub enum Fact {
     VersionTakenOver(Revision),
     /// The write carried no version, and the kind demands one: refused.
     VersionRequired(Revision),
-    /// The write carried another uid: refused.
+    /// The write carried a uid, and the stored object does not have it: refused.
     UidDiffered {
         /// What the write carried.
         sent: String,
-        /// What is stored.
-        stored: String,
+        /// What is stored; `None` if there is no object.
+        stored: Option<String>,
     },
     /// A field that the apply would change belongs to someone else.
     OwnedByOther {

@@ -1,5 +1,6 @@
 //! Patch in its four types (`k8s.io/apiserver/pkg/endpoints/handlers/patch.go`).
 
+mod apply;
 pub(super) mod foreign;
 
 use serde_json::Value;
@@ -8,13 +9,13 @@ use super::body::Draft;
 use super::request::FieldValidation;
 use super::resource::{Definition, Resource};
 use super::write::{check_name, endpoint, normalize_namespace};
-use super::{Answer, ApiServer, Fact, RequestInfo, Trace, body, scale, wire};
+use super::{Answer, ApiServer, Fact, RequestInfo, Trace, body, wire};
 use crate::go;
 use crate::json::{self, Node};
 use crate::limits;
 use crate::object::{GroupName, JsonMap, Metadata, text};
 use crate::patch::{self, Converted, JsonPatch, JsonPatchError, StrategicError};
-use crate::schema::{self, Decoded};
+use crate::schema;
 use crate::status::{FieldError, Refusal, Status};
 use crate::yaml;
 
@@ -115,6 +116,7 @@ impl ApiServer {
         }
         body::check_size(bytes)?;
         let mut noted = Trace::default();
+        let takes_version_over = !carries_version(bytes);
         let apply = info.content_type == APPLY;
         let produce = |server: &Self, live: &Value| {
             let mut draft = if apply {
@@ -124,6 +126,10 @@ impl ApiServer {
             };
             let object = &mut draft.object;
             if live.uid().is_empty() && !object.uid().is_empty() {
+                noted.facts.push(Fact::UidDiffered {
+                    sent: object.uid().to_owned(),
+                    stored: None,
+                });
                 let why = format!(
                     "uid mismatch: the provided object specified uid {}, and no existing object was found",
                     object.uid()
@@ -132,19 +138,12 @@ impl ApiServer {
             }
             normalize_namespace(info, object)?;
             check_name(info, object)?;
+            draft.takes_version_over = takes_version_over;
             Ok(draft)
         };
         // Nothing is created through a subresource.
         let may_create = apply && info.subresource.is_empty();
         let answer = self.write(info, "", may_create, trace, produce);
-        if !carries_version(bytes) {
-            for fact in &mut trace.facts {
-                // What the write carried came from the object that was patched.
-                if let Fact::VersionMatched(stored) = *fact {
-                    *fact = Fact::VersionTakenOver(stored);
-                }
-            }
-        }
         trace.facts.append(&mut noted.facts);
         // What the patch itself deserves comes before what the kind says of the result.
         noted.warnings.append(&mut trace.warnings);
@@ -176,115 +175,6 @@ impl ApiServer {
             .update(live, &mut draft.object, &info.manager);
         Ok(draft)
     }
-
-    fn apply(
-        &self,
-        info: &RequestInfo,
-        live: &Value,
-        bytes: &[u8],
-        trace: &mut Trace,
-    ) -> Result<Draft, Refusal> {
-        let bad_yaml = |error: &str| Status::bad_request(format!("error decoding YAML: {error}"));
-        let document = yaml::parse(&String::from_utf8_lossy(bytes))
-            .map_err(|error| bad_yaml(&error.as_go_reports()))?;
-        if !matches!(document.node, Node::Null | Node::Object(_)) {
-            let error = no_map(&document.node);
-            return Err(bad_yaml(&format!(
-                "error unmarshaling JSON: while decoding JSON: {error}"
-            )));
-        }
-        limits::check_node(&document.node)?;
-        let config = Value::from(document.node);
-        let foreign_view = scale::is_foreign(info);
-        if foreign_view
-            && live
-                .metadata()
-                .is_none_or(|meta| !meta.contains_key("managedFields"))
-        {
-            return Err(Status::internal(format!(
-                "failed to create manager for existing fields: {}",
-                scale::unconvertible("live", "", "")
-            )));
-        }
-        let applied = self
-            .manager(info, endpoint(info)?)
-            .apply(live, &config, &info.manager, info.options.force)
-            .inspect_err(|refusal| {
-                let causes = refusal.details.iter().flat_map(|details| &details.causes);
-                trace.facts.extend(causes.map(|cause| {
-                    let manager = cause.message.trim_start_matches("conflict with ");
-                    Fact::OwnedByOther {
-                        field: cause.field.clone(),
-                        manager: manager.to_owned(),
-                    }
-                }));
-            })?;
-        let kept = self.release.keeps_emptied();
-        let emptied = applied.emptied.into_iter();
-        trace
-            .facts
-            .extend(emptied.map(|field| Fact::Emptied { field, kept }));
-        let mut draft = Draft::from(applied.object);
-        if applied.changed && foreign_view {
-            let why = scale::unconvertible("new", config.namespace(), config.name());
-            return Err(Status::internal(why));
-        }
-        if applied.changed {
-            draft = to_proper_version(info, &config, draft.object)?;
-        }
-        match info.options.field_validation {
-            FieldValidation::Strict if !document.duplicates.is_empty() => {
-                return Err(Status::bad_request(format!(
-                    "error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  {}",
-                    document.duplicates.join("\n  ")
-                )));
-            }
-            FieldValidation::Warn => trace.warnings.extend(document.duplicates),
-            _ => {}
-        }
-        Ok(draft)
-    }
-}
-
-/// What apply merged, as the kind's type holds it.
-fn to_proper_version(
-    info: &RequestInfo,
-    config: &Value,
-    mut merged: Value,
-) -> Result<Draft, Refusal> {
-    let resource = &info.resource;
-    if let Definition::Custom(custom) = &resource.definition {
-        // Nothing is decoded, so nothing is lost: what is null or undeclared is even stored.
-        custom.fill_in(&mut merged);
-        limits::check(&merged)?;
-        return Ok(merged.into());
-    }
-    let managed = merged.metadata_mut().remove("managedFields");
-    if resource.is_builtin() {
-        let gv = &resource.group_version;
-        let kind = format!("{}/{}, Kind={}", gv.group, gv.version, resource.kind);
-        let converted = patch::from_unstructured(merged, &resource.root).map_err(|error| {
-            Status::internal(format!(
-                "failed to convert new object ({}/{}; {kind}) to proper version: \
-                 unable to convert unstructured object to {kind}: {error}",
-                config.namespace(),
-                config.name(),
-            ))
-        })?;
-        merged = converted.value;
-    }
-    let Decoded {
-        value: mut object,
-        empties,
-        ..
-    } = schema::decode(merged.into(), &resource.root).map_err(Status::internal)?;
-    body::finish(info, &mut object);
-    object.set_meta("managedFields", managed.unwrap_or(Value::Null));
-    Ok(Draft {
-        object,
-        empties,
-        ..Draft::default()
-    })
 }
 
 /// Go's error where a document must be an object.
@@ -412,6 +302,7 @@ fn strategically_merged(info: &RequestInfo, live: &Value, bytes: &[u8]) -> Resul
         warnings: apply_field_validation(info, strict_errors, shown)?,
         object: decoded.value,
         empties: decoded.empties,
+        ..Draft::default()
     };
     body::finish(info, &mut draft.object);
     Ok(draft)

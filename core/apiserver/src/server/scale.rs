@@ -219,7 +219,11 @@ pub(super) fn write_through(
     }
     let entries = to_view(managed, &mappings).map_err(Status::internal)?;
     before.set_meta("managedFields", entries.unwrap_or(Value::Null));
-    let after = write(server, &before)?.object;
+    let Draft {
+        object: after,
+        takes_version_over,
+        ..
+    } = write(server, &before)?;
     let replicas = after["spec"]["replicas"].as_i64().unwrap_or(0);
     if places.is_custom() && replicas == NOT_SET {
         let path = go::quote(places.declared);
@@ -254,7 +258,10 @@ pub(super) fn write_through(
         object.set_meta("resourceVersion", after.resource_version());
     }
     object.set_meta("managedFields", entries.unwrap_or(Value::Null));
-    Ok(object.into())
+    Ok(Draft {
+        takes_version_over,
+        ..object.into()
+    })
 }
 
 /// Sets a value, and makes the objects on the way where they are missing.

@@ -163,25 +163,26 @@ impl ApiServer {
             }
             if !uid.is_empty() {
                 // The storage compares with the object that is not there.
-                return Err(uid_differs(info, &key, uid, "", trace));
+                return Err(uid_differs(info, &key, uid, None, trace));
             }
             let object = produce(self, &self.nothing(info))?.object;
             return self.create_missing(info, object, trace);
         };
         let live = info.resource.read_back(&stored);
         if !uid.is_empty() && uid != live.uid() {
-            return Err(uid_differs(info, &key, uid, live.uid(), trace));
+            return Err(uid_differs(info, &key, uid, Some(live.uid()), trace));
         }
         let Draft {
             mut object,
             empties,
+            takes_version_over,
             ..
         } = produce(self, &live)?;
         limits::check(&object)?;
         info.resource.check_work(&object)?;
         trace.facts.extend(info.resource.not_thorough());
         trace.warnings.extend(merge_owners(&mut object, true));
-        check_version(info, &object, revision, trace)?;
+        check_version(info, &object, revision, takes_version_over, trace)?;
         object.set_meta("resourceVersion", revision.to_string());
         object.set_meta("selfLink", Value::Null);
         self.allocate(info, &mut object, Some(&live))?;

@@ -75,7 +75,7 @@ impl DeleteOptions {
             trace.facts.extend(match what {
                 "UID" => Some(Fact::UidDiffered {
                     sent: wanted.to_owned(),
-                    stored: found.to_owned(),
+                    stored: Some(found.to_owned()),
                 }),
                 _ => wanted
                     .parse()

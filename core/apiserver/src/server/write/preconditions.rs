@@ -14,13 +14,14 @@ pub(super) fn uid_differs(
     info: &RequestInfo,
     key: &str,
     sent: &str,
-    stored: &str,
+    stored: Option<&str>,
     trace: &mut Trace,
 ) -> Refusal {
     trace.facts.push(Fact::UidDiffered {
         sent: sent.to_owned(),
-        stored: stored.to_owned(),
+        stored: stored.map(str::to_owned),
     });
+    let stored = stored.unwrap_or_default();
     let key = if info.options.dry_run {
         key.trim_start_matches("/registry")
     } else {
@@ -47,11 +48,13 @@ pub(super) fn version_of(object: &Value) -> Result<Revision, Refusal> {
     })
 }
 
-/// The optimistic lock: the version that the write carries against the stored one.
+/// The optimistic lock: compares the version that the write carries with the stored version.
+/// `taken_over` is whether the write has the stored version from the object that it patched.
 pub(super) fn check_version(
     info: &RequestInfo,
     object: &Value,
     stored: Revision,
+    taken_over: bool,
     trace: &mut Trace,
 ) -> Result<(), Refusal> {
     let resource = info.group_resource();
@@ -67,8 +70,11 @@ pub(super) fn check_version(
             Err(Status::invalid(&resource, &info.name, &[error]))
         }
         sent if sent == stored => {
-            // A patch without a version gets the version of the object that it was applied to.
-            trace.facts.push(Fact::VersionMatched(stored));
+            trace.facts.push(if taken_over {
+                Fact::VersionTakenOver(stored)
+            } else {
+                Fact::VersionMatched(stored)
+            });
             Ok(())
         }
         sent => {
