@@ -90,7 +90,7 @@ impl Edit {
     }
 
     /// Whether it is the deletion of the object, or its `deletionTimestamp`.
-    fn is_deletion(&self) -> bool {
+    pub fn is_deletion(&self) -> bool {
         let is = |element: &PathElement, name: &str| matches!(element, PathElement::Field(field) if field == name);
         match self.path.0.as_slice() {
             [] => self.value.is_none(),

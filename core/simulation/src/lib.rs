@@ -13,6 +13,7 @@ pub mod explore;
 mod history_tree;
 mod object_ref;
 mod operation;
+mod shown;
 mod start;
 mod step;
 mod three_way;

@@ -7,7 +7,7 @@
 //! edit, although it did not look. If the object already had the value when an edit was written,
 //! every actor that was shown the value since then has been shown the edit. A value that was
 //! removed and set again is a new edit: an actor that saw only the earlier value was not shown the
-//! new edit. The verdict depends on what was shown and what was stored, and not on the write
+//! new edit. An answer that the object does not exist shows its deletion. The verdict depends on what was shown and what was stored, and not on the write
 //! method.
 
 use std::borrow::Borrow;
@@ -116,6 +116,14 @@ struct Acknowledged<Id> {
     readers: Vec<Id>,
 }
 
+impl<Id: PartialEq> Acknowledged<Id> {
+    fn read_by(&mut self, who: Id) {
+        if !self.readers.contains(&who) {
+            self.readers.push(who);
+        }
+    }
+}
+
 /// Follows a history step by step. `Id` tells the actors apart.
 #[derive(Clone, Debug)]
 pub struct UpdateTracker<Id> {
@@ -198,17 +206,22 @@ pub struct Accepted<'a> {
 impl<Id: Copy + PartialEq> UpdateTracker<Id> {
     /// Records that an actor was shown the stored object.
     pub fn read(&mut self, who: Id, object: &Arc<Value>) {
-        for edit in &mut self.kept {
-            if !edit.readers.contains(&who) {
-                edit.readers.push(who);
-            }
-        }
+        self.kept.iter_mut().for_each(|known| known.read_by(who));
         self.shown.retain(|shown| shown.who != who);
         self.shown.push(Shown {
             who,
             object: Arc::clone(object),
             changed: OrdSet::new(),
         });
+    }
+
+    /// Records that an actor was answered that the object does not exist. The answer shows the
+    /// deletion of the object, and no other edit.
+    pub fn not_found(&mut self, who: Id) {
+        let deletions = self.kept.iter_mut();
+        deletions
+            .filter(|known| known.edit.is_deletion())
+            .for_each(|known| known.read_by(who));
     }
 
     /// Records that an actor's request was refused.

@@ -12,7 +12,7 @@ use super::verdict::{Accepted, Edit, RefusalKind, UpdateTracker, Verdict};
 use super::watcher::{WatchAction, Watcher};
 use super::{Action, Actor, ActorId, ObjectRef, Operation};
 use optimist_apiserver::apply::{Path, PathElement};
-use optimist_apiserver::object::{Metadata, text};
+use optimist_apiserver::object::Metadata;
 use optimist_apiserver::schema::Struct;
 use optimist_apiserver::server::{ApiServer, Fact, Resource};
 use optimist_apiserver::storage::{Revision, Version};
@@ -341,11 +341,14 @@ impl World {
         let Some((subject, _, updates)) = self.subjects.get_mut(self.subject) else {
             return;
         };
-        let received = step.exchange.as_ref().map(|exchange| &*exchange.received);
-        let code = step.exchange.as_ref().map_or(0, |exchange| exchange.code);
-        let shown = received
+        let exchange = step.exchange.as_ref();
+        let code = exchange.map_or(0, |exchange| exchange.code);
+        let shown = exchange
             .zip(after)
-            .is_some_and(|(received, stored)| shows(received, stored));
+            .is_some_and(|(exchange, stored)| exchange.shows(stored));
+        if after.is_none() && exchange.is_some_and(|exchange| exchange.shows_absence(subject)) {
+            updates.not_found(id);
+        }
         let on_conflict = step.write().map(|write| write.on_conflict);
         match step.outcome() {
             Outcome::Read => {
@@ -404,15 +407,6 @@ fn changed_fields(
         (None, None) => Vec::new(),
         _ => vec![Path(Vec::new())],
     }
-}
-
-/// Whether an answer contains the stored object, alone or in a list. A Scale has the same uid but
-/// another kind.
-fn shows(received: &Value, stored: &Value) -> bool {
-    let items = received.get("items").and_then(Value::as_array);
-    let mut items = items.into_iter().flatten();
-    text(received, "kind") == text(stored, "kind") && received.uid() == stored.uid()
-        || items.any(|item| item.uid() == stored.uid())
 }
 
 /// Updates a working copy after a successful request.

@@ -2,6 +2,7 @@
 
 use optimist_apiserver::apply::Path;
 use optimist_client::{Declares, OnConflict, Strategy, Subresource, Write};
+use optimist_simulation::verdict::Verdict;
 use optimist_simulation::{
     Action, ActorId, ByHand, Delete, HistoryTree, NGINX, NodeId, ObjectRef, Operation, Outcome,
     Start, Step, World,
@@ -606,4 +607,61 @@ fn who_saw_a_value_before_it_went_away_was_not_shown_the_one_that_came_back() {
 #[test]
 fn who_saw_a_value_that_stayed_was_shown_whoever_sets_it_again() {
     assert_eq!(after_c_deletes(true), (vec![A], vec![A, B]));
+}
+
+/// A reads the object, and B deletes it. Then A sends a request, and creates the object again.
+/// Returns the code of the answer to A's request, and the verdict.
+fn verdict_of_creation_after(request: Option<Action>) -> (u16, Verdict) {
+    let mut tree = session(NGINX);
+    act(&mut tree, A, Action::Get);
+    act(&mut tree, B, Action::Delete(Delete::default()));
+    let node = request.map(|request| act(&mut tree, A, request));
+    let code = node.map_or(0, |node| code(&tree, node));
+    act(&mut tree, A, Action::Create);
+    assert!(tree.world().stored().is_some());
+    (code, tree.world().verdict())
+}
+
+fn by_hand(method: &str, path: &str, body: &str) -> Option<Action> {
+    Some(Action::Request(ByHand {
+        method: method.to_owned(),
+        target: format!("/apis/apps/v1/namespaces/{path}"),
+        content_type: "application/apply-patch+yaml".to_owned(),
+        body: body.to_owned(),
+    }))
+}
+
+#[test]
+fn an_answer_that_the_object_does_not_exist_shows_its_deletion() {
+    let verdict = verdict_of_creation_after;
+    assert_eq!(verdict(None), (0, Verdict::Lost));
+    for request in [
+        Action::Get,
+        Action::Send(Write::default()),
+        Action::Send(Write {
+            subresource: Some(Subresource::Scale),
+            ..Write::default()
+        }),
+        Action::Delete(Delete::default()),
+    ] {
+        let told = format!("{request:?}");
+        assert_eq!(verdict(Some(request)), (404, Verdict::Replaced), "{told}");
+    }
+    let apply = r#"{"apiVersion": "apps/v1", "kind": "Deployment",
+        "metadata": {"name": "nginx-deployment", "uid": "u"}}"#;
+    let uid = by_hand(
+        "PATCH",
+        "default/deployments/nginx-deployment?fieldManager=a",
+        apply,
+    );
+    assert_eq!(verdict(uid), (409, Verdict::Replaced));
+    let list = |path: &str| verdict(by_hand("GET", path, ""));
+    assert_eq!(list("default/deployments"), (200, Verdict::Replaced));
+    let filtered = "default/deployments?labelSelector=app%3Dother";
+    assert_eq!(list(filtered), (200, Verdict::Lost));
+    assert_eq!(list("other/deployments"), (200, Verdict::Lost));
+    let other = "other/deployments/nginx-deployment";
+    assert_eq!(list(other), (404, Verdict::Lost));
+    let unknown = "default/deployments/nginx-deployment/unknown";
+    assert_eq!(list(unknown), (404, Verdict::Lost));
 }

@@ -267,8 +267,7 @@ impl Search {
                     next.updates.read(actor as u8, &shown.object);
                     changed.phase = Phase::ToSend;
                 } else {
-                    next.updates
-                        .refused(actor as u8, RefusalKind::of(answer.code));
+                    refused(&mut next.updates, actor as u8, &answer);
                     edge.effect = EditEffect::GivesUp;
                     changed.phase = Phase::Done;
                 }
@@ -359,7 +358,7 @@ impl Search {
             progress.phase = Phase::Done;
             return Some(());
         }
-        next.updates.refused(who, RefusalKind::of(answer.code));
+        refused(&mut next.updates, who, answer);
         edge.effect = EditEffect::GivesUp;
         progress.phase = Phase::Done;
         if answer.conflict && progress.attempts > 0 {
@@ -420,4 +419,13 @@ impl Search {
     pub fn edges(&self) -> &[Transition] {
         &self.edges
     }
+}
+
+/// Records a refusal. A 404 shows that the object is deleted: every request of a search is for the
+/// object, or for a subresource that the kind has.
+fn refused(updates: &mut UpdateTracker<u8>, who: u8, answer: &Answer) {
+    if answer.code == 404 {
+        updates.not_found(who);
+    }
+    updates.refused(who, RefusalKind::of(answer.code));
 }

@@ -356,7 +356,14 @@ fn the_judge_finds_what_the_definition_says() {
         deleted.clone(),
     ];
     assert_eq!(history(&shown), Kept::REPLACED);
-    assert_eq!(history(&[write(0, 5, 3), deleted]), Kept::LOST);
+    assert_eq!(history(&[write(0, 5, 3), deleted.clone()]), Kept::LOST);
+    // A 404 shows the deletion to the actor that got it, and to no other.
+    let created = Event::wrote(0, Vec::new(), None, Some(start.clone()), true);
+    let not_found = |who| Event::refused(who, 404);
+    assert_eq!(history(&[deleted.clone(), created.clone()]), Kept::LOST);
+    let told = [deleted.clone(), not_found(0), created.clone()];
+    assert_eq!(history(&told), Kept::REPLACED);
+    assert_eq!(history(&[deleted, not_found(1), created]), Kept::LOST);
     let refused = [write(0, 5, 3), Event::refused(1, 409)];
     assert_eq!(history(&refused), "conflict");
 }

@@ -4,6 +4,7 @@
 //! - It is *lost* if its writer got a 2xx for it and a later write, by one who had not been shown
 //!   it, undid, overwrote or deleted it; *replaced* if that one had been shown it. One that already
 //!   held was shown to whoever was shown it since it began to hold.
+//! - A deletion is shown by an answer that the object does not exist, too.
 //! - *refused*: the last answer to somebody was no.
 //! - *in the object*: every acknowledged edit is in the final object.
 
@@ -141,7 +142,11 @@ pub fn judge(events: &[Event]) -> &'static str {
             let since = (0..at).rev().take_while(|i| held(*i)).last().unwrap_or(at);
             let mut between = events[since..gone].iter();
             let saw = between.any(|event| {
-                event.who == by && event.shown.as_ref().is_some_and(|it| holds(leaf, Some(it)))
+                let shown = match &event.shown {
+                    Some(object) => holds(leaf, Some(object)),
+                    None => event.code == 404 && holds(leaf, None),
+                };
+                event.who == by && shown
             });
             if !saw {
                 return Kept::LOST;
