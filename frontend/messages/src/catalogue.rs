@@ -69,7 +69,7 @@ macro_rules! messages {
     ($($name:ident($($argument:ident),*) $text:literal;)*) => {
         $(
             #[doc = concat!("“", $text, "”")]
-            pub(crate) fn $name($($argument: &dyn std::fmt::Display),*) -> String {
+            pub fn $name($($argument: &dyn std::fmt::Display),*) -> String {
                 $crate::catalogue::say(
                     stringify!($name),
                     $text,

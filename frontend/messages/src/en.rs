@@ -62,7 +62,7 @@ crate::catalogue::messages! {
     refused_text() "The server stored nothing. Its answer says why.";
 
     // What to try next.
-    next_step_forward() "Step forward, or start another history from here.";
+    next_step_forward() "Step forward, or start another branch from here.";
     next_get(actor) "Get as {actor}.";
     next_get_too(actor) "Get as {actor} too.";
     next_get_to_see(actor) "Get as {actor} to see what is stored now.";
@@ -73,7 +73,7 @@ crate::catalogue::messages! {
     next_send_redone(actor, version) "Send as {actor}: the edit was redone on {version}.";
     next_send_again(actor) "Send as {actor} again.";
     next_send_stale(actor) "Send as {actor}, and see what the server compares.";
-    next_send_deleted(name) "Send {name}'s copy and see what happens, or step back: this history is kept.";
+    next_send_deleted(name) "Send {name}'s copy and see what happens, or step back: this branch is kept.";
     next_change(name) "Change a value in {name}, then send.";
     next_change_again(name) "Change a value in {name} and send again.";
     next_change_stale(name) "Change a value in {name}'s stale copy and send it.";
@@ -152,12 +152,69 @@ crate::catalogue::messages! {
     answer_version(status, version) "{status} · rv {version}";
     answer_stream(status) "{status} · stream";
     answer_more(status, more) "{status} · {more}";
+    answer_brief(code, version) "{code} · {version}";
+    answer_unchanged_brief(code) "{code} · unchanged";
+    ask_object(object, ask) "{object}: {ask}";
     spoken_refused(message) " Refused: {message}";
     spoken_received(event) " The watcher receives {event}.";
     spoken_more(count) " And {count} more.";
     announced_step(position, total, sentence) "Step {position} of {total}. {sentence}";
-    announced_start() "Start of the history.";
+    announced_start() "Start.";
     server_says(message) "The server says: {message}";
+
+    // Branches of a session.
+    branch_lost() "lost";
+    branch_refused(code) "{code}";
+    branch_refused_stored(code) "{code}, then stored";
+    branch_stored() "stored";
+    branch_unchanged() "unchanged";
+    branch_read() "read";
+    branch_quiet() "no request";
+    branch_of_actor(actor, outcome) "{actor} {outcome}";
+    branch_again(outcome, number) "{outcome} ({number})";
+    branch_named(name, number, summary) "{name}: branch {number}, {summary}";
+    branches_from_here() "Branches from here";
+    branches_compare() "Compare branches";
+    branches_title() "Branches";
+    branches_count(count) "{count} {count|branch|branches}";
+    branches_here(count, name) "{name} · {count} {count|branch|branches}";
+    branches_one() "There is one branch. Step back and do something else: the branch stays, and this list compares both.";
+    branch_numbered(number) "Branch {number}";
+    branch_name_label(name) "Name of {name}";
+    branch_steps(count) "{count} {count|step|steps}";
+    branch_steps_here(count) "{count} {count|step|steps} · you are in it";
+    branch_ends(last) "ends with {last}";
+    branch_compare_as(name, side) "Compare {name} as {side}";
+    branch_open(name) "Open {name}";
+    branch_delete(name) "Delete {name}";
+    branch_begins() "The branches differ from the first step.";
+    branch_parts(step) "The branches differ after step {step}.";
+    branch_no_more() "no step of its own";
+    branch_in_the_end() "What is stored in the end";
+    branch_the_same() "The same, except for versions and times.";
+
+    // The timeline and the steps.
+    timeline() "History";
+    timeline_start(version) "rv {version}";
+    timeline_start_label(version) "Start: rv {version} is stored";
+    timeline_empty() "Each request becomes a row here.";
+    timeline_step(position, sentence) "Step {position}. {sentence}";
+    divider() "Height of the cards";
+    steps() "Steps";
+    step_first() "First";
+    step_back() "Back";
+    step_forward() "Forward";
+    step_last() "Last";
+    step_play() "Play";
+    step_pause() "Pause";
+    step_play_label() "Play the steps";
+    step_position(here, last) "step {here} / {last}";
+    step_of(here, last, what) "step {here} of {last}: {what}";
+    step_start() "start";
+    count_lost(count) "{count} lost {count|update|updates}";
+    count_refused(count) "{count} refused";
+    count_conflicts(count) "{count} {count|conflict|conflicts}";
+    no_conflict() "no conflict";
 
     // The watch.
     watch_empty() "Events appear here as they arrive.";
@@ -285,8 +342,8 @@ crate::catalogue::messages! {
 
     // Explore: verdicts and counts.
     number_above(number) "more than {number}";
-    histories(count) "{count} {count|history|histories}";
-    all_histories(ending) "all {ending}";
+    orders(count) "{count} {count|order|orders}";
+    all_orders(ending) "all {ending}";
     ending_in_object_both(count) "{count|has|have} both edits in the object";
     ending_in_object_all(count) "{count|has|have} all edits in the object";
     ending_replaced(count) "{count|replaces|replace} an edit knowingly";

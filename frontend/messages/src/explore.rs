@@ -153,14 +153,14 @@ pub fn number(count: u128) -> String {
 }
 
 /// `1 history`, `12 histories`.
-pub fn histories(count: u128) -> String {
-    en::histories(&number(count))
+pub fn orders(count: u128) -> String {
+    en::orders(&number(count))
 }
 
 /// `6 histories · 4 lose an update`.
 pub fn tally(tally: &Tally, actors: usize) -> String {
     let total = tally.total();
-    let mut parts = vec![histories(total)];
+    let mut parts = vec![orders(total)];
     for verdict in Verdict::ALL.into_iter().rev() {
         let count = tally.of(verdict);
         if count == 0 {
@@ -168,7 +168,7 @@ pub fn tally(tally: &Tally, actors: usize) -> String {
         }
         let ending = ending(verdict, actors, count);
         parts.push(if count == total && total > 1 {
-            en::all_histories(&ending)
+            en::all_orders(&ending)
         } else {
             format!("{} {ending}", number(count))
         });
@@ -331,7 +331,7 @@ pub fn state(search: &Search, id: StateId, outlook: Option<&Tally>) -> Vec<Strin
     if !why.is_empty() {
         text.push(format!("{why}."));
     }
-    let total = histories(search.tally().total());
+    let total = orders(search.tally().total());
     if let Some(outlook) = outlook.filter(|_| !state.is_end()) {
         let through = state.histories().saturating_mul(outlook.total());
         let verdicts = Verdict::ALL

@@ -12,6 +12,7 @@ mod edits;
 mod en;
 pub mod explore;
 mod facts;
+pub mod label;
 mod steps;
 mod watch;
 
@@ -19,5 +20,8 @@ pub use caption::{Caption, caption, endings, first_steps};
 pub use catalogue::choose;
 pub use edits::{edit, edit_result, field, value};
 pub use facts::{fact, server_says};
-pub use steps::{actor, announcement, answer, ask, last_write, pill, sentence, summary};
+pub use steps::{
+    actor, announcement, answer, answer_brief, ask, branch, branch_labels, last_write, pill,
+    sentence, summary,
+};
 pub use watch::{connection, empty as no_events, event, reason, version};

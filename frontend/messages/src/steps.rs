@@ -3,7 +3,8 @@
 use optimist_apiserver::server::Fact;
 use optimist_client::visible;
 use optimist_simulation::{
-    EditResult, HistoryTree, LastWrite, Operation, Outcome, RequestKind, Step, World,
+    ActorId, BranchOutcome, EditResult, HistoryTree, LastWrite, NodeId, Operation, Outcome,
+    RequestKind, Step, World,
 };
 
 use crate::edits::{edit_result, lost_short};
@@ -80,14 +81,78 @@ pub fn pill(step: &Step) -> Option<String> {
     }
 }
 
-/// What the timeline says was asked. The pill of a compaction says what it is.
-pub fn ask(step: &Step) -> String {
-    match step.operation {
+/// What the timeline says was asked. The pill of a compaction says what it is. Where the world has
+/// several objects, it names the one that was asked for.
+pub fn ask(step: &Step, world: &World) -> String {
+    let asked = match step.operation {
         Operation::Compact { restart: true } => en::ask_restart(),
         Operation::Compact { restart: false } => String::new(),
         Operation::Wait(seconds) => en::ask_wait(&seconds),
         _ => step.headline(),
+    };
+    match step.object_of_several(world) {
+        Some(object) => en::ask_object(&visible(&object), &asked),
+        None => asked,
     }
+}
+
+/// The answer where there is little room: `200 · 101`, `409 Conflict`.
+pub fn answer_brief(step: &Step) -> String {
+    let Some(exchange) = step.exchange.as_ref().filter(|_| step.actor().is_some()) else {
+        return answer(step);
+    };
+    if let Some(lost) = lost_short(step) {
+        return en::answer_more(&exchange.code, &lost);
+    }
+    match step.outcome() {
+        Outcome::Refused => step.status_line(),
+        Outcome::Unchanged => en::answer_unchanged_brief(&exchange.code),
+        _ if step.after == 0 => step.status_line(),
+        _ => en::answer_brief(&exchange.code, &step.after),
+    }
+}
+
+/// How a branch is told apart from its siblings in a word or two: its name, or what became of it.
+/// `actor` is whoever begins it, where that is not the same for all.
+pub fn branch(tree: &HistoryTree, node: NodeId, actor: Option<ActorId>) -> String {
+    if let Some(name) = tree.name_of(node) {
+        return visible(name).into_owned();
+    }
+    let outcome = match tree.outcome_of(node) {
+        BranchOutcome::Lost => en::branch_lost(),
+        BranchOutcome::Refused(code) => en::branch_refused(&code),
+        BranchOutcome::RefusedThenStored(code) => en::branch_refused_stored(&code),
+        BranchOutcome::Stored => en::branch_stored(),
+        BranchOutcome::Unchanged => en::branch_unchanged(),
+        BranchOutcome::Read => en::branch_read(),
+        BranchOutcome::Quiet => en::branch_quiet(),
+    };
+    match actor {
+        Some(actor) => en::branch_of_actor(&actor.letter(), &outcome),
+        None => outcome,
+    }
+}
+
+/// The labels of all branches that begin at a node, in the order of the tree, each another one.
+pub fn branch_labels(tree: &HistoryTree, parent: NodeId) -> Vec<(NodeId, String)> {
+    let siblings = tree.branches(parent);
+    let actor = |node: NodeId| tree.step(node).and_then(Step::actor);
+    let mut actors = siblings.iter().map(|&node| actor(node));
+    let first = actors.next().flatten();
+    let several = actors.any(|actor| actor != first);
+    let mut labels: Vec<(NodeId, String)> = Vec::with_capacity(siblings.len());
+    for &node in siblings {
+        let label = branch(tree, node, actor(node).filter(|_| several));
+        let is_taken = |label: &str| labels.iter().any(|(_, other)| other == label);
+        let mut unique = label.clone();
+        let mut number = 2;
+        while is_taken(&unique) {
+            unique = en::branch_again(&label, &number);
+            number += 1;
+        }
+        labels.push((node, unique));
+    }
+    labels
 }
 
 /// The answer in the timeline: `200 OK · rv 101`.
@@ -110,7 +175,11 @@ pub fn answer(step: &Step) -> String {
 /// A step in a few words: `Editor B: PUT replicas 3→5 · 409 Conflict`.
 #[inline(never)] // not on the first screen
 pub fn summary(step: &Step, world: &World) -> String {
-    let mut summary = format!("{}: {}", actor(&step.operation, world), step.headline());
+    let asked = match step.object_of_several(world) {
+        Some(_) => ask(step, world),
+        None => step.headline(),
+    };
+    let mut summary = format!("{}: {asked}", actor(&step.operation, world));
     let answer = answer(step);
     if !answer.is_empty() {
         summary.push_str(" · ");
@@ -121,7 +190,7 @@ pub fn summary(step: &Step, world: &World) -> String {
 
 /// A step in one sentence, for those who hear the page.
 pub fn sentence(step: &Step, world: &World) -> String {
-    let asked = Some(ask(step)).filter(|asked| !asked.is_empty());
+    let asked = Some(ask(step, world)).filter(|asked| !asked.is_empty());
     let asked = asked.unwrap_or_else(|| step.headline());
     let mut sentence = format!("{}: {asked}.", actor(&step.operation, world));
     let parts = [answer(step), pill(step).unwrap_or_default()].into_iter();

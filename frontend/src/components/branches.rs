@@ -1,152 +1,135 @@
-//! All histories of the session: named, compared side by side, deleted.
+//! All branches of the session: named, compared side by side, deleted.
 
 use optimist_client::{ValueChange, dotted};
+use optimist_messages::label;
 use optimist_simulation::{BranchPoint, NodeId, Outcome};
 use web_sys::HtmlInputElement;
 use yew::{Event, Html, TargetCast, classes, html};
 
 use super::dialog::Modal;
-use super::fold::counted;
 use crate::state::{Sends, SessionMsg, StateHandle};
 
-/// What a history is called: its name, or its number.
+/// What a branch is called: its name, or its number.
 fn called(store: &StateHandle, end: NodeId, number: usize) -> String {
     let name = store.session.tree.name(end);
-    name.map_or_else(|| format!("History {}", number + 1), str::to_owned)
+    name.map_or_else(|| label::branch_numbered(&(number + 1)), str::to_owned)
 }
 
 #[inline(never)] // not on the first screen
 pub(crate) fn branches_dialog(store: &StateHandle) -> Html {
-    let ends = store.session.tree.ends();
-    let line = store.session.tree.current_path();
-    let here = line.last().copied().unwrap_or(0);
+    let tree = &store.session.tree;
+    let ends = tree.ends();
     let (first, second) = store.session.compared(&ends);
-    let row = |(number, &end): (usize, &NodeId)| {
-        let name = called(store, end, number);
-        let steps = store.session.tree.path(end).len().saturating_sub(1);
-        let last = store
-            .session
-            .tree
-            .step(end)
-            .map(|step| optimist_messages::summary(step, store.world()));
-        let onchange = store.on(move |event: Event| {
-            let input = event.target_dyn_into::<HtmlInputElement>();
-            SessionMsg::NameBranch(end, input.map(|input| input.value()).unwrap_or_default())
-        });
-        let side = |chosen: bool, second: bool, letter: &'static str| {
-            html! {
-                <button
-                    type="button"
-                    class="button small"
-                    aria-pressed={chosen.to_string()}
-                    aria-label={format!("Compare {name} as {letter}")}
-                    onclick={store.sends(SessionMsg::Compare(second, end))}
-                >
-                    { letter }
-                </button>
-            }
-        };
-        html! {
-            <li key={end} class={classes!((end == here).then_some("here"))}>
-                <input
-                    aria-label={format!("Name of {name}")}
-                    value={store.session.tree.name(end).unwrap_or_default().to_owned()}
-                    placeholder={name.clone()}
-                    maxlength="60"
-                    {onchange}
-                />
-                <span class="muted">
-                    { counted(steps, "step") }
-                    if end == here { { " · you are in it" } }
-                </span>
-                <span class="buttons">
-                    { side(end == first, false, "left") }
-                    { side(end == second, true, "right") }
-                    <button
-                        type="button"
-                        class="button small"
-                        aria-label={format!("Open {name}")}
-                        onclick={store.sends(SessionMsg::OpenBranch(end))}
-                    >
-                        { "Open" }
-                    </button>
-                    <button
-                        type="button"
-                        class="button small"
-                        aria-label={format!("Delete {name}")}
-                        disabled={ends.len() < 2}
-                        onclick={store.sends(SessionMsg::DeleteBranch(end))}
-                    >
-                        { "Delete" }
-                    </button>
-                </span>
-                if let Some(last) = last {
-                    <span class="last">{ format!("ends with {last}") }</span>
-                }
-            </li>
-        }
+    let called = |end: NodeId| {
+        let number = ends.iter().position(|other| *other == end);
+        called(store, end, number.unwrap_or(0))
     };
-    let number = |end: NodeId| ends.iter().position(|other| *other == end).unwrap_or(0);
     html! {
-        <Modal store={store.clone()} title="Histories" begin="dialog-close">
+        <Modal store={store.clone()} title={label::branches_title()} begin="dialog-close">
             <div class="dialog-body branches">
-                <ol>{ for ends.iter().enumerate().map(row) }</ol>
-                if first == second {
-                    <p class="muted">
-                        { "There is one history. Step back and do something else: it stays, and \
-                           both can be compared here." }
-                    </p>
-                } else if let Some(branch_point) = store.session.tree.compare(first, second) {
-                    { compared(store, &branch_point, [
-                        called(store, first, number(first)),
-                        called(store, second, number(second)),
-                    ]) }
+                <ol>{ for ends.iter().map(|&end| row(store, end, called(end), ends.len() > 1)) }</ol>
+                if ends.len() < 2 {
+                    <p class="muted">{ label::branches_one() }</p>
+                } else if let Some(branch_point) = tree.compare(first, second) {
+                    { compared(store, &branch_point, [called(first), called(second)]) }
                 }
             </div>
         </Modal>
     }
 }
 
-fn compared(store: &StateHandle, branch_point: &BranchPoint, names: [String; 2]) -> Html {
-    let steps = store
-        .session
-        .tree
-        .path(branch_point.fork)
-        .len()
-        .saturating_sub(1);
-    let parts = match steps {
-        0 => "They part at the very beginning.".to_owned(),
-        steps => format!("They part after step {steps}."),
+/// A branch in the list. `deletable` if it is not the only one.
+fn row(store: &StateHandle, end: NodeId, name: String, deletable: bool) -> Html {
+    let tree = &store.session.tree;
+    let here = tree.current_path().last() == Some(&end);
+    let steps = tree.path(end).len().saturating_sub(1);
+    let last = tree.step(end);
+    let last = last.map(|step| optimist_messages::summary(step, store.world()));
+    let onchange = store.on(move |event: Event| {
+        let input = event.target_dyn_into::<HtmlInputElement>();
+        SessionMsg::NameBranch(end, input.map(|input| input.value()).unwrap_or_default())
+    });
+    let steps = if here {
+        label::branch_steps_here(&steps)
+    } else {
+        label::branch_steps(&steps)
     };
-    let [left, right] = names;
-    let side = |name: &str, nodes: &[NodeId]| {
+    html! {
+        <li key={end} class={classes!(here.then_some("here"))}>
+            <input
+                aria-label={label::branch_name_label(&name)}
+                value={tree.name(end).unwrap_or_default().to_owned()}
+                placeholder={name.clone()}
+                maxlength="60"
+                {onchange}
+            />
+            <span class="muted">{ steps }</span>
+            { row_buttons(store, end, &name, deletable) }
+            if let Some(last) = last {
+                <span class="last">{ label::branch_ends(&last) }</span>
+            }
+        </li>
+    }
+}
+
+fn row_buttons(store: &StateHandle, end: NodeId, name: &str, deletable: bool) -> Html {
+    let (first, second) = store.session.compared(&store.session.tree.ends());
+    let side = |chosen: bool, second: bool, side: &'static str| {
         html! {
-            <section aria-label={name.to_owned()}>
-                <h3>{ name.to_owned() }</h3>
-                <ol start={(steps + 1).to_string()}>
-                    { for nodes.iter().filter_map(|&node| store.session.tree.step(node)).map(|step| {
-                        let refused = step.outcome() == Outcome::Refused;
-                        html! {
-                            <li class={classes!(super::step_row::slug(step), refused.then_some("refused"))}>
-                                { format!("{}: {}", optimist_messages::actor(&step.operation, store.world()), step.headline()) }
-                                <span class="muted">{ format!(" {}", step.status_line()) }</span>
-                            </li>
-                        }
-                    }) }
-                </ol>
-            </section>
+            <button
+                type="button"
+                class="button small"
+                aria-pressed={chosen.to_string()}
+                aria-label={label::branch_compare_as(&name, &side)}
+                onclick={store.sends(SessionMsg::Compare(second, end))}
+            >
+                { side }
+            </button>
         }
     };
+    html! {
+        <span class="buttons">
+            { side(end == first, false, "left") }
+            { side(end == second, true, "right") }
+            <button
+                type="button"
+                class="button small"
+                aria-label={label::branch_open(&name)}
+                onclick={store.sends(SessionMsg::OpenBranch(end))}
+            >
+                { "Open" }
+            </button>
+            <button
+                type="button"
+                class="button small"
+                aria-label={label::branch_delete(&name)}
+                disabled={!deletable}
+                onclick={store.sends(SessionMsg::DeleteBranch(end))}
+            >
+                { "Delete" }
+            </button>
+        </span>
+    }
+}
+
+fn compared(store: &StateHandle, branch_point: &BranchPoint, names: [String; 2]) -> Html {
+    let steps = store.session.tree.path(branch_point.fork).len();
+    let steps = steps.saturating_sub(1);
+    let parts = match steps {
+        0 => label::branch_begins(),
+        steps => label::branch_parts(&steps),
+    };
+    let [left, right] = names;
     html! {
         <>
             <p>{ parts }</p>
             <div class="sides">
-                { side(&left, &branch_point.first) }
-                { side(&right, &branch_point.second) }
+                { side(store, &left, &branch_point.first, steps) }
+                { side(store, &right, &branch_point.second, steps) }
             </div>
-            <h3>{ "What is stored in the end" }</h3>
+            <h3>{ label::branch_in_the_end() }</h3>
             if branch_point.differs.is_empty() {
-                <p class="muted">{ "The same, but for versions and times." }</p>
+                <p class="muted">{ label::branch_the_same() }</p>
             } else {
                 <table>
                     <thead>
@@ -156,6 +139,31 @@ fn compared(store: &StateHandle, branch_point: &BranchPoint, names: [String; 2])
                 </table>
             }
         </>
+    }
+}
+
+/// The steps of one branch after both part.
+fn side(store: &StateHandle, name: &str, nodes: &[NodeId], before: usize) -> Html {
+    let steps = nodes
+        .iter()
+        .filter_map(|&node| store.session.tree.step(node));
+    html! {
+        <section aria-label={name.to_owned()}>
+            <h3>{ name.to_owned() }</h3>
+            <ol start={(before + 1).to_string()}>
+                { for steps.map(|step| {
+                    let refused = step.outcome() == Outcome::Refused;
+                    html! {
+                        <li class={classes!(super::step_row::slug(step), refused.then_some("refused"))}>
+                            { optimist_messages::summary(step, store.world()) }
+                        </li>
+                    }
+                }) }
+            </ol>
+            if nodes.is_empty() {
+                <p class="muted">{ label::branch_no_more() }</p>
+            }
+        </section>
     }
 }
 

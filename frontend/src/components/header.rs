@@ -97,7 +97,7 @@ fn navigation(store: &StateHandle) -> Html {
     }
 }
 
-/// To every history of the edits in the working copies; from one of them back to one's own.
+/// To every order of the edits in the working copies; from one of them back to one's own.
 fn explore(store: &StateHandle) -> Html {
     let away = store.persistence.sessions.last_away();
     if let (Page::Play, Some(away)) = (store.page, away) {
@@ -119,8 +119,8 @@ fn explore(store: &StateHandle) -> Html {
     let world = edited.and_then(|node| store.session.tree.world_at(node));
     // Six orders of two who read and write; of three there are more.
     let label = match world {
-        Some(world) if world.copy(ActorId::C).is_edited() => "Explore all histories",
-        _ => "Explore all 6 histories",
+        Some(world) if world.copy(ActorId::C).is_edited() => "Explore all orders",
+        _ => "Explore all 6 orders",
     };
     let edited = edited.is_some();
     let title = if edited {

@@ -27,10 +27,10 @@ pub(crate) enum Icon {
 /// Draws a sign; it says nothing to those who cannot see it.
 pub(crate) fn icon(icon: Icon) -> Html {
     let path = match icon {
-        Icon::First => "M3 3v10M13 3.5 6 8l7 4.5z",
-        Icon::Back => "M11.5 3.5 4.5 8l7 4.5z",
-        Icon::Forward => "m4.5 3.5 7 4.5-7 4.5z",
-        Icon::Last => "M13 3v10M3 3.5 10 8l-7 4.5z",
+        Icon::First => "M3.5 3v10M12.5 3.5 8 8l4.5 4.5",
+        Icon::Back => "M10.5 3 5.5 8l5 5",
+        Icon::Forward => "m5.5 3 5 5-5 5",
+        Icon::Last => "M12.5 3v10M3.5 3.5 8 8l-4.5 4.5",
         Icon::Play => "m5 2.5 8.5 5.5L5 13.5z",
         Icon::Pause => "M5 3v10M11 3v10",
         Icon::Moon => "M13 9.8A5.5 5.5 0 0 1 6.2 3 5.5 5.5 0 1 0 13 9.8z",
@@ -50,10 +50,7 @@ pub(crate) fn icon(icon: Icon) -> Html {
         Icon::Share => "M8 10V2M4.8 5.2 8 2l3.2 3.2M3 9v4.5h10V9",
         Icon::Load => "M8 2v8M4.8 6.8 8 10l3.2-3.2M3 13.5h10",
     };
-    let filled = matches!(
-        icon,
-        Icon::First | Icon::Back | Icon::Forward | Icon::Last | Icon::Play
-    );
+    let filled = icon == Icon::Play;
     html! {
         <svg class={if filled { "icon filled" } else { "icon" }} viewBox="0 0 16 16" aria-hidden="true">
             <path d={path} />

@@ -1,5 +1,6 @@
 //! The parts of the page, a file each.
 
+mod branch_picker;
 mod branches;
 mod caption;
 mod controls;

@@ -44,7 +44,7 @@ pub(crate) fn kept_notice(store: &StateHandle) -> Html {
     }
     if store.session.full {
         let told = html! {
-            { "The last step was not taken: with it this history would be too large to be opened \
+            { "The last step was not taken: with it this session would be too large to be opened \
                again. Delete a branch, or load the object again." }
         };
         return notice(store, Msg::DismissNotice, told);

@@ -1,15 +1,14 @@
-//! One step of the timeline: an arrow to the server, an answer, and what the store did.
+//! One step of the timeline: a request and its answer, and what the store did. The current step has
+//! an arrow for each; any other step is one line.
 
-use optimist_messages as messages;
+use optimist_messages::{self as messages, label};
 use optimist_simulation::{ActorId, NodeId, Outcome, Step};
-use yew::{Callback, Html, MouseEvent, Properties, classes, component, html};
+use yew::{Classes, Html, Properties, classes, component, html};
 
+use super::branch_picker::{Branch, branch_picker};
 use super::icon::{Icon, icon};
 use super::watch::arrows::Events;
-use crate::state::{Dialog, Dispatcher, Lane, Sends, SessionMsg, State, ViewMsg};
-
-/// Of more branches than this a phone shows only the one we are on; the others are in the dialog.
-const CROWDED: usize = 3;
+use crate::state::{Dispatcher, Lane, Sends, SessionMsg, State};
 
 /// Where a step stands, seen from the current one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,13 +18,14 @@ pub(crate) enum StepPhase {
     Future,
 }
 
-/// One of the histories that go on from the same place.
-#[derive(Clone, PartialEq)]
-pub(crate) struct Branch {
-    pub(crate) node: NodeId,
-    /// What it begins with.
-    pub(crate) label: String,
-    pub(crate) shown: bool,
+impl StepPhase {
+    fn class(self) -> &'static str {
+        match self {
+            StepPhase::Past => "past",
+            StepPhase::Current => "current",
+            StepPhase::Future => "future",
+        }
+    }
 }
 
 /// Everything that a row shows, so that rows that look the same are not drawn again.
@@ -45,7 +45,7 @@ pub(crate) struct StepRowProps {
     pub(crate) events: Events,
     /// The row's text for screen readers.
     pub(crate) sentence: String,
-    /// The histories that fork here; empty where there is only one.
+    /// The branches that part here; empty where there is only one.
     pub(crate) branches: Vec<Branch>,
     pub(crate) dispatcher: Dispatcher,
 }
@@ -65,6 +65,25 @@ fn pill_tone(step: &Step) -> &'static str {
     }
 }
 
+/// The branches that part before a node; empty where there is only one.
+fn branches(state: &State, parent: NodeId, node: NodeId) -> Vec<Branch> {
+    let tree = &state.session.tree;
+    if tree.branches(parent).len() < 2 {
+        return Vec::new();
+    }
+    let labels = messages::branch_labels(tree, parent).into_iter();
+    let labels = labels.filter_map(|(sibling, label)| {
+        let step = tree.step(sibling)?;
+        Some(Branch {
+            node: sibling,
+            label,
+            summary: messages::summary(step, state.world()),
+            shown: sibling == node,
+        })
+    });
+    labels.collect()
+}
+
 /// The row of a node, seen from `here`; `None` for the root.
 pub(crate) fn row(
     state: &State,
@@ -72,50 +91,34 @@ pub(crate) fn row(
     (parent, node): (NodeId, NodeId),
     dispatcher: &Dispatcher,
 ) -> Option<StepRowProps> {
-    let tree = &state.session.tree;
-    let step = tree.step(node)?;
-    let siblings = tree.branches(parent);
-    let branches = siblings
-        .iter()
-        .filter(|_| siblings.len() > 1)
-        .filter_map(|&sibling| {
-            let step = tree.step(sibling)?;
-            Some(Branch {
-                node: sibling,
-                label: messages::summary(step, state.world()),
-                shown: sibling == node,
-            })
-        });
+    let step = state.session.tree.step(node)?;
+    let phase = match position.cmp(&here) {
+        std::cmp::Ordering::Less => StepPhase::Past,
+        std::cmp::Ordering::Equal => StepPhase::Current,
+        std::cmp::Ordering::Greater => StepPhase::Future,
+    };
+    let answer = match phase {
+        StepPhase::Current => messages::answer(step),
+        _ => messages::answer_brief(step),
+    };
+    let sentence = messages::sentence(step, state.world());
     Some(StepRowProps {
         node,
-        phase: match position.cmp(&here) {
-            std::cmp::Ordering::Less => StepPhase::Past,
-            std::cmp::Ordering::Equal => StepPhase::Current,
-            std::cmp::Ordering::Greater => StepPhase::Future,
-        },
+        phase,
         editor: step.actor(),
         events: Events::of(&step.arrived),
         outcome: step.outcome(),
         lossy: !step.losses.is_empty(),
-        headline: messages::ask(step),
-        answer: messages::answer(step),
+        headline: messages::ask(step, state.world()),
+        answer,
         pill: messages::pill(step).map(|pill| (pill, pill_tone(step))),
-        sentence: format!(
-            "Step {position}. {}",
-            messages::sentence(step, state.world())
-        ),
-        branches: branches.collect(),
+        sentence: label::timeline_step(&position, &sentence),
+        branches: branches(state, parent, node),
         dispatcher: dispatcher.clone(),
     })
 }
 
-#[component]
-pub(crate) fn StepRow(props: &StepRowProps) -> Html {
-    let phase = match props.phase {
-        StepPhase::Past => "past",
-        StepPhase::Current => "current",
-        StepPhase::Future => "future",
-    };
+fn row_classes(props: &StepRowProps) -> Classes {
     let outcome = match props.outcome {
         Outcome::Read => "read",
         Outcome::Written => "written",
@@ -126,51 +129,35 @@ pub(crate) fn StepRow(props: &StepRowProps) -> Html {
     let slug = props
         .editor
         .map_or("watch", |editor| Lane::Editor(editor).slug());
+    classes!(
+        "step",
+        slug,
+        props.phase.class(),
+        outcome,
+        props.lossy.then_some("lossy"),
+        props.pill.is_some().then_some("has-pill"),
+        (props.events.lines() > 0).then_some("hears"),
+    )
+}
+
+#[component]
+pub(crate) fn StepRow(props: &StepRowProps) -> Html {
     let lines = props.events.lines();
-    let node = props.node;
-    let go = |node: NodeId| {
-        let dispatcher = props.dispatcher.clone();
-        Callback::from(move |_: MouseEvent| dispatcher.send(SessionMsg::Go(node)))
-    };
+    let current = props.phase == StepPhase::Current;
     html! {
         <li
-            class={classes!(
-                "step",
-                slug,
-                phase,
-                outcome,
-                props.lossy.then_some("lossy"),
-                props.pill.is_some().then_some("has-pill"),
-                (lines > 0).then_some("hears"),
-            )}
-            id={format!("step-{node}")}
+            class={row_classes(props)}
+            id={format!("step-{}", props.node)}
             style={(lines > 0).then(|| format!("--heard:{lines}"))}
         >
             <button
                 type="button"
                 class="step-button"
                 aria-label={props.sentence.clone()}
-                aria-current={(props.phase == StepPhase::Current).then_some("step")}
-                onclick={go(node)}
+                aria-current={current.then_some("step")}
+                onclick={props.dispatcher.sends(SessionMsg::Go(props.node))}
             >
-                <span class="half">
-                    // With a space, or the last word and the next would be one to those who
-                    // hear them.
-                    <span class="ask">{ format!("{} ", props.headline) }</span>
-                    if props.outcome != Outcome::Done {
-                        { arrows(props.editor) }
-                    }
-                    <span class="answer">
-                        { props.answer.clone() }
-                        if props.outcome == Outcome::Written && !props.lossy {
-                            { icon(Icon::Check) }
-                        }
-                        if props.outcome == Outcome::Refused {
-                            { icon(Icon::Cross) }
-                        }
-                        { " " }
-                    </span>
-                </span>
+                { exchange(props, current) }
                 if let Some((text, tone)) = &props.pill {
                     <span class={classes!("pill", *tone)}>{ text.clone() }</span>
                 }
@@ -179,40 +166,34 @@ pub(crate) fn StepRow(props: &StepRowProps) -> Html {
                 }
             </button>
             if !props.branches.is_empty() {
-                <span
-                    class={classes!("fork", (props.branches.len() > CROWDED).then_some("crowded"))}
-                    role="group"
-                    aria-label="Histories that go on from here"
-                >
-                    { icon(Icon::Branch) }
-                    { for props.branches.iter().enumerate().map(|(i, branch)| {
-                        let node = branch.node;
-                        html! {
-                            <button
-                                type="button"
-                                aria-pressed={branch.shown.to_string()}
-                                aria-label={format!("Branch {}, {}", i + 1, branch.label)}
-                                title={branch.label.clone()}
-                                onclick={go(node)}
-                            >
-                                { i + 1 }
-                            </button>
-                        }
-                    }) }
-                    <button
-                        type="button"
-                        aria-label="Compare histories"
-                        title="Compare histories"
-                        onclick={{
-                            let dispatcher = props.dispatcher.clone();
-                            move |_| dispatcher.send(ViewMsg::Dialog(Some(Dialog::Branches)))
-                        }}
-                    >
-                        { "⋯" }
-                    </button>
-                </span>
+                { branch_picker(&props.branches, &props.dispatcher) }
             }
         </li>
+    }
+}
+
+/// What was asked and answered: with an arrow each, or in a line.
+fn exchange(props: &StepRowProps, current: bool) -> Html {
+    html! {
+        <span class="half">
+            // With a space, or the last word and the next would be one to those who hear them.
+            <span class="ask">{ format!("{} ", props.headline) }</span>
+            if current && props.outcome != Outcome::Done {
+                { arrows(props.editor) }
+            }
+            if !props.answer.is_empty() {
+                <span class="answer">
+                    { props.answer.clone() }
+                    if current && props.outcome == Outcome::Written && !props.lossy {
+                        { icon(Icon::Check) }
+                    }
+                    if props.outcome == Outcome::Refused {
+                        { icon(Icon::Cross) }
+                    }
+                    { " " }
+                </span>
+            }
+        </span>
     }
 }
 

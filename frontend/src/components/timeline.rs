@@ -1,13 +1,14 @@
-//! What happened, downwards in time: arrows between the lanes.
+//! What happened, downwards in time: a row for each step, between the lanes.
 
+use optimist_messages::label;
 use yew::{
-    FocusEvent, Html, KeyboardEvent, PointerEvent, Properties, classes, component, html,
-    use_node_ref, use_state,
+    Callback, FocusEvent, Html, KeyboardEvent, PointerEvent, Properties, classes, component, hook,
+    html, use_node_ref, use_state,
 };
 
 use super::peek::{Pointed, peek};
 use super::step_row::{StepRow, row};
-use super::visible_rows::{Drawn, use_in_sight};
+use super::visible_rows::{Drawn, VisibleRows, use_in_sight};
 use crate::state::{Sends, SessionMsg, StateHandle};
 
 #[derive(PartialEq, Properties)]
@@ -15,110 +16,126 @@ pub(crate) struct TimelineProps {
     pub(crate) store: StateHandle,
 }
 
+/// The row that is pointed at, and what tells of it.
+struct Pointer {
+    at: Option<Pointed>,
+    onpointerover: Callback<PointerEvent>,
+    onpointerleave: Callback<PointerEvent>,
+    onfocusin: Callback<FocusEvent>,
+    onfocusout: Callback<FocusEvent>,
+    onkeydown: Callback<KeyboardEvent>,
+}
+
+#[hook]
+fn use_pointed() -> Pointer {
+    let pointed = use_state(|| None);
+    let at = (*pointed).clone();
+    let point = move |at: Option<Pointed>| {
+        if at != *pointed {
+            pointed.set(at);
+        }
+    };
+    let over = point.clone();
+    let focus = point.clone();
+    let leave = Callback::from(move |()| point(None));
+    let escape = leave.clone();
+    Pointer {
+        at,
+        onpointerover: Callback::from(move |event: PointerEvent| {
+            // A finger that is on a row hides it.
+            if event.pointer_type() != "touch" {
+                over(Pointed::at(event.target(), false));
+            }
+        }),
+        onpointerleave: leave.reform(|_| ()),
+        onfocusin: Callback::from(move |event: FocusEvent| {
+            focus(Pointed::at(event.target(), true));
+        }),
+        onfocusout: leave.reform(|_| ()),
+        onkeydown: Callback::from(move |event: KeyboardEvent| {
+            if event.key() == "Escape" {
+                escape.emit(());
+            }
+        }),
+    }
+}
+
 #[component]
 pub(crate) fn Timeline(props: &TimelineProps) -> Html {
     let store = &props.store;
     let around = use_node_ref();
     let (sight, onscroll) = use_in_sight(&around, store);
-    let pointed = use_state(|| None);
-    let point = {
-        let pointed = pointed.clone();
-        move |at: Option<Pointed>| {
-            if at != *pointed {
-                pointed.set(at);
-            }
-        }
-    };
-    let onpointerover = {
-        let point = point.clone();
-        move |event: PointerEvent| {
-            // A finger that is on an arrow hides it.
-            if event.pointer_type() != "touch" {
-                point(Pointed::at(event.target(), false));
-            }
-        }
-    };
-    let onfocusin = {
-        let point = point.clone();
-        move |event: FocusEvent| point(Pointed::at(event.target(), true))
-    };
-    let onpointerleave = {
-        let point = point.clone();
-        move |_: PointerEvent| point(None)
-    };
-    let onfocusout = {
-        let point = point.clone();
-        move |_: FocusEvent| point(None)
-    };
-    let onkeydown = move |event: KeyboardEvent| {
-        if event.key() == "Escape" {
-            point(None);
-        }
-    };
-    let tree = &store.session.tree;
-    let line = tree.current_path();
-    let dispatcher = store.dispatcher();
-    let here = tree.position();
-    let start = here == 0;
-    let first = tree
-        .origin()
-        .versions()
-        .next()
-        .map_or(0, |version| version.revision);
-    let drawn = Drawn::of(tree, &sight);
-    let rows = drawn
-        .into_iter()
-        .enumerate()
-        .filter_map(|(i, drawn)| match drawn {
-            Drawn::Row(position, key) => {
-                let (parent, node) = (line[position - 1], line[position]);
-                let row = row(store, (position, here), (parent, node), &dispatcher)?;
-                let key = key.to_string();
-                Some(html! { <StepRow {key} ..row /> })
-            }
-            Drawn::Gap(room) => {
-                let key = format!("gap-{i}");
-                Some(html! { <li {key} class="gap" style={room.to_style()} aria-hidden="true" /> })
-            }
-        });
+    let pointer = use_pointed();
     html! {
         <section
             class="timeline"
             id="history"
             tabindex="-1"
-            aria-label="History"
+            aria-label={label::timeline()}
             ref={&around}
             {onscroll}
-            {onpointerover}
-            {onpointerleave}
-            {onfocusin}
-            {onfocusout}
-            {onkeydown}
+            onpointerover={pointer.onpointerover}
+            onpointerleave={pointer.onpointerleave}
+            onfocusin={pointer.onfocusin}
+            onfocusout={pointer.onfocusout}
+            onkeydown={pointer.onkeydown}
         >
             <div class="track">
             <div class="lanes" aria-hidden="true"><i class="a" /><i class="server" /><i class="b" /></div>
             <ol>
-                // With a key, like all rows. Otherwise each new step would create all rows again.
-                <li key="root" class={classes!("root", start.then_some("current"))} id="step-0">
-                    <button
-                        type="button"
-                        class="pill plain"
-                        aria-label={format!("Start: rv {first} is stored")}
-                        aria-current={start.then_some("step")}
-                        onclick={store.sends(SessionMsg::First)}
-                    >
-                        { format!("rv {first}") }
-                    </button>
-                </li>
-                { for rows }
+                { start(store) }
+                { for rows(store, &sight) }
             </ol>
-            if let Some(pointed) = &*pointed {
+            if let Some(pointed) = &pointer.at {
                 { peek(store, pointed) }
             }
-            if line.len() == 1 {
-                <p class="timeline-empty">{ "Each request becomes an arrow here." }</p>
+            if store.session.tree.current_path().len() == 1 {
+                <p class="timeline-empty">{ label::timeline_empty() }</p>
             }
             </div>
         </section>
     }
+}
+
+/// The row before all steps.
+fn start(store: &StateHandle) -> Html {
+    let tree = &store.session.tree;
+    let current = tree.position() == 0;
+    let first = tree.origin().versions().next();
+    let first = first.map_or(0, |version| version.revision);
+    html! {
+        // With a key, like all rows. Otherwise each new step would create all rows again.
+        <li key="root" class={classes!("root", current.then_some("current"))} id="step-0">
+            <button
+                type="button"
+                class="pill plain"
+                aria-label={label::timeline_start_label(&first)}
+                aria-current={current.then_some("step")}
+                onclick={store.sends(SessionMsg::First)}
+            >
+                { label::timeline_start(&first) }
+            </button>
+        </li>
+    }
+}
+
+/// The rows of the steps, and the places of those that are not drawn.
+fn rows(store: &StateHandle, sight: &VisibleRows) -> Vec<Html> {
+    let tree = &store.session.tree;
+    let (line, here) = (tree.current_path(), tree.position());
+    let dispatcher = store.dispatcher();
+    let drawn = Drawn::of(tree, sight).into_iter().enumerate();
+    let rows = drawn.filter_map(|(i, drawn)| match drawn {
+        Drawn::Row(position, key) => {
+            let (parent, node) = (line[position - 1], line[position]);
+            let row = row(store, (position, here), (parent, node), &dispatcher)?;
+            let key = key.to_string();
+            Some(html! { <StepRow {key} ..row /> })
+        }
+        Drawn::Gap(room) => {
+            let key = format!("gap-{i}");
+            Some(html! { <li {key} class="gap" style={room.to_style()} aria-hidden="true" /> })
+        }
+    });
+    rows.collect()
 }

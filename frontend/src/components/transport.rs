@@ -1,10 +1,11 @@
 //! Stepping back and forth, and where in the history we are.
 
-use optimist_simulation::{ActorId, Exchange, NodeId, Outcome, Step};
+use optimist_client::visible;
+use optimist_messages::label;
+use optimist_simulation::{ActorId, Exchange, HistoryTree, NodeId, Outcome, Step};
 use web_sys::HtmlInputElement;
 use yew::{Html, InputEvent, Properties, TargetCast, classes, component, html};
 
-use super::fold::counted;
 use super::icon::{Icon, icon};
 use crate::state::{Dialog, Sends, SessionMsg, StateHandle, ViewMsg};
 
@@ -15,22 +16,12 @@ pub(crate) fn transport(store: &StateHandle) -> Html {
     let tree = &store.session.tree;
     let line = tree.current_path();
     let (here, last) = (tree.position(), line.len() - 1);
-    let (mut conflicts, mut refused, mut lost) = (0, 0, 0);
-    for step in line[..=here].iter().filter_map(|&node| tree.step(node)) {
-        if step.exchange.as_ref().is_some_and(Exchange::is_conflict) {
-            conflicts += 1;
-        } else if step.outcome() == Outcome::Refused {
-            refused += 1;
-        }
-        lost += step.losses.len();
-    }
-    let histories = tree.ends().len();
-    let button = |msg: SessionMsg, label: &'static str, class: &'static str, sign, off: bool| {
+    let button = |msg: SessionMsg, label: String, class: &'static str, sign, off: bool| {
         html! {
             <button
                 type="button"
                 class={classes!("icon-button", class)}
-                aria-label={label}
+                aria-label={label.clone()}
                 title={label}
                 disabled={off}
                 onclick={store.sends(msg)}
@@ -39,41 +30,92 @@ pub(crate) fn transport(store: &StateHandle) -> Html {
             </button>
         }
     };
-    let (play, sign) = if store.session.playing {
-        ("Pause", Icon::Pause)
+    html! {
+        <footer class="transport" aria-label={label::steps()}>
+            { button(SessionMsg::First, label::step_first(), "first", Icon::First, here == 0) }
+            { button(SessionMsg::Back, label::step_back(), "back", Icon::Back, here == 0) }
+            { button(SessionMsg::Forward, label::step_forward(), "forward", Icon::Forward, here == last) }
+            { button(SessionMsg::Last, label::step_last(), "last", Icon::Last, here == last) }
+            { play(store, last == 0) }
+            <span class="position">{ label::step_position(&here, &last) }</span>
+            { scrubber(store, line, here) }
+            { branches(store) }
+            { counts(tree) }
+        </footer>
+    }
+}
+
+/// Takes a step after the other. It has its word, for its sign alone is close to that of a step.
+fn play(store: &StateHandle, off: bool) -> Html {
+    let playing = store.session.playing;
+    let (word, label, sign) = if playing {
+        (label::step_pause(), label::step_pause(), Icon::Pause)
     } else {
-        ("Play the history", Icon::Play)
+        (label::step_play(), label::step_play_label(), Icon::Play)
     };
     html! {
-        <footer class="transport" aria-label="Steps">
-            { button(SessionMsg::First, "First", "first", Icon::First, here == 0) }
-            { button(SessionMsg::Back, "Back", "back", Icon::Back, here == 0) }
-            { button(SessionMsg::Forward, "Forward", "forward", Icon::Forward, here == last) }
-            { button(SessionMsg::Last, "Last", "last", Icon::Last, here == last) }
-            { button(SessionMsg::Play, play, "play", sign, last == 0) }
-            <span class="position">{ format!("step {here} / {last}") }</span>
-            { scrubber(store, line, here) }
-            if histories > 1 {
-                <button
-                    type="button"
-                    class="button small histories"
-                    onclick={store.sends(ViewMsg::Dialog(Some(Dialog::Branches)))}
-                >
-                    { format!("{histories} histories") }
-                </button>
-            }
+        <button
+            type="button"
+            class="button play"
+            aria-label={label.clone()}
+            title={label}
+            disabled={off}
+            onclick={store.sends(SessionMsg::Play)}
+        >
+            { icon(sign) }
+            <span>{ word }</span>
+        </button>
+    }
+}
+
+/// How many branches there are, and what the one is called that we are in.
+fn branches(store: &StateHandle) -> Html {
+    let tree = &store.session.tree;
+    let count = tree.ends().len();
+    let end = tree.current_path().last().copied();
+    let text = match end.and_then(|end| tree.name(end)) {
+        Some(name) => label::branches_here(&count, &visible(name)),
+        None if count > 1 => label::branches_count(&count),
+        None => return Html::default(),
+    };
+    html! {
+        <button
+            type="button"
+            class="button small branch-list"
+            title={text.clone()}
+            onclick={store.sends(ViewMsg::Dialog(Some(Dialog::Branches)))}
+        >
+            <span>{ text }</span>
+        </button>
+    }
+}
+
+/// What went wrong up to here.
+fn counts(tree: &HistoryTree) -> Html {
+    let (mut conflicts, mut refused, mut lost) = (0, 0, 0);
+    let so_far = &tree.current_path()[..=tree.position()];
+    for step in so_far.iter().filter_map(|&node| tree.step(node)) {
+        if step.exchange.as_ref().is_some_and(Exchange::is_conflict) {
+            conflicts += 1;
+        } else if step.outcome() == Outcome::Refused {
+            refused += 1;
+        }
+        lost += step.losses.len();
+    }
+    html! {
+        <>
             if lost > 0 {
-                <span class="chip lost">{ counted(lost, "lost update") }</span>
+                <span class="chip lost">{ label::count_lost(&lost) }</span>
             }
             if refused > 0 {
-                <span class="chip refused">{ format!("{refused} refused") }</span>
+                <span class="chip refused">{ label::count_refused(&refused) }</span>
             }
             if conflicts > 0 {
-                <span class="chip conflicts refused">{ counted(conflicts, "conflict") }</span>
+                <span class="chip conflicts refused">{ label::count_conflicts(&conflicts) }</span>
             } else if lost + refused == 0 {
-                <span class="chip plain">{ "no conflict" }</span>
+                <span class="chip plain">{ label::no_conflict() }</span>
             }
-        </footer>
+        </>
     }
 }
 
@@ -105,7 +147,7 @@ fn scrubber(store: &StateHandle, line: &[NodeId], here: usize) -> Html {
         .iter()
         .filter_map(|&node| store.session.tree.step(node));
     let step = store.session.tree.step(store.session.tree.current());
-    let text = step.map_or("start".to_owned(), |step| {
+    let text = step.map_or_else(label::step_start, |step| {
         optimist_messages::sentence(step, store.world())
     });
     let oninput = store.on(|event: InputEvent| {
@@ -130,7 +172,7 @@ fn scrubber(store: &StateHandle, line: &[NodeId], here: usize) -> Html {
                 value={here.to_string()}
                 disabled={last == 0}
                 aria-label="Step"
-                aria-valuetext={format!("step {here} of {last}: {text}")}
+                aria-valuetext={label::step_of(&here, &last, &text)}
                 {oninput}
             />
         </div>

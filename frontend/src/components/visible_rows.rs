@@ -21,39 +21,30 @@ const BEYOND: usize = 4;
 /// known.
 const UNKNOWN: usize = 10;
 
-/// The height of rows, in the units that `timeline.css` gives to them.
+/// The height of rows that are not current, in the units that `timeline.css` gives to them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct RowHeight {
-    asked: i32,
-    done: i32,
+    rows: i32,
     events: i32,
 }
 
 impl RowHeight {
     fn of(step: &Step) -> Self {
-        let done = step.outcome() == Outcome::Done;
         Self {
-            asked: i32::from(!done),
-            done: i32::from(done),
+            rows: 1,
             events: arrows::lines(step.arrived.len()) as i32,
         }
     }
 
     /// For an element that is as high.
     pub(crate) fn to_style(self) -> String {
-        let Self {
-            asked,
-            done,
-            events,
-        } = self;
-        format!("--asked:{asked};--done:{done};--events:{events}")
+        format!("--rows:{};--events:{}", self.rows, self.events)
     }
 }
 
 impl AddAssign for RowHeight {
     fn add_assign(&mut self, other: Self) {
-        self.asked += other.asked;
-        self.done += other.done;
+        self.rows += other.rows;
         self.events += other.events;
     }
 }
@@ -216,18 +207,24 @@ fn shown(timeline: &Element, tree: &HistoryTree) -> Option<(Range<usize>, usize)
     if is_short(line) {
         return None;
     }
-    let [row, row_done, row_event] =
-        browser::lengths(timeline, ["--row", "--row-done", "--row-event"])?;
+    let [row, row_current, row_event] =
+        browser::lengths(timeline, ["--row", "--row-current", "--row-event"])?;
     let upper = timeline.scroll_top();
     let lower = upper + timeline.client_height();
     let (mut bottom, mut first, mut last) = (0, line.len(), line.len());
     for (position, node) in line.iter().enumerate().skip(1) {
-        let room = tree.step(*node).map(RowHeight::of).unwrap_or_default();
+        let step = tree.step(*node);
+        let room = step.map(RowHeight::of).unwrap_or_default();
+        let is_tall = |step: &Step| position == tree.position() && step.outcome() != Outcome::Done;
         if bottom > lower {
             last = position;
             break;
         }
-        bottom += row * room.asked + row_done * room.done + row_event * room.events;
+        bottom += match step {
+            Some(step) if is_tall(step) => row_current,
+            _ => row * room.rows,
+        };
+        bottom += row_event * room.events;
         if bottom > upper {
             first = first.min(position);
         }

@@ -20,7 +20,7 @@ pub(super) fn witness(store: &StateHandle, model: &Explored, search: &Rc<Search>
         .chosen_row()
         .is_some_and(|row| matches!(row.state, super::model::RowState::Done(_)));
     let Some(end) = search.shortest(Verdict::Lost) else {
-        let checked = format!("{} checked", messages::histories(total));
+        let checked = format!("{} checked", messages::orders(total));
         return html! {
             <p class="witness kept">
                 <b>
@@ -69,7 +69,7 @@ pub(super) fn list(store: &StateHandle, model: &Explored, search: &Rc<Search>) -
             <li class={classes!("ending", super::classes::tone(*verdict))}>
                 <p>
                     <b>
-                        { messages::histories(*count) }{ " " }
+                        { messages::orders(*count) }{ " " }
                         { messages::ending(*verdict, actors, *count) }
                     </b>
                     if !why.is_empty() {

@@ -83,7 +83,7 @@ fn explanation(model: &Explored, search: &Search, outlook: &[Tally]) -> Html {
         }
         None => vec![
             "Each circle is a moment, each line one request and its answer. Point at one to see \
-             what it means; click it to open that history in Play."
+             what it means; click it to open that order in Play."
                 .to_owned(),
         ],
     };

@@ -25,7 +25,7 @@ pub(super) fn matrix(store: &StateHandle, model: &Explored) -> Html {
                 <thead>
                     <tr>
                         <th scope="col" class="way">{ "Everybody writes by" }</th>
-                        <th scope="col" class="bar">{ "Outcomes over all histories" }</th>
+                        <th scope="col" class="bar">{ "Outcomes over all orders" }</th>
                         <th scope="col">{ kept }{ " in the object" }</th>
                         <th scope="col">{ "replaced" }</th>
                         if left_out {

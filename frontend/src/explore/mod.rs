@@ -112,7 +112,7 @@ pub(crate) fn Explore(props: &ExploreProps) -> Html {
                     <section class="explore-matrix" id="outcomes" tabindex="-1" aria-label="Outcomes">
                         { matrix::matrix(store, &model) }
                     </section>
-                    <section class="explore-map" aria-label="Map of the histories">
+                    <section class="explore-map" aria-label="Map of the orders">
                         { map::map(store, &model) }
                     </section>
                 </main>

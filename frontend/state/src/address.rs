@@ -28,7 +28,7 @@ impl Page {
     pub fn title(self) -> &'static str {
         match self {
             Page::Play => "Two people edit one Kubernetes object",
-            Page::Explore => "Every history of the same edits",
+            Page::Explore => "Every order of the same edits",
             Page::Learn => "Lessons that run",
         }
     }

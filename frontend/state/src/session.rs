@@ -121,7 +121,7 @@ impl SessionState {
                 self.world_mut().look_at(&kind, &name);
                 return SessionChange::Subject;
             }
-            SessionMsg::Compare(second, end) => self.compare[usize::from(second)] = Some(end),
+            SessionMsg::Compare(second, end) => self.choose_compared(usize::from(second), end),
             SessionMsg::NameBranch(end, name) => {
                 Rc::make_mut(&mut self.tree).set_name(end, &name);
             }
@@ -146,6 +146,17 @@ impl SessionState {
             }
         }
         SessionChange::Nothing
+    }
+
+    /// Chooses a side of the comparison. What was on that side goes to the other one if a branch
+    /// would be compared with itself.
+    fn choose_compared(&mut self, side: usize, end: NodeId) {
+        let (first, second) = self.compared(&self.tree.ends());
+        let sides = [first, second];
+        if sides[1 - side] == end {
+            self.compare[1 - side] = Some(sides[side]);
+        }
+        self.compare[side] = Some(end);
     }
 
     /// Does something that no editor does.

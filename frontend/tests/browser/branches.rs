@@ -1,4 +1,4 @@
-//! Histories that fork: named, compared and deleted, in a browser.
+//! Branches of a session: told apart, named, compared and deleted, in a browser.
 
 use wasm_bindgen_test::wasm_bindgen_test;
 
@@ -6,9 +6,10 @@ use crate::page::Page;
 
 const A: &str = "Editor A";
 const B: &str = "Editor B";
+const FORK: &str = "Branches from here";
 
-/// A wrote first in one history, B in the other.
-async fn two_histories() -> Page {
+/// A wrote first in one branch, B in the other.
+async fn two_branches() -> Page {
     let page = Page::open().await;
     page.press(A, "Get").await;
     page.press(B, "Get").await;
@@ -17,34 +18,75 @@ async fn two_histories() -> Page {
     page.press(A, "Send").await;
     page.press("Steps", "Back").await;
     page.press(B, "Send").await;
-    page.press("Steps", "2 histories").await;
     page
 }
 
 #[wasm_bindgen_test]
-async fn two_histories_are_named_and_compared_side_by_side() {
-    let page = two_histories().await;
+async fn two_branches_are_named_and_compared_side_by_side() {
+    let page = two_branches().await;
+    page.press("Steps", "2 branches").await;
     assert!(
         page.dialog().contains("ends with Editor "),
         "{}",
         page.dialog()
     );
-    page.rename("Name of History 1", "A first").await;
+    page.rename("Name of Branch 1", "A first").await;
     let list = page.dialog();
-    assert!(list.contains("They part after step 2."), "{list}");
+    assert!(list.contains("The branches differ after step 2."), "{list}");
     assert!(list.contains("A firstEditor A: PUT replicas 3→5"), "{list}");
     assert!(list.contains("spec.replicas25"), "{list}");
     page.press_in_dialog("Open A first").await;
     assert!(page.text("Stored object").contains("replicas: 5"));
+    // The name is where the branches are: at the fork, and beside the steps.
+    assert!(page.has(FORK, "A first: branch 1"));
+    assert!(page.has("Steps", "A first · 2 branches"));
 }
 
 #[wasm_bindgen_test]
-async fn a_history_is_deleted_and_the_other_one_stays() {
-    let page = two_histories().await;
-    page.press_in_dialog("Delete History 2").await;
-    assert!(page.dialog().contains("There is one history."));
+async fn a_branch_is_never_compared_with_itself() {
+    let page = two_branches().await;
+    page.press("Steps", "2 branches").await;
+    page.press_in_dialog("Compare Branch 1 as left").await;
+    page.press_in_dialog("Compare Branch 1 as right").await;
+    let list = page.dialog();
+    assert!(!list.contains("There is one branch"), "{list}");
+    assert!(list.contains("spec.replicas25"), "{list}");
+}
+
+#[wasm_bindgen_test]
+async fn a_branch_is_deleted_and_the_other_one_stays() {
+    let page = two_branches().await;
+    page.press("Steps", "2 branches").await;
+    page.press_in_dialog("Delete Branch 2").await;
+    assert!(page.dialog().contains("There is one branch."));
     page.close_dialog().await;
-    assert!(!page.has("Steps", "2 histories"));
+    assert!(!page.has("Steps", "2 branches"));
     page.press("Steps", "Last").await;
     assert!(page.text("Stored object").contains("replicas: 5"));
+}
+
+#[wasm_bindgen_test]
+async fn only_the_current_step_has_an_arrow_each_way() {
+    let page = two_branches().await;
+    assert_eq!(page.count(".step"), 3);
+    assert_eq!(page.count(".step .arrows"), 1);
+    let last = page.find(".step.current").unwrap_or_default();
+    assert!(last.contains("200 OK · rv 101"), "{last}");
+    page.press("Steps", "Back").await;
+    let last = page.find(".step.future").unwrap_or_default();
+    assert!(last.contains("200 · 101"), "{last}");
+}
+
+#[wasm_bindgen_test]
+async fn where_there_are_several_objects_a_step_names_its_own() {
+    let page = two_branches().await;
+    assert!(!page.text("History").contains("nginx-deployment"));
+    page.load(
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: one}\n---\napiVersion: v1\nkind: \
+         ConfigMap\nmetadata: {name: two}\n",
+    )
+    .await;
+    page.press(A, "Get").await;
+    assert!(page.text("History").contains("one: GET"));
+    assert!(page.said().contains("one: GET"), "{}", page.said());
 }

@@ -11,7 +11,7 @@ const A: &str = "Editor A";
 const B: &str = "Editor B";
 const SCENARIO: &str = "Scenario";
 const OUTCOMES: &str = "Outcomes";
-const MAP: &str = "Map of the histories";
+const MAP: &str = "Map of the orders";
 const RETRY: &str = "… + RetryOnConflict";
 
 fn at(address: &str) {
@@ -56,7 +56,7 @@ async fn tick(page: &Page, what: &str) {
     searched(page).await;
 }
 
-/// How many histories have everything in the object, replace an edit knowingly, are refused, and
+/// How many orders have everything in the object, replace an edit knowingly, are refused, and
 /// lose an update, by a way of writing.
 fn counts(way: &str) -> Vec<String> {
     let rows = all(".matrix tr:has(th button)");
@@ -132,7 +132,7 @@ async fn a_refusal_opens_in_play_at_its_409() {
 async fn the_shortest_way_to_lose_an_update_is_told_or_that_there_is_none() {
     let page = explore().await;
     let map = page.text(MAP);
-    assert!(map.contains("6 histories · 4 lose an update"), "{map}");
+    assert!(map.contains("6 orders · 4 lose an update"), "{map}");
     assert!(
         map.contains("Shortest way to lose an update: A GET · B GET · A PUT · B PUT"),
         "{map}"
@@ -141,7 +141,7 @@ async fn the_shortest_way_to_lose_an_update_is_told_or_that_there_is_none() {
     page.press(OUTCOMES, RETRY).await;
     let map = page.text(MAP);
     assert!(
-        map.contains("None loses an update: 6 histories checked."),
+        map.contains("None loses an update: 6 orders checked."),
         "{map}"
     );
     assert!(map.contains("PUT 409"), "the retries are on the map: {map}");
@@ -246,7 +246,7 @@ async fn each_may_write_in_another_way() {
         map.contains("B: Update with resourceVersion, blind"),
         "{map}"
     );
-    assert!(map.contains("3 histories"), "{map}");
+    assert!(map.contains("3 orders"), "{map}");
 }
 
 #[wasm_bindgen_test]

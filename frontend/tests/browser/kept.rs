@@ -12,7 +12,7 @@ use crate::page::Page;
 const A: &str = "Editor A";
 const B: &str = "Editor B";
 
-/// Two histories, and an edit that was not sent.
+/// Two branches, and an edit that was not sent.
 fn storage() -> Storage {
     web_sys::window().unwrap().local_storage().unwrap().unwrap()
 }
@@ -50,7 +50,7 @@ async fn a_reload_brings_back_every_branch_and_what_was_not_sent() {
     let page = Page::reopen().await;
     page.at_rest().await;
     assert_eq!(page.position(), "step 2 / 2");
-    assert!(page.has("Steps", "2 histories"));
+    assert!(page.has("Steps", "2 branches"));
     assert!(page.text(B).contains("was 3"), "{}", page.text(B));
 }
 

@@ -128,7 +128,7 @@ async fn what_a_json_patch_tested_in_vain_is_told_though_the_answer_does_not_say
 }
 
 #[wasm_bindgen_test]
-async fn from_the_end_one_goes_back_to_where_the_histories_part() {
+async fn from_the_end_one_goes_back_to_where_the_branches_part() {
     let page = conflict().await;
     assert!(page.text("Steps").contains("1 conflict"));
     page.press("What happened", "Back to before B's Send").await;
@@ -233,9 +233,10 @@ async fn going_on_from_an_earlier_step_keeps_both_branches() {
     page.press(B, "Send").await;
     assert!(page.text(SERVER).contains("replicas: 2"));
     assert_eq!(page.position(), "step 3 / 3");
-    let fork = "Histories that go on from here";
-    assert!(page.has(fork, "Branch 1, Editor A") && page.has(fork, "Branch 2, Editor B"));
-    page.press(fork, "Branch 1").await;
+    let fork = "Branches from here";
+    assert!(page.has(fork, "A stored: branch 1, Editor A"));
+    assert!(page.has(fork, "B stored: branch 2, Editor B"));
+    page.press(fork, "A stored").await;
     assert_eq!(page.position(), "step 3 / 4");
     assert!(page.text(SERVER).contains("replicas: 5"));
 }

@@ -339,8 +339,8 @@ impl Visit {
         self.press("Steps", "Back");
         self.press("Steps", "Back");
         self.press("Editor B", "Send");
-        self.press("History", "Compare histories");
-        self.look(&format!("{how}: histories"));
+        self.press("History", "Compare branches");
+        self.look(&format!("{how}: branches"));
     }
 }
 

@@ -86,6 +86,9 @@ fn branches_are_compared_named_opened_and_deleted() {
     assert_eq!(page.state.session.compared(&ends), (second, first));
     page.send(SessionMsg::Compare(false, first));
     assert_eq!(page.state.session.compared(&ends), (first, second));
+    // A branch is not compared with itself: the two change sides.
+    page.send(SessionMsg::Compare(true, first));
+    assert_eq!(page.state.session.compared(&ends), (second, first));
     page.send(SessionMsg::OpenBranch(first));
     assert_eq!(here(&page), first);
     page.send(SessionMsg::DeleteBranch(first));
