@@ -136,7 +136,7 @@ fn an_object_that_is_deleted_and_created_again() {
         "Editor A deleted the object.\n\
          It was version 101. Any remaining local copy refers to a deleted object.\n\
          Editor B still holds 100.\n\
-         Send Editor B's copy and see what happens, or step back: this history is kept."
+         Send Editor B's copy and see what happens, or step back: this branch is kept."
     );
     act(&mut tree, B, Action::Send(Write::default()));
     assert_eq!(
