@@ -162,6 +162,39 @@ crate::catalogue::messages! {
     announced_start() "Start.";
     server_says(message) "The server says: {message}";
 
+    // The inspector.
+    answer() "Answer";
+    why() "Why";
+    inspector_empty() "Nothing went over the wire yet.";
+    inspector_empty_next() "Press Get in either card: the answer, its reason and the request show here.";
+    wire_nothing() "No request of the API: nothing went over the wire.";
+    wire_request() "Request";
+    wire_answer() "Answer body";
+    wire_stream() "The answer stays open. Each event is a line of its own; at once came:";
+    wire_stream_ended(status) "Answered with {status}, and ended by its first event:";
+    diff_absent() "absent";
+    diff_was(value) "was {value}";
+    diff_column_read() "Read";
+    diff_column_wanted() "Wanted";
+    diff_column_stored() "Stored";
+    diff_column_before() "Stored before";
+    diff_column_after() "Stored now";
+    diff_read() "A read changes nothing.";
+    diff_done() "The stored object is as it was.";
+    diff_refused() "The server refused the request: the stored object is as it was.";
+    diff_unchanged() "The result equals what is stored: nothing was written.";
+    diff_bookkeeping() "Only bookkeeping changed: the version, and who owns what.";
+    snippet_none() "No request of the API: there is nothing to type.";
+    snippet_kubectl() "kubectl command";
+    snippet_go() "Go with client-go";
+    snippet_rust() "Rust with kube-rs";
+    terminal() "The terminal prints";
+    terminal_object() "The terminal prints the answer";
+    terminal_advice() "kubectl then lists three ways out: force, leave the fields out, or take over the stored values.";
+    copy() "Copy";
+    copied() "Copied";
+    copy_refused() "Select it to copy";
+
     // Branches of a session.
     branch_lost() "lost";
     branch_refused(code) "{code}";
@@ -270,9 +303,9 @@ crate::catalogue::messages! {
     why_watch_cache() "Watches are served from the API server's watch cache, which compaction does not change.";
 
     // Why the server answered as it did.
-    fact_read(version) "The store holds version {version}. Reading locks nothing: other clients can write right after.";
-    fact_version_matched(version) "The write carried resourceVersion {version}, and the store holds {version}: no other write came in between.";
-    fact_version_differed(sent, stored) "The write carried resourceVersion {sent}, but the store holds {stored}. The comparison failed and nothing was stored. The server did not check which fields differ.";
+    fact_read(version) "The answer is the stored object, version {version}.";
+    fact_version_matched(version) "Sent version {version}, stored version {version}: no other write came in between.";
+    fact_version_differed(sent, stored) "Sent version {sent}, stored version {stored}. The server compares versions, not fields.";
     fact_version_not_sent(stored) "The write carried no resourceVersion, so there was nothing to compare with the stored {stored}.";
     fact_version_taken_over(stored) "The patch carried no resourceVersion. The server applied it to the stored version, {stored}.";
     fact_version_required(stored) "The write carried no resourceVersion. This kind accepts no update without one; the store holds {stored}.";

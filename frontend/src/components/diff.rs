@@ -1,62 +1,104 @@
-//! What the stored object lost and gained.
+//! The object three times: as its editor read it, as the editor wanted it, and as it is stored.
 
-use optimist_client::{ValueChange, dotted, to_yaml, visible};
-use optimist_simulation::{Outcome, Step};
+use optimist_client::{dotted, to_yaml, visible};
+use optimist_messages::label;
+use optimist_simulation::{Outcome, Step, ThreeWay, ThreeWayRow};
 use serde_json::Value;
-use yew::{Html, html};
+use yew::{Html, classes, html};
 
-fn side(sign: &'static str, class: &'static str, value: &Value) -> Html {
+use super::step_row::slug;
+use crate::state::StateHandle;
+
+/// A value in a cell of the table.
+fn shown(value: Option<&Value>) -> String {
     let text = match value {
-        Value::Object(_) | Value::Array(_) => to_yaml(value),
-        Value::String(text) => text.clone(),
-        value => value.to_string(),
+        None => return label::diff_absent(),
+        Some(object @ (Value::Object(_) | Value::Array(_))) => to_yaml(object),
+        Some(Value::String(text)) => text.clone(),
+        Some(value) => value.to_string(),
     };
+    visible(text.trim_end()).into_owned()
+}
+
+/// The head of a column: what it is, and its version where there is one.
+fn head(name: String, version: Option<&String>) -> Html {
     html! {
-        <div class={class}>
-            <span class="sign">{ sign }</span>
-            <span class="unseen">{ if class == "lost" { "lost: " } else { "gained: " } }</span>
-            <pre>{ visible(text.trim_end()).into_owned() }</pre>
-        </div>
+        <th scope="col">
+            { name }
+            if let Some(version) = version {
+                <span class="muted">{ format!(" {version}") }</span>
+            }
+        </th>
     }
 }
 
-fn change(change: &ValueChange) -> Html {
+fn row(row: &ThreeWayRow, copy: bool, slug: &'static str) -> Html {
+    let stored = shown(row.stored.as_ref());
+    let was = (row.before != row.stored).then(|| shown(row.before.as_ref()));
+    let wanted = row.wanted != row.read;
+    let kept = row.wanted == row.stored;
     html! {
-        <li>
-            <div class="place">{ dotted(&change.pointer) }</div>
-            if let Some(before) = &change.before {
-                { side("−", "lost", before) }
-            }
-            if let Some(after) = &change.after {
-                { side("+", "gained", after) }
-            }
-        </li>
-    }
-}
-
-/// The difference that a step made.
-#[inline(never)] // not on the first screen
-pub(crate) fn diff(step: &Step) -> Html {
-    let empty = match step.outcome() {
-        Outcome::Read => Some("A read changes nothing."),
-        Outcome::Done => Some("The stored object is as it was."),
-        Outcome::Refused => Some("Refused: the stored object is as it was."),
-        Outcome::Unchanged => Some("The result equals what is stored: nothing was written."),
-        Outcome::Written if step.effect.is_empty() => {
-            Some("Only bookkeeping changed: the version, and who owns what.")
-        }
-        Outcome::Written => None,
-    };
-    html! {
-        <>
-            if let Some(empty) = empty {
-                <div class="empty"><p>{ empty }</p></div>
+        <tbody>
+            <tr class="place"><th colspan="3" scope="rowgroup">{ dotted(&row.pointer) }</th></tr>
+            if copy {
+                <tr>
+                    <td>{ shown(row.read.as_ref()) }</td>
+                    <td class={classes!(wanted.then_some(slug))}>{ shown(row.wanted.as_ref()) }</td>
+                    <td class={classes!(if kept { "ok" } else { "other" })}>
+                        { stored }
+                        if let Some(was) = was {
+                            <span class="was">{ label::diff_was(&was) }</span>
+                        }
+                    </td>
+                </tr>
             } else {
-                <p class="muted">
-                    { format!("Version {} compared with {}.", step.after, step.before) }
-                </p>
-                <ul class="diff">{ for step.effect.iter().map(change) }</ul>
+                <tr>
+                    <td>{ shown(row.before.as_ref()) }</td>
+                    <td colspan="2">{ stored }</td>
+                </tr>
             }
-        </>
+        </tbody>
+    }
+}
+
+/// Why there is nothing to compare.
+fn empty(outcome: Outcome) -> String {
+    match outcome {
+        Outcome::Read => label::diff_read(),
+        Outcome::Done => label::diff_done(),
+        Outcome::Refused => label::diff_refused(),
+        Outcome::Unchanged => label::diff_unchanged(),
+        Outcome::Written => label::diff_bookkeeping(),
+    }
+}
+
+/// The three objects of the current step.
+#[inline(never)] // not on the first screen
+pub(crate) fn diff(store: &StateHandle, step: &Step) -> Html {
+    let tree = &store.session.tree;
+    let three = tree.three_way(tree.current()).unwrap_or_default();
+    let ThreeWay { read, stored, rows } = &three;
+    if rows.is_empty() {
+        return html! { <div class="empty"><p>{ empty(step.outcome()) }</p></div> };
+    }
+    let slug = slug(step);
+    html! {
+        <table class="three-way">
+            <thead>
+                if read.is_some() {
+                    <tr>
+                        { head(label::diff_column_read(), read.as_ref()) }
+                        { head(label::diff_column_wanted(), None) }
+                        { head(label::diff_column_stored(), stored.as_ref()) }
+                    </tr>
+                } else {
+                    <tr>
+                        { head(label::diff_column_before(), None) }
+                        <th scope="col" colspan="2">{ label::diff_column_after() }</th>
+                    </tr>
+                }
+            </thead>
+            { for rows.iter().map(|each| row(each, read.is_some(), slug)) }
+        </table>
     }
 }

@@ -1,14 +1,14 @@
 //! What the current step sent and got, and why.
 
-use optimist_messages as messages;
+use optimist_messages::{self as messages, label};
 use optimist_simulation::{EditResult, Step};
 use yew::{Html, classes, html};
 
+use super::answer::tone;
 use super::diff::diff;
 use super::icon::{Icon, icon};
 use super::snippet::{Language, snippet};
 use super::tabs::{Tabs, panel_id, tabs};
-use super::why::{tone, why};
 use super::wire::{preview, wire};
 use crate::state::{InspectorTab, Sends, StateHandle, ViewMsg};
 
@@ -33,9 +33,8 @@ pub(crate) fn inspector(store: &StateHandle) -> Html {
         (InspectorTab::Kubectl, Some(step)) => snippet(store, step, Language::Kubectl),
         (InspectorTab::Go, Some(step)) => snippet(store, step, Language::Go),
         (InspectorTab::Rust, Some(step)) => snippet(store, step, Language::Rust),
-        (InspectorTab::Diff, Some(step)) => diff(step),
+        (InspectorTab::Diff, Some(step)) => diff(store, step),
     };
-    let explained = step.filter(|_| store.view.inspector_tab != InspectorTab::Preview);
     html! {
         <aside
             class="inspector"
@@ -60,9 +59,6 @@ pub(crate) fn inspector(store: &StateHandle) -> Html {
             >
                 { content }
             </div>
-            if let Some(step) = explained {
-                { why(store, step) }
-            }
         </aside>
     }
 }
@@ -70,8 +66,8 @@ pub(crate) fn inspector(store: &StateHandle) -> Html {
 fn nothing_yet() -> Html {
     html! {
         <div class="empty">
-            <p>{ "Nothing went over the wire yet." }</p>
-            <p>{ "Press Get in either card: the request, its answer and the reason show here." }</p>
+            <p>{ label::inspector_empty() }</p>
+            <p>{ label::inspector_empty_next() }</p>
         </div>
     }
 }

@@ -1,7 +1,7 @@
 //! A body as JSON: what matters is bold, what does not is folded.
 
 use optimist_client::visible;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use yew::{Html, classes, html};
 
 use super::fold::{holds, size};
@@ -115,94 +115,106 @@ impl Printer<'_> {
         let (open, close) = match value {
             Value::Array(list) if !list.is_empty() => ("[", "]"),
             Value::Object(map) if !map.is_empty() => ("{", "}"),
-            scalar => {
-                let mut text = visible(&scalar.to_string()).into_owned();
-                if text.chars().count() > MAX_LENGTH {
-                    text = text.chars().take(MAX_LENGTH).collect();
-                    text.push('…');
-                }
-                if self.matters(pointer) {
-                    let matters = html! { <span class="matters">{ text }</span> };
-                    self.row(key, depth, html! { <>{ matters }{ end.to_owned() }</> });
-                } else {
-                    self.text_row(key, depth, &format!("{text}{end}"));
-                }
-                return;
-            }
+            scalar => return self.scalar(key, scalar, pointer, depth, end),
         };
         let at_first = self.open_at_first(pointer, depth);
-        let unfolded = self
-            .props
-            .store
-            .view
-            .toggled
-            .contains(self.props.view, pointer)
-            != at_first;
+        let unfolded = self.is_toggled(pointer) != at_first;
         if depth > 0 {
-            let toggle = ViewMsg::Toggle(self.props.view, pointer.to_owned());
             let shown = if unfolded {
                 html! { open }
             } else {
                 html! { <>{ open }<span class="hidden-part">{ " … " }</span>{ close }{ end.to_owned() }</> }
             };
-            let name = key.unwrap_or("item");
-            let label = format!("{}, {}", visible(name), size(value));
-            self.row(
-                key,
-                depth,
-                html! {
-                    <button
-                        type="button"
-                        class="fold"
-                        aria-expanded={unfolded.to_string()}
-                        aria-label={label}
-                        onclick={self.props.store.sends(toggle)}
-                    >
-                        { shown }
-                    </button>
-                },
-            );
+            self.opener(key, value, pointer, (depth, unfolded), shown);
         } else {
             self.text_row(key, depth, open);
         }
         if !unfolded {
             return;
         }
-        let last = |i: usize, len: usize| if i + 1 == len { "" } else { "," };
         match value {
             Value::Array(list) => {
                 for (i, item) in list.iter().enumerate() {
-                    let place = format!("{pointer}/{i}");
-                    self.value(None, item, &place, depth + 1, last(i, list.len()));
+                    let end = if i + 1 == list.len() { "" } else { "," };
+                    self.value(None, item, &format!("{pointer}/{i}"), depth + 1, end);
                 }
             }
-            Value::Object(map) => {
-                let place = |key: &str| {
-                    let escaped = optimist_apiserver::pointer::escape(key);
-                    format!("{pointer}/{escaped}")
-                };
-                let quiet = |key: &str| at_first && self.is_quiet(&place(key), depth + 1);
-                let hidden = map.keys().filter(|key| quiet(key)).count();
-                let rest = format!("{pointer}/…");
-                let all = hidden < 2
-                    || self
-                        .props
-                        .store
-                        .view
-                        .toggled
-                        .contains(self.props.view, &rest);
-                let shown: Vec<_> = map.iter().filter(|(key, _)| all || !quiet(key)).collect();
-                for (i, (key, value)) in shown.iter().enumerate() {
-                    let end = if all { last(i, shown.len()) } else { "," };
-                    self.value(Some(key), value, &place(key), depth + 1, end);
-                }
-                if hidden > 1 {
-                    self.rest(&rest, hidden, all, depth + 1);
-                }
-            }
+            Value::Object(map) => self.members(map, pointer, depth, at_first),
             _ => {}
         }
         self.text_row(None, depth, &format!("{close}{end}"));
+    }
+
+    fn is_toggled(&self, pointer: &str) -> bool {
+        let toggled = &self.props.store.view.toggled;
+        toggled.contains(self.props.view, pointer)
+    }
+
+    fn scalar(&mut self, key: Option<&str>, value: &Value, pointer: &str, depth: usize, end: &str) {
+        let mut text = visible(&value.to_string()).into_owned();
+        if text.chars().count() > MAX_LENGTH {
+            text = text.chars().take(MAX_LENGTH).collect();
+            text.push('…');
+        }
+        if self.matters(pointer) {
+            // With its name: both are the bytes that matter.
+            let key = key.map(named).unwrap_or_default();
+            let matters = html! { <span class="matters">{ format!("{key}{text}") }</span> };
+            self.line(depth, html! { <>{ matters }{ end.to_owned() }</> });
+        } else {
+            self.text_row(key, depth, &format!("{text}{end}"));
+        }
+    }
+
+    /// The row that folds a map or list.
+    fn opener(
+        &mut self,
+        key: Option<&str>,
+        value: &Value,
+        pointer: &str,
+        (depth, unfolded): (usize, bool),
+        shown: Html,
+    ) {
+        let toggle = ViewMsg::Toggle(self.props.view, pointer.to_owned());
+        let label = format!("{}, {}", visible(key.unwrap_or("item")), size(value));
+        let fold = html! {
+            <button
+                type="button"
+                class="fold"
+                aria-expanded={unfolded.to_string()}
+                aria-label={label}
+                onclick={self.props.store.sends(toggle)}
+            >
+                { shown }
+            </button>
+        };
+        self.row(key, depth, fold);
+    }
+
+    /// The members of a map. Those that say nothing about this request are behind one fold.
+    fn members(&mut self, map: &Map<String, Value>, pointer: &str, depth: usize, at_first: bool) {
+        let place = |key: &str| {
+            let escaped = optimist_apiserver::pointer::escape(key);
+            format!("{pointer}/{escaped}")
+        };
+        let quiet: Vec<bool> = map
+            .keys()
+            .map(|key| at_first && self.is_quiet(&place(key), depth + 1))
+            .collect();
+        let hidden = quiet.iter().filter(|quiet| **quiet).count();
+        let rest = format!("{pointer}/…");
+        let all = hidden < 2 || self.is_toggled(&rest);
+        let members = map.iter().zip(quiet);
+        let shown = members.filter(|(_, quiet)| all || !quiet);
+        let shown: Vec<_> = shown.map(|(member, _)| member).collect();
+        for (i, (key, value)) in shown.iter().enumerate() {
+            let last = all && i + 1 == shown.len();
+            let end = if last { "" } else { "," };
+            self.value(Some(key), value, &place(key), depth + 1, end);
+        }
+        if hidden > 1 {
+            self.rest(&rest, hidden, all, depth + 1);
+        }
     }
 
     fn row(&mut self, key: Option<&str>, depth: usize, content: Html) {

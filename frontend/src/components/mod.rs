@@ -1,5 +1,6 @@
 //! The parts of the page, a file each.
 
+mod answer;
 mod branch_picker;
 mod branches;
 mod caption;
@@ -34,7 +35,6 @@ mod transport;
 pub(crate) mod value_input;
 mod visible_rows;
 pub(crate) mod watch;
-mod why;
 mod wire;
 pub(crate) mod yaml_view;
 

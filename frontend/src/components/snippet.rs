@@ -1,8 +1,11 @@
-//! A step's request as a command or as code that sends it, to take away.
+//! A step's request as a command or as code that sends it, to take away, and what kubectl prints.
 
 use optimist_client::visible;
+use optimist_messages::label;
 use optimist_simulation::Step;
-use optimist_text::render::{Call, Snippet, client_go, kube_rs, kubectl};
+use optimist_text::render::{
+    Call, KubectlOutput, Snippet, client_go, kube_rs, kubectl, kubectl_output,
+};
 use yew::{AttrValue, Html, Properties, component, html, use_effect_with, use_state_eq};
 
 use crate::browser;
@@ -16,25 +19,59 @@ pub(crate) enum Language {
     Rust,
 }
 
-/// Draws the request of a step.
+/// Draws the request of a step. For kubectl, what the terminal prints comes first.
 #[inline(never)] // not on the first screen
 pub(crate) fn snippet(store: &StateHandle, step: &Step, language: Language) -> Html {
-    let Some(call) = Call::of_step(store.world(), step) else {
-        return html! {
-            <div class="empty"><p>{ "No request of the API: there is nothing to type." }</p></div>
-        };
+    let call = Call::of_step(store.world(), step);
+    let Some((call, exchange)) = call.zip(step.exchange.as_ref()) else {
+        return html! { <div class="empty"><p>{ label::snippet_none() }</p></div> };
     };
-    let (label, Snippet { imports, code }) = match language {
-        Language::Kubectl => (
-            "kubectl command",
-            Snippet {
-                imports: String::new(),
-                code: kubectl(&call),
-            },
-        ),
-        Language::Go => ("Go with client-go", client_go(&call)),
-        Language::Rust => ("Rust with kube-rs", kube_rs(&call)),
+    match language {
+        Language::Kubectl => html! {
+            <>
+                { terminal(&kubectl_output(&call, exchange)) }
+                { code(label::snippet_kubectl(), String::new(), kubectl(&call)) }
+            </>
+        },
+        Language::Go => {
+            let Snippet {
+                imports,
+                code: text,
+            } = client_go(&call);
+            code(label::snippet_go(), imports, text)
+        }
+        Language::Rust => {
+            let Snippet {
+                imports,
+                code: text,
+            } = kube_rs(&call);
+            code(label::snippet_rust(), imports, text)
+        }
+    }
+}
+
+/// What the terminal prints.
+fn terminal(output: &KubectlOutput) -> Html {
+    let name = if output.is_object {
+        label::terminal_object()
+    } else {
+        label::terminal()
     };
+    html! {
+        <>
+            <p class="muted">{ name.clone() }</p>
+            <pre class="snippet terminal" role="region" tabindex="0" aria-label={name}>
+                { visible(output.text.trim_end()).into_owned() }
+            </pre>
+            if output.advice {
+                <p class="muted">{ label::terminal_advice() }</p>
+            }
+        </>
+    }
+}
+
+/// A text to take away.
+fn code(name: String, imports: String, code: String) -> Html {
     let (imports, code) = (imports.trim_end().to_owned(), code.trim_end().to_owned());
     let whole = if imports.is_empty() {
         format!("{code}\n")
@@ -44,10 +81,10 @@ pub(crate) fn snippet(store: &StateHandle, step: &Step, language: Language) -> H
     html! {
         <>
             <div class="snippet-head">
-                <span class="muted">{ label }</span>
+                <span class="muted">{ name.clone() }</span>
                 <Copy text={whole} />
             </div>
-            <pre class="snippet" role="region" tabindex="0" aria-label={label}>
+            <pre class="snippet" role="region" tabindex="0" aria-label={name}>
                 if !imports.is_empty() {
                     <span class="muted">{ imports }{ "\n\n" }</span>
                 }
@@ -60,6 +97,9 @@ pub(crate) fn snippet(store: &StateHandle, step: &Step, language: Language) -> H
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct CopyProps {
     pub(crate) text: AttrValue,
+    /// What the button says; `Copy` if nothing is given.
+    #[prop_or_default]
+    pub(crate) label: Option<AttrValue>,
 }
 
 /// How long a button says that it has copied.
@@ -84,9 +124,9 @@ pub(crate) fn Copy(props: &CopyProps) -> Html {
         }
     };
     let word = match *said {
-        None => "Copy",
-        Some(true) => "Copied",
-        Some(false) => "Select it to copy",
+        None => props.label.clone().unwrap_or_else(|| label::copy().into()),
+        Some(true) => label::copied().into(),
+        Some(false) => label::copy_refused().into(),
     };
     html! {
         <button type="button" class="button small" {onclick}>{ word }</button>

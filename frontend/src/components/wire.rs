@@ -2,13 +2,14 @@
 
 use optimist_client::ValueChange;
 use optimist_client::{Write, visible};
-use optimist_simulation::{Action, ActorId, Outcome, Step};
+use optimist_messages::label;
+use optimist_simulation::{Action, ActorId, Exchange, Outcome, Step};
 use serde_json::Value;
 use web_sys::HtmlTextAreaElement;
-use yew::{Html, InputEvent, TargetCast, classes, html};
+use yew::{Html, InputEvent, TargetCast, html};
 
+use super::answer::answer;
 use super::json_view::{JsonView, json_view};
-use super::why::tone;
 use crate::state::{EditMsg, Lane, ObjectView, Sends, StateHandle};
 
 fn places(changes: &[ValueChange]) -> Vec<String> {
@@ -38,9 +39,6 @@ pub(super) fn request_line(
     }
 }
 
-const STREAM: &str = "The answer stays open. Each event is a line of its own; at once came:";
-const STREAM_ENDED: &str = "Granted, and ended by its first event:";
-
 /// What matters in the first event of a stream.
 const EVENT: [&str; 4] = [
     "/0/object/code",
@@ -49,47 +47,89 @@ const EVENT: [&str; 4] = [
     "/0/object/metadata/resourceVersion",
 ];
 
-/// A step over the wire.
+/// The places of an answer that matter.
+fn answer_places(step: &Step) -> Vec<String> {
+    if !step.arrived.is_empty() && step.actor().is_none() {
+        let events = (0..step.arrived.len()).map(|i| format!("/{i}/type"));
+        return events.chain(EVENT.map(str::to_owned)).collect();
+    }
+    if step.outcome() == Outcome::Refused {
+        return ["/reason", "/code", "/details/causes"]
+            .map(str::to_owned)
+            .to_vec();
+    }
+    places(&step.effect)
+}
+
+/// A step over the wire: the answer and its reason, then both messages.
 #[inline(never)] // not on the first screen
 pub(crate) fn wire(store: &StateHandle, step: &Step) -> Html {
     let Some(exchange) = &step.exchange else {
         return html! {
-            <div class="empty"><p>{ "No request of the API: nothing went over the wire." }</p></div>
+            <>
+                <div class="empty"><p>{ label::wire_nothing() }</p></div>
+                { answer(store, step) }
+            </>
         };
-    };
-    let slug = super::step_row::slug(step);
-    let refused = step.outcome() == Outcome::Refused;
-    let answer = if !step.arrived.is_empty() && step.actor().is_none() {
-        let events = 0..step.arrived.len();
-        events
-            .map(|i| format!("/{i}/type"))
-            .chain(EVENT.map(str::to_owned))
-            .collect()
-    } else if refused {
-        ["/reason", "/code", "/message", "/details/causes"]
-            .map(str::to_owned)
-            .to_vec()
-    } else {
-        places(&step.effect)
     };
     html! {
         <>
+            { answer(store, step) }
+            { request(store, step, exchange) }
+            { response(store, step, exchange) }
+        </>
+    }
+}
+
+fn request(store: &StateHandle, step: &Step, exchange: &Exchange) -> Html {
+    let slug = super::step_row::slug(step);
+    let has_body = *exchange.sent != Value::Null;
+    html! {
+        <details class="message-fold" open={true}>
+            <summary>{ label::wire_request() }</summary>
             { request_line(exchange.method.as_str(), &exchange.target, &exchange.content_type, slug) }
-            if *exchange.sent != Value::Null {
-                { json_view(&JsonView { store, view: ObjectView::Request, label: "Request body", body: &exchange.sent, emphasis: places(&step.edits), refused: false }) }
+            if has_body {
+                { json_view(&JsonView {
+                    store,
+                    view: ObjectView::Request,
+                    label: "Request body",
+                    body: &exchange.sent,
+                    emphasis: places(&step.edits),
+                    refused: false,
+                }) }
             }
             if let Some(text) = step.sent_text() {
                 <pre class="snippet" aria-label="Request body">{ visible(text).into_owned() }</pre>
             }
-            <p class={classes!("status-line", if exchange.code < 400 && refused { "plain" } else { tone(step.outcome()) })}>{ exchange.status_line() }</p>
-            if step.is_stream() {
-                <p class="muted">{ if refused { STREAM_ENDED } else { STREAM } }</p>
+        </details>
+    }
+}
+
+fn response(store: &StateHandle, step: &Step, exchange: &Exchange) -> Html {
+    let refused = step.outcome() == Outcome::Refused;
+    let stream = match (step.is_stream(), refused) {
+        (false, _) => None,
+        (true, false) => Some(label::wire_stream()),
+        (true, true) => Some(label::wire_stream_ended(&exchange.status_line())),
+    };
+    html! {
+        <details class="message-fold" open={true}>
+            <summary>{ label::wire_answer() }</summary>
+            if let Some(stream) = stream {
+                <p class="muted">{ stream }</p>
             }
             { for exchange.warnings.iter().map(|warning| html! {
                 <p class="warning">{ format!("Warning: {}", visible(warning)) }</p>
             }) }
-            { json_view(&JsonView { store, view: ObjectView::Response, label: "Response body", body: &exchange.received, emphasis: answer, refused }) }
-        </>
+            { json_view(&JsonView {
+                store,
+                view: ObjectView::Response,
+                label: "Response body",
+                body: &exchange.received,
+                emphasis: answer_places(step),
+                refused,
+            }) }
+        </details>
     }
 }
 

@@ -87,6 +87,6 @@ async fn where_there_are_several_objects_a_step_names_its_own() {
     )
     .await;
     page.press(A, "Get").await;
-    assert!(page.text("History").contains("one: GET"));
-    assert!(page.said().contains("one: GET"), "{}", page.said());
+    assert!(page.text("History").contains("two: GET"));
+    assert!(page.said().contains("two: GET"), "{}", page.said());
 }

@@ -6,6 +6,7 @@ mod branches;
 mod cards;
 mod editing;
 mod explore;
+mod inspector;
 mod kept;
 mod learn;
 mod page;

@@ -69,7 +69,11 @@ fn a_visitor_makes_the_409_by_hand_on_a_wide_page_and_on_a_phone() {
     let answer = browser.text("Response body");
     assert!(answer.contains("\"code\": 409"), "{answer}");
     assert!(answer.contains("the object has been modified"), "{answer}");
-    assert!(browser.text("Why").contains("the store holds 101"));
+    assert!(
+        browser
+            .text("Why")
+            .contains("Sent version 100, stored version 101")
+    );
     assert!(browser.text("Editor B").contains("stale by 1"));
 
     press(&browser, "Steps", "Back");
@@ -99,7 +103,11 @@ fn a_visitor_makes_the_409_by_hand_on_a_wide_page_and_on_a_phone() {
     press(&browser, "Inspector", "409 Conflict");
     browser.control("Inspector", "Diff");
     fits(&browser, "on a phone, with the sheet up");
-    assert!(browser.text("Why").contains("the store holds 101"));
+    assert!(
+        browser
+            .text("Why")
+            .contains("Sent version 100, stored version 101")
+    );
     says_nothing(&browser);
 }
 

@@ -1,0 +1,81 @@
+//! The inspector: the answer first, and the request in other forms, in a browser.
+
+use wasm_bindgen_test::wasm_bindgen_test;
+
+use crate::page::Page;
+
+const A: &str = "Editor A";
+const B: &str = "Editor B";
+const INSPECTOR: &str = "Inspector";
+
+/// Both read 100 and want other replicas. A was first, and B got the 409.
+async fn conflict() -> Page {
+    let page = Page::open().await;
+    page.press(A, "Get").await;
+    page.press(B, "Get").await;
+    page.set(A, "spec.replicas", "5").await;
+    page.set(B, "spec.replicas", "2").await;
+    page.press(A, "Send").await;
+    page.press(B, "Send").await;
+    page
+}
+
+#[wasm_bindgen_test]
+async fn the_answer_and_its_reason_come_before_both_bodies() {
+    let page = conflict().await;
+    let text = page.text(INSPECTOR);
+    let (_, text) = text.split_once("Preview").unwrap();
+    let at = |part: &str| {
+        text.find(part)
+            .unwrap_or_else(|| panic!("{part} in {text}"))
+    };
+    let order = [
+        "409 Conflict",
+        "PUT …/nginx-deployment",
+        "the object has been modified",
+        "Why",
+        "Sent version 100, stored version 101",
+        "Request",
+        "\"resourceVersion\": \"100\"",
+        "Answer body",
+    ];
+    assert!(order.map(at).is_sorted(), "{text}");
+    // The other tabs have no second copy of the reason.
+    page.press(INSPECTOR, "kubectl").await;
+    assert!(!page.text(INSPECTOR).contains("Sent version"));
+}
+
+#[wasm_bindgen_test]
+async fn the_kubectl_tab_begins_with_what_the_terminal_prints() {
+    let page = conflict().await;
+    page.press(INSPECTOR, "kubectl").await;
+    let printed = page.text("The terminal prints");
+    assert!(
+        printed.starts_with("Error from server (Conflict): error when replacing \"STDIN\": Oper"),
+        "{printed}"
+    );
+    let text = page.text(INSPECTOR);
+    assert!(
+        text.find(&printed) < text.find("kubectl replace --field-manager"),
+        "{text}"
+    );
+    page.press("Steps", "Back").await;
+    assert_eq!(
+        page.text("The terminal prints"),
+        "deployment.apps/nginx-deployment replaced"
+    );
+}
+
+#[wasm_bindgen_test]
+async fn the_diff_has_what_was_read_what_was_wanted_and_what_is_stored() {
+    let page = conflict().await;
+    page.press(INSPECTOR, "Diff").await;
+    let text = page.text(INSPECTOR);
+    assert!(
+        text.contains("Read 100WantedStored 101spec.replicas325"),
+        "{text}"
+    );
+    page.press("Steps", "First").await;
+    page.press("Steps", "Forward").await;
+    assert!(page.text(INSPECTOR).contains("A read changes nothing."));
+}
