@@ -1,4 +1,5 @@
-//! Chrome and its driver: tests run in it, and the build records which functions run at the start.
+//! Chrome and Firefox with their drivers: tests run in both, and with Chrome the build records which
+//! functions run at the start.
 
 use std::env;
 use std::fs;
@@ -6,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::failure::{Failure, StageResult};
-use crate::system;
 use crate::workspace::Workspace;
+use crate::{system, tools};
 
 const BROWSERS: [&str; 5] = [
     "chromium",
@@ -16,16 +17,66 @@ const BROWSERS: [&str; 5] = [
     "chromium-browser",
     "chrome",
 ];
+const FIREFOXES: [&str; 2] = ["firefox-esr", "firefox"];
 const ELSEWHERE: [&str; 2] = [
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
     "/Applications/Chromium.app/Contents/MacOS/Chromium",
 ];
 
-/// A browser and the matching driver.
+/// Chrome and the matching driver.
 #[derive(Debug)]
 pub struct Browser {
     chrome: PathBuf,
     driver: PathBuf,
+}
+
+/// Firefox and its driver.
+#[derive(Debug)]
+pub struct Firefox {
+    firefox: PathBuf,
+    driver: PathBuf,
+}
+
+impl Firefox {
+    /// Tells the page tests to use this browser and driver.
+    pub fn tell(&self, command: &mut Command) {
+        command
+            .env("OPTIMIST_BROWSER", "firefox")
+            .env("FIREFOX", &self.firefox)
+            .env("GECKODRIVER", &self.driver);
+    }
+}
+
+/// Finds Firefox and its driver, or installs them where possible.
+pub fn find_or_install_firefox(workspace: &Workspace) -> StageResult<Firefox> {
+    let driver = match named("GECKODRIVER")? {
+        Some(driver) => driver,
+        None => tools::geckodriver(workspace)?,
+    };
+    let found = || -> StageResult<Option<PathBuf>> {
+        let on_path = || FIREFOXES.iter().find_map(|name| system::on_path(name));
+        let application = || {
+            let path = PathBuf::from("/Applications/Firefox.app/Contents/MacOS/firefox");
+            Some(path).filter(|path| system::is_program(path))
+        };
+        Ok(named("FIREFOX")?.or_else(on_path).or_else(application))
+    };
+    let firefox = match found()? {
+        None if system::is_debian() => {
+            system::install(workspace, "Firefox", &["firefox-esr", "fonts-liberation"])?;
+            found()?
+        }
+        found => found,
+    };
+    let firefox = firefox.ok_or_else(|| {
+        let remedy = if cfg!(target_os = "macos") {
+            "brew install --cask firefox"
+        } else {
+            "install Firefox, or set FIREFOX"
+        };
+        Failure::new("Firefox is missing", remedy)
+    })?;
+    Ok(Firefox { firefox, driver })
 }
 
 impl Browser {

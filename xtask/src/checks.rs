@@ -1,5 +1,7 @@
 //! The checks of `cargo xtask test`.
 
+use std::process::Command;
+
 use crate::browser;
 use crate::failure::StageResult;
 use crate::progress::{self, Counted};
@@ -43,7 +45,7 @@ pub enum Place {
 
 /// All checks. The first check that can begin does so. Checks that others need, and checks that use
 /// one processor for a long time, come first.
-pub static CHECKS: [Check; 12] = [
+pub static CHECKS: [Check; 13] = [
     Check {
         name: "format",
         stage: "lint",
@@ -78,6 +80,13 @@ pub static CHECKS: [Check; 12] = [
         place: Place::Nowhere,
         needs: &["tools", "site"],
         run: page_tests,
+    },
+    Check {
+        name: "page-tests-firefox",
+        stage: "page",
+        place: Place::Nowhere,
+        needs: &["tools", "site"],
+        run: page_tests_firefox,
     },
     Check {
         name: "size",
@@ -257,20 +266,39 @@ fn browser_tests(workspace: &Workspace, counted: &mut Counted) -> StageResult<()
     )
 }
 
-/// Runs the tests that drive the release site over WebDriver. They are marked `#[ignore]`, so that
-/// a plain `cargo test` passes without a site or a browser.
+/// Runs the page tests in Chrome.
 fn page_tests(workspace: &Workspace, counted: &mut Counted) -> StageResult<()> {
     let browser = browser::find_or_install(workspace)?;
-    // Builds the whole workspace for these tests: with other packages, cargo could select other
-    // features of shared dependencies and build them twice.
     let mut command = workspace.cargo();
     browser.tell(&mut command);
+    page_tests_in("Chrome", workspace, command, counted)
+}
+
+/// Runs the same page tests in Firefox.
+fn page_tests_firefox(workspace: &Workspace, counted: &mut Counted) -> StageResult<()> {
+    let browser = browser::find_or_install_firefox(workspace)?;
+    let mut command = workspace.cargo();
+    browser.tell(&mut command);
+    page_tests_in("Firefox", workspace, command, counted)
+}
+
+/// Runs the tests that drive the release site over WebDriver. They are marked `#[ignore]`, so that
+/// a plain `cargo test` passes without a site or a browser.
+fn page_tests_in(
+    browser: &str,
+    workspace: &Workspace,
+    mut command: Command,
+    counted: &mut Counted,
+) -> StageResult<()> {
+    // Builds the whole workspace for these tests: with other packages, cargo could select other
+    // features of shared dependencies and build them twice.
     command
         .env("OPTIMIST_AXE", tools::axe(workspace)?)
         .env("OPTIMIST_DIST", workspace.dist())
         .args(["test", "--workspace", "--exclude", FRONTEND])
         .args(["--test", "page", "--", "--include-ignored"]);
-    progress::stream_tests("page tests", &mut command, "cargo xtask test page", counted)
+    let title = format!("page tests, {browser}");
+    progress::stream_tests(&title, &mut command, "cargo xtask test page", counted)
 }
 
 /// Installs the tools of all checks that this machine does not have.
@@ -278,7 +306,8 @@ fn tools(workspace: &Workspace) -> StageResult<()> {
     let toolchain = toolchain::wasm(workspace)?;
     tools::for_release(workspace, toolchain)?;
     tools::axe(workspace)?;
-    browser::find_or_install(workspace).map(drop)
+    browser::find_or_install(workspace)?;
+    browser::find_or_install_firefox(workspace).map(drop)
 }
 
 #[cfg(test)]
@@ -294,7 +323,7 @@ mod tests {
     fn a_stage_is_its_checks_and_the_tools_that_they_need() {
         assert_eq!(
             names(&["page"]).as_deref(),
-            Ok(&["tools", "site", "page-tests", "size"][..])
+            Ok(&["tools", "site", "page-tests", "page-tests-firefox", "size"][..])
         );
         assert_eq!(
             names(&["native"]).as_deref(),

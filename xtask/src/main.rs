@@ -79,6 +79,7 @@ fn run(command: Command) -> StageResult<()> {
             let wasm = toolchain::wasm(&workspace)?;
             tools::for_release(&workspace, wasm)?;
             browser::find_or_install(&workspace)?;
+            browser::find_or_install_firefox(&workspace)?;
         }
     }
     Ok(())

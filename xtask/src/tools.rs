@@ -14,8 +14,10 @@ const TRUNK: &str = "0.21.14";
 /// As in Trunk.toml, which makes Trunk insist on it.
 const BINARYEN: &str = "132";
 /// The npm package of that.
-const AXE: &str = "4.14.1";
 const BINARYEN_PACKAGE: &str = "132.0.0";
+const AXE: &str = "4.14.1";
+/// The driver of Firefox.
+const GECKODRIVER: &str = "0.37.1";
 
 /// A compiler for the browser together with the tools around it.
 #[derive(Debug)]
@@ -145,6 +147,30 @@ pub fn axe(workspace: &Workspace) -> StageResult<PathBuf> {
         npm_install(workspace, ("the page tests", &package), &folder, remedy)?;
     }
     Ok(script)
+}
+
+/// The driver of Firefox, which Debian has no package of.
+pub fn geckodriver(workspace: &Workspace) -> StageResult<PathBuf> {
+    let name = "geckodriver";
+    // Older ones cannot change the settings of the browser.
+    let fits = |told: &str| told.split_whitespace().nth(1) >= Some("0.36");
+    let folder = workspace.tool(name, GECKODRIVER);
+    let bin = folder.join("bin");
+    if !has(&bin, &[name])
+        && on_path(workspace, &[name], fits)
+        && let Some(found) = system::on_path(name)
+    {
+        return Ok(found);
+    }
+    let bin = CargoTool {
+        package: name,
+        version: GECKODRIVER,
+        programs: &[name],
+        opt_level: "0",
+        attempts: &[&["--locked"], &[]],
+    }
+    .install(workspace, &folder)?;
+    Ok(bin.join(format!("{name}{}", std::env::consts::EXE_SUFFIX)))
 }
 
 /// Installs an npm package into a folder, and npm itself if it is missing.

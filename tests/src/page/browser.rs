@@ -1,12 +1,13 @@
-//! A headless Chrome, driven over WebDriver (<https://www.w3.org/TR/webdriver2/>).
+//! A headless browser, driven over WebDriver (<https://www.w3.org/TR/webdriver2/>).
 
-use std::env;
 use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+
+use super::engine::{Emulation, Engine};
 
 /// The member that holds an element's id, fixed by the standard.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
@@ -25,54 +26,46 @@ pub struct Element(String);
 
 /// A browser with one window. Dropping it ends the browser and its driver.
 pub struct Browser {
+    engine: Engine,
     driver: Child,
     agent: ureq::Agent,
     session: String,
 }
 
 impl Browser {
-    /// Starts `CHROMEDRIVER`, or the chromedriver on PATH, on a free port; it starts `CHROME`,
-    /// or the browser that it knows of.
+    /// Starts the driver of the chosen engine on a free port, and the driver starts the browser.
     ///
     /// # Panics
     /// If either cannot be started.
     pub fn start() -> Self {
-        let program = env::var("CHROMEDRIVER").unwrap_or_else(|_| "chromedriver".to_owned());
+        let engine = Engine::chosen();
         // Of two drivers that start at the same time, one may find that its port is taken.
         let (driver, port) = (0..5)
-            .find_map(|_| start_driver(&program))
-            .unwrap_or_else(|| panic!("{program} listens on no port"));
+            .find_map(|_| start_driver(engine))
+            .unwrap_or_else(|| panic!("the driver of {engine:?} listens on no port"));
         let agent = ureq::Agent::config_builder()
             .http_status_as_error(false)
             .timeout_global(Some(Duration::from_secs(120)))
             .build()
             .new_agent();
-        let mut options = json!({"args": [
-            "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-            "--disable-background-networking", "--disable-component-update", "--disable-sync",
-            "--disable-dev-shm-usage",
-        ]});
-        if let Ok(chrome) = env::var("CHROME") {
-            options["binary"] = chrome.into();
-        }
         let mut browser = Self {
+            engine,
             driver,
             agent,
             session: format!("http://127.0.0.1:{port}/session"),
         };
-        let capabilities = json!({"capabilities": {"alwaysMatch": {
-            // The driver misses the end of a navigation now and then: `go` waits by itself.
-            "pageLoadStrategy": "none",
-            "goog:chromeOptions": options,
-            "goog:loggingPrefs": {"browser": "ALL"},
-        }}});
-        let session = browser.post("", &capabilities);
+        let session = browser.post("", &engine.capabilities());
         let id = session["sessionId"].as_str().expect("a session has an id");
         browser.session = format!("{}/{id}", browser.session);
         browser
     }
 
-    fn post(&self, path: &str, body: &Value) -> Value {
+    /// The engine that it runs.
+    pub fn engine(&self) -> Engine {
+        self.engine
+    }
+
+    pub(super) fn post(&self, path: &str, body: &Value) -> Value {
         let value = self.ask(path, body);
         if let Some(error) = value.get("error") {
             panic!("{path} {body}: {error}: {}", value["message"]);
@@ -112,34 +105,34 @@ impl Browser {
 
     /// Gives the page a size, as a device of that size would.
     pub fn resize(&self, width: u32, height: u32) {
-        let size = json!({
-            "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600,
-        });
-        let command = json!({"cmd": "Emulation.setDeviceMetricsOverride", "params": size});
-        self.post("/goog/cdp/execute", &command);
+        self.emulate(&Emulation::Size(width, height));
     }
 
     /// Sets the colour scheme of the system: dark or light.
     pub fn prefer(&self, dark: bool) {
-        let scheme = if dark { "dark" } else { "light" };
-        let features = json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
-        let command = json!({"cmd": "Emulation.setEmulatedMedia", "params": features});
-        self.post("/goog/cdp/execute", &command);
+        self.emulate(&Emulation::Dark(dark));
     }
 
     /// Lets the system choose the colours, as Windows' contrast themes do.
     pub fn force_colours(&self) {
-        let features = json!({"features": [{"name": "forced-colors", "value": "active"}]});
-        let command = json!({"cmd": "Emulation.setEmulatedMedia", "params": features});
-        self.post("/goog/cdp/execute", &command);
+        self.emulate(&Emulation::ForcedColours);
     }
 
     /// Switches the network off or on.
     pub fn offline(&self, offline: bool) {
-        let conditions = json!({"network_conditions": {
-            "offline": offline, "latency": 0, "throughput": -1,
-        }});
-        self.post("/chromium/network_conditions", &conditions);
+        self.emulate(&Emulation::Offline(offline));
+    }
+
+    fn emulate(&self, with: &Emulation) {
+        self.engine.emulate(self, with);
+    }
+
+    /// Runs a script of the browser itself (Firefox only).
+    pub(super) fn privileged(&self, script: &str, arguments: &[Value]) -> Value {
+        self.post("/moz/context", &json!({"context": "chrome"}));
+        let value = self.run(script, arguments);
+        self.post("/moz/context", &json!({"context": "content"}));
+        value
     }
 
     /// Switches to the page in a frame of this page.
@@ -223,16 +216,9 @@ impl Browser {
         text.as_str().unwrap_or_default().to_owned()
     }
 
-    /// The console messages since the last call: level and message.
+    /// The console messages since the last call: level (`SEVERE` is an error) and message.
     pub fn console(&self) -> Vec<(String, String)> {
-        let entries = self.post("/se/log", &json!({"type": "browser"}));
-        let text = |entry: &Value, member: &str| entry[member].as_str().unwrap_or("").to_owned();
-        entries
-            .as_array()
-            .into_iter()
-            .flatten()
-            .map(|entry| (text(entry, "level"), text(entry, "message")))
-            .collect()
+        self.engine.console(self)
     }
 }
 
@@ -246,13 +232,13 @@ impl Drop for Browser {
 }
 
 /// Starts a driver on a free port; `None` if it ends without a port.
-fn start_driver(program: &str) -> Option<(Child, u16)> {
-    let mut driver = Command::new(program)
-        .arg("--port=0")
-        .stdout(Stdio::piped())
+fn start_driver(engine: Engine) -> Option<(Child, u16)> {
+    let mut driver = engine.driver();
+    driver.stdout(Stdio::piped());
+    let mut driver = driver
         .spawn()
-        .unwrap_or_else(|error| panic!("{program}: {error} (set CHROMEDRIVER)"));
-    let port = announced_port(&mut driver);
+        .unwrap_or_else(|error| panic!("{driver:?}: {error} (set CHROMEDRIVER or GECKODRIVER)"));
+    let port = announced_port(engine, &mut driver);
     if port.is_none() {
         // It has ended, or it cannot be used.
         let _ = driver.kill();
@@ -261,14 +247,14 @@ fn start_driver(program: &str) -> Option<(Child, u16)> {
     Some((driver, port?))
 }
 
-/// `ChromeDriver was started successfully on port 4444.`
-fn announced_port(driver: &mut Child) -> Option<u16> {
+/// The port that the driver says it listens on.
+fn announced_port(engine: Engine, driver: &mut Child) -> Option<u16> {
     let output = driver.stdout.take().expect("its output is piped");
     let mut lines = BufReader::new(output).lines();
-    let port = lines.by_ref().map_while(Result::ok).find_map(|line| {
-        let port = line.rsplit_once("successfully on port ")?.1;
-        port.trim_end_matches('.').parse().ok()
-    })?;
+    let port = lines
+        .by_ref()
+        .map_while(Result::ok)
+        .find_map(|line| engine.port(&line))?;
     // A pipe that nobody reads would stop it one day.
     thread::spawn(move || lines.for_each(drop));
     Some(port)

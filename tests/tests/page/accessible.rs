@@ -274,7 +274,7 @@ impl Visit {
         self.press("Editor A", "Get");
         let step = "return document.querySelector('#history .step')";
         self.browser.wait("a step", step, &[]);
-        let trap = format!("{FAILING} setTimeout(() => failing.trap())");
+        let trap = format!("{FAILING} setTimeout(failing.trap)");
         self.browser.run(&trap, &[]);
         let script = "return document.querySelector('#stopped').checkVisibility()";
         self.browser.wait("the notice of a trap", script, &[]);

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use optimist_tests::page::{Browser, FAILING, Fault, Site, dist};
+use optimist_tests::page::{Browser, Engine, FAILING, Fault, Site, dist};
 use serde_json::json;
 
 use super::{press, says_nothing};
@@ -56,14 +56,17 @@ fn a_second_file_that_does_not_come_is_asked_for_once_and_said_and_nothing_is_lo
         browser.resize(1440, 900);
         browser.go(&site.url());
         wait_for(&browser, "rest-failed");
-        assert_eq!(site.asked(REST), 1, "{fault:?}");
+        // Firefox itself repeats a request whose connection ends without an answer.
+        let repeats = browser.engine() == Engine::Firefox && fault == Fault::Nothing;
+        let asked = site.asked(REST);
+        assert!(asked == 1 || repeats, "{fault:?}: {asked}");
 
         press(&browser, "Editor A", "Get");
         wait_for(&browser, "rest-held");
         thread::sleep(A_WHILE);
         assert_eq!(
             site.asked(REST),
-            1,
+            asked,
             "{fault:?}: one failure ends the trying"
         );
         assert!(!is_shown(&browser, "stopped"), "{fault:?}");
@@ -71,7 +74,8 @@ fn a_second_file_that_does_not_come_is_asked_for_once_and_said_and_nothing_is_lo
 
         click(&browser, "#rest-again");
         wait_for(&browser, "rest-failed");
-        assert_eq!(site.asked(REST), 2, "{fault:?}");
+        let again = site.asked(REST);
+        assert!(again == 2 || repeats && again > asked, "{fault:?}: {again}");
         site.mend();
         click(&browser, "#rest-again");
         wait_for_steps(&browser, 1);
@@ -251,6 +255,12 @@ fn an_address_that_names_more_than_the_empty_page_opens_once_both_files_are_ther
     );
 }
 
+/// Firefox 140 never ends the compilation of a wasm that stops inside a function, so the page cannot
+/// know. It goes on to say that it is loading and what to do if that stays.
+fn hangs(file: &str, fault: Fault) -> bool {
+    Engine::chosen() == Engine::Firefox && file.ends_with(".wasm") && fault == Fault::Half
+}
+
 #[test]
 #[ignore = "needs the release site: cargo xtask test page"]
 fn a_page_without_its_program_says_so_and_opens_when_it_is_there() {
@@ -263,6 +273,9 @@ fn a_page_without_its_program_says_so_and_opens_when_it_is_there() {
     assert!(words.contains("reload the page"));
     for file in ["_bg.wasm", ".js"] {
         for fault in [Fault::Missing, Fault::Page, Fault::Half, Fault::Nothing] {
+            if hangs(file, fault) {
+                continue;
+            }
             let site = Site::serve(&dist());
             site.fail(file, fault);
             let browser = Browser::start();
@@ -280,9 +293,9 @@ fn a_page_without_its_program_says_so_and_opens_when_it_is_there() {
 fn a_trap_is_announced_with_the_session_and_nothing_goes_on_behind_it() {
     let site = Site::serve(&dist());
     for failure in [
-        "setTimeout(() => failing.trap())",
-        "setTimeout(() => failing.deep())",
-        "Promise.resolve().then(() => failing.trap())",
+        "setTimeout(failing.trap)",
+        "setTimeout(failing.deep)",
+        "window.Promise.resolve().then(failing.trap)",
     ] {
         let browser = Browser::start();
         browser.resize(1440, 900);
@@ -319,6 +332,8 @@ fn a_trap_is_announced_with_the_session_and_nothing_goes_on_behind_it() {
             "{failure}"
         );
         click(&browser, "#stopped .reload");
+        let again = "return document.getElementById('stopped')?.open === false";
+        browser.wait("the page, loaded again", again, &[]);
         wait_for_steps(&browser, 1);
         assert!(!is_shown(&browser, "stopped"), "{failure}");
     }
@@ -336,8 +351,7 @@ fn when_the_memory_is_used_up_the_page_says_that_it_has_stopped() {
     wait_until_kept(&browser);
     // Whatever memory is left goes to waste.
     browser.run(
-        "const script = document.querySelector('link[rel=modulepreload]').href;
-        return import(script).then(page => page.default()).then(wasm => {
+        "return window.wasmBindings.default().then(wasm => {
             for (let pages = 32768; pages >= 1;) {
                 try { wasm.memory.grow(pages) } catch { pages /= 2 }
             }
@@ -402,7 +416,14 @@ fn the_policy_runs_the_scripts_of_the_page_and_no_text_that_comes_later() {
         return [text, html, window.injected ?? null]",
         &[],
     );
-    assert_eq!(tried, json!(["TypeError", "TypeError", null]));
+    // An engine that does not know trusted types sets the text, and runs it no more than the others.
+    let known = browser.run("return 'trustedTypes' in window", &[]) == true;
+    let refused = if known {
+        json!("TypeError")
+    } else {
+        json!(false)
+    };
+    assert_eq!(tried, json!([refused, refused, null]));
 }
 
 #[test]
