@@ -192,6 +192,7 @@ crate::catalogue::messages! {
     terminal_object() "The terminal prints the answer";
     terminal_advice() "kubectl then lists three ways out: force, leave the fields out, or take over the stored values.";
     copy() "Copy";
+    copy_markdown() "Copy the Markdown";
     copied() "Copied";
     copy_refused() "Select it to copy";
 

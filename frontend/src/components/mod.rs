@@ -7,6 +7,7 @@ mod caption;
 mod controls;
 pub(crate) mod dialog;
 mod diff;
+mod divider;
 mod editor_card;
 mod file_button;
 pub(crate) mod fold;

@@ -1,9 +1,10 @@
 //! What is on the stage as a link or a file, and sessions from files.
 
+use optimist_messages::label;
 use optimist_simulation::HistoryTree;
 use optimist_text::export::{markdown, mermaid, script};
 use optimist_text::share::{MAX_LINK_LENGTH, Private};
-use yew::{Event, Html, html};
+use yew::{AttrValue, Event, Html, html};
 
 use super::dialog::Modal;
 use super::file_button::file_button;
@@ -176,13 +177,15 @@ fn exported(store: &StateHandle) -> Html {
 
 /// The history in the words of others.
 fn exports(tree: &HistoryTree) -> Html {
+    let text = markdown(tree);
     html! {
         <>
             <h3>{ "This history up to here, for elsewhere" }</h3>
             <div class="dialog-actions">
-                { export("history.md", "Markdown for an issue", &markdown(tree)) }
+                { export("history.md", "Markdown for an issue", &text) }
                 { export("history.mmd", "Mermaid diagram", &mermaid(tree)) }
                 { export("history.sh", "kubectl script", &script(tree)) }
+                <Copy text={text.clone()} label={Some(AttrValue::from(label::copy_markdown()))} />
             </div>
             <p class="muted">
                 { "The script sends the same requests to the cluster that kubectl talks to, with \

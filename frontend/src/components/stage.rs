@@ -3,6 +3,7 @@
 use optimist_simulation::ActorId;
 use yew::{Html, classes, html};
 
+use super::divider::divider;
 use super::{
     Timeline, caption, editor_card, header, inspector, kept_notice, lane_tabs, server_card,
     transport,
@@ -20,16 +21,17 @@ pub(crate) fn stage(store: &StateHandle, lesson: Option<Html>) -> Html {
                 data-teaching={store.learn.teaching.then_some("true")}
             >
                 { header(store) }
-                { kept_notice(store) }
                 { for lesson }
                 { caption(store) }
-                <main class="stage">
+                <main class="stage" style={store.view.cards.map(|height| format!("--cards:{height}%"))}>
+                    { kept_notice(store) }
                     { lane_tabs(store) }
                     <div class="cards">
                         { editor_card(store, ActorId::A) }
                         { server_card(store) }
                         { editor_card(store, store.view.right) }
                     </div>
+                    { divider(store) }
                     <Timeline store={store.clone()} />
                 </main>
                 { inspector(store) }

@@ -51,8 +51,8 @@ use session::SessionChange;
 pub use session::{SessionMsg, SessionState};
 pub use share::{Redacted, ReplayState, SessionLoad, ShareMsg, ShareState};
 pub use view::{
-    Dialog, Folds, InspectorTab, Lane, ObjectView, ServerTab, Theme, ViewMsg, ViewState,
-    folded_at_first, visible_lines,
+    CARDS, CARDS_AT_FIRST, Dialog, Folds, InspectorTab, Lane, ObjectView, ServerTab, Theme,
+    ViewMsg, ViewState, folded_at_first, visible_lines,
 };
 
 /// Everything that the page shows.
@@ -250,7 +250,11 @@ impl State {
                 self.view.inspector_tab = InspectorTab::Wire;
                 return;
             }
-            SessionChange::Stepped => self.view.leave_preview(),
+            SessionChange::Stepped => {
+                self.view.leave_preview();
+                // Who goes on has read what was loaded.
+                self.manifest.loaded = None;
+            }
             SessionChange::Moved | SessionChange::Subject => self.editing.in_place = None,
         }
         self.editing.write_raw_again(&self.session);

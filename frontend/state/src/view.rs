@@ -1,6 +1,7 @@
 //! How the page is looked at: which card, tab and dialog is open, and what is folded.
 
 use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
 use std::rc::Rc;
 
 use optimist_client::Line;
@@ -182,6 +183,9 @@ pub struct ViewState {
     pub theme: Theme,
     /// Whether keys that are a single character do something.
     pub letter_keys: bool,
+    /// How high the cards are, in percent of what they share with the timeline; `None` until
+    /// someone moves the divider.
+    pub cards: Option<u8>,
 }
 
 /// What people do with the view.
@@ -209,7 +213,17 @@ pub enum ViewMsg {
     Theme(Theme),
     /// Whether keys that are a single character do something.
     LetterKeys(bool),
+    /// How high the cards are, in percent; `None` as at first.
+    Cards(Option<u8>),
 }
+
+/// How high the cards can be, in percent of what they share with the timeline.
+pub const CARDS: RangeInclusive<u8> = 25..=85;
+
+/// How high the cards are until someone moves the divider. `layout.css` has the same number.
+pub const CARDS_AT_FIRST: u8 = 64;
+
+const CARDS_KEY: &str = "optimist.cards";
 
 const LETTER_KEYS: &str = "optimist.letter-keys";
 
@@ -223,6 +237,8 @@ impl ViewState {
             _ => Theme::System,
         };
         let letter_keys = fx.read(StorageArea::Browser, LETTER_KEYS);
+        let cards = fx.read(StorageArea::Browser, CARDS_KEY);
+        let cards = cards.and_then(|cards| cards.parse().ok());
         Self {
             focus: ActorId::A,
             lane: Lane::Editor(ActorId::A),
@@ -236,6 +252,7 @@ impl ViewState {
             dialog: None,
             theme,
             letter_keys: letter_keys.as_deref() != Some("off"),
+            cards: cards.filter(|cards| CARDS.contains(cards)),
         }
     }
 
@@ -269,6 +286,11 @@ impl ViewState {
                 self.letter_keys = on;
                 let word = (!on).then(|| "off".to_owned());
                 fx.write(StorageArea::Browser, LETTER_KEYS, word);
+            }
+            ViewMsg::Cards(cards) => {
+                self.cards = cards.map(|cards| cards.clamp(*CARDS.start(), *CARDS.end()));
+                let text = self.cards.map(|cards| cards.to_string());
+                fx.write(StorageArea::Browser, CARDS_KEY, text);
             }
         }
     }

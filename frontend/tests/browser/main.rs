@@ -8,6 +8,7 @@ mod editing;
 mod explore;
 mod inspector;
 mod kept;
+mod layout;
 mod learn;
 mod page;
 mod play;

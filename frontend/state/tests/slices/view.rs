@@ -2,7 +2,7 @@
 
 use optimist_sessions::StorageArea;
 use optimist_simulation::ActorId;
-use optimist_state::{Dialog, Lane, ManifestMsg, Theme, ViewMsg};
+use optimist_state::{CARDS, Dialog, Lane, ManifestMsg, RequestMsg, Theme, ViewMsg};
 
 use crate::page::Page;
 
@@ -21,6 +21,33 @@ fn the_theme_and_the_keys_are_remembered() {
     for key in ["optimist.theme", "optimist.letter-keys"] {
         assert!(page.keys(StorageArea::Browser, key).is_empty(), "{key}");
     }
+}
+
+#[test]
+fn the_height_of_the_cards_is_remembered_within_its_limits() {
+    let mut page = Page::open();
+    assert_eq!(page.state.view.cards, None);
+    page.send(ViewMsg::Cards(Some(50)));
+    let mut page = page.reload("");
+    assert_eq!(page.state.view.cards, Some(50));
+    page.send(ViewMsg::Cards(Some(99)));
+    assert_eq!(page.state.view.cards, Some(*CARDS.end()));
+    page.send(ViewMsg::Cards(Some(0)));
+    assert_eq!(page.state.view.cards, Some(*CARDS.start()));
+    page.send(ViewMsg::Cards(None));
+    assert!(page.keys(StorageArea::Browser, "optimist.cards").is_empty());
+}
+
+#[test]
+fn what_was_loaded_is_said_until_the_next_request() {
+    let mut page = Page::open();
+    page.send(ManifestMsg::Text(
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n".to_owned(),
+    ));
+    page.send(ManifestMsg::Load);
+    assert!(page.state.manifest.loaded.is_some());
+    page.send(RequestMsg::Get(ActorId::A));
+    assert!(page.state.manifest.loaded.is_none());
 }
 
 #[test]
