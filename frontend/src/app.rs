@@ -7,8 +7,8 @@ use crate::components::{
 };
 use crate::explore::Explore;
 use crate::hooks::{
-    use_address, use_current_step_in_sight, use_keys, use_menus, use_persistence, use_playing,
-    use_style, use_title, use_work,
+    use_addition_in_sight, use_address, use_current_step_in_sight, use_keys, use_menus,
+    use_persistence, use_playing, use_style, use_title, use_work,
 };
 use crate::learn::Lessons;
 use crate::state::{Dialog, Page, PageState, StateHandle};
@@ -25,6 +25,7 @@ pub fn App() -> Html {
     use_menus();
     use_style(store.view.theme);
     use_current_step_in_sight(&store);
+    use_addition_in_sight(&store);
     use_title(&store);
     html! {
         <>

@@ -146,6 +146,18 @@ pub(crate) fn use_current_step_in_sight(store: &StateHandle) {
     );
 }
 
+/// Scrolls to what was added to a working copy: it does not always stand where it was typed.
+#[hook]
+pub(crate) fn use_addition_in_sight(store: &StateHandle) {
+    use_effect_with(store.editing.added.clone(), |added| {
+        if let Some((editor, pointer)) = added {
+            let slug = Lane::Editor(*editor).slug();
+            let inside = pointer.replace('\\', "\\\\").replace('"', "\\\"");
+            browser::reveal(&format!("#card-{slug} [id^=\"{slug}{inside}\"]"), 48.0);
+        }
+    });
+}
+
 /// Scrolls a working copy so far that what people edit is in sight, not only its metadata.
 fn reveal_content(slug: &str) {
     let not = ["apiVersion", "kind", "metadata"]

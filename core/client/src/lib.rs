@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod addition;
 mod changes;
 mod edit;
 mod field_edits;
@@ -18,6 +19,7 @@ mod visible;
 mod working_copy;
 mod write;
 
+pub use addition::{Addition, ItemNotation, add_typed, item_notation, without_empty};
 pub use changes::{ValueChange, brief_both, changes, dotted};
 pub use edit::{EditError, add_at, edit_scalar, remove_at};
 pub use field_edits::{Edit, take};

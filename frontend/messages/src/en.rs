@@ -196,6 +196,11 @@ crate::catalogue::messages! {
     copied() "Copied";
     copy_refused() "Select it to copy";
 
+    // Typing in a working copy.
+    add_name_and_value() "NAME=value";
+    add_item() "an item, as YAML";
+    add_member() "key: value";
+
     // Branches of a session.
     branch_lost() "lost";
     branch_refused(code) "{code}";

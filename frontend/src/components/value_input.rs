@@ -3,8 +3,8 @@
 use wasm_bindgen::JsCast;
 use web_sys::{HtmlElement, HtmlInputElement, HtmlTextAreaElement};
 use yew::{
-    AttrValue, Callback, FocusEvent, Html, KeyboardEvent, NodeRef, Properties, component, html,
-    use_effect_with, use_mut_ref, use_node_ref,
+    AttrValue, Callback, FocusEvent, Html, InputEvent, KeyboardEvent, NodeRef, Properties,
+    component, html, use_effect_with, use_mut_ref, use_node_ref,
 };
 
 use crate::browser;
@@ -70,13 +70,16 @@ pub(crate) fn ValueInput(props: &ValueInputProps) -> Html {
     // Decided once: a field that changed its sort while it is typed in would lose the keyboard.
     let long = use_mut_ref(|| props.editing.text.contains(['\n', '\r']));
     let long = *long.borrow();
+    // A field that goes loses the keyboard too. What it held is taken already by then.
+    let taken = use_mut_ref(|| false);
     let onkeydown = {
-        let done = done.clone();
+        let (done, taken) = (done.clone(), taken.clone());
         let (dispatcher, back_to) = (props.dispatcher.clone(), props.back_to.to_string());
         let editor = props.editing.editor;
         move |event: KeyboardEvent| {
             match event.key().as_str() {
                 "Enter" if !long || event.ctrl_key() => {
+                    taken.replace(true);
                     dispatcher.send(done());
                     if event.ctrl_key() {
                         // An invalid value is not sent.
@@ -90,7 +93,20 @@ pub(crate) fn ValueInput(props: &ValueInputProps) -> Html {
             browser::focus_after(FIELD, back_to.clone());
         }
     };
-    let onblur = props.dispatcher.on(move |_: FocusEvent| done());
+    let oninput = {
+        let taken = taken.clone();
+        move |_: InputEvent| {
+            taken.replace(false);
+        }
+    };
+    let onblur = {
+        let dispatcher = props.dispatcher.clone();
+        Callback::from(move |_: FocusEvent| {
+            if !*taken.borrow() {
+                dispatcher.send(done());
+            }
+        })
+    };
     if long {
         return lines(props, input, Callback::from(onkeydown), onblur);
     }
@@ -111,6 +127,7 @@ pub(crate) fn ValueInput(props: &ValueInputProps) -> Html {
                 autocapitalize="off"
                 spellcheck="false"
                 {onkeydown}
+                {oninput}
                 {onblur}
             />
             if let Some(error) = error {

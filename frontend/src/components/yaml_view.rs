@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use optimist_client::{Line, Token, ValueChange, brief_both, dotted, lines, visible};
+use optimist_client::{ItemNotation, Line, Token, ValueChange, brief_both, dotted, lines, visible};
+use optimist_messages::label;
 use optimist_simulation::ActorId;
 use serde_json::Value;
 use yew::{
@@ -78,8 +79,15 @@ pub(crate) fn YamlView(props: &YamlViewProps) -> Html {
     let quiet = all.iter().filter(|line| is_quiet(&line.pointer)).count();
     let quiet_open = props.is_open(QUIET, true);
     let mut rows = Vec::with_capacity(all.len());
+    // A new item is typed where it will be: after the others.
+    let mut after: Option<(usize, Html)> = None;
     let mut i = 0;
     while let Some(line) = all.get(i) {
+        rows.extend(
+            after
+                .take_if(|(end, _)| *end <= i)
+                .map(|(_, typing)| typing),
+        );
         i += 1;
         if quiet > 1 && is_quiet(&line.pointer) && !quiet_open {
             continue;
@@ -103,7 +111,12 @@ pub(crate) fn YamlView(props: &YamlViewProps) -> Html {
                 classes.push("marked");
             }
             rows.push(fold_row(props, classes, line, label, open, hidden));
-            rows.extend(addition(props, &line.pointer, line.indent + 2));
+            match addition(props, &line.pointer, line.indent + 2) {
+                Some(typing) if open && is_list(props, &line.pointer) => {
+                    after = Some((i + line.below, typing));
+                }
+                typing => rows.extend(typing),
+            }
             if !open {
                 i += line.below;
             }
@@ -112,6 +125,7 @@ pub(crate) fn YamlView(props: &YamlViewProps) -> Html {
             rows.push(quiet_row(props, quiet, quiet_open));
         }
     }
+    rows.extend(after.map(|(_, typing)| typing));
     if let Some((editor, _)) = props.editor {
         rows.push(match addition(props, "", 0) {
             Some(typing) => typing,
@@ -140,6 +154,10 @@ pub(crate) fn YamlView(props: &YamlViewProps) -> Html {
             }) }
         </div>
     }
+}
+
+fn is_list(props: &YamlViewProps, pointer: &str) -> bool {
+    props.object.pointer(pointer).is_some_and(Value::is_array)
 }
 
 /// How far a line is indented, and the room that its tools need beside it.
@@ -448,14 +466,19 @@ fn add(props: &YamlViewProps, editor: ActorId, pointer: &str, word: &'static str
 fn addition(props: &YamlViewProps, pointer: &str, indent: usize) -> Option<Html> {
     let (_, name) = props.editor.as_ref()?;
     let editing = props.typed(Typing::Addition, pointer)?;
-    let list = props.object.pointer(pointer).is_some_and(Value::is_array);
+    let list = is_list(props, pointer);
+    let placeholder = match (editing.notation, list) {
+        (Some(ItemNotation::NameAndValue), _) => label::add_name_and_value(),
+        (None, true) => label::add_item(),
+        (None, false) => label::add_member(),
+    };
     let place = if pointer.is_empty() {
         "the object".to_owned()
     } else {
         dotted(pointer)
     };
     Some(html! {
-        <div class="line marked" style={format!("--indent:{indent}ch")} key="addition">
+        <div class="line marked" style={format!("--indent:{indent}ch")} key={format!("addition{pointer}")}>
             if list {
                 <span class="dashes">{ "- " }</span>
             }
@@ -463,7 +486,7 @@ fn addition(props: &YamlViewProps, pointer: &str, indent: usize) -> Option<Html>
                 dispatcher={props.dispatcher.clone()}
                 editing={editing.clone()}
                 label={format!("{name}: add to {place}")}
-                placeholder={if list { "an item, as YAML" } else { "key: value" }}
+                {placeholder}
                 back_to={format!("{}{pointer}+", props.id)}
             />
         </div>

@@ -5,7 +5,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use optimist_apiserver::apply::Path;
-use optimist_client::{Strategy, WorkingCopy, Write, add_at, edit_scalar, lines, remove_at};
+use optimist_client::{
+    ItemNotation, Strategy, WorkingCopy, Write, add_typed, edit_scalar, item_notation, lines,
+    remove_at, without_empty,
+};
 use optimist_simulation::{ActorId, NodeId};
 
 use crate::session::SessionState;
@@ -36,6 +39,8 @@ pub struct Editing {
     pub text: String,
     /// Why the text cannot be taken.
     pub error: Option<String>,
+    /// How an item of a list can be typed, apart from YAML.
+    pub notation: Option<ItemNotation>,
 }
 
 /// A working copy that is typed as a whole.
@@ -60,6 +65,8 @@ struct Discarded {
 pub struct EditingState {
     /// The value that is typed in place.
     pub in_place: Option<Editing>,
+    /// What was added last: in whose working copy, and its JSON pointer.
+    pub added: Option<(ActorId, String)>,
     /// The working copies that are typed as a whole.
     pub raw: Rc<BTreeMap<ActorId, RawYaml>>,
     /// Edits that were discarded, as long as nothing was done to their working copy since.
@@ -104,19 +111,14 @@ impl EditingState {
             EditMsg::Start(editor, typing, pointer, text) => {
                 session.playing = false;
                 view.focus = editor;
+                self.close_empty(session);
                 if typing == Typing::Addition {
                     unfold(session, view, editor, &pointer);
                 }
-                self.in_place = Some(Editing {
-                    editor,
-                    typing,
-                    pointer,
-                    text,
-                    error: None,
-                });
+                self.start(session, editor, typing, pointer, text);
             }
             EditMsg::Commit(text) => self.commit(text, session),
-            EditMsg::Cancel => self.in_place = None,
+            EditMsg::Cancel => self.close_empty(session),
             EditMsg::Remove(editor, pointer) => {
                 session.playing = false;
                 view.focus = editor;
@@ -152,6 +154,41 @@ impl EditingState {
         }
     }
 
+    fn start(
+        &mut self,
+        session: &SessionState,
+        editor: ActorId,
+        typing: Typing,
+        pointer: String,
+        text: String,
+    ) {
+        let root = &session.world().resource().root;
+        let notation = (typing == Typing::Addition).then(|| item_notation(root, &pointer));
+        self.in_place = Some(Editing {
+            editor,
+            typing,
+            pointer,
+            text,
+            error: None,
+            notation: notation.flatten(),
+        });
+    }
+
+    /// Types nothing more. A map or list that was opened to add to it, and stayed empty, goes.
+    pub(crate) fn close_empty(&mut self, session: &mut SessionState) {
+        let Some(editing) = self.in_place.take() else {
+            return;
+        };
+        let copy = session.world().copy(editing.editor);
+        let both = copy.edited().zip(copy.read());
+        let closed = both
+            .filter(|_| editing.typing == Typing::Addition)
+            .and_then(|(edited, read)| without_empty(edited, read, &editing.pointer));
+        if let Some(closed) = closed {
+            session.world_mut().copy_mut(editing.editor).edit(closed);
+        }
+    }
+
     /// Whether the whole text of a working copy is no object.
     pub(crate) fn is_wrong(&self, editor: ActorId) -> bool {
         self.raw.get(&editor).is_some_and(|raw| raw.error.is_some())
@@ -163,20 +200,48 @@ impl EditingState {
     }
 
     fn commit(&mut self, typed: String, session: &mut SessionState) {
+        let adds = |editing: &Editing| editing.typing == Typing::Addition;
+        if typed.trim().is_empty() && self.in_place.as_ref().is_some_and(adds) {
+            return self.close_empty(session);
+        }
         let Some(editing) = self.in_place.take() else {
             return;
         };
+        if editing.typing == Typing::Addition {
+            return self.add(editing, typed, session);
+        }
         let Some(object) = session.world().copy(editing.editor).edited() else {
             return;
         };
-        let edited = match editing.typing {
-            Typing::Value => edit_scalar(object, &editing.pointer, &typed),
-            Typing::Addition if typed.trim().is_empty() => return,
-            Typing::Addition => add_at(object, &editing.pointer, &typed).map(|(edited, _)| edited),
-        };
-        match edited {
+        match edit_scalar(object, &editing.pointer, &typed) {
             Ok(edited) if edited == **object => {}
             Ok(edited) => session.world_mut().copy_mut(editing.editor).edit(edited),
+            Err(error) => {
+                self.in_place = Some(Editing {
+                    text: typed,
+                    error: Some(error.to_string()),
+                    ..editing
+                });
+            }
+        }
+    }
+
+    /// Adds what was typed. In a map or list that is empty now, the next addition is typed.
+    fn add(&mut self, editing: Editing, typed: String, session: &mut SessionState) {
+        let Some(object) = session.world().copy(editing.editor).edited() else {
+            return;
+        };
+        let root = &session.world().resource().root;
+        match add_typed(object, root, &editing.pointer, &typed) {
+            Ok(addition) => {
+                let editor = editing.editor;
+                session.world_mut().copy_mut(editor).edit(addition.object);
+                self.added = Some((editor, addition.pointer.clone()));
+                if addition.is_empty {
+                    let pointer = addition.pointer;
+                    self.start(session, editor, Typing::Addition, pointer, String::new());
+                }
+            }
             Err(error) => {
                 self.in_place = Some(Editing {
                     text: typed,

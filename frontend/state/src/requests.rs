@@ -91,7 +91,7 @@ impl State {
         if wrong_value || self.editing.is_wrong(editor) {
             return;
         }
-        self.editing.in_place = None;
+        self.editing.close_empty(&mut self.session);
         let action = action(&self.world().actor(editor).write());
         let change = self.session.operate(Operation::Act(editor, action));
         self.follow(change);

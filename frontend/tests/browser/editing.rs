@@ -201,3 +201,30 @@ async fn a_delete_can_ask_for_the_object_that_was_read() {
     page.press(A, "Create").await;
     assert!(!page.text(SERVER).contains("deleted"));
 }
+
+#[wasm_bindgen_test]
+async fn a_variable_is_added_by_name_and_value_and_typed_where_it_lands() {
+    const CONTAINER: &str = "spec.template.spec.containers.0";
+    let env = format!("{CONTAINER}.env");
+    let page = Page::open().await;
+    page.press(A, "Get").await;
+    page.press(A, "template:").await;
+    page.add(A, CONTAINER, "env").await;
+    page.type_addition(A, &env, "LOG_LEVEL=debug").await;
+    assert!(page.text(A).contains("LOG_LEVEL"), "{}", page.text(A));
+    page.press(A, &format!("Add to {env}")).await;
+    assert_eq!(page.attribute(".typing", "placeholder"), "NAME=value");
+    // Below the variable that is there.
+    let below = "#card-a .line:has([id$='env/0/value']) ~ .line .typing";
+    assert_eq!(page.count(below), 1);
+    page.type_addition(A, &env, "PORT=80").await;
+    page.press(A, "Send").await;
+    page.press("Inspector", "Diff").await;
+    assert!(page.text("Inspector").contains("PORT"));
+    // Leaving an opened list empty is no edit.
+    page.press(B, "Get").await;
+    page.press(B, "template:").await;
+    page.add(B, "metadata", "annotations").await;
+    page.key_in_field("Escape").await;
+    assert!(!page.has(B, "Discard edits"));
+}

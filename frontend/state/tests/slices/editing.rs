@@ -37,6 +37,41 @@ fn a_value_is_typed_in_place() {
 }
 
 #[test]
+fn a_variable_is_typed_by_name_and_value_where_there_is_no_list_yet() {
+    const CONTAINER: &str = "/spec/template/spec/containers/0";
+    let env = format!("{CONTAINER}/env");
+    let mut page = read();
+    start(&mut page, Typing::Addition, CONTAINER);
+    page.send(EditMsg::Commit("env".to_owned()));
+    let editing = page.state.editing.in_place.clone().expect("it goes on");
+    assert_eq!(editing.pointer, env);
+    assert!(editing.notation.is_some() && editing.text.is_empty());
+    page.send(EditMsg::Commit("LOG_LEVEL=debug".to_owned()));
+    assert!(page.state.editing.in_place.is_none());
+    let edited = page.state.world().copy(A).edited().unwrap();
+    assert_eq!(edited.pointer(&format!("{env}/0/value")).unwrap(), "debug");
+    assert_eq!(page.state.editing.added, Some((A, format!("{env}/0"))));
+}
+
+#[test]
+fn a_list_that_was_opened_and_stays_empty_is_no_edit() {
+    const CONTAINER: &str = "/spec/template/spec/containers/0";
+    let mut page = read();
+    for leave in [EditMsg::Cancel, EditMsg::Commit(" ".to_owned())] {
+        start(&mut page, Typing::Addition, CONTAINER);
+        page.send(EditMsg::Commit("env".to_owned()));
+        page.send(leave);
+        assert!(page.state.editing.in_place.is_none() && !is_edited(&page));
+    }
+    start(&mut page, Typing::Addition, CONTAINER);
+    page.send(EditMsg::Commit("env".to_owned()));
+    page.send(RequestMsg::Send(A));
+    assert_eq!(page.steps(), 2);
+    let step = page.state.session.tree.step(2).unwrap();
+    assert!(step.edits.is_empty(), "{:?}", step.edits);
+}
+
+#[test]
 fn a_wrong_value_is_not_sent_and_its_field_gets_the_keyboard() {
     let mut page = read();
     start(&mut page, Typing::Addition, "/metadata/labels");

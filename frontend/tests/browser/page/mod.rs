@@ -219,6 +219,11 @@ impl Page {
     /// Adds to a map or list of a working copy.
     pub async fn add(&self, editor: &str, place: &str, text: &str) {
         self.press(editor, &format!("Add to {place}")).await;
+        self.type_addition(editor, place, text).await;
+    }
+
+    /// Types into the field for an addition that is open.
+    pub async fn type_addition(&self, editor: &str, place: &str, text: &str) {
         let input: HtmlInputElement = self
             .control(editor, &format!("{editor}: add to {place}"))
             .unchecked_into();
