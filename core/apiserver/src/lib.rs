@@ -50,12 +50,12 @@
 //! [facts](server::Fact) of each answer say so, as they do of a validation rule that could not be
 //! evaluated.
 //!
-//! Features: `cel` evaluates the validation rules of definitions (on by default), `tower` shares a
-//! server between clients.
+//! Feature: `tower` shares a server between clients.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
 pub mod apply;
+pub mod cel;
 pub mod environment;
 pub mod go;
 pub mod json;

@@ -353,6 +353,7 @@ pub enum Problem {
     TooLong,
     TooMany,
     NotFound,
+    Internal,
 }
 
 impl FieldError {
@@ -381,6 +382,11 @@ impl FieldError {
         let quoted: Vec<String> = supported.iter().map(|text| go::quote(text)).collect();
         let detail = format!("supported values: {}", quoted.join(", "));
         Self::with_value(Problem::NotSupported, field, value, detail)
+    }
+
+    /// Something that the server cannot do.
+    pub fn internal(field: impl Into<String>, detail: impl Into<String>) -> Self {
+        Self::without_value(Problem::Internal, field, detail)
     }
 
     /// More bytes than allowed; the value is not shown.
@@ -451,6 +457,7 @@ impl FieldError {
             Problem::TooLong => "Too long",
             Problem::TooMany => "Too many",
             Problem::NotFound => "Not found",
+            Problem::Internal => "Internal error",
         }
         .to_owned();
         for part in self.value.iter().chain([&self.detail]) {
@@ -473,6 +480,7 @@ impl FieldError {
             Problem::TooLong => "FieldValueTooLong",
             Problem::TooMany => "FieldValueTooMany",
             Problem::NotFound => "FieldValueNotFound",
+            Problem::Internal => "InternalError",
         };
         Cause {
             reason,

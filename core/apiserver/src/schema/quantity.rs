@@ -182,6 +182,43 @@ impl Quantity {
     }
 }
 
+impl Quantity {
+    /// The sum of two, written as the first one.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        let billionths = self.billionths.saturating_add(other.billionths);
+        Self { billionths, ..self }
+    }
+
+    /// The difference of two, written as the first one.
+    #[must_use]
+    pub fn minus(self, other: Self) -> Self {
+        let billionths = self.billionths.saturating_sub(other.billionths);
+        Self { billionths, ..self }
+    }
+
+    /// The value, if it is a whole number that a signed number of 64 bits can be.
+    pub fn whole(self) -> Option<i64> {
+        i64::try_from(self.billionths / ONE)
+            .ok()
+            .filter(|_| self.is_whole())
+    }
+
+    /// The value, about.
+    pub fn approximately(self) -> f64 {
+        self.billionths as f64 / ONE as f64
+    }
+}
+
+impl From<i64> for Quantity {
+    fn from(whole: i64) -> Self {
+        Self {
+            billionths: i128::from(whole) * ONE,
+            format: Format::Decimal,
+        }
+    }
+}
+
 /// The value of a quantity that was decoded before; nothing where it is none.
 impl From<&serde_json::Value> for Quantity {
     fn from(value: &serde_json::Value) -> Self {

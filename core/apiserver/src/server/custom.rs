@@ -29,6 +29,7 @@ pub(super) use definition::{defines_kinds, definitions, is_feasible_definition};
 pub(super) use lifecycle::{CLEANUP, set_condition};
 pub(super) use served::{maturity, served_by};
 pub(super) use size::fit;
+pub(super) use validation::unknown_rules;
 
 /// What a CustomResourceDefinition says of one version of its kind.
 #[derive(Debug)]
@@ -362,11 +363,20 @@ impl Custom {
         errors
     }
 
-    /// The rules of the definition that could not be evaluated on an object.
-    pub(super) fn unevaluated(&self, object: &Value, live: Option<&Value>) -> Vec<String> {
+    /// What the rules of the definition found in an object that was accepted: the rules that could
+    /// not be evaluated, and warnings of those that do not hold for what has not changed.
+    pub(super) fn judged(
+        &self,
+        object: &Value,
+        live: Option<&Value>,
+    ) -> (Vec<String>, Vec<String>) {
         match &self.schema {
-            Some(schema) if schema.uses_rules() => custom::judge(object, live, schema).unevaluated,
-            _ => Vec::new(),
+            Some(schema) if schema.uses_rules() => {
+                let judged = custom::judge(object, live, schema);
+                let warnings = judged.tolerated.iter().map(ToString::to_string);
+                (judged.unevaluated, warnings.collect())
+            }
+            _ => Default::default(),
         }
     }
 

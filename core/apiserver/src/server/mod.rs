@@ -7,7 +7,7 @@ mod delete;
 mod discovery;
 mod facts;
 mod install;
-mod kinds;
+pub(crate) mod kinds;
 mod list;
 mod list_options;
 mod patching;

@@ -132,16 +132,18 @@ impl Resource {
         }
     }
 
-    /// The rules of its definition that could not be evaluated on an object that was accepted.
-    pub(super) fn unevaluated(&self, object: &Value, live: Option<&Value>) -> Vec<Fact> {
-        match &self.definition {
-            Definition::Builtin(_) => Vec::new(),
-            Definition::Custom(custom) => custom
-                .unevaluated(object, live)
-                .into_iter()
-                .map(Fact::RuleNotEvaluated)
-                .collect(),
-        }
+    /// What validation rules found in an object that was accepted: a fact for each rule that could
+    /// not be evaluated, and warnings.
+    pub(super) fn judged(&self, object: &Value, live: Option<&Value>) -> (Vec<Fact>, Vec<String>) {
+        let (unevaluated, warnings) = match &self.definition {
+            Definition::Custom(custom) => custom.judged(object, live),
+            Definition::Builtin(_) if custom::defines_kinds(self) => {
+                (custom::unknown_rules(object), Vec::new())
+            }
+            Definition::Builtin(_) => Default::default(),
+        };
+        let facts = unevaluated.into_iter().map(Fact::RuleNotEvaluated);
+        (facts.collect(), warnings)
     }
 
     /// Gives an object the form in which it is stored.

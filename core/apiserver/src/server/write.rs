@@ -187,9 +187,9 @@ impl ApiServer {
         object.set_meta("selfLink", Value::Null);
         self.allocate(info, &mut object, Some(&live))?;
         before_update(info, &mut object, &empties, &live)?;
-        trace
-            .facts
-            .extend(info.resource.unevaluated(&object, Some(&live)));
+        let (facts, warnings) = info.resource.judged(&object, Some(&live));
+        trace.facts.extend(facts);
+        trace.warnings.extend(warnings);
         trace
             .warnings
             .extend(info.resource.warn(&info.subresource, &object, Some(&live)));
@@ -329,7 +329,7 @@ impl ApiServer {
         if !errors.is_empty() {
             return Err(Status::invalid(&kind, object.name(), &errors));
         }
-        trace.facts.extend(info.resource.unevaluated(&object, None));
+        trace.facts.extend(info.resource.judged(&object, None).0);
         trace
             .warnings
             .extend(info.resource.warn(&info.subresource, &object, None));

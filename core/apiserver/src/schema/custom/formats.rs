@@ -6,7 +6,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use crate::environment::Timestamp;
 
 /// Whether a text has a format; `None` if the format is unknown. Dashes in names do not count.
-pub(super) fn matches(format: &str, text: &str) -> Option<bool> {
+pub(crate) fn matches(format: &str, text: &str) -> Option<bool> {
     Some(match format.replace('-', "").as_str() {
         "password" => true,
         "byte" => is_base64(text),

@@ -1,78 +1,103 @@
 //! Validation rules in CEL (`x-kubernetes-validations`;
-//! `k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/validation.go`).
+//! `k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/validation.go`, v0.36).
 
-#[cfg(feature = "cel")]
-#[path = "rules/engine.rs"]
-mod engine;
-#[cfg(not(feature = "cel"))]
-#[path = "rules/no_engine.rs"]
-mod engine;
+use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
+use super::field_path::normalized;
+use super::validate::Before;
+use crate::cel::{Declared, Evaluator, Outcome, Program, Subject, Unusable, Wanted};
 use crate::object::{JsonMap, text};
 use crate::schema::ListKind;
 use crate::schema::openapi::{Additional, Schema};
 use crate::status::{FieldError, Problem};
 
-use engine::{Evaluator, Expression};
+/// What all rules of an object may cost together (`apis/cel/config.go RuntimeCELCostBudget`).
+const BUDGET: u64 = 10_000_000;
+
+/// The longest message that an expression may give, in bytes
+/// (`apis/cel/config.go MaxEvaluatedMessageExpressionSizeBytes`).
+const MAX_MESSAGE: usize = 5 * 1024;
 
 /// A rule that a value must satisfy.
 #[derive(Debug)]
 pub struct Rule {
     /// The rule as it was written.
     pub text: String,
-    expression: Expression,
     message: String,
-    message_expression: Option<Expression>,
+    message_expression: String,
     reason: String,
     field_path: String,
-    optional_old_self: bool,
+    /// Whether the rule looks at the stored value even where there is none.
+    pub optional_old_self: Option<bool>,
+    compiled: OnceLock<Compiled>,
+}
+
+/// A rule and its message, checked against the schema that they belong to.
+#[derive(Debug)]
+pub struct Compiled {
+    /// The rule; `None` if it is empty.
+    pub rule: Option<Result<Program, Unusable>>,
+    /// The expression that gives its message, if it has one.
+    pub message: Option<Result<Program, Unusable>>,
 }
 
 impl Rule {
     /// Reads one rule of a schema.
     pub fn parse(json: &Value) -> Self {
-        let rule = text(json, "rule");
-        let message_expression = text(json, "messageExpression");
         Self {
-            text: rule.to_owned(),
-            expression: Expression::compile(rule),
+            text: text(json, "rule").to_owned(),
             message: text(json, "message").to_owned(),
-            message_expression: (!message_expression.is_empty())
-                .then(|| Expression::compile(message_expression)),
+            message_expression: text(json, "messageExpression").to_owned(),
             reason: text(json, "reason").to_owned(),
             field_path: text(json, "fieldPath").to_owned(),
-            optional_old_self: json["optionalOldSelf"] == true,
+            optional_old_self: json["optionalOldSelf"].as_bool(),
+            compiled: OnceLock::new(),
         }
     }
 
-    /// The message if the rule does not hold.
+    fn is_optional(&self) -> bool {
+        self.optional_old_self == Some(true)
+    }
+
+    /// The rule, checked; the first call decides what it is checked against.
+    pub fn compiled(&self, declared: impl FnOnce() -> Option<Arc<Declared>>) -> &Compiled {
+        self.compiled.get_or_init(|| {
+            let declared = match declared() {
+                Some(declared) if !self.text.trim().is_empty() => declared,
+                _ => {
+                    return Compiled {
+                        rule: None,
+                        message: None,
+                    };
+                }
+            };
+            let optional = self.is_optional();
+            let compile = |text: &str, wanted| Program::compile(text, &declared, optional, wanted);
+            let rule = compile(&self.text, Wanted::Bool);
+            let has_message = rule.is_ok() && !self.message_expression.is_empty();
+            let message = has_message.then(|| compile(&self.message_expression, Wanted::Text));
+            let rule = Some(rule);
+            Compiled { rule, message }
+        })
+    }
+
+    /// The message if the rule does not hold (`ruleMessageOrDefault`).
     fn fallback(&self) -> String {
         match self.message.as_str() {
             "" => format!("failed rule: {}", self.text.trim()),
-            message => message.to_owned(),
+            message => message.trim().to_owned(),
         }
     }
-}
 
-/// What a rule gives.
-#[cfg_attr(not(feature = "cel"), allow(dead_code))] // Only the engine gives the rest.
-enum Outcome {
-    /// A value.
-    Is(Answer),
-    /// It fails, for this reason.
-    Fails(String),
-    /// It uses something that the engine at hand does not know.
-    Unknown,
-}
-
-/// The values that matter here.
-#[cfg_attr(not(feature = "cel"), allow(dead_code))] // Only the engine gives the rest.
-enum Answer {
-    Bool(bool),
-    Text(String),
-    Other,
+    /// The rule as messages name it (`ruleErrorString`).
+    fn named(&self) -> &str {
+        match self.message.as_str() {
+            "" => self.text.trim(),
+            message => message.trim(),
+        }
+    }
 }
 
 /// The result of the rules of an object.
@@ -90,102 +115,331 @@ pub struct Judged {
 /// Evaluates all rules on an object; `old` is the stored one on update.
 pub fn judge(object: &Value, old: Option<&Value>, schema: &Schema) -> Judged {
     let mut walk = Walk {
-        evaluator: Evaluator::new(),
+        evaluator: Evaluator::default(),
         judged: Judged::default(),
+        budget: BUDGET,
     };
-    walk.value(object, old, schema, "");
+    let current = old.map(|value| Before { value, schema });
+    let place = Place {
+        rules: schema,
+        schema,
+        path: String::new(),
+        root: true,
+    };
+    let before = Correlated {
+        old,
+        current,
+        nearest: None,
+    };
+    // The first rule that costs too much ends it all; its error is noted.
+    let _ = walk.value(object, &before, &place);
     walk.judged
+}
+
+/// No further rule is evaluated.
+struct OutOfBudget;
+
+/// A value's schema, and the one that has the rules: they differ within `allOf`.
+struct Place<'a> {
+    rules: &'a Schema,
+    schema: &'a Schema,
+    path: String,
+    /// Whether it is that of a resource.
+    root: bool,
+}
+
+/// What the stored object has in the place of a value.
+struct Correlated<'a> {
+    old: Option<&'a Value>,
+    /// The same, as far as what is wrong may stay (`ratchetingOptions`).
+    current: Option<Before<'a>>,
+    /// The nearest value around it that has one, with the new value.
+    nearest: Option<(Before<'a>, &'a Value)>,
+}
+
+impl<'a> Correlated<'a> {
+    /// Whether nothing has changed here.
+    fn is_unchanged(&self, value: &Value) -> bool {
+        match (self.current, self.nearest) {
+            (Some(before), _) => before.equals(value),
+            (None, Some((before, value))) => before.equals(value),
+            (None, None) => false,
+        }
+    }
+
+    /// The same for a part of the value.
+    fn below(&self, value: &'a Value, old: Option<&'a Value>, part: Option<Before<'a>>) -> Self {
+        match self.current {
+            Some(before) => Self {
+                old,
+                current: part,
+                nearest: Some((before, value)),
+            },
+            None => Self {
+                old,
+                current: None,
+                nearest: self.nearest,
+            },
+        }
+    }
 }
 
 struct Walk {
     evaluator: Evaluator,
     judged: Judged,
+    budget: u64,
 }
 
 impl Walk {
-    fn value(&mut self, value: &Value, old: Option<&Value>, schema: &Schema, path: &str) {
-        if value.is_null() || !schema.uses_rules() {
-            return;
+    fn value<'a>(
+        &mut self,
+        value: &'a Value,
+        before: &Correlated<'a>,
+        place: &Place<'a>,
+    ) -> Result<(), OutOfBudget> {
+        if value.is_null() || !has_rules(place.rules) {
+            return Ok(());
         }
-        for rule in &schema.rules {
-            self.rule(rule, value, old, schema, path);
+        self.rules(value, before, place)?;
+        for rules in &place.rules.checks.all_of {
+            let inner = Place {
+                rules,
+                schema: place.schema,
+                path: place.path.clone(),
+                root: place.root,
+            };
+            let before = Correlated {
+                old: before.old,
+                current: None,
+                nearest: before.nearest,
+            };
+            self.value(value, &before, &inner)?;
         }
         match value {
-            Value::Object(map) => self.members(map, old, schema, path),
-            Value::Array(items) => {
-                let Some(schema_of_items) = &schema.items else {
-                    return;
-                };
-                for (i, item) in items.iter().enumerate() {
-                    let before = correlated(item, old, &schema.list);
-                    self.value(item, before, schema_of_items, &format!("{path}[{i}]"));
-                }
-            }
-            _ => {}
+            Value::Object(map) => self.members(map, value, before, place),
+            Value::Array(items) => self.items(items, value, before, place),
+            _ => Ok(()),
         }
     }
 
-    fn members(&mut self, map: &JsonMap, old: Option<&Value>, schema: &Schema, path: &str) {
+    fn items<'a>(
+        &mut self,
+        items: &'a [Value],
+        value: &'a Value,
+        before: &Correlated<'a>,
+        place: &Place<'a>,
+    ) -> Result<(), OutOfBudget> {
+        let (Some(rules), Some(schema)) = (&place.rules.items, &place.schema.items) else {
+            return Ok(());
+        };
+        for (i, item) in items.iter().enumerate() {
+            let old = correlated(item, before.old, &place.schema.list);
+            let part = old.map(|value| Before { value, schema });
+            let inner = Place {
+                rules,
+                schema,
+                path: format!("{}[{i}]", place.path),
+                root: schema.embedded,
+            };
+            self.value(item, &before.below(value, old, part), &inner)?;
+        }
+        Ok(())
+    }
+
+    fn members<'a>(
+        &mut self,
+        map: &'a JsonMap,
+        value: &'a Value,
+        before: &Correlated<'a>,
+        place: &Place<'a>,
+    ) -> Result<(), OutOfBudget> {
         let mut names: Vec<&String> = map.keys().collect();
         names.sort();
         for name in names {
-            let before = old.and_then(|old| old.get(name));
-            if let Some(schema) = schema.properties.get(name) {
-                let path = joined(path, &format!(".{name}"));
-                self.value(&map[name], before, schema, &path);
-            } else if let Some(Additional::Of(schema)) = &schema.additional {
-                self.value(&map[name], before, schema, &format!("{path}[{name}]"));
+            let path = &place.path;
+            let (rules, schema, path) = match (&place.rules.additional, &place.schema.additional) {
+                (Some(Additional::Of(rules)), Some(Additional::Of(schema))) => {
+                    (&**rules, &**schema, format!("{path}[{name}]"))
+                }
+                _ => {
+                    let rules = place.rules.properties.get(name);
+                    match (rules, place.schema.properties.get(name)) {
+                        (Some(rules), Some(schema)) => {
+                            (rules, schema, joined(path, &format!(".{name}")))
+                        }
+                        _ => continue,
+                    }
+                }
+            };
+            let old = before.old.and_then(|old| old.get(name));
+            // The type of an object cannot change.
+            let typed = place.path.is_empty() && (name == "apiVersion" || name == "kind");
+            let part = old.filter(|_| !typed).map(|value| Before { value, schema });
+            let inner = Place {
+                rules,
+                schema,
+                path,
+                root: schema.embedded,
+            };
+            self.value(&map[name], &before.below(value, old, part), &inner)?;
+        }
+        Ok(())
+    }
+
+    fn rules<'a>(
+        &mut self,
+        value: &'a Value,
+        before: &Correlated<'a>,
+        place: &Place<'a>,
+    ) -> Result<(), OutOfBudget> {
+        if place.rules.rules.is_empty() {
+            return Ok(());
+        }
+        let ty = Value::from(place.schema.ty.as_str());
+        if self.budget == 0 {
+            return self.end(place, &ty, OUT_OF_BUDGET.to_owned());
+        }
+        let old = before.old.filter(|old| !old.is_null());
+        let subject = Subject::new(value, old, place.schema);
+        for rule in &place.rules.rules {
+            let compiled = rule.compiled(|| Declared::of(place.schema, place.root));
+            let program = match &compiled.rule {
+                None => continue,
+                Some(Ok(program)) => program,
+                Some(Err(Unusable::Unknown)) => {
+                    self.judged.unevaluated.push(rule.text.clone());
+                    continue;
+                }
+                Some(Err(Unusable::Wrong(why))) => {
+                    self.refuse(place, &ty, format!("rule compile error: {why}"));
+                    continue;
+                }
+            };
+            if program.uses_old_self && old.is_none() && !rule.is_optional() {
+                continue;
             }
+            let (outcome, cost) = self.evaluator.run(program, &subject, rule.is_optional());
+            self.pay(cost, place, &ty, OUT_OF_BUDGET)?;
+            match outcome {
+                Outcome::Bool(true) => continue,
+                Outcome::Unknown => {
+                    self.judged.unevaluated.push(rule.text.clone());
+                    continue;
+                }
+                Outcome::TooCostly => {
+                    let why = format!(
+                        "'operation cancelled: actual cost limit exceeded': no further validation \
+                         rules will be run due to call cost exceeds limit for rule: {}",
+                        rule.named()
+                    );
+                    return self.end(place, &ty, why);
+                }
+                Outcome::Failed(why) => {
+                    let said = failed(&why, rule.named());
+                    self.refuse(place, &ty, said);
+                    continue;
+                }
+                Outcome::Bool(false) | Outcome::Text(_) | Outcome::Other => {}
+            }
+            let detail = self.message(rule, compiled, &subject, place, &ty)?;
+            let path = match normalized(&rule.field_path, place.schema) {
+                Some(field) => joined(&place.path, &format!(".{field}")),
+                None => place.path.clone(),
+            };
+            let error = error(rule, value, shown(&path), detail);
+            if !program.uses_old_self && before.is_unchanged(value) {
+                self.judged.tolerated.push(error);
+            } else {
+                self.judged.errors.push(error);
+            }
+        }
+        Ok(())
+    }
+
+    /// What a rule that does not hold says (`evalMessageExpression`).
+    fn message(
+        &mut self,
+        rule: &Rule,
+        compiled: &Compiled,
+        subject: &Subject,
+        place: &Place<'_>,
+        ty: &Value,
+    ) -> Result<String, OutOfBudget> {
+        let Some(Ok(program)) = &compiled.message else {
+            return Ok(rule.fallback());
+        };
+        // The stored value is not optional here, whatever it is in the rule.
+        let (outcome, cost) = self.evaluator.run(program, subject, false);
+        let why = "messageExpression evaluation failed due to running out of cost budget, no \
+             further validation rules will be run";
+        self.pay(cost, place, ty, why)?;
+        match outcome {
+            Outcome::TooCostly => {
+                let shown = crate::go::quote(&rule.message_expression);
+                let why = format!(
+                    "no further validation rules will be run due to call cost exceeds limit for \
+                     messageExpression: {shown}"
+                );
+                self.refuse(place, ty, why);
+                Err(OutOfBudget)
+            }
+            Outcome::Text(text) => {
+                let text = text.trim();
+                let usable = !text.is_empty() && text.len() <= MAX_MESSAGE && !text.contains('\n');
+                Ok(if usable {
+                    text.to_owned()
+                } else {
+                    rule.fallback()
+                })
+            }
+            _ => Ok(rule.fallback()),
         }
     }
 
-    fn rule(
+    fn pay(
         &mut self,
-        rule: &Rule,
-        value: &Value,
-        old: Option<&Value>,
-        schema: &Schema,
-        path: &str,
-    ) {
-        let transition = rule.expression.uses_old_self();
-        if transition && old.is_none() && !rule.optional_old_self {
-            return;
-        }
-        let evaluate = |evaluator: &Evaluator, expression: &Expression| {
-            evaluator.evaluate(expression, value, old, schema, rule.optional_old_self)
-        };
-        let detail = match evaluate(&self.evaluator, &rule.expression) {
-            Outcome::Is(Answer::Bool(true)) => return,
-            Outcome::Unknown => {
-                self.judged.unevaluated.push(rule.text.clone());
-                return;
+        cost: u64,
+        place: &Place<'_>,
+        ty: &Value,
+        why: &str,
+    ) -> Result<(), OutOfBudget> {
+        match self.budget.checked_sub(cost) {
+            Some(left) => {
+                self.budget = left;
+                Ok(())
             }
-            Outcome::Fails(why) => {
-                let said = match rule.message.as_str() {
-                    "" => &rule.text,
-                    message => message,
-                };
-                let value = Value::from(schema.ty.as_str());
-                let detail = format!("{why} evaluating rule: {said}");
-                let error = FieldError::invalid(shown(path), &value, detail);
-                self.judged.errors.push(error);
-                return;
-            }
-            Outcome::Is(_) => match &rule.message_expression {
-                Some(message) => match evaluate(&self.evaluator, message) {
-                    Outcome::Is(Answer::Text(text)) if !text.trim().is_empty() => text,
-                    _ => rule.fallback(),
-                },
-                None => rule.fallback(),
-            },
-        };
-        let error = error(rule, value, shown(&joined(path, &rule.field_path)), detail);
-        if !transition && old == Some(value) {
-            self.judged.tolerated.push(error);
-        } else {
-            self.judged.errors.push(error);
+            None => self.end(place, ty, why.to_owned()),
         }
     }
+
+    fn refuse(&mut self, place: &Place<'_>, ty: &Value, detail: String) {
+        let error = FieldError::invalid(shown(&place.path), ty, detail);
+        self.judged.errors.push(error);
+    }
+
+    fn end(&mut self, place: &Place<'_>, ty: &Value, detail: String) -> Result<(), OutOfBudget> {
+        self.refuse(place, ty, detail);
+        Err(OutOfBudget)
+    }
+}
+
+const OUT_OF_BUDGET: &str = "validation failed due to running out of cost budget, no further \
+     validation rules will be run";
+
+/// The detail of a rule whose evaluation failed.
+fn failed(why: &str, named: &str) -> String {
+    if why.starts_with("no such overload") {
+        return format!(
+            "'{why}': call arguments did not match a supported operator, function or macro \
+             signature for rule: {named}"
+        );
+    }
+    format!("{why} evaluating rule: {named}")
+}
+
+/// Whether a schema has rules, or anything below it.
+fn has_rules(schema: &Schema) -> bool {
+    schema.uses_rules() || schema.checks.all_of.iter().any(has_rules)
 }
 
 /// `fieldErrorForReason`: objects and lists are not shown.
@@ -228,7 +482,7 @@ fn correlated<'a>(item: &Value, old: Option<&'a Value>, list: &ListKind) -> Opti
         .find(|before| keys.iter().all(|key| before.get(key) == item.get(key)))
 }
 
-#[cfg(all(test, feature = "cel"))]
+#[cfg(test)]
 mod tests {
     use serde_json::json;
 
@@ -310,9 +564,10 @@ mod tests {
             known.errors.is_empty() && known.unevaluated.is_empty(),
             "{known:?}"
         );
-        let rule = json!({"rule": "authorizer.group('').check('x').allowed()"});
-        let unknown = judged(with_rule(rule), json!({"n": 1}), None);
+        // Time zones by name need a table that is not here.
+        let zone = "timestamp('2024-01-01T00:00:00Z').getHours('Europe/Berlin') == 1";
+        let unknown = judged(with_rule(json!({"rule": zone})), json!({"n": 1}), None);
         assert!(unknown.errors.is_empty());
-        assert_eq!(unknown.unevaluated.len(), 1);
+        assert_eq!(unknown.unevaluated, [zone]);
     }
 }

@@ -63,7 +63,7 @@ impl<'a> Before<'a> {
 
     /// Equal as far as the two can be related: the order in lists with keys does not count,
     /// members without a schema are never the same.
-    fn equals(self, new: &Value) -> bool {
+    pub(super) fn equals(self, new: &Value) -> bool {
         match (self.value, new) {
             (Value::Array(old), Value::Array(new)) => {
                 old.len() == new.len()

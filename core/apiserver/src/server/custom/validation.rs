@@ -1,8 +1,7 @@
 //! What a CustomResourceDefinition must fulfil itself
 //! (`k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation/validation.go`, v0.36.3).
-//!
-//! Rules in CEL are not compiled here: what only the compiler of rules refuses is accepted.
 
+mod rules;
 mod schema;
 mod spec;
 mod structural;
@@ -10,6 +9,8 @@ mod structural;
 use std::collections::BTreeSet;
 
 use serde_json::Value;
+
+pub(in crate::server) use rules::unknown_rules;
 
 use super::served::versions;
 use crate::go;
@@ -32,7 +33,7 @@ pub(super) fn validate(object: &Value, live: Option<&Value>) -> Vec<FieldError> 
             errors
         }
     };
-    errors.extend(spec::validate(spec));
+    errors.extend(spec::validate(spec, live));
     if let Some(live) = live {
         errors.extend(spec::validate_update(object, live));
     }

@@ -14,7 +14,7 @@ mod ip;
 mod label_selector;
 mod lease;
 pub(super) mod metadata;
-pub(super) mod names;
+pub(crate) mod names;
 pub(super) mod namespace;
 mod pod;
 mod pod_admission;

@@ -10,7 +10,7 @@ const KEY: &str = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
 pub(in crate::server) type NameRule = fn(&str) -> Vec<String>;
 
 /// A lowercase DNS subdomain (RFC 1123).
-pub(in crate::server) fn subdomain(value: &str) -> Vec<String> {
+pub(crate) fn subdomain(value: &str) -> Vec<String> {
     let mut reasons = longer_than(253, value);
     if !is_subdomain(value) {
         let what = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, \
@@ -39,7 +39,7 @@ pub(super) fn subdomain_with_underscore(value: &str) -> Vec<String> {
 }
 
 /// A lowercase DNS label (RFC 1123).
-pub(in crate::server) fn label(value: &str) -> Vec<String> {
+pub(crate) fn label(value: &str) -> Vec<String> {
     let mut reasons = longer_than(63, value);
     if is_label(value) {
         return reasons;
@@ -55,7 +55,7 @@ pub(in crate::server) fn label(value: &str) -> Vec<String> {
 }
 
 /// A DNS label that starts with a letter (RFC 1035).
-pub(in crate::server) fn label_1035(value: &str) -> Vec<String> {
+pub(crate) fn label_1035(value: &str) -> Vec<String> {
     let mut reasons = longer_than(63, value);
     if !is_label(value) || value.starts_with(|c: char| c.is_ascii_digit()) {
         let what = "a DNS-1035 label must consist of lower case alphanumeric characters or '-', \
@@ -79,7 +79,7 @@ pub(in crate::server) fn path_segment(value: &str) -> Vec<String> {
 }
 
 /// The key of a label or annotation, a finalizer, a resource: `example.com/MyName`.
-pub(in crate::server) fn qualified(value: &str) -> Vec<String> {
+pub(crate) fn qualified(value: &str) -> Vec<String> {
     let what = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end \
          with an alphanumeric character";
     let what = |before: &str| {
@@ -118,7 +118,7 @@ pub(in crate::server) fn qualified(value: &str) -> Vec<String> {
 }
 
 /// The value of a label.
-pub(in crate::server) fn label_value(value: &str) -> Vec<String> {
+pub(crate) fn label_value(value: &str) -> Vec<String> {
     let mut reasons = longer_than(63, value);
     if !value.is_empty() && !is_key(value) {
         let what = "a valid label must be an empty string or consist of alphanumeric characters, \

@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use super::rules::{Found, Place};
 use super::structural;
 use crate::json::sorted;
 use crate::object::text;
-use crate::schema::custom::default_errors;
+use crate::schema::custom::{default_errors, normalized_path};
 use crate::schema::openapi::Schema;
 use crate::status::FieldError;
 
@@ -59,8 +60,13 @@ const NOT_SUPPORTED: [&str; 7] = [
 const TYPES: [&str; 6] = ["array", "boolean", "integer", "number", "object", "string"];
 
 /// `validateCustomResourceDefinitionValidation`: `path` is that of the validation, which has the
-/// schema.
-pub(super) fn validate(validation: &Value, path: &str, has_status: bool) -> Vec<FieldError> {
+/// schema. `stored` is whether the definition has had it before.
+pub(super) fn validate(
+    validation: &Value,
+    path: &str,
+    has_status: bool,
+    stored: bool,
+) -> Vec<FieldError> {
     let Some(schema) = validation.get("openAPIV3Schema").filter(|it| !it.is_null()) else {
         return Vec::new();
     };
@@ -81,18 +87,25 @@ pub(super) fn validate(validation: &Value, path: &str, has_status: bool) -> Vec<
             "nullable cannot be true at the root",
         ));
     }
+    // Rules are compiled only where the structure has no mistake.
+    let mut has_rules = false;
     if !unsupported_below(schema) {
-        let of_structure = structural::validate(schema, &path);
+        let mut of_structure = structural::validate(schema, &path);
         if of_structure.is_empty() {
-            errors.extend(default_errors(&parsed, &path));
+            of_structure = default_errors(&parsed, &path);
         }
+        has_rules = of_structure.is_empty();
         errors.extend(of_structure);
     }
     let context = Context {
         root: true,
+        rules: has_rules.then(|| Place::root(&parsed)),
         ..Context::default()
     };
-    node(schema, &path, &context, &mut errors);
+    let mut found = Found::new(stored);
+    node(schema, &path, &context, &mut errors, &mut found);
+    errors.append(&mut found.errors);
+    errors.extend(found.of_total(&path));
     errors
 }
 
@@ -168,15 +181,24 @@ fn beside_status(schema: &Value, path: &str) -> Option<FieldError> {
 
 /// Where in the schema of an object a schema stands.
 #[derive(Clone, Default)]
-struct Context {
+struct Context<'a> {
     root: bool,
+    /// Where its rules stand; `None` if they are not compiled.
+    rules: Option<Place<'a>>,
     /// Why there may be no defaults.
     no_defaults: Option<String>,
     in_metadata: bool,
 }
 
 /// `ValidateCustomResourceDefinitionOpenAPISchema`.
-fn node(schema: &Value, path: &str, context: &Context, errors: &mut Vec<FieldError>) {
+fn node(
+    schema: &Value,
+    path: &str,
+    context: &Context<'_>,
+    errors: &mut Vec<FieldError>,
+    found: &mut Found,
+) {
+    let before = errors.len();
     keywords(schema, path, context, errors);
     if flag(schema, "uniqueItems") {
         let detail =
@@ -185,6 +207,7 @@ fn node(schema: &Value, path: &str, context: &Context, errors: &mut Vec<FieldErr
     }
     let below = Context {
         root: false,
+        rules: None,
         ..context.clone()
     };
     let others = &schema["additionalProperties"];
@@ -200,7 +223,8 @@ fn node(schema: &Value, path: &str, context: &Context, errors: &mut Vec<FieldErr
             let why = "inside additionalProperties applying to object metadata";
             below.no_defaults = Some(why.to_owned());
         }
-        node(others, &field, &below, errors);
+        below.rules = context.rules.as_ref().and_then(Place::additional);
+        node(others, &field, &below, errors, found);
     }
     for (name, member) in properties.map(sorted).unwrap_or_default() {
         let mut below = below.clone();
@@ -211,33 +235,41 @@ fn node(schema: &Value, path: &str, context: &Context, errors: &mut Vec<FieldErr
                 below.no_defaults = Some(format!("in top-level {name}"));
             }
         }
-        node(
-            member,
-            &format!("{path}.properties[{name}]"),
-            &below,
-            errors,
-        );
+        let rules = context.rules.as_ref();
+        below.rules = rules.and_then(|place| place.property(name));
+        let path = format!("{path}.properties[{name}]");
+        node(member, &path, &below, errors, found);
     }
     if schema["not"].is_object() {
-        node(&schema["not"], &format!("{path}.not"), &below, errors);
+        let path = format!("{path}.not");
+        node(&schema["not"], &path, &below, errors, found);
     }
     for name in ["allOf", "oneOf", "anyOf"] {
         let all = schema[name].as_array().into_iter().flatten();
         for (i, part) in all.enumerate() {
-            node(part, &format!("{path}.{name}[{i}]"), &below, errors);
+            let path = format!("{path}.{name}[{i}]");
+            node(part, &path, &below, errors, found);
         }
     }
     if schema["items"].is_object() {
-        node(&schema["items"], &format!("{path}.items"), &below, errors);
+        let mut below = below.clone();
+        below.rules = context.rules.as_ref().and_then(|it| it.items(path));
+        let path = format!("{path}.items");
+        node(&schema["items"], &path, &below, errors, found);
     }
     kinds_of_maps(schema, path, errors);
     kinds_of_lists(schema, path, errors);
     list_keys(schema, path, errors);
     rules(schema, path, errors);
+    if let Some(place) = &context.rules
+        && errors.len() == before
+    {
+        place.check(schema, path, found);
+    }
 }
 
 /// `specStandardValidatorV3`.
-fn keywords(schema: &Value, path: &str, context: &Context, errors: &mut Vec<FieldError>) {
+fn keywords(schema: &Value, path: &str, context: &Context<'_>, errors: &mut Vec<FieldError>) {
     let ty = text(schema, "type");
     if !ty.is_empty() && !TYPES.contains(&ty) {
         let field = format!("{path}.type");
@@ -468,5 +500,13 @@ fn rules(schema: &Value, path: &str, errors: &mut Vec<FieldError>) {
         if breaks(at) {
             errors.push(invalid("fieldPath", "must not contain line breaks"));
         }
+        if !at.is_empty() && !leads_to_field(at, schema) {
+            errors.push(invalid("fieldPath", "must be a valid path"));
+        }
     }
+}
+
+/// Whether the path of a rule leads to a field of the rule's schema (`pathValid`).
+fn leads_to_field(path: &str, schema: &Value) -> bool {
+    Schema::parse(schema).is_ok_and(|schema| normalized_path(path, &schema).is_some())
 }

@@ -65,8 +65,8 @@ pub(super) fn schemas(spec: &Value) -> Vec<(String, &Value)> {
     .collect()
 }
 
-/// `validateCustomResourceDefinitionSpec`.
-pub(super) fn validate(spec: &Value) -> Vec<FieldError> {
+/// `validateCustomResourceDefinitionSpec`; the stored definition is given on update.
+pub(super) fn validate(spec: &Value, live: Option<&Value>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let group = text(spec, "group");
     if group.is_empty() {
@@ -94,7 +94,7 @@ pub(super) fn validate(spec: &Value) -> Vec<FieldError> {
     errors.extend(of_versions(spec));
     errors.extend(required_names(&spec["names"]));
     errors.extend(names(&spec["names"], "spec.names"));
-    errors.extend(of_members(spec));
+    errors.extend(of_members(spec, live));
     errors.extend(conversion(&spec["conversion"]));
     errors
 }
@@ -242,7 +242,7 @@ pub(super) fn names(names: &Value, path: &str) -> Vec<FieldError> {
 }
 
 /// What may differ between versions.
-fn of_members(spec: &Value) -> Vec<FieldError> {
+fn of_members(spec: &Value, live: Option<&Value>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let any_status = |spec: &Value| {
         let mut all = versions(spec);
@@ -260,7 +260,12 @@ fn of_members(spec: &Value) -> Vec<FieldError> {
                 .pointer("/subresources/status")
                 .is_some_and(Value::is_object)
         };
-        errors.extend(schema::validate(validation, &path, has_status));
+        let before = live.and_then(|live| {
+            let mut all = versions(&live["spec"]);
+            all.find(|before| before["name"] == version["name"])
+        });
+        let stored = before.is_some_and(|before| before["schema"] == *validation);
+        errors.extend(schema::validate(validation, &path, has_status, stored));
     }
     for (path, _, subresources) in members(spec, "subresources") {
         errors.extend(scale(&subresources["scale"], &path));

@@ -1,0 +1,506 @@
+//! Checks the types of an expression (`cel-go/checker/checker.go`, v0.26).
+
+use super::ast::{Call, Expr, Fold, Kind, Literal, Mistake};
+use super::overloads::{self, Overload};
+use super::types::{Mapping, Type};
+
+/// What the checker found, by the ids of expressions.
+#[derive(Debug)]
+pub(super) struct Checked {
+    pub(super) types: Vec<Type>,
+    pub(super) overloads: Vec<Vec<&'static Overload>>,
+    /// Whether the stored value is used.
+    pub(super) uses_old_self: bool,
+}
+
+/// Checks an expression with the types of its variables. Names with dots that stand for a
+/// function or a type become one name.
+pub(super) fn check(
+    expr: &mut Expr,
+    places: &[usize],
+    variables: Vec<(String, Type)>,
+) -> Result<Checked, Vec<Mistake>> {
+    let count = places.len();
+    let mut checker = Checker {
+        places,
+        outer: variables.len(),
+        scope: variables,
+        mapping: Mapping::default(),
+        types: vec![Type::Error; count],
+        overloads: (0..count).map(|_| Vec::new()).collect(),
+        mistakes: Vec::new(),
+        uses_old_self: false,
+    };
+    checker.visit(expr);
+    if checker.mistakes.is_empty() {
+        checker.literals(expr, false);
+    }
+    if !checker.mistakes.is_empty() {
+        return Err(checker.mistakes);
+    }
+    let mapping = checker.mapping;
+    let types = checker.types.iter();
+    Ok(Checked {
+        types: types.map(|ty| mapping.substitute(ty, true)).collect(),
+        overloads: checker.overloads,
+        uses_old_self: checker.uses_old_self,
+    })
+}
+
+struct Checker<'a> {
+    places: &'a [usize],
+    scope: Vec<(String, Type)>,
+    /// How many variables are those of the rule.
+    outer: usize,
+    mapping: Mapping,
+    types: Vec<Type>,
+    overloads: Vec<Vec<&'static Overload>>,
+    mistakes: Vec<Mistake>,
+    uses_old_self: bool,
+}
+
+impl Checker<'_> {
+    fn report(&mut self, expr: &Expr, message: String) {
+        self.mistakes
+            .push(Mistake::new(self.places[expr.id], message));
+    }
+
+    fn known(&self, expr: &Expr) -> Type {
+        self.mapping.substitute(&self.types[expr.id], false)
+    }
+
+    /// Checks an expression and everything in it, and gives its type.
+    fn visit(&mut self, expr: &mut Expr) -> Type {
+        if let Some(name) = qualified(expr)
+            && overloads::named_type(&name).is_some()
+            && !self.is_variable(name.split('.').next().unwrap_or_default())
+        {
+            expr.kind = Kind::Ident(name);
+        }
+        let ty = match &mut expr.kind {
+            Kind::Literal(literal) => literal_type(literal),
+            Kind::Ident(name) => {
+                let name = name.clone();
+                self.ident(expr, &name)
+            }
+            Kind::Select { .. } => self.select(expr),
+            Kind::Call(_) => self.call(expr),
+            Kind::List { .. } => self.list(expr),
+            Kind::Map(_) => self.map(expr),
+            Kind::Struct(name) => {
+                let message = format!("undeclared reference to '{name}' (in container '')");
+                self.report(expr, message);
+                Type::Error
+            }
+            Kind::Fold(fold) => self.fold(fold),
+        };
+        self.types[expr.id] = ty.clone();
+        ty
+    }
+
+    fn is_variable(&self, name: &str) -> bool {
+        self.scope.iter().any(|(known, _)| known == name)
+    }
+
+    fn ident(&mut self, expr: &Expr, name: &str) -> Type {
+        let (scope, wanted) = match name.strip_prefix('.') {
+            Some(outer) => (&self.scope[..self.outer], outer),
+            None => (&self.scope[..], name),
+        };
+        let found = scope.iter().rposition(|(known, _)| known == wanted);
+        if let Some(i) = found {
+            self.uses_old_self |= i < self.outer && wanted == super::OLD_SELF;
+            return self.scope[i].1.clone();
+        }
+        if let Some(ty) = overloads::named_type(wanted) {
+            return Type::Type(Box::new(ty));
+        }
+        let message = format!("undeclared reference to '{name}' (in container '')");
+        self.report(expr, message);
+        Type::Error
+    }
+
+    fn select(&mut self, expr: &mut Expr) -> Type {
+        let Kind::Select {
+            operand,
+            field,
+            test,
+        } = &mut expr.kind
+        else {
+            return Type::Error;
+        };
+        let (field, test) = (field.clone(), *test);
+        self.visit(operand);
+        let operand = self.known(operand);
+        let ty = self.field(expr, &operand, &field);
+        match (test, operand.unwrapped().1) {
+            (true, _) => Type::Bool,
+            (false, true) => Type::Optional(Box::new(ty)),
+            (false, false) => self.mapping.substitute(&ty, false),
+        }
+    }
+
+    /// The type of a field (`checkSelectField`).
+    fn field(&mut self, expr: &Expr, operand: &Type, field: &str) -> Type {
+        match operand.unwrapped().0 {
+            Type::Map(_, value) => (**value).clone(),
+            Type::Object(declared) => match declared.part(field) {
+                Some(part) => part.ty(),
+                None => {
+                    self.report(expr, format!("undefined field '{field}'"));
+                    Type::Error
+                }
+            },
+            Type::Named("net.IP" | "net.CIDR") => {
+                let message = format!("type '{operand}' does not support field selection");
+                self.report(expr, message);
+                Type::Dyn
+            }
+            Type::Named(_) => {
+                self.report(expr, format!("undefined field '{field}'"));
+                Type::Error
+            }
+            open @ Type::Param(_) => {
+                self.mapping.assign(&Type::Dyn, open);
+                Type::Dyn
+            }
+            Type::Dyn | Type::Error => Type::Dyn,
+            other => {
+                let message = format!("type '{other}' does not support field selection");
+                self.report(expr, message);
+                Type::Dyn
+            }
+        }
+    }
+
+    fn call(&mut self, expr: &mut Expr) -> Type {
+        let Kind::Call(call) = &mut expr.kind else {
+            return Type::Error;
+        };
+        if call.function == "_?._" {
+            return self.optional_select(expr);
+        }
+        for arg in &mut call.args {
+            self.visit(arg);
+        }
+        // The name of a function may have dots.
+        if let Some(target) = &call.target
+            && let Some(prefix) = qualified(target)
+        {
+            let name = format!("{prefix}.{}", call.function);
+            if overloads::of(&name).is_some() {
+                call.function = name;
+                call.target = None;
+            }
+        }
+        if let Some(target) = &mut call.target {
+            self.visit(target);
+        }
+        let name = call.function.clone();
+        match overloads::of(&name) {
+            Some(all) => self.resolve(expr, &name, all),
+            None => {
+                let message = format!("undeclared reference to '{name}' (in container '')");
+                self.report(expr, message);
+                Type::Error
+            }
+        }
+    }
+
+    fn optional_select(&mut self, expr: &mut Expr) -> Type {
+        let Kind::Call(Call { args, .. }) = &mut expr.kind else {
+            return Type::Error;
+        };
+        let Some((operand, rest)) = args.split_first_mut() else {
+            return Type::Error;
+        };
+        let field = match rest.first().map(|it| (it.id, &it.kind)) {
+            Some((id, Kind::Literal(Literal::String(field)))) => {
+                self.types[id] = Type::String;
+                field.clone()
+            }
+            _ => String::new(),
+        };
+        self.visit(operand);
+        let operand = self.known(operand);
+        let ty = self.field(expr, &operand, &field);
+        Type::Optional(Box::new(self.mapping.substitute(&ty, false)))
+    }
+
+    /// Finds the overloads that a call may mean (`resolveOverload`).
+    fn resolve(&mut self, expr: &Expr, name: &str, all: &'static [Overload]) -> Type {
+        let Kind::Call(call) = &expr.kind else {
+            return Type::Error;
+        };
+        let operands: Vec<&Expr> = call
+            .target
+            .as_deref()
+            .into_iter()
+            .chain(&call.args)
+            .collect();
+        let types: Vec<Type> = operands
+            .iter()
+            .map(|it| self.types[it.id].clone())
+            .collect();
+        if name == "_&&_" || name == "_||_" {
+            self.overloads[expr.id] = all.iter().collect();
+            return self.logical(&operands, &types);
+        }
+        let mut result: Option<Type> = None;
+        for overload in all {
+            if overload.member != call.target.is_some() {
+                continue;
+            }
+            let fresh: Vec<Type> = (0..overload.open).map(|_| self.mapping.fresh()).collect();
+            let params: Vec<Type> = overload
+                .params
+                .iter()
+                .map(|ty| with_params(ty, &fresh))
+                .collect();
+            if !self.mapping.assign_all(&types, &params) {
+                continue;
+            }
+            self.overloads[expr.id].push(overload);
+            let ty = with_params(&overload.result, &fresh);
+            let ty = self.mapping.substitute(&ty, false);
+            result = Some(match result {
+                None => ty,
+                Some(before) if matches!(before, Type::Dyn) || ty.is_same(&before) => before,
+                Some(_) => Type::Dyn,
+            });
+        }
+        result.unwrap_or_else(|| {
+            let message = self.no_match(name, &types, call.target.is_some());
+            self.report(expr, message);
+            Type::Error
+        })
+    }
+
+    fn no_match(&self, name: &str, types: &[Type], member: bool) -> String {
+        let mut shown: Vec<String> = types
+            .iter()
+            .map(|ty| self.mapping.substitute(ty, true).to_string())
+            .collect();
+        let target = match member && !shown.is_empty() {
+            true => format!("{}.", shown.remove(0)),
+            false => String::new(),
+        };
+        let args = shown.join(", ");
+        format!("found no matching overload for '{name}' applied to '{target}({args})'")
+    }
+
+    fn logical(&mut self, operands: &[&Expr], types: &[Type]) -> Type {
+        for (operand, ty) in operands.iter().zip(types) {
+            if !self.mapping.assign(ty, &Type::Bool) {
+                let found = self.mapping.substitute(ty, false);
+                self.report(operand, format!("expected type 'bool' but found '{found}'"));
+            }
+        }
+        Type::Bool
+    }
+
+    fn list(&mut self, expr: &mut Expr) -> Type {
+        let Kind::List { items, optional } = &mut expr.kind else {
+            return Type::Error;
+        };
+        let mut joined = None;
+        for (i, item) in items.iter_mut().enumerate() {
+            let mut ty = self.visit(item);
+            if optional.contains(&i) {
+                ty = self.unwrap(item, ty);
+            }
+            joined = Some(self.join(joined, ty));
+        }
+        let item = joined.unwrap_or_else(|| self.mapping.fresh());
+        Type::List(Box::new(item))
+    }
+
+    fn map(&mut self, expr: &mut Expr) -> Type {
+        let Kind::Map(entries) = &mut expr.kind else {
+            return Type::Error;
+        };
+        let (mut keys, mut values) = (None, None);
+        for entry in entries {
+            let key = self.visit(&mut entry.key);
+            keys = Some(self.join(keys, key));
+            let mut value = self.visit(&mut entry.value);
+            if entry.optional {
+                value = self.unwrap(&entry.value, value);
+            }
+            values = Some(self.join(values, value));
+        }
+        let key = keys.unwrap_or_else(|| self.mapping.fresh());
+        let value = values.unwrap_or_else(|| self.mapping.fresh());
+        Type::Map(Box::new(key), Box::new(value))
+    }
+
+    fn unwrap(&mut self, expr: &Expr, ty: Type) -> Type {
+        match ty {
+            Type::Optional(of) => *of,
+            Type::Dyn => Type::Dyn,
+            other => {
+                let message = format!("expected type 'optional_type({other})' but found '{other}'");
+                self.report(expr, message);
+                other
+            }
+        }
+    }
+
+    /// The type that all items have (`joinTypes`).
+    fn join(&mut self, before: Option<Type>, ty: Type) -> Type {
+        match before {
+            None => ty,
+            Some(before) if self.mapping.assign(&before, &ty) => Type::more_general(before, ty),
+            Some(_) => Type::Dyn,
+        }
+    }
+
+    fn fold(&mut self, fold: &mut Fold) -> Type {
+        self.visit(&mut fold.range);
+        let accumulated = self.visit(&mut fold.init);
+        let range = self.known(&fold.range);
+        let outside = self.scope.len();
+        self.scope
+            .push((fold.accumulator.clone(), accumulated.clone()));
+        let two = fold.second.is_some();
+        let (first, second) = match &range {
+            Type::List(item) if two => (Type::Int, (**item).clone()),
+            Type::List(item) => ((**item).clone(), Type::Dyn),
+            Type::Map(key, value) => ((**key).clone(), (**value).clone()),
+            Type::Dyn | Type::Error | Type::Param(_) => {
+                self.mapping.assign(&Type::Dyn, &range);
+                (Type::Dyn, Type::Dyn)
+            }
+            other => {
+                let message = format!(
+                    "expression of type '{other}' cannot be range of a comprehension (must be \
+                     list, map, or dynamic)"
+                );
+                self.report(&fold.range, message);
+                (Type::Error, Type::Error)
+            }
+        };
+        self.scope.push((fold.variable.clone(), first));
+        if let Some(name) = &fold.second {
+            self.scope.push((name.clone(), second));
+        }
+        self.visit(&mut fold.condition);
+        self.expect(&fold.condition, &Type::Bool);
+        self.visit(&mut fold.step);
+        self.expect(&fold.step, &accumulated);
+        self.scope.truncate(outside + 1);
+        let result = self.visit(&mut fold.result);
+        self.scope.truncate(outside);
+        self.mapping.substitute(&result, false)
+    }
+
+    fn expect(&mut self, expr: &Expr, wanted: &Type) {
+        let found = self.types[expr.id].clone();
+        if !self.mapping.assign(wanted, &found) {
+            let wanted = self.mapping.substitute(wanted, false);
+            let found = self.mapping.substitute(&found, false);
+            self.report(
+                expr,
+                format!("expected type '{wanted}' but found '{found}'"),
+            );
+        }
+    }
+
+    /// Literals that no function can read, and those that mix types (`cel/validator.go`).
+    fn literals(&mut self, expr: &Expr, mixed: bool) {
+        match &expr.kind {
+            Kind::List { items, optional } if !mixed => {
+                let items = items.iter().enumerate();
+                self.same_types(items.map(|(i, it)| (it, optional.contains(&i))));
+            }
+            Kind::Map(entries) if !mixed => {
+                self.same_types(entries.iter().map(|it| (&it.key, false)));
+                self.same_types(entries.iter().map(|it| (&it.value, it.optional)));
+            }
+            Kind::Call(call) => self.readable(call),
+            _ => {}
+        }
+        // The arguments of `format` may be of any types.
+        let mixed = mixed || matches!(&expr.kind, Kind::Call(call) if call.function == "format");
+        expr.parts()
+            .into_iter()
+            .for_each(|part| self.literals(part, mixed));
+    }
+
+    /// Reports the first item whose type is not that of the first one.
+    fn same_types<'e>(&mut self, items: impl Iterator<Item = (&'e Expr, bool)>) {
+        let mut first: Option<Type> = None;
+        for (item, optional) in items {
+            let ty = self.mapping.substitute(&self.types[item.id], true);
+            let ty = match (optional, ty) {
+                (true, Type::Optional(of)) => *of,
+                (_, ty) => ty,
+            };
+            match &first {
+                None => first = Some(ty),
+                Some(first) if first.is_same(&ty) => {}
+                Some(first) => {
+                    let message = format!("expected type '{first}' but found '{ty}'");
+                    self.report(item, message);
+                    return;
+                }
+            }
+        }
+    }
+
+    fn readable(&mut self, call: &Call) {
+        let Some(argument) = call.args.first() else {
+            return;
+        };
+        let Kind::Literal(Literal::String(text)) = &argument.kind else {
+            return;
+        };
+        let function = call.function.as_str();
+        let readable = match function {
+            "duration" => super::functions::times::duration(text).is_some(),
+            "timestamp" => super::functions::times::timestamp(text).is_some(),
+            _ => true,
+        };
+        if !readable {
+            self.report(argument, format!("invalid {function} argument"));
+        }
+    }
+}
+
+/// A name with dots, if this is one (`ToQualifiedName`).
+fn qualified(expr: &Expr) -> Option<String> {
+    match &expr.kind {
+        Kind::Ident(name) => Some(name.clone()),
+        Kind::Select {
+            operand,
+            field,
+            test: false,
+        } => Some(format!("{}.{field}", qualified(operand)?)),
+        _ => None,
+    }
+}
+
+fn literal_type(literal: &Literal) -> Type {
+    match literal {
+        Literal::Null => Type::Null,
+        Literal::Bool(_) => Type::Bool,
+        Literal::Int(_) => Type::Int,
+        Literal::Uint(_) => Type::Uint,
+        Literal::Double(_) => Type::Double,
+        Literal::String(_) => Type::String,
+        Literal::Bytes(_) => Type::Bytes,
+    }
+}
+
+/// A type of the table with its open types put in.
+fn with_params(ty: &Type, params: &[Type]) -> Type {
+    let inner = |of: &Type| Box::new(with_params(of, params));
+    match ty {
+        Type::Param(number) => params.get(*number).cloned().unwrap_or(Type::Dyn),
+        Type::Type(of) => Type::Type(inner(of)),
+        Type::List(of) => Type::List(inner(of)),
+        Type::Map(key, value) => Type::Map(inner(key), inner(value)),
+        Type::Optional(of) => Type::Optional(inner(of)),
+        other => other.clone(),
+    }
+}

@@ -1,0 +1,243 @@
+//! The types that a schema declares for its rules
+//! (`k8s.io/apiserver/pkg/cel/common/schemas.go SchemaDeclType`, v1.36).
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::types::Type;
+use crate::schema::openapi::{Additional, Schema};
+
+/// The largest request that a server reads, in bytes (`apis/cel/config.go MaxRequestSizeBytes`).
+pub const MAX_REQUEST: i64 = 3 * 1024 * 1024;
+
+/// What a schema declares.
+#[derive(Debug)]
+pub struct Declared {
+    /// What its values are.
+    pub shape: Shape,
+    /// The most characters, bytes, items or members of a value.
+    pub max_elements: i64,
+    /// The fewest bytes of a value in JSON.
+    pub min_size: i64,
+}
+
+/// What values of a schema are.
+#[derive(Debug)]
+pub enum Shape {
+    /// Values of a type without parts.
+    Simple(Type),
+    /// Items of one declaration.
+    List(Arc<Declared>),
+    /// Members of one declaration.
+    Map(Arc<Declared>),
+    /// Declared members, by names that are identifiers.
+    Object(BTreeMap<String, Arc<Declared>>),
+}
+
+impl Declared {
+    fn simple(ty: Type, max_elements: i64, min_size: i64) -> Arc<Self> {
+        let shape = Shape::Simple(ty);
+        Arc::new(Self {
+            shape,
+            max_elements,
+            min_size,
+        })
+    }
+
+    /// The type that the checker sees.
+    pub fn ty(self: &Arc<Self>) -> Type {
+        match &self.shape {
+            Shape::Simple(ty) => ty.clone(),
+            Shape::List(item) => Type::List(Box::new(item.ty())),
+            Shape::Map(value) => Type::Map(Box::new(Type::String), Box::new(value.ty())),
+            Shape::Object(_) => Type::Object(self.clone()),
+        }
+    }
+
+    /// The declaration of a part, by the name that paths have for it.
+    pub(super) fn part(&self, name: &str) -> Option<&Arc<Declared>> {
+        match &self.shape {
+            Shape::List(of) | Shape::Map(of) => ["@items", "@values"].contains(&name).then_some(of),
+            Shape::Object(fields) => fields.get(name),
+            Shape::Simple(_) => None,
+        }
+    }
+
+    /// What a schema declares; `None` if rules do not see its values. `root` is that of a
+    /// resource.
+    pub fn of(schema: &Schema, root: bool) -> Option<Arc<Self>> {
+        if schema.int_or_string {
+            let most = schema.checks.max_length.map_or(MAX_REQUEST - 2, characters);
+            return Some(Self::simple(Type::Dyn, most, 1));
+        }
+        let ty = if root { "object" } else { schema.ty.as_str() };
+        match ty {
+            "array" => Self::list(schema),
+            "object" => Self::object(schema, root),
+            "string" => Some(Self::text(schema)),
+            "boolean" => Some(Self::simple(Type::Bool, 0, 4)),
+            "number" => Some(Self::simple(Type::Double, 0, 1)),
+            "integer" => Some(Self::simple(Type::Int, 0, 1)),
+            _ => None,
+        }
+    }
+
+    fn list(schema: &Schema) -> Option<Arc<Self>> {
+        let items = schema.items.as_deref()?;
+        let item = Self::of(items, items.embedded)?;
+        let most = schema.checks.max_items.map(|most| most.max(0));
+        let max_elements = most.unwrap_or((MAX_REQUEST - 2) / (item.min_size + 1));
+        Some(Arc::new(Self {
+            shape: Shape::List(item),
+            max_elements,
+            min_size: 2,
+        }))
+    }
+
+    fn object(schema: &Schema, root: bool) -> Option<Arc<Self>> {
+        if let Some(Additional::Of(values)) = &schema.additional
+            && !root
+        {
+            let value = Self::of(values, values.embedded)?;
+            let most = schema.checks.max_properties.map(|most| most.max(0));
+            let max_elements = most.unwrap_or((MAX_REQUEST - 2) / (value.min_size + 6));
+            return Some(Arc::new(Self {
+                shape: Shape::Map(value),
+                max_elements,
+                min_size: 2,
+            }));
+        }
+        let mut fields = BTreeMap::new();
+        let mut min_size = 2;
+        for (name, property) in &schema.properties {
+            let Some(field) = Self::of(property, property.embedded) else {
+                continue;
+            };
+            if schema.checks.required.contains(name) && property.default.is_none() {
+                min_size += name.len() as i64 + field.min_size + 4;
+            }
+            if let Some(name) = escaped(name) {
+                fields.insert(name, field);
+            }
+        }
+        if root {
+            common(&mut fields);
+        }
+        Some(Arc::new(Self {
+            shape: Shape::Object(fields),
+            max_elements: 0,
+            min_size,
+        }))
+    }
+
+    fn text(schema: &Schema) -> Arc<Self> {
+        let most = schema.checks.max_length;
+        match schema.format.as_str() {
+            "byte" => {
+                let most = most.map_or(MAX_REQUEST - 2, |most| most.max(0));
+                Self::simple(Type::Bytes, most, 2)
+            }
+            "duration" => Self::simple(Type::Duration, 32, 3),
+            "date" => Self::simple(Type::Timestamp, 12, 12),
+            "date-time" => Self::simple(Type::Timestamp, 32, 21),
+            _ => {
+                let longest = |choices: &[serde_json::Value]| {
+                    let texts = choices.iter().filter_map(serde_json::Value::as_str);
+                    texts.map(str::len).max().unwrap_or(0) as i64
+                };
+                let choices = &schema.checks.choices;
+                let most = match most {
+                    Some(most) => characters(most),
+                    None if !choices.is_empty() => longest(choices),
+                    None => MAX_REQUEST - 2,
+                };
+                Self::simple(Type::String, most, 2)
+            }
+        }
+    }
+}
+
+/// So many bytes so many characters may have.
+fn characters(most: i64) -> i64 {
+    most.max(0).saturating_mul(4)
+}
+
+/// What every resource has: its type, and of its metadata the name (`WithTypeAndObjectMeta`).
+fn common(fields: &mut BTreeMap<String, Arc<Declared>>) {
+    let text = || Declared::simple(Type::String, MAX_REQUEST - 2, 2);
+    let has_text = |fields: &BTreeMap<String, Arc<Declared>>, name: &str| {
+        let field = fields.get(name);
+        field.is_some_and(|field| matches!(field.shape, Shape::Simple(Type::String)))
+    };
+    let named = |field: &Arc<Declared>| match &field.shape {
+        Shape::Object(fields) => has_text(fields, "name") && has_text(fields, "generateName"),
+        _ => false,
+    };
+    if has_text(fields, "kind")
+        && has_text(fields, "apiVersion")
+        && fields.get("metadata").is_some_and(named)
+    {
+        return;
+    }
+    fields.insert("kind".to_owned(), text());
+    fields.insert("apiVersion".to_owned(), text());
+    let names = ["name", "generateName"].map(|name| (name.to_owned(), text()));
+    let metadata = Declared {
+        shape: Shape::Object(BTreeMap::from(names)),
+        max_elements: 0,
+        min_size: 2,
+    };
+    fields.insert("metadata".to_owned(), Arc::new(metadata));
+}
+
+/// The words that are no names of fields (`k8s.io/apiserver/pkg/cel/escaping.go`).
+const RESERVED: [&str; 21] = [
+    "true",
+    "false",
+    "null",
+    "in",
+    "as",
+    "break",
+    "const",
+    "continue",
+    "else",
+    "for",
+    "function",
+    "if",
+    "import",
+    "let",
+    "loop",
+    "package",
+    "namespace",
+    "return",
+    "var",
+    "void",
+    "while",
+];
+
+/// A property's name as an identifier; `None` if it cannot be one (`cel.Escape`).
+pub(super) fn escaped(name: &str) -> Option<String> {
+    if RESERVED.contains(&name) {
+        return Some(format!("__{name}__"));
+    }
+    let mut text = String::new();
+    let mut rest = name;
+    while let Some(c) = rest.chars().next() {
+        let (written, read) = match c {
+            '_' if rest.starts_with("__") => ("__underscores__", 2),
+            '.' => ("__dot__", 1),
+            '-' => ("__dash__", 1),
+            '/' => ("__slash__", 1),
+            _ if c == '_' || c.is_ascii_alphanumeric() => ("", 1),
+            _ => return None,
+        };
+        if written.is_empty() {
+            text.push(c);
+        } else {
+            text.push_str(written);
+        }
+        rest = &rest[read..];
+    }
+    let starts = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    starts.then_some(text)
+}

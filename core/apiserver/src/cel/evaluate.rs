@@ -1,0 +1,421 @@
+//! Evaluates expressions, and counts what that costs (`cel-go/interpreter`, v0.26).
+
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+
+use regex_lite::Regex;
+
+use super::ast::{Call, Entry, Expr, Fold, Kind, Literal};
+use super::value::{Key, Val};
+use super::{functions, run_cost};
+use crate::schema::openapi::Pattern;
+
+/// What one expression may cost (`apis/cel/config.go PerCallLimit`).
+const CALL_LIMIT: u64 = 1_000_000;
+
+/// About how many bytes and items one expression may look at here: beyond, it would take longer
+/// than a moment.
+const WORK_LIMIT: u64 = 100_000_000;
+
+/// Why there is no value.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Fault {
+    /// The expression fails; the text of the error.
+    Error(String),
+    /// It cost more than one expression may.
+    Costs,
+    /// It needs what is not here, or more time than there is.
+    Unknown,
+}
+
+impl Fault {
+    pub(super) fn new(text: impl Into<String>) -> Self {
+        Fault::Error(text.into())
+    }
+
+    pub(super) fn no_overload() -> Self {
+        Fault::new("no such overload")
+    }
+}
+
+pub(super) type Run<T = Val> = Result<T, Fault>;
+
+/// Regular expressions that were compiled, and what one expression has cost so far.
+#[derive(Debug, Default)]
+pub(super) struct Machine {
+    cost: Cell<u64>,
+    work: Cell<u64>,
+    regexes: RefCell<HashMap<String, Option<Rc<Regex>>>>,
+}
+
+impl Machine {
+    /// Evaluates an expression. The second value is what it cost.
+    pub(super) fn run(&self, expr: &Expr, variables: Vec<(&'static str, Val)>) -> (Run, u64) {
+        self.cost.set(0);
+        self.work.set(0);
+        let variables = variables.into_iter();
+        let mut scope = Scope(variables.map(|(name, value)| (name, Ok(value))).collect());
+        let value = self.value(expr, &mut scope);
+        (value, self.cost.get())
+    }
+
+    pub(super) fn pay(&self, cost: u64) -> Run<()> {
+        let total = self.cost.get().saturating_add(cost);
+        self.cost.set(total);
+        if total > CALL_LIMIT {
+            return Err(Fault::Costs);
+        }
+        Ok(())
+    }
+
+    pub(super) fn work(&self, work: u64) -> Run<()> {
+        let total = self.work.get().saturating_add(work);
+        self.work.set(total);
+        if total > WORK_LIMIT {
+            return Err(Fault::Unknown);
+        }
+        Ok(())
+    }
+
+    /// Whether something may be made that costs as much as there is of it.
+    pub(super) fn room_for(&self, cost: u64) -> Run<()> {
+        if self.cost.get().saturating_add(cost) > CALL_LIMIT {
+            return Err(Fault::Costs);
+        }
+        Ok(())
+    }
+
+    /// A regular expression, compiled once.
+    pub(super) fn regex(&self, text: &str) -> Run<Rc<Regex>> {
+        let mut regexes = self.regexes.borrow_mut();
+        if !regexes.contains_key(text) {
+            let compiled = Pattern::compiled(text.to_owned());
+            regexes.insert(text.to_owned(), compiled.regex.map(Rc::new));
+        }
+        regexes.get(text).cloned().flatten().ok_or(Fault::Unknown)
+    }
+
+    fn value<'a>(&self, expr: &'a Expr, scope: &mut Scope<'a>) -> Run {
+        match &expr.kind {
+            Kind::Literal(literal) => Ok(constant(literal)),
+            Kind::Ident(name) => match scope.get(name) {
+                Some(value) => {
+                    self.pay(1)?;
+                    value
+                }
+                None => functions::type_named(name),
+            },
+            Kind::Select {
+                operand,
+                field,
+                test,
+            } => {
+                let operand = self.value(operand, scope)?;
+                if *test {
+                    return functions::has(&operand, field);
+                }
+                self.pay(1)?;
+                functions::select(&operand, field)
+            }
+            Kind::Call(call) => self.call(call, scope),
+            Kind::List { items, optional } => self.list(items, optional, scope),
+            Kind::Map(entries) => self.map(entries, scope),
+            Kind::Struct(_) => Err(Fault::Unknown),
+            Kind::Fold(fold) => self.fold(fold, scope),
+        }
+    }
+
+    fn list<'a>(&self, exprs: &'a [Expr], optional: &[usize], scope: &mut Scope<'a>) -> Run {
+        let mut items = Vec::with_capacity(exprs.len());
+        for (i, expr) in exprs.iter().enumerate() {
+            match self.value(expr, scope)? {
+                Val::Optional(value) if optional.contains(&i) => {
+                    items.extend(value.map(Rc::unwrap_or_clone));
+                }
+                value => items.push(value),
+            }
+        }
+        if !exprs.iter().all(is_constant) {
+            self.pay(run_cost::LIST)?;
+        }
+        Ok(Val::list(items))
+    }
+
+    fn map<'a>(&self, entries: &'a [Entry], scope: &mut Scope<'a>) -> Run {
+        let mut members = BTreeMap::new();
+        for entry in entries {
+            let key = self.value(&entry.key, scope)?;
+            let key = Key::of(&key).ok_or_else(|| Fault::new("unsupported key type"))?;
+            let value = match self.value(&entry.value, scope)? {
+                Val::Optional(None) if entry.optional => continue,
+                Val::Optional(Some(value)) if entry.optional => Rc::unwrap_or_clone(value),
+                value => value,
+            };
+            members.insert(key, value);
+        }
+        let mut parts = entries.iter().flat_map(|it| [&it.key, &it.value]);
+        if !parts.all(is_constant) {
+            self.pay(run_cost::MAP)?;
+        }
+        Ok(Val::Map(Rc::new(members)))
+    }
+
+    fn call<'a>(&self, call: &'a Call, scope: &mut Scope<'a>) -> Run {
+        match (call.function.as_str(), call.args.as_slice()) {
+            ("_&&_", terms) => return self.logical(terms, false, scope),
+            ("_||_", terms) => return self.logical(terms, true, scope),
+            ("_?_:_", [condition, yes, no]) => {
+                return match self.value(condition, scope)? {
+                    Val::Bool(true) => self.inner(yes, scope),
+                    Val::Bool(false) => self.inner(no, scope),
+                    _ => Err(Fault::no_overload()),
+                };
+            }
+            ("or" | "orValue", [other]) => return self.either(call, other, scope),
+            ("@not_strictly_false", [term]) => {
+                let value = self.value(term, scope);
+                self.pay(1)?;
+                return match value {
+                    Err(Fault::Error(_)) => Ok(Val::Bool(true)),
+                    Ok(Val::Bool(value)) => Ok(Val::Bool(value)),
+                    Ok(_) => Ok(Val::Bool(true)),
+                    Err(other) => Err(other),
+                };
+            }
+            // A loop adds to its own result, which nothing else has.
+            (
+                "_+_",
+                [
+                    Expr {
+                        kind: Kind::Ident(name),
+                        ..
+                    },
+                    item,
+                ],
+            ) if name == super::ast::ACCUMULATOR => {
+                return self.add_to_result(item, scope);
+            }
+            _ => {}
+        }
+        let function = call.function.as_str();
+        let mut args = Vec::with_capacity(call.args.len() + 1);
+        let mut failed = None;
+        for (i, expr) in call
+            .target
+            .as_deref()
+            .into_iter()
+            .chain(&call.args)
+            .enumerate()
+        {
+            let value = match (function, i) {
+                ("_[_]" | "_[?_]", 1) => self.inner(expr, scope),
+                _ => self.value(expr, scope),
+            };
+            // A call costs the same if an argument of it has failed.
+            args.push(match value {
+                Err(fault @ Fault::Error(_)) => {
+                    failed = failed.or(Some(fault));
+                    Val::Null
+                }
+                value => value?,
+            });
+        }
+        if let Some(fault) = failed {
+            self.pay(run_cost::call(function, &args, &Val::Null))?;
+            return Err(fault);
+        }
+        self.work(run_cost::work(function, &args))?;
+        let result = functions::apply(self, function, &args);
+        if run_cost::is_conversion(function) && call.args.iter().all(is_constant) {
+            return result;
+        }
+        // Nothing is looked for in a list of constants: it is a set.
+        if function == "@in" && call.args.get(1).is_some_and(is_constant) {
+            return result;
+        }
+        let shown = result.as_ref().unwrap_or(&Val::Null);
+        self.pay(run_cost::call(function, &args, shown))?;
+        result
+    }
+
+    /// What is only a way to a value costs one less as a branch or an index
+    /// (`interpreter/attributes.go`).
+    fn inner<'a>(&self, expr: &'a Expr, scope: &mut Scope<'a>) -> Run {
+        let value = self.value(expr, scope);
+        let is_way = match &expr.kind {
+            Kind::Ident(name) => scope.place(name).is_some(),
+            Kind::Select { test, .. } => !test,
+            Kind::Call(call) => matches!(call.function.as_str(), "_[_]" | "_[?_]" | "_?._"),
+            _ => false,
+        };
+        if is_way {
+            self.cost.set(self.cost.get().saturating_sub(1));
+        }
+        value
+    }
+
+    /// The value of the second of two, if the first is absent.
+    fn either<'a>(&self, call: &'a Call, other: &'a Expr, scope: &mut Scope<'a>) -> Run {
+        let Some(target) = call.target.as_deref() else {
+            return Err(Fault::no_overload());
+        };
+        match self.value(target, scope)? {
+            Val::Optional(None) => self.value(other, scope),
+            Val::Optional(Some(value)) if call.function == "orValue" => {
+                Ok(Rc::unwrap_or_clone(value))
+            }
+            value @ Val::Optional(_) => Ok(value),
+            _ => Err(Fault::no_overload()),
+        }
+    }
+
+    fn add_to_result<'a>(&self, item: &'a Expr, scope: &mut Scope<'a>) -> Run {
+        self.pay(1)?;
+        let result = scope.take(super::ast::ACCUMULATOR)?;
+        let item = self.value(item, scope)?;
+        self.pay(1)?;
+        match (result, item) {
+            (Val::List(mut list), Val::List(added)) => {
+                Rc::make_mut(&mut list).append(&added.items);
+                Ok(Val::List(list))
+            }
+            (one, other) => functions::apply(self, "_+_", &[one, other]),
+        }
+    }
+
+    /// `&&` and `||`: the value that decides, even if another term fails.
+    fn logical<'a>(&self, terms: &'a [Expr], decisive: bool, scope: &mut Scope<'a>) -> Run {
+        let mut failed = None;
+        for term in terms {
+            match self.value(term, scope) {
+                Ok(Val::Bool(value)) if value == decisive => return Ok(Val::Bool(value)),
+                Ok(Val::Bool(_)) => {}
+                Ok(_) => failed = failed.or(Some(Fault::no_overload())),
+                Err(fault @ Fault::Error(_)) => failed = failed.or(Some(fault)),
+                Err(other) => return Err(other),
+            }
+        }
+        failed.map_or(Ok(Val::Bool(!decisive)), Err)
+    }
+
+    fn fold<'a>(&self, fold: &'a Fold, scope: &mut Scope<'a>) -> Run {
+        let outside = scope.0.len();
+        if fold.is_binding() {
+            let value = self.value(&fold.init, scope)?;
+            scope.push(&fold.accumulator, value);
+            let result = self.value(&fold.result, scope);
+            scope.0.truncate(outside);
+            return result;
+        }
+        let range = self.value(&fold.range, scope)?;
+        let init = self.value(&fold.init, scope)?;
+        scope.push(&fold.accumulator, init);
+        let looped = self.iterate(fold, &range, scope);
+        let result = looped.and_then(|()| self.value(&fold.result, scope));
+        scope.0.truncate(outside);
+        result
+    }
+
+    fn iterate<'a>(&self, fold: &'a Fold, range: &Val, scope: &mut Scope<'a>) -> Run<()> {
+        let (accumulator, two) = (scope.0.len() - 1, fold.second.is_some());
+        let mut turn = |first: Val, second: Val| -> Run<bool> {
+            scope.push(&fold.variable, first);
+            if let Some(name) = &fold.second {
+                scope.push(name, second);
+            }
+            let goes_on = self.value(&fold.condition, scope)?;
+            if matches!(goes_on, Val::Bool(false)) {
+                scope.0.truncate(accumulator + 1);
+                return Ok(false);
+            }
+            let value = self.value(&fold.step, scope);
+            scope.0.truncate(accumulator + 1);
+            // An error may not matter: a later turn of `exists` may find what decides.
+            scope.0[accumulator].1 = match value {
+                Err(fault @ (Fault::Costs | Fault::Unknown)) => return Err(fault),
+                value => value,
+            };
+            Ok(true)
+        };
+        match range {
+            Val::List(list) => {
+                for (i, item) in list.items.iter().enumerate() {
+                    let goes_on = match two {
+                        true => turn(Val::Int(i as i64), item.clone())?,
+                        false => turn(item.clone(), Val::Null)?,
+                    };
+                    if !goes_on {
+                        break;
+                    }
+                }
+                Ok(())
+            }
+            Val::Map(map) => {
+                for (key, value) in map.iter() {
+                    if !turn(key.value(), value.clone())? {
+                        break;
+                    }
+                }
+                Ok(())
+            }
+            _ => Err(Fault::no_overload()),
+        }
+    }
+}
+
+/// The variables, the innermost last. The result of a loop may be an error.
+struct Scope<'a>(Vec<(&'a str, Run)>);
+
+impl<'a> Scope<'a> {
+    fn push(&mut self, name: &'a str, value: Val) {
+        self.0.push((name, Ok(value)));
+    }
+
+    fn place(&self, name: &str) -> Option<usize> {
+        let (all, name) = match name.strip_prefix('.') {
+            Some(outer) => (&self.0[..self.0.len().min(2)], outer),
+            None => (&self.0[..], name),
+        };
+        all.iter().rposition(|(known, _)| *known == name)
+    }
+
+    fn get(&self, name: &str) -> Option<Run> {
+        self.place(name).map(|place| self.0[place].1.clone())
+    }
+
+    /// The value of a variable, which has none afterwards.
+    fn take(&mut self, name: &str) -> Run {
+        let place = self.place(name).ok_or(Fault::Unknown)?;
+        std::mem::replace(&mut self.0[place].1, Ok(Val::Null))
+    }
+}
+
+/// Whether the value of an expression is known before it runs (`cel.OptOptimize`).
+fn is_constant(expr: &Expr) -> bool {
+    match &expr.kind {
+        Kind::Literal(_) => true,
+        Kind::List { items, .. } => items.iter().all(is_constant),
+        Kind::Map(entries) => entries
+            .iter()
+            .all(|entry| is_constant(&entry.key) && is_constant(&entry.value)),
+        Kind::Call(call) => {
+            call.target.is_none()
+                && run_cost::is_conversion(&call.function)
+                && call.args.iter().all(is_constant)
+        }
+        _ => false,
+    }
+}
+
+fn constant(literal: &Literal) -> Val {
+    match literal {
+        Literal::Null => Val::Null,
+        Literal::Bool(value) => Val::Bool(*value),
+        Literal::Int(value) => Val::Int(*value),
+        Literal::Uint(value) => Val::Uint(*value),
+        Literal::Double(value) => Val::Double(*value),
+        Literal::String(text) => Val::text(text),
+        Literal::Bytes(bytes) => Val::Bytes(bytes.as_slice().into()),
+    }
+}

@@ -1,0 +1,91 @@
+//! The functions of rules, each told apart by its name and the types of its arguments.
+
+pub(super) mod conversions;
+pub(super) mod formats;
+pub(super) mod libraries;
+pub(super) mod lists;
+pub(super) mod network;
+pub(super) mod operators;
+pub(super) mod printf;
+pub(super) mod strings;
+pub(super) mod times;
+
+use std::rc::Rc;
+
+use super::evaluate::{Fault, Machine, Run};
+use super::overloads;
+use super::types::{NAMED, Type};
+use super::value::{Key, Val};
+
+/// Applies a function. The target is the first argument.
+pub(super) fn apply(machine: &Machine, function: &str, args: &[Val]) -> Run {
+    if function.starts_with(['_', '!', '-', '@']) && function != "@sortByAssociatedKeys" {
+        return operators::apply(function, args);
+    }
+    let families = [
+        conversions::apply,
+        strings::apply,
+        lists::apply,
+        times::apply,
+        network::apply,
+        libraries::apply,
+    ];
+    for family in families {
+        if let Some(result) = family(machine, function, args) {
+            return result;
+        }
+    }
+    Err(Fault::no_overload())
+}
+
+/// A member of a value that must be there.
+pub(super) fn select(value: &Val, field: &str) -> Run {
+    match value {
+        Val::Map(map) => {
+            let found = map.get(&Key::Text(field.into())).cloned();
+            found.ok_or_else(|| Fault::new(format!("no such key: {field}")))
+        }
+        Val::Optional(None) => Ok(Val::Optional(None)),
+        Val::Optional(Some(of)) => Ok(Val::Optional(optional(of, field))),
+        _ => Err(Fault::no_overload()),
+    }
+}
+
+/// A member of a value, if it is there.
+pub(super) fn optional(value: &Val, field: &str) -> Option<Rc<Val>> {
+    match value {
+        Val::Map(map) => map.get(&Key::Text(field.into())).cloned().map(Rc::new),
+        Val::Optional(Some(of)) => optional(of, field),
+        _ => None,
+    }
+}
+
+/// Whether a value has a member.
+pub(super) fn has(value: &Val, field: &str) -> Run {
+    match value {
+        Val::Map(_) | Val::Optional(_) => Ok(Val::Bool(optional(value, field).is_some())),
+        _ => Err(Fault::no_overload()),
+    }
+}
+
+/// The value of the name of a type.
+pub(super) fn type_named(name: &str) -> Run {
+    let ty = overloads::named_type(name).ok_or(Fault::Unknown)?;
+    Ok(Val::Type(match ty {
+        Type::Bool => "bool",
+        Type::Int => "int",
+        Type::Uint => "uint",
+        Type::Double => "double",
+        Type::String => "string",
+        Type::Bytes => "bytes",
+        Type::Duration => "google.protobuf.Duration",
+        Type::Timestamp => "google.protobuf.Timestamp",
+        Type::List(_) => "list",
+        Type::Map(..) => "map",
+        Type::Optional(_) => "optional_type",
+        Type::Null => "null_type",
+        Type::Type(_) => "type",
+        Type::Named(name) => NAMED.into_iter().find(|it| *it == name).unwrap_or("type"),
+        _ => return Err(Fault::Unknown),
+    }))
+}

@@ -1,0 +1,242 @@
+//! URLs, addresses and ranges (`k8s.io/apiserver/pkg/cel/library/urls.go`, `ip.go`, `cidr.go`,
+//! v1.36).
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::rc::Rc;
+
+use super::super::evaluate::{Fault, Machine, Run};
+use super::super::value::{Key, Val};
+use crate::go;
+use crate::schema::custom::has_format;
+
+/// The parts of a URL (`net/url.URL`).
+#[derive(Debug)]
+pub(in crate::cel) struct Url {
+    pub(in crate::cel) text: String,
+    scheme: String,
+    host: String,
+    path: String,
+    query: String,
+}
+
+pub(super) fn apply(_: &Machine, function: &str, args: &[Val]) -> Option<Run> {
+    Some(match (function, args) {
+        ("url", [Val::Text(text)]) => match Url::parse(text) {
+            Some(url) => Ok(Val::Url(Rc::new(url))),
+            None => Err(Fault::new(format!(
+                "URL parse error during conversion from string: parse {}: invalid URI for request",
+                go::quote(text)
+            ))),
+        },
+        ("isURL", [Val::Text(text)]) => Ok(Val::Bool(Url::parse(text).is_some())),
+        ("getQuery", [Val::Url(url)]) => Ok(url.parameters()),
+        (_, [Val::Url(url)]) => Ok(Val::text(url.part(function)?)),
+        ("ip", [Val::Text(text)]) => address(text).map(Val::Ip),
+        ("isIP", [Val::Text(text)]) => Ok(Val::Bool(address(text).is_ok())),
+        ("ip.isCanonical", [Val::Text(text)]) => {
+            address(text).map(|ip| Val::Bool(ip.to_string() == **text))
+        }
+        ("cidr", [Val::Text(text)]) => range(text).map(|(ip, bits)| Val::Cidr(ip, bits)),
+        ("isCIDR", [Val::Text(text)]) => Ok(Val::Bool(range(text).is_ok())),
+        (_, [Val::Ip(ip)]) => Ok(of_address(function, *ip)?),
+        ("ip", [Val::Cidr(ip, _)]) => Ok(Val::Ip(*ip)),
+        ("prefixLength", [Val::Cidr(_, bits)]) => Ok(Val::Int(i64::from(*bits))),
+        ("masked", [Val::Cidr(ip, bits)]) => Ok(Val::Cidr(masked(*ip, *bits), *bits)),
+        ("containsIP", [Val::Cidr(ip, bits), other]) => {
+            let other = match other {
+                Val::Ip(other) => Ok(*other),
+                Val::Text(text) => address(text),
+                _ => Err(Fault::no_overload()),
+            };
+            other.map(|other| Val::Bool(contains(*ip, *bits, other)))
+        }
+        ("containsCIDR", [Val::Cidr(ip, bits), other]) => {
+            let other = match other {
+                Val::Cidr(other, of_other) => Ok((*other, *of_other)),
+                Val::Text(text) => range(text),
+                _ => Err(Fault::no_overload()),
+            };
+            let inside = |(other, of_other)| *bits <= of_other && contains(*ip, *bits, other);
+            other.map(|other| Val::Bool(inside(other)))
+        }
+        _ => return None,
+    })
+}
+
+impl Url {
+    /// An absolute URL, or a path (`ParseRequestURI`).
+    fn parse(text: &str) -> Option<Self> {
+        if !has_format("uri", text)? {
+            return None;
+        }
+        let (before, _) = text.split_once('#').unwrap_or((text, ""));
+        let (before, query) = before.split_once('?').unwrap_or((before, ""));
+        let (scheme, rest) = match before.split_once(':') {
+            Some((scheme, rest)) if !before.starts_with('/') => (scheme, rest),
+            _ => ("", before),
+        };
+        let (authority, path) = match rest.strip_prefix("//") {
+            // Without a scheme, two slashes begin a host as well.
+            Some(rest) => rest.split_at(rest.find('/').unwrap_or(rest.len())),
+            None if rest.starts_with('/') || rest == "*" => ("", rest),
+            // What follows the scheme without a slash is opaque.
+            None => ("", ""),
+        };
+        let host = authority.rsplit_once('@').map_or(authority, |it| it.1);
+        let port = host[host.rfind(']').unwrap_or(0)..].rsplit_once(':');
+        if port.is_some_and(|(_, port)| !port.bytes().all(|c| c.is_ascii_digit())) {
+            return None;
+        }
+        Some(Self {
+            text: text.to_owned(),
+            scheme: scheme.to_ascii_lowercase(),
+            host: host.to_owned(),
+            path: path.to_owned(),
+            query: query.to_owned(),
+        })
+    }
+
+    fn part(&self, function: &str) -> Option<String> {
+        let after_host = &self.host[self.host.rfind(']').unwrap_or(0)..];
+        let port = after_host.rsplit_once(':').map(|it| it.1);
+        Some(match function {
+            "getScheme" => self.scheme.clone(),
+            "getHost" => self.host.clone(),
+            "getPort" => port.unwrap_or_default().to_owned(),
+            "getHostname" => {
+                let length = port.map_or(0, |port| port.len() + 1);
+                let name = &self.host[..self.host.len() - length];
+                let inner = name.strip_prefix('[').and_then(|it| it.strip_suffix(']'));
+                inner.unwrap_or(name).to_owned()
+            }
+            "getEscapedPath" => escaped(&self.path),
+            _ => return None,
+        })
+    }
+
+    fn parameters(&self) -> Val {
+        let mut found: BTreeMap<Key, Vec<String>> = BTreeMap::new();
+        for (name, value) in form_urlencoded::parse(self.query.as_bytes()) {
+            let key = Key::Text((*name).into());
+            found.entry(key).or_default().push(value.into_owned());
+        }
+        let found = found.into_iter();
+        Val::Map(Rc::new(
+            found
+                .map(|(name, values)| (name, Val::texts(values)))
+                .collect(),
+        ))
+    }
+}
+
+/// A path with what may not stand in it escaped (`EscapedPath`).
+fn escaped(path: &str) -> String {
+    let mut text = String::new();
+    for byte in path.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-_.~$&+,/:;=@!'()*%[]".contains(&byte) {
+            text.push(char::from(byte));
+        } else {
+            text.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    text
+}
+
+fn address(text: &str) -> Run<IpAddr> {
+    let shown = go::quote(text);
+    if text.contains('%') && text.contains(':') {
+        let why = format!("IP address {shown} with zone value is not allowed");
+        return Err(Fault::new(why));
+    }
+    match text.parse() {
+        Ok(IpAddr::V6(ip)) if ip.to_ipv4_mapped().is_some() => {
+            let why = format!("IPv4-mapped IPv6 address {shown} is not allowed");
+            Err(Fault::new(why))
+        }
+        Ok(ip) => Ok(ip),
+        Err(_) => Err(Fault::new(format!(
+            "IP Address {shown} parse error during conversion from string: ParseAddr({shown}): \
+             unable to parse IP"
+        ))),
+    }
+}
+
+fn range(text: &str) -> Run<(IpAddr, u8)> {
+    let shown = go::quote(text);
+    let wrong = |why: &str| {
+        Fault::new(format!(
+            "network address parse error during conversion from string: network address parse \
+             error during conversion from string: netip.ParsePrefix({shown}): {why}"
+        ))
+    };
+    let (ip, bits) = text.rsplit_once('/').ok_or_else(|| wrong("no '/'"))?;
+    let ip: IpAddr = ip.parse().map_err(|_| {
+        let shown = go::quote(ip);
+        wrong(&format!("ParseAddr({shown}): unable to parse IP"))
+    })?;
+    let canonical = bits == "0" || !bits.starts_with('0') && !bits.starts_with('+');
+    let bad = || wrong(&format!("bad bits after slash: {}", go::quote(bits)));
+    let bits: u8 = match bits.parse() {
+        Ok(bits) if canonical => bits,
+        _ => return Err(bad()),
+    };
+    if bits > width(ip) {
+        return Err(wrong("prefix length out of range"));
+    }
+    if matches!(ip, IpAddr::V6(ip) if ip.to_ipv4_mapped().is_some()) {
+        let why = format!(
+            "network address parse error during conversion from string: IPv4-mapped IPv6 address \
+             {shown} is not allowed"
+        );
+        return Err(Fault::new(why));
+    }
+    Ok((ip, bits))
+}
+
+fn width(ip: IpAddr) -> u8 {
+    if ip.is_ipv4() { 32 } else { 128 }
+}
+
+fn masked(ip: IpAddr, bits: u8) -> IpAddr {
+    let hidden = u32::from(width(ip) - bits);
+    match ip {
+        IpAddr::V4(ip) => {
+            let mask = u32::MAX.checked_shl(hidden).unwrap_or(0);
+            Ipv4Addr::from_bits(ip.to_bits() & mask).into()
+        }
+        IpAddr::V6(ip) => {
+            let mask = u128::MAX.checked_shl(hidden).unwrap_or(0);
+            Ipv6Addr::from_bits(ip.to_bits() & mask).into()
+        }
+    }
+}
+
+fn contains(range: IpAddr, bits: u8, ip: IpAddr) -> bool {
+    range.is_ipv4() == ip.is_ipv4() && masked(range, bits) == masked(ip, bits)
+}
+
+fn of_address(function: &str, ip: IpAddr) -> Option<Val> {
+    Some(match function {
+        "family" => Val::Int(if ip.is_ipv4() { 4 } else { 6 }),
+        "isUnspecified" => Val::Bool(ip.is_unspecified()),
+        "isLoopback" => Val::Bool(ip.is_loopback()),
+        "isLinkLocalUnicast" => Val::Bool(is_link_local(ip)),
+        "isLinkLocalMulticast" => Val::Bool(match ip {
+            IpAddr::V4(ip) => ip.octets()[..3] == [224, 0, 0],
+            IpAddr::V6(ip) => ip.segments()[0] & 0xff0f == 0xff02,
+        }),
+        "isGlobalUnicast" => Val::Bool(
+            !(ip.is_unspecified() || ip.is_loopback() || ip.is_multicast() || is_link_local(ip))
+                && ip != IpAddr::V4(Ipv4Addr::BROADCAST),
+        ),
+        _ => return None,
+    })
+}
+
+fn is_link_local(ip: IpAddr) -> bool {
+    match ip {
+        IpAddr::V4(ip) => ip.is_link_local(),
+        IpAddr::V6(ip) => ip.is_unicast_link_local(),
+    }
+}

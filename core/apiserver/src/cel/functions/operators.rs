@@ -1,0 +1,147 @@
+//! Operators (`cel-go/common/types`).
+
+use std::cmp::Ordering;
+use std::rc::Rc;
+
+use super::super::evaluate::{Fault, Run};
+use super::super::value::{Key, Val};
+use super::times;
+
+pub(super) fn apply(operator: &str, args: &[Val]) -> Run {
+    match (operator, args) {
+        ("_==_", [one, other]) => Ok(Val::Bool(one.equals(other))),
+        ("_!=_", [one, other]) => Ok(Val::Bool(!one.equals(other))),
+        ("_<_" | "_<=_" | "_>_" | "_>=_", [one, other]) => compared(operator, one, other),
+        ("!_", [Val::Bool(value)]) => Ok(Val::Bool(!value)),
+        ("-_", [Val::Int(value)]) => number(value.checked_neg(), Val::Int),
+        ("-_", [Val::Double(value)]) => Ok(Val::Double(-value)),
+        ("_[_]", [from, index]) => indexed(from, index),
+        ("_[?_]", [from, index]) => Ok(Val::Optional(found(from, index)?.map(Rc::new))),
+        ("_?._", [from, Val::Text(field)]) => Ok(Val::Optional(super::optional(from, field))),
+        ("@in", [item, Val::List(list)]) => {
+            Ok(Val::Bool(list.items.iter().any(|it| it.equals(item))))
+        }
+        ("@in", [key, Val::Map(map)]) => {
+            let key = Key::of(key);
+            Ok(Val::Bool(key.is_some_and(|key| map.contains_key(&key))))
+        }
+        (_, [one, other]) => arithmetic(operator, one, other),
+        _ => Err(Fault::no_overload()),
+    }
+}
+
+fn compared(operator: &str, one: &Val, other: &Val) -> Run {
+    let nan = |value: &Val| matches!(value, Val::Double(value) if value.is_nan());
+    if nan(one) || nan(other) {
+        return Ok(Val::Bool(false));
+    }
+    let order = one.compare(other).ok_or_else(Fault::no_overload)?;
+    Ok(Val::Bool(match operator {
+        "_<_" => order == Ordering::Less,
+        "_<=_" => order != Ordering::Greater,
+        "_>_" => order == Ordering::Greater,
+        _ => order != Ordering::Less,
+    }))
+}
+
+fn number<N>(value: Option<N>, make: fn(N) -> Val) -> Run {
+    value
+        .map(make)
+        .ok_or_else(|| Fault::new("integer overflow"))
+}
+
+fn arithmetic(operator: &str, one: &Val, other: &Val) -> Run {
+    match (one, other) {
+        (Val::Int(one), Val::Int(other)) => ints(operator, *one, *other),
+        (Val::Uint(one), Val::Uint(other)) => uints(operator, *one, *other),
+        (Val::Double(one), Val::Double(other)) => Ok(Val::Double(match operator {
+            "_+_" => one + other,
+            "_-_" => one - other,
+            "_*_" => one * other,
+            "_/_" => one / other,
+            _ => return Err(Fault::no_overload()),
+        })),
+        (Val::Text(one), Val::Text(other)) if operator == "_+_" => {
+            Ok(Val::text(format!("{one}{other}")))
+        }
+        (Val::Bytes(one), Val::Bytes(other)) if operator == "_+_" => {
+            Ok(Val::Bytes([&**one, &**other].concat().into()))
+        }
+        (Val::List(one), Val::List(other)) if operator == "_+_" => {
+            let mut list = one.clone();
+            Rc::make_mut(&mut list).append(&other.items);
+            Ok(Val::List(list))
+        }
+        _ => times::arithmetic(operator, one, other),
+    }
+}
+
+fn ints(operator: &str, one: i64, other: i64) -> Run {
+    let value = match operator {
+        "_+_" => one.checked_add(other),
+        "_-_" => one.checked_sub(other),
+        "_*_" => one.checked_mul(other),
+        "_/_" if other == 0 => return Err(Fault::new("division by zero")),
+        "_/_" => one.checked_div(other),
+        "_%_" if other == 0 => return Err(Fault::new("modulus by zero")),
+        "_%_" => one.checked_rem(other),
+        _ => return Err(Fault::no_overload()),
+    };
+    number(value, Val::Int)
+}
+
+fn uints(operator: &str, one: u64, other: u64) -> Run {
+    let value = match operator {
+        "_+_" => one.checked_add(other),
+        "_-_" => one.checked_sub(other),
+        "_*_" => one.checked_mul(other),
+        "_/_" if other == 0 => return Err(Fault::new("division by zero")),
+        "_/_" => one.checked_div(other),
+        "_%_" if other == 0 => return Err(Fault::new("modulus by zero")),
+        "_%_" => one.checked_rem(other),
+        _ => return Err(Fault::no_overload()),
+    };
+    let value = value.map(Val::Uint);
+    value.ok_or_else(|| Fault::new("unsigned integer overflow"))
+}
+
+fn indexed(from: &Val, index: &Val) -> Run {
+    if let Val::Optional(_) = from {
+        return Ok(Val::Optional(found(from, index)?.map(Rc::new)));
+    }
+    found(from, index)?.ok_or_else(|| match from {
+        Val::List(_) => Fault::new(format!("index out of bounds: {}", shown(index))),
+        _ => Fault::new(format!("no such key: {}", shown(index))),
+    })
+}
+
+fn shown(index: &Val) -> String {
+    match index {
+        Val::Bool(value) => value.to_string(),
+        Val::Int(value) => value.to_string(),
+        Val::Uint(value) => value.to_string(),
+        Val::Double(value) => value.to_string(),
+        Val::Text(text) => text.to_string(),
+        _ => String::new(),
+    }
+}
+
+fn found(from: &Val, index: &Val) -> Run<Option<Val>> {
+    match from {
+        Val::List(list) => {
+            let index = match index {
+                Val::Int(index) => usize::try_from(*index).ok(),
+                Val::Uint(index) => usize::try_from(*index).ok(),
+                Val::Double(index) if index.fract() == 0.0 && *index >= 0.0 => {
+                    Some(*index as usize)
+                }
+                _ => return Err(Fault::no_overload()),
+            };
+            Ok(index.and_then(|index| list.items.get(index)).cloned())
+        }
+        Val::Map(map) => Ok(Key::of(index).and_then(|key| map.get(&key)).cloned()),
+        Val::Optional(Some(of)) => found(of, index),
+        Val::Optional(None) => Ok(None),
+        _ => Err(Fault::no_overload()),
+    }
+}

@@ -1,0 +1,312 @@
+//! Durations and points in time (`cel-go/common/types/duration.go`, `timestamp.go`).
+
+use super::super::evaluate::{Fault, Machine, Run};
+use super::super::value::Val;
+
+/// Nanoseconds in a second.
+pub(in crate::cel) const SECOND: i128 = 1_000_000_000;
+
+/// The first and the last second that there is (`minUnixTime`, `maxUnixTime`).
+const SECONDS: std::ops::RangeInclusive<i128> = -62_135_596_800..=253_402_300_799;
+
+/// Units of durations, in nanoseconds.
+const UNITS: [(&str, f64); 8] = [
+    ("ns", 1.0),
+    ("us", 1e3),
+    ("µs", 1e3),
+    ("μs", 1e3),
+    ("ms", 1e6),
+    ("s", 1e9),
+    ("m", 60e9),
+    ("h", 3600e9),
+];
+
+/// A point in time, if there is such a one.
+pub(super) fn checked(nanos: i128, offset: i64) -> Run {
+    if SECONDS.contains(&nanos.div_euclid(SECOND)) {
+        return Ok(Val::Timestamp(nanos, offset));
+    }
+    Err(Fault::new("timestamp overflow"))
+}
+
+/// A duration as Go writes it, such as `1h30m`, in nanoseconds (`time.ParseDuration`).
+pub(in crate::cel) fn duration(text: &str) -> Option<i64> {
+    let (negative, mut rest) = match text.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, text.strip_prefix('+').unwrap_or(text)),
+    };
+    if rest == "0" {
+        return Some(0);
+    }
+    if rest.is_empty() {
+        return None;
+    }
+    let mut total: i128 = 0;
+    while !rest.is_empty() {
+        let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+        let (number, after) = rest.split_at(end);
+        let end = after.find(|c: char| c.is_ascii_digit() || c == '.');
+        let (unit, after) = after.split_at(end.unwrap_or(after.len()));
+        let scale = UNITS.iter().find(|(name, _)| *name == unit)?.1;
+        let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+        if whole.is_empty() && fraction.is_empty() || fraction.contains('.') || whole.len() > 19 {
+            return None;
+        }
+        let whole: i128 = match whole {
+            "" => 0,
+            digits => digits.parse().ok()?,
+        };
+        let fraction: f64 = match fraction {
+            "" => 0.0,
+            digits => format!("0.{digits}").parse().ok()?,
+        };
+        total += whole * scale as i128 + (fraction * scale) as i128;
+        rest = after;
+    }
+    i64::try_from(if negative { -total } else { total }).ok()
+}
+
+/// A duration of a field: as Go writes it, or with a unit by name, such as `2 days`
+/// (`strfmt.ParseDuration`).
+pub(in crate::cel) fn format_duration(text: &str) -> Option<i64> {
+    const NAMES: [(&[&str], i64); 8] = [
+        (&["ns", "nano"], 1),
+        (&["us", "µs", "micro"], 1_000),
+        (&["ms", "milli"], 1_000_000),
+        (&["s", "sec"], 1_000_000_000),
+        (&["m", "min"], 60_000_000_000),
+        (&["h", "hr", "hour"], 3_600_000_000_000),
+        (&["d", "day"], 86_400_000_000_000),
+        (&["w", "wk", "week"], 604_800_000_000_000),
+    ];
+    if let Some(nanos) = duration(text) {
+        return Some(nanos);
+    }
+    let mut total: i64 = 0;
+    let mut known = false;
+    let mut rest = text;
+    while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
+        let after = rest[start..].trim_start_matches(|c: char| c.is_ascii_digit());
+        let digits = &rest[start..rest.len() - after.len()];
+        let unit = after.trim_start();
+        let end = unit.trim_start_matches(|c: char| c.is_ascii_alphabetic() || c == 'µ');
+        let name = unit[..unit.len() - end.len()].to_ascii_lowercase();
+        let found = NAMES.iter().find(|(names, _)| {
+            names.contains(&name.as_str())
+                || names.last().is_some_and(|last| name.starts_with(last))
+        });
+        if let Some((_, scale)) = found {
+            known = true;
+            let count: i64 = digits.parse().ok()?;
+            total = total.checked_add(count.checked_mul(*scale)?)?;
+        }
+        rest = end;
+    }
+    known.then_some(total)
+}
+
+/// A point in time as RFC 3339 has it.
+pub(in crate::cel) fn timestamp(text: &str) -> Option<Val> {
+    let bytes = text.as_bytes();
+    let field = |from: usize, length: usize| -> Option<i64> {
+        let digits = text.get(from..from + length)?;
+        let all = digits.bytes().all(|c| c.is_ascii_digit());
+        if all { digits.parse().ok() } else { None }
+    };
+    let marks = [(4, b'-'), (7, b'-'), (10, b'T'), (13, b':'), (16, b':')];
+    if !marks.iter().all(|(i, mark)| bytes.get(*i) == Some(mark)) {
+        return None;
+    }
+    let (year, month, day) = (field(0, 4)?, field(5, 2)?, field(8, 2)?);
+    let (hour, minute, second) = (field(11, 2)?, field(14, 2)?, field(17, 2)?);
+    if !(1..=12).contains(&month) || !(1..=days_in(year, month)).contains(&day) {
+        return None;
+    }
+    if hour > 23 || minute > 59 || second > 59 {
+        return None;
+    }
+    let mut rest = text.get(19..)?;
+    let mut nanos = 0;
+    if let Some(fraction) = rest.strip_prefix('.') {
+        let zone = fraction.trim_start_matches(|c: char| c.is_ascii_digit());
+        let digits = &fraction[..fraction.len() - zone.len()];
+        if digits.is_empty() {
+            return None;
+        }
+        let padded: String = digits.chars().chain("000000000".chars()).take(9).collect();
+        nanos = padded.parse::<i128>().ok()?;
+        rest = zone;
+    }
+    let offset = match rest {
+        "Z" => 0,
+        zone => offset(zone)?,
+    };
+    let days = days_before(year, month, day);
+    let seconds = i128::from(days * 86_400 + hour * 3600 + minute * 60 + second - offset);
+    let in_range = SECONDS.contains(&seconds);
+    in_range.then_some(Val::Timestamp(seconds * SECOND + nanos, offset))
+}
+
+/// The seconds of an offset such as `+02:00`.
+fn offset(zone: &str) -> Option<i64> {
+    let (sign, rest) = match zone.split_at_checked(1)? {
+        ("+", rest) => (1, rest),
+        ("-", rest) => (-1, rest),
+        _ => return None,
+    };
+    let (hours, minutes) = rest.split_once(':')?;
+    let part = |text: &str, most: i64| -> Option<i64> {
+        let fine = text.len() == 2 && text.bytes().all(|c| c.is_ascii_digit());
+        let value = if fine {
+            text.parse().ok()?
+        } else {
+            return None;
+        };
+        (value <= most).then_some(value)
+    };
+    Some(sign * (part(hours, 23)? * 3600 + part(minutes, 59)? * 60))
+}
+
+fn is_leap(year: i64) -> bool {
+    year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+}
+
+fn days_in(year: i64, month: i64) -> i64 {
+    match month {
+        2 if is_leap(year) => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
+}
+
+/// The days from 1970 to a date of the Gregorian calendar.
+fn days_before(year: i64, month: i64, day: i64) -> i64 {
+    let shifted = if month <= 2 { year - 1 } else { year };
+    let era = shifted.div_euclid(400);
+    let of_era = shifted.rem_euclid(400);
+    let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
+}
+
+/// The date so many days after 1970: year, month and day.
+fn date(days: i64) -> (i64, i64, i64) {
+    let days = days + 719_468;
+    let era = days.div_euclid(146_097);
+    let of_era = days.rem_euclid(146_097);
+    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let shifted = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * shifted + 2) / 5 + 1;
+    let month = (shifted + 2) % 12 + 1;
+    (era * 400 + year + i64::from(month <= 2), month, day)
+}
+
+/// A duration in seconds, as `string` writes it.
+pub(super) fn seconds(nanos: i64) -> String {
+    format!("{}s", super::printf::shortest(nanos as f64 / 1e9))
+}
+
+/// A point in time as RFC 3339 has it, at an offset of so many seconds.
+pub(super) fn shown(nanos: i128, offset: i64) -> String {
+    let seconds = nanos.div_euclid(SECOND) as i64 + offset;
+    let (year, month, day) = date(seconds.div_euclid(86_400));
+    let of_day = seconds.rem_euclid(86_400);
+    let (hour, minute, second) = (of_day / 3600, of_day / 60 % 60, of_day % 60);
+    let mut text = format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}");
+    let fraction = nanos.rem_euclid(SECOND);
+    if fraction != 0 {
+        let digits = format!("{fraction:09}");
+        text.push('.');
+        text.push_str(digits.trim_end_matches('0'));
+    }
+    if offset == 0 {
+        text.push('Z');
+    } else {
+        let (sign, minutes) = (if offset < 0 { '-' } else { '+' }, offset.abs() / 60);
+        text.push_str(&format!("{sign}{:02}:{:02}", minutes / 60, minutes % 60));
+    }
+    text
+}
+
+pub(super) fn arithmetic(operator: &str, one: &Val, other: &Val) -> Run {
+    let overflow = || Fault::new("integer overflow");
+    match (operator, one, other) {
+        ("_+_", Val::Duration(one), Val::Duration(other)) => {
+            let sum = one.checked_add(*other).ok_or_else(overflow)?;
+            Ok(Val::Duration(sum))
+        }
+        ("_-_", Val::Duration(one), Val::Duration(other)) => {
+            let rest = one.checked_sub(*other).ok_or_else(overflow)?;
+            Ok(Val::Duration(rest))
+        }
+        ("_+_", Val::Timestamp(time, offset), Val::Duration(nanos))
+        | ("_+_", Val::Duration(nanos), Val::Timestamp(time, offset)) => {
+            checked(time + i128::from(*nanos), *offset)
+        }
+        ("_-_", Val::Timestamp(time, offset), Val::Duration(nanos)) => {
+            checked(time - i128::from(*nanos), *offset)
+        }
+        ("_-_", Val::Timestamp(one, _), Val::Timestamp(other, _)) => {
+            let nanos = i64::try_from(one - other).map_err(|_| overflow())?;
+            Ok(Val::Duration(nanos))
+        }
+        _ => Err(Fault::no_overload()),
+    }
+}
+
+pub(super) fn apply(_: &Machine, function: &str, args: &[Val]) -> Option<Run> {
+    if !function.starts_with("get") {
+        return None;
+    }
+    match args {
+        [Val::Duration(nanos)] => of_duration(function, *nanos).map(Ok),
+        [Val::Timestamp(nanos, _)] => of_time(function, *nanos).map(Ok),
+        [Val::Timestamp(nanos, _), Val::Text(zone)] => {
+            let Some(offset) = zone_offset(zone) else {
+                // The table of time zones is not here.
+                return Some(Err(Fault::Unknown));
+            };
+            of_time(function, nanos + i128::from(offset) * SECOND).map(Ok)
+        }
+        _ => None,
+    }
+}
+
+fn zone_offset(zone: &str) -> Option<i64> {
+    match zone {
+        "UTC" | "" | "Z" => Some(0),
+        zone if zone.starts_with(['+', '-']) => offset(zone),
+        zone => offset(&format!("+{zone}")),
+    }
+}
+
+fn of_duration(function: &str, nanos: i64) -> Option<Val> {
+    Some(Val::Int(match function {
+        "getHours" => nanos / 3_600_000_000_000,
+        "getMinutes" => nanos / 60_000_000_000,
+        "getSeconds" => nanos / 1_000_000_000,
+        "getMilliseconds" => nanos / 1_000_000,
+        _ => return None,
+    }))
+}
+
+fn of_time(function: &str, nanos: i128) -> Option<Val> {
+    let seconds = nanos.div_euclid(SECOND) as i64;
+    let days = seconds.div_euclid(86_400);
+    let (year, month, day) = date(days);
+    let of_day = seconds.rem_euclid(86_400);
+    Some(Val::Int(match function {
+        "getFullYear" => year,
+        "getMonth" => month - 1,
+        "getDayOfYear" => days - days_before(year, 1, 1),
+        "getDayOfMonth" => day - 1,
+        "getDate" => day,
+        "getDayOfWeek" => (days + 4).rem_euclid(7),
+        "getHours" => of_day / 3600,
+        "getMinutes" => of_day / 60 % 60,
+        "getSeconds" => of_day % 60,
+        "getMilliseconds" => (nanos.rem_euclid(SECOND) / 1_000_000) as i64,
+        _ => return None,
+    }))
+}

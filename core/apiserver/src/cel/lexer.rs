@@ -1,0 +1,218 @@
+//! The words of an expression (`cel-go/parser/gen/CEL.g4`).
+
+use super::ast::Mistake;
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Token {
+    Symbol(&'static str),
+    Ident(String),
+    /// A whole number, without a sign.
+    Int(String),
+    Uint(String),
+    Float(String),
+    String(String),
+    Bytes(Vec<u8>),
+    End,
+}
+
+impl Token {
+    /// The token as messages show it.
+    pub(super) fn shown(&self) -> String {
+        match self {
+            Token::Symbol(text) => (*text).to_owned(),
+            Token::Ident(text) | Token::Int(text) | Token::Float(text) => text.clone(),
+            Token::Uint(text) => format!("{text}u"),
+            Token::String(text) => format!("\"{text}\""),
+            Token::Bytes(_) => "b\"\"".to_owned(),
+            Token::End => "<EOF>".to_owned(),
+        }
+    }
+}
+
+const MALFORMED: &str = "unable to unescape string";
+
+/// Longer ones first.
+const SYMBOLS: [&str; 24] = [
+    "&&", "||", "==", "!=", "<=", ">=", "<", ">", "+", "-", "*", "/", "%", "!", "?", ":", "(", ")",
+    "[", "]", "{", "}", ",", ".",
+];
+
+/// All tokens, each with the index of its first character.
+pub(super) fn tokens(text: &[char]) -> Result<Vec<(Token, usize)>, Mistake> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    while let Some(&c) = text.get(at) {
+        if matches!(c, ' ' | '\t' | '\r' | '\n' | '\u{c}') {
+            at += 1;
+        } else if text[at..].starts_with(&['/', '/']) {
+            let line = text[at..].iter().position(|c| *c == '\n');
+            at = line.map_or(text.len(), |length| at + length);
+        } else {
+            let (token, end) = token(text, at)?;
+            found.push((token, at));
+            at = end;
+        }
+    }
+    found.push((Token::End, text.len()));
+    Ok(found)
+}
+
+fn token(text: &[char], at: usize) -> Result<(Token, usize), Mistake> {
+    if let Some(read) = quoted(text, at)? {
+        return Ok(read);
+    }
+    let c = text[at];
+    let next = text.get(at + 1).copied().unwrap_or(' ');
+    if c.is_ascii_alphabetic() || c == '_' {
+        let end = end_of(text, at, |c| c.is_ascii_alphanumeric() || c == '_');
+        return Ok((Token::Ident(text[at..end].iter().collect()), end));
+    }
+    if c.is_ascii_digit() || (c == '.' && next.is_ascii_digit()) {
+        return Ok(number(text, at));
+    }
+    for symbol in SYMBOLS {
+        let end = at + symbol.len();
+        if end <= text.len() && symbol.chars().eq(text[at..end].iter().copied()) {
+            return Ok((Token::Symbol(symbol), end));
+        }
+    }
+    let message = format!("Syntax error: token recognition error at: '{c}'");
+    Err(Mistake::new(at, message))
+}
+
+fn end_of(text: &[char], at: usize, belongs: impl Fn(char) -> bool) -> usize {
+    let rest = &text[at..];
+    let length = rest.iter().position(|c| !belongs(*c));
+    at + length.unwrap_or(rest.len())
+}
+
+fn number(text: &[char], at: usize) -> (Token, usize) {
+    let digits = |at| end_of(text, at, |c| c.is_ascii_digit());
+    let is = |at: usize, wanted: &str| text.get(at).is_some_and(|c| wanted.contains(*c));
+    let hex = text[at] == '0' && is(at + 1, "x");
+    let hex_end = end_of(text, (at + 2).min(text.len()), |c| c.is_ascii_hexdigit());
+    if hex && hex_end > at + 2 {
+        return whole(text, at, hex_end);
+    }
+    let mut end = digits(at);
+    let mut float = false;
+    if is(end, ".") && text.get(end + 1).is_some_and(char::is_ascii_digit) {
+        float = true;
+        end = digits(end + 1);
+    }
+    if is(end, "eE") {
+        let exponent = end + 1 + usize::from(is(end + 1, "+-"));
+        if text.get(exponent).is_some_and(char::is_ascii_digit) {
+            float = true;
+            end = digits(exponent);
+        }
+    }
+    if float {
+        return (Token::Float(text[at..end].iter().collect()), end);
+    }
+    whole(text, at, end)
+}
+
+fn whole(text: &[char], at: usize, end: usize) -> (Token, usize) {
+    let digits = text[at..end].iter().collect();
+    match text.get(end) {
+        Some('u' | 'U') => (Token::Uint(digits), end + 1),
+        _ => (Token::Int(digits), end),
+    }
+}
+
+/// A string or bytes, if one begins here.
+fn quoted(text: &[char], at: usize) -> Result<Option<(Token, usize)>, Mistake> {
+    let (mut raw, mut bytes, mut start) = (false, false, at);
+    while let Some(c) = text.get(start) {
+        match c {
+            'r' | 'R' if !raw => raw = true,
+            'b' | 'B' if !bytes && !raw => bytes = true,
+            _ => break,
+        }
+        start += 1;
+    }
+    let Some(&quote) = text.get(start).filter(|c| matches!(c, '"' | '\'')) else {
+        return Ok(None);
+    };
+    let long = text[start..].starts_with(&[quote; 3]);
+    let marks = if long { 3 } else { 1 };
+    let unfinished = || {
+        let rest: String = text[at..].iter().collect();
+        let message = format!("Syntax error: token recognition error at: '{rest}'");
+        Mistake::new(at, message)
+    };
+    let mut end = start + marks;
+    loop {
+        let rest = text.get(end..).ok_or_else(unfinished)?;
+        match rest.first() {
+            None => return Err(unfinished()),
+            Some('\n' | '\r') if !long => return Err(unfinished()),
+            Some('\\') if !raw => end += 2,
+            Some(c) if *c == quote && (!long || rest.starts_with(&[quote; 3])) => break,
+            Some(_) => end += 1,
+        }
+    }
+    let body = &text[start + marks..end];
+    let content = unescaped(body, raw, bytes).map_err(|why| Mistake::new(at, why))?;
+    let token = if bytes {
+        Token::Bytes(content)
+    } else {
+        Token::String(String::from_utf8_lossy(&content).into_owned())
+    };
+    Ok(Some((token, end + marks)))
+}
+
+/// What a literal stands for (`cel-go/parser/unescape.go`).
+fn unescaped(body: &[char], raw: bool, bytes: bool) -> Result<Vec<u8>, String> {
+    let mut content = Vec::new();
+    let push = |content: &mut Vec<u8>, c: char| {
+        content.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+    };
+    let mut at = 0;
+    while let Some(&c) = body.get(at) {
+        at += 1;
+        if c != '\\' || raw {
+            push(&mut content, c);
+            continue;
+        }
+        let escape = body.get(at).copied().unwrap_or('\\');
+        at += 1;
+        let (digits, radix) = match escape {
+            'x' | 'X' => (2, 16),
+            'u' if !bytes => (4, 16),
+            'U' if !bytes => (8, 16),
+            '0'..='3' => {
+                at -= 1;
+                (3, 8)
+            }
+            _ => {
+                push(&mut content, simple(escape).ok_or(MALFORMED)?);
+                continue;
+            }
+        };
+        let code: String = body.iter().skip(at).take(digits).collect();
+        at += digits;
+        let value = u32::from_str_radix(&code, radix).ok();
+        let value = value.filter(|_| code.len() == digits).ok_or(MALFORMED)?;
+        match u8::try_from(value) {
+            Ok(byte) if bytes => content.push(byte),
+            _ => push(&mut content, char::from_u32(value).ok_or(MALFORMED)?),
+        }
+    }
+    Ok(content)
+}
+
+fn simple(escape: char) -> Option<char> {
+    Some(match escape {
+        'a' => '\u{7}',
+        'b' => '\u{8}',
+        'f' => '\u{c}',
+        'n' => '\n',
+        'r' => '\r',
+        't' => '\t',
+        'v' => '\u{b}',
+        '\\' | '\'' | '"' | '`' | '?' => escape,
+        _ => return None,
+    })
+}

@@ -1,0 +1,176 @@
+//! The Common Expression Language, as Kubernetes evaluates it: the types are checked and the cost
+//! is estimated before a rule is stored, and the cost is counted while it runs
+//! (`k8s.io/apiserver/pkg/cel`, v1.36, over cel-go v0.26).
+//!
+//! No library is used: none checks types or counts costs, without which the answers to definitions
+//! cannot be those of a real server.
+
+mod ast;
+mod check;
+mod declared;
+mod estimate;
+mod estimate_calls;
+mod evaluate;
+mod functions;
+mod lexer;
+mod macros;
+mod overloads;
+mod parser;
+mod run_cost;
+#[cfg(test)]
+mod tests;
+mod types;
+mod value;
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::schema::openapi::Schema;
+use ast::{Expr, Mistake};
+use evaluate::{Fault, Machine};
+use parser::Unread;
+use value::{Val, converted};
+
+pub use declared::{Declared, MAX_REQUEST, Shape};
+pub use types::Type;
+
+/// The variable that has the value.
+const SELF: &str = "self";
+/// The variable that has the stored value.
+const OLD_SELF: &str = "oldSelf";
+
+/// What an expression has to give.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Wanted {
+    /// Whether a rule holds.
+    Bool,
+    /// A message.
+    Text,
+}
+
+/// An expression that was checked.
+#[derive(Debug)]
+pub struct Program {
+    expr: Expr,
+    /// Whether it uses the stored value.
+    pub uses_old_self: bool,
+    /// What it may cost at most.
+    pub max_cost: u64,
+}
+
+/// Why an expression cannot be used.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Unusable {
+    /// A real server refuses it; what the message says.
+    Wrong(String),
+    /// A real server may accept it, but it cannot be evaluated here.
+    Unknown,
+}
+
+impl Program {
+    /// Reads and checks an expression on values of a declaration. With `optional`, the stored value
+    /// may be absent.
+    ///
+    /// # Errors
+    /// Why it cannot be used.
+    pub fn compile(
+        text: &str,
+        declared: &Arc<Declared>,
+        optional: bool,
+        wanted: Wanted,
+    ) -> Result<Self, Unusable> {
+        let failed = |mut mistakes: Vec<Mistake>| {
+            let prefix = match wanted {
+                Wanted::Bool => "",
+                Wanted::Text => "messageExpression ",
+            };
+            let shown = ast::shown(&mut mistakes, text);
+            Unusable::Wrong(format!("{prefix}compilation failed: {shown}"))
+        };
+        let mut parsed = match parser::parse(text) {
+            Ok(parsed) => parsed,
+            Err(Unread::TooDeep) => return Err(Unusable::Unknown),
+            Err(Unread::Mistaken(mistake)) => return Err(failed(vec![mistake])),
+        };
+        let ty = declared.ty();
+        let old = match optional {
+            true => Type::Optional(Box::new(ty.clone())),
+            false => ty.clone(),
+        };
+        let variables = vec![(SELF.to_owned(), ty), (OLD_SELF.to_owned(), old)];
+        let checked = check::check(&mut parsed.expr, &parsed.places, variables).map_err(failed)?;
+        let wrong = |why: &str| Err(Unusable::Wrong(why.to_owned()));
+        match (wanted, &checked.types[parsed.expr.id]) {
+            (Wanted::Bool, Type::Bool) | (Wanted::Text, Type::String) => {}
+            (Wanted::Bool, _) => return wrong("cel expression must evaluate to a bool"),
+            (Wanted::Text, _) => return wrong("messageExpression must evaluate to a string"),
+        }
+        Ok(Self {
+            uses_old_self: checked.uses_old_self,
+            max_cost: estimate::cost(&parsed.expr, &checked, declared),
+            expr: parsed.expr,
+        })
+    }
+}
+
+/// What evaluating an expression gave.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// A boolean.
+    Bool(bool),
+    /// A text.
+    Text(String),
+    /// A value of another type.
+    Other,
+    /// The expression failed, for this reason.
+    Failed(String),
+    /// It cost more than one expression may.
+    TooCostly,
+    /// It could not be evaluated here.
+    Unknown,
+}
+
+/// The value of a rule, and the stored one.
+#[derive(Debug)]
+pub struct Subject {
+    value: Val,
+    old: Option<Val>,
+}
+
+impl Subject {
+    /// Takes values as rules of their schema see them.
+    pub fn new(value: &Value, old: Option<&Value>, schema: &Schema) -> Self {
+        Self {
+            value: converted(value, schema),
+            old: old.map(|old| converted(old, schema)),
+        }
+    }
+}
+
+/// Evaluates expressions.
+#[derive(Debug, Default)]
+pub struct Evaluator(Machine);
+
+impl Evaluator {
+    /// Evaluates an expression. The second value is what it cost.
+    pub fn run(&self, program: &Program, subject: &Subject, optional: bool) -> (Outcome, u64) {
+        let mut variables = vec![(SELF, subject.value.clone())];
+        match (&subject.old, optional) {
+            (Some(old), false) => variables.push((OLD_SELF, old.clone())),
+            (None, false) => {}
+            (Some(old), true) => variables.push((OLD_SELF, Val::some(old.clone()))),
+            (None, true) => variables.push((OLD_SELF, Val::Optional(None))),
+        }
+        let (value, cost) = self.0.run(&program.expr, variables);
+        let outcome = match value {
+            Ok(Val::Bool(value)) => Outcome::Bool(value),
+            Ok(Val::Text(text)) => Outcome::Text(text.to_string()),
+            Ok(_) => Outcome::Other,
+            Err(Fault::Error(why)) => Outcome::Failed(why),
+            Err(Fault::Costs) => Outcome::TooCostly,
+            Err(Fault::Unknown) => Outcome::Unknown,
+        };
+        (outcome, cost)
+    }
+}

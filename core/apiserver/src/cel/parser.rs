@@ -1,0 +1,481 @@
+//! Reads expressions (`cel-go/parser/parser.go`).
+
+use super::ast::{Call, Entry, Expr, Fold, Kind, Literal, Mistake, Parsed};
+use super::lexer::{Token, tokens};
+use super::macros;
+
+/// How deep expressions may be nested here. A real server follows about twice as far.
+const MAX_DEPTH: usize = 120;
+
+/// So many characters an expression may have (`parser/options.go`).
+const MAX_CHARACTERS: usize = 100_000;
+
+/// What may stand where an operand is missing, in the words of the message.
+const OPERAND: &str = "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, \
+     NUM_UINT, STRING, BYTES, IDENTIFIER}";
+
+const RESERVED: [&str; 17] = [
+    "as",
+    "break",
+    "const",
+    "continue",
+    "else",
+    "for",
+    "function",
+    "if",
+    "import",
+    "let",
+    "loop",
+    "package",
+    "namespace",
+    "return",
+    "var",
+    "void",
+    "while",
+];
+
+/// Why there is no expression.
+#[derive(Debug)]
+pub(super) enum Unread {
+    /// The text is none.
+    Mistaken(Mistake),
+    /// It is nested deeper than this server follows.
+    TooDeep,
+}
+
+impl From<Mistake> for Unread {
+    fn from(mistake: Mistake) -> Self {
+        Unread::Mistaken(mistake)
+    }
+}
+
+type Read<T> = Result<T, Unread>;
+
+/// Reads an expression.
+pub(super) fn parse(text: &str) -> Read<Parsed> {
+    let chars: Vec<char> = text.chars().collect();
+    if chars.len() > MAX_CHARACTERS {
+        let message = format!(
+            "expression code point size exceeds limit: size: {}, limit {MAX_CHARACTERS}",
+            chars.len()
+        );
+        return Err(Mistake::new(0, message).into());
+    }
+    let mut parser = Parser {
+        tokens: tokens(&chars)?,
+        at: 0,
+        depth: 0,
+        places: Vec::new(),
+    };
+    let expr = parser.expression()?;
+    if *parser.peek() != Token::End {
+        let found = parser.peek().shown();
+        return parser.wrong(format!("extraneous input '{found}' expecting <EOF>"));
+    }
+    let places = parser.places;
+    Ok(Parsed { expr, places })
+}
+
+/// Where the parser stands. It also makes the expressions that macros stand for.
+pub(super) struct Parser {
+    tokens: Vec<(Token, usize)>,
+    at: usize,
+    depth: usize,
+    places: Vec<usize>,
+}
+
+impl Parser {
+    fn peek(&self) -> &Token {
+        &self.tokens[self.at].0
+    }
+
+    fn place(&self) -> usize {
+        self.tokens[self.at].1
+    }
+
+    fn advance(&mut self) -> Token {
+        let token = self.peek().clone();
+        self.at = (self.at + 1).min(self.tokens.len() - 1);
+        token
+    }
+
+    fn is(&self, symbol: &str) -> bool {
+        matches!(self.peek(), Token::Symbol(found) if *found == symbol)
+    }
+
+    fn accept(&mut self, symbol: &str) -> bool {
+        let found = self.is(symbol);
+        if found {
+            self.advance();
+        }
+        found
+    }
+
+    fn expect(&mut self, symbol: &str) -> Read<()> {
+        if self.accept(symbol) {
+            return Ok(());
+        }
+        let found = self.peek().shown();
+        self.wrong(format!("mismatched input '{found}' expecting '{symbol}'"))
+    }
+
+    fn wrong<T>(&self, message: String) -> Read<T> {
+        let message = format!("Syntax error: {message}");
+        Err(Mistake::new(self.place(), message).into())
+    }
+
+    /// One expression more, reported at a place of the text.
+    pub(super) fn make(&mut self, place: usize, kind: Kind) -> Expr {
+        self.places.push(place);
+        let id = self.places.len() - 1;
+        Expr { id, kind }
+    }
+
+    pub(super) fn call(&mut self, place: usize, function: &str, args: Vec<Expr>) -> Expr {
+        let function = function.to_owned();
+        let target = None;
+        self.make(
+            place,
+            Kind::Call(Call {
+                function,
+                target,
+                args,
+            }),
+        )
+    }
+
+    pub(super) fn ident(&mut self, place: usize, name: &str) -> Expr {
+        self.make(place, Kind::Ident(name.to_owned()))
+    }
+
+    pub(super) fn literal(&mut self, place: usize, literal: Literal) -> Expr {
+        self.make(place, Kind::Literal(literal))
+    }
+
+    pub(super) fn fold(&mut self, place: usize, fold: Fold) -> Expr {
+        self.make(place, Kind::Fold(Box::new(fold)))
+    }
+
+    pub(super) fn place_of(&self, expr: &Expr) -> usize {
+        self.places[expr.id]
+    }
+
+    fn expression(&mut self) -> Read<Expr> {
+        self.deeper()?;
+        let condition = self.binary(0)?;
+        let place = self.place();
+        let expr = if self.accept("?") {
+            let yes = self.binary(0)?;
+            self.expect(":")?;
+            let no = self.expression()?;
+            self.call(place, "_?_:_", vec![condition, yes, no])
+        } else {
+            condition
+        };
+        self.depth -= 1;
+        Ok(expr)
+    }
+
+    /// The operator with two operands that comes next: how tightly it binds, and its name.
+    fn operator(&self) -> Option<(usize, &'static str)> {
+        Some(match self.peek() {
+            Token::Ident(name) if name == "in" => (2, "@in"),
+            Token::Symbol(symbol) => match *symbol {
+                "||" => (0, "_||_"),
+                "&&" => (1, "_&&_"),
+                "==" => (2, "_==_"),
+                "!=" => (2, "_!=_"),
+                "<=" => (2, "_<=_"),
+                ">=" => (2, "_>=_"),
+                "<" => (2, "_<_"),
+                ">" => (2, "_>_"),
+                "+" => (3, "_+_"),
+                "-" => (3, "_-_"),
+                "*" => (4, "_*_"),
+                "/" => (4, "_/_"),
+                "%" => (4, "_%_"),
+                _ => return None,
+            },
+            _ => return None,
+        })
+    }
+
+    /// Operators with two operands that bind at least so tightly.
+    fn binary(&mut self, least: usize) -> Read<Expr> {
+        let outside = self.depth;
+        let mut left = self.unary()?;
+        while let Some((level, function)) = self.operator().filter(|it| it.0 >= least) {
+            let place = self.place();
+            self.deeper()?;
+            let mut operands = vec![left];
+            loop {
+                self.advance();
+                operands.push(self.binary(level + 1)?);
+                // Terms of one logical operator are one call.
+                let again = self.operator().is_some_and(|it| it.1 == function);
+                if level > 1 || !again {
+                    break;
+                }
+            }
+            left = self.call(place, function, operands);
+        }
+        self.depth = outside;
+        Ok(left)
+    }
+
+    /// One more level.
+    fn deeper(&mut self) -> Read<()> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return Err(Unread::TooDeep);
+        }
+        Ok(())
+    }
+
+    fn unary(&mut self) -> Read<Expr> {
+        let place = self.place();
+        for (symbol, function) in [("!", "!_"), ("-", "-_")] {
+            let mut count = 0;
+            while self.is(symbol) {
+                let number = matches!(
+                    self.tokens.get(self.at + 1),
+                    Some((Token::Int(_) | Token::Float(_), _))
+                );
+                if symbol == "-" && number && count == 0 {
+                    break;
+                }
+                self.advance();
+                count += 1;
+            }
+            if count > 0 {
+                let operand = self.member()?;
+                return Ok(match count % 2 {
+                    0 => operand,
+                    _ => self.call(place, function, vec![operand]),
+                });
+            }
+        }
+        self.member()
+    }
+
+    fn member(&mut self) -> Read<Expr> {
+        let mut expr = self.primary()?;
+        let outside = self.depth;
+        loop {
+            let place = self.place();
+            if self.accept(".") {
+                self.deeper()?;
+                expr = self.selected(expr, place)?;
+            } else if self.accept("[") {
+                self.deeper()?;
+                let function = if self.accept("?") { "_[?_]" } else { "_[_]" };
+                let index = self.expression()?;
+                self.expect("]")?;
+                expr = self.call(place, function, vec![expr, index]);
+            } else {
+                self.depth = outside;
+                return Ok(expr);
+            }
+        }
+    }
+
+    /// What follows a dot: a field, or a function with its arguments.
+    fn selected(&mut self, operand: Expr, place: usize) -> Read<Expr> {
+        let optional = self.accept("?");
+        let name = self.name()?;
+        let open = self.place();
+        if optional {
+            let field = self.literal(place, Literal::String(name));
+            return Ok(self.call(place, "_?._", vec![operand, field]));
+        }
+        if !self.accept("(") {
+            let operand = Box::new(operand);
+            return Ok(self.make(
+                place,
+                Kind::Select {
+                    operand,
+                    field: name,
+                    test: false,
+                },
+            ));
+        }
+        let args = self.arguments(")")?;
+        Ok(macros::member(self, open, operand, name, args)?)
+    }
+
+    fn name(&mut self) -> Read<String> {
+        match self.peek().clone() {
+            Token::Ident(name) if !is_keyword(&name) => {
+                self.advance();
+                Ok(name)
+            }
+            other => {
+                let found = other.shown();
+                self.wrong(format!("no viable alternative at input '.{found}'"))
+            }
+        }
+    }
+
+    fn arguments(&mut self, end: &str) -> Read<Vec<Expr>> {
+        let mut args = Vec::new();
+        if self.accept(end) {
+            return Ok(args);
+        }
+        loop {
+            args.push(self.expression()?);
+            if !self.accept(",") {
+                self.expect(end)?;
+                return Ok(args);
+            }
+        }
+    }
+
+    fn primary(&mut self) -> Read<Expr> {
+        let place = self.place();
+        match self.peek().clone() {
+            Token::Symbol("(") => {
+                self.advance();
+                let inner = self.expression()?;
+                self.expect(")")?;
+                Ok(inner)
+            }
+            Token::Symbol("[") => self.list(place),
+            Token::Symbol("{") => self.map(place),
+            Token::Symbol("-") => {
+                self.advance();
+                let token = self.advance();
+                self.number(place, &token, "-")
+            }
+            Token::Symbol(".") => {
+                self.advance();
+                let name = self.name()?;
+                self.named(place, format!(".{name}"))
+            }
+            Token::Ident(name) => self.word(place, name),
+            Token::String(text) => {
+                self.advance();
+                Ok(self.literal(place, Literal::String(text)))
+            }
+            Token::Bytes(bytes) => {
+                self.advance();
+                Ok(self.literal(place, Literal::Bytes(bytes)))
+            }
+            token @ (Token::Int(_) | Token::Uint(_) | Token::Float(_)) => {
+                self.advance();
+                self.number(place, &token, "")
+            }
+            other => {
+                let found = other.shown();
+                self.wrong(format!("mismatched input '{found}' expecting {OPERAND}"))
+            }
+        }
+    }
+
+    fn word(&mut self, place: usize, name: String) -> Read<Expr> {
+        let literal = match name.as_str() {
+            "true" => Literal::Bool(true),
+            "false" => Literal::Bool(false),
+            "null" => Literal::Null,
+            "in" => return self.wrong(format!("mismatched input 'in' expecting {OPERAND}")),
+            _ => {
+                self.advance();
+                return self.named(place, name);
+            }
+        };
+        self.advance();
+        Ok(self.literal(place, literal))
+    }
+
+    /// A variable, a function with its arguments, or a message of a type.
+    fn named(&mut self, place: usize, name: String) -> Read<Expr> {
+        if RESERVED.contains(&name.as_str()) {
+            let message = format!("reserved identifier: {name}");
+            return Err(Mistake::new(place, message).into());
+        }
+        let open = self.place();
+        if self.accept("(") {
+            let args = self.arguments(")")?;
+            return Ok(macros::global(self, open, name, args)?);
+        }
+        if self.is("{")
+            && matches!(
+                self.tokens.get(self.at + 1),
+                Some((Token::Ident(_) | Token::Symbol("}"), _))
+            )
+        {
+            while *self.peek() != Token::End && !self.accept("}") {
+                self.advance();
+            }
+            return Ok(self.make(open, Kind::Struct(name)));
+        }
+        Ok(self.ident(place, &name))
+    }
+
+    fn list(&mut self, place: usize) -> Read<Expr> {
+        self.advance();
+        let (mut items, mut optional) = (Vec::new(), Vec::new());
+        while !self.accept("]") {
+            if self.accept("?") {
+                optional.push(items.len());
+            }
+            items.push(self.expression()?);
+            if !self.accept(",") {
+                self.expect("]")?;
+                break;
+            }
+        }
+        Ok(self.make(place, Kind::List { items, optional }))
+    }
+
+    fn map(&mut self, place: usize) -> Read<Expr> {
+        self.advance();
+        let mut entries = Vec::new();
+        while !self.accept("}") {
+            let optional = self.accept("?");
+            let key = self.expression()?;
+            self.expect(":")?;
+            let value = self.expression()?;
+            entries.push(Entry {
+                key,
+                value,
+                optional,
+            });
+            if !self.accept(",") {
+                self.expect("}")?;
+                break;
+            }
+        }
+        Ok(self.make(place, Kind::Map(entries)))
+    }
+
+    fn number(&mut self, place: usize, token: &Token, sign: &str) -> Read<Expr> {
+        let radix = |text: &str| match text.strip_prefix("0x") {
+            Some(digits) => (digits.to_owned(), 16),
+            None => (text.to_owned(), 10),
+        };
+        let literal = match token {
+            Token::Int(text) => {
+                let (digits, radix) = radix(text);
+                let value = i64::from_str_radix(&format!("{sign}{digits}"), radix);
+                value.map(Literal::Int).map_err(|_| "invalid int literal")
+            }
+            Token::Uint(text) => {
+                let (digits, radix) = radix(text);
+                let value = u64::from_str_radix(&digits, radix);
+                value.map(Literal::Uint).map_err(|_| "invalid uint literal")
+            }
+            Token::Float(text) => {
+                let value = format!("{sign}{text}").parse::<f64>().ok();
+                let value = value.filter(|it| it.is_finite());
+                value.map(Literal::Double).ok_or("invalid double literal")
+            }
+            _ => Err("invalid int literal"),
+        };
+        let literal = literal.map_err(|why| Mistake::new(place, why))?;
+        Ok(self.literal(place, literal))
+    }
+}
+
+fn is_keyword(name: &str) -> bool {
+    matches!(name, "true" | "false" | "null" | "in")
+}
