@@ -12,6 +12,10 @@ use super::{press, says_nothing};
 /// The second file of the program.
 const REST: &str = "_rest.wasm";
 
+/// What the program has drawn, once it is there.
+const DRAWN: &str = "
+    return document.querySelector('#card-server .yaml') && document.getElementById('app').outerHTML";
+
 /// Long enough for what must not happen.
 const A_WHILE: Duration = Duration::from_millis(600);
 
@@ -28,6 +32,22 @@ fn wait_for(browser: &Browser, id: &str) {
 fn wait_for_steps(browser: &Browser, count: usize) {
     let script = "return document.querySelectorAll('#history .step').length >= arguments[0]";
     browser.wait(&format!("{count} steps"), script, &[count.into()]);
+}
+
+/// The site in a wide window.
+fn open(site: &Site) -> Browser {
+    let browser = Browser::start();
+    browser.resize(1440, 900);
+    browser.go(&site.url());
+    browser
+}
+
+/// The site in a wide window, once editor A has read the object.
+fn open_and_read(site: &Site) -> Browser {
+    let browser = open(site);
+    press(&browser, "Editor A", "Get");
+    wait_for_steps(&browser, 1);
+    browser
 }
 
 /// Waits until the tab keeps its session, which it does a moment after a change.
@@ -52,9 +72,7 @@ fn a_second_file_that_does_not_come_is_asked_for_once_and_said_and_nothing_is_lo
     for fault in Fault::FAILURES {
         let site = Site::serve(&dist());
         site.fail(REST, fault);
-        let browser = Browser::start();
-        browser.resize(1440, 900);
-        browser.go(&site.url());
+        let browser = open(&site);
         wait_for(&browser, "rest-failed");
         // Firefox itself repeats a request whose connection ends without an answer.
         let repeats = browser.engine() == Engine::Firefox && fault == Fault::Nothing;
@@ -90,9 +108,7 @@ fn a_second_file_that_does_not_come_is_asked_for_once_and_said_and_nothing_is_lo
 fn without_a_network_the_second_file_is_missed_once_and_comes_when_it_is_asked_for_again() {
     let site = Site::serve(&dist());
     site.fail(REST, Fault::Missing);
-    let browser = Browser::start();
-    browser.resize(1440, 900);
-    browser.go(&site.url());
+    let browser = open(&site);
     wait_for(&browser, "rest-failed");
     site.mend();
     browser.offline(true);
@@ -155,9 +171,7 @@ fn in_a_sandboxed_frame_without_storage_the_page_works_and_says_that_nothing_is_
 fn what_people_do_before_the_second_file_is_there_happens_afterwards_in_its_order() {
     let site = Site::serve(&dist());
     site.fail(REST, Fault::Late);
-    let browser = Browser::start();
-    browser.resize(1440, 900);
-    browser.go(&site.url());
+    let browser = open(&site);
     press(&browser, "Editor B", "Get");
     // Once more, because nothing happens: it is meant once.
     press(&browser, "Editor B", "Get");
@@ -216,6 +230,18 @@ fn the_first_file_alone_draws_the_page_in_any_window_and_is_followed_by_the_seco
         assert_eq!(site.asked(REST), before + 1, "{width}x{height}");
         assert!(opened_once(&browser), "{width}x{height}");
         assert!(!is_shown(&browser, "rest"), "{width}x{height}");
+
+        // Every text is there, also one that the browser shows only when it is asked for.
+        let alone = browser.run(DRAWN, &[]);
+        browser.run("sessionStorage.setItem('optimist.both', '')", &[]);
+        site.mend();
+        browser.go(&site.url());
+        browser.wait("the page", DRAWN, &[]);
+        thread::sleep(A_WHILE);
+        let with_both = browser.run(DRAWN, &[]);
+        assert_eq!(alone, with_both, "{width}x{height}");
+        browser.run("sessionStorage.clear(); localStorage.clear()", &[]);
+        site.fail(REST, Fault::Late);
     }
 }
 
@@ -297,11 +323,7 @@ fn a_trap_is_announced_with_the_session_and_nothing_goes_on_behind_it() {
         "setTimeout(failing.deep)",
         "window.Promise.resolve().then(failing.trap)",
     ] {
-        let browser = Browser::start();
-        browser.resize(1440, 900);
-        browser.go(&site.url());
-        press(&browser, "Editor A", "Get");
-        wait_for_steps(&browser, 1);
+        let browser = open_and_read(&site);
         wait_until_kept(&browser);
         browser.run(
             "window.ticks = 0; setInterval(() => window.ticks++, 1)",
@@ -343,11 +365,7 @@ fn a_trap_is_announced_with_the_session_and_nothing_goes_on_behind_it() {
 #[ignore = "needs the release site: cargo xtask test page"]
 fn when_the_memory_is_used_up_the_page_says_that_it_has_stopped() {
     let site = Site::serve(&dist());
-    let browser = Browser::start();
-    browser.resize(1440, 900);
-    browser.go(&site.url());
-    press(&browser, "Editor A", "Get");
-    wait_for_steps(&browser, 1);
+    let browser = open_and_read(&site);
     wait_until_kept(&browser);
     // Whatever memory is left goes to waste.
     browser.run(
@@ -369,11 +387,7 @@ fn when_the_memory_is_used_up_the_page_says_that_it_has_stopped() {
 #[ignore = "needs the release site: cargo xtask test page"]
 fn a_mistake_of_somebody_else_does_not_stop_the_page() {
     let site = Site::serve(&dist());
-    let browser = Browser::start();
-    browser.resize(1440, 900);
-    browser.go(&site.url());
-    press(&browser, "Editor A", "Get");
-    wait_for_steps(&browser, 1);
+    let browser = open_and_read(&site);
     browser.run(
         "setTimeout(() => { throw new Error('an extension') });
         setTimeout(() => { throw null });
@@ -391,11 +405,7 @@ fn a_mistake_of_somebody_else_does_not_stop_the_page() {
 #[ignore = "needs the release site: cargo xtask test page"]
 fn the_policy_runs_the_scripts_of_the_page_and_no_text_that_comes_later() {
     let site = Site::serve(&dist());
-    let browser = Browser::start();
-    browser.go(&site.url());
-    browser.control("Editor A", "Get");
-    press(&browser, "Editor A", "Get");
-    wait_for_steps(&browser, 1);
+    let browser = open_and_read(&site);
     says_nothing(&browser);
     let policy = "return document.querySelector('meta[http-equiv]').content";
     let policy = browser.run(policy, &[]).to_string();
@@ -430,9 +440,7 @@ fn the_policy_runs_the_scripts_of_the_page_and_no_text_that_comes_later() {
 #[ignore = "needs the release site: cargo xtask test page"]
 fn the_help_leads_to_the_licences_of_everything_in_the_program() {
     let site = Site::serve(&dist());
-    let browser = Browser::start();
-    browser.resize(1440, 900);
-    browser.go(&site.url());
+    let browser = open(&site);
     browser.control("Editor A", "Get");
     browser.type_text("?");
     let link = "return document.querySelector('dialog[open] a[href$=\"licences.html\"]')?.href";
