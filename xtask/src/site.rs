@@ -25,11 +25,14 @@ pub fn dist(workspace: &Workspace) -> StageResult<()> {
     }
     let mut build = trunk(workspace, &kit)?;
     build.args(["build", "--release"]).arg("--dist").arg(&dist);
+    build.env("OPTIMIST_LINK_MAP", link_map(workspace));
+    build.env("CARGO_ENCODED_RUSTFLAGS", flags(workspace));
     progress::stream(
         "release site into dist/",
         &mut build,
         "fix the errors above, then run cargo xtask dist",
     )?;
+    check_folders(workspace, &program(workspace)?)?;
     let programs = workspace.build(&["opening", "optimist-notices", "optimist-split"])?;
     let page = dist.join("index.html");
     let mut html = set_styles_in(&page)?;
@@ -100,12 +103,58 @@ fn split(
     );
     let mut split = workspace.command(programs.join("optimist-split"));
     split.arg(&whole).arg(&first).arg(&rest).arg(&ran);
+    split.arg(link_map(workspace));
     progress::stream(
         "split the program into the first screen and the rest",
         &mut split,
         "cargo xtask dist",
     )?;
     put_parts(&program, html, &first, &rest).map(Some)
+}
+
+/// Where the linker says what is where in the memory of the program (`frontend/build.rs`).
+fn link_map(workspace: &Workspace) -> PathBuf {
+    workspace.wasm_target().join("program.map")
+}
+
+/// The flags of the compiler: those of the environment, and one for each folder of this machine whose
+/// name must not be in the program. A message of a panic names the file of its source.
+fn flags(workspace: &Workspace) -> String {
+    let given = std::env::var("RUSTFLAGS").unwrap_or_default();
+    let mut flags: Vec<String> = given.split_whitespace().map(str::to_owned).collect();
+    for folder in own_folders(workspace) {
+        flags.push(format!("--remap-path-prefix={}=", folder.display()));
+    }
+    flags.join("\u{1f}")
+}
+
+/// Folders of this machine that have sources of the program.
+fn own_folders(workspace: &Workspace) -> Vec<PathBuf> {
+    let cargo = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let cargo = cargo.or_else(|| Some(std::env::home_dir()?.join(".cargo")));
+    let packages = cargo.map(|cargo| cargo.join("registry").join("src"));
+    packages
+        .into_iter()
+        .chain([workspace.root().to_path_buf()])
+        .collect()
+}
+
+/// Checks that the program names no folder of this machine.
+fn check_folders(workspace: &Workspace, program: &Path) -> StageResult<()> {
+    let bytes = fs::read(program).map_err(|error| unwritable(program, &error))?;
+    for folder in own_folders(workspace) {
+        let name = folder.to_string_lossy().into_owned();
+        if bytes
+            .windows(name.len())
+            .any(|part| part == name.as_bytes())
+        {
+            return Err(Failure::new(
+                format!("the program contains the name of a folder: {name}"),
+                "RUSTFLAGS= cargo xtask dist",
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Replaces the program with both parts. Each name has a fingerprint of the content, because caches

@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use std::thread;
 
 /// Brotli bytes that everything the first screen needs may take.
-const BUDGET: usize = 250_000;
+const BUDGET: usize = 200_000;
 
 /// A file of the site: its name and its bytes.
 type File = (String, Vec<u8>);

@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::reads::{self, Noting};
 use anyhow::{Context, Result};
 use walrus::ir::{self, Instr, InstrSeqId};
 use walrus::{ConstExpr, FunctionId, LocalFunction, Module, ValType};
@@ -50,12 +51,22 @@ fn inner(instruction: &Instr) -> Vec<InstrSeqId> {
     }
 }
 
+/// All sequences of a function.
+pub fn sequences(function: &LocalFunction) -> Vec<InstrSeqId> {
+    let begun = places(function)
+        .into_iter()
+        .filter(|(_, index)| *index == 0);
+    begun.map(|(sequence, _)| sequence).collect()
+}
+
 /// Has every function note in memory which of its places were reached, a byte each: from where the
-/// export `marks` says to where `marks end` says. Other than 0 is reached.
+/// export `marks` says to where `marks end` says. Other than 0 is reached. The marks of the bytes that
+/// were read follow, from the first byte that the module writes before it starts.
 ///
 /// # Errors
-/// If the module has no memory.
+/// If the module has no memory, or writes nothing into it.
 pub fn mark(module: &mut Module) -> Result<()> {
+    let range = reads::written(module)?;
     let memory = module.memories.iter().next().context("no memory")?.id();
     let functions: Vec<FunctionId> = module.funcs.iter_local().map(|(id, _)| id).collect();
     // After all that the program has: what it asks for later follows this.
@@ -83,8 +94,16 @@ pub fn mark(module: &mut Module) -> Result<()> {
         }
         mark += places.len() as u64;
     }
+    let noting = Noting {
+        memory,
+        notes: mark,
+        range,
+    };
+    noting.mark(module);
+    mark += noting.range.len() as u64;
     let memory = module.memories.get_mut(memory);
-    memory.initial = mark.div_ceil(PAGE);
+    // The last note is of all other reads.
+    memory.initial = (mark + 1).div_ceil(PAGE);
     memory.maximum = memory.maximum.map(|most| most.max(memory.initial));
     for (name, address) in [("marks", from), ("marks end", mark)] {
         let address = ConstExpr::Value(ir::Value::I32(i32::try_from(address)?));
@@ -101,18 +120,30 @@ pub struct Ran {
     marks: BTreeSet<usize>,
     /// The first mark of each function, by the function's index.
     first: BTreeMap<usize, usize>,
+    /// The addresses of the bytes that were read.
+    pub read: BTreeSet<u32>,
 }
 
 impl Ran {
     /// What these marks say about this module, which is as it was when [`mark`] read it.
-    pub fn new(module: &Module, marks: BTreeSet<usize>) -> Self {
+    ///
+    /// # Errors
+    /// If the module writes nothing into its memory.
+    pub fn new(module: &Module, mut marks: BTreeSet<usize>) -> Result<Self> {
         let mut first = BTreeMap::new();
         let mut mark = 0;
         for (id, function) in module.funcs.iter_local() {
             first.insert(id.index(), mark);
             mark += places(function).len();
         }
-        Self { marks, first }
+        let read = marks.split_off(&mark);
+        let start = reads::written(module)?.start;
+        let address = |one: usize| u32::try_from(one - mark).map(|distance| start + distance);
+        Ok(Self {
+            marks,
+            first,
+            read: read.into_iter().map(address).collect::<Result<_, _>>()?,
+        })
     }
 
     /// Whether the function of this index began.
@@ -170,13 +201,15 @@ fn size(function: &LocalFunction, sequence: InstrSeqId, from: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::constants;
     use walrus::{FunctionBuilder, InstrSeqBuilder};
 
     /// A function that asks twice: by the first answer it does something long or short, by the
     /// second it may return before something long.
     fn module() -> (Module, FunctionId) {
         let mut module = Module::default();
-        module.memories.add_local(false, false, 1, Some(1), None);
+        let memory = module.memories.add_local(false, false, 1, Some(1), None);
+        constants::replace(&mut module, memory, &[(0x1000, b"text".to_vec())]);
         let answer = module.locals.add(ValType::I32);
         let long = |body: &mut InstrSeqBuilder<'_>| {
             for _ in 0..LEAST {
@@ -198,35 +231,50 @@ mod tests {
     }
 
     /// How many instructions of the function are left when all but one of its places were reached.
-    fn left_without(place: usize) -> usize {
+    fn left_without(place: usize) -> Result<usize> {
         let (mut module, id) = module();
         let count = places(module.funcs.get(id).kind.unwrap_local()).len();
         let reached = (0..count).filter(|mark| *mark != place).collect();
-        let ran = Ran::new(&module, reached);
+        let ran = Ran::new(&module, reached)?;
         let function = module.funcs.get_mut(id).kind.unwrap_local_mut();
         let all = size(function, function.entry_block(), 0);
         let saved = ran.leave_out(id.index(), function);
         let left = size(function, function.entry_block(), 0);
         let trap = usize::from(saved > 0);
         assert_eq!(left, all - saved + trap);
-        left
+        Ok(left)
     }
 
     #[test]
-    fn only_long_branches_that_did_not_run_are_left_out() {
+    fn only_long_branches_that_did_not_run_are_left_out() -> Result<()> {
         let (long, short) = (2 * LEAST, 2);
         let all = 3 + long + short + 2 + long;
-        assert_eq!(left_without(0), 1, "the function");
-        assert_eq!(left_without(1), 2 + long + short + 1, "the second question");
-        assert_eq!(left_without(2), all - 2 - long + 1, "what it is about");
+        assert_eq!(left_without(0)?, 1, "the function");
         assert_eq!(
-            left_without(3),
+            left_without(1)?,
+            2 + long + short + 1,
+            "the second question"
+        );
+        assert_eq!(left_without(2)?, all - 2 - long + 1, "what it is about");
+        assert_eq!(
+            left_without(3)?,
             all - long + 1,
             "after it may have returned"
         );
-        assert_eq!(left_without(4), all, "the short branch");
-        assert_eq!(left_without(5), all - long + 1, "the long branch");
-        assert_eq!(left_without(6), all, "nothing");
+        assert_eq!(left_without(4)?, all, "the short branch");
+        assert_eq!(left_without(5)?, all - long + 1, "the long branch");
+        assert_eq!(left_without(6)?, all, "nothing");
+        Ok(())
+    }
+
+    #[test]
+    fn marks_after_those_of_the_branches_are_addresses_that_were_read() -> Result<()> {
+        let (module, id) = module();
+        let count = places(module.funcs.get(id).kind.unwrap_local()).len();
+        let ran = Ran::new(&module, BTreeSet::from([0, count, count + 3]))?;
+        assert_eq!(ran.read, BTreeSet::from([0x1000, 0x1003]));
+        assert!(ran.began(id.index()));
+        Ok(())
     }
 
     #[test]

@@ -2,12 +2,15 @@
 //! the rest is loaded as soon as that stands (`frontend/src/start.js`).
 //!
 //! - `optimist-split WASM INSTRUMENTED` writes one that notes which branches run.
-//! - `optimist-split WASM FIRST REST RAN` reads the same file and the numbers of the branches that
-//!   ran; writes both parts.
+//! - `optimist-split WASM FIRST REST RAN MAP` reads the same file, the numbers of the branches that
+//!   ran, and the map of the linker; writes both parts.
 //!
 //! Of a function that stays, the first part has the branches that ran, and a trap in the place of
 //! the others; the rest has the whole of such a function, which replaces the first in its slot of the
 //! function table.
+//!
+//! Constants are split in the same way (`constants.rs`): the first part has those that it may read, and
+//! the rest writes all others into the memory.
 //!
 //! What stays and calls a function that moved calls a stub instead: it goes on by a slot of the
 //! function table which the rest fills. A call before then traps. The page sees to it that there is
@@ -15,6 +18,8 @@
 //! it opens again with both files.
 
 mod branches;
+mod constants;
+mod reads;
 mod split;
 
 use std::collections::BTreeSet;
@@ -39,19 +44,22 @@ fn run() -> Result<()> {
     let write = |path: &String, bytes: &[u8]| fs::write(path, bytes).with_context(|| path.clone());
     match arguments.as_slice() {
         [wasm, instrumented] => write(instrumented, &split::instrument(&read(wasm)?)?),
-        [wasm, first, rest, ran] => {
+        [wasm, first, rest, ran, map] => {
             let numbers = fs::read_to_string(ran).with_context(|| ran.clone())?;
             let numbers: Result<BTreeSet<usize>, _> = numbers.lines().map(str::parse).collect();
             let numbers = numbers.with_context(|| format!("{ran}: not a number a line"))?;
-            let parts = split::split(&read(wasm)?, numbers)?;
+            let map = fs::read_to_string(map).with_context(|| map.clone())?;
+            let parts = split::split(&read(wasm)?, &map, numbers)?;
             write(first, &parts.first)?;
             write(rest, &parts.rest)?;
             println!(
                 "{} functions stay, {} of them without branches, {} move, {} stubs",
                 parts.staying, parts.shortened, parts.moving, parts.stubs
             );
+            let [first, rest] = parts.constants;
+            println!("{first} bytes of constants stay, {rest} move");
             Ok(())
         }
-        _ => bail!("usage: optimist-split WASM INSTRUMENTED, or WASM FIRST REST RAN"),
+        _ => bail!("usage: optimist-split WASM INSTRUMENTED, or WASM FIRST REST RAN MAP"),
     }
 }

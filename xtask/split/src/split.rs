@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::branches::{self, Ran};
+use crate::constants::{self, Memory};
 use anyhow::{Context, Result};
 use walrus::ir::{self, Visitor, dfs_in_order};
 use walrus::{
-    ConstExpr, DataKind, ElementItems, ElementKind, ExportItem, FunctionBuilder, FunctionId,
-    FunctionKind, GlobalKind, ImportKind, ImportedFunction, Module, ModuleConfig, TableId,
+    ConstExpr, ElementItems, ElementKind, ExportItem, FunctionBuilder, FunctionId, FunctionKind,
+    GlobalKind, ImportKind, ImportedFunction, Module, ModuleConfig, TableId,
 };
 
 /// Both parts.
@@ -24,6 +25,8 @@ pub struct Parts {
     pub shortened: usize,
     /// By how many ways the first part calls the rest.
     pub stubs: usize,
+    /// How many bytes of memory the first part fills, and how many the rest.
+    pub constants: [usize; 2],
 }
 
 /// Instructions that a function must lose to be there twice, short and whole.
@@ -32,16 +35,16 @@ const WORTH_IT: usize = 32;
 /// The name under which the rest imports what the first part exports.
 const FIRST: &str = "first";
 
-/// Splits a module: the functions that ran by these marks of [`instrument`] stay, and what they
-/// cannot do without.
+/// Splits a module: the functions that ran by these marks of [`instrument`] stay, and the functions
+/// and constants that they name. The map is what the linker wrote about the module.
 ///
 /// # Errors
 /// If the bytes are no wasm, or not that of a page.
-pub fn split(wasm: &[u8], marks: BTreeSet<usize>) -> Result<Parts> {
+pub fn split(wasm: &[u8], map: &str, marks: BTreeSet<usize>) -> Result<Parts> {
     let first = parse(wasm)?;
     let rest = parse(wasm)?;
-    let ran = Ran::new(&first, marks);
-    let plan = Plan::new(parse(wasm)?, &ran)?;
+    let ran = Ran::new(&first, marks)?;
+    let plan = Plan::new(parse(wasm)?, &ran, map)?;
     let first = plan.first_part(first, &ran)?;
     let rest = plan.rest(rest)?;
     Ok(Parts {
@@ -51,6 +54,7 @@ pub fn split(wasm: &[u8], marks: BTreeSet<usize>) -> Result<Parts> {
         moving: plan.moving.len(),
         shortened: plan.shortened.len(),
         stubs: plan.slots.len(),
+        constants: [&plan.memory.first, &plan.memory.rest].map(|all| constants::size(all)),
     })
 }
 
@@ -71,11 +75,12 @@ fn parse(wasm: &[u8]) -> Result<Module> {
     config.parse(wasm)
 }
 
-/// What a function calls, points at and reads, by index.
+/// What a function calls and points at, by index, and every number in it that may be an address.
 #[derive(Default)]
 struct Uses {
     functions: BTreeSet<usize>,
     globals: BTreeSet<usize>,
+    addresses: BTreeSet<u32>,
 }
 
 impl Uses {
@@ -92,6 +97,7 @@ impl Uses {
         for one in all {
             used.functions.extend(&one.functions);
             used.globals.extend(&one.globals);
+            used.addresses.extend(&one.addresses);
         }
         used
     }
@@ -104,6 +110,28 @@ impl<'instr> Visitor<'instr> for Uses {
 
     fn visit_global_id(&mut self, global: &walrus::GlobalId) {
         self.globals.insert(global.index());
+    }
+
+    fn visit_value(&mut self, value: &ir::Value) {
+        match value {
+            ir::Value::I32(number) => {
+                self.addresses.insert(number.cast_unsigned());
+            }
+            // An optimizer writes the address and the length of a text as one number.
+            ir::Value::I64(number) => {
+                let [low, high] = [*number, number >> 32].map(|half| half as u32);
+                self.addresses.extend([low, high]);
+            }
+            _ => {}
+        }
+    }
+
+    fn visit_load(&mut self, load: &ir::Load) {
+        self.addresses.extend(u32::try_from(load.arg.offset));
+    }
+
+    fn visit_store(&mut self, store: &ir::Store) {
+        self.addresses.extend(u32::try_from(store.arg.offset));
     }
 }
 
@@ -123,10 +151,12 @@ struct Plan {
     shared: BTreeMap<usize, String>,
     /// The same for globals.
     globals: BTreeMap<usize, String>,
+    /// The content of the memory in both parts.
+    memory: Memory,
 }
 
 impl Plan {
-    fn new(mut module: Module, ran: &Ran) -> Result<Self> {
+    fn new(mut module: Module, ran: &Ran, map: &str) -> Result<Self> {
         let functions = module.funcs.iter();
         let whole: BTreeMap<usize, Uses> = functions
             .map(|function| (function.id().index(), Uses::of(&function.kind)))
@@ -160,7 +190,9 @@ impl Plan {
         let shortened: BTreeSet<usize> = short.keys().copied().collect();
         let shortened: BTreeSet<usize> = shortened.intersection(&staying).copied().collect();
 
-        let mut called = Uses::of_all(staying.iter().map(uses)).functions;
+        let used = Uses::of_all(staying.iter().map(uses));
+        let memory = Memory::split(&module, map, &used.addresses, &ran.read)?;
+        let mut called = used.functions;
         called.extend(&roots);
         let mut slots: Vec<usize> = shortened.iter().copied().collect();
         slots.extend(called.intersection(&moving));
@@ -182,6 +214,7 @@ impl Plan {
             globals: globals
                 .map(|(global, n)| (global, short_name("g", n)))
                 .collect(),
+            memory,
         })
     }
 
@@ -233,6 +266,7 @@ impl Plan {
         }
         let memory = module.memories.iter().next().context("no memory")?.id();
         module.exports.add("m", memory);
+        constants::replace(&mut module, memory, &self.memory.first);
         walrus::passes::gc::run(&mut module);
         Ok(module.emit_wasm())
     }
@@ -246,15 +280,6 @@ impl Plan {
         let elements: Vec<_> = module.elements.iter().map(|element| element.id()).collect();
         for element in elements {
             module.elements.delete(element);
-        }
-        let data: Vec<_> = module
-            .data
-            .iter()
-            .map(|data| (data.id(), matches!(data.kind, DataKind::Active { .. })))
-            .collect();
-        for (data, active) in data {
-            anyhow::ensure!(active, "a data segment is passive: which part has it?");
-            module.data.delete(data);
         }
         let imports: Vec<_> = module.imports.iter().map(|import| import.id()).collect();
         for import in imports {
@@ -277,7 +302,8 @@ impl Plan {
         let import = module.imports.add(FIRST, "m", ImportKind::Memory(memory));
         let memory = module.memories.get_mut(memory);
         memory.import = Some(import);
-        memory.data_segments.clear();
+        let memory = memory.id();
+        constants::replace(&mut module, memory, &self.memory.rest);
         let table = module
             .tables
             .main_function_table()?
