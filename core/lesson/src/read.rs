@@ -9,10 +9,10 @@ use super::model::{
     CastMember, Challenge, ChallengeCase, Choice, Claim, Experiment, FactBasis, Goal, GoalPart,
     Lesson, LessonStep, OtherWay, PageFact, Prediction, Task, VerdictCounts, WrongAttempt,
 };
-use super::script::{ACTORS, ScriptAction, ScriptActionKind, actions, edits, ways};
+use super::script::{ACTORS, ScriptAction, ScriptActionKind, ScriptEdit, actions, edits, ways};
 use optimist_apiserver::yaml::{Content, Located};
 use optimist_simulation::verdict::Verdict;
-use optimist_simulation::{Action, NGINX, Operation, Start};
+use optimist_simulation::{Action, ActorId, NGINX, Operation, Start};
 
 /// The largest lesson in bytes.
 const MAX_SIZE: usize = 256 * 1024;
@@ -311,23 +311,7 @@ fn challenge(located: &Located) -> Read<(Challenge, Vec<ScriptAction>)> {
         "reached",
     ];
     let fields = Fields::of(located, "a challenge", &known)?;
-    let mut intents = Vec::new();
-    let mut prepared = Vec::new();
-    for member in members(fields.needed("edits")?, "the edits")? {
-        let known = ACTORS.iter().find(|(name, _)| *name == member.key);
-        let (_, actor) =
-            known.ok_or_else(|| LessonError::new(member.line, "A, B or C is needed here"))?;
-        let edits = edits(&member.value)?;
-        for what in [
-            ScriptActionKind::Discard(*actor),
-            ScriptActionKind::Do(Operation::Act(*actor, Action::Get)),
-            ScriptActionKind::Edit(*actor, edits.clone()),
-        ] {
-            let line = member.line;
-            prepared.push(ScriptAction { line, what });
-        }
-        intents.push((*actor, edits));
-    }
+    let (intents, mut prepared) = challenge_edits(fields.needed("edits")?)?;
     if let Some(at_first) = fields.get("at first") {
         for (actor, write) in ways(at_first)? {
             prepared.push(ScriptAction {
@@ -360,6 +344,31 @@ fn challenge(located: &Located) -> Read<(Challenge, Vec<ScriptAction>)> {
         reached: fields.text("reached")?.unwrap_or_default(),
     };
     Ok((challenge, prepared))
+}
+
+/// The edits of each actor.
+type ActorEdits = Vec<(ActorId, Vec<ScriptEdit>)>;
+
+/// What each actor of a challenge wants, and its first actions.
+fn challenge_edits(located: &Located) -> Read<(ActorEdits, Vec<ScriptAction>)> {
+    let mut intents = Vec::new();
+    let mut prepared = Vec::new();
+    for member in members(located, "the edits")? {
+        let known = ACTORS.iter().find(|(name, _)| *name == member.key);
+        let (_, actor) =
+            known.ok_or_else(|| LessonError::new(member.line, "A, B or C is needed here"))?;
+        let edits = edits(&member.value)?;
+        for what in [
+            ScriptActionKind::Discard(*actor),
+            ScriptActionKind::Do(Operation::Act(*actor, Action::Get)),
+            ScriptActionKind::Edit(*actor, edits.clone()),
+        ] {
+            let line = member.line;
+            prepared.push(ScriptAction { line, what });
+        }
+        intents.push((*actor, edits));
+    }
+    Ok((intents, prepared))
 }
 
 /// Choices of write methods, and the claimed results.

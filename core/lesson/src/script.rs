@@ -134,47 +134,43 @@ pub(super) fn actions(list: &[Located]) -> Read<Vec<ScriptAction>> {
 }
 
 fn actor_actions(actor: ActorId, value: &Located) -> Read<Vec<ScriptActionKind>> {
-    let act = |action| vec![ScriptActionKind::Do(Operation::Act(actor, action))];
     if let Content::Scalar(..) = value.content {
-        #[derive(Clone, Copy)]
-        enum Plain {
-            Get,
-            Create,
-            Discard,
-            Delete,
-            Send,
-        }
-        let plain = word(
-            value,
-            &[
-                ("get", Plain::Get),
-                ("create", Plain::Create),
-                ("discard", Plain::Discard),
-                ("delete", Plain::Delete),
-                ("update", Plain::Send),
-            ],
-        )?;
-        return Ok(match plain {
-            Plain::Get => act(Action::Get),
-            Plain::Create => act(Action::Create),
-            Plain::Discard => vec![ScriptActionKind::Discard(actor)],
-            Plain::Delete => act(Action::Delete(Delete::default())),
-            Plain::Send => act(Action::Send(Write::default())),
-        });
+        return Ok(vec![plain_action(actor, value)?]);
     }
+    let act = |action| Ok(vec![ScriptActionKind::Do(Operation::Act(actor, action))]);
     let keys = members(value, "an actor's action")?;
     let has = |key: &str| keys.iter().any(|member| member.key == key);
     if has("request") {
-        return Ok(act(Action::Request(by_hand(value)?)));
+        return act(Action::Request(by_hand(value)?));
     }
     if has("delete") {
         let fields = Fields::of(value, "a delete", &["delete"])?;
         let asked = Fields::of(fields.needed("delete")?, "a delete", &["uid", "version"])?;
-        return Ok(act(Action::Delete(Delete {
+        return act(Action::Delete(Delete {
             uid: asked.flag("uid")?.unwrap_or(false),
             resource_version: asked.flag("version")?.unwrap_or(false),
-        })));
+        }));
     }
+    edit_and_send(actor, value)
+}
+
+/// An action that is one word.
+fn plain_action(actor: ActorId, value: &Located) -> Read<ScriptActionKind> {
+    let act = |action| ScriptActionKind::Do(Operation::Act(actor, action));
+    word(
+        value,
+        &[
+            ("get", act(Action::Get)),
+            ("create", act(Action::Create)),
+            ("discard", ScriptActionKind::Discard(actor)),
+            ("delete", act(Action::Delete(Delete::default()))),
+            ("update", act(Action::Send(Write::default()))),
+        ],
+    )
+}
+
+/// An edit, and then a request with it, or only the choice of its write method.
+fn edit_and_send(actor: ActorId, value: &Located) -> Read<Vec<ScriptActionKind>> {
     let mut known = vec!["send", "choose"];
     known.extend(WRITE);
     let fields = Fields::of(value, "an actor's action", &known)?;
@@ -184,16 +180,13 @@ fn actor_actions(actor: ActorId, value: &Located) -> Read<Vec<ScriptActionKind>>
     }
     match (fields.get("send"), fields.get("choose")) {
         (Some(strategy), None) => {
-            let write = write(strategy, &fields)?;
-            whats.push(ScriptActionKind::Do(Operation::Act(
-                actor,
-                Action::Send(write),
-            )));
+            let send = Action::Send(write(strategy, &fields)?);
+            whats.push(ScriptActionKind::Do(Operation::Act(actor, send)));
         }
         (None, Some(strategy)) => {
             whats.push(ScriptActionKind::Choose(actor, write(strategy, &fields)?))
         }
-        (None, None) if whats.is_empty() || keys.len() > 1 => {
+        (None, None) if whats.is_empty() || members(value, "an actor's action")?.len() > 1 => {
             let message = "“edit”, “send”, “choose”, “delete” or “request” is missing here";
             return Err(LessonError::new(value.line, message));
         }

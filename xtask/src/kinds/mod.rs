@@ -284,20 +284,7 @@ impl<'a> Table<'a> {
         {
             return format!("{{}}{}", self.shape(section, value.1, markers));
         }
-        let plain = match ty {
-            "string" | "bool" | "int32" | "int64" => ty,
-            "int" | "uint32" => "int64",
-            "float64" => "number",
-            "metav1.Time" | "Time" if section == META || ty != "Time" => "time",
-            "metav1.MicroTime" => "microtime",
-            "metav1.Duration" => "string",
-            "metav1.FieldsV1" | "FieldsV1" | "runtime.RawExtension" | "runtime.Unknown" => "any",
-            "resource.Quantity" => "quantity",
-            "intstr.IntOrString" => "intorstring",
-            _ if ty.starts_with("types.") => "string",
-            _ => "",
-        };
-        if !plain.is_empty() {
+        if let Some(plain) = plain_type(section, ty) {
             return plain.to_owned();
         }
         let (package, name) = self.named(section, ty);
@@ -374,4 +361,21 @@ impl<'a> Table<'a> {
         }
         text
     }
+}
+
+/// A type that the table has a word for; a package may have a `Time` of its own.
+fn plain_type<'a>(section: &str, ty: &'a str) -> Option<&'a str> {
+    Some(match ty {
+        "string" | "bool" | "int32" | "int64" => ty,
+        "int" | "uint32" => "int64",
+        "float64" => "number",
+        "metav1.Time" | "Time" if section == META || ty != "Time" => "time",
+        "metav1.MicroTime" => "microtime",
+        "metav1.Duration" => "string",
+        "metav1.FieldsV1" | "FieldsV1" | "runtime.RawExtension" | "runtime.Unknown" => "any",
+        "resource.Quantity" => "quantity",
+        "intstr.IntOrString" => "intorstring",
+        _ if ty.starts_with("types.") => "string",
+        _ => return None,
+    })
 }

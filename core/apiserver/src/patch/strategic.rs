@@ -59,15 +59,8 @@ pub fn strategic_merge(
 }
 
 fn merge_map(mut original: JsonMap, patch: &mut JsonMap, shape: Shape<'_>) -> Outcome<JsonMap> {
-    if let Some(directive) = patch.get(PATCH) {
-        return match directive.as_str() {
-            Some("replace") => {
-                patch.remove(PATCH);
-                Ok(patch.clone())
-            }
-            Some("delete") => Ok(JsonMap::new()),
-            _ => Err(unknown_directive(directive, patch)),
-        };
+    if patch.contains_key(PATCH) {
+        return apply_directive(patch);
     }
     retain_keys(&mut original, patch)?;
     lists::set_element_order(&mut original, patch, shape)?;
@@ -77,14 +70,11 @@ fn merge_map(mut original: JsonMap, patch: &mut JsonMap, shape: Shape<'_>) -> Ou
             continue;
         };
         let deletion = key.starts_with(DELETE_FROM_PRIMITIVE_LIST);
-        let mut name = key.as_str();
-        if deletion {
-            let malformed = StrategicError::Malformed("invalid patch format of primitive list");
-            name = list_of(&key, DELETE_FROM_PRIMITIVE_LIST).ok_or(malformed)?;
-            if name.is_empty() {
-                name = &key;
-            }
-        }
+        let name = if deletion {
+            list_of_deletion(&key)?
+        } else {
+            &key
+        };
         if value.is_null() {
             original.remove(name);
             continue;
@@ -119,6 +109,28 @@ fn merge_map(mut original: JsonMap, patch: &mut JsonMap, shape: Shape<'_>) -> Ou
         }
     }
     Ok(original)
+}
+
+/// `$patch`: the patch replaces or deletes the map.
+fn apply_directive(patch: &mut JsonMap) -> Outcome<JsonMap> {
+    match patch.get(PATCH).and_then(Value::as_str) {
+        Some("replace") => {
+            patch.remove(PATCH);
+            Ok(patch.clone())
+        }
+        Some("delete") => Ok(JsonMap::new()),
+        _ => {
+            let directive = patch.get(PATCH).unwrap_or(&Value::Null);
+            Err(unknown_directive(directive, patch))
+        }
+    }
+}
+
+/// The list from which `$deleteFromPrimitiveList/…` deletes; the key itself if it names none.
+fn list_of_deletion(key: &str) -> Outcome<&str> {
+    let malformed = StrategicError::Malformed("invalid patch format of primitive list");
+    let name = list_of(key, DELETE_FROM_PRIMITIVE_LIST).ok_or(malformed)?;
+    Ok(if name.is_empty() { key } else { name })
 }
 
 /// `$retainKeys`: of the original only the listed keys stay, and the patch may have no others.

@@ -108,33 +108,6 @@ impl Converter {
 }
 
 fn convert_scalar(value: Value, scalar: Scalar, of: (&str, &str)) -> Result<Value, String> {
-    let kind = go::reflect_kind(&value);
-    let unmarshal = |into: &str| {
-        let what = match &value {
-            Value::Number(n) => format!("number {}", go::number(n)),
-            Value::Array(_) => "array".to_owned(),
-            Value::Object(_) => "object".to_owned(),
-            _ => kind.to_owned(),
-        };
-        let what = match into {
-            "string" => what.split(' ').next().unwrap_or(&what),
-            _ => &what,
-        };
-        Err(format!(
-            "json: cannot unmarshal {what} into Go value of type {into}"
-        ))
-    };
-    if scalar == Scalar::Quantity {
-        let text = match &value {
-            Value::String(text) => text.clone(),
-            Value::Number(n) => go::number(n),
-            _ => return Err(QUANTITY_FORMAT.to_owned()),
-        };
-        return match Quantity::canonical(&text) {
-            Ok(_) => Ok(value),
-            Err(error) => Err(error.to_owned()),
-        };
-    }
     let primitive = match scalar {
         Scalar::String => "string",
         Scalar::Bool => "bool",
@@ -142,23 +115,30 @@ fn convert_scalar(value: Value, scalar: Scalar, of: (&str, &str)) -> Result<Valu
         Scalar::Int64 => "int64",
         Scalar::Number => "float64",
         Scalar::Bytes => return bytes(value),
+        Scalar::Quantity => return quantity(value),
         Scalar::Time | Scalar::MicroTime => {
             return match &value {
                 Value::String(text) => go::time::canonical(text, layout_of(scalar)).map(|_| value),
-                _ => unmarshal("string"),
+                _ => Err(cannot_unmarshal(&value, "string")),
             };
         }
         Scalar::IntOrString => {
             let fits = value.as_i64().is_some_and(|i| i32::try_from(i).is_ok());
-            return match kind {
+            return match go::reflect_kind(&value) {
                 "string" => Ok(value),
                 "int64" if fits => Ok(value),
-                _ => unmarshal("int32"),
+                _ => Err(cannot_unmarshal(&value, "int32")),
             };
         }
         // Of custom resources, which are not converted.
         _ => return Ok(value),
     };
+    convert_primitive(value, primitive, of)
+}
+
+/// Go's conversion to a primitive type.
+fn convert_primitive(value: Value, primitive: &str, of: (&str, &str)) -> Result<Value, String> {
+    let kind = go::reflect_kind(&value);
     match (&value, primitive) {
         _ if kind == primitive => Ok(value),
         // Go's conversion between integers cuts off what does not fit.
@@ -176,6 +156,30 @@ fn convert_scalar(value: Value, scalar: Scalar, of: (&str, &str)) -> Result<Valu
         )),
         _ => Err(format!("unrecognized type: {primitive}")),
     }
+}
+
+fn quantity(value: Value) -> Result<Value, String> {
+    let text = match &value {
+        Value::String(text) => text.clone(),
+        Value::Number(n) => go::number(n),
+        _ => return Err(QUANTITY_FORMAT.to_owned()),
+    };
+    match Quantity::canonical(&text) {
+        Ok(_) => Ok(value),
+        Err(error) => Err(error.to_owned()),
+    }
+}
+
+/// The error of a type that reads its own JSON.
+fn cannot_unmarshal(value: &Value, into: &str) -> String {
+    let what = match value {
+        Value::Number(_) if into == "string" => "number".to_owned(),
+        Value::Number(n) => format!("number {}", go::number(n)),
+        Value::Array(_) => "array".to_owned(),
+        Value::Object(_) => "object".to_owned(),
+        _ => go::reflect_kind(value).to_owned(),
+    };
+    format!("json: cannot unmarshal {what} into Go value of type {into}")
 }
 
 /// Text is base64; Go converts a list number by number (`sliceFromUnstructured`).

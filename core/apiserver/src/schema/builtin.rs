@@ -102,26 +102,11 @@ fn field(declaration: &str, known: &Known<'_>) -> Field {
         Some(shape) => (shape, true),
         None => (shape, false),
     };
-    let mut atomic = None;
-    let mut kind = ListKind::Atomic;
-    let mut patch = PatchStrategy::default();
-    for word in words {
-        if let Some(strategy) = word.strip_prefix("patch=") {
-            let (strategies, key) = match strategy.split_once(':') {
-                Some((strategies, key)) => (strategies, Some(key.to_owned())),
-                None => (strategy, None),
-            };
-            patch.merge = strategies.split(',').any(|s| s == "merge");
-            patch.retain_keys = strategies.split(',').any(|s| s == "retainKeys");
-            patch.merge_key = key;
-        } else if let Some(keys) = word.strip_prefix("map(").and_then(|w| w.strip_suffix(')')) {
-            kind = ListKind::Map(keys.split(',').map(str::to_owned).collect());
-        } else if word == "set" {
-            kind = ListKind::Set;
-        } else {
-            atomic = Some(word == "atomic");
-        }
-    }
+    let Merging {
+        atomic,
+        kind,
+        patch,
+    } = Merging::read(words);
     let ty = if let Some(item) = shape.strip_prefix("[]") {
         let item = named(item, known);
         Type::List(Arc::new(ListType { item, kind }))
@@ -146,6 +131,39 @@ fn field(declaration: &str, known: &Known<'_>) -> Field {
         omit,
         patch,
         default,
+    }
+}
+
+/// How a field is merged.
+#[derive(Default)]
+struct Merging {
+    /// Whether a map or struct is replaced as a whole, if the field says so.
+    atomic: Option<bool>,
+    kind: ListKind,
+    patch: PatchStrategy,
+}
+
+impl Merging {
+    fn read<'a>(words: impl Iterator<Item = &'a str>) -> Self {
+        let mut merging = Self::default();
+        for word in words {
+            if let Some(strategy) = word.strip_prefix("patch=") {
+                let (strategies, key) = match strategy.split_once(':') {
+                    Some((strategies, key)) => (strategies, Some(key.to_owned())),
+                    None => (strategy, None),
+                };
+                merging.patch.merge = strategies.split(',').any(|s| s == "merge");
+                merging.patch.retain_keys = strategies.split(',').any(|s| s == "retainKeys");
+                merging.patch.merge_key = key;
+            } else if let Some(keys) = word.strip_prefix("map(").and_then(|w| w.strip_suffix(')')) {
+                merging.kind = ListKind::Map(keys.split(',').map(str::to_owned).collect());
+            } else if word == "set" {
+                merging.kind = ListKind::Set;
+            } else {
+                merging.atomic = Some(word == "atomic");
+            }
+        }
+        merging
     }
 }
 

@@ -6,7 +6,8 @@ mod openapi;
 use http::{HeaderValue, Method, Request, Response, StatusCode, header};
 use serde_json::{Value, json};
 
-use super::resource::{Definition, Resource, Resources};
+use super::resource::{Definition, Resource};
+use super::resources::Resources;
 use super::{Release, json_response};
 use crate::object::GroupVersion;
 

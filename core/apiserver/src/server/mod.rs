@@ -15,6 +15,7 @@ mod read;
 mod release;
 mod request;
 mod resource;
+mod resources;
 mod scale;
 mod scope;
 mod selector;
@@ -38,8 +39,9 @@ pub use kinds::Rules;
 pub use list_options::is_true;
 pub use release::Release;
 pub use request::ResourcePath;
-pub use request::{Options, RequestInfo};
-pub use resource::{Definition, Endpoint, Generation, Resource, Resources};
+pub use request::{Options, RequestInfo, Verb};
+pub use resource::{Definition, Endpoint, Generation, Resource};
+pub use resources::Resources;
 pub use table::{Include, JsonPath, PrinterColumn};
 pub use view::{Shape, View};
 pub use watch::{EventType, INITIAL_EVENTS_END, Watch, WatchEvent};
@@ -125,7 +127,7 @@ impl ApiServer {
             return answer;
         }
         let answer = RequestInfo::parse(&request, &self.resources).and_then(|info| {
-            if info.verb == "watch" {
+            if info.verb == Verb::Watch {
                 let mut watch = Watch::open(self, &info)?;
                 return Ok(stream_response(&watch.poll(self), &self.resources));
             }
@@ -150,7 +152,7 @@ impl ApiServer {
     /// Answers one request, a watch by a stream: what a host needs that serves requests.
     pub fn answer(&mut self, request: Request<Vec<u8>>) -> Answered {
         let parsed = RequestInfo::parse(&request, &self.resources);
-        if !parsed.is_ok_and(|info| info.verb == "watch") {
+        if !parsed.is_ok_and(|info| info.verb == Verb::Watch) {
             return Answered::Whole(self.handle(request));
         }
         match self.watch(&request) {
@@ -170,8 +172,8 @@ impl ApiServer {
     /// The response, if the request is refused or is none to watch.
     pub fn watch(&self, request: &Request<Vec<u8>>) -> Result<Watch, Response<Vec<u8>>> {
         RequestInfo::parse(request, &self.resources)
-            .and_then(|info| match info.verb.as_str() {
-                "watch" => Watch::open(self, &info),
+            .and_then(|info| match info.verb {
+                Verb::Watch => Watch::open(self, &info),
                 _ => Err(Status::method_not_allowed()),
             })
             .map_err(|refusal| refuse(&refusal, &self.resources))
@@ -212,20 +214,20 @@ impl ApiServer {
         trace
             .warnings
             .extend(info.resource.deprecation().map(str::to_owned));
-        let answer = match (info.verb.as_str(), info.name.is_empty()) {
-            (verb, _) if info.subresource == kinds::FINALIZE && verb != "update" => {
+        let answer = match (info.verb, info.name.is_empty()) {
+            (verb, _) if info.subresource == kinds::FINALIZE && verb != Verb::Update => {
                 Err(Status::method_not_allowed())
             }
-            ("get", false) => self.get(info, trace),
-            ("list", _) => self.list(info, &ListOptions::read(info)?, trace),
-            ("create", true) => self.create(info, body, trace),
-            ("update", false) => self.update(info, body, trace),
-            ("patch", false) => self.patch(info, body, trace),
-            ("delete", false) => self.delete(info, body, trace),
-            ("delete", true) => self.delete_collection(info, body, trace),
+            (Verb::Get, false) => self.get(info, trace),
+            (Verb::List, _) => self.list(info, &ListOptions::read(info)?, trace),
+            (Verb::Create, true) => self.create(info, body, trace),
+            (Verb::Update, false) => self.update(info, body, trace),
+            (Verb::Patch, false) => self.patch(info, body, trace),
+            (Verb::Delete, false) => self.delete(info, body, trace),
+            (Verb::Delete, true) => self.delete_collection(info, body, trace),
             _ => Err(Status::method_not_allowed()),
         };
-        if !matches!(info.verb.as_str(), "get" | "list")
+        if !matches!(info.verb, Verb::Get | Verb::List)
             && (custom::defines_kinds(&info.resource) || self.definition_terminates(&info.resource))
         {
             self.run_definition_controllers();

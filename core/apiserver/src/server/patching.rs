@@ -22,7 +22,7 @@ use crate::yaml;
 const JSON_PATCH: &str = "application/json-patch+json";
 const MERGE_PATCH: &str = "application/merge-patch+json";
 const STRATEGIC_MERGE_PATCH: &str = "application/strategic-merge-patch+json";
-const APPLY: &str = "application/apply-patch+yaml";
+pub(super) const APPLY: &str = "application/apply-patch+yaml";
 
 /// The maximum number of operations of a JSON patch (`maxJSONPatchOperations`).
 const MAX_OPERATIONS: usize = 10_000;

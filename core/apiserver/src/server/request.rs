@@ -5,7 +5,9 @@ use std::sync::Arc;
 use http::{Method, Request, header};
 
 use super::list_options::is_true;
-use super::resource::{Definition, Resource, Resources};
+use super::patching::APPLY;
+use super::resource::{Definition, Resource};
+use super::resources::Resources;
 use super::scale::{self, SCALE};
 use super::view::View;
 use crate::object::GroupName;
@@ -14,8 +16,8 @@ use crate::status::{FieldError, Refusal, Status};
 /// A request to one resource or object.
 #[derive(Clone, Debug)]
 pub struct RequestInfo {
-    /// `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`.
-    pub verb: String,
+    /// What it does.
+    pub verb: Verb,
     /// The resource.
     pub resource: Arc<Resource>,
     /// The resource of the stored object, where the request sees only a view of it (`scale`).
@@ -36,6 +38,26 @@ pub struct RequestInfo {
     pub manager: String,
     /// The query, decoded, in its order.
     pub query: Vec<(String, String)>,
+}
+
+/// What a request does, in the words of the API (`requestInfo.Verb`). A request for a collection
+/// can list, watch, create or delete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verb {
+    /// Read an object.
+    Get,
+    /// Read a collection.
+    List,
+    /// Follow the changes of a collection.
+    Watch,
+    /// Create an object.
+    Create,
+    /// Replace an object.
+    Update,
+    /// Change an object.
+    Patch,
+    /// Delete an object or a collection.
+    Delete,
 }
 
 /// The parts of a path to a resource; empty where the path does not have them.
@@ -131,67 +153,19 @@ impl RequestInfo {
     /// # Errors
     /// 404 or 405 where nothing serves the path, 422 for options that are not valid.
     pub fn parse(request: &Request<Vec<u8>>, resources: &Resources) -> Result<Self, Refusal> {
-        let ResourcePath {
-            group,
-            version,
-            watch,
-            namespace,
-            plural,
-            name,
-            subresource,
-        } = ResourcePath::parse(request.uri().path())?;
-        let resource = resources
-            .by_path(group, version, plural)
-            .ok_or_else(|| nothing_there(group, version, resources))?;
-        // Only lists and watches go across all namespaces.
-        let across = namespace.is_empty() && name.is_empty();
-        if resource.namespaced == namespace.is_empty() && !(resource.namespaced && across) {
-            return Err(nothing_there(group, version, resources));
-        }
-        if across && resource.namespaced && *request.method() != Method::GET {
-            return Err(match resource.definition {
-                Definition::Builtin(_) => Status::method_not_allowed(),
-                Definition::Custom(_) => Status::page_not_found(),
-            });
-        }
-        if watch && !subresource.is_empty() {
-            return Err(nothing_there(group, version, resources));
-        }
-        if !subresource.is_empty() && !resource.serves(subresource) {
-            return Err(match resource.definition {
-                Definition::Builtin(_) => Status::no_such_resource(),
-                Definition::Custom(_) => Status::not_found(&resource.group_resource(), name),
-            });
-        }
-        let verb = match *request.method() {
-            Method::GET if watch => "watch",
-            Method::GET if !name.is_empty() => "get",
-            Method::GET => "list",
-            _ if watch => return Err(Status::method_not_allowed()),
-            Method::POST => "create",
-            Method::PUT => "update",
-            Method::PATCH => "patch",
-            Method::DELETE => "delete",
-            _ => return Err(Status::method_not_allowed()),
-        };
+        let path = ResourcePath::parse(request.uri().path())?;
+        let resource = served(&path, request.method(), resources)?;
+        let query: Vec<(String, String)> =
+            form_urlencoded::parse(request.uri().query().unwrap_or_default().as_bytes())
+                .into_owned()
+                .collect();
+        let verb = verb_of(&path, request.method(), &query)?;
         let header = |name| {
             let value = request.headers().get(name)?;
             value.to_str().ok()
         };
         let content_type = header(header::CONTENT_TYPE).unwrap_or_default();
         let content_type = content_type.split(';').next().unwrap_or_default().trim();
-        let query: Vec<(String, String)> =
-            form_urlencoded::parse(request.uri().query().unwrap_or_default().as_bytes())
-                .into_owned()
-                .collect();
-        let asks = |query: &[(String, String)]| {
-            let watch = query.iter().find(|(name, _)| name == "watch");
-            watch.is_some_and(|(_, value)| is_true(value))
-        };
-        let verb = match verb {
-            "list" if asks(&query) => "watch",
-            verb => verb,
-        };
         let include = query.iter().find(|(name, _)| name == "includeObject");
         let include = include.map(|(_, value)| value.as_str());
         let view = View::read(request.headers(), include, resource)?;
@@ -203,16 +177,16 @@ impl RequestInfo {
             options.field_manager.clone()
         };
         let (resource, parent) = match scale::resource() {
-            Some(view) if subresource == SCALE => (view, Some(Arc::clone(resource))),
+            Some(view) if path.subresource == SCALE => (view, Some(Arc::clone(resource))),
             _ => (resource, None),
         };
         Ok(Self {
-            verb: verb.to_owned(),
+            verb,
             resource: Arc::clone(resource),
             parent,
-            namespace: namespace.to_owned(),
-            name: name.to_owned(),
-            subresource: subresource.to_owned(),
+            namespace: path.namespace.to_owned(),
+            name: path.name.to_owned(),
+            subresource: path.subresource.to_owned(),
             options,
             content_type: content_type.to_owned(),
             view,
@@ -244,6 +218,62 @@ impl RequestInfo {
     }
 }
 
+/// The resource that a path asks for.
+fn served<'a>(
+    path: &ResourcePath<'_>,
+    method: &Method,
+    resources: &'a Resources,
+) -> Result<&'a Arc<Resource>, Refusal> {
+    let ResourcePath { group, version, .. } = *path;
+    let resource = resources
+        .by_path(group, version, path.plural)
+        .ok_or_else(|| nothing_there(group, version, resources))?;
+    // Only lists and watches go across all namespaces.
+    let across = path.namespace.is_empty() && path.name.is_empty();
+    if resource.namespaced == path.namespace.is_empty() && !(resource.namespaced && across) {
+        return Err(nothing_there(group, version, resources));
+    }
+    if across && resource.namespaced && *method != Method::GET {
+        return Err(match resource.definition {
+            Definition::Builtin(_) => Status::method_not_allowed(),
+            Definition::Custom(_) => Status::page_not_found(),
+        });
+    }
+    if path.watch && !path.subresource.is_empty() {
+        return Err(nothing_there(group, version, resources));
+    }
+    if !path.subresource.is_empty() && !resource.serves(path.subresource) {
+        return Err(match resource.definition {
+            Definition::Builtin(_) => Status::no_such_resource(),
+            Definition::Custom(_) => Status::not_found(&resource.group_resource(), path.name),
+        });
+    }
+    Ok(resource)
+}
+
+fn verb_of(
+    path: &ResourcePath<'_>,
+    method: &Method,
+    query: &[(String, String)],
+) -> Result<Verb, Refusal> {
+    let asks_to_watch = || {
+        let watch = query.iter().find(|(name, _)| name == "watch");
+        watch.is_some_and(|(_, value)| is_true(value))
+    };
+    Ok(match *method {
+        Method::GET if path.watch => Verb::Watch,
+        Method::GET if !path.name.is_empty() => Verb::Get,
+        Method::GET if asks_to_watch() => Verb::Watch,
+        Method::GET => Verb::List,
+        _ if path.watch => return Err(Status::method_not_allowed()),
+        Method::POST => Verb::Create,
+        Method::PUT => Verb::Update,
+        Method::PATCH => Verb::Patch,
+        Method::DELETE => Verb::Delete,
+        _ => return Err(Status::method_not_allowed()),
+    })
+}
+
 /// What answers where no resource is: the handlers of a built-in group with a status, and where no
 /// handler is, nor a definition of a custom resource, the last one with a text.
 fn nothing_there(group: &str, version: &str, resources: &Resources) -> Refusal {
@@ -273,7 +303,7 @@ fn manager_of_agent(agent: &str) -> String {
 }
 
 impl Options {
-    fn parse(query: &[(String, String)], verb: &str, content_type: &str) -> Result<Self, Refusal> {
+    fn parse(query: &[(String, String)], verb: Verb, content_type: &str) -> Result<Self, Refusal> {
         let mut options = Self::default();
         let mut errors = Vec::new();
         let mut has_force = false;
@@ -305,13 +335,13 @@ impl Options {
             }
         }
         let kind = match verb {
-            "create" => "CreateOptions",
-            "update" => "UpdateOptions",
-            "patch" => "PatchOptions",
+            Verb::Create => "CreateOptions",
+            Verb::Update => "UpdateOptions",
+            Verb::Patch => "PatchOptions",
             _ => return Ok(options),
         };
-        if verb == "patch" {
-            let apply = content_type == "application/apply-patch+yaml";
+        if verb == Verb::Patch {
+            let apply = content_type == APPLY;
             if apply && options.field_manager.is_empty() {
                 let detail = "is required for apply patch";
                 errors.insert(0, FieldError::required("fieldManager", detail));

@@ -155,9 +155,8 @@ impl ApiServer {
     ) -> Result<Answer, Refusal> {
         let key = storage_key(&info.resource, &info.namespace, &info.name);
         let found = self.store.get(&key);
-        let Some((revision, stored)) =
-            found.map(|(revision, stored)| (revision, Arc::clone(stored)))
-        else {
+        let found = found.map(|(revision, stored)| (revision, Arc::clone(stored)));
+        let Some((revision, stored)) = found else {
             if !may_create && !info.resource.create_on_update {
                 return Err(Status::not_found(&info.group_resource(), &info.name));
             }
@@ -187,12 +186,7 @@ impl ApiServer {
         object.set_meta("selfLink", Value::Null);
         self.allocate(info, &mut object, Some(&live))?;
         before_update(info, &mut object, &empties, &live)?;
-        let (facts, warnings) = info.resource.judged(&object, Some(&live));
-        trace.facts.extend(facts);
-        trace.warnings.extend(warnings);
-        trace
-            .warnings
-            .extend(info.resource.warn(&info.subresource, &object, Some(&live)));
+        note_accepted(info, &object, &live, trace);
         keep_idle_times(&mut object, &live);
         if delete::should_delete_during_update(&object, &live) && !info.resource.holds(&object) {
             self.finish_deletion(info, &key, revision, trace)?;
@@ -288,8 +282,24 @@ impl ApiServer {
         carries_version: bool,
         trace: &mut Trace,
     ) -> Result<Arc<Value>, Refusal> {
-        limits::check(&object)?;
-        info.resource.check_work(&object)?;
+        self.check_creation(info, &object)?;
+        trace.facts.extend(info.resource.not_thorough());
+        self.before_create(info, &mut object)?;
+        trace.facts.extend(info.resource.judged(&object, None).0);
+        trace
+            .warnings
+            .extend(info.resource.warn(&info.subresource, &object, None));
+        if carries_version {
+            let message = "resourceVersion should not be set on objects to be created";
+            return Err(Status::internal(message));
+        }
+        self.store_new(info, object, trace)
+    }
+
+    /// Refuses what is not created, whatever is in it otherwise.
+    fn check_creation(&self, info: &RequestInfo, object: &Value) -> Result<(), Refusal> {
+        limits::check(object)?;
+        info.resource.check_work(object)?;
         let shown = match object.name() {
             "" => object.meta_text("generateName"),
             name => name,
@@ -298,8 +308,12 @@ impl ApiServer {
             let why = "create not allowed while custom resource definition is terminating";
             return Err(Status::forbidden(&info.group_resource(), shown, why));
         }
-        self.check_namespace(info, shown)?;
-        trace.facts.extend(info.resource.not_thorough());
+        self.check_namespace(info, shown)
+    }
+
+    /// The fields that the server sets before it stores a new object, and the checks of the object
+    /// (`rest.BeforeCreate`).
+    fn before_create(&mut self, info: &RequestInfo, object: &mut Value) -> Result<(), Refusal> {
         if object.name().is_empty() {
             let prefix = object.meta_text("generateName").to_owned();
             if !prefix.is_empty() {
@@ -314,31 +328,33 @@ impl ApiServer {
         }
         // Whatever the path, a new object is made by the rules of the main one.
         if let Some(main) = info.resource.endpoint("") {
-            restore(&mut object, &self.nothing(info), &main.reset_fields);
+            restore(object, &self.nothing(info), &main.reset_fields);
         }
-        self.allocate(info, &mut object, None)?;
-        info.resource.prepare(&info.subresource, &mut object, None);
+        self.allocate(info, object, None)?;
+        info.resource.prepare(&info.subresource, object, None);
         if info.resource.generation != Generation::None {
             object.set_meta("generation", 1);
         }
-        let kind = info.resource.group_kind_of(&object);
-        let mut errors = info.resource.validate(&info.subresource, &object, None);
+        let mut errors = info.resource.validate(&info.subresource, object, None);
         if errors.is_empty() {
-            errors = metadata::create(&object);
+            errors = metadata::create(object);
         }
-        if !errors.is_empty() {
-            return Err(Status::invalid(&kind, object.name(), &errors));
+        if errors.is_empty() {
+            return Ok(());
         }
-        trace.facts.extend(info.resource.judged(&object, None).0);
-        trace
-            .warnings
-            .extend(info.resource.warn(&info.subresource, &object, None));
+        let kind = info.resource.group_kind_of(object);
+        Err(Status::invalid(&kind, object.name(), &errors))
+    }
+
+    /// Stores a new object, unless its name is taken.
+    fn store_new(
+        &mut self,
+        info: &RequestInfo,
+        mut object: Value,
+        trace: &mut Trace,
+    ) -> Result<Arc<Value>, Refusal> {
         let key = storage_key(&info.resource, object.namespace(), object.name());
         let resource = info.group_resource();
-        if carries_version {
-            let message = "resourceVersion should not be set on objects to be created";
-            return Err(Status::internal(message));
-        }
         if let Some((_, existing)) = self.store.get(&key) {
             return Err(if existing.meta_text("deletionTimestamp").is_empty() {
                 Status::already_exists(&resource, object.name())
@@ -415,6 +431,16 @@ impl ApiServer {
         }
         Err(refusal)
     }
+}
+
+/// Notes the facts and warnings about an object that an update may store.
+fn note_accepted(info: &RequestInfo, object: &Value, live: &Value, trace: &mut Trace) {
+    let (facts, warnings) = info.resource.judged(object, Some(live));
+    trace.facts.extend(facts);
+    trace.warnings.extend(warnings);
+    trace
+        .warnings
+        .extend(info.resource.warn(&info.subresource, object, Some(live)));
 }
 
 pub(super) fn endpoint(info: &RequestInfo) -> Result<&Endpoint, Refusal> {

@@ -258,19 +258,7 @@ impl Search {
             Phase::Done => return None,
             Phase::ToRead => {
                 let answer = self.read(state.server)?;
-                edge.what = TransitionKind::Read;
-                edge.code = answer.code;
-                changed.copy = answer.shown;
-                let pool = &self.memory.pool;
-                let shown = answer.shown.and_then(|id| pool.objects.get(id as usize));
-                if let Some(shown) = shown {
-                    next.updates.read(actor as u8, &shown.object);
-                    changed.phase = Phase::ToSend;
-                } else {
-                    refused(&mut next.updates, actor as u8, &answer);
-                    edge.effect = EditEffect::GivesUp;
-                    changed.phase = Phase::Done;
-                }
+                self.has_read(&mut next, &mut edge, &mut changed, &answer);
             }
             Phase::ToSend if self.scenario.micro_steps => {
                 edge.what = TransitionKind::ServerReads;
@@ -283,36 +271,74 @@ impl Search {
                 let answer = self.write(state.server, actor, progress.copy?)?;
                 self.answered(&mut next, &mut edge, &mut changed, &answer)?;
             }
-            // `GuaranteedUpdate` of `k8s.io/apiserver/pkg/storage/etcd3/store.go`.
             Phase::InServer { seen, current } => {
-                let answer = self.write(seen, actor, progress.copy?)?;
-                let stored =
-                    |server: ServerId| self.memory.pool.servers.get(server as usize)?.stored;
-                let unchanged = stored(seen) == stored(state.server);
-                let refused = answer.code >= 400;
-                // The watch cache may have an old object, so the server does not refuse a request
-                // because of it.
-                if unchanged || refused && current {
-                    let answer = if unchanged {
-                        self.write(state.server, actor, progress.copy?)?
-                    } else {
-                        Answer {
-                            server: state.server,
-                            ..answer
-                        }
-                    };
-                    self.answered(&mut next, &mut edge, &mut changed, &answer)?;
-                } else {
-                    edge.what = TransitionKind::ServerReadsAgain;
-                    changed.phase = Phase::InServer {
-                        seen: state.server,
-                        current: true,
-                    };
-                }
+                let seen = (seen, current);
+                self.compare_and_put(state, seen, &mut next, &mut edge, &mut changed)?;
             }
         }
         *next.actors.get_mut(actor)? = changed;
         Some((next, edge))
+    }
+
+    /// The server compares the object that it has read with the stored one, and puts or reads
+    /// again (`k8s.io/apiserver/pkg/storage/etcd3/store.go` GuaranteedUpdate, v1.36). `current` is
+    /// whether it has read from etcd.
+    fn compare_and_put(
+        &mut self,
+        state: &State,
+        (seen, current): (ServerId, bool),
+        next: &mut State,
+        edge: &mut Transition,
+        progress: &mut ActorProgress,
+    ) -> Option<()> {
+        let answer = self.write(seen, edge.actor, progress.copy?)?;
+        let stored = |server: ServerId| self.memory.pool.servers.get(server as usize)?.stored;
+        let unchanged = stored(seen) == stored(state.server);
+        let refused = answer.code >= 400;
+        // The watch cache may have an old object, so the server does not refuse a request
+        // because of it.
+        let answered = unchanged || refused && current;
+        if !answered {
+            edge.what = TransitionKind::ServerReadsAgain;
+            progress.phase = Phase::InServer {
+                seen: state.server,
+                current: true,
+            };
+            return Some(());
+        }
+        let answer = if unchanged {
+            self.write(state.server, edge.actor, progress.copy?)?
+        } else {
+            Answer {
+                server: state.server,
+                ..answer
+            }
+        };
+        self.answered(next, edge, progress, &answer)
+    }
+
+    /// Processes the answer to a read.
+    fn has_read(
+        &self,
+        next: &mut State,
+        edge: &mut Transition,
+        progress: &mut ActorProgress,
+        answer: &Answer,
+    ) {
+        let who = edge.actor as u8;
+        edge.what = TransitionKind::Read;
+        edge.code = answer.code;
+        progress.copy = answer.shown;
+        let objects = &self.memory.pool.objects;
+        let shown = answer.shown.and_then(|id| objects.get(id as usize));
+        if let Some(shown) = shown {
+            next.updates.read(who, &shown.object);
+            progress.phase = Phase::ToSend;
+        } else {
+            refused(&mut next.updates, who, answer);
+            edge.effect = EditEffect::GivesUp;
+            progress.phase = Phase::Done;
+        }
     }
 
     /// Processes the answer to a write.

@@ -148,66 +148,41 @@ impl Pool {
         key.push(stored.map_or(0, |id| 1 + self.objects[id as usize].content));
         let mut active = 0u32;
         for (i, actor) in state.actors.iter().enumerate() {
-            let (phase, held) = match actor.phase {
-                Phase::ToRead => (0, 0),
-                Phase::ToSend => (1, 0),
-                Phase::InServer { seen, current } => {
-                    let seen = self.servers[seen as usize].stored;
-                    let both = u32::from(self.same_version(actor.copy, seen));
-                    (2 + u32::from(current), self.copy(seen, stored) << 1 | both)
-                }
-                Phase::Done => (4, 0),
-            };
-            key.push(phase << 24 | u32::from(actor.attempts) << 16 | u32::from(actor.steps));
-            if actor.phase == Phase::Done {
-                continue;
+            if actor.phase != Phase::Done {
+                active |= 1 << i;
             }
-            active |= 1 << i;
-            let copy = match actor.phase {
-                Phase::ToRead => None,
-                _ => actor.copy,
-            };
-            key.push(self.copy(copy, stored));
-            key.push(held);
+            self.add_actor(actor, stored, &mut key);
         }
-        let updates = &state.updates;
-        let mask = |who: &[u8]| who.iter().fold(0u32, |mask, i| mask | 1 << i);
-        // Only an edit that another actor may still overwrite can be lost or replaced.
-        let kept: Vec<(u8, Arc<Edit>, u32)> = updates
-            .kept()
-            .map(|(owner, edit, readers)| (owner, edit, readers, active & !(1 << owner)))
-            .filter(|(.., others)| *others != 0)
-            .map(|(owner, edit, readers, others)| {
-                (
-                    owner,
-                    Arc::clone(edit),
-                    others << 8 | others & mask(readers),
-                )
-            })
-            .collect();
-        let mut kept: Vec<[u32; 2]> = kept
-            .iter()
-            .map(|(owner, edit, danger)| [self.edit(edit) << 2 | u32::from(*owner), *danger])
-            .collect();
-        kept.sort_unstable();
-        let losses = updates.losses().to_vec();
-        let mut lost: Vec<[u32; 2]> = losses
-            .iter()
-            .map(|loss| {
-                let who = u32::from(loss.owner) << 3 | u32::from(loss.culprit) << 1;
-                [self.edit(&loss.edit), who | u32::from(loss.blind)]
-            })
-            .collect();
-        lost.sort_unstable();
-        let replaced = updates.replaced().to_vec();
-        let mut gone: Vec<[u32; 2]> = replaced
-            .iter()
-            .map(|replaced| {
-                let who = u32::from(replaced.owner) << 3 | u32::from(replaced.by) << 1;
-                [self.edit(&replaced.edit), who | u32::from(replaced.retry)]
-            })
-            .collect();
-        gone.sort_unstable();
+        self.add_updates(&state.updates, active, &mut key);
+        key.into_boxed_slice()
+    }
+
+    /// The point of an actor in its plan, and its copy.
+    fn add_actor(&self, actor: &ActorProgress, stored: Option<ObjectId>, key: &mut Vec<u32>) {
+        let (phase, held) = match actor.phase {
+            Phase::ToRead => (0, 0),
+            Phase::ToSend => (1, 0),
+            Phase::InServer { seen, current } => {
+                let seen = self.servers[seen as usize].stored;
+                let both = u32::from(self.same_version(actor.copy, seen));
+                (2 + u32::from(current), self.copy(seen, stored) << 1 | both)
+            }
+            Phase::Done => (4, 0),
+        };
+        key.push(phase << 24 | u32::from(actor.attempts) << 16 | u32::from(actor.steps));
+        if actor.phase == Phase::Done {
+            return;
+        }
+        let copy = match actor.phase {
+            Phase::ToRead => None,
+            _ => actor.copy,
+        };
+        key.push(self.copy(copy, stored));
+        key.push(held);
+    }
+
+    /// What became of the edits. `active` has the actors that are not done.
+    fn add_updates(&mut self, updates: &UpdateTracker<u8>, active: u32, key: &mut Vec<u32>) {
         let left_out = updates
             .left_out()
             .iter()
@@ -215,11 +190,38 @@ impl Pool {
         let refused = updates.who_was_refused().iter();
         let refused = refused.fold(0u32, |all, (i, how)| all | (1 + *how as u32) << (2 * i));
         key.push(refused << 8 | left_out);
-        key.push((gone.len() << 16 | lost.len()) as u32);
-        key.extend(gone.into_iter().flatten());
-        key.extend(lost.into_iter().flatten());
-        key.extend(kept.into_iter().flatten());
-        key.into_boxed_slice()
+        let replaced: Vec<[u32; 2]> = updates
+            .replaced()
+            .iter()
+            .map(|replaced| {
+                let who = u32::from(replaced.owner) << 3 | u32::from(replaced.by) << 1;
+                [self.edit(&replaced.edit), who | u32::from(replaced.retry)]
+            })
+            .collect();
+        let lost: Vec<[u32; 2]> = updates
+            .losses()
+            .iter()
+            .map(|loss| {
+                let who = u32::from(loss.owner) << 3 | u32::from(loss.culprit) << 1;
+                [self.edit(&loss.edit), who | u32::from(loss.blind)]
+            })
+            .collect();
+        // Only an edit that another actor may still overwrite can be lost or replaced.
+        let mask = |who: &[u8]| who.iter().fold(0u32, |mask, i| mask | 1 << i);
+        let kept: Vec<[u32; 2]> = updates
+            .kept()
+            .map(|(owner, edit, readers)| (owner, edit, readers, active & !(1 << owner)))
+            .filter(|(.., others)| *others != 0)
+            .map(|(owner, edit, readers, others)| {
+                let danger = others << 8 | others & mask(readers);
+                [self.edit(edit) << 2 | u32::from(owner), danger]
+            })
+            .collect();
+        key.push((replaced.len() << 16 | lost.len()) as u32);
+        for mut edits in [replaced, lost, kept] {
+            edits.sort_unstable();
+            key.extend(edits.into_iter().flatten());
+        }
     }
 }
 

@@ -40,9 +40,9 @@ pub struct Snippet {
     pub code: String,
 }
 
-/// The kind of a request.
+/// The method of a client that sends a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verb {
+pub(super) enum ClientMethod {
     Get,
     Create,
     Update,
@@ -58,7 +58,7 @@ pub(super) enum Verb {
 /// A request, taken apart.
 #[derive(Clone, Debug)]
 pub(super) struct ParsedRequest<'a> {
-    pub(super) verb: Verb,
+    pub(super) verb: ClientMethod,
     pub(super) target: ResourcePath<'a>,
     pub(super) manager: String,
     pub(super) force: bool,
@@ -103,7 +103,7 @@ impl<'a> Call<'a> {
         let target = ResourcePath::parse(path).ok();
         let manager = self.user_agent.split('/').next().unwrap_or_default();
         let mut request = ParsedRequest {
-            verb: target.map_or(Verb::Other, |target| self.verb(&target)),
+            verb: target.map_or(ClientMethod::Other, |target| self.verb(&target)),
             target: target.unwrap_or_default(),
             manager: manager.to_owned(),
             force: false,
@@ -114,14 +114,14 @@ impl<'a> Call<'a> {
         for (option, value) in form_urlencoded::parse(query.as_bytes()) {
             match (&*option, &*value) {
                 ("fieldManager", manager) => request.manager = manager.to_owned(),
-                ("force", value) if request.verb == Verb::Apply && !has_force => {
+                ("force", value) if request.verb == ClientMethod::Apply && !has_force => {
                     has_force = true;
                     request.force = is_true(value);
                 }
                 ("dryRun", "All") => request.dry_run = true,
                 ("fieldValidation", "Strict") => request.strict = true,
                 ("fieldValidation", "Warn") => {}
-                _ => request.verb = Verb::Other,
+                _ => request.verb = ClientMethod::Other,
             }
         }
         request
@@ -139,29 +139,35 @@ impl<'a> Call<'a> {
         target
     }
 
-    fn verb(&self, target: &ResourcePath<'_>) -> Verb {
+    fn verb(&self, target: &ResourcePath<'_>) -> ClientMethod {
         let known = ["", "status", "scale"].contains(&target.subresource);
         if !known || target.watch || self.resource.is_none() {
-            return Verb::Other;
+            return ClientMethod::Other;
         }
         let named = !target.name.is_empty();
         // kubectl would parse such a name as an option.
         let option = |text: &str| text.starts_with('-');
         if option(target.name) || option(target.namespace) {
-            return Verb::Other;
+            return ClientMethod::Other;
         }
         match (self.method, self.content_type) {
-            ("GET", _) if named => Verb::Get,
-            ("POST", _) if !named && self.is_manifest(target) => Verb::Create,
-            ("PUT", _) if named && self.is_manifest(target) => Verb::Update,
-            ("DELETE", _) if named && target.subresource.is_empty() => Verb::Delete,
-            ("PATCH", "application/apply-patch+yaml") if self.is_manifest(target) => Verb::Apply,
-            ("PATCH", "application/merge-patch+json") if self.body.is_object() => Verb::MergePatch,
-            ("PATCH", "application/strategic-merge-patch+json") if self.body.is_object() => {
-                Verb::StrategicMergePatch
+            ("GET", _) if named => ClientMethod::Get,
+            ("POST", _) if !named && self.is_manifest(target) => ClientMethod::Create,
+            ("PUT", _) if named && self.is_manifest(target) => ClientMethod::Update,
+            ("DELETE", _) if named && target.subresource.is_empty() => ClientMethod::Delete,
+            ("PATCH", "application/apply-patch+yaml") if self.is_manifest(target) => {
+                ClientMethod::Apply
             }
-            ("PATCH", "application/json-patch+json") if self.body.is_array() => Verb::JsonPatch,
-            _ => Verb::Other,
+            ("PATCH", "application/merge-patch+json") if self.body.is_object() => {
+                ClientMethod::MergePatch
+            }
+            ("PATCH", "application/strategic-merge-patch+json") if self.body.is_object() => {
+                ClientMethod::StrategicMergePatch
+            }
+            ("PATCH", "application/json-patch+json") if self.body.is_array() => {
+                ClientMethod::JsonPatch
+            }
+            _ => ClientMethod::Other,
         }
     }
 

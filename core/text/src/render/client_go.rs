@@ -2,14 +2,17 @@
 
 mod fields;
 mod imports;
+mod literal;
+mod options;
 
 use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::call::{Call, ParsedRequest, Snippet, Verb, json};
+use super::call::{Call, ClientMethod, ParsedRequest, Snippet, json};
 use super::edits::{Assignment, edits};
 use imports::Imports;
+use literal::{literal, raw};
 use optimist_apiserver::go::quote;
 use optimist_apiserver::object::{Metadata, text};
 
@@ -23,7 +26,7 @@ pub fn client_go(call: &Call<'_>) -> Snippet {
         imports: Imports::default(),
     };
     let code = match request.verb {
-        Verb::Other => go.other(),
+        ClientMethod::Other => go.other(),
         _ => go.function().unwrap_or_else(|| go.other()),
     };
     Snippet {
@@ -44,24 +47,27 @@ impl Go<'_> {
         let scale = self.request.target.subresource == "scale";
         let patches = matches!(
             verb,
-            Verb::MergePatch | Verb::StrategicMergePatch | Verb::JsonPatch | Verb::Apply
+            ClientMethod::MergePatch
+                | ClientMethod::StrategicMergePatch
+                | ClientMethod::JsonPatch
+                | ClientMethod::Apply
         );
         if scale && (patches || self.call.typed().is_none()) {
             // The typed client would read the answer as the object.
             return None;
         }
         let body = match verb {
-            Verb::Get => return Some(self.get()),
-            Verb::Create => self.create(),
-            Verb::Update => self.update(),
-            Verb::Delete => self.delete(),
+            ClientMethod::Get => return Some(self.get()),
+            ClientMethod::Create => self.create(),
+            ClientMethod::Update => self.update(),
+            ClientMethod::Delete => self.delete(),
             _ => self.patch(),
         };
         let name = match verb {
-            Verb::Create => "create",
-            Verb::Update => "update",
-            Verb::Delete => "remove",
-            Verb::Apply => "apply",
+            ClientMethod::Create => "create",
+            ClientMethod::Update => "update",
+            ClientMethod::Delete => "remove",
+            ClientMethod::Apply => "apply",
             _ => "patch",
         };
         Some(self.wrap(name, &body))
@@ -243,9 +249,9 @@ impl Go<'_> {
     fn patch(&mut self) -> Body {
         self.imports.add("k8s.io/apimachinery/pkg/types");
         let kind = match self.request.verb {
-            Verb::MergePatch => "types.MergePatchType",
-            Verb::StrategicMergePatch => "types.StrategicMergePatchType",
-            Verb::JsonPatch => "types.JSONPatchType",
+            ClientMethod::MergePatch => "types.MergePatchType",
+            ClientMethod::StrategicMergePatch => "types.StrategicMergePatchType",
+            ClientMethod::JsonPatch => "types.JSONPatchType",
             _ => "types.ApplyPatchType",
         };
         let reads = self.call.attempts > 1 && self.call.reads_again;
@@ -309,7 +315,7 @@ impl Go<'_> {
         let target = quote(&call.target_as(&self.request.manager));
         let method = quote(call.method);
         let mut send =
-            format!("client.Discovery().RESTClient().Verb({method}).RequestURI({target})");
+            format!("client.Discovery().RESTClient().ClientMethod({method}).RequestURI({target})");
         if !call.body.is_null() {
             if !call.content_type.is_empty() {
                 let kind = quote(call.content_type);
@@ -377,7 +383,7 @@ impl Go<'_> {
     }
 
     fn client_type(&mut self) -> &'static str {
-        if self.request.verb == Verb::Other || self.call.typed().is_some() {
+        if self.request.verb == ClientMethod::Other || self.call.typed().is_some() {
             self.imports.add("k8s.io/client-go/kubernetes");
             "kubernetes.Interface"
         } else {
@@ -446,61 +452,6 @@ impl Go<'_> {
         );
         (declare, format!("&{variable}"))
     }
-
-    /// `metav1.PatchOptions{FieldManager: "editor-a"}`.
-    fn options(&mut self, kind: &str) -> String {
-        let mut members = Vec::new();
-        let request = self.request;
-        if kind == "DeleteOptions" {
-            let body = self.call.body;
-            let precondition = |field: &str| {
-                let value = body.get("preconditions")?.get(field)?.as_str()?;
-                Some(quote(value))
-            };
-            let uid = precondition("uid").map(|uid| format!("UID: ptr.To(types.UID({uid}))"));
-            if uid.is_some() {
-                self.imports.add("k8s.io/apimachinery/pkg/types");
-            }
-            let version = precondition("resourceVersion");
-            let version = version.map(|version| format!("ResourceVersion: ptr.To({version})"));
-            let conditions: Vec<String> = uid.into_iter().chain(version).collect();
-            if !conditions.is_empty() {
-                self.imports.add("k8s.io/utils/ptr");
-                let meta = self.imports.meta();
-                let conditions = conditions.join(", ");
-                members.push(format!(
-                    "Preconditions: &{meta}.Preconditions{{{conditions}}}"
-                ));
-            }
-            if let Some(seconds) = body.get("gracePeriodSeconds").and_then(Value::as_i64) {
-                self.imports.add("k8s.io/utils/ptr");
-                members.push(format!("GracePeriodSeconds: ptr.To[int64]({seconds})"));
-            }
-            if let Some(policy) = body.get("propagationPolicy").and_then(Value::as_str) {
-                self.imports.add("k8s.io/utils/ptr");
-                let meta = self.imports.meta();
-                let policy = quote(policy);
-                members.push(format!(
-                    "PropagationPolicy: ptr.To({meta}.DeletionPropagation({policy}))"
-                ));
-            }
-        } else if !request.manager.is_empty() {
-            members.push(format!("FieldManager: {}", quote(&request.manager)));
-        }
-        if request.force {
-            self.imports.add("k8s.io/utils/ptr");
-            members.push("Force: ptr.To(true)".to_owned());
-        }
-        if request.dry_run {
-            let meta = self.imports.meta();
-            members.push(format!("DryRun: []string{{{meta}.DryRunAll}}"));
-        }
-        if request.strict {
-            let meta = self.imports.meta();
-            members.push(format!("FieldValidation: {meta}.FieldValidationStrict"));
-        }
-        format!("{}.{kind}{{{}}}", self.imports.meta(), members.join(", "))
-    }
 }
 
 /// The parts of a function.
@@ -527,35 +478,4 @@ fn capital(word: &str) -> String {
 /// Indents code by one level, also in raw strings: they contain JSON, where spaces do not matter.
 fn indent(code: &str) -> String {
     code.lines().map(|line| format!("\t{line}\n")).collect()
-}
-
-/// Text as a raw string if possible, otherwise as a quoted string.
-fn raw(text: &str) -> String {
-    if text.contains(['`', '\r']) {
-        quote(text)
-    } else {
-        format!("`{text}`")
-    }
-}
-
-/// A JSON value as a Go literal.
-fn literal(value: &Value) -> String {
-    match value {
-        Value::Null => "nil".to_owned(),
-        Value::Bool(b) => b.to_string(),
-        Value::Number(n) if n.is_i64() => format!("int64({n})"),
-        Value::Number(n) => format!("float64({n})"),
-        Value::String(text) => quote(text),
-        Value::Array(items) => {
-            let items: Vec<String> = items.iter().map(literal).collect();
-            format!("[]any{{{}}}", items.join(", "))
-        }
-        Value::Object(members) => {
-            let members: Vec<String> = members
-                .iter()
-                .map(|(key, value)| format!("{}: {}", quote(key), literal(value)))
-                .collect();
-            format!("map[string]any{{{}}}", members.join(", "))
-        }
-    }
 }

@@ -5,7 +5,7 @@ mod literal;
 
 use serde_json::Value;
 
-use super::call::{Call, ParsedRequest, Snippet, Verb};
+use super::call::{Call, ClientMethod, ParsedRequest, Snippet};
 use super::edits::{Assignment, edits};
 use literal::{literal, string};
 
@@ -18,7 +18,7 @@ pub fn kube_rs(call: &Call<'_>) -> Snippet {
         request: &request,
     };
     let code = match request.verb {
-        Verb::Other => rust.other(),
+        ClientMethod::Other => rust.other(),
         _ => rust.function().unwrap_or_else(|| rust.other()),
     };
     Snippet {
@@ -104,21 +104,21 @@ impl Rust<'_> {
 
     fn function(&self) -> Option<String> {
         let request = self.request;
-        if request.target.subresource == "scale" && request.verb == Verb::Create {
+        if request.target.subresource == "scale" && request.verb == ClientMethod::Create {
             return None;
         }
         let body = match request.verb {
-            Verb::Get => return Some(self.get()),
-            Verb::Create => self.create(),
-            Verb::Update => self.update(),
-            Verb::Delete => self.delete(),
+            ClientMethod::Get => return Some(self.get()),
+            ClientMethod::Create => self.create(),
+            ClientMethod::Update => self.update(),
+            ClientMethod::Delete => self.delete(),
             _ => self.patch(),
         };
         let name = match request.verb {
-            Verb::Create => "create",
-            Verb::Update => "update",
-            Verb::Delete => "delete",
-            Verb::Apply => "apply",
+            ClientMethod::Create => "create",
+            ClientMethod::Update => "update",
+            ClientMethod::Delete => "delete",
+            ClientMethod::Apply => "apply",
             _ => "patch",
         };
         Some(self.wrap(name, &self.api(), &body))
@@ -272,9 +272,9 @@ impl Rust<'_> {
         let conditional = reads && !self.call.version().is_empty();
         let mut before = self.patch_params();
         let patch = match self.request.verb {
-            Verb::MergePatch => "Patch::Merge(&patch)",
-            Verb::StrategicMergePatch => "Patch::Strategic(&patch)",
-            Verb::Apply => "Patch::Apply(&patch)",
+            ClientMethod::MergePatch => "Patch::Merge(&patch)",
+            ClientMethod::StrategicMergePatch => "Patch::Strategic(&patch)",
+            ClientMethod::Apply => "Patch::Apply(&patch)",
             _ if self.call.attempts > 1 => {
                 "Patch::Json::<()>(serde_json::from_value(patch.clone())?)"
             }
@@ -441,7 +441,7 @@ impl Rust<'_> {
     fn patch_params(&self) -> String {
         let request = self.request;
         let manager = string(&request.manager);
-        if request.verb == Verb::Apply {
+        if request.verb == ClientMethod::Apply {
             let force = if request.force { ".force()" } else { "" };
             let dry_run = if request.dry_run { ".dry_run()" } else { "" };
             return format!("let params = PatchParams::apply({manager}){force}{dry_run};\n");

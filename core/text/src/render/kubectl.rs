@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::call::{Call, ParsedRequest, Verb, json};
+use super::call::{Call, ClientMethod, ParsedRequest, json};
 use crate::shell::{delimiter, quote, quote_always, without_nul};
 use optimist_apiserver::schema::{Struct, Type, builtin};
 use optimist_apiserver::server::{DEFAULT_NAMESPACE, Definition};
@@ -38,23 +38,23 @@ impl Shell<'_> {
             self.out = format!("for attempt in{attempts}; do\n");
         }
         match self.request.verb {
-            Verb::Get => {
+            ClientMethod::Get => {
                 let object = self.object();
                 self.command("kubectl get", &[&object, &self.subresource(), "-o yaml"]);
             }
-            Verb::Create => self.manifest("kubectl create", &[]),
-            Verb::Update if call.version().is_empty() => {
+            ClientMethod::Create => self.manifest("kubectl create", &[]),
+            ClientMethod::Update if call.version().is_empty() => {
                 self.comment(
                     "kubectl replace would first read the version that is stored and send that. \
                      With --raw the body goes as it is, and nothing is compared.",
                 );
                 self.raw("kubectl replace --raw");
             }
-            Verb::Update => self.manifest("kubectl replace", &[&self.subresource()]),
-            Verb::MergePatch => self.patch("merge"),
-            Verb::StrategicMergePatch => self.patch("strategic"),
-            Verb::JsonPatch => self.patch("json"),
-            Verb::Apply => {
+            ClientMethod::Update => self.manifest("kubectl replace", &[&self.subresource()]),
+            ClientMethod::MergePatch => self.patch("merge"),
+            ClientMethod::StrategicMergePatch => self.patch("strategic"),
+            ClientMethod::JsonPatch => self.patch("json"),
+            ClientMethod::Apply => {
                 let force = if self.request.force {
                     "--force-conflicts"
                 } else {
@@ -63,8 +63,8 @@ impl Shell<'_> {
                 let subresource = self.subresource();
                 self.manifest("kubectl apply --server-side", &[force, &subresource]);
             }
-            Verb::Delete => self.delete(),
-            Verb::Other => self.other(),
+            ClientMethod::Delete => self.delete(),
+            ClientMethod::Other => self.other(),
         }
         if self.repeats {
             self.out.push_str("done\n");

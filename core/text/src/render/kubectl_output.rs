@@ -9,7 +9,7 @@ use optimist_client::to_yaml;
 use optimist_simulation::Exchange;
 use serde_json::Value;
 
-use super::call::{Call, ParsedRequest, Verb};
+use super::call::{Call, ClientMethod, ParsedRequest};
 use super::kubectl::cascade;
 
 /// What the terminal shows after the command that [`kubectl`](super::kubectl::kubectl) gives.
@@ -60,9 +60,9 @@ pub fn kubectl_output(call: &Call<'_>, exchange: &Exchange) -> KubectlOutput {
 /// How a request is sent: with a command for its verb, or as it is.
 fn is_raw(call: &Call<'_>, request: &ParsedRequest<'_>) -> bool {
     match request.verb {
-        Verb::Update => call.version().is_empty(),
-        Verb::Delete => cascade(call.body).is_none(),
-        Verb::Other => true,
+        ClientMethod::Update => call.version().is_empty(),
+        ClientMethod::Delete => cascade(call.body).is_none(),
+        ClientMethod::Other => true,
         _ => false,
     }
 }
@@ -73,11 +73,11 @@ fn success(call: &Call<'_>, request: &ParsedRequest<'_>, exchange: &Exchange) ->
         return KubectlOutput::object(format!("{answer}\n"));
     }
     let operation = match request.verb {
-        Verb::Get => return KubectlOutput::object(to_yaml(&printed(answer))),
-        Verb::Delete => return deleted(call, request),
-        Verb::Create => "created",
-        Verb::Update => "replaced",
-        Verb::Apply => "serverside-applied",
+        ClientMethod::Get => return KubectlOutput::object(to_yaml(&printed(answer))),
+        ClientMethod::Delete => return deleted(call, request),
+        ClientMethod::Create => "created",
+        ClientMethod::Update => "replaced",
+        ClientMethod::Apply => "serverside-applied",
         // kubectl compares the answer with what it read just before.
         _ if exchange.is_unchanged() => "patched (no change)",
         _ => "patched",
@@ -134,7 +134,7 @@ fn refusal(
     answer: &Value,
 ) -> KubectlOutput {
     let with_curl = !["GET", "POST", "PUT", "DELETE"].contains(&call.method);
-    if request.verb == Verb::Other && with_curl {
+    if request.verb == ClientMethod::Other && with_curl {
         // curl prints the body, whatever the answer is.
         return KubectlOutput::object(format!("{answer}\n"));
     }
@@ -146,21 +146,23 @@ fn refusal(
     let media_type = code == 415;
     let message = match request.verb {
         _ if raw => message.to_owned(),
-        Verb::Apply if reason == "Conflict" => {
+        ClientMethod::Apply if reason == "Conflict" => {
             return KubectlOutput {
                 text: format!("error: {message}\n"),
                 advice: true,
                 is_object: false,
             };
         }
-        Verb::Apply if media_type => {
+        ClientMethod::Apply if media_type => {
             let text =
                 format!("error: Server-side apply not available on the server: ({message})\n");
             return KubectlOutput::said(text);
         }
-        Verb::Create => format!("error when creating \"STDIN\": {message}"),
-        Verb::Update => format!("error when replacing \"STDIN\": {message}"),
-        Verb::MergePatch | Verb::StrategicMergePatch | Verb::JsonPatch if media_type => {
+        ClientMethod::Create => format!("error when creating \"STDIN\": {message}"),
+        ClientMethod::Update => format!("error when replacing \"STDIN\": {message}"),
+        ClientMethod::MergePatch | ClientMethod::StrategicMergePatch | ClientMethod::JsonPatch
+            if media_type =>
+        {
             return KubectlOutput::said(format!("error: {}\n", not_supported(call, message)));
         }
         _ => message.to_owned(),

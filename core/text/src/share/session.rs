@@ -272,65 +272,14 @@ impl Session {
         if !json.is_object() {
             return Err(DAMAGED);
         }
-        let words = |key: &str| json.get(key).and_then(Value::as_str);
-        let index = |value: Option<&Value>| {
-            let number = value.and_then(Value::as_u64);
-            number.map(|number| usize::try_from(number).unwrap_or(usize::MAX))
-        };
-        let list = |value: Option<&Value>| value.and_then(Value::as_array).cloned();
-        // Empty values are not written, and are absent when read.
-        let some = |value: Option<&Value>| value.filter(|it| !is_blank(it)).cloned();
-        let written = |key: &str| words(key).filter(|text| !text.is_empty());
-        let start = Start {
-            manifests: written("m").unwrap_or(NGINX).to_owned(),
-            version: json.get("v").and_then(Value::as_u64),
-            created_by: written("c").map(str::to_owned),
-            applied: json.get("a").and_then(Value::as_bool).unwrap_or(false),
-            release: match written("r") {
-                Some(release) => release.parse().map_err(|_| {
-                    ShareError::Damaged("its server is of a release that is not known")
-                })?,
-                None => Release::default(),
-            },
-        };
-        let listed = list(json.get("n")).unwrap_or_default();
-        if listed.len() > MAX_STEPS {
-            return Err(ShareError::TooLarge);
-        }
-        let mut nodes = Vec::with_capacity(listed.len());
-        for (before, node) in listed.iter().enumerate() {
-            let who = node.get(1).and_then(Value::as_str).ok_or(DAMAGED)?;
-            let parent = index(node.get(2)).unwrap_or(before);
-            if parent > before {
-                return Err(ShareError::Damaged("a step comes before its previous step"));
-            }
-            nodes.push(RecordedOperation {
-                parent,
-                operation: operation_from_json(node.get(0).ok_or(DAMAGED)?, who)?,
-                touches: some(node.get(3).filter(|it| it.is_object())).unwrap_or_default(),
-            });
-        }
+        let nodes = nodes_from_json(json)?;
         let current = index(json.get("i")).unwrap_or(0);
         let end = index(json.get("e")).unwrap_or(current);
         if current.max(end) > nodes.len() {
             return Err(ShareError::Damaged("its current step does not exist"));
         }
         let learning = json.get("l").filter(|it| it.is_object());
-        let learning = learning.map(|learning| Learning {
-            name: text(learning, "n").to_owned(),
-            text: learning.get("t").and_then(Value::as_str).map(str::to_owned),
-            at: index(learning.get("i")).unwrap_or(0),
-            pages: list(learning.get("p"))
-                .unwrap_or_default()
-                .iter()
-                .map(|page| PageRecord {
-                    begin: index(page.get(0)).unwrap_or(0),
-                    end: index(page.get(1)),
-                    chosen: index(page.get(2)),
-                    solved: index(page.get(3)) == Some(1),
-                })
-                .collect(),
-        });
+        let learning = learning.map(Learning::from_json);
         let pages = learning.iter().flat_map(|learning| &learning.pages);
         let mut ends = pages
             .flat_map(|page| [Some(page.begin), page.end])
@@ -341,21 +290,90 @@ impl Session {
             ));
         }
         Ok(Self {
-            start: Arc::new(start),
+            start: Arc::new(start_from_json(json)?),
             root: some(json.get("t").filter(|it| it.is_object())).unwrap_or_default(),
             nodes,
             current,
             end,
             names: list(json.get("b"))
-                .unwrap_or_default()
                 .iter()
                 .filter_map(|name| Some((index(name.get(0))?, name.get(1)?.as_str()?.to_owned())))
                 .collect(),
-            page: words("p").unwrap_or_default().to_owned(),
+            page: text(json, "p").to_owned(),
             learning,
             extra: some(json.get("x")).unwrap_or_default(),
         })
     }
+}
+
+impl Learning {
+    fn from_json(json: &Value) -> Self {
+        let pages = list(json.get("p")).iter().map(|page| PageRecord {
+            begin: index(page.get(0)).unwrap_or(0),
+            end: index(page.get(1)),
+            chosen: index(page.get(2)),
+            solved: index(page.get(3)) == Some(1),
+        });
+        Self {
+            name: text(json, "n").to_owned(),
+            text: json.get("t").and_then(Value::as_str).map(str::to_owned),
+            at: index(json.get("i")).unwrap_or(0),
+            pages: pages.collect(),
+        }
+    }
+}
+
+fn start_from_json(json: &Value) -> Result<Start, ShareError> {
+    // Empty texts are not written, and are absent when read.
+    let written = |key: &str| Some(text(json, key)).filter(|text| !text.is_empty());
+    Ok(Start {
+        manifests: written("m").unwrap_or(NGINX).to_owned(),
+        version: json.get("v").and_then(Value::as_u64),
+        created_by: written("c").map(str::to_owned),
+        applied: json.get("a").and_then(Value::as_bool).unwrap_or(false),
+        release: match written("r") {
+            Some(release) => release
+                .parse()
+                .map_err(|_| ShareError::Damaged("its server is of a release that is not known"))?,
+            None => Release::default(),
+        },
+    })
+}
+
+fn nodes_from_json(json: &Value) -> Result<Vec<RecordedOperation>, ShareError> {
+    let listed = list(json.get("n"));
+    if listed.len() > MAX_STEPS {
+        return Err(ShareError::TooLarge);
+    }
+    let mut nodes = Vec::with_capacity(listed.len());
+    for (before, node) in listed.iter().enumerate() {
+        let who = node.get(1).and_then(Value::as_str).ok_or(DAMAGED)?;
+        let parent = index(node.get(2)).unwrap_or(before);
+        if parent > before {
+            return Err(ShareError::Damaged("a step comes before its previous step"));
+        }
+        nodes.push(RecordedOperation {
+            parent,
+            operation: operation_from_json(node.get(0).ok_or(DAMAGED)?, who)?,
+            touches: some(node.get(3).filter(|it| it.is_object())).unwrap_or_default(),
+        });
+    }
+    Ok(nodes)
+}
+
+fn index(value: Option<&Value>) -> Option<usize> {
+    let number = value.and_then(Value::as_u64);
+    number.map(|number| usize::try_from(number).unwrap_or(usize::MAX))
+}
+
+fn list(value: Option<&Value>) -> &[Value] {
+    let items = value.and_then(Value::as_array);
+    items.map(Vec::as_slice).unwrap_or_default()
+}
+
+/// A value that is not empty. Empty values are not written, and are absent when read.
+fn some(value: Option<&Value>) -> Option<Value> {
+    value.filter(|it| !is_blank(it)).cloned()
 }
 
 /// Whether a value is empty, so that a link does not need it.

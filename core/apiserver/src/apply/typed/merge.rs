@@ -71,14 +71,7 @@ fn merge_items(
     let config: Vec<(PathElement, &Value)> = elements(config, list);
     let applied: BTreeSet<&PathElement> = config.iter().map(|(element, _)| element).collect();
     let in_config = |element: &PathElement| applied.contains(element);
-    // A live item that is there twice is not merged with the applied one but replaced.
-    let mut live_items: BTreeMap<&PathElement, Option<&Value>> = BTreeMap::new();
-    for (element, item) in &live {
-        let known = live_items.entry(element);
-        known
-            .and_modify(|first| *first = None)
-            .or_insert(Some(*item));
-    }
+    let live_items = indexed(&live);
     let live_item = |element: &PathElement| live_items.get(element).copied().flatten();
     let mut shared = config
         .iter()
@@ -123,6 +116,21 @@ fn merge_items(
         }
     }
     (!out.is_empty()).then_some(Value::Array(out))
+}
+
+/// Items by their key. A live item that is there twice is not merged with the applied one but
+/// replaced, so it has no value here.
+fn indexed<'a>(
+    live: &'a [(PathElement, &'a Value)],
+) -> BTreeMap<&'a PathElement, Option<&'a Value>> {
+    let mut items = BTreeMap::new();
+    for (element, item) in live {
+        let known = items.entry(element);
+        known
+            .and_modify(|first| *first = None)
+            .or_insert(Some(*item));
+    }
+    items
 }
 
 fn elements<'a>(items: Option<&'a Vec<Value>>, list: &ListType) -> Vec<(PathElement, &'a Value)> {

@@ -12,7 +12,6 @@ use crate::schema::openapi::Schema;
 pub(super) fn number(n: &Number, schema: &Schema, path: &str) -> Outcome {
     let mut outcome = Outcome::default();
     let checks = &schema.checks;
-    let float = n.as_f64().unwrap_or_default();
     // A limit that the type cannot hold is reported, and compared as a float.
     let mut limit = |limit: f64, what: &str| {
         let wrong = out_of_range(&Value::from(limit), schema, what, path);
@@ -30,55 +29,74 @@ pub(super) fn number(n: &Number, schema: &Schema, path: &str) -> Outcome {
         let native = limit(factor, "MultipleOf");
         found.extend(multiple(n, factor, native, path));
     }
-    let mut compare = |bound: f64,
-                       native: bool,
-                       words: &str,
-                       wrong: fn(f64, f64) -> bool,
-                       wrong_int: fn(i64, i64) -> bool| {
-        let (bad, shown) = match n.as_i64().filter(|_| native) {
-            Some(i) => (wrong_int(i, bound as i64), (bound as i64).to_string()),
-            None => (wrong(float, bound), go::print(&Value::from(bound))),
-        };
-        if bad {
-            let text = format!("{path} in body should be {words} {shown}");
-            found.push(Mistake::of(
-                path,
-                Report::Invalid(Value::Number(n.clone())),
-                text,
-            ));
-        }
-    };
     if let Some((bound, exclusive)) = checks.minimum {
         let native = limit(bound, "Minimum boundary");
-        if exclusive {
-            compare(bound, native, "greater than", |n, b| n <= b, |n, b| n <= b);
+        let wanted = if exclusive {
+            Bound::GreaterThan
         } else {
-            compare(
-                bound,
-                native,
-                "greater than or equal to",
-                |n, b| n < b,
-                |n, b| n < b,
-            );
-        }
+            Bound::AtLeast
+        };
+        found.extend(wanted.check(n, bound, native, path));
     }
     if let Some((bound, exclusive)) = checks.maximum {
         let native = limit(bound, "Maximum boundary");
-        if exclusive {
-            compare(bound, native, "less than", |n, b| n >= b, |n, b| n >= b);
+        let wanted = if exclusive {
+            Bound::LessThan
         } else {
-            compare(
-                bound,
-                native,
-                "less than or equal to",
-                |n, b| n > b,
-                |n, b| n > b,
-            );
-        }
+            Bound::AtMost
+        };
+        found.extend(wanted.check(n, bound, native, path));
     }
     found.into_iter().for_each(|mistake| outcome.add(mistake));
     outcome.matched += 1;
     outcome
+}
+
+/// On which side of a bound a number has to be.
+#[derive(Clone, Copy)]
+enum Bound {
+    GreaterThan,
+    AtLeast,
+    LessThan,
+    AtMost,
+}
+
+impl Bound {
+    fn words(self) -> &'static str {
+        match self {
+            Bound::GreaterThan => "greater than",
+            Bound::AtLeast => "greater than or equal to",
+            Bound::LessThan => "less than",
+            Bound::AtMost => "less than or equal to",
+        }
+    }
+
+    fn holds<N: PartialOrd>(self, n: N, bound: N) -> bool {
+        match self {
+            Bound::GreaterThan => n > bound,
+            Bound::AtLeast => n >= bound,
+            Bound::LessThan => n < bound,
+            Bound::AtMost => n <= bound,
+        }
+    }
+
+    /// The error of a number on the wrong side. `native` is whether integers are compared as such.
+    fn check(self, n: &Number, bound: f64, native: bool, path: &str) -> Option<Mistake> {
+        let (holds, shown) = match n.as_i64().filter(|_| native) {
+            Some(i) => {
+                let bound = bound as i64;
+                (self.holds(i, bound), bound.to_string())
+            }
+            None => {
+                let float = n.as_f64().unwrap_or_default();
+                (self.holds(float, bound), go::print(&Value::from(bound)))
+            }
+        };
+        (!holds).then(|| {
+            let text = format!("{path} in body should be {} {shown}", self.words());
+            Mistake::of(path, Report::Invalid(Value::Number(n.clone())), text)
+        })
+    }
 }
 
 fn multiple(n: &Number, factor: f64, native: bool, path: &str) -> Option<Mistake> {

@@ -93,27 +93,38 @@ impl ApiServer {
 
     /// The names that are free are accepted (`calculateNamesAndConditions`).
     fn with_names(&self, definition: &Value, now: Timestamp) -> Value {
-        let group = text(&definition["spec"], "group");
-        let (mut resources, mut kinds) = (BTreeSet::new(), BTreeSet::new());
-        for other in self.definitions() {
-            if text(&other["spec"], "group") != group {
-                continue;
-            }
-            let names = &other["status"]["acceptedNames"];
-            let short = names["shortNames"].as_array().into_iter().flatten();
-            let all = [&names["plural"], &names["singular"]].into_iter();
-            resources.extend(
-                all.chain(short)
-                    .filter_map(|name| name.as_str().map(str::to_owned)),
-            );
-            kinds.extend(["kind", "listKind"].map(|field| text(names, field).to_owned()));
-        }
+        let (names, conflict) = self.accepted_names(definition);
         let mut named = definition.clone();
+        named["status"]["acceptedNames"] = names;
+        let (status, why) = match &conflict {
+            Some((reason, message)) => ("False", (*reason, message.as_str())),
+            None => ("True", ("NoConflicts", "no conflicts found")),
+        };
+        set_condition(&mut named, "NamesAccepted", status, why, now);
+        if !is_condition(definition, "Established", "True") {
+            let conditions = named["status"]["conditions"].as_array();
+            let mut conditions = conditions.into_iter().flatten();
+            let known = conditions.any(|condition| condition["type"] == "Established");
+            let why = if status == "True" {
+                Some(("Installing", "the initial names have been accepted"))
+            } else {
+                (!known).then_some(("NotAccepted", "not all names are accepted"))
+            };
+            if let Some(why) = why {
+                set_condition(&mut named, "Established", "False", why, now);
+            }
+        }
+        named
+    }
+
+    /// The names that a definition then has, and the last conflict, as reason and message.
+    fn accepted_names(&self, definition: &Value) -> (Value, Option<(&'static str, String)>) {
+        let (resources, kinds) = self.names_in_use(text(&definition["spec"], "group"));
         let requested = &definition["spec"]["names"];
         let accepted = &definition["status"]["acceptedNames"];
         let mut names = accepted.clone();
         let in_use = |name: &str| format!("{} is already in use", go::quote(name));
-        let mut refused = None;
+        let mut conflict = None;
         for (field, used, reason) in [
             ("plural", &resources, "PluralConflict"),
             ("singular", &resources, "SingularConflict"),
@@ -136,35 +147,31 @@ impl ApiServer {
             };
             match conflicts.as_slice() {
                 [] => set_or_remove(&mut names, field, requested.get(field)),
-                [one] => refused = Some((reason, one.clone())),
-                many => refused = Some((reason, format!("[{}]", many.join(", ")))),
+                [one] => conflict = Some((reason, one.clone())),
+                many => conflict = Some((reason, format!("[{}]", many.join(", ")))),
             }
         }
         set_or_remove(&mut names, "categories", requested.get("categories"));
-        named["status"]["acceptedNames"] = names;
-        let (status, why) = match &refused {
-            Some((reason, message)) => ("False", (*reason, message.as_str())),
-            None => ("True", ("NoConflicts", "no conflicts found")),
-        };
-        set_condition(&mut named, "NamesAccepted", status, why, now);
-        if !is_condition(definition, "Established", "True") {
-            let known = named["status"]["conditions"]
-                .as_array()
-                .into_iter()
-                .flatten();
-            let known = known
-                .clone()
-                .any(|condition| condition["type"] == "Established");
-            let why = if status == "True" {
-                Some(("Installing", "the initial names have been accepted"))
-            } else {
-                (!known).then_some(("NotAccepted", "not all names are accepted"))
-            };
-            if let Some(why) = why {
-                set_condition(&mut named, "Established", "False", why, now);
+        (names, conflict)
+    }
+
+    /// The names of resources and of kinds that the definitions of a group have.
+    fn names_in_use(&self, group: &str) -> (BTreeSet<String>, BTreeSet<String>) {
+        let (mut resources, mut kinds) = (BTreeSet::new(), BTreeSet::new());
+        for other in self.definitions() {
+            if text(&other["spec"], "group") != group {
+                continue;
             }
+            let names = &other["status"]["acceptedNames"];
+            let short = names["shortNames"].as_array().into_iter().flatten();
+            let all = [&names["plural"], &names["singular"]].into_iter();
+            resources.extend(
+                all.chain(short)
+                    .filter_map(|name| name.as_str().map(str::to_owned)),
+            );
+            kinds.extend(["kind", "listKind"].map(|field| text(names, field).to_owned()));
         }
-        named
+        (resources, kinds)
     }
 
     /// Deletes the objects of a definition, and lets it go when they are gone.

@@ -97,26 +97,6 @@ fn resource(
     let (_, schema) = schemas.find(|(known, _)| *known == api_version)?;
     let subresources = &version["subresources"];
     let has_status = subresources["status"].is_object();
-    let mut endpoints = vec![Endpoint {
-        name: "",
-        reset_fields: if has_status {
-            Set::of_fields(&[&["status"]])
-        } else {
-            Set::default()
-        },
-    }];
-    if has_status {
-        endpoints.push(Endpoint {
-            name: "status",
-            reset_fields: Set::of_fields(&[&["metadata"], &["spec"]]),
-        });
-    }
-    if subresources["scale"].is_object() {
-        endpoints.push(Endpoint {
-            name: "scale",
-            reset_fields: Set::default(),
-        });
-    }
     Some(Resource {
         kind: kind.to_owned(),
         plural: plural.to_owned(),
@@ -135,7 +115,7 @@ fn resource(
         } else {
             Generation::AllButMetadata
         },
-        endpoints,
+        endpoints: endpoints(subresources),
         definition: Definition::Custom(Box::new(Custom {
             group_version: group_version.clone(),
             kind: kind.to_owned(),
@@ -149,6 +129,19 @@ fn resource(
         })),
         group_version,
     })
+}
+
+/// The main resource and its subresources.
+fn endpoints(subresources: &Value) -> Vec<Endpoint> {
+    let has_status = subresources["status"].is_object();
+    let at = |name, reset_fields: &[&[&str]]| Endpoint {
+        name,
+        reset_fields: Set::of_fields(reset_fields),
+    };
+    let main = at("", if has_status { &[&["status"]] } else { &[] });
+    let status = has_status.then(|| at("status", &[&["metadata"], &["spec"]]));
+    let scale = subresources["scale"].is_object().then(|| at("scale", &[]));
+    [main].into_iter().chain(status).chain(scale).collect()
 }
 
 /// The columns of tables; only an age where none are declared

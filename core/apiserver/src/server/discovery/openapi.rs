@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::of_version;
 use crate::object::{GroupVersion, JsonMap};
 use crate::schema::{Field, ListKind, Scalar, Struct, Type};
-use crate::server::resource::{Resource, Resources};
+use crate::server::{Resource, Resources};
 
 /// Where the document of each group and version is.
 pub(super) fn index(resources: &Resources) -> Value {

@@ -13,7 +13,7 @@ use crate::object::text;
 use crate::status::FieldError;
 
 /// What containers refer to in their pod.
-pub(super) struct Surroundings<'a> {
+pub(super) struct PodContext<'a> {
     /// Its sound volumes by name.
     pub(super) volumes: BTreeMap<&'a str, &'a Value>,
     /// How many seconds it has to stop.
@@ -25,7 +25,7 @@ pub(super) struct Surroundings<'a> {
 }
 
 /// The containers that run side by side: at least one.
-pub(super) fn regular(containers: &[Value], pod: &Surroundings<'_>, path: &str) -> Vec<FieldError> {
+pub(super) fn regular(containers: &[Value], pod: &PodContext<'_>, path: &str) -> Vec<FieldError> {
     if containers.is_empty() {
         return vec![FieldError::required(path, "")];
     }
@@ -50,7 +50,7 @@ pub(super) fn regular(containers: &[Value], pod: &Surroundings<'_>, path: &str) 
 pub(super) fn init(
     containers: &[Value],
     others: &[Value],
-    pod: &Surroundings<'_>,
+    pod: &PodContext<'_>,
     path: &str,
 ) -> Vec<FieldError> {
     let mut errors = Vec::new();
@@ -86,7 +86,7 @@ pub(super) fn init(
 }
 
 /// `validateContainerCommon`.
-fn common(container: &Value, pod: &Surroundings<'_>, path: &str) -> Vec<FieldError> {
+fn common(container: &Value, pod: &PodContext<'_>, path: &str) -> Vec<FieldError> {
     let field = |name: &str| format!("{path}.{name}");
     let mut errors = Vec::new();
     let name = text(container, "name");
@@ -134,7 +134,7 @@ fn common(container: &Value, pod: &Surroundings<'_>, path: &str) -> Vec<FieldErr
 }
 
 /// `validateResizePolicy`; upstream names the list, not the item.
-fn resizing(container: &Value, pod: &Surroundings<'_>, path: &str) -> Vec<FieldError> {
+fn resizing(container: &Value, pod: &PodContext<'_>, path: &str) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let mut seen = BTreeSet::new();
     for (i, policy) in list(container, "resizePolicy").iter().enumerate() {
@@ -278,7 +278,7 @@ fn host_ports(containers: &[Value], path: &str) -> Vec<FieldError> {
 }
 
 /// `ValidateVolumeMounts`.
-fn mounts(container: &Value, pod: &Surroundings<'_>, path: &str) -> Vec<FieldError> {
+fn mounts(container: &Value, pod: &PodContext<'_>, path: &str) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let mut paths = BTreeSet::new();
     let devices = list(container, "volumeDevices").iter();
@@ -364,7 +364,7 @@ fn escalation(context: &Value, path: &str) -> Vec<FieldError> {
 }
 
 /// Hooks and probes of a container that stays.
-fn life(container: &Value, pod: &Surroundings<'_>, path: &str) -> Vec<FieldError> {
+fn life(container: &Value, pod: &PodContext<'_>, path: &str) -> Vec<FieldError> {
     let mut errors = Vec::new();
     for hook in ["postStart", "preStop"] {
         if let Some(handler) = container["lifecycle"].get(hook) {
@@ -508,7 +508,7 @@ mod tests {
         ] {
             container[field] = value.into();
         }
-        let pod = Surroundings {
+        let pod = PodContext {
             volumes: BTreeMap::new(),
             grace: 30,
             restarts: "Always",

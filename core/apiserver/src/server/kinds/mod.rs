@@ -41,7 +41,8 @@ mod volumes;
 
 use serde_json::Value;
 
-use super::resource::{Builtin, Endpoint, Generation};
+use super::resource::{Endpoint, Generation};
+use super::resources::Builtin;
 use crate::apply::Set;
 use crate::schema::Empties;
 use crate::status::{FieldError, Refusal};
@@ -51,7 +52,7 @@ use crate::storage::Store;
 pub(super) const FINALIZE: &str = "finalize";
 
 /// Fills in an object, given the stored one on update, and all that is stored.
-pub type Allot = fn(&mut Value, Option<&Value>, &Store) -> Result<(), NotAllocated>;
+pub type Allocate = fn(&mut Value, Option<&Value>, &Store) -> Result<(), NotAllocated>;
 
 /// Why an allocation failed.
 #[derive(Debug)]
@@ -76,7 +77,7 @@ pub struct Rules {
     /// Fills in what admission plugins and allocators give before a create or update of the main
     /// resource is prepared (`admission.Admit`, `Store.BeginCreate`, `Store.BeginUpdate`); the
     /// stored object is given on update.
-    pub allocate: Allot,
+    pub allocate: Allocate,
     /// Normalizes fields before validation (`PrepareForCreate`, `PrepareForUpdate`); the stored
     /// object is given on update.
     pub prepare: fn(&mut Value, Option<&Value>),
@@ -149,133 +150,77 @@ impl Rules {
     };
 }
 
-/// All built-in kinds.
+/// A path to an object. Writes through it do not change these fields.
+fn at(name: &'static str, reset_fields: &[&str]) -> Endpoint {
+    let fields: Vec<Vec<&str>> = reset_fields
+        .iter()
+        .map(|f| f.split('.').collect())
+        .collect();
+    let fields: Vec<&[&str]> = fields.iter().map(Vec::as_slice).collect();
+    Endpoint {
+        name,
+        reset_fields: Set::of_fields(&fields),
+    }
+}
+
+/// The fields of a Pod that a write to its status does not change.
+const POD_STATUS: [&str; 3] = [
+    "spec",
+    "metadata.deletionTimestamp",
+    "metadata.ownerReferences",
+];
+
+/// The built-in kinds with rules of their own. [`Builtin::new`] has what most of them share.
 pub(super) fn all() -> Vec<Builtin> {
-    let status = || Set::of_fields(&[&["status"]]);
-    let main = |reset_fields| Endpoint {
-        name: "",
-        reset_fields,
-    };
     vec![
         Builtin {
-            kind: "Namespace",
-            group_version: ("", "v1"),
-            plural: "namespaces",
-            stored_in: "namespaces",
             namespaced: false,
-            unconditional_update: true,
-            create_on_update: false,
-            generation: Generation::None,
             endpoints: vec![
-                main(status()),
-                Endpoint {
-                    name: "status",
-                    reset_fields: Set::of_fields(&[&["spec"]]),
-                },
-                Endpoint {
-                    name: FINALIZE,
-                    reset_fields: status(),
-                },
+                at("", &["status"]),
+                at("status", &["spec"]),
+                at(FINALIZE, &["status"]),
             ],
-            rules: namespace::RULES,
+            ..Builtin::new("Namespace", ("", "v1"), "namespaces", namespace::RULES)
         },
+        Builtin::new("ConfigMap", ("", "v1"), "configmaps", config_map::RULES),
         Builtin {
-            kind: "ConfigMap",
-            group_version: ("", "v1"),
-            plural: "configmaps",
-            stored_in: "configmaps",
-            namespaced: true,
-            unconditional_update: true,
-            create_on_update: false,
-            generation: Generation::None,
-            endpoints: vec![main(Set::default())],
-            rules: config_map::RULES,
-        },
-        Builtin {
-            kind: "Deployment",
-            group_version: ("apps", "v1"),
-            plural: "deployments",
-            stored_in: "deployments",
-            namespaced: true,
-            unconditional_update: true,
-            create_on_update: false,
             generation: Generation::SpecAndAnnotations,
             endpoints: vec![
-                main(status()),
-                Endpoint {
-                    name: "status",
-                    reset_fields: Set::of_fields(&[&["spec"], &["metadata", "labels"]]),
-                },
-                Endpoint {
-                    name: "scale",
-                    reset_fields: status(),
-                },
+                at("", &["status"]),
+                at("status", &["spec", "metadata.labels"]),
+                at("scale", &["status"]),
             ],
-            rules: deployment::RULES,
+            ..Builtin::new(
+                "Deployment",
+                ("apps", "v1"),
+                "deployments",
+                deployment::RULES,
+            )
         },
         Builtin {
-            kind: "Pod",
-            group_version: ("", "v1"),
-            plural: "pods",
-            stored_in: "pods",
-            namespaced: true,
-            unconditional_update: true,
-            create_on_update: false,
             generation: Generation::Spec,
-            endpoints: vec![
-                main(status()),
-                Endpoint {
-                    name: "status",
-                    reset_fields: Set::of_fields(&[
-                        &["spec"],
-                        &["metadata", "deletionTimestamp"],
-                        &["metadata", "ownerReferences"],
-                    ]),
-                },
-            ],
-            rules: pod::RULES,
+            endpoints: vec![at("", &["status"]), at("status", &POD_STATUS)],
+            ..Builtin::new("Pod", ("", "v1"), "pods", pod::RULES)
         },
         Builtin {
-            kind: "Service",
-            group_version: ("", "v1"),
-            plural: "services",
             stored_in: "services/specs",
-            namespaced: true,
-            unconditional_update: true,
             create_on_update: true,
-            generation: Generation::None,
-            endpoints: vec![
-                main(status()),
-                Endpoint {
-                    name: "status",
-                    reset_fields: Set::of_fields(&[&["spec"]]),
-                },
-            ],
-            rules: service::RULES,
+            endpoints: vec![at("", &["status"]), at("status", &["spec"])],
+            ..Builtin::new("Service", ("", "v1"), "services", service::RULES)
         },
         Builtin {
-            kind: "Lease",
-            group_version: ("coordination.k8s.io", "v1"),
-            plural: "leases",
-            stored_in: "leases",
-            namespaced: true,
             unconditional_update: false,
             create_on_update: true,
-            generation: Generation::None,
-            endpoints: vec![main(Set::default())],
-            rules: lease::RULES,
+            ..Builtin::new(
+                "Lease",
+                ("coordination.k8s.io", "v1"),
+                "leases",
+                lease::RULES,
+            )
         },
         Builtin {
-            kind: "Event",
-            group_version: ("", "v1"),
-            plural: "events",
-            stored_in: "events",
-            namespaced: true,
-            unconditional_update: true,
             create_on_update: true,
-            generation: Generation::None,
-            endpoints: vec![main(Set::default())],
-            rules: event::RULES,
+            ..Builtin::new("Event", ("", "v1"), "events", event::RULES)
         },
     ]
 }

@@ -159,9 +159,11 @@ fn pod_term(term: &Value, path: &str) -> Vec<FieldError> {
     errors
 }
 
+/// What to do with a pod that cannot be spread as its constraint says.
+const ACTIONS: [&str; 2] = ["DoNotSchedule", "ScheduleAnyway"];
+
 /// Checks how evenly pods are to be spread.
 pub(super) fn spread(constraints: &[Value], path: &str) -> Vec<FieldError> {
-    const ACTIONS: [&str; 2] = ["DoNotSchedule", "ScheduleAnyway"];
     let mut errors = Vec::new();
     for (i, constraint) in constraints.iter().enumerate() {
         let field = |name: &str| format!("{path}[{i}].{name}");
@@ -188,27 +190,7 @@ pub(super) fn spread(constraints: &[Value], path: &str) -> Vec<FieldError> {
             let value = format!("{{{key}, {action}}}").into();
             errors.push(FieldError::duplicate(field, &value));
         }
-        if let Some(least) = constraint.get("minDomains").and_then(Value::as_i64) {
-            if least <= 0 {
-                let value = least.into();
-                errors.push(FieldError::invalid(
-                    field("minDomains"),
-                    &value,
-                    NOT_POSITIVE,
-                ));
-            }
-            if action != ACTIONS[0] {
-                let detail = format!(
-                    "can only use minDomains if whenUnsatisfiable={}, not {action}",
-                    ACTIONS[0]
-                );
-                errors.push(FieldError::invalid(
-                    field("minDomains"),
-                    &least.into(),
-                    detail,
-                ));
-            }
-        }
+        errors.extend(min_domains(constraint, action, &field("minDomains")));
         for name in ["nodeAffinityPolicy", "nodeTaintsPolicy"] {
             let policies = ["Honor", "Ignore"];
             if let Some(policy) = constraint.get(name)
@@ -222,6 +204,25 @@ pub(super) fn spread(constraints: &[Value], path: &str) -> Vec<FieldError> {
             let path = field("labelSelector");
             errors.extend(label_selector::validate(selector, &path));
         }
+    }
+    errors
+}
+
+/// `validateMinDomains`.
+fn min_domains(constraint: &Value, action: &str, path: &str) -> Vec<FieldError> {
+    let Some(least) = constraint.get("minDomains").and_then(Value::as_i64) else {
+        return Vec::new();
+    };
+    let mut errors = Vec::new();
+    if least <= 0 {
+        errors.push(FieldError::invalid(path, &least.into(), NOT_POSITIVE));
+    }
+    if action != ACTIONS[0] {
+        let detail = format!(
+            "can only use minDomains if whenUnsatisfiable={}, not {action}",
+            ACTIONS[0]
+        );
+        errors.push(FieldError::invalid(path, &least.into(), detail));
     }
     errors
 }

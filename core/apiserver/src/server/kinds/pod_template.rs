@@ -30,47 +30,45 @@ pub(super) fn validate(template: &Value, path: &str) -> Vec<FieldError> {
     errors
 }
 
-/// Checks the spec of a pod, or of a template.
+/// Checks the spec of a pod, or of a template. The order of the errors is upstream's.
 pub(super) fn spec_errors(spec: &Value, path: &str, of_pod: bool) -> Vec<FieldError> {
+    let mut errors = containers_errors(spec, path, of_pod);
+    errors.extend(placement_errors(spec, path));
+    errors.extend(identity_errors(spec, path));
+    errors
+}
+
+/// The volumes and containers, and how they run.
+fn containers_errors(spec: &Value, path: &str, of_pod: bool) -> Vec<FieldError> {
     let field = |name: &str| format!("{path}.{name}");
     let (known, mut errors) = volumes::validate(list(spec, "volumes"), &field("volumes"));
     let grace = spec["terminationGracePeriodSeconds"].as_i64().unwrap_or(0);
-    let surroundings = containers::Surroundings {
+    let pod = containers::PodContext {
         volumes: known,
         grace,
         restarts: text(spec, "restartPolicy"),
         host_users: spec["hostUsers"] != false,
     };
-    errors.extend(containers::regular(
-        list(spec, "containers"),
-        &surroundings,
-        &field("containers"),
-    ));
-    errors.extend(containers::init(
-        list(spec, "initContainers"),
-        list(spec, "containers"),
-        &surroundings,
-        &field("initContainers"),
-    ));
+    let (regular, init) = (list(spec, "containers"), list(spec, "initContainers"));
+    errors.extend(containers::regular(regular, &pod, &field("containers")));
+    let path_of_init = field("initContainers");
+    errors.extend(containers::init(init, regular, &pod, &path_of_init));
     if spec["hostNetwork"] == true {
         errors.extend(host_ports_of_the_host(spec, path, of_pod));
     }
-    errors.extend(one_of(
-        spec,
-        &field("restartPolicy"),
-        "restartPolicy",
-        &["Always", "OnFailure", "Never"],
-    ));
-    errors.extend(one_of(
-        spec,
-        &field("dnsPolicy"),
-        "dnsPolicy",
-        &["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"],
-    ));
-    errors.extend(metadata::labels(
-        spec.get("nodeSelector"),
-        &field("nodeSelector"),
-    ));
+    let name = "restartPolicy";
+    let policies = ["Always", "OnFailure", "Never"];
+    errors.extend(one_of(spec, &field(name), name, &policies));
+    let name = "dnsPolicy";
+    let policies = ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"];
+    errors.extend(one_of(spec, &field(name), name, &policies));
+    errors
+}
+
+/// Where the pod may run, and what it gets from its host.
+fn placement_errors(spec: &Value, path: &str) -> Vec<FieldError> {
+    let field = |name: &str| format!("{path}.{name}");
+    let mut errors = metadata::labels(spec.get("nodeSelector"), &field("nodeSelector"));
     errors.extend(pod_host::security(spec, &field("securityContext")));
     errors.extend(pod_scheduling::affinity(
         &spec["affinity"],
@@ -88,11 +86,15 @@ pub(super) fn spec_errors(spec: &Value, path: &str, of_pod: bool) -> Vec<FieldEr
         list(spec, "topologySpreadConstraints"),
         &field("topologySpreadConstraints"),
     ));
-    for (name, rule) in [
-        ("serviceAccountName", names::subdomain as names::NameRule),
-        ("nodeName", names::subdomain),
-    ] {
-        errors.extend(named(spec, &field(name), name, rule));
+    errors
+}
+
+/// The names and limits of the pod.
+fn identity_errors(spec: &Value, path: &str) -> Vec<FieldError> {
+    let field = |name: &str| format!("{path}.{name}");
+    let mut errors = Vec::new();
+    for name in ["serviceAccountName", "nodeName"] {
+        errors.extend(named(spec, &field(name), name, names::subdomain));
     }
     if let Some(seconds) = spec["activeDeadlineSeconds"].as_i64() {
         let reasons = names::in_range(seconds, 1, i64::from(i32::MAX)).into_iter();
@@ -110,10 +112,9 @@ pub(super) fn spec_errors(spec: &Value, path: &str, of_pod: bool) -> Vec<FieldEr
         list(spec, "hostAliases"),
         &field("hostAliases"),
     ));
-    let name = "priorityClassName";
-    errors.extend(named(spec, &field(name), name, names::subdomain));
-    let name = "runtimeClassName";
-    errors.extend(named(spec, &field(name), name, names::subdomain));
+    for name in ["priorityClassName", "runtimeClassName"] {
+        errors.extend(named(spec, &field(name), name, names::subdomain));
+    }
     if spec.get("preemptionPolicy").is_some() {
         let policies = ["PreemptLowerPriority", "Never"];
         let name = "preemptionPolicy";

@@ -119,20 +119,7 @@ pub(super) fn of(template: &Value, path: &str) -> Vec<String> {
     if spec["securityContext"].get("seccompProfile").is_none() {
         replaced_annotation(annotations, SECCOMP_OF_POD, path, &mut warnings);
     }
-    let containers = containers(spec, path);
-    for (container, container_path) in &containers {
-        if container["securityContext"].get("seccompProfile").is_none() {
-            let name = format!("{SECCOMP_OF_CONTAINER}{}", text(container, "name"));
-            replaced_annotation(annotations, &name, path, &mut warnings);
-        }
-        for list in ["limits", "requests"] {
-            let path = format!("{container_path}.resources.{list}");
-            fractions(&container["resources"][list], &path, &mut warnings);
-        }
-        hidden_variables(container, container_path, &mut warnings);
-    }
-    equal_ports(&containers, &mut warnings);
-    equal_port_names(&containers, &mut warnings);
+    of_containers(spec, annotations, path, &mut warnings);
     if spec["terminationGracePeriodSeconds"].as_i64().unwrap_or(0) < 0 {
         warnings.push(format!(
             "{path}spec.terminationGracePeriodSeconds: must be >= 0; negative values are invalid \
@@ -142,6 +129,24 @@ pub(super) fn of(template: &Value, path: &str) -> Vec<String> {
     neighbours(spec, path, &mut warnings);
     addresses(spec, path, &mut warnings);
     warnings
+}
+
+/// The warnings for containers, of which each one and all together are looked at.
+fn of_containers(spec: &Value, annotations: &Value, path: &str, warnings: &mut Vec<String>) {
+    let containers = containers(spec, path);
+    for (container, container_path) in &containers {
+        if container["securityContext"].get("seccompProfile").is_none() {
+            let name = format!("{SECCOMP_OF_CONTAINER}{}", text(container, "name"));
+            replaced_annotation(annotations, &name, path, warnings);
+        }
+        for list in ["limits", "requests"] {
+            let path = format!("{container_path}.resources.{list}");
+            fractions(&container["resources"][list], &path, warnings);
+        }
+        hidden_variables(container, container_path, warnings);
+    }
+    equal_ports(&containers, warnings);
+    equal_port_names(&containers, warnings);
 }
 
 /// A profile that an annotation names and no field does (`api.SeccompPodAnnotationKey`).

@@ -9,27 +9,24 @@ use super::service::{is_headless, needs_cluster_ip};
 use crate::object::text;
 use crate::status::FieldError;
 
+const IPS: &str = "spec.clusterIPs";
+
 /// `ValidateServiceClusterIPsRelatedFields`: addresses, their families and the policy; `live` is
 /// the stored Service on update.
 pub(super) fn cluster_ips(service: &Value, live: Option<&Value>) -> Vec<FieldError> {
-    const IPS: &str = "spec.clusterIPs";
     if !needs_cluster_ip(service) {
         return Vec::new();
     }
     let spec = &service["spec"];
-    let ips = list(spec, "clusterIPs");
-    let all = &spec["clusterIPs"];
+    let (ips, all) = (list(spec, "clusterIPs"), &spec["clusterIPs"]);
+    let invalid = |detail: &str| FieldError::invalid(IPS, all, detail);
     let mut errors = Vec::new();
     match (text(spec, "clusterIP"), ips.first()) {
-        ("", Some(_)) => {
-            let detail = "must be empty when `clusterIP` is not specified";
-            errors.push(FieldError::invalid(IPS, all, detail));
-        }
+        ("", Some(_)) => errors.push(invalid("must be empty when `clusterIP` is not specified")),
         ("", None) => {}
         (_, None) => errors.push(FieldError::required(IPS, "")),
         (one, Some(first)) if first != one => {
-            let detail = "first value must match `clusterIP`";
-            errors.push(FieldError::invalid(IPS, all, detail));
+            errors.push(invalid("first value must match `clusterIP`"));
         }
         _ => {}
     }
@@ -37,41 +34,46 @@ pub(super) fn cluster_ips(service: &Value, live: Option<&Value>) -> Vec<FieldErr
     let old = live.map_or(&[][..], |live| list(&live["spec"], "clusterIPs"));
     let mut broken = false;
     for (i, ip) in ips.iter().enumerate() {
-        if i == 0 && ip == "None" {
-            if ips.len() > 1 {
-                broken = true;
-                let detail = "'None' must be the first and only value";
-                errors.push(FieldError::invalid(IPS, all, detail));
-            }
-            continue;
-        }
-        let error = ip::check(ip, &format!("{IPS}[{i}]"), old);
+        let error = if i == 0 && ip == "None" {
+            (ips.len() > 1).then(|| invalid("'None' must be the first and only value"))
+        } else {
+            ip::check(ip, &format!("{IPS}[{i}]"), old)
+        };
         broken |= error.is_some();
         errors.extend(error);
     }
     if ips.len() > 2 {
-        let detail = "may only hold up to 2 values";
-        errors.push(FieldError::invalid(IPS, all, detail));
+        errors.push(invalid("may only hold up to 2 values"));
     }
     if broken {
         return errors;
     }
-    let is_v6 = |ip: &Value| ip.as_str().is_some_and(|ip| ip.contains(':'));
     if ips.len() > 1 && ips.iter().all(is_v6) == ips.iter().any(is_v6) {
-        let detail = "may specify no more than one IP for each IP family";
-        errors.push(FieldError::invalid(IPS, all, detail));
+        errors.push(invalid(
+            "may specify no more than one IP for each IP family",
+        ));
     }
-    if is_headless(service) {
-        return errors;
+    if !is_headless(service) {
+        errors.extend(addresses_of_families(ips, list(spec, "ipFamilies")));
     }
-    for (i, (ip, family)) in ips.iter().zip(list(spec, "ipFamilies")).enumerate() {
-        let wrong = match family.as_str() {
-            Some("IPv4") => is_v6(ip),
-            Some("IPv6") => !is_v6(ip),
+    errors
+}
+
+fn is_v6(ip: &Value) -> bool {
+    ip.as_str().is_some_and(|ip| ip.contains(':'))
+}
+
+/// Each address must be of the family at its place.
+fn addresses_of_families(ips: &[Value], families: &[Value]) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    for (i, (ip, family)) in ips.iter().zip(families).enumerate() {
+        let family = family.as_str().unwrap_or_default();
+        let wrong = match family {
+            "IPv4" => is_v6(ip),
+            "IPv6" => !is_v6(ip),
             _ => false,
         };
         if wrong {
-            let family = family.as_str().unwrap_or_default();
             let detail = format!("expected an {family} value as indicated by `ipFamilies[{i}]`");
             errors.push(FieldError::invalid(format!("{IPS}[{i}]"), ip, detail));
         }

@@ -17,10 +17,8 @@ pub(super) fn of(service: &Value) -> Vec<String> {
     let named = kind == "ExternalName";
     let load_balancer_ip = text(spec, "loadBalancerIP");
     let mut warnings = Vec::new();
-    if service["metadata"]["annotations"]
-        .get(TOPOLOGY_HINTS)
-        .is_some()
-    {
+    let annotations = &service["metadata"]["annotations"];
+    if annotations.get(TOPOLOGY_HINTS).is_some() {
         warnings.push(format!(
             "annotation {TOPOLOGY_HINTS} is deprecated, please use {TOPOLOGY_MODE} instead"
         ));

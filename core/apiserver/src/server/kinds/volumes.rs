@@ -96,26 +96,7 @@ pub(super) fn devices(
         if !name.is_empty() && !seen_names.insert(name) {
             errors.push(wrong("name", name, "must be unique"));
         }
-        match known.get(name) {
-            Some(volume)
-                if volume.get("persistentVolumeClaim").is_none()
-                    && volume.get("ephemeral").is_none() =>
-            {
-                let detail = "can only use volume source type of PersistentVolumeClaim or \
-                     Ephemeral for block mode";
-                errors.push(wrong("name", name, detail));
-            }
-            Some(_) => {}
-            None => {
-                let problem = crate::status::Problem::NotFound;
-                errors.push(FieldError::with_value(
-                    problem,
-                    field("name"),
-                    &name.into(),
-                    "",
-                ));
-            }
-        }
+        errors.extend(device_volume(name, known, field("name")));
         if place.is_empty() {
             errors.push(FieldError::required(field("devicePath"), ""));
         }
@@ -138,6 +119,22 @@ pub(super) fn devices(
         }
     }
     errors
+}
+
+/// The volume of a device: it must exist, and be of a type that has a block mode.
+fn device_volume(name: &str, known: &BTreeMap<&str, &Value>, field: String) -> Option<FieldError> {
+    let Some(volume) = known.get(name) else {
+        let problem = crate::status::Problem::NotFound;
+        return Some(FieldError::with_value(problem, field, &name.into(), ""));
+    };
+    let has_block_mode = ["persistentVolumeClaim", "ephemeral"]
+        .iter()
+        .any(|source| volume.get(*source).is_some());
+    (!has_block_mode).then(|| {
+        let detail = "can only use volume source type of PersistentVolumeClaim or \
+             Ephemeral for block mode";
+        FieldError::invalid(field, &name.into(), detail)
+    })
 }
 
 /// `validateVolumeSource`: one kind of volume, and what it needs.

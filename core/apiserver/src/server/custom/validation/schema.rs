@@ -425,34 +425,44 @@ fn list_keys(schema: &Value, path: &str, errors: &mut Vec<FieldError>) {
     let required = |key: &str| required.is_some_and(|all| all.iter().any(|it| it == key));
     let mut seen = BTreeSet::new();
     for key in keys {
-        let at = format!("{path}.items.properties[{key}]");
         match items["properties"].get(key) {
             None => {
                 let detail = "entries must all be names of item properties";
                 errors.push(FieldError::invalid(&*field, list, detail));
             }
             Some(property) => {
-                if matches!(text(property, "type"), "array" | "object") {
-                    let detail =
-                        "must be a scalar type if parent array's x-kubernetes-list-type is map";
-                    errors.push(FieldError::invalid(format!("{at}.type"), ty, detail));
-                }
-                if !required(key) && property["default"].is_null() {
-                    let detail = "this property is in x-kubernetes-list-map-keys, so it must have \
-                         a default or be a required property";
-                    errors.push(FieldError::required(format!("{at}.default"), detail));
-                }
-                if flag(property, "nullable") {
-                    let detail = "this property is in x-kubernetes-list-map-keys, so it cannot be \
-                         nullable";
-                    errors.push(FieldError::forbidden(format!("{at}.nullable"), detail));
-                }
+                let at = format!("{path}.items.properties[{key}]");
+                list_key(property, &at, ty, required(key), errors);
             }
         }
         if !seen.insert(key) {
             let detail = "must not contain duplicate entries";
             errors.push(FieldError::invalid(&*field, list, detail));
         }
+    }
+}
+
+/// A property that is a key of a list with keys. `ty` is the type of the items: upstream shows it.
+fn list_key(
+    property: &Value,
+    path: &str,
+    ty: &Value,
+    required: bool,
+    errors: &mut Vec<FieldError>,
+) {
+    if matches!(text(property, "type"), "array" | "object") {
+        let detail = "must be a scalar type if parent array's x-kubernetes-list-type is map";
+        errors.push(FieldError::invalid(format!("{path}.type"), ty, detail));
+    }
+    if !required && property["default"].is_null() {
+        let detail = "this property is in x-kubernetes-list-map-keys, so it must have \
+             a default or be a required property";
+        errors.push(FieldError::required(format!("{path}.default"), detail));
+    }
+    if flag(property, "nullable") {
+        let detail = "this property is in x-kubernetes-list-map-keys, so it cannot be \
+             nullable";
+        errors.push(FieldError::forbidden(format!("{path}.nullable"), detail));
     }
 }
 
