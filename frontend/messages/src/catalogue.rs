@@ -89,7 +89,7 @@ pub(crate) use messages;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::en;
+    use crate::{en, en_pages};
 
     #[test]
     fn a_template_has_its_arguments_where_it_wants_them() {
@@ -105,9 +105,23 @@ mod tests {
         assert_eq!(fill("{who} {", &[("who", &"{who}")]), "{who} {");
     }
 
+    /// The messages of both catalogues.
+    fn all() -> impl Iterator<Item = &'static (&'static str, &'static [&'static str], &'static str)>
+    {
+        en::ENGLISH.iter().chain(en_pages::ENGLISH)
+    }
+
+    #[test]
+    fn every_message_has_a_name_of_its_own() {
+        let mut names: Vec<&str> = all().map(|(name, ..)| *name).collect();
+        names.sort_unstable();
+        let twice = names.windows(2).find(|pair| pair[0] == pair[1]);
+        assert_eq!(twice, None);
+    }
+
     #[test]
     fn every_message_uses_exactly_its_arguments() {
-        for (name, arguments, text) in en::ENGLISH {
+        for (name, arguments, text) in all() {
             let places = text.split('{').skip(1);
             let places = places.map(|from| from.split(['}', '|']).next().unwrap_or_default());
             let mut places: Vec<&str> = places.collect();

@@ -1,5 +1,7 @@
 //! What regions, buttons and fields of the page are called, and its fixed sentences.
 
+pub use crate::en_pages::*;
+
 pub use crate::en::{
     add_item, add_member, add_name_and_value, answer, branch_begins, branch_compare_as,
     branch_delete, branch_ends, branch_in_the_end, branch_name_label, branch_named, branch_no_more,

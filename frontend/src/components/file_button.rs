@@ -45,7 +45,7 @@ pub(crate) async fn text_of(file: &File) -> Result<String, ManifestError> {
 /// Draws the button; the text of the file that is chosen is sent as a message.
 pub(crate) fn file_button(
     store: &StateHandle,
-    label: &'static str,
+    label: &str,
     accept: &'static str,
     message: fn(String) -> Msg,
 ) -> Html {
@@ -70,7 +70,7 @@ pub(crate) fn file_button(
         <label class="button file">
             <input type="file" {accept} {onchange} />
             { icon(Icon::Load) }
-            <span>{ label }</span>
+            <span>{ label.to_owned() }</span>
         </label>
     }
 }

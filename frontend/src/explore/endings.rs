@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use optimist_messages::explore as messages;
+use optimist_messages::{explore as messages, label};
 use optimist_simulation::explore::{Search, StateId};
 use optimist_simulation::verdict::Verdict;
 use yew::{Html, classes, html};
@@ -20,27 +20,25 @@ pub(super) fn witness(store: &StateHandle, model: &Explored, search: &Rc<Search>
         .chosen_row()
         .is_some_and(|row| matches!(row.state, super::model::RowState::Done(_)));
     let Some(end) = search.shortest(Verdict::Lost) else {
-        let checked = format!("{} checked", messages::orders(total));
-        return html! {
-            <p class="witness kept">
-                <b>
-                    { if complete { "None loses an update" } else { "None so far loses an update" } }
-                </b>
-                { format!(": {checked}.") }
-            </p>
+        let orders = messages::orders(total);
+        let text = if complete {
+            label::none_lost(&orders)
+        } else {
+            label::none_lost_so_far(&orders)
         };
+        return html! { <p class="witness kept"><b>{ text }</b></p> };
     };
     let path = search.path_to(end);
     let deciding = search.deciding(&path);
     html! {
         <div class="witness lost">
             <p>
-                <b>{ "Shortest way to lose an update" }</b>
+                <b>{ label::shortest_loss() }</b>
                 { format!(": {}. ", messages::path(search, path.get(..deciding).unwrap_or_default())) }
                 { messages::because(search, end) }{ "." }
             </p>
             <button type="button" class="button" onclick={replay::ending(store, model, search, Verdict::Lost)}>
-                { "Open it in Play" }
+                { label::open_it_in_play() }
             </button>
         </div>
     }
@@ -81,20 +79,20 @@ pub(super) fn list(store: &StateHandle, model: &Explored, search: &Rc<Search>) -
                 <button
                     type="button"
                     class="link"
-                    aria-label={format!("Open in Play: {}", messages::path(search, &path))}
+                    aria-label={label::open_path_in_play(&messages::path(search, &path))}
                     onclick={replay::state(store, model, search, *end)}
                 >
-                    { "Open in Play" }
+                    { label::open_in_play() }
                 </button>
             </li>
         }
     };
     html! {
         <div class="endings">
-            <h4>{ "All endings" }</h4>
-            <ul aria-label="All endings">{ for ends.iter().take(MOST).map(item) }</ul>
+            <h4>{ label::all_endings() }</h4>
+            <ul aria-label={label::all_endings()}>{ for ends.iter().take(MOST).map(item) }</ul>
             if more > 0 {
-                <p class="muted">{ format!("and {more} more.") }</p>
+                <p class="muted">{ label::more_endings(&more) }</p>
             }
         </div>
     }

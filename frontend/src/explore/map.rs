@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use optimist_messages::explore as messages;
+use optimist_messages::{explore as messages, label};
 use optimist_simulation::explore::{EditEffect, Search, StateId, Tally, Transition, TransitionId};
 use optimist_simulation::verdict::Verdict;
 use yew::{Html, PointerEvent, classes, html};
@@ -81,11 +81,7 @@ fn explanation(model: &Explored, search: &Search, outlook: &[Tally]) -> Html {
                 ]
             })
         }
-        None => vec![
-            "Each circle is a moment, each line one request and its answer. Point at one to see \
-             what it means; click it to open that order in Play."
-                .to_owned(),
-        ],
+        None => vec![label::explore_map_hint()],
     };
     html! {
         <div class={classes!("explanation", model.focus.is_none().then_some("muted"))}>

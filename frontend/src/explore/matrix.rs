@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use optimist_messages::explore as messages;
+use optimist_messages::{explore as messages, label};
 use optimist_simulation::verdict::{RefusalKind, Verdict};
 use yew::{Html, MouseEvent, classes, html};
 
@@ -13,26 +13,26 @@ use crate::state::StateHandle;
 
 pub(super) fn matrix(store: &StateHandle, model: &Explored) -> Html {
     let left_out = model.rows.iter().any(|row| row.tally.left_out > 0);
-    let kept = if model.setup.actors() == 2 {
-        "both"
+    let (kept, legend_kept) = if model.setup.actors() == 2 {
+        (label::matrix_kept_both(), label::legend_kept_both())
     } else {
-        "all"
+        (label::matrix_kept_all(), label::legend_kept_all())
     };
     html! {
         <>
             <table class="matrix">
-                <caption class="unseen">{ "What became of the edits, by way of writing" }</caption>
+                <caption class="unseen">{ label::matrix_caption() }</caption>
                 <thead>
                     <tr>
-                        <th scope="col" class="way">{ "Everybody writes by" }</th>
-                        <th scope="col" class="bar">{ "Outcomes over all orders" }</th>
-                        <th scope="col">{ kept }{ " in the object" }</th>
-                        <th scope="col">{ "replaced" }</th>
+                        <th scope="col" class="way">{ label::matrix_ways() }</th>
+                        <th scope="col" class="bar">{ label::matrix_outcomes() }</th>
+                        <th scope="col">{ kept }</th>
+                        <th scope="col">{ label::matrix_replaced() }</th>
                         if left_out {
-                            <th scope="col">{ "left out" }</th>
+                            <th scope="col">{ label::matrix_left_out() }</th>
                         }
-                        <th scope="col">{ "refused" }</th>
-                        <th scope="col">{ "lost update" }</th>
+                        <th scope="col">{ label::matrix_refused() }</th>
+                        <th scope="col">{ label::matrix_lost() }</th>
                     </tr>
                 </thead>
                 <tbody>
@@ -47,18 +47,18 @@ pub(super) fn matrix(store: &StateHandle, model: &Explored) -> Html {
                     />
                 </tbody>
             </table>
-            <ul class="legend" aria-label="Legend">
-                <li class="kept">{ kept }{ " edits are in the object" }</li>
-                <li class="replaced">{ "replaced knowingly: by one who had been shown the edit" }</li>
-                <li class="refused">{ "refused: the writer knows" }</li>
-                <li class="lost">{ "lost: nobody was told" }</li>
+            <ul class="legend" aria-label={label::legend()}>
+                <li class="kept">{ legend_kept }</li>
+                <li class="replaced">{ label::legend_replaced() }</li>
+                <li class="refused">{ label::legend_refused() }</li>
+                <li class="lost">{ label::legend_lost() }</li>
                 if left_out {
-                    <li class="left-out">{ "left out: answered 2xx without the edit" }</li>
+                    <li class="left-out">{ label::legend_left_out() }</li>
                 }
             </ul>
             { progress(model) }
             <p class="moral">
-                { "A refused write is the system working. A lost one is the bug that resourceVersion exists to prevent." }
+                { label::explore_moral() }
             </p>
         </>
     }
@@ -74,9 +74,9 @@ fn progress(model: &Explored) -> Html {
         return html! {
             <p class="progress">
                 <progress max={model.rows.len().to_string()} value={done.to_string()} />
-                <span>{ format!("{done} of {} ways searched", model.rows.len()) }</span>
+                <span>{ label::search_progress(&done, &model.rows.len()) }</span>
                 <button type="button" class="button" onclick={on(model, |_: MouseEvent| ExploreMsg::Cancel)}>
-                    { "Cancel" }
+                    { label::search_cancel() }
                 </button>
             </p>
         };
@@ -90,9 +90,9 @@ fn progress(model: &Explored) -> Html {
     }
     html! {
         <p class="progress">
-            <span>{ format!("Cancelled: {done} of {} ways searched", model.rows.len()) }</span>
+            <span>{ label::search_cancelled(&done, &model.rows.len()) }</span>
             <button type="button" class="button" onclick={on(model, |_: MouseEvent| ExploreMsg::Again)}>
-                { "Search again" }
+                { label::search_again() }
             </button>
         </p>
     }
@@ -103,32 +103,12 @@ fn row(store: &StateHandle, model: &Explored, at: usize, left_out: bool) -> Html
         return html! {};
     };
     let chosen = at == model.chosen;
-    let count = |verdict: Verdict| {
-        let count = row.tally.of(verdict);
-        let all = count > 0 && count == row.tally.total();
-        let known = row.search().is_some() || row.tally.total() > 0;
-        // The bar does the same for the keyboard.
-        let search = row.search().filter(|_| count > 0);
-        // Only where not all of them are conflicts.
-        let kinds = (row.tally.refused_by(RefusalKind::Conflict) < row.tally.refused)
-            .then(|| messages::refusals(&row.tally));
-        let onclick = search.map(|search| replay::ending(store, model, search, verdict));
-        html! {
-            <td
-                class={classes!("count", super::classes::tone(verdict), (count > 0).then_some("some"))}
-                {onclick}
-            >
-                if !known {
-                    <span class="muted">{ "·" }</span>
-                } else if let Some(kinds) = kinds.filter(|_| verdict == Verdict::Refused) {
-                    <span title={kinds.clone()}>{ messages::number(count) }<span class="unseen">{ ": " }{ kinds }</span></span>
-                } else if all && count > 1 {
-                    <span title={messages::number(count)}>{ "all" }</span>
-                } else {
-                    { messages::number(count) }
-                }
-            </td>
-        }
+    let count = |verdict: Verdict| count(store, model, row, verdict);
+    let name = if at == model.mixed_row() {
+        label::matrix_mixed()
+    } else {
+        let way = model.ways.get(at);
+        way.and_then(messages::way_in_table).unwrap_or_default()
     };
     let note = row.stopped();
     html! {
@@ -139,11 +119,7 @@ fn row(store: &StateHandle, model: &Explored, at: usize, left_out: bool) -> Html
                     aria-pressed={chosen.to_string()}
                     onclick={on(model, move |_: MouseEvent| ExploreMsg::Choose(at))}
                 >
-                    { if at == model.mixed_row() {
-                        "Each in another way".to_owned()
-                    } else {
-                        model.ways.get(at).and_then(messages::way_in_table).unwrap_or_default()
-                    } }
+                    { name }
                 </button>
                 if let Some(note) = note {
                     <span class="note">{ note }</span>
@@ -158,6 +134,35 @@ fn row(store: &StateHandle, model: &Explored, at: usize, left_out: bool) -> Html
             { count(Verdict::Refused) }
             { count(Verdict::Lost) }
         </tr>
+    }
+}
+
+/// How many histories of a row end with a verdict.
+fn count(store: &StateHandle, model: &Explored, row: &Row, verdict: Verdict) -> Html {
+    let count = row.tally.of(verdict);
+    let all = count > 0 && count == row.tally.total();
+    let known = row.search().is_some() || row.tally.total() > 0;
+    // The bar does the same for the keyboard.
+    let search = row.search().filter(|_| count > 0);
+    // Only where not all of them are conflicts.
+    let kinds = (row.tally.refused_by(RefusalKind::Conflict) < row.tally.refused)
+        .then(|| messages::refusals(&row.tally));
+    let onclick = search.map(|search| replay::ending(store, model, search, verdict));
+    html! {
+        <td
+            class={classes!("count", super::classes::tone(verdict), (count > 0).then_some("some"))}
+            {onclick}
+        >
+            if !known {
+                <span class="muted">{ "·" }</span>
+            } else if let Some(kinds) = kinds.filter(|_| verdict == Verdict::Refused) {
+                <span title={kinds.clone()}>{ messages::number(count) }<span class="unseen">{ ": " }{ kinds }</span></span>
+            } else if all && count > 1 {
+                <span title={messages::number(count)}>{ label::matrix_all() }</span>
+            } else {
+                { messages::number(count) }
+            }
+        </td>
     }
 }
 

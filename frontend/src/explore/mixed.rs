@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use optimist_messages::explore as messages;
+use optimist_messages::{explore as messages, label};
 use optimist_simulation::explore::WriteMethod;
 use yew::{Callback, Event, Html, Properties, UseReducerDispatcher, classes, component, html};
 
@@ -53,7 +53,7 @@ fn choice(props: &MixedProps, actor: usize) -> Html {
     html! {
         <div class={classes!("mixed", super::classes::slug(actor))}>
             <b>{ letter }</b>
-            <select aria-label={format!("{letter} writes by")} onchange={choose}>
+            <select aria-label={label::mixed_writes_by(&letter)} onchange={choose}>
                 { for props.ways.iter().enumerate().map(|(i, known)| html! {
                     <option value={i.to_string()} selected={way == i}>{ messages::way(known).unwrap_or_default() }</option>
                 }) }
@@ -61,11 +61,11 @@ fn choice(props: &MixedProps, actor: usize) -> Html {
             <label class="check">
                 <input
                     type="checkbox"
-                    aria-label={format!("{letter} reads first")}
+                    aria-label={label::mixed_reads_first(&letter)}
                     checked={reads_first}
                     onchange={tick}
                 />
-                <span>{ "reads first" }</span>
+                <span>{ label::mixed_reads_first_short() }</span>
             </label>
         </div>
     }

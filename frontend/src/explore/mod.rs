@@ -16,7 +16,7 @@ mod turn;
 use std::rc::Rc;
 
 use optimist_client::Subresource;
-use optimist_messages::explore as messages;
+use optimist_messages::{explore as messages, label};
 use optimist_simulation::ActorId;
 use optimist_simulation::explore::{Intent, Plan, Scenario};
 use serde_json::Value;
@@ -99,20 +99,20 @@ pub(crate) fn Explore(props: &ExploreProps) -> Html {
     }
     html! {
         <>
-            <a class="skip" href="#outcomes">{ "Skip to the outcomes" }</a>
+            <a class="skip" href="#outcomes">{ label::explore_skip() }</a>
             <div class={classes!("explore", model.turn.is_running().then_some("running"))}>
                 { header(store) }
                 { kept_notice(store) }
                 <main class="explore-body">
-                    <section class="explore-choice" aria-label="Scenario">
+                    <section class="explore-choice" aria-label={label::explore_scenario()}>
                         <h2>{ messages::heading(model.setup.actors()) }</h2>
                         <p class="says">{ model.says() }</p>
                         { setup::setup(&model) }
                     </section>
-                    <section class="explore-matrix" id="outcomes" tabindex="-1" aria-label="Outcomes">
+                    <section class="explore-matrix" id="outcomes" tabindex="-1" aria-label={label::explore_outcomes()}>
                         { matrix::matrix(store, &model) }
                     </section>
-                    <section class="explore-map" aria-label="Map of the orders">
+                    <section class="explore-map" aria-label={label::explore_map()}>
                         { map::map(store, &model) }
                     </section>
                 </main>

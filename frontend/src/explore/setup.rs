@@ -1,6 +1,6 @@
 //! What is to be explored.
 
-use optimist_messages::explore as messages;
+use optimist_messages::{explore as messages, label};
 use optimist_simulation::explore::{PRESETS, ThirdActor};
 use yew::{Callback, Event, Html, html};
 
@@ -8,108 +8,123 @@ use super::model::{EditSource, ExploreMsg, Setup, ThirdActorChoice};
 use super::{Explored, on};
 use crate::browser::{selected, ticked};
 
+/// The choices of the scenario.
 pub(super) fn setup(model: &Explored) -> Html {
-    let with_edits = {
-        let (setup, from_play) = (model.setup.clone(), model.from_play.clone());
-        on(model, move |event: Event| {
-            let slug = selected(&event);
-            let ready = PRESETS.iter().position(|ready| ready.slug == slug);
-            let subject = ready.map(EditSource::Preset).or_else(|| from_play.clone());
-            let mut setup = setup.clone();
-            setup.subject = subject.unwrap_or(setup.subject);
-            ExploreMsg::Setup(setup)
-        })
-    };
-    let with_tries = {
-        let setup = model.setup.clone();
-        on(model, move |event: Event| {
-            let tries = selected(&event).parse().unwrap_or(setup.tries);
-            ExploreMsg::Setup(Setup {
-                tries,
-                ..setup.clone()
-            })
-        })
-    };
-    let with_third = {
-        let setup = model.setup.clone();
-        on(model, move |event: Event| {
-            ExploreMsg::Setup(Setup {
-                third: ThirdActorChoice::named(&selected(&event)),
-                ..setup.clone()
-            })
-        })
-    };
-    let on_tick = |change: fn(&mut Setup, bool)| {
-        let setup = model.setup.clone();
-        on(model, move |event: Event| {
-            let mut setup = setup.clone();
-            change(&mut setup, ticked(&event));
-            ExploreMsg::Setup(setup)
-        })
-    };
     let setup = &model.setup;
-    let third = setup.third();
+    let tick = |change: fn(&mut Setup, bool)| {
+        changed(model, move |setup, event| change(setup, ticked(event)))
+    };
     html! {
         <form class="explore-setup">
-            <label class="field wide">
-                <span>{ "Edits" }</span>
-                <select aria-label="Edits" onchange={with_edits}>
-                    if let Some(from_play) = &model.from_play {
-                        <option value={ThirdActorChoice::OfPlay.slug()} selected={setup.subject == *from_play}>
-                            { "Working copies in Play" }
-                        </option>
-                    }
-                    { for PRESETS.iter().enumerate().map(|(i, ready)| html! {
-                        <option
-                            value={ready.slug}
-                            selected={setup.subject == EditSource::Preset(i)}
-                        >
-                            { messages::pair(ready).map(|(title, _)| title).unwrap_or_default() }
-                        </option>
-                    }) }
-                </select>
-            </label>
-            <label class="field">
-                <span>{ "A third actor" }</span>
-                <select aria-label="A third actor" onchange={with_third}>
-                    <option value="" selected={third.is_none()}>{ "none" }</option>
-                    { for ThirdActor::ALL.map(|ready| html! {
-                        <option
-                            value={ready.slug()}
-                            selected={third == Some(ThirdActorChoice::Preset(ready))}
-                        >
-                            { messages::third(ready) }
-                        </option>
-                    }) }
-                    if setup.subject.has_third() {
-                        <option value="play" selected={third == Some(ThirdActorChoice::OfPlay)}>
-                            { "its working copy in Play" }
-                        </option>
-                    }
-                </select>
-            </label>
-            <label class="field">
-                <span>{ "Tries on conflict" }</span>
-                <select aria-label="Tries" onchange={with_tries}>
-                    { for (2..=6u8).map(|tries| html! {
-                        <option value={tries.to_string()} selected={setup.tries == tries}>{ tries }</option>
-                    }) }
-                </select>
-            </label>
+            { edits(model) }
+            { third(model) }
+            { tries(model) }
             <div class="checks">
-                { check("Read first", "Otherwise everybody edits the starting object, as from a file.",
-                    setup.reads_first, on_tick(|setup, on| setup.reads_first = on)) }
-                { check("Look inside requests",
-                    "The server first reads, and compares and puts later. Others may come in between.",
-                    setup.micro_steps, on_tick(|setup, on| setup.micro_steps = on)) }
+                { check(
+                    label::setup_read_first(),
+                    label::setup_read_first_hint(),
+                    setup.reads_first,
+                    tick(|setup, on| setup.reads_first = on),
+                ) }
+                { check(
+                    label::setup_look_inside(),
+                    label::setup_look_inside_hint(),
+                    setup.micro_steps,
+                    tick(|setup, on| setup.micro_steps = on),
+                ) }
             </div>
         </form>
     }
 }
 
-fn check(label: &'static str, hint: &'static str, on: bool, onchange: Callback<Event>) -> Html {
+/// A callback that changes the scenario.
+fn changed(model: &Explored, change: impl Fn(&mut Setup, &Event) + 'static) -> Callback<Event> {
+    let setup = model.setup.clone();
+    on(model, move |event: Event| {
+        let mut setup = setup.clone();
+        change(&mut setup, &event);
+        ExploreMsg::Setup(setup)
+    })
+}
+
+fn edits(model: &Explored) -> Html {
+    let setup = &model.setup;
+    let from_play = model.from_play.clone();
+    let choose = changed(model, move |setup, event| {
+        let slug = selected(event);
+        let preset = PRESETS.iter().position(|preset| preset.slug == slug);
+        let subject = preset.map(EditSource::Preset).or_else(|| from_play.clone());
+        if let Some(subject) = subject {
+            setup.subject = subject;
+        }
+    });
     html! {
-        <label class="check" title={hint}>
+        <label class="field wide">
+            <span>{ label::setup_edits() }</span>
+            <select aria-label={label::setup_edits()} onchange={choose}>
+                if let Some(from_play) = &model.from_play {
+                    <option value={ThirdActorChoice::OfPlay.slug()} selected={setup.subject == *from_play}>
+                        { label::setup_from_play() }
+                    </option>
+                }
+                { for PRESETS.iter().enumerate().map(|(i, preset)| html! {
+                    <option value={preset.slug} selected={setup.subject == EditSource::Preset(i)}>
+                        { messages::pair(preset).map(|(title, _)| title).unwrap_or_default() }
+                    </option>
+                }) }
+            </select>
+        </label>
+    }
+}
+
+fn third(model: &Explored) -> Html {
+    let third = model.setup.third();
+    let choose = changed(model, |setup, event| {
+        setup.third = ThirdActorChoice::named(&selected(event));
+    });
+    html! {
+        <label class="field">
+            <span>{ label::setup_third() }</span>
+            <select aria-label={label::setup_third()} onchange={choose}>
+                <option value="" selected={third.is_none()}>{ label::setup_no_third() }</option>
+                { for ThirdActor::ALL.map(|preset| html! {
+                    <option
+                        value={preset.slug()}
+                        selected={third == Some(ThirdActorChoice::Preset(preset))}
+                    >
+                        { messages::third(preset) }
+                    </option>
+                }) }
+                if model.setup.subject.has_third() {
+                    <option value="play" selected={third == Some(ThirdActorChoice::OfPlay)}>
+                        { label::setup_third_of_play() }
+                    </option>
+                }
+            </select>
+        </label>
+    }
+}
+
+fn tries(model: &Explored) -> Html {
+    let tries = model.setup.tries;
+    let choose = changed(model, |setup, event| {
+        setup.tries = selected(event).parse().unwrap_or(setup.tries);
+    });
+    html! {
+        <label class="field">
+            <span>{ label::setup_tries_on_conflict() }</span>
+            <select aria-label={label::setup_tries()} onchange={choose}>
+                { for (2..=6u8).map(|count| html! {
+                    <option value={count.to_string()} selected={tries == count}>{ count }</option>
+                }) }
+            </select>
+        </label>
+    }
+}
+
+fn check(label: String, hint: String, on: bool, onchange: Callback<Event>) -> Html {
+    html! {
+        <label class="check" title={hint.clone()}>
             <input type="checkbox" checked={on} {onchange} />
             <span>{ label }<span class="unseen">{ ". " }{ hint }</span></span>
         </label>

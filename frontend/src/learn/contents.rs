@@ -1,6 +1,7 @@
 //! The contents: all lessons, and the learner's progress.
 
 use optimist_lesson::{CatalogueEntry, Chapter};
+use optimist_messages::label;
 use optimist_sessions::StorageArea;
 use yew::{Html, html};
 
@@ -18,12 +19,11 @@ pub(super) fn contents(store: &StateHandle) -> Html {
             { kept_notice(store) }
             <main class="contents">
                 <div class="contents-head">
-                    <h2>{ "Fourteen lessons, each a history that you step through" }</h2>
+                    <h2>{ label::lessons_title() }</h2>
                     <p class="muted">
-                        { "You predict, it runs, and it says why. Leave the script whenever you like: \
-                           what you try is kept beside it." }
+                        { label::lessons_text() }
                     </p>
-                    { file_button(store, "Open a lesson of your own", ".yaml,.yml,text/yaml", own) }
+                    { file_button(store, &label::lessons_own(), ".yaml,.yml,text/yaml", own) }
                 </div>
                 if let Some(problem) = &store.learn.problem {
                     <p class="problem" role="alert">{ problem.clone() }</p>
@@ -31,7 +31,7 @@ pub(super) fn contents(store: &StateHandle) -> Html {
                 if let Some(catalogue) = &store.learn.catalogue {
                     { for catalogue.chapters.iter().map(|it| chapter(it, progress.as_deref())) }
                 } else if store.learn.problem.is_none() {
-                    <p class="muted">{ "Loading" }</p>
+                    <p class="muted">{ label::lessons_loading() }</p>
                 }
             </main>
         </div>
@@ -53,12 +53,12 @@ fn entry(entry: &CatalogueEntry, progress: Option<&str>) -> Html {
     let number = number.trim_start_matches('0').to_owned();
     let said = match progress {
         Some(progress) if progress.finished => html! {
-            <span class="so-far done">{ icon(Icon::Check) }{ "done" }</span>
+            <span class="so-far done">{ icon(Icon::Check) }{ label::lesson_done() }</span>
         },
         Some(progress) => html! {
-            <span class="so-far">{ format!("at step {} of {}", progress.opened, entry.pages) }</span>
+            <span class="so-far">{ label::lesson_at(&progress.opened, &entry.pages) }</span>
         },
-        None => html! { <span class="so-far">{ format!("{} steps", entry.pages) }</span> },
+        None => html! { <span class="so-far">{ label::lesson_steps(&entry.pages) }</span> },
     };
     html! {
         <li>

@@ -1,6 +1,7 @@
 //! The lesson that is taken: its text, what is asked, and the way on.
 
 use optimist_lesson::{CatalogueEntry, LessonStep, Prediction};
+use optimist_messages::label;
 use yew::{Html, classes, html};
 
 use super::prose::{line, prose};
@@ -13,34 +14,8 @@ pub(super) fn lesson(store: &StateHandle, course: &Course) -> Html {
     let (lesson, step) = (walk.lesson(), walk.step());
     let (at, pages) = (walk.at() + 1, lesson.steps.len());
     html! {
-        <section class="lesson" aria-label="Lesson">
-            <div class="lesson-head">
-                <a
-                    class="link"
-                    href={Page::Learn.fragment()}
-                    onclick={store.sends(LearnMsg::Leave)}
-                >
-                    { "All lessons" }
-                </a>
-                if walk.opened() > 1 {
-                    <button
-                        type="button"
-                        class="link"
-                        onclick={store.sends(LearnMsg::Restart)}
-                    >
-                        { "Start again" }
-                    </button>
-                }
-                <button
-                    type="button"
-                    class="link"
-                    aria-pressed={store.learn.teaching.to_string()}
-                    title="Large, and a step for each key (t)"
-                    onclick={store.sends(LearnMsg::Teach)}
-                >
-                    { "Teach" }
-                </button>
-            </div>
+        <section class="lesson" aria-label={label::lesson()}>
+            { head(store, course) }
             { bar(store, course) }
             // It scrolls, so the keyboard has to come there.
             <div class="lesson-body" id="lesson-text" tabindex="0">
@@ -48,7 +23,7 @@ pub(super) fn lesson(store: &StateHandle, course: &Course) -> Html {
                 <h2 class="caption-title" id="lesson-step">{ step.title.clone() }</h2>
                 if let (1, Some(belief)) = (at, &lesson.belief) {
                     <blockquote class="belief">
-                        <span>{ "A common belief" }</span>{ line(belief) }
+                        <span>{ label::lesson_belief() }</span>{ line(belief) }
                     </blockquote>
                 }
                 { prose(&step.text) }
@@ -65,9 +40,42 @@ pub(super) fn lesson(store: &StateHandle, course: &Course) -> Html {
             </div>
             { way_on(store, course, step) }
             <p class="unseen" role="status" aria-live="polite">
-                { format!("Step {at} of {pages}: {}", step.title) }
+                { label::lesson_status(&at, &pages, &step.title) }
             </p>
         </section>
+    }
+}
+
+/// The way out, and the ways to take the lesson.
+fn head(store: &StateHandle, course: &Course) -> Html {
+    html! {
+        <div class="lesson-head">
+            <a
+                class="link"
+                href={Page::Learn.fragment()}
+                onclick={store.sends(LearnMsg::Leave)}
+            >
+                { label::lessons_all() }
+            </a>
+            if course.walk.opened() > 1 {
+                <button
+                    type="button"
+                    class="link"
+                    onclick={store.sends(LearnMsg::Restart)}
+                >
+                    { label::lesson_start_again() }
+                </button>
+            }
+            <button
+                type="button"
+                class="link"
+                aria-pressed={store.learn.teaching.to_string()}
+                title={label::lesson_teach_hint()}
+                onclick={store.sends(LearnMsg::Teach)}
+            >
+                { label::lesson_teach() }
+            </button>
+        </div>
     }
 }
 
@@ -86,7 +94,7 @@ fn bar(store: &StateHandle, course: &Course) -> Html {
                     type="button"
                     {class}
                     disabled={page >= walk.opened()}
-                    aria-label={format!("Step {}: {}", page + 1, step.title)}
+                    aria-label={label::lesson_bar_step(&(page + 1), &step.title)}
                     aria-current={(page == walk.at()).then_some("step")}
                     onclick={store.sends(LearnMsg::Turn(page))}
                 />
@@ -94,7 +102,7 @@ fn bar(store: &StateHandle, course: &Course) -> Html {
         }
     };
     html! {
-        <ol class="lesson-bar" aria-label="Steps of the lesson">
+        <ol class="lesson-bar" aria-label={label::lesson_bar()}>
             { for walk.lesson().steps.iter().enumerate().map(stroke) }
         </ol>
     }
@@ -107,10 +115,10 @@ fn predicted(store: &StateHandle, course: &Course, prediction: &Prediction) -> H
         let right = walk.right() == Some(i);
         let chosen = walk.chosen() == Some(i);
         let said = match (happened, right, chosen) {
-            (true, true, true) => "what you said, and so it was",
-            (true, true, false) => "so it was",
-            (true, false, true) => "what you said",
-            _ => "",
+            (true, true, true) => label::prediction_right(),
+            (true, true, false) => label::prediction_answer(),
+            (true, false, true) => label::prediction_yours(),
+            _ => String::new(),
         };
         html! {
             <li>
@@ -135,10 +143,10 @@ fn predicted(store: &StateHandle, course: &Course, prediction: &Prediction) -> H
         }
     };
     html! {
-        <div class="prediction" role="group" aria-label="Prediction">
+        <div class="prediction" role="group" aria-label={label::prediction()}>
             <p class="question">
                 if !happened {
-                    <span class="unseen">{ "Before it happens: " }</span>
+                    <span class="unseen">{ label::prediction_before() }</span>
                 }
                 { line(&prediction.question) }
             </p>
@@ -153,21 +161,21 @@ fn way_on(store: &StateHandle, course: &Course, step: &LessonStep) -> Html {
     let last = walk.at() + 1 == walk.lesson().steps.len();
     let aside = walk.happened() && walk.is_aside(&store.session.tree);
     let label = match (walk.happened(), step.task.is_some() && !walk.solved()) {
-        (false, _) => "Show what happens",
-        (true, true) => "Go on without it",
-        (true, false) => "Next",
+        (false, _) => label::lesson_show(),
+        (true, true) => label::lesson_skip(),
+        (true, false) => label::lesson_next_step(),
     };
     html! {
         <div class="way-on">
             if aside && step.task.is_none() {
                 <p class="aside">
-                    { "You left the script: what you try here is kept beside it. " }
+                    { label::lesson_aside() }{ " " }
                     <button
                         type="button"
                         class="link"
                         onclick={store.sends(LearnMsg::Resume)}
                     >
-                        { "Back to the lesson" }
+                        { label::lesson_return() }
                     </button>
                 </p>
             }
@@ -179,7 +187,7 @@ fn way_on(store: &StateHandle, course: &Course, step: &LessonStep) -> Html {
                     onclick={store.sends(LearnMsg::Back)}
                 >
                     { icon(Icon::Back) }
-                    { "Back" }
+                    { label::lesson_back() }
                 </button>
                 if last && walk.happened() {
                     { onward(store, course) }
@@ -211,7 +219,7 @@ fn onward(store: &StateHandle, course: &Course) -> Html {
     match next {
         Some(next) => html! {
             <a {class} id="lesson-forward" href={lesson_fragment(&next.name)}>
-                { "Next lesson" }{ icon(Icon::Forward) }
+                { label::lesson_next() }{ icon(Icon::Forward) }
             </a>
         },
         None => html! {
@@ -221,7 +229,7 @@ fn onward(store: &StateHandle, course: &Course) -> Html {
                 href={Page::Learn.fragment()}
                 onclick={store.sends(LearnMsg::Leave)}
             >
-                { "All lessons" }
+                { label::lessons_all() }
             </a>
         },
     }

@@ -2,6 +2,7 @@
 
 use optimist_lesson::{Challenge, Finding, Goal, Task};
 use optimist_messages::explore::ending;
+use optimist_messages::label;
 use optimist_simulation::ActorId;
 use optimist_simulation::verdict::Verdict;
 use yew::{Html, classes, html};
@@ -24,7 +25,7 @@ fn goal(store: &StateHandle, course: &Course, goal: &Goal) -> Html {
     let aims = walk.goal(&store.session.tree);
     let here = aims.iter().all(|(_, holds)| *holds);
     html! {
-        <div class={classes!("task", walk.solved().then_some("solved"))} role="group" aria-label="Your task">
+        <div class={classes!("task", walk.solved().then_some("solved"))} role="group" aria-label={label::task()}>
             <p class="question">{ line(&goal.ask) }</p>
             <ul class="aims">
                 { for aims.into_iter().map(|(label, holds)| html! {
@@ -32,7 +33,7 @@ fn goal(store: &StateHandle, course: &Course, goal: &Goal) -> Html {
                         <span class="tick">
                             if holds { { icon(Icon::Check) } }
                         </span>
-                        <span class="unseen">{ if holds { "Done: " } else { "Not yet: " } }</span>
+                        <span class="unseen">{ if holds { label::task_done() } else { label::task_not_yet() } }</span>
                         { label }
                     </li>
                 }) }
@@ -41,10 +42,10 @@ fn goal(store: &StateHandle, course: &Course, goal: &Goal) -> Html {
             <div class="task-row">
                 { hint_button(store, course, goal.hint.is_some()) }
                 if moved {
-                    { link(store, "Start this task again", LearnMsg::Resume) }
+                    { link(store, label::task_start_again(), LearnMsg::Resume) }
                 }
                 if !walk.solved() {
-                    { link(store, "Show a way", LearnMsg::Solve) }
+                    { link(store, label::task_show(), LearnMsg::Solve) }
                 }
             </div>
             { reached(walk.solved(), here, &goal.reached) }
@@ -59,16 +60,16 @@ fn challenge(store: &StateHandle, course: &Course, challenge: &Challenge) -> Htm
     let finding = course.finding.as_ref();
     let here = finding.is_none_or(|finding| finding.is_met() && current(&finding));
     html! {
-        <div class={classes!("task", solved.then_some("solved"))} role="group" aria-label="Your task">
+        <div class={classes!("task", solved.then_some("solved"))} role="group" aria-label={label::task()}>
             <p class="question">{ line(&challenge.ask) }</p>
-            <p class="muted">{ "Choose in the two cards. Then every order is tried." }</p>
+            <p class="muted">{ label::challenge_how() }</p>
             <button
                 type="button"
                 class={classes!("button", "check-orders", (!solved).then_some("primary"))}
                 disabled={store.learn.is_searching()}
                 onclick={store.sends(LearnMsg::Search)}
             >
-                { if store.learn.is_searching() { "Trying every order" } else { "Try every order" } }
+                { if store.learn.is_searching() { label::challenge_trying() } else { label::challenge_try() } }
             </button>
             if let Some(finding) = finding.filter(current) {
                 { found(finding) }
@@ -77,7 +78,7 @@ fn challenge(store: &StateHandle, course: &Course, challenge: &Challenge) -> Htm
             <div class="task-row">
                 { hint_button(store, course, challenge.hint.is_some()) }
                 if !solved {
-                    { link(store, "Show a way", LearnMsg::Solve) }
+                    { link(store, label::task_show(), LearnMsg::Solve) }
                 }
             </div>
             { reached(solved, here, &challenge.reached) }
@@ -109,13 +110,13 @@ fn found(finding: &Finding) -> Html {
     ];
     html! {
         <div class="found" role="status">
-            <p>{ format!("{} orders", tally.total()) }</p>
+            <p>{ label::challenge_orders(&tally.total()) }</p>
             <ul>{ for rows.into_iter().map(row) }</ul>
             if finding.retries {
-                <p>{ "Somebody tries again after a conflict; here it is to work without." }</p>
+                <p>{ label::challenge_retries() }</p>
             }
             if !finding.complete {
-                <p>{ "There are more orders than this page can try." }</p>
+                <p>{ label::challenge_too_many() }</p>
             }
         </div>
     }
@@ -132,12 +133,12 @@ fn hint(course: &Course, hint: Option<&str>) -> Html {
 fn hint_button(store: &StateHandle, course: &Course, has: bool) -> Html {
     html! {
         if has {
-            { link(store, if course.hint { "Hide the hint" } else { "Hint" }, LearnMsg::Hint) }
+            { link(store, if course.hint { label::task_hide_hint() } else { label::task_hint() }, LearnMsg::Hint) }
         }
     }
 }
 
-fn link(store: &StateHandle, label: &'static str, msg: LearnMsg) -> Html {
+fn link(store: &StateHandle, label: String, msg: LearnMsg) -> Html {
     html! {
         <button type="button" class="link" onclick={store.sends(msg)}>{ label }</button>
     }
@@ -147,10 +148,10 @@ fn link(store: &StateHandle, label: &'static str, msg: LearnMsg) -> Html {
 fn reached(solved: bool, here: bool, text: &str) -> Html {
     html! {
         if solved && !here {
-            <p class="muted">{ "You had it. What stands here now is something else." }</p>
+            <p class="muted">{ label::task_moved() }</p>
         } else if solved {
             <div class="reached" role="status">
-                <p><b>{ icon(Icon::Check) }{ "There it is." }</b></p>
+                <p><b>{ icon(Icon::Check) }{ label::task_reached() }</b></p>
                 { prose(text) }
             </div>
         }
