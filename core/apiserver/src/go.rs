@@ -201,6 +201,18 @@ pub fn reflect_kind(value: &Value) -> &'static str {
     }
 }
 
+/// The kind of a JSON value as errors of `encoding/json` name it.
+pub fn json_kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "bool",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
 /// The type of a decoded JSON value as `%s` prints it (`reflect.Type`).
 pub fn reflect_type(value: &Value) -> &'static str {
     match value {

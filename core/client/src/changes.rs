@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde_json::Value;
 
+use super::server_fields::SET_BY_EVERY_WRITE;
+
 use crate::visible;
 use optimist_apiserver::pointer as json_pointer;
 
@@ -33,13 +35,9 @@ impl ValueChange {
 
     /// Whether it is in a field that every write changes, such as `resourceVersion`.
     pub fn is_bookkeeping(&self) -> bool {
-        ["managedFields", "resourceVersion", "generation"]
-            .iter()
-            .any(|field| {
-                let rest = self.pointer.strip_prefix("/metadata/");
-                let rest = rest.and_then(|rest| rest.strip_prefix(field));
-                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-            })
+        let rest = self.pointer.strip_prefix("/metadata/");
+        let field = rest.and_then(|rest| rest.split('/').next());
+        field.is_some_and(|field| SET_BY_EVERY_WRITE.contains(&field))
     }
 }
 

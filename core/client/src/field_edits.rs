@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use optimist_apiserver::apply::{Path, PathElement, Places, Set, covers, differing, part_of};
+use super::server_fields::set_by_writes;
+use optimist_apiserver::apply::{Path, PathElement, Places, covers, differing, part_of};
 use optimist_apiserver::schema::Struct;
 
 /// A field and its intended value. The field is an item of a keyed list or set, a member of a
@@ -19,24 +20,12 @@ pub struct Edit {
     pub value: Option<Value>,
 }
 
-/// The fields that the server changes with every write.
-fn bookkeeping() -> Vec<Path> {
-    let fields = Set::of_fields(&[
-        &["metadata", "managedFields"],
-        &["metadata", "resourceVersion"],
-        &["metadata", "generation"],
-        &["metadata", "creationTimestamp"],
-        &["metadata", "uid"],
-    ]);
-    fields.paths()
-}
-
 impl Edit {
     /// The edits between an object that was read and the edited object. If items were only added to
     /// a list without keys, or only removed from it, each item is one edit. The fields that the
     /// server changes with every write are not edits.
     pub fn between(read: &Value, edited: &Value, root: &Struct) -> Vec<Arc<Edit>> {
-        let own = bookkeeping();
+        let own = set_by_writes().paths();
         let edits = Self::all_between(read, edited, root).into_iter();
         edits
             .filter(|edit| !own.iter().any(|own| own.overlaps(&edit.path)))

@@ -15,6 +15,7 @@ mod manifest;
 mod object_yaml;
 mod reflector;
 mod retry;
+mod server_fields;
 mod visible;
 mod working_copy;
 mod write;
@@ -28,7 +29,9 @@ pub use indexed_store::{IndexFn, IndexedStore, NAMESPACE_INDEX};
 pub use manifest::{Manifest, ManifestDocument, ManifestError, bare, documents};
 pub use object_yaml::{Line, Token, lines, to_yaml};
 pub use reflector::{Begin, Reflector, ReflectorProgress};
-pub use retry::{Backoff, DEFAULT_BACKOFF, DEFAULT_RETRY, is_conflict, retry_on_conflict};
+pub use retry::{
+    Backoff, DEFAULT_BACKOFF, DEFAULT_RETRY, is_conflict, is_conflict_status, retry_on_conflict,
+};
 pub use visible::{is_hidden, visible};
 pub use working_copy::WorkingCopy;
 pub use write::{Declares, OnConflict, Strategy, Subresource, Write, get_request};

@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde_json::Value;
 
+use super::server_fields::server_owned;
 use optimist_apiserver::apply::LAST_APPLIED;
 use optimist_apiserver::json;
 use optimist_apiserver::object::{Metadata, text};
@@ -61,18 +62,6 @@ impl fmt::Display for ManifestError {
 
 impl std::error::Error for ManifestError {}
 
-/// Fields that only the server sets. A new object must not contain them.
-const SERVER_OWNED: [&str; 8] = [
-    "uid",
-    "resourceVersion",
-    "generation",
-    "creationTimestamp",
-    "deletionTimestamp",
-    "deletionGracePeriodSeconds",
-    "selfLink",
-    "managedFields",
-];
-
 /// The largest manifest, in bytes. A real server has the same limit for a request.
 const MAX_SIZE: usize = 3 * 1024 * 1024;
 
@@ -83,7 +72,7 @@ pub(super) const MAX_DOCUMENTS: usize = 200;
 /// The object for a create request: without the fields that only the server sets.
 pub fn bare(object: &Value) -> Value {
     let mut object = object.clone();
-    for field in SERVER_OWNED {
+    for field in server_owned() {
         object.metadata_mut().remove(field);
     }
     if let Some(map) = object.as_object_mut() {
@@ -135,7 +124,7 @@ fn drop_server_owned(object: &mut Value) -> Vec<String> {
         return dropped;
     }
     let metadata = object.metadata_mut();
-    for field in SERVER_OWNED {
+    for field in server_owned() {
         if metadata.remove(field).is_some() {
             dropped.push(format!("metadata.{field}"));
         }

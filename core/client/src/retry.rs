@@ -7,6 +7,7 @@ use http::{Response, StatusCode};
 use serde_json::Value;
 
 use optimist_apiserver::environment::Environment;
+use optimist_apiserver::object::text;
 use optimist_apiserver::server::ApiServer;
 
 /// The number of attempts, and the waits between them (`wait.Backoff`).
@@ -81,9 +82,15 @@ pub fn retry_on_conflict<T>(
 /// Whether the reason of a response is Conflict (`errors.IsConflict`). Not every 409 has this
 /// reason.
 pub fn is_conflict(response: &Response<Vec<u8>>) -> bool {
-    response.status() == StatusCode::CONFLICT
-        && serde_json::from_slice::<Value>(response.body())
-            .is_ok_and(|status| status["reason"] == "Conflict")
+    let code = response.status();
+    code == StatusCode::CONFLICT
+        && serde_json::from_slice(response.body())
+            .is_ok_and(|status| is_conflict_status(code.as_u16(), &status))
+}
+
+/// As [`is_conflict`], of an answer that is already read.
+pub fn is_conflict_status(code: u16, status: &Value) -> bool {
+    code == 409 && text(status, "reason") == "Conflict"
 }
 
 #[cfg(test)]

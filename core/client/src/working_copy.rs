@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::edit::{EditError, edit_text};
 use super::field_edits::{Edit, redone};
+use super::server_fields::SET_BY_EVERY_WRITE;
 use crate::{ValueChange, changes, to_yaml};
 use optimist_apiserver::apply::{Path, PathElement};
 use optimist_apiserver::object::Metadata;
@@ -177,7 +178,7 @@ impl WorkingCopy {
                 let mut rest = edited.as_ref().clone();
                 reset(&mut rest, read, &["status"]);
                 if let (Some(rest), Some(read)) = (rest.get_mut("metadata"), read.get("metadata")) {
-                    reset(rest, read, &SERVER_KEPT);
+                    reset(rest, read, &SET_BY_EVERY_WRITE);
                 }
                 (rest != **read).then(|| redone_on(read, &rest, &object, root))
             }
@@ -212,9 +213,6 @@ impl WorkingCopy {
 fn in_status(field: &Path) -> bool {
     matches!(field.0.first(), Some(PathElement::Field(name)) if name == "status")
 }
-
-/// The metadata fields that the server sets with every change.
-const SERVER_KEPT: [&str; 3] = ["resourceVersion", "generation", "managedFields"];
 
 /// Copies members of one map to another.
 fn reset(map: &mut Value, as_in: &Value, members: &[&str]) {

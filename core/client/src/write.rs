@@ -6,6 +6,8 @@ use http::{Method, Request, header};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::retry::DEFAULT_RETRY;
+use super::server_fields::set_by_writes;
 use super::{WorkingCopy, bare};
 use optimist_apiserver::apply::{
     ManagedFieldsOperation, Manager, Managers, Path, Set, compare, extract, field_set,
@@ -84,6 +86,24 @@ pub enum OnConflict {
     ReadAgain(u8),
     /// Sends the same body again, up to this number of attempts.
     Resend(u8),
+}
+
+impl OnConflict {
+    /// The number of attempts of client-go's `retry.DefaultRetry`.
+    pub const DEFAULT_ATTEMPTS: u8 = DEFAULT_RETRY.steps as u8;
+
+    /// The maximum number of attempts.
+    pub fn attempts(self) -> u8 {
+        match self {
+            OnConflict::GiveUp => 1,
+            OnConflict::ReadAgain(attempts) | OnConflict::Resend(attempts) => attempts,
+        }
+    }
+
+    /// Whether each retry reads the object again, and repeats the edit on it.
+    pub fn reads_again(self) -> bool {
+        matches!(self, OnConflict::ReadAgain(_))
+    }
 }
 
 /// Which fields an apply declares.
@@ -314,14 +334,7 @@ impl Write {
             .and_then(|managers| Some(managers.get(&self.applier(manager))?.set.clone()))
             .unwrap_or_default();
         let changed = compare(read, edited, &resource.root);
-        let server_owned = Set::of_fields(&[
-            &["metadata", "managedFields"],
-            &["metadata", "resourceVersion"],
-            &["metadata", "generation"],
-            &["metadata", "uid"],
-            &["metadata", "creationTimestamp"],
-            &[elsewhere],
-        ]);
+        let server_owned = set_by_writes().union(&Set::of_fields(&[&[elsewhere]]));
         let declared = fields_below(edited, copy.declared(), &resource.root);
         let wanted = owned.union(&changed.added).union(&changed.modified);
         Some(wanted.union(&declared).recursive_difference(&server_owned))

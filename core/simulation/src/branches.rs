@@ -296,7 +296,7 @@ mod tests {
             ..Write::default()
         };
         let redo = Write {
-            on_conflict: OnConflict::ReadAgain(5),
+            on_conflict: OnConflict::ReadAgain(OnConflict::DEFAULT_ATTEMPTS),
             ..Write::default()
         };
         assert_eq!(

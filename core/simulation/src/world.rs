@@ -366,7 +366,7 @@ impl World {
                     after,
                     changed: &changed,
                     shown,
-                    retries: matches!(on_conflict, Some(OnConflict::ReadAgain(_))),
+                    retries: on_conflict.is_some_and(OnConflict::reads_again),
                     root,
                 };
                 let done = updates.accepted(id, write);

@@ -32,8 +32,14 @@ const STRATEGIES: [(Strategy, &str, &str); 5] = [
 
 const ON_CONFLICT: [(OnConflict, &str); 3] = [
     (OnConflict::GiveUp, "give up"),
-    (OnConflict::ReadAgain(5), "read again, redo"),
-    (OnConflict::Resend(5), "send the same again"),
+    (
+        OnConflict::ReadAgain(OnConflict::DEFAULT_ATTEMPTS),
+        "read again, redo",
+    ),
+    (
+        OnConflict::Resend(OnConflict::DEFAULT_ATTEMPTS),
+        "send the same again",
+    ),
 ];
 
 const DECLARES: [(Declares, &str, &str); 2] = [

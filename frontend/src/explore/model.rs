@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use optimist_client::OnConflict;
 use optimist_messages::explore as messages;
 use optimist_simulation::explore::{
     PRESETS, Scenario, Search, StateId, Tally, ThirdActor, TransitionId, WriteMethod,
@@ -197,9 +198,6 @@ impl PartialEq for ExploreModel {
     }
 }
 
-/// As often as client-go's `DefaultRetry`.
-const TRIES: u8 = 5;
-
 impl ExploreModel {
     pub(super) fn new() -> Self {
         let mut model = Self {
@@ -208,7 +206,7 @@ impl ExploreModel {
                 subject: EditSource::Preset(0),
                 third: None,
                 reads_first: true,
-                tries: TRIES,
+                tries: OnConflict::DEFAULT_ATTEMPTS,
                 micro_steps: false,
                 mixed: [(1, true), (4, true), (4, true)],
             },

@@ -11,7 +11,7 @@ use crate::{ByHand, World};
 use optimist_apiserver::apply::{ManagedFieldsOperation, Manager, Managers, Owned, Set, differing};
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::{ApiServer, Resource};
-use optimist_client::{OnConflict, Subresource, WorkingCopy, Write, get_request};
+use optimist_client::{Subresource, WorkingCopy, Write, get_request};
 
 /// A starting object and two or three actors.
 #[derive(Clone, Debug)]
@@ -61,10 +61,7 @@ impl Plan {
 
     /// The number of its retries after a conflict.
     pub(super) fn attempts(&self) -> u8 {
-        match self.write.on_conflict {
-            OnConflict::GiveUp => 0,
-            OnConflict::ReadAgain(tries) | OnConflict::Resend(tries) => tries.saturating_sub(1),
-        }
+        self.write.on_conflict.attempts().saturating_sub(1)
     }
 }
 

@@ -369,7 +369,7 @@ impl Search {
                 // edit that was removed, restored and then written again.
                 changed: &[],
                 shown: plan.sends().subresource != Some(Subresource::Scale),
-                retries: matches!(plan.write.on_conflict, OnConflict::ReadAgain(_)),
+                retries: plan.write.on_conflict.reads_again(),
                 root: &self.scenario.resource.root,
             };
             let done = next.updates.accepted(who, write);

@@ -15,6 +15,7 @@ use imports::Imports;
 use literal::{literal, raw};
 use optimist_apiserver::go::quote;
 use optimist_apiserver::object::{Metadata, text};
+use optimist_client::OnConflict;
 
 /// A Go function that sends a request: with the typed client for built-in kinds, with the dynamic
 /// one for others.
@@ -115,7 +116,7 @@ impl Go<'_> {
     }
 
     fn backoff(&mut self) -> String {
-        if self.call.attempts == 5 {
+        if self.call.attempts == OnConflict::DEFAULT_ATTEMPTS {
             return "retry.DefaultRetry".to_owned();
         }
         self.imports.add("k8s.io/apimachinery/pkg/util/wait");

@@ -117,15 +117,11 @@ fn held(value: &Value) -> String {
     format!("&{{{}}}", go::print(value))
 }
 
+/// The type of a decoded value as `%T` prints it.
 fn go_type(value: &Value) -> &'static str {
     match value {
         Value::Null => "<nil>",
-        Value::Bool(_) => "bool",
-        Value::Number(n) if n.is_i64() => "int64",
-        Value::Number(_) => "float64",
-        Value::String(_) => "string",
-        Value::Array(_) => "[]interface {}",
-        Value::Object(_) => "map[string]interface {}",
+        value => go::reflect_type(value),
     }
 }
 

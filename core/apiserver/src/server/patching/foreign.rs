@@ -31,7 +31,7 @@ pub(in crate::server) fn uninterpretable(object: &Value) -> Option<String> {
         ))
     };
     let Value::Object(members) = object else {
-        let kind = json_kind(object);
+        let kind = go::json_kind(object);
         return interpreted(&format!(
             "{kind} into Go value of type struct {{ APIVersion string \
              \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \"json:\\\"kind,omitempty\\\"\" }}"
@@ -41,7 +41,7 @@ pub(in crate::server) fn uninterpretable(object: &Value) -> Option<String> {
         if let Some(value) = members.get(field)
             && !matches!(value, Value::Null | Value::String(_))
         {
-            let kind = json_kind(value);
+            let kind = go::json_kind(value);
             return interpreted(&format!(
                 "{kind} into Go struct field .{field} of type string"
             ));
@@ -101,17 +101,6 @@ pub(super) fn unknown_to_internal(object: &Value) -> Vec<String> {
         .filter(|(name, _)| !matches!(name.as_str(), "apiVersion" | "kind"))
         .map(|(name, _)| format!("unknown field {}", go::quote(name)))
         .collect()
-}
-
-fn json_kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "bool",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    }
 }
 
 /// Whether a kind of the groups that are served here is registered with the real server.
