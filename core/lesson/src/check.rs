@@ -45,7 +45,7 @@ fn told(tree: &HistoryTree, step: &Step) -> String {
     let who = step
         .actor()
         .map_or("", |actor| tree.world().actor(actor).name.as_ref());
-    let (what, answer) = (step.headline(), step.status_line());
+    let (what, answer) = (step.headline().to_string(), step.status_line());
     format!("     {who:<12} {what:<44} {answer}")
 }
 

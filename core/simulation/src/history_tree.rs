@@ -87,16 +87,12 @@ impl HistoryTree {
             _ => OnConflict::GiveUp,
         };
         let mut id = self.act_once(operation.clone())?;
-        let attempts = match again {
-            OnConflict::GiveUp => 1,
-            OnConflict::ReadAgain(attempts) | OnConflict::Resend(attempts) => attempts,
-        };
-        for _ in 1..attempts {
+        for _ in 1..again.attempts() {
             let exchange = self.step(id).and_then(|step| step.exchange.as_ref());
             if !exchange.is_some_and(Exchange::is_conflict) {
                 break;
             }
-            if let (OnConflict::ReadAgain(_), Operation::Act(actor, _)) = (again, &operation) {
+            if let (true, Operation::Act(actor, _)) = (again.reads_again(), &operation) {
                 id = self.act_once(Operation::Act(*actor, Action::Get))?;
                 if self
                     .step(id)
@@ -289,7 +285,7 @@ mod tests {
             Outcome::Refused
         );
         let step = tree.step(tree.current()).unwrap();
-        assert_eq!(step.headline(), "PUT replicas 3→2 · if 100");
+        assert_eq!(step.headline().to_string(), "PUT replicas 3→2 · if 100");
         assert_eq!(step.status_line(), "409 Conflict");
         assert_eq!(
             step.message().unwrap(),

@@ -10,6 +10,7 @@ mod branches;
 mod dry_run_preview;
 mod explanation;
 pub mod explore;
+mod headline;
 mod history_tree;
 mod object_ref;
 mod operation;
@@ -29,6 +30,7 @@ pub use explanation::{
     EditResult, Explanation, ExplanationKind, FirstSteps, LeftOutReason, RequestKind, Suggestion,
     VersionCheck, WatchReason,
 };
+pub use headline::{Headline, HeadlineContent};
 pub use history_tree::{HistoryTree, NodeId};
 pub use object_ref::ObjectRef;
 pub use operation::Operation;

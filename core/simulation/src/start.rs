@@ -40,11 +40,20 @@ pub enum LoadError {
         /// The server's message.
         message: String,
     },
+    /// No object of the file can be loaded: each with its reason.
+    Nothing(Vec<LeftOut>),
 }
 
 impl fmt::Display for LoadError {
+    /// In English, for command lines. The page takes its words from its catalogue.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            LoadError::Nothing(left_out) => {
+                f.write_str("No object in the manifest can be loaded.")?;
+                left_out
+                    .iter()
+                    .try_for_each(|left| write!(f, " {}: {}", left.object, left.why))
+            }
             LoadError::Manifest(error) => write!(f, "{error}"),
             LoadError::Refused { code, message } => {
                 write!(f, "The server refuses the object ({code}): {message}")
@@ -84,18 +93,6 @@ pub struct LeftOut {
     pub object: String,
     /// Why.
     pub why: LoadError,
-}
-
-impl LeftOut {
-    /// The reason in a few words, without the list of supported kinds.
-    pub fn brief(&self) -> String {
-        match &self.why {
-            LoadError::Manifest(ManifestError::Kind { .. }) => {
-                "this page takes no objects of that kind.".to_owned()
-            }
-            why => why.to_string(),
-        }
-    }
 }
 
 /// The result of a start.
@@ -154,14 +151,7 @@ impl Start {
             }
         }
         if !loaded {
-            let reasons = left_out
-                .iter()
-                .map(|left| format!(" {}: {}", left.object, left.brief()));
-            let message = format!(
-                "No object in the manifest can be loaded.{}",
-                reasons.collect::<String>()
-            );
-            return Err(ManifestError::Content(message).into());
+            return Err(LoadError::Nothing(left_out));
         }
         dropped.sort();
         dropped.dedup();

@@ -11,7 +11,7 @@ use optimist_apiserver::apply::Path;
 use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::server::{EventType, Fact, Facts};
 use optimist_apiserver::storage::Revision;
-use optimist_client::{Strategy, Write};
+use optimist_client::{Strategy, Write, is_conflict_status};
 use optimist_client::{ValueChange, changes};
 
 /// A request and its answer, as they went over the wire.
@@ -137,7 +137,7 @@ impl Exchange {
 
     /// Whether the reason is Conflict (`errors.IsConflict`). Not every 409 has this reason.
     pub fn is_conflict(&self) -> bool {
-        self.code == 409 && text(&self.received, "reason") == "Conflict"
+        is_conflict_status(self.code, &self.received)
     }
 
     /// Whether the server noted that the result equals what is stored.
@@ -381,57 +381,5 @@ impl Step {
         } else {
             Outcome::Written
         }
-    }
-
-    /// What the request carries, in a few words: `PUT replicas 3→5 · if 100`, `WATCH from 100`.
-    pub fn headline(&self) -> String {
-        let exchange = match (&self.operation, &self.exchange) {
-            (Operation::Act(..), Some(exchange)) => exchange,
-            (Operation::Watch(WatchAction::Resume), Some(exchange)) => {
-                let from = exchange.target.split_once("resourceVersion=");
-                let from = from.and_then(|(_, rest)| rest.split('&').next());
-                let from = from.unwrap_or_default().to_owned();
-                return Operation::Watch(WatchAction::Open(from)).to_string();
-            }
-            (operation, _) => return operation.to_string(),
-        };
-        let mut parts = vec![match exchange.content_type.as_str() {
-            "application/apply-patch+yaml" if exchange.method == Method::PATCH => {
-                "APPLY".to_owned()
-            }
-            _ => exchange.method.to_string(),
-        }];
-        if let Some(subresource) = self.write().and_then(|write| write.subresource) {
-            parts.push(format!("/{}", subresource.name()));
-        }
-        if self.is_by_hand() {
-            parts.push("by hand".to_owned());
-        } else if self.is_send() {
-            let visible = |change: &&ValueChange| !change.is_bookkeeping();
-            if self.meant.is_some() {
-                parts.push("manifest".to_owned());
-            }
-            let meant = self.meant.as_ref().unwrap_or(&self.edits);
-            let mut edits = meant.iter().filter(visible);
-            let applies = self
-                .write()
-                .is_some_and(|write| write.strategy == Strategy::Apply);
-            match (edits.next(), edits.count()) {
-                (None, _) if applies && !self.declared.is_empty() => {
-                    let fields = self.declared.iter().filter_map(|field| field.0.last());
-                    let fields: Vec<String> = fields.map(ToString::to_string).collect();
-                    let fields = fields.join(", ").replace('.', "");
-                    parts.push(format!("{fields} unchanged"));
-                }
-                (None, _) => parts.push("no change".to_owned()),
-                (Some(one), 0) => parts.push(one.to_string()),
-                (Some(one), more) => parts.push(format!("{one} +{more}")),
-            }
-        }
-        let mut headline = parts.join(" ");
-        if let Some(version) = exchange.precondition() {
-            headline.push_str(&format!(" · if {version}"));
-        }
-        headline
     }
 }

@@ -451,7 +451,7 @@ fn a_get_by_hand_carries_no_body_and_is_no_apply() {
         (&*exchange.sent, &*exchange.content_type),
         (&Value::Null, "")
     );
-    assert_eq!(step(&tree, node).headline(), "GET");
+    assert_eq!(step(&tree, node).headline().to_string(), "GET");
     assert_eq!(step(&tree, node).sent_text(), None);
 }
 
@@ -536,7 +536,10 @@ fn a_typed_manifest_is_applied_with_all_its_fields_and_removes_nothing_of_others
         ..Write::usual(Strategy::Apply)
     };
     let node = act(&mut tree, A, Action::Send(apply));
-    assert_eq!(step(&tree, node).headline(), "APPLY manifest no change");
+    assert_eq!(
+        step(&tree, node).headline().to_string(),
+        "APPLY manifest no change"
+    );
     assert_eq!(step(&tree, node).left_out, []);
     assert_eq!(owners(&tree, "f:replicas"), ["editor-a", "kubectl-create"]);
     assert!(
@@ -555,7 +558,10 @@ fn an_unchanged_value_is_applied_to_own_it() {
     let read = copy.read().unwrap().clone();
     copy.declare(Path::at(&read, "/spec/replicas", &resource.root).unwrap());
     let node = act(&mut tree, A, Action::Send(Write::usual(Strategy::Apply)));
-    assert_eq!(step(&tree, node).headline(), "APPLY replicas unchanged");
+    assert_eq!(
+        step(&tree, node).headline().to_string(),
+        "APPLY replicas unchanged"
+    );
     assert_eq!(owners(&tree, "f:replicas"), ["editor-a", "kubectl-create"]);
     assert_eq!(tree.world().copy(A).declared(), []);
 }

@@ -316,7 +316,10 @@ fn links_of_earlier_versions_still_open() {
         assert_eq!(session.steps(), steps);
         let tree = session.replay().finish().unwrap();
         assert_eq!(tree.position(), position);
-        assert_eq!(tree.step(tree.current()).unwrap().headline(), headline);
+        assert_eq!(
+            tree.step(tree.current()).unwrap().headline().to_string(),
+            headline
+        );
         assert_eq!(seen(&tree), seen(&today));
     }
 }

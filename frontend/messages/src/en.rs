@@ -436,4 +436,26 @@ crate::catalogue::messages! {
     accepted_stale(actor, verb) "{actor}'s {verb} is accepted, though {actor}'s copy is stale.";
     accepted(actor, verb) "{actor}'s {verb} is accepted.";
     not_told(loss) "{loss}. No response reports it.";
+
+    // What a request carries.
+    headline_if(request, version) "{request} · if {version}";
+    headline_by_hand() "by hand";
+    headline_manifest(edits) "manifest {edits}";
+    headline_no_change() "no change";
+    headline_declared(fields) "{fields} unchanged";
+    operation_send() "send";
+    operation_create() "create";
+    operation_watch_from(version) "WATCH from {version}";
+    operation_watch_again() "WATCH again";
+    operation_drop() "connection dropped";
+    operation_compact() "compact";
+    operation_restart() "compact and restart";
+    operation_wait(seconds) "{seconds} s pass";
+
+    // Manifests that cannot be loaded.
+    load_refused(code, message) "The server refuses the object ({code}): {message}";
+    load_syntax(line, column, message) "Line {line}, column {column}: {message}";
+    load_kind(kind, others) "{kind} cannot be loaded. Supported kinds: {others}.";
+    load_kind_short() "this page takes no objects of that kind.";
+    load_nothing(objects) "No object in the manifest can be loaded.{objects}";
 }

@@ -15,6 +15,7 @@ mod en_pages;
 pub mod explore;
 mod facts;
 pub mod label;
+mod manifest;
 mod steps;
 mod watch;
 
@@ -22,8 +23,9 @@ pub use caption::{Caption, caption, endings, first_steps};
 pub use catalogue::choose;
 pub use edits::{edit, edit_result, field, value};
 pub use facts::{fact, server_says};
+pub use manifest::{left_out, load_error};
 pub use steps::{
-    actor, announcement, answer, answer_brief, ask, branch, branch_labels, last_write, pill,
-    sentence, summary,
+    actor, announcement, answer, answer_brief, ask, branch, branch_labels, headline, last_write,
+    pill, sentence, summary,
 };
 pub use watch::{connection, empty as no_events, event, reason, version};

@@ -3,8 +3,8 @@
 use optimist_apiserver::server::Fact;
 use optimist_client::visible;
 use optimist_simulation::{
-    ActorId, BranchOutcome, EditResult, HistoryTree, LastWrite, NodeId, Operation, Outcome,
-    RequestKind, Step, World,
+    Action, ActorId, BranchOutcome, EditResult, Headline, HeadlineContent, HistoryTree, LastWrite,
+    NodeId, Operation, Outcome, RequestKind, Step, WatchAction, World,
 };
 
 use crate::edits::{edit_result, lost_short};
@@ -88,7 +88,7 @@ pub fn ask(step: &Step, world: &World) -> String {
         Operation::Compact { restart: true } => en::ask_restart(),
         Operation::Compact { restart: false } => String::new(),
         Operation::Wait(seconds) => en::ask_wait(&seconds),
-        _ => step.headline(),
+        _ => headline(step),
     };
     match step.object_of_several(world) {
         Some(object) => en::ask_object(&visible(&object), &asked),
@@ -155,6 +155,79 @@ pub fn branch_labels(tree: &HistoryTree, parent: NodeId) -> Vec<(NodeId, String)
     labels
 }
 
+/// What the request of a step carries: `PUT replicas 3→5 · if 100`, `WATCH from 100`.
+pub fn headline(step: &Step) -> String {
+    let (method, subresource, content, if_version) = match step.headline() {
+        Headline::Operation(operation) => return operation_name(&operation),
+        Headline::Request {
+            method,
+            subresource,
+            content,
+            if_version,
+        } => (method, subresource, content, if_version),
+    };
+    let mut headline = method;
+    if let Some(subresource) = subresource {
+        headline.push_str(" /");
+        headline.push_str(subresource.name());
+    }
+    if let Some(content) = content {
+        headline.push(' ');
+        headline.push_str(&headline_content(&content));
+    }
+    match if_version {
+        Some(version) => en::headline_if(&headline, &version),
+        None => headline,
+    }
+}
+
+fn headline_content(content: &HeadlineContent) -> String {
+    let (manifest, carried) = match content {
+        HeadlineContent::ByHand => return en::headline_by_hand(),
+        HeadlineContent::Declared { manifest, fields } => {
+            (*manifest, en::headline_declared(&fields.join(", ")))
+        }
+        HeadlineContent::Edits {
+            manifest,
+            first,
+            more,
+        } => {
+            let carried = match (first, more) {
+                (None, _) => en::headline_no_change(),
+                (Some(first), 0) => first.to_string(),
+                (Some(first), more) => format!("{first} +{more}"),
+            };
+            (*manifest, carried)
+        }
+    };
+    if manifest {
+        en::headline_manifest(&carried)
+    } else {
+        carried
+    }
+}
+
+/// An operation that is no actor's, in a word or two.
+fn operation_name(operation: &Operation) -> String {
+    match operation {
+        Operation::Act(_, action) => match action {
+            Action::Get => "GET".to_owned(),
+            Action::Send(_) => en::operation_send(),
+            Action::Create => en::operation_create(),
+            Action::Delete(_) => "DELETE".to_owned(),
+            Action::Request(by_hand) => by_hand.method.clone(),
+        },
+        Operation::Watch(WatchAction::Open(version)) if version.is_empty() => "WATCH".to_owned(),
+        Operation::Watch(WatchAction::Open(version)) => en::operation_watch_from(version),
+        Operation::Watch(WatchAction::Resume) => en::operation_watch_again(),
+        Operation::Watch(WatchAction::Drop) => en::operation_drop(),
+        Operation::Watch(WatchAction::List) => "LIST".to_owned(),
+        Operation::Compact { restart: false } => en::operation_compact(),
+        Operation::Compact { restart: true } => en::operation_restart(),
+        Operation::Wait(seconds) => en::operation_wait(seconds),
+    }
+}
+
 /// The answer in the timeline: `200 OK · rv 101`.
 pub fn answer(step: &Step) -> String {
     if step.actor().is_none() {
@@ -177,7 +250,7 @@ pub fn answer(step: &Step) -> String {
 pub fn summary(step: &Step, world: &World) -> String {
     let asked = match step.object_of_several(world) {
         Some(_) => ask(step, world),
-        None => step.headline(),
+        None => headline(step),
     };
     let mut summary = format!("{}: {asked}", actor(&step.operation, world));
     let answer = answer(step);
@@ -191,7 +264,7 @@ pub fn summary(step: &Step, world: &World) -> String {
 /// A step in one sentence, for those who hear the page.
 pub fn sentence(step: &Step, world: &World) -> String {
     let asked = Some(ask(step, world)).filter(|asked| !asked.is_empty());
-    let asked = asked.unwrap_or_else(|| step.headline());
+    let asked = asked.unwrap_or_else(|| headline(step));
     let mut sentence = format!("{}: {asked}.", actor(&step.operation, world));
     let parts = [answer(step), pill(step).unwrap_or_default()].into_iter();
     for part in parts.filter(|part| !part.is_empty()) {

@@ -1,8 +1,11 @@
 //! What the page says of a history, whole sentences.
 
-use optimist_client::{Strategy, Write};
-use optimist_messages::{Caption, caption, fact, pill, sentence, summary};
-use optimist_simulation::{Action, ActorId, Delete, HistoryTree, NGINX, Operation, World};
+use optimist_apiserver::apply::Path;
+use optimist_client::{Declares, Strategy, Subresource, Write};
+use optimist_messages::{Caption, caption, fact, headline, load_error, pill, sentence, summary};
+use optimist_simulation::{
+    Action, ActorId, Delete, HistoryTree, NGINX, Operation, Start, Step, WatchAction, World,
+};
 use serde_json::{Value, json};
 
 use ActorId::{A, B};
@@ -176,4 +179,104 @@ fn every_pair_of_edits_and_every_way_of_writing_has_its_messages() {
         way(short).unwrap(),
         "Update with resourceVersion + RetryOnConflict"
     );
+}
+
+/// Requests of every form: the page calls them as the exports do.
+#[test]
+fn the_page_and_the_exports_call_a_request_the_same() {
+    let by_hand = |write: Write| Write {
+        body: Some("{}".to_owned()),
+        ..write
+    };
+    let apply = Write::usual(Strategy::Apply);
+    let mut tree = a_was_faster();
+    for write in [
+        Write::default(),
+        Write::usual(Strategy::MergePatch),
+        by_hand(Write::usual(Strategy::MergePatch)),
+        Write {
+            declares: Declares::Manifest,
+            ..apply.clone()
+        },
+        Write {
+            subresource: Some(Subresource::Scale),
+            ..Write::default()
+        },
+        Write {
+            send_resource_version: true,
+            ..apply
+        },
+    ] {
+        act(&mut tree, B, Action::Send(write));
+    }
+    act(&mut tree, A, Action::Get);
+    let resource = tree.world().resource().clone();
+    let copy = tree.world_mut().copy_mut(A);
+    let field = Path::at(copy.read().unwrap(), "/spec/replicas", &resource.root);
+    copy.declare(field.unwrap());
+    act(&mut tree, A, Action::Send(Write::usual(Strategy::Apply)));
+    edit(&mut tree, A, "/spec/replicas", json!(7));
+    edit(&mut tree, A, "/spec/revisionHistoryLimit", json!(5));
+    act(&mut tree, A, Action::Send(Write::default()));
+    act(&mut tree, A, Action::Delete(Delete::default()));
+    act(&mut tree, A, Action::Create);
+    for operation in [
+        Operation::Watch(WatchAction::List),
+        Operation::Watch(WatchAction::Open("100".to_owned())),
+        Operation::Watch(WatchAction::Drop),
+        Operation::Watch(WatchAction::Resume),
+        Operation::Wait(5),
+        Operation::Compact { restart: false },
+        Operation::Compact { restart: true },
+    ] {
+        tree.act(operation).unwrap();
+    }
+    let steps = tree.current_path().iter();
+    let steps: Vec<&Step> = steps.filter_map(|node| tree.step(*node)).collect();
+    let said: Vec<String> = steps.iter().map(|step| headline(step)).collect();
+    let exported: Vec<String> = steps
+        .iter()
+        .map(|step| step.headline().to_string())
+        .collect();
+    assert_eq!(said, exported);
+    for words in [
+        " · if 100",
+        " by hand",
+        "APPLY manifest ",
+        "PUT /scale ",
+        " unchanged",
+        " +1",
+        "DELETE",
+        "WATCH from ",
+        "connection dropped",
+        "5 s pass",
+        "compact and restart",
+    ] {
+        assert!(
+            said.iter().any(|said| said.contains(words)),
+            "{words}: {said:?}"
+        );
+    }
+}
+
+#[test]
+fn a_manifest_that_cannot_be_loaded_is_explained() {
+    let error = |text: &str| load_error(&Start::loadable(text).unwrap_err());
+    assert_eq!(
+        error("kind: [").split_once(':').unwrap().0,
+        "Line 2, column 1"
+    );
+    let job =
+        |name: &str| format!("apiVersion: example.org/v1\nkind: Job\nmetadata: {{name: {name}}}\n");
+    assert!(
+        error(&job("a")).starts_with("Job (example.org/v1) cannot be loaded. Supported kinds: ")
+    );
+    assert_eq!(
+        error(&format!("{}---\n{}", job("a"), job("b"))),
+        "No object in the manifest can be loaded. \
+         Job a (example.org/v1): this page takes no objects of that kind. \
+         Job b (example.org/v1): this page takes no objects of that kind."
+    );
+    let refused = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: A_B}\n";
+    assert!(error(refused).starts_with("The server refuses the object (422): "));
 }

@@ -112,7 +112,7 @@ fn notice(store: &StateHandle, loaded: &Loaded) -> Html {
             if !loaded.left_out.is_empty() {
                 <p><b>{ "Not loaded:" }</b></p>
                 <ul>{ for loaded.left_out.iter().map(|left| html! {
-                    <li><b>{ &left.object }</b>{ format!(": {}", visible(&left.brief())) }</li>
+                    <li><b>{ &left.object }</b>{ format!(": {}", visible(&optimist_messages::left_out(left))) }</li>
                 }) }</ul>
             }
             if !loaded.dropped.is_empty() {

@@ -87,7 +87,7 @@ fn sheet_handle(store: &StateHandle, step: Option<&Step>) -> Html {
                     format!(
                         "{} {}",
                         messages::actor(&step.operation, store.world()),
-                        step.headline()
+                        optimist_messages::headline(step)
                     )
                 },
                 // The last part of an editor's message says it; a watcher gets a short message.

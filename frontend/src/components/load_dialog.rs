@@ -118,7 +118,7 @@ fn explain(problem: &LoadError, text: &str) -> Html {
     };
     html! {
         <div class="problem" role="alert">
-            <p><b>{ "Not loaded. " }</b>{ visible(&problem.to_string()).into_owned() }</p>
+            <p><b>{ "Not loaded. " }</b>{ visible(&optimist_messages::load_error(problem)).into_owned() }</p>
             if let Some((line, column)) = place {
                 { excerpt(text, line, column) }
             }

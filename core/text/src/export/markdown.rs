@@ -20,7 +20,7 @@ pub fn markdown(tree: &HistoryTree) -> String {
             Outcome::Written => format!("{} → {}", step.before, step.after),
             _ => step.after.to_string(),
         };
-        let (who, what) = (cell(who(told)), cell(&step.headline()));
+        let (who, what) = (cell(who(told)), cell(&step.headline().to_string()));
         let answer = cell(&step.status_line());
         // Writing to a string does not fail.
         let _ = writeln!(

@@ -34,16 +34,22 @@ pub fn mermaid(tree: &HistoryTree) -> String {
             Operation::Act(ActorId::C, _) => "C",
             Operation::Watch(_) => "W",
             Operation::Compact { .. } | Operation::Wait(_) => {
-                line(format_args!("Note over S: {}", safe(&step.headline())));
+                line(format_args!(
+                    "Note over S: {}",
+                    safe(&step.headline().to_string())
+                ));
                 continue;
             }
         };
         if step.exchange.is_none() {
-            let what = safe(&step.headline());
+            let what = safe(&step.headline().to_string());
             line(format_args!("Note over {from}: {what}"));
             continue;
         }
-        line(format_args!("{from}->>S: {}", safe(&step.headline())));
+        line(format_args!(
+            "{from}->>S: {}",
+            safe(&step.headline().to_string())
+        ));
         match step.outcome() {
             Outcome::Written => {
                 line(format_args!(

@@ -31,7 +31,11 @@ pub fn seen(tree: &HistoryTree) -> Vec<String> {
         seen.push(format!(
             "{id} after {:?}: {:?} {:?} {:?}",
             tree.parent(id),
-            step.map(|step| (step.actor(), step.headline(), step.arrived.len())),
+            step.map(|step| (
+                step.actor(),
+                step.headline().to_string(),
+                step.arrived.len()
+            )),
             step.and_then(|step| step.exchange.as_ref()),
             world.stored(),
         ));

@@ -486,7 +486,7 @@ fn shown(steps: &mut Steps, tree: &mut HistoryTree) {
             steps.step("client-go", || client_go(&call));
             steps.step("kube-rs", || kube_rs(&call));
         }
-        steps.step("headline", || step.headline());
+        steps.step("headline", || step.headline().to_string());
     }
     steps.step("markdown", || markdown(tree));
     steps.step("mermaid", || mermaid(tree));

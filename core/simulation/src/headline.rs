@@ -1,0 +1,155 @@
+//! What the request of a step carries, as data for one line.
+
+use std::fmt;
+
+use http::Method;
+
+use super::{Operation, Step, WatchAction};
+use optimist_client::{Strategy, Subresource, ValueChange};
+
+/// What the request of a step carries. It displays in English, for exports and command lines:
+/// `PUT replicas 3→5 · if 100`. The page takes its words from its catalogue.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Headline {
+    /// An actor's request.
+    Request {
+        /// The method; `APPLY` for an apply.
+        method: String,
+        /// The subresource of a write.
+        subresource: Option<Subresource>,
+        /// What a write carries; `None` for other requests.
+        content: Option<HeadlineContent>,
+        /// The resourceVersion that the request carries as a precondition.
+        if_version: Option<String>,
+    },
+    /// An operation that is no actor's.
+    Operation(Operation),
+}
+
+/// What a write carries.
+#[derive(Clone, Debug, PartialEq)]
+pub enum HeadlineContent {
+    /// A body that was written by hand.
+    ByHand,
+    /// Edits.
+    Edits {
+        /// Whether a whole manifest carries them.
+        manifest: bool,
+        /// The first edit; `None` if there is no edit.
+        first: Option<ValueChange>,
+        /// The number of other edits.
+        more: usize,
+    },
+    /// No edits, but fields that an apply declares with the value that was read.
+    Declared {
+        /// Whether a whole manifest carries them.
+        manifest: bool,
+        /// The names of the fields.
+        fields: Vec<String>,
+    },
+}
+
+impl Step {
+    /// What the request carries.
+    pub fn headline(&self) -> Headline {
+        let exchange = match (&self.operation, &self.exchange) {
+            (Operation::Act(..), Some(exchange)) => exchange,
+            (Operation::Watch(WatchAction::Resume), Some(exchange)) => {
+                let from = exchange.target.split_once("resourceVersion=");
+                let from = from.and_then(|(_, rest)| rest.split('&').next());
+                let from = from.unwrap_or_default().to_owned();
+                return Headline::Operation(Operation::Watch(WatchAction::Open(from)));
+            }
+            (operation, _) => return Headline::Operation(operation.clone()),
+        };
+        let applies = exchange.content_type == "application/apply-patch+yaml";
+        let method = match applies && exchange.method == Method::PATCH {
+            true => "APPLY".to_owned(),
+            false => exchange.method.to_string(),
+        };
+        Headline::Request {
+            method,
+            subresource: self.write().and_then(|write| write.subresource),
+            content: self.headline_content(),
+            if_version: exchange.precondition().map(str::to_owned),
+        }
+    }
+
+    fn headline_content(&self) -> Option<HeadlineContent> {
+        let write = self.write()?;
+        if self.is_by_hand() {
+            return Some(HeadlineContent::ByHand);
+        }
+        let manifest = self.meant.is_some();
+        let meant = self.meant.as_ref().unwrap_or(&self.edits);
+        let mut edits = meant.iter().filter(|change| !change.is_bookkeeping());
+        let first = edits.next().cloned();
+        if first.is_none() && write.strategy == Strategy::Apply && !self.declared.is_empty() {
+            let fields = self.declared.iter().filter_map(|field| field.0.last());
+            let fields = fields.map(|field| field.to_string().replace('.', ""));
+            return Some(HeadlineContent::Declared {
+                manifest,
+                fields: fields.collect(),
+            });
+        }
+        Some(HeadlineContent::Edits {
+            manifest,
+            first,
+            more: edits.count(),
+        })
+    }
+}
+
+impl fmt::Display for Headline {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (method, subresource, content, if_version) = match self {
+            Headline::Operation(operation) => return operation.fmt(f),
+            Headline::Request {
+                method,
+                subresource,
+                content,
+                if_version,
+            } => (method, subresource, content, if_version),
+        };
+        f.write_str(method)?;
+        if let Some(subresource) = subresource {
+            write!(f, " /{}", subresource.name())?;
+        }
+        if let Some(content) = content {
+            write!(f, " {content}")?;
+        }
+        match if_version {
+            Some(version) => write!(f, " · if {version}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for HeadlineContent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (HeadlineContent::Edits { manifest, .. } | HeadlineContent::Declared { manifest, .. }) =
+            self
+        else {
+            return f.write_str("by hand");
+        };
+        if *manifest {
+            f.write_str("manifest ")?;
+        }
+        match self {
+            HeadlineContent::Edits {
+                first: Some(first),
+                more: 0,
+                ..
+            } => first.fmt(f),
+            HeadlineContent::Edits {
+                first: Some(first),
+                more,
+                ..
+            } => write!(f, "{first} +{more}"),
+            HeadlineContent::Declared { fields, .. } => {
+                write!(f, "{} unchanged", fields.join(", "))
+            }
+            _ => f.write_str("no change"),
+        }
+    }
+}
