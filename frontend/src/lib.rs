@@ -37,9 +37,8 @@ pub fn start() {
                 None => {
                     mount(place);
                 }
-                Some(language) => spawn_local(async move {
-                    speak(&language).await;
-                    mount(place);
+                Some(_) => spawn_local(async move {
+                    mount_in_language(place).await;
                 }),
             }
         })
@@ -53,6 +52,14 @@ async fn speak(language: &str) {
     if let Ok(catalogue) = catalogue {
         optimist_messages::choose(&catalogue);
     }
+}
+
+/// Mounts the page in an element, in the language that the address asks for.
+pub async fn mount_in_language(place: Element) -> AppHandle<App> {
+    if let Some(language) = browser::language() {
+        speak(&language).await;
+    }
+    mount(place)
 }
 
 /// Mounts the page in an element.

@@ -3,13 +3,12 @@
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 
-use js_sys::{Function, Object, Reflect};
 use optimist_simulation::{Action, ActorId, Operation};
 use optimist_text::share::Session;
 use wasm_bindgen_test::wasm_bindgen_test;
 use web_sys::Window;
 
-use crate::page::Page;
+use crate::page::{Page, serve};
 
 macro_rules! lessons {
     ($($name:literal)*) => {
@@ -46,21 +45,9 @@ fn storage() -> web_sys::Storage {
 
 /// The files that stand beside the page on a real site.
 fn serve_lessons() {
-    let files = Object::new();
-    let set = |name: &str, text: &str| {
-        Reflect::set(&files, &format!("lessons/{name}.yaml").into(), &text.into()).unwrap();
-    };
-    set("catalogue", CATALOGUE);
-    for (name, text) in LESSONS {
-        set(name, text);
-    }
-    Reflect::set(&window(), &"lessonFiles".into(), &files).unwrap();
-    let fetch = Function::new_with_args(
-        "file",
-        "const text = window.lessonFiles[file];
-         return Promise.resolve(new Response(text, {status: text === undefined ? 404 : 200}));",
-    );
-    Reflect::set(&window(), &"fetch".into(), &fetch).unwrap();
+    let catalogue = [("catalogue", CATALOGUE)];
+    let files = catalogue.into_iter().chain(LESSONS);
+    serve(files.map(|(name, text)| (format!("lessons/{name}.yaml"), text)));
 }
 
 async fn open(fragment: &str) -> Page {

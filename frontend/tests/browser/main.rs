@@ -8,6 +8,7 @@ mod editing;
 mod explore;
 mod inspector;
 mod kept;
+mod language;
 mod layout;
 mod learn;
 mod page;

@@ -1,8 +1,9 @@
 //! The page as a person works it: by the labels of its regions and the names of its controls.
 
 use gloo_timers::future::TimeoutFuture;
+use js_sys::{Function, Object, Reflect};
 use optimist_frontend::App;
-use wasm_bindgen::JsCast;
+use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{
     Document, Element, Event, EventInit, HtmlElement, HtmlInputElement, HtmlTextAreaElement,
     KeyboardEvent, KeyboardEventInit,
@@ -44,6 +45,22 @@ pub async fn at_rest() {
     panic!("it does not come to rest");
 }
 
+/// Lets the browser fetch these files, each by its path, and no others.
+pub fn serve<'a>(files: impl IntoIterator<Item = (String, &'a str)>) {
+    let window = web_sys::window().unwrap();
+    let served = Object::new();
+    for (path, text) in files {
+        Reflect::set(&served, &path.into(), &text.into()).unwrap();
+    }
+    Reflect::set(&window, &"servedFiles".into(), &served).unwrap();
+    let fetch = Function::new_with_args(
+        "file",
+        "const text = window.servedFiles[file];
+         return Promise.resolve(new Response(text, {status: text === undefined ? 404 : 200}));",
+    );
+    Reflect::set(&window, &"fetch".into(), &fetch).unwrap();
+}
+
 impl Page {
     /// The page in a browser that has never shown it.
     pub async fn open() -> Self {
@@ -78,11 +95,36 @@ impl Page {
         Self::reopen().await
     }
 
-    /// A page in a tab that had one before.
-    pub async fn reopen() -> Self {
+    /// A new page whose address has this query (`?lang=de`), or none if it is empty. The address
+    /// keeps it.
+    pub async fn open_with_query(query: &str) -> Self {
+        drop(Self::open().await);
+        let window = web_sys::window().unwrap();
+        let path = window.location().pathname().unwrap();
+        let history = window.history().unwrap();
+        let address = format!("{path}{query}");
+        history
+            .replace_state_with_url(&JsValue::NULL, "", Some(&address))
+            .unwrap();
+        let place = Self::place();
+        let app = optimist_frontend::mount_in_language(place.clone()).await;
+        settle().await;
+        Self {
+            place,
+            app: Some(app),
+        }
+    }
+
+    fn place() -> Element {
         let place = document().create_element("div").unwrap();
         place.set_class_name("page-of-a-test");
         document().body().unwrap().append_child(&place).unwrap();
+        place
+    }
+
+    /// A page in a tab that had one before.
+    pub async fn reopen() -> Self {
+        let place = Self::place();
         let app = optimist_frontend::mount(place.clone());
         settle().await;
         Self {
