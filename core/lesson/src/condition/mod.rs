@@ -77,7 +77,7 @@ struct Kind {
 }
 
 /// The kinds of condition that do not count something.
-const KINDS: [Kind; 16] = [
+const KINDS: &[Kind] = &[
     kind("answer", answer::code),
     kind("reason", answer::reason),
     kind("message", answer::message),

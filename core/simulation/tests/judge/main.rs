@@ -171,14 +171,7 @@ impl Comparison<'_> {
         };
         let step = world.act(Operation::Act(id, action)).unwrap();
         let played = step.exchange.as_ref().unwrap().code;
-        assert_eq!(
-            played,
-            code,
-            "{}: {} {}",
-            self.told,
-            who,
-            step.headline().to_string()
-        );
+        assert_eq!(played, code, "{}: {} {}", self.told, who, step.headline());
         // Who reads again has its edits redone by the session itself.
         if reads && !again && code == 200 {
             let copy = world.copy_mut(id);
