@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use imbl::ordmap::DiffItem;
 use imbl::{OrdMap, OrdSet};
 use serde_json::Value;
 
@@ -88,6 +89,19 @@ impl IndexedStore {
         keys.into_iter()
             .flat_map(OrdSet::iter)
             .filter_map(|key| self.objects.get(key))
+    }
+
+    /// The objects that differ in another store, by key: the object here and the object there.
+    /// Parts that both stores share are passed over.
+    pub fn differences<'a>(
+        &'a self,
+        other: &'a Self,
+    ) -> impl Iterator<Item = (Option<&'a Arc<Value>>, Option<&'a Arc<Value>>)> {
+        self.objects.diff(&other.objects).map(|item| match item {
+            DiffItem::Add(_, there) => (None, Some(there)),
+            DiffItem::Update { old, new } => (Some(old.1), Some(new.1)),
+            DiffItem::Remove(_, here) => (Some(here), None),
+        })
     }
 
     /// Adds an object or replaces the object with the same key.
@@ -180,6 +194,23 @@ mod tests {
         assert_eq!(store.by_index("app", "api").count(), 0);
         assert_eq!(store.len(), 1);
         assert_eq!(store.by_index("nothing", "web").count(), 0);
+    }
+
+    #[test]
+    fn differences_are_what_was_added_changed_and_removed() {
+        let mut before = IndexedStore::new();
+        before.replace(["a", "b", "c"].map(|name| object("x", name, "web")));
+        let mut after = before.clone();
+        assert_eq!(before.differences(&after).count(), 0);
+        after.put(object("x", "b", "api"));
+        after.put(object("x", "d", "web"));
+        after.remove(&object("x", "c", ""));
+        let found: Vec<_> = before
+            .differences(&after)
+            .map(|(before, after)| (before.map(|o| o.name()), after.map(|o| o.name())))
+            .collect();
+        let (b, c, d) = (Some("b"), Some("c"), Some("d"));
+        assert_eq!(found, [(b, b), (c, None), (None, d)]);
     }
 
     #[test]

@@ -165,6 +165,11 @@ impl Reflector {
         matches!(self.phase, Phase::Initial { .. } | Phase::Watching(_))
     }
 
+    /// Whether it has a watch open whose events reach the store at once: the store is complete.
+    pub fn is_watching(&self) -> bool {
+        matches!(self.phase, Phase::Watching(_))
+    }
+
     /// The number of events that have arrived and have not reached the store.
     pub fn behind(&self) -> usize {
         match &self.phase {

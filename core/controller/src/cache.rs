@@ -1,0 +1,286 @@
+//! The cache of one kind: the server's log of changes and a cursor in it
+//! (`k8s.io/client-go/tools/cache`: `reflector.go`, `the_real_fifo.go`, `controller.go
+//! processDeltas`).
+//!
+//! The caller moves the cursor. Each event changes the cache first, and then becomes one
+//! notification: since client-go 1.33, events of one key are not merged on their way.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use optimist_apiserver::object::Metadata;
+use optimist_apiserver::server::{ApiServer, Resource};
+use optimist_client::{Begin, IndexedStore, Reflector, ReflectorProgress};
+
+use crate::client::collection;
+use crate::version::compare_versions;
+
+/// What the handlers of a cache are told (`cache.ResourceEventHandler`).
+#[derive(Clone, Debug, PartialEq)]
+pub enum Notification {
+    /// `OnAdd`: the cache did not have the object.
+    Added {
+        /// The object.
+        object: Arc<Value>,
+        /// Whether the object is part of the first list (`isInInitialList`).
+        initial: bool,
+    },
+    /// `OnUpdate`: the cache had an object of this key. After a relist the two can have different
+    /// uids: the object was deleted and created again in between. In a resync the two are equal.
+    Updated {
+        /// The object that the cache had.
+        old: Arc<Value>,
+        /// The object that the cache has now.
+        new: Arc<Value>,
+    },
+    /// `OnDelete`.
+    Deleted {
+        /// The last known state of the object.
+        object: Arc<Value>,
+        /// Whether the deletion was missed and a relist found it (`DeletedFinalStateUnknown`, a
+        /// tombstone): then the object can be older than its last state.
+        final_state_unknown: bool,
+    },
+}
+
+impl Notification {
+    /// The object that it is about: of an update, the new one.
+    pub fn object(&self) -> &Arc<Value> {
+        match self {
+            Self::Added { object, .. } | Self::Deleted { object, .. } => object,
+            Self::Updated { new, .. } => new,
+        }
+    }
+
+    /// The key of the object (`MetaNamespaceKeyFunc`).
+    pub fn key(&self) -> String {
+        IndexedStore::key(self.object())
+    }
+}
+
+/// The result of a step of a cache.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CacheStep {
+    /// What the reflector did.
+    pub progress: ReflectorProgress,
+    /// What the handlers are told, in order.
+    pub notifications: Vec<Notification>,
+}
+
+/// The cache of one kind in one namespace. Cloning is cheap.
+#[derive(Clone, Debug)]
+pub struct Cache {
+    resource: Arc<Resource>,
+    namespace: String,
+    begin: Begin,
+    reflector: Reflector,
+    has_synced: bool,
+}
+
+impl Cache {
+    /// An empty cache of a kind, in a namespace if the kind has namespaces.
+    pub fn new(resource: Arc<Resource>, namespace: &str, begin: Begin) -> Self {
+        let reflector = Reflector::new(resource.path(namespace, ""), begin);
+        Self {
+            namespace: namespace.to_owned(),
+            resource,
+            begin,
+            reflector,
+            has_synced: false,
+        }
+    }
+
+    /// The kind of its objects.
+    pub fn resource(&self) -> &Arc<Resource> {
+        &self.resource
+    }
+
+    /// Its objects.
+    pub fn objects(&self) -> &IndexedStore {
+        self.reflector.store()
+    }
+
+    /// The object of a key: `namespace/name`, or the name alone for a kind without namespaces.
+    pub fn get(&self, key: &str) -> Option<&Arc<Value>> {
+        self.objects().get(key)
+    }
+
+    /// The version of the last list or event that reached it (`LastStoreSyncResourceVersion`);
+    /// empty before the first list.
+    pub fn version(&self) -> &str {
+        self.reflector.resource_version()
+    }
+
+    /// Whether the first list has reached it (`HasSynced`).
+    pub fn has_synced(&self) -> bool {
+        self.has_synced
+    }
+
+    /// Whether its watch is open and its last list is complete.
+    pub fn is_watching(&self) -> bool {
+        self.reflector.is_watching()
+    }
+
+    /// Whether it has everything up to a version. A version that cannot be compared counts as
+    /// reached (`pkg/controller/util/consistency` of Kubernetes 1.36 treats it so).
+    pub fn has_reached(&self, version: &str) -> bool {
+        self.has_synced && compare_versions(self.version(), version).is_none_or(Ordering::is_ge)
+    }
+
+    /// How far it is behind: the number of changes of its collection that the server has and the
+    /// cache has not.
+    pub fn behind(&self, server: &ApiServer) -> usize {
+        let version = self.version().parse().unwrap_or_default();
+        let prefix = self.prefix();
+        let log = server.store().log_after(version);
+        log.filter(|change| change.key.starts_with(&prefix)).count()
+    }
+
+    /// The prefix of the keys of its objects in etcd.
+    pub fn prefix(&self) -> String {
+        collection(&self.resource, &self.namespace)
+    }
+
+    /// Performs the next step: sends one request, or delivers one event. A bookmark is an event
+    /// that tells the handlers nothing.
+    pub fn step(&mut self, server: &mut ApiServer) -> CacheStep {
+        self.step_most(server, 1)
+    }
+
+    /// Lists, if that is to be done, and opens the watch. Returns what the handlers are told. That
+    /// the version of a watch is too old is only known when its first event is delivered.
+    pub fn sync(&mut self, server: &mut ApiServer) -> Vec<Notification> {
+        let mut notifications = Vec::new();
+        // A list can be refused once, and a watch can be refused once; a list has few pages.
+        for _ in 0..SYNC_STEPS {
+            if self.is_watching() {
+                break;
+            }
+            notifications.extend(self.step_most(server, usize::MAX).notifications);
+        }
+        notifications
+    }
+
+    /// Delivers the next event that changes the cache. Bookmarks before it are read, and a watch
+    /// that has ended is opened again. `None` if no event is there or no watch is open.
+    pub fn deliver(&mut self, server: &mut ApiServer) -> Option<Notification> {
+        if !self.is_watching() {
+            return None;
+        }
+        loop {
+            let step = self.step(server);
+            if let Some(notification) = step.notifications.into_iter().next() {
+                return Some(notification);
+            }
+            match step.progress {
+                ReflectorProgress::Received(0)
+                | ReflectorProgress::Lost { .. }
+                | ReflectorProgress::Refused { .. } => return None,
+                _ => {}
+            }
+        }
+    }
+
+    /// Drops the watch: events on their way are lost. The next watch starts at the version of the
+    /// cache; if the server answers 410, the reflector lists again.
+    pub fn drop_watch(&mut self) {
+        self.reflector.disconnect();
+    }
+
+    /// Tells the handlers of every object again, without a request (`SyncAll` of
+    /// `processDeltas`).
+    pub fn resync(&self) -> Vec<Notification> {
+        let objects = self.objects().iter();
+        objects
+            .map(|(_, object)| Notification::Updated {
+                old: Arc::clone(object),
+                new: Arc::clone(object),
+            })
+            .collect()
+    }
+
+    /// Forgets everything, as when the process of the controller restarts. To fill the cache from
+    /// an API server that is behind, [`sync`](Self::sync) with an older snapshot of the server:
+    /// the first list accepts any version.
+    pub fn restart(&mut self) {
+        *self = Self::new(Arc::clone(&self.resource), &self.namespace, self.begin);
+    }
+
+    /// Replaces an object without the server: what happens to a cache when a client changes a
+    /// cached object in place.
+    pub fn change_in_place(&mut self, object: Arc<Value>) {
+        self.reflector.store_mut().put(object);
+    }
+
+    fn step_most(&mut self, server: &mut ApiServer, most: usize) -> CacheStep {
+        let before = self.objects().clone();
+        let progress = self.reflector.step(server, most);
+        let notifications = match &progress {
+            ReflectorProgress::Synced { .. } => self.replaced(&before),
+            ReflectorProgress::Received(_) | ReflectorProgress::Closed => self.changed(&before),
+            _ => Vec::new(),
+        };
+        CacheStep {
+            progress,
+            notifications,
+        }
+    }
+
+    /// What the handlers are told of a list: the objects that are not there any more, then every
+    /// object of the list, also the unchanged ones (`reconcileReplacement`).
+    fn replaced(&mut self, before: &IndexedStore) -> Vec<Notification> {
+        let initial = !self.has_synced;
+        self.has_synced = true;
+        let now = self.objects();
+        let gone = before.iter().filter(|(key, _)| now.get(key).is_none());
+        let mut notifications: Vec<_> = gone
+            .map(|(_, object)| Notification::Deleted {
+                object: Arc::clone(object),
+                final_state_unknown: true,
+            })
+            .collect();
+        notifications.extend(now.iter().map(|(key, object)| match before.get(key) {
+            Some(old) => Notification::Updated {
+                old: Arc::clone(old),
+                new: Arc::clone(object),
+            },
+            None => Notification::Added {
+                object: Arc::clone(object),
+                initial,
+            },
+        }));
+        notifications
+    }
+
+    /// What the handlers are told of at most one event.
+    fn changed(&self, before: &IndexedStore) -> Vec<Notification> {
+        let differences = before.differences(self.objects());
+        differences
+            .filter_map(|difference| match difference {
+                (None, Some(object)) => Some(Notification::Added {
+                    object: Arc::clone(object),
+                    initial: false,
+                }),
+                (Some(old), Some(new)) => Some(Notification::Updated {
+                    old: Arc::clone(old),
+                    new: Arc::clone(new),
+                }),
+                (Some(object), None) => {
+                    // The object of a DELETED event has the version of the deletion.
+                    let mut object = Arc::clone(object);
+                    Arc::make_mut(&mut object).set_meta("resourceVersion", self.version());
+                    Some(Notification::Deleted {
+                        object,
+                        final_state_unknown: false,
+                    })
+                }
+                (None, None) => None,
+            })
+            .collect()
+    }
+}
+
+/// More steps than a sync can need, with lists of up to 30,000 objects.
+const SYNC_STEPS: usize = 64;

@@ -1,0 +1,265 @@
+//! The client of a controller (`sigs.k8s.io/controller-runtime/pkg/client`): reads come from
+//! caches or from the server, all writes go to the server.
+//!
+//! Each request is one step that the caller performs. What consists of several requests
+//! (`CreateOrUpdate`, `RetryOnConflict`) is here a function over single requests.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use optimist_apiserver::object::Metadata;
+use optimist_apiserver::server::{ApiServer, Resource};
+use optimist_client::{Backoff, IndexedStore};
+
+use crate::cache::Cache;
+use crate::call::{ApiError, Call};
+use crate::own_writes::OwnWrites;
+
+/// Where a read is answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Source {
+    /// The controller's cache (`mgr.GetClient()`).
+    Cache,
+    /// The server (`mgr.GetAPIReader()`).
+    Server,
+}
+
+/// What a cached read gives.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
+)]
+#[serde(rename_all = "camelCase")]
+pub enum CachedObjects {
+    /// A deep copy: the default of controller-runtime.
+    #[default]
+    DeepCopies,
+    /// The cached object itself: a lister of client-go, `UnsafeDisableDeepCopy`, a store of
+    /// kube-rs. Who changes it changes the cache.
+    Shared,
+}
+
+/// The answer to a read or a write.
+pub type Answer<T> = Result<T, ApiError>;
+
+/// The result of `CreateOrUpdate` (`controllerutil.OperationResult`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OperationResult {
+    /// `created`.
+    Created,
+    /// `updated`.
+    Updated,
+    /// `unchanged`: no request was sent.
+    Unchanged,
+}
+
+/// The client of one controller. Cloning is cheap.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Client {
+    manager: String,
+    /// Its last writes, if it reads its own writes; else `None`.
+    own_writes: Option<OwnWrites>,
+}
+
+impl Client {
+    /// A client with the name of its controller: its user agent and field manager.
+    pub fn new(manager: &str) -> Self {
+        Self {
+            manager: manager.to_owned(),
+            own_writes: None,
+        }
+    }
+
+    /// The same, with cached reads that wait for the client's own writes
+    /// (`EnableReadYourWritesConsistency`).
+    pub fn reading_own_writes(mut self) -> Self {
+        self.own_writes = Some(OwnWrites::default());
+        self
+    }
+
+    /// The user agent and field manager.
+    pub fn manager(&self) -> &str {
+        &self.manager
+    }
+
+    /// Its last writes, if it reads its own writes.
+    pub fn own_writes(&self) -> Option<&OwnWrites> {
+        self.own_writes.as_ref()
+    }
+
+    /// Whether a cached Get of a key would answer now. If not, it waits for the cache.
+    pub fn may_get(&self, cache: &Cache, key: &str) -> bool {
+        let own = self.own_writes.as_ref();
+        own.is_none_or(|own| own.may_get(cache, key))
+    }
+
+    /// Whether a cached List would answer now. If not, it waits for the cache.
+    pub fn may_list(&self, cache: &Cache) -> bool {
+        let own = self.own_writes.as_ref();
+        own.is_none_or(|own| own.may_list(cache))
+    }
+
+    /// A cached Get. The result shares the cached object; a caller that changes it makes a copy
+    /// first, unless it [shares](CachedObjects::Shared).
+    ///
+    /// # Errors
+    /// The client's own NotFound.
+    pub fn get(&self, cache: &Cache, namespace: &str, name: &str) -> Answer<Arc<Value>> {
+        let key = key(namespace, name);
+        let object = cache.get(&key).cloned();
+        object.ok_or_else(|| ApiError::not_in_cache(cache.resource(), name))
+    }
+
+    /// A live Get.
+    ///
+    /// # Errors
+    /// The server's refusal.
+    pub fn get_live(
+        &self,
+        server: &mut ApiServer,
+        resource: &Resource,
+        namespace: &str,
+        name: &str,
+    ) -> Answer<Arc<Value>> {
+        let call = Call::Get {
+            namespace: namespace.to_owned(),
+            name: name.to_owned(),
+        };
+        call.send(server, resource, &self.manager)
+    }
+
+    /// A cached List, by key.
+    pub fn list(&self, cache: &Cache) -> Vec<Arc<Value>> {
+        let objects = cache.objects().iter();
+        objects.map(|(_, object)| Arc::clone(object)).collect()
+    }
+
+    /// A live List. The items get the apiVersion and kind that the list has.
+    ///
+    /// # Errors
+    /// The server's refusal.
+    pub fn list_live(
+        &self,
+        server: &mut ApiServer,
+        resource: &Resource,
+        namespace: &str,
+    ) -> Answer<Vec<Arc<Value>>> {
+        let call = Call::List {
+            namespace: namespace.to_owned(),
+        };
+        let list = call.send(server, resource, &self.manager)?;
+        let items = list.get("items").and_then(Value::as_array);
+        Ok(items
+            .into_iter()
+            .flatten()
+            .map(|item| {
+                let mut item = item.clone();
+                item["apiVersion"] = resource.group_version.to_string().into();
+                item["kind"] = resource.kind.as_str().into();
+                Arc::new(item)
+            })
+            .collect())
+    }
+
+    /// A write. The version of the answer is noted, if the client reads its own writes.
+    ///
+    /// # Errors
+    /// The server's refusal.
+    pub fn write(
+        &mut self,
+        server: &mut ApiServer,
+        resource: &Resource,
+        call: &Call,
+    ) -> Answer<Arc<Value>> {
+        let answer = call.send(server, resource, &self.manager)?;
+        let version = answer.resource_version();
+        if let (Some(own), false, false) =
+            (&mut self.own_writes, version.is_empty(), call.is_read())
+        {
+            let collection = collection(resource, answer.namespace());
+            own.wrote(&collection, &IndexedStore::key(&answer), version);
+        }
+        Ok(answer)
+    }
+
+    /// `controllerutil.CreateOrUpdate`: a cached Get; if the object is not there, Create; else
+    /// Update, if the mutation changes something. Returns also the object.
+    ///
+    /// # Errors
+    /// The refusal of the Create or the Update, as it is: AlreadyExists if the cache is behind.
+    pub fn create_or_update(
+        &mut self,
+        server: &mut ApiServer,
+        cache: &Cache,
+        object: Value,
+        mutate: impl FnOnce(&mut Value),
+    ) -> Answer<(OperationResult, Arc<Value>)> {
+        let resource = Arc::clone(cache.resource());
+        match self.get(cache, object.namespace(), object.name()) {
+            Err(_) => {
+                let mut object = object;
+                mutate(&mut object);
+                let call = Call::Create(Arc::new(object));
+                let created = self.write(server, &resource, &call)?;
+                Ok((OperationResult::Created, created))
+            }
+            Ok(existing) => {
+                let mut object = Arc::clone(&existing);
+                mutate(Arc::make_mut(&mut object));
+                if object == existing {
+                    return Ok((OperationResult::Unchanged, existing));
+                }
+                let call = Call::Update {
+                    object,
+                    status: false,
+                };
+                let updated = self.write(server, &resource, &call)?;
+                Ok((OperationResult::Updated, updated))
+            }
+        }
+    }
+
+    /// `retry.RetryOnConflict` (`k8s.io/client-go/util/retry`): repeats an attempt after a conflict.
+    /// Around a cached Get it fails: no event is delivered between the attempts, unless the caller
+    /// delivers one.
+    ///
+    /// # Errors
+    /// The error of the last attempt.
+    pub fn retry_on_conflict<T>(
+        &mut self,
+        server: &mut ApiServer,
+        mut backoff: Backoff,
+        mut attempt: impl FnMut(&mut Self, &mut ApiServer) -> Answer<T>,
+    ) -> Answer<T> {
+        loop {
+            let error = match attempt(self, server) {
+                Err(error) if error.is_conflict() => error,
+                answer => return answer,
+            };
+            match backoff.failed(server.environment_mut()) {
+                Some(wait) => server.environment_mut().advance(wait),
+                None => return Err(error),
+            }
+        }
+    }
+}
+
+/// `namespace/name`, or the name alone.
+pub fn key(namespace: &str, name: &str) -> String {
+    match namespace {
+        "" => name.to_owned(),
+        namespace => format!("{namespace}/{name}"),
+    }
+}
+
+/// The prefix of the keys of a collection in etcd, as [`Cache::prefix`] gives it.
+pub(crate) fn collection(resource: &Resource, namespace: &str) -> String {
+    let mut prefix = resource.storage_prefix.clone();
+    if resource.namespaced && !namespace.is_empty() {
+        prefix.push('/');
+        prefix.push_str(namespace);
+    }
+    prefix.push('/');
+    prefix
+}

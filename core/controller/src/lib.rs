@@ -1,0 +1,33 @@
+//! What a Kubernetes controller consists of: a [cache](Cache) per kind that can be behind the
+//! server, [predicates](Predicate) and [handlers](Handler) that decide which notifications become
+//! keys, a [work queue](WorkQueue), and a [client](Client) that reads from caches and writes to the
+//! server.
+//!
+//! The crate depends on `optimist-apiserver` and `optimist-client` and on nothing above them. It is
+//! below `optimist-simulation`, not a part of it: a controller needs no editors, no history tree
+//! and no verdict about edits, so it can be tested, searched and benchmarked alone, and the
+//! simulation can take it as one more actor. There is no second store and no pretended event:
+//! caches are fed by the reflector through a watch of the API server.
+//!
+//! Every operation is one step that the caller performs, and everything is cheap to clone, so that
+//! a history can be stepped back and every order of steps can be searched.
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+mod cache;
+mod call;
+mod client;
+mod handler;
+mod own_writes;
+mod predicate;
+mod queue;
+mod version;
+
+pub use cache::{Cache, CacheStep, Notification};
+pub use call::{ApiError, Call};
+pub use client::{Answer, CachedObjects, Client, OperationResult, Source, key};
+pub use handler::{Handler, controller_of, owner_references};
+pub use own_writes::{ConsistencyStore, EXPECTATIONS_TIMEOUT, Expectations, OwnWrites};
+pub use predicate::Predicate;
+pub use queue::{BASE_DELAY, MAX_DELAY, ReconcileResult, WorkQueue, backoff};
+pub use version::compare_versions;

@@ -1,0 +1,292 @@
+//! The work queue (`k8s.io/client-go/util/workqueue`: `queue.go`, `delaying_queue.go`,
+//! `rate_limiting_queue.go`, `default_rate_limiters.go`), in virtual time.
+//!
+//! controller-runtime has a queue of its own since v0.23 (`pkg/controller/priorityqueue`). It
+//! differs in two points: keys have priorities, and a key that is added now leaves the waiting
+//! keys.
+
+use std::time::Duration;
+
+use imbl::{OrdMap, OrdSet, Vector};
+use serde::{Deserialize, Serialize};
+
+/// The delay after the first failure of an item.
+pub const BASE_DELAY: Duration = Duration::from_millis(5);
+/// The longest delay after a failure.
+pub const MAX_DELAY: Duration = Duration::from_secs(1000);
+
+/// What a reconcile returns (`sigs.k8s.io/controller-runtime/pkg/reconcile`, `Result` and error).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum ReconcileResult {
+    /// `Result{}`: nothing more to do until something changes.
+    Done,
+    /// `Result{RequeueAfter: d}`: again after this number of milliseconds.
+    RequeueAfter(u64),
+    /// `Result{Requeue: true}`, deprecated since controller-runtime v0.21: again after the backoff.
+    Requeue,
+    /// An error: again after the backoff. A conflict is an error like any other.
+    Error,
+    /// A `TerminalError`: not again until something changes.
+    TerminalError,
+}
+
+/// A work queue of keys. Cloning is cheap.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct WorkQueue {
+    queue: Vector<String>,
+    dirty: OrdSet<String>,
+    processing: OrdSet<String>,
+    /// When each waiting key is added.
+    waiting: OrdMap<String, Waiting>,
+    failures: OrdMap<String, u32>,
+    /// How many keys have waited.
+    waited: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Waiting {
+    ready_at: Duration,
+    /// Of two keys that are ready at the same time, the one that waited first is added first.
+    /// client-go promises no order.
+    place: u64,
+}
+
+impl WorkQueue {
+    /// Marks a key as in need of processing (`Add`): nothing if it is marked; else it is queued,
+    /// unless it is being processed.
+    pub fn add(&mut self, key: &str) {
+        if self.dirty.contains(key) {
+            return;
+        }
+        self.dirty.insert(key.to_owned());
+        if !self.processing.contains(key) {
+            self.queue.push_back(key.to_owned());
+        }
+    }
+
+    /// Takes the next key (`Get`). The caller says when it is [done](Self::done). `None` if the
+    /// queue is empty; client-go would wait.
+    pub fn get(&mut self) -> Option<String> {
+        let key = self.queue.pop_front()?;
+        self.processing.insert(key.clone());
+        self.dirty.remove(&key);
+        Some(key)
+    }
+
+    /// Ends the processing of a key (`Done`): it is queued again if it was marked meanwhile.
+    pub fn done(&mut self, key: &str) {
+        self.processing.remove(key);
+        if self.dirty.contains(key) && !self.queue.iter().any(|queued| queued == key) {
+            self.queue.push_back(key.to_owned());
+        }
+    }
+
+    /// Adds a key when a time has passed (`AddAfter`). A key that waits already is added at the
+    /// earlier of the two times.
+    pub fn add_after(&mut self, key: &str, delay: Duration, now: Duration) {
+        if delay.is_zero() {
+            self.add(key);
+            return;
+        }
+        let ready_at = now.saturating_add(delay);
+        match self.waiting.get_mut(key) {
+            Some(waiting) => waiting.ready_at = waiting.ready_at.min(ready_at),
+            None => {
+                let place = self.waited;
+                self.waited += 1;
+                let waiting = Waiting { ready_at, place };
+                self.waiting.insert(key.to_owned(), waiting);
+            }
+        }
+    }
+
+    /// Counts a failure of a key, and adds the key after its backoff (`AddRateLimited` with
+    /// `TypedItemExponentialFailureRateLimiter`, the default of controller-runtime since v0.23).
+    /// Returns the backoff.
+    pub fn add_rate_limited(&mut self, key: &str, now: Duration) -> Duration {
+        let failures = self.num_requeues(key);
+        self.failures
+            .insert(key.to_owned(), failures.saturating_add(1));
+        let delay = backoff(failures);
+        self.add_after(key, delay, now);
+        delay
+    }
+
+    /// Forgets the failures of a key (`Forget`).
+    pub fn forget(&mut self, key: &str) {
+        self.failures.remove(key);
+    }
+
+    /// How many failures of a key are counted (`NumRequeues`).
+    pub fn num_requeues(&self, key: &str) -> u32 {
+        self.failures.get(key).copied().unwrap_or_default()
+    }
+
+    /// Adds the keys whose time has come (`waitingLoop`).
+    pub fn advance(&mut self, now: Duration) {
+        let mut ready: Vec<_> = self
+            .waiting
+            .iter()
+            .filter(|(_, waiting)| waiting.ready_at <= now)
+            .map(|(key, waiting)| (*waiting, key.clone()))
+            .collect();
+        ready.sort();
+        for (_, key) in ready {
+            self.waiting.remove(&key);
+            self.add(&key);
+        }
+    }
+
+    /// Handles the result of a reconcile, and ends the processing of the key
+    /// (`sigs.k8s.io/controller-runtime/pkg/internal/controller/controller.go reconcileHandler`).
+    pub fn finish(&mut self, key: &str, result: ReconcileResult, now: Duration) {
+        match result {
+            ReconcileResult::Done | ReconcileResult::RequeueAfter(0) => self.forget(key),
+            ReconcileResult::RequeueAfter(milliseconds) => {
+                self.forget(key);
+                self.add_after(key, Duration::from_millis(milliseconds), now);
+            }
+            ReconcileResult::Requeue | ReconcileResult::Error => {
+                self.add_rate_limited(key, now);
+            }
+            ReconcileResult::TerminalError => {}
+        }
+        self.done(key);
+    }
+
+    /// The queued keys, first in, first out.
+    pub fn queued(&self) -> impl Iterator<Item = &str> {
+        self.queue.iter().map(String::as_str)
+    }
+
+    /// The keys in need of processing; those of them that are being processed are not queued.
+    pub fn dirty(&self) -> impl Iterator<Item = &str> {
+        self.dirty.iter().map(String::as_str)
+    }
+
+    /// The keys that are being processed.
+    pub fn processing(&self) -> impl Iterator<Item = &str> {
+        self.processing.iter().map(String::as_str)
+    }
+
+    /// The waiting keys with the times at which they are added, soonest first.
+    pub fn waiting(&self) -> Vec<(&str, Duration)> {
+        let mut waiting: Vec<_> = self.waiting.iter().collect();
+        waiting.sort_by_key(|(_, waiting)| **waiting);
+        waiting
+            .into_iter()
+            .map(|(key, waiting)| (key.as_str(), waiting.ready_at))
+            .collect()
+    }
+
+    /// When the next waiting key is added.
+    pub fn next_ready(&self) -> Option<Duration> {
+        self.waiting.values().map(|waiting| waiting.ready_at).min()
+    }
+}
+
+/// The delay after this number of earlier failures: 5 ms, doubled each time, at most 1000 s.
+pub fn backoff(failures: u32) -> Duration {
+    let doubled = 1_u32.checked_shl(failures).unwrap_or(u32::MAX);
+    BASE_DELAY.saturating_mul(doubled).min(MAX_DELAY)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Duration = Duration::ZERO;
+
+    fn queued(queue: &WorkQueue) -> Vec<&str> {
+        queue.queued().collect()
+    }
+
+    #[test]
+    fn many_adds_make_one_run() {
+        let mut queue = WorkQueue::default();
+        for _ in 0..5 {
+            queue.add("a");
+        }
+        assert_eq!(queued(&queue), ["a"]);
+        assert_eq!(queue.get().as_deref(), Some("a"));
+        assert_eq!(queue.get(), None);
+    }
+
+    #[test]
+    fn a_key_that_is_added_while_it_is_processed_runs_once_more_afterwards() {
+        let mut queue = WorkQueue::default();
+        queue.add("a");
+        queue.get();
+        queue.add("a");
+        queue.add("a");
+        assert_eq!(queue.get(), None, "never two workers on one key");
+        assert_eq!(queue.dirty().collect::<Vec<_>>(), ["a"]);
+        queue.finish("a", ReconcileResult::Done, NOW);
+        assert_eq!(queue.get().as_deref(), Some("a"));
+        queue.finish("a", ReconcileResult::Done, NOW);
+        assert_eq!(queue, WorkQueue::default());
+    }
+
+    #[test]
+    fn the_backoff_of_a_key_doubles_from_5_ms_to_1000_s() {
+        let mut queue = WorkQueue::default();
+        let delays: Vec<_> = (0..4)
+            .map(|_| queue.add_rate_limited("a", NOW).as_millis())
+            .collect();
+        assert_eq!(delays, [5, 10, 20, 40]);
+        assert_eq!(queue.waiting(), [("a", Duration::from_millis(5))]);
+        assert_eq!(queue.add_rate_limited("b", NOW), BASE_DELAY, "per key");
+        assert_eq!(backoff(17), Duration::from_millis(655_360));
+        for failures in [18, 31, 32, u32::MAX] {
+            assert_eq!(backoff(failures), MAX_DELAY, "{failures}");
+        }
+        queue.forget("a");
+        assert_eq!(queue.add_rate_limited("a", NOW), BASE_DELAY);
+    }
+
+    #[test]
+    fn each_result_has_its_effect() {
+        use ReconcileResult::{Done, Error, Requeue, RequeueAfter, TerminalError};
+        let after = |result| {
+            let mut queue = WorkQueue::default();
+            queue.add_rate_limited("a", NOW);
+            queue.advance(BASE_DELAY);
+            queue.get();
+            queue.finish("a", result, NOW);
+            let waits = queue.next_ready().map(|ready| ready.as_millis());
+            (queue.num_requeues("a"), waits)
+        };
+        assert_eq!(after(Done), (0, None));
+        assert_eq!(after(RequeueAfter(0)), (0, None));
+        assert_eq!(after(RequeueAfter(30_000)), (0, Some(30_000)));
+        assert_eq!(after(Requeue), (2, Some(10)));
+        assert_eq!(after(Error), (2, Some(10)));
+        assert_eq!(after(TerminalError), (1, None));
+    }
+
+    #[test]
+    fn a_waiting_key_can_also_be_added_now_and_runs_twice() {
+        let mut queue = WorkQueue::default();
+        queue.add_after("a", MAX_DELAY, NOW);
+        queue.add_after("a", BASE_DELAY, NOW);
+        queue.add_after("a", MAX_DELAY, NOW);
+        assert_eq!(queue.next_ready(), Some(BASE_DELAY), "the earlier time");
+        queue.add("a");
+        queue.get();
+        queue.finish("a", ReconcileResult::Done, NOW);
+        queue.advance(BASE_DELAY);
+        assert_eq!(queued(&queue), ["a"]);
+    }
+
+    #[test]
+    fn waiting_keys_are_added_in_the_order_of_their_times() {
+        let mut queue = WorkQueue::default();
+        queue.add_after("late", Duration::from_secs(2), NOW);
+        queue.add_after("soon", Duration::from_secs(1), NOW);
+        queue.advance(Duration::from_millis(999));
+        assert_eq!(queued(&queue), [""; 0]);
+        queue.advance(Duration::from_secs(5));
+        assert_eq!(queued(&queue), ["soon", "late"]);
+    }
+}

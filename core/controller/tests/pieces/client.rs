@@ -1,0 +1,292 @@
+//! Each test names the threads in which people met what it shows.
+
+use std::sync::Arc;
+
+use optimist_apiserver::object::Metadata;
+use optimist_apiserver::server::ApiServer;
+use optimist_client::DEFAULT_RETRY;
+use optimist_controller::{Answer, Cache, Call, Client, OperationResult};
+use serde_json::{Value, json};
+
+use crate::server::{config_map, config_maps, delete, synced, write};
+
+fn stored(server: &ApiServer, name: &str) -> Arc<Value> {
+    let key = format!("/registry/configmaps/default/{name}");
+    Arc::clone(server.store().get(&key).expect("it exists").1)
+}
+
+fn send(client: &mut Client, server: &mut ApiServer, call: Call) -> Answer<Arc<Value>> {
+    let resource = config_maps(server);
+    client.write(server, &resource, &call)
+}
+
+/// A changed copy of an object.
+fn changed(object: &Arc<Value>, pointer: &str, value: Value) -> Arc<Value> {
+    let mut object = Value::clone(object);
+    match object.pointer_mut(pointer) {
+        Some(member) => *member = value,
+        None => panic!("no {pointer}"),
+    }
+    Arc::new(object)
+}
+
+fn set_value(object: &mut Value) {
+    object["data"]["value"] = "wished".into();
+}
+
+#[test]
+fn a_cached_get_of_what_was_just_created_is_not_found_and_the_second_create_already_exists() {
+    // controller-runtime#343, #1543, #245; operator-sdk#3790
+    let mut server = ApiServer::default();
+    let mut cache = synced(&mut server);
+    let mut client = Client::new("demo");
+    let object = config_map("a", "1");
+    let first = client.create_or_update(&mut server, &cache, object.clone(), set_value);
+    assert_eq!(first.unwrap().0, OperationResult::Created);
+
+    let missing = client.get(&cache, "default", "a").unwrap_err();
+    assert!(missing.is_not_found() && missing.of_cache);
+    assert_eq!(
+        missing.message, "ConfigMap \"a\" not found",
+        "the kind, not the resource"
+    );
+    let refused = client.get_live(
+        &mut server,
+        &config_maps(&ApiServer::default()),
+        "default",
+        "b",
+    );
+    assert_eq!(refused.unwrap_err().message, "configmaps \"b\" not found");
+
+    let second = client.create_or_update(&mut server, &cache, object.clone(), set_value);
+    let error = second.unwrap_err();
+    assert!(error.is_already_exists(), "returned as it is: {error}");
+
+    cache.deliver(&mut server);
+    let third = client.create_or_update(&mut server, &cache, object.clone(), set_value);
+    assert_eq!(third.unwrap().0, OperationResult::Unchanged);
+    write(&mut server, "a", "2");
+    cache.deliver(&mut server);
+    let fourth = client.create_or_update(&mut server, &cache, object, set_value);
+    assert_eq!(fourth.unwrap().0, OperationResult::Updated);
+}
+
+/// Reads, changes the value, and updates, from a cache that is one write behind.
+fn retried(live: bool, deliver: bool) -> (Answer<()>, u32) {
+    let mut server = ApiServer::default();
+    write(&mut server, "a", "1");
+    let mut cache = synced(&mut server);
+    write(&mut server, "a", "2");
+    let resource = config_maps(&server);
+    let mut client = Client::new("demo");
+    let mut attempts = 0;
+    let answer = client.retry_on_conflict(&mut server, DEFAULT_RETRY, |client, server| {
+        attempts += 1;
+        if deliver && attempts > 1 {
+            cache.deliver(server);
+        }
+        let object = match live {
+            true => client.get_live(server, &resource, "default", "a")?,
+            false => client.get(&cache, "default", "a")?,
+        };
+        let object = changed(&object, "/data/value", "3".into());
+        let call = Call::Update {
+            object,
+            status: false,
+        };
+        client.write(server, &resource, &call).map(|_| ())
+    });
+    (answer, attempts)
+}
+
+#[test]
+fn retry_on_conflict_around_a_cached_get_fails_five_times() {
+    // datadog-operator#3283; gardener#4425; toolhive#3020
+    let (answer, attempts) = retried(false, false);
+    assert!(answer.unwrap_err().is_conflict());
+    assert_eq!(attempts, 5);
+    let (answer, attempts) = retried(true, false);
+    assert_eq!((answer.is_ok(), attempts), (true, 1), "a live Get");
+    let (answer, attempts) = retried(false, true);
+    assert_eq!(
+        (answer.is_ok(), attempts),
+        (true, 2),
+        "the event arrived in between"
+    );
+}
+
+/// Two controllers read the object at the same time, and each adds its finalizer.
+fn finalizers_after(lock: bool) -> (Vec<String>, Option<u16>) {
+    let mut server = ApiServer::default();
+    write(&mut server, "a", "1");
+    let cache = synced(&mut server);
+    let mut refused = None;
+    for name in ["one", "two"] {
+        let mut client = Client::new(name);
+        let base = client.get(&cache, "default", "a").unwrap();
+        let mut object = Value::clone(&base);
+        object.set_meta("finalizers", json!([format!("example.com/{name}")]));
+        let call = Call::MergeFrom {
+            base,
+            object: Arc::new(object),
+            lock,
+            status: false,
+        };
+        refused = send(&mut client, &mut server, call)
+            .err()
+            .map(|error| error.code)
+            .or(refused);
+    }
+    let finalizers = stored(&server, "a");
+    let finalizers = finalizers.finalizers().into_iter().map(str::to_owned);
+    (finalizers.collect(), refused)
+}
+
+#[test]
+fn a_merge_patch_without_the_lock_loses_the_finalizer_of_another_controller() {
+    // kubermatic#6759; java-operator-sdk#1248
+    assert_eq!(
+        finalizers_after(false),
+        (vec!["example.com/two".to_owned()], None)
+    );
+    assert_eq!(
+        finalizers_after(true),
+        (vec!["example.com/one".to_owned()], Some(409))
+    );
+}
+
+#[test]
+fn an_empty_difference_is_sent_as_an_empty_patch_and_makes_no_version() {
+    let mut server = ApiServer::default();
+    write(&mut server, "a", "1");
+    let cache = synced(&mut server);
+    let base = cache.get("default/a").unwrap();
+    let call = Call::MergeFrom {
+        base: Arc::clone(base),
+        object: Arc::clone(base),
+        lock: false,
+        status: false,
+    };
+    let request = call.request(cache.resource(), "demo");
+    assert_eq!(request.body().as_slice(), b"{}");
+    let answer = send(&mut Client::new("demo"), &mut server, call).unwrap();
+    assert_eq!(answer.resource_version(), base.resource_version());
+}
+
+#[test]
+fn a_delete_on_a_stale_view_needs_preconditions() {
+    // cassandra-operator#402; casskop#316; kubernetes#59848
+    let refused = |uid: bool, resource_version: bool, recreate: bool| {
+        let mut server = ApiServer::default();
+        write(&mut server, "a", "1");
+        let cache = synced(&mut server);
+        if recreate {
+            delete(&mut server, "a");
+        }
+        write(&mut server, "a", "2");
+        let call = Call::Delete {
+            object: Arc::clone(cache.get("default/a").unwrap()),
+            uid,
+            resource_version,
+        };
+        send(&mut Client::new("demo"), &mut server, call)
+            .err()
+            .map(|error| (error.code, error.is_conflict()))
+    };
+    let conflict = Some((409, true));
+    assert_eq!(
+        refused(false, false, true),
+        None,
+        "another object is deleted"
+    );
+    assert_eq!(refused(true, false, true), conflict);
+    assert_eq!(
+        refused(true, false, false),
+        None,
+        "the same object, changed"
+    );
+    assert_eq!(refused(false, true, false), conflict);
+}
+
+#[test]
+fn apply_with_force_takes_the_field_and_without_force_is_refused() {
+    let mut server = ApiServer::default();
+    write(&mut server, "a", "1");
+    let apply = |server: &mut ApiServer, force: bool| {
+        let call = Call::Apply {
+            object: Arc::new(config_map("a", "2")),
+            force,
+            status: false,
+        };
+        send(&mut Client::new("demo"), server, call)
+    };
+    assert_eq!(apply(&mut server, false).unwrap_err().code, 409);
+    assert_eq!(apply(&mut server, true).unwrap()["data"]["value"], "2");
+}
+
+#[test]
+fn a_status_update_leaves_the_spec_alone() {
+    let mut server = ApiServer::default();
+    let resource = Arc::clone(server.resources().by_kind("v1", "Pod").unwrap());
+    let pod = json!({"apiVersion": "v1", "kind": "Pod",
+        "metadata": {"name": "a", "namespace": "default"},
+        "spec": {"containers": [{"name": "c", "image": "nginx:1"}]}});
+    let mut client = Client::new("demo");
+    let create = Call::Create(Arc::new(pod));
+    let created = client.write(&mut server, &resource, &create).unwrap();
+    let mut object = Value::clone(&created);
+    object["spec"]["containers"][0]["image"] = "nginx:2".into();
+    object["status"]["message"] = "seen".into();
+    let update = Call::Update {
+        object: Arc::new(object),
+        status: true,
+    };
+    let updated = client.write(&mut server, &resource, &update).unwrap();
+    assert_eq!(updated["spec"], created["spec"]);
+    assert_eq!(updated["status"]["message"], "seen");
+}
+
+#[test]
+fn a_live_list_and_a_cached_list_give_the_same_objects() {
+    let mut server = ApiServer::default();
+    write(&mut server, "a", "1");
+    write(&mut server, "b", "1");
+    let cache = synced(&mut server);
+    let client = Client::new("demo");
+    let live = client.list_live(&mut server, cache.resource(), "default");
+    assert_eq!(live.unwrap(), client.list(&cache));
+}
+
+#[test]
+fn reading_own_writes_waits_for_the_cache_and_for_nothing_else() {
+    // controller-runtime v0.25, EnableReadYourWritesConsistency
+    let mut server = ApiServer::default();
+    write(&mut server, "a", "1");
+    write(&mut server, "b", "1");
+    let mut cache = synced(&mut server);
+    let mut client = Client::new("demo").reading_own_writes();
+    let answers = |client: &Client, cache: &Cache| {
+        [
+            client.may_get(cache, "default/a"),
+            client.may_get(cache, "default/b"),
+            client.may_list(cache),
+        ]
+    };
+    write(&mut server, "b", "2");
+    assert_eq!(
+        answers(&client, &cache),
+        [true; 3],
+        "a write of another client"
+    );
+    cache.deliver(&mut server);
+    let object = changed(cache.get("default/a").unwrap(), "/data/value", "2".into());
+    let update = Call::Update {
+        object,
+        status: false,
+    };
+    send(&mut client, &mut server, update).unwrap();
+    assert_eq!(answers(&client, &cache), [false, true, false]);
+    cache.deliver(&mut server);
+    assert_eq!(answers(&client, &cache), [true; 3]);
+    assert_eq!(Client::new("demo").own_writes(), None, "off by default");
+}

@@ -1,0 +1,196 @@
+//! The work queue against a reference model: a list of what was asked for, from which the model
+//! computes each answer anew.
+
+use std::time::Duration;
+
+use optimist_controller::{ReconcileResult, WorkQueue};
+use proptest::prelude::*;
+
+#[derive(Clone, Copy, Debug)]
+enum Operation {
+    Add(u8),
+    AddAfter(u8, u16),
+    AddRateLimited(u8),
+    Get,
+    /// Ends the run of one of the keys that are processed.
+    Finish(u8, ReconcileResult),
+    Forget(u8),
+    Wait(u16),
+}
+
+fn operation() -> impl Strategy<Value = Operation> {
+    let result = prop_oneof![
+        Just(ReconcileResult::Done),
+        (0..50u64).prop_map(ReconcileResult::RequeueAfter),
+        Just(ReconcileResult::Requeue),
+        Just(ReconcileResult::Error),
+        Just(ReconcileResult::TerminalError),
+    ];
+    prop_oneof![
+        4 => (0..3u8).prop_map(Operation::Add),
+        1 => (0..3u8, 0..50u16).prop_map(|(key, delay)| Operation::AddAfter(key, delay)),
+        1 => (0..3u8).prop_map(Operation::AddRateLimited),
+        4 => Just(Operation::Get),
+        4 => (0..3u8, result).prop_map(|(key, result)| Operation::Finish(key, result)),
+        1 => (0..3u8).prop_map(Operation::Forget),
+        2 => (0..60u16).prop_map(Operation::Wait),
+    ]
+}
+
+/// What is known of each key, without any queue: the order follows from when a key was last
+/// able to run.
+#[derive(Default)]
+struct Model {
+    now: u64,
+    moment: u64,
+    keys: [Key; 3],
+}
+
+#[derive(Clone, Copy, Default)]
+struct Key {
+    /// Since when the key is ready to run.
+    ready: Option<u64>,
+    /// A run is asked for, and another one has not ended.
+    again: bool,
+    runs: bool,
+    /// When it is asked for by itself, and which of several at the same time is first.
+    wakes: Option<(u64, u64)>,
+    failures: u32,
+}
+
+impl Model {
+    fn tick(&mut self) -> u64 {
+        self.moment += 1;
+        self.moment
+    }
+
+    fn ask(&mut self, key: usize) {
+        let moment = self.tick();
+        let known = &mut self.keys[key];
+        if known.runs {
+            known.again = true;
+        } else {
+            known.ready = known.ready.or(Some(moment));
+        }
+    }
+
+    fn ask_later(&mut self, key: usize, delay: u64) {
+        if delay == 0 {
+            return self.ask(key);
+        }
+        let (time, moment) = (self.now + delay, self.tick());
+        let wakes = &mut self.keys[key].wakes;
+        *wakes = Some(match *wakes {
+            Some((before, place)) => (before.min(time), place),
+            None => (time, moment),
+        });
+    }
+
+    fn fail(&mut self, key: usize) {
+        let failures = self.keys[key].failures;
+        self.keys[key].failures += 1;
+        self.ask_later(key, (5 << failures.min(30)).min(1_000_000));
+    }
+
+    fn run(&mut self) -> Option<usize> {
+        let ready = (0..3).filter(|key| self.keys[*key].ready.is_some());
+        let next = ready.min_by_key(|key| self.keys[*key].ready)?;
+        self.keys[next].ready = None;
+        self.keys[next].runs = true;
+        Some(next)
+    }
+
+    fn end(&mut self, key: usize, result: ReconcileResult) {
+        match result {
+            ReconcileResult::Done => self.keys[key].failures = 0,
+            ReconcileResult::RequeueAfter(delay) => {
+                self.keys[key].failures = 0;
+                if delay > 0 {
+                    self.ask_later(key, delay);
+                }
+            }
+            ReconcileResult::Requeue | ReconcileResult::Error => self.fail(key),
+            ReconcileResult::TerminalError => {}
+        }
+        let moment = self.tick();
+        let known = &mut self.keys[key];
+        known.runs = false;
+        if std::mem::take(&mut known.again) {
+            known.ready = Some(moment);
+        }
+    }
+
+    fn wait(&mut self, time: u64) {
+        self.now += time;
+        while let Some((_, key)) = (0..3)
+            .filter_map(|key| Some((self.keys[key].wakes?, key)))
+            .filter(|((time, _), _)| *time <= self.now)
+            .min()
+        {
+            self.keys[key].wakes = None;
+            self.ask(key);
+        }
+    }
+}
+
+const NAMES: [&str; 3] = ["default/a", "default/b", "default/c"];
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 4_000,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn the_queue_does_as_the_model(
+        operations in proptest::collection::vec(operation(), 0..60),
+    ) {
+        let mut queue = WorkQueue::default();
+        let mut model = Model::default();
+        for operation in operations {
+            let now = Duration::from_millis(model.now);
+            match operation {
+                Operation::Add(key) => {
+                    queue.add(NAMES[usize::from(key)]);
+                    model.ask(key.into());
+                }
+                Operation::AddAfter(key, delay) => {
+                    let name = NAMES[usize::from(key)];
+                    queue.add_after(name, Duration::from_millis(delay.into()), now);
+                    model.ask_later(key.into(), delay.into());
+                }
+                Operation::AddRateLimited(key) => {
+                    queue.add_rate_limited(NAMES[usize::from(key)], now);
+                    model.fail(key.into());
+                }
+                Operation::Get => {
+                    let expected = model.run().map(|key| NAMES[key].to_owned());
+                    prop_assert_eq!(queue.get(), expected);
+                }
+                Operation::Finish(key, result) => {
+                    let key = usize::from(key);
+                    if model.keys[key].runs {
+                        queue.finish(NAMES[key], result, now);
+                        model.end(key, result);
+                    }
+                }
+                Operation::Forget(key) => {
+                    queue.forget(NAMES[usize::from(key)]);
+                    model.keys[usize::from(key)].failures = 0;
+                }
+                Operation::Wait(time) => {
+                    model.wait(time.into());
+                    queue.advance(Duration::from_millis(model.now));
+                }
+            }
+            for (name, key) in NAMES.iter().zip(&model.keys) {
+                prop_assert_eq!(queue.num_requeues(name), key.failures);
+                prop_assert_eq!(queue.processing().any(|other| other == *name), key.runs);
+                let waits = queue.waiting().into_iter().find(|(other, _)| other == name);
+                let wakes = key.wakes.map(|(time, _)| Duration::from_millis(time));
+                prop_assert_eq!(waits.map(|(_, time)| time), wakes);
+            }
+        }
+    }
+}
