@@ -96,19 +96,23 @@ pub fn ask(step: &Step, world: &World) -> String {
     }
 }
 
-/// The answer where there is little room: `200 · 101`, `409 Conflict`.
-pub fn answer_brief(step: &Step) -> String {
-    let Some(exchange) = step.exchange.as_ref().filter(|_| step.actor().is_some()) else {
-        return answer(step);
+/// The answer where there is little room, and what can go where there is less: `200` and ` · 101`.
+/// The pill of a refusal has its reason.
+pub fn answer_brief(step: &Step) -> (String, String) {
+    let nothing = String::new();
+    let Some(exchange) = &step.exchange else {
+        return (answer(step), nothing);
     };
     if let Some(lost) = lost_short(step) {
-        return en::answer_more(&exchange.code, &lost);
+        return (en::answer_more(&exchange.code, &lost), nothing);
     }
     match step.outcome() {
-        Outcome::Refused => step.status_line(),
-        Outcome::Unchanged => en::answer_unchanged_brief(&exchange.code),
-        _ if step.after == 0 => step.status_line(),
-        _ => en::answer_brief(&exchange.code, &step.after),
+        Outcome::Refused if pill(step).is_some() => (exchange.code.to_string(), nothing),
+        Outcome::Refused => (step.status_line(), nothing),
+        Outcome::Unchanged => (en::answer_unchanged_brief(&exchange.code), nothing),
+        _ if step.is_stream() => (en::answer_stream(&exchange.code), nothing),
+        _ if step.after == 0 => (step.status_line(), nothing),
+        _ => (exchange.code.to_string(), en::answer_brief(&step.after)),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use optimist_client::visible;
 use optimist_messages::{self as messages, label};
-use optimist_simulation::{EditResult, Outcome, Step};
+use optimist_simulation::{EditResult, Exchange, Outcome, Step};
 use yew::{Html, classes, html};
 
 use super::icon::{Icon, icon};
@@ -27,21 +27,23 @@ pub(crate) fn answer(store: &StateHandle, step: &Step) -> Html {
     let why = why(store, step);
     html! {
         <>
-            <section class={classes!("answer-head", tone)} aria-label={label::answer()}>
-                <p>
-                    <b class="status-line">
-                        { step.status_line() }
-                        if step.outcome() == Outcome::Refused {
-                            { icon(Icon::Cross) }
-                        }
-                    </b>
-                    { " " }
-                    { request_of(step) }
-                </p>
-                if let Some(message) = step.message() {
-                    <p class="message">{ visible(message).into_owned() }</p>
-                }
-            </section>
+            if let Some(exchange) = &step.exchange {
+                <section class={classes!("answer-head", tone)} aria-label={label::answer()}>
+                    <p>
+                        <b class="status-line">
+                            { step.status_line() }
+                            if step.outcome() == Outcome::Refused {
+                                { icon(Icon::Cross) }
+                            }
+                        </b>
+                        { " " }
+                        <code class="muted">{ request_of(exchange) }</code>
+                    </p>
+                    if let Some(message) = step.message() {
+                        <p class="message">{ visible(message).into_owned() }</p>
+                    }
+                </section>
+            }
             if !why.is_empty() {
                 <section class="why" aria-label={label::why()}>
                     <h3>{ label::why() }</h3>
@@ -53,10 +55,7 @@ pub(crate) fn answer(store: &StateHandle, step: &Step) -> Html {
 }
 
 /// `PUT …/nginx-deployment`: the whole path is with the request.
-fn request_of(step: &Step) -> Html {
-    let Some(exchange) = &step.exchange else {
-        return Html::default();
-    };
+fn request_of(exchange: &Exchange) -> String {
     let path = exchange.target.split('?').next().unwrap_or_default();
     let parts: Vec<&str> = path.rsplitn(3, '/').collect();
     let short = match parts.as_slice() {
@@ -64,9 +63,7 @@ fn request_of(step: &Step) -> Html {
         [name, ..] => format!("…/{name}"),
         [] => String::new(),
     };
-    html! {
-        <code class="muted">{ format!("{} {}", exchange.method, visible(&short)) }</code>
-    }
+    format!("{} {}", exchange.method, visible(&short))
 }
 
 /// The facts that the server noted where it decided, and what the caption does not tell of the

@@ -39,7 +39,8 @@ pub(crate) struct StepRowProps {
     /// Whether it took away what another had written.
     pub(crate) lossy: bool,
     pub(crate) headline: String,
-    pub(crate) answer: String,
+    /// The answer, and what of it can go where there is little room.
+    pub(crate) answer: (String, String),
     pub(crate) pill: Option<(String, &'static str)>,
     /// What reached the watcher.
     pub(crate) events: Events,
@@ -98,7 +99,7 @@ pub(crate) fn row(
         std::cmp::Ordering::Greater => StepPhase::Future,
     };
     let answer = match phase {
-        StepPhase::Current => messages::answer(step),
+        StepPhase::Current => (messages::answer(step), String::new()),
         _ => messages::answer_brief(step),
     };
     let sentence = messages::sentence(step, state.world());
@@ -181,9 +182,12 @@ fn exchange(props: &StepRowProps, current: bool) -> Html {
             if current && props.outcome != Outcome::Done {
                 { arrows(props.editor) }
             }
-            if !props.answer.is_empty() {
+            if !props.answer.0.is_empty() {
                 <span class="answer">
-                    { props.answer.clone() }
+                    { props.answer.0.clone() }
+                    if !props.answer.1.is_empty() {
+                        <span class="version">{ props.answer.1.clone() }</span>
+                    }
                     if current && props.outcome == Outcome::Written && !props.lossy {
                         { icon(Icon::Check) }
                     }

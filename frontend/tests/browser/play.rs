@@ -218,7 +218,10 @@ async fn stepping_back_shows_what_was_and_keeps_what_comes() {
     assert!(page.text(SERVER).contains("rv 100"));
     assert!(page.text(A).contains("replicas: 5was 3"));
     let future = page.find(".step.future.refused").unwrap_or_default();
-    assert!(future.contains("409 Conflict"), "{future}");
+    assert!(
+        future.contains("409") && future.contains("100 ≠ 101"),
+        "{future}"
+    );
     page.press("Steps", "Last").await;
     assert_eq!(page.position(), "step 4 / 4");
     page.press("Steps", "First").await;
