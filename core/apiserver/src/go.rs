@@ -223,7 +223,7 @@ pub fn reflect_type(value: &Value) -> &'static str {
     }
 }
 
-/// A decoded JSON value as Go's `%s` prints it: what is no text shows that it is none.
+/// A decoded JSON value as Go's `%s` prints it: with a mark if it is not a text.
 pub fn print_as_text(value: &Value) -> String {
     match value {
         Value::Null => "%!s(<nil>)".to_owned(),

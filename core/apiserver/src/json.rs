@@ -62,7 +62,7 @@ pub fn parse(text: &[u8]) -> Result<Node, SyntaxError> {
             return Err(SyntaxError::new(&error, message));
         }
         let lossy = String::from_utf8_lossy(text);
-        serde_json::from_str(&mend_surrogates(&lossy)).map_err(|error| {
+        serde_json::from_str(&replace_lone_surrogates(&lossy)).map_err(|error| {
             let whole = error.to_string();
             let message = whole.split(" at line ").next().unwrap_or(&whole);
             SyntaxError::new(&error, message.to_owned())
@@ -81,25 +81,25 @@ impl SyntaxError {
 }
 
 /// Replaces each escaped surrogate without its other half by an escaped replacement character.
-fn mend_surrogates(text: &str) -> Cow<'_, str> {
+fn replace_lone_surrogates(text: &str) -> Cow<'_, str> {
     let unit = |at: usize| {
         let digits = text.get(at..)?.strip_prefix("\\u")?.get(..4)?;
         u32::from_str_radix(digits, 16).ok()
     };
-    let mut mended = Cow::Borrowed(text);
+    let mut fixed = Cow::Borrowed(text);
     let mut at = 0;
     while let Some(next) = text.get(at..).and_then(|rest| rest.find('\\')) {
         at += next;
         match (unit(at), unit(at + 6)) {
             (Some(0xd800..0xdc00), Some(0xdc00..0xe000)) => at += 12,
             (Some(0xd800..0xe000), _) => {
-                mended.to_mut().replace_range(at..at + 6, "\\ufffd");
+                fixed.to_mut().replace_range(at..at + 6, "\\ufffd");
                 at += 6;
             }
             _ => at += 2,
         }
     }
-    mended
+    fixed
 }
 
 /// The repeated members of a document and of everything in it, as strict decoding into a map

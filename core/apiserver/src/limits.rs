@@ -7,14 +7,14 @@ use serde_json::Value;
 use crate::json::Node;
 use crate::status::{Refusal, Status};
 
-/// So many values an object or a patch may have: maps, lists, and what is in them. A text counts
+/// The maximum number of values of an object or patch: maps, lists and their members. A text counts
 /// once more for every 64 bytes of text.
 pub const MAX_VALUES: usize = 100_000;
 
 /// This number of bytes of text counts as one more value.
 const TEXT: usize = 64;
 
-/// So deep an object or a patch may nest; recursion over it then needs little stack.
+/// The maximum nesting depth of an object or patch. Recursion then needs little stack.
 pub const MAX_DEPTH: usize = 100;
 
 /// Refuses an object, or a patch, that has too many values or nests too deep.

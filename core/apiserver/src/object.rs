@@ -76,14 +76,14 @@ impl fmt::Display for GroupName {
 }
 
 /// Access to the parts of an object that every kind has (`metav1.Object` of apimachinery).
-/// Reading something that is not there, or not of its type, gives the empty value.
+/// If a member is absent or of another type, reading it returns the empty value.
 pub trait Metadata {
     /// The metadata, if there is any.
     fn metadata(&self) -> Option<&JsonMap>;
-    /// The metadata, made where there is none.
+    /// The metadata, which is added if it is missing.
     fn metadata_mut(&mut self) -> &mut JsonMap;
 
-    /// A text member of the metadata; empty where it is absent.
+    /// A text member of the metadata; empty if it is absent.
     fn meta_text(&self, field: &str) -> &str {
         self.metadata()
             .and_then(|meta| meta.get(field))
@@ -106,7 +106,7 @@ pub trait Metadata {
     fn resource_version(&self) -> &str {
         self.meta_text("resourceVersion")
     }
-    /// `metadata.generation`; 0 where it is absent.
+    /// `metadata.generation`; 0 if it is absent.
     fn generation(&self) -> i64 {
         self.metadata()
             .and_then(|meta| meta.get("generation"))
@@ -158,7 +158,7 @@ pub fn map_mut(value: &mut Value) -> &mut JsonMap {
     }
 }
 
-/// A text member of a JSON object; empty where it is absent or no text.
+/// A text member of a JSON object; empty if it is absent or not a text.
 pub fn text<'a>(value: &'a Value, field: &str) -> &'a str {
     value.get(field).and_then(Value::as_str).unwrap_or_default()
 }

@@ -9,7 +9,7 @@ pub fn escape(name: &str) -> String {
     }
 }
 
-/// The name that a part of a JSON pointer stands for: `~1` is a slash and `~0` a tilde; any other
+/// The name in a part of a JSON pointer: `~1` is a slash and `~0` a tilde; any other
 /// tilde is itself.
 pub fn unescape(part: &str) -> String {
     if part.contains('~') {

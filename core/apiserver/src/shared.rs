@@ -39,7 +39,7 @@ struct Shared {
 #[derive(Debug)]
 struct State {
     server: ApiServer,
-    /// Until when the server has been told of the time outside.
+    /// The outside time up to which the server's clock is set.
     told: Instant,
     /// The watches that wait for something to happen.
     waiting: Vec<Waker>,
@@ -62,7 +62,7 @@ impl SharedServer {
     }
 
     /// Does something with the server itself, such as looking into its store or compacting it.
-    /// Watches are told afterwards.
+    /// Watches are notified afterwards.
     pub fn with<T>(&self, act: impl FnOnce(&mut ApiServer) -> T) -> T {
         let mut state = self.shared.lock();
         let result = act(&mut state.server);

@@ -85,7 +85,7 @@ impl Status {
         Self::new(404, Some("NotFound"), message).about(resource, name)
     }
 
-    /// 404 without a name: the resource is not served at all.
+    /// 404 without a name: the resource is not served.
     pub fn no_such_resource() -> Refusal {
         let message = "the server could not find the requested resource".to_owned();
         let mut status = Self::new(404, Some("NotFound"), message);
@@ -141,7 +141,7 @@ impl Status {
         Self::new(400, Some("BadRequest"), message.into())
     }
 
-    /// 500 as the server answers an error that is no `metav1.Status`: neither reason nor details.
+    /// 500 for an error that is not a `metav1.Status`: without reason and details.
     pub fn internal(message: impl Into<String>) -> Refusal {
         Self::new(500, None, message.into())
     }

@@ -87,7 +87,7 @@ impl YamlError {
     }
 }
 
-/// So deep and no deeper may a document nest, so that no input exhausts the stack.
+/// The maximum nesting depth of a document, so that no input exhausts the stack.
 const MAX_DEPTH: usize = 100;
 
 /// Aliases may not blow a document up beyond this many nodes; a text counts once more for every so
@@ -235,7 +235,7 @@ impl<'a> Reader<'a> {
         Some(self.text.lines().count())
     }
 
-    /// What is said of an alias to nothing, which starts at this index.
+    /// The error of an alias without an anchor, which starts at this index.
     fn unknown_alias(&self, message: &str, index: usize) -> Option<String> {
         if !message.ends_with("found unknown anchor") {
             return None;

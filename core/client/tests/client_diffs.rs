@@ -150,7 +150,7 @@ fn json_operations_name_list_items_by_index() {
 }
 
 #[test]
-fn tests_come_first_and_fail_once_somebody_was_faster() {
+fn tests_come_first_and_fail_after_another_write() {
     let read = json!({"replicas": 3, "args": ["<a>", "b"]});
     let edited = json!({"replicas": 5, "args": ["<a>", "b", "c"]});
     let patch = json_diff(&read, &edited, true);

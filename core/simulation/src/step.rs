@@ -367,7 +367,7 @@ impl Step {
         }
     }
 
-    /// What became of the request.
+    /// The outcome of the request.
     pub fn outcome(&self) -> Outcome {
         let Some(exchange) = &self.exchange else {
             return Outcome::Done;

@@ -92,7 +92,7 @@ fn each_strategy_keeps_its_options_while_another_is_chosen() {
 }
 
 #[test]
-fn every_strategy_gets_the_edit_through_when_nobody_interferes() {
+fn every_strategy_stores_the_edit_if_no_other_actor_writes() {
     for strategy in Strategy::ALL {
         let mut tree = session(NGINX);
         act(&mut tree, A, Action::Get);

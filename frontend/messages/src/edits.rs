@@ -1,4 +1,4 @@
-//! Edits, and what became of them.
+//! Edits, and their results.
 
 use optimist_apiserver::apply::{Path, PathElement};
 use optimist_client::visible;

@@ -207,7 +207,7 @@ pub fn impossible(why: &str) -> String {
     en::impossible(&why)
 }
 
-/// How somebody was refused.
+/// How an actor was refused.
 fn refusal(how: RefusalKind) -> String {
     match how {
         RefusalKind::Conflict => en::refusal_conflict(),
@@ -292,7 +292,7 @@ fn replaced(search: &Search, replaced: &Replaced<u8>) -> String {
     }
 }
 
-/// What became of the edits on the way to a state, beyond its verdict.
+/// The results of the edits on the way to a state, beyond its verdict.
 pub fn because(search: &Search, end: StateId) -> String {
     let Some(state) = search.moment(end) else {
         return String::new();

@@ -24,7 +24,7 @@ pub fn event(received: &Received) -> String {
     en::event(&received.event.event_type, &version(received))
 }
 
-/// A version that was seen, or that there is none.
+/// A version that was seen, or a word for none.
 fn seen_version(seen: &str) -> String {
     match seen {
         "" => en::nothing(),

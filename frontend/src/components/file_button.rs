@@ -63,7 +63,7 @@ pub(crate) fn file_button(
                 });
             });
         }
-        // So that the same file can be chosen again after it was mended.
+        // So that the same file can be chosen again after it was fixed.
         input.set_value("");
     };
     html! {

@@ -36,7 +36,7 @@ pub(crate) fn load_dialog(store: &StateHandle) -> Html {
                 if let Some(file) = input.files().and_then(|files| files.get(0)) {
                     take(&store, file);
                 }
-                // So that the same file can be chosen again after it was mended.
+                // So that the same file can be chosen again after it was fixed.
                 input.set_value("");
             }
         }

@@ -1,4 +1,4 @@
-//! What is explored, how far it is, and what of it is looked at.
+//! The state of Explore: the scenario, the progress of its searches, and the selection.
 
 use std::rc::Rc;
 
@@ -20,10 +20,10 @@ pub(super) struct Setup {
     pub(super) subject: EditSource,
     pub(super) third: Option<ThirdActorChoice>,
     pub(super) reads_first: bool,
-    /// How often those try who try again.
+    /// The number of attempts of actors that retry.
     pub(super) tries: u8,
     pub(super) micro_steps: bool,
-    /// How each actor writes where they differ: which way, and whether it reads first.
+    /// The write method of each actor in the mixed row, and whether the actor reads first.
     pub(super) mixed: [(usize, bool); 3],
 }
 
@@ -36,7 +36,7 @@ pub(super) enum ThirdActorChoice {
 }
 
 impl ThirdActorChoice {
-    /// What it is called in links and lists.
+    /// Its name in links and lists.
     pub(super) fn slug(self) -> &'static str {
         match self {
             ThirdActorChoice::Preset(third) => third.slug(),
@@ -44,12 +44,12 @@ impl ThirdActorChoice {
         }
     }
 
-    /// The hand that is called so.
+    /// The third actor with this name.
     pub(super) fn named(slug: &str) -> Option<Self> {
-        let ready = ThirdActor::ALL.into_iter().map(ThirdActorChoice::Preset);
-        ready
+        let presets = ThirdActor::ALL.into_iter().map(ThirdActorChoice::Preset);
+        presets
             .chain([ThirdActorChoice::OfPlay])
-            .find(|hand| hand.slug() == slug)
+            .find(|third| third.slug() == slug)
     }
 }
 
@@ -76,7 +76,7 @@ impl EditSource {
 /// Where the edits come from.
 #[derive(Clone, Debug)]
 pub(super) enum EditSource {
-    /// One of the ready pairs.
+    /// A preset.
     Preset(usize),
     /// The working copies of a node in Play.
     Editors(ExploreRequest, Rc<Scenario>),
@@ -100,17 +100,17 @@ pub(super) struct Row {
     pub(super) states: usize,
 }
 
-/// How far a row is.
+/// The progress of a row.
 #[derive(Clone, Debug)]
 pub(super) enum RowState {
     Waiting,
     Running,
     Done(Rc<Search>),
-    /// Where it stopped, and with what it found until then.
+    /// It stopped before its end, with what it had found until then.
     Stopped(StopReason, Rc<Search>),
-    /// People had enough of it.
+    /// The user cancelled it.
     Cancelled,
-    /// The server does not let the scenario begin so.
+    /// The server refuses the start of the scenario.
     Impossible(String),
 }
 
@@ -149,39 +149,39 @@ impl Row {
     }
 }
 
-/// What of the map is looked at.
+/// The selected part of the map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Focus {
     State(StateId),
     Edge(TransitionId),
-    /// The shortest history that ends so.
+    /// The shortest history with this verdict.
     Ending(Verdict),
 }
 
-/// All of it.
+/// The state of Explore.
 #[derive(Clone, Debug)]
 pub(super) struct ExploreModel {
     change: u64,
     pub(super) setup: Setup,
     /// The edits that were last taken from Play.
     pub(super) from_play: Option<EditSource>,
-    /// Those of the matrix, and then those that only an actor of its own may choose.
+    /// The write methods of the matrix, and then the ones that only the mixed row offers.
     pub(super) ways: Rc<Vec<WriteMethod>>,
-    /// One per way of the matrix, and one for the mixed.
+    /// A row for each write method of the matrix, and the mixed row.
     pub(super) rows: Vec<Row>,
-    /// Which search is under way, so that nothing of an earlier one comes in.
+    /// The current search. Reports of earlier searches are ignored.
     pub(super) turn: SearchTurn,
     pub(super) chosen: usize,
     pub(super) focus: Option<Focus>,
 }
 
-/// What people do, and what the search reports.
+/// Messages from the user and from the search.
 #[derive(Clone, Debug)]
 pub(super) enum ExploreMsg {
     Setup(Setup),
     Choose(usize),
     Focus(Option<Focus>),
-    /// What some rows of a search came to.
+    /// The results of some rows of a search.
     Report {
         /// The number of the search.
         turn: u32,
@@ -226,7 +226,7 @@ impl ExploreModel {
         self.rows.len().saturating_sub(1)
     }
 
-    /// How everybody writes in the chosen row, if all do so in one way.
+    /// The write method of the chosen row, if all actors have the same.
     pub(super) fn chosen_way(&self) -> Option<&WriteMethod> {
         self.ways
             .get(self.chosen)
@@ -237,7 +237,7 @@ impl ExploreModel {
         self.rows.get(self.chosen)
     }
 
-    /// What a row is called.
+    /// The name of a row.
     pub(super) fn name(&self, row: usize) -> String {
         if row < self.mixed_row() {
             return self.way_name(row);
@@ -254,13 +254,13 @@ impl ExploreModel {
         known.unwrap_or_default()
     }
 
-    /// What the steps inside a request show, where they are looked at.
+    /// What the steps inside a request show, if they are shown.
     pub(super) fn inside(&self) -> Option<String> {
         let way = self.chosen_way().filter(|_| self.setup.micro_steps)?;
         Some(messages::inside(way))
     }
 
-    /// What the search came to, for those who hear the page.
+    /// The result of the search, for screen readers.
     pub(super) fn announcement(&self) -> String {
         let row = self.chosen_row().filter(|_| !self.turn.is_running());
         row.map_or_else(String::new, |row| {
@@ -269,7 +269,7 @@ impl ExploreModel {
         })
     }
 
-    /// What the actors mean to do.
+    /// The intents of the actors.
     pub(super) fn says(&self) -> String {
         let says = match &self.setup.subject {
             EditSource::Preset(pair) => {
@@ -292,7 +292,7 @@ impl ExploreModel {
         self.go_on();
     }
 
-    /// Searches what is not searched yet.
+    /// Searches the rows that are not searched yet.
     fn go_on(&mut self) {
         self.turn.begin();
         self.focus = None;

@@ -27,7 +27,7 @@ fn collect(set: &Set, comparison: &Comparison, path: &mut Vec<PathElement>, foun
         path.push(node.element.clone());
         let field = matches!(node.element, PathElement::Field(_));
         let here = node.member.then(|| Path(path.clone()));
-        // What is another kind of value now is one, whatever it has in it.
+        // A value whose kind changed is one leaf, with everything in it.
         let whole =
             |path: &Path| !field || node.children.is_empty() || comparison.modified.contains(path);
         match here.filter(whole) {
@@ -92,7 +92,7 @@ impl<'a> Items<'a> {
         Self { list, known }
     }
 
-    /// The item that is told apart as another one is.
+    /// The item with the same key as another one.
     fn same(&self, item: &Value) -> Option<&'a Value> {
         let element = item_element(self.list, item).ok()?;
         self.known.get(&element).copied().flatten()

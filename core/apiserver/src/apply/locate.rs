@@ -226,7 +226,7 @@ fn position(items: &[Value], element: &PathElement) -> Option<usize> {
     }
 }
 
-/// A key field that an item leaves out stands for its default, which the server has yet to write.
+/// A key field that an item leaves out means its default, which the server has not written yet.
 fn has_key(item: &Value, fields: &[(String, Value)]) -> bool {
     let given = |(name, value): &(String, Value)| item.get(name).map(|found| found == value);
     fields.iter().all(|field| given(field) != Some(false))

@@ -48,15 +48,14 @@ pub struct FieldManager<'a> {
     pub kind: &'a str,
     /// The subresource written through; empty for the main resource.
     pub subresource: &'a str,
-    /// Fields that writes through this (sub)resource do not change, so never own.
+    /// Fields that writes through this (sub)resource do not change, and so do not own.
     pub reset: &'a Set,
-    /// Whether an object may be of another form than its type says: those of custom resources are
-    /// not decoded into one.
+    /// Whether an object may differ from its type: custom resources are not decoded into a type.
     pub may_mistype: bool,
     /// Whether a map, struct or list that loses its last member through an apply stays, empty, as
-    /// v1.36.0 to v1.36.2 have it.
+    /// in v1.36.0 to v1.36.2.
     pub keeps_emptied: bool,
-    /// All versions of the kind, where it has several.
+    /// All versions of the kind, if it has several.
     pub versions: Option<&'a Versions>,
     /// The time of the write.
     pub now: Timestamp,
@@ -69,12 +68,12 @@ impl FieldManager<'_> {
         let requested = new.metadata_mut().remove("managedFields");
         let stored = live.metadata().and_then(|meta| meta.get("managedFields"));
         let mut managers = self.starting_point(stored, requested.as_ref());
-        // An object that is not of its type has no fields that anyone could own
+        // If an object does not fit its type, no manager can own its fields
         // (`UpdateNoErrors`).
         if self.may_mistype && !validate(new, self.root, true).is_empty() {
             return;
         }
-        // Ownership of an existing object that has none is tracked only after its first apply.
+        // The ownership of an existing object without managers is tracked only after its first apply.
         if (!managers.is_empty() || live.uid().is_empty())
             && self
                 .track_update(live, new, &mut managers, manager)
@@ -85,7 +84,8 @@ impl FieldManager<'_> {
         write(new, &managers);
     }
 
-    /// Ownership may be edited by a write, but neither spoiled nor, through a subresource, touched.
+    /// A write to the main resource may edit the ownership, if the result is valid. A write to a
+    /// subresource does not change it.
     fn starting_point(&self, stored: Option<&Value>, requested: Option<&Value>) -> Managers {
         if self.subresource.is_empty() {
             if is_reset(requested) {
@@ -301,14 +301,14 @@ impl FieldManager<'_> {
     }
 }
 
-/// What an apply gives.
+/// The result of an apply.
 #[derive(Debug)]
 pub struct Applied {
     /// The merged object.
     pub object: Value,
-    /// Whether anything but ownership differs from the live object.
+    /// Whether the object differs from the live object in more than ownership.
     pub changed: bool,
-    /// The fields that lost their last member, of which releases make different things.
+    /// The fields that lost their last member. Releases differ in the result.
     pub emptied: Vec<String>,
 }
 
@@ -325,7 +325,7 @@ fn write(object: &mut Value, managers: &Managers) {
     object.set_meta("managedFields", managers.encode().unwrap_or(Value::Null));
 }
 
-/// An empty list, or a list of one empty entry, forgets all ownership.
+/// An empty list, or a list of one empty entry, resets the ownership.
 fn is_reset(requested: Option<&Value>) -> bool {
     match requested {
         Some(Value::Array(entries)) => match entries.as_slice() {

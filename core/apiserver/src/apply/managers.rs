@@ -8,7 +8,7 @@ use crate::environment::Timestamp;
 use crate::go;
 use crate::object::text;
 
-/// How a manager came to own its fields.
+/// The operation by which a manager owns its fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ManagedFieldsOperation {
     /// By an apply.
@@ -26,12 +26,12 @@ impl ManagedFieldsOperation {
     }
 }
 
-/// What tells managers apart. An applier is the same one whatever version it applies in.
+/// The identity of a manager. The identity of an applier does not depend on the version.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Manager {
     /// The field manager's name.
     pub name: String,
-    /// How it writes.
+    /// The operation of its writes.
     pub operation: ManagedFieldsOperation,
     /// The version it wrote in; empty for an applier.
     pub api_version: String,
@@ -93,13 +93,13 @@ impl std::fmt::Display for Manager {
 /// What one manager owns.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Owned {
-    /// Who.
+    /// The manager.
     pub manager: Manager,
-    /// In which version the fields are named.
+    /// The version in which the fields are named.
     pub api_version: String,
-    /// Which fields.
+    /// The fields.
     pub set: Set,
-    /// Since when; an entry that never changed anything has none.
+    /// The time of its last change; `None` if the entry never changed anything.
     pub time: Option<Timestamp>,
 }
 

@@ -1,4 +1,4 @@
-//! Who owns what is where: `managedFields` turned round, for people who read an object line by
+//! The owners of each field: `managedFields` turned round, for people who read an object line by
 //! line.
 
 use std::collections::BTreeMap;

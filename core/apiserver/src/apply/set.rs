@@ -117,7 +117,7 @@ impl Set {
             .filter(|children| !children.is_empty())
     }
 
-    /// Adds a child with its own members; nothing if it is neither member nor parent.
+    /// Adds a child with its own members. Adds nothing if the child is neither member nor parent.
     pub(super) fn add(&mut self, element: PathElement, member: bool, children: Set) {
         if !member && children.is_empty() {
             return;
@@ -256,7 +256,7 @@ impl Set {
             })
     }
 
-    /// Members of this that are neither members of the other nor below one.
+    /// The members of this set that are neither members of the other set nor below a member of it.
     pub fn recursive_difference(&self, other: &Set) -> Set {
         let mut out = Set::default();
         zip(self, other, |element, a, b| match (a, b) {

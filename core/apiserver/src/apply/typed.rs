@@ -124,7 +124,7 @@ fn as_list(value: Option<&Value>) -> Option<&Vec<Value>> {
     value.and_then(Value::as_array)
 }
 
-/// The items of two lists, those of each one in its order, by what tells them apart.
+/// The items of two lists by their keys, each list in its order.
 fn group<'a>(
     sides: [Option<&'a Value>; 2],
     list: &ListType,
@@ -140,7 +140,7 @@ fn group<'a>(
     groups
 }
 
-/// Equality as merging has it: 1 equals 1.0.
+/// Equality for merging: 1 equals 1.0.
 pub(super) fn equal(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => a == b || a.as_f64() == b.as_f64(),

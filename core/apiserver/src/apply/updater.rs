@@ -29,7 +29,7 @@ pub enum FieldManagerError {
     Failed(String),
 }
 
-/// Types and versions of one kind, and the fields a (sub)resource never writes.
+/// The types and versions of one kind, and the fields that a (sub)resource does not write.
 pub(super) struct Updater<'a> {
     pub(super) converter: Converter<'a>,
     pub(super) reset: &'a Set,
@@ -37,16 +37,16 @@ pub(super) struct Updater<'a> {
     pub(super) keeps_emptied: bool,
 }
 
-/// What an apply makes of an object.
+/// The result of an apply.
 #[derive(Debug)]
 pub(super) struct Merged {
     /// The object; `None` if it stays as it is.
     pub(super) object: Option<Value>,
-    /// The fields that lost their last member, of which releases make different things.
+    /// The fields that lost their last member. Releases differ in the result.
     pub(super) emptied: Vec<String>,
 }
 
-/// Notes the fields that are an empty map or list here, and not there.
+/// Collects the fields that are an empty map or list here, and not there.
 fn collect_emptied(here: &Value, there: Option<&Value>, path: &str, emptied: &mut Vec<String>) {
     let is_empty = match here {
         Value::Object(map) => map.is_empty(),
@@ -113,7 +113,7 @@ impl Updater<'_> {
         }))
     }
 
-    /// Takes what changed away from everyone else. Without `force`, says who owns it instead.
+    /// Removes the changed fields from all other managers. Without `force`, fails with the owners.
     fn disown(
         &self,
         live: &Value,
@@ -171,7 +171,7 @@ impl Updater<'_> {
         Ok(own.map(|(_, comparison)| comparison).unwrap_or_default())
     }
 
-    /// Lets ownership follow the schema, which may be newer (`reconcileManagedFieldsWithSchemaChanges`).
+    /// Adapts the ownership to the schema, which may be newer (`reconcileManagedFieldsWithSchemaChanges`).
     fn reconcile(&self, live: &Value, managers: &mut Managers) -> Result<(), FieldManagerError> {
         let mut problem = None;
         managers.retain(|owned| {
@@ -188,7 +188,7 @@ impl Updater<'_> {
     /// A write that is not an apply: the writer owns what it changed.
     ///
     /// # Errors
-    /// If an owner's version of the object cannot be had.
+    /// If the object cannot be converted to the version of an owner.
     pub(super) fn update(
         &self,
         live: &Value,
@@ -217,8 +217,8 @@ impl Updater<'_> {
         Ok(())
     }
 
-    /// An apply: merges the configuration, drops what the applier no longer mentions and nobody
-    /// else owns.
+    /// An apply: merges the configuration, and removes the fields that the applier no longer
+    /// applies and that no other manager owns.
     pub(super) fn apply(
         &self,
         live: &Value,
@@ -237,7 +237,7 @@ impl Updater<'_> {
         if !self.reset.is_empty() {
             set = set.recursive_difference(self.reset);
         }
-        // Where everything is mentioned again there is nothing to prune.
+        // If all fields are applied again, there is nothing to prune.
         let mentioned = |last: &Owned| last.api_version == api_version && last.set.is_subset(&set);
         let dropped = last.clone().filter(|last| !mentioned(last));
         managers.insert(Owned {
@@ -267,8 +267,9 @@ impl Updater<'_> {
         })
     }
 
-    /// Removes a field or item if and only if the applier applied it last time, does not now, and
-    /// nobody else owns it. All versions in which someone owns fields have a say.
+    /// Removes a field or item if and only if the applier applied it last time, does not apply it
+    /// now, and no other manager owns it. This is decided in all versions in which a manager owns
+    /// fields.
     fn prune(
         &self,
         merged: &Value,
@@ -290,8 +291,8 @@ impl Updater<'_> {
             |value: &Value, set: &Set, root: &Struct| remove(value, set, root, keeps_emptied);
         let mut pruned = without(&at_last, &last.set.with_named_fields_of(root), root);
 
-        // Back comes what anyone owns, and what those fields need around them: first in the
-        // version of the last apply, then in the others.
+        // Restores the fields that a manager owns, and their parents: first in the version of the
+        // last apply, then in the others.
         let mut versions = vec![last_version];
         for owned in managers.iter() {
             if !versions.contains(&owned.api_version.as_str()) {
@@ -315,7 +316,7 @@ impl Updater<'_> {
             pruned = without(&here, &all.difference(&keep), root);
         }
 
-        // Back comes what the applier did not own before: nobody's fields are not its to remove.
+        // Restores the fields that the applier did not own before: it cannot remove these.
         let named = |set: &Set| set.with_named_fields_of(root);
         let kept = self.converter.convert(&pruned, last_version);
         let kept = kept.map_err(failed("pruned object"))?;
@@ -330,7 +331,7 @@ impl Updater<'_> {
     }
 }
 
-/// The managers that appliers and updaters are called by.
+/// The manager of an applier or updater.
 pub(super) fn workflow(
     name: &str,
     operation: ManagedFieldsOperation,

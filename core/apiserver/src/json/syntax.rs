@@ -4,7 +4,7 @@
 
 use crate::go;
 
-/// So deep Go lets a document nest.
+/// The maximum nesting depth of a document in Go.
 const MAX_DEPTH: usize = 10_000;
 
 /// Go's error; `None` if the text is valid JSON for Go.
@@ -235,7 +235,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// The next byte; at the end a space, as Go has it.
+    /// The next byte; at the end a space, as in Go.
     fn take(&mut self) -> u8 {
         let byte = self.text.get(self.at).copied().unwrap_or(b' ');
         self.at += 1;

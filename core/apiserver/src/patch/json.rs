@@ -16,7 +16,8 @@ use crate::go;
 use crate::json::{self, Node, Raw};
 use crate::limits::MAX_DEPTH;
 
-/// So many bytes the copy operations of one patch may copy (`JSONPatchMaxCopyBytes`).
+/// The maximum number of bytes that the copy operations of one patch may copy
+/// (`JSONPatchMaxCopyBytes`).
 const MAX_COPIED: usize = 3 * 1024 * 1024;
 
 /// A patch as it was sent.
@@ -28,7 +29,7 @@ pub struct JsonPatch {
 /// Why a patch gives no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JsonPatchError {
-    /// An operation does not apply, or is none.
+    /// An operation does not apply, or is not valid.
     DoesNotApply,
     /// The server's library panics over it.
     Panics,

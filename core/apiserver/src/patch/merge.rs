@@ -43,7 +43,7 @@ fn pruned(value: &Value) -> Value {
     }
 }
 
-/// The merge patch that makes `after` of `before`. A member that becomes `null` cannot be told
+/// The merge patch that changes `before` to `after`. A member that becomes `null` cannot be told
 /// from one that is removed; lists that differ are carried whole.
 pub fn merge_diff(before: &Value, after: &Value) -> Value {
     let (Value::Object(before), Value::Object(after)) = (before, after) else {

@@ -59,7 +59,7 @@ fn parse(table: &str, first: Option<&Types>) -> Types {
 struct Known<'a> {
     /// Those of another table.
     first: Option<&'a Types>,
-    /// The package that is being read; empty where there are none.
+    /// The package that is being read; empty in a table without packages.
     package: &'a str,
     types: Types,
 }

@@ -113,7 +113,7 @@ fn empty(ty: &Struct) -> JsonMap {
     map
 }
 
-/// How a field that was never set is written; `None` where it is left out.
+/// The written form of a field that was never set; `None` if the field is left out.
 fn absent(ty: &Type, pointer: bool, omit: Omit) -> Option<Value> {
     match (ty, omit) {
         (_, Omit::Zero) => None,
@@ -155,9 +155,9 @@ struct Decoder<'a> {
     owner: &'a str,
     strict_errors: Vec<String>,
     empties: Vec<(Vec<String>, Value)>,
-    /// The first value of a wrong type: Go goes on after it.
+    /// The error of the first value of a wrong type. Go continues after it.
     error: Option<String>,
-    /// The first error of a type that reads itself: Go ends there.
+    /// The first error of a type with its own decoder. Go stops there.
     fatal: Option<String>,
 }
 
@@ -222,7 +222,7 @@ impl<'a> Decoder<'a> {
         map
     }
 
-    /// Notes an empty list or map that is not written.
+    /// Records an empty list or map that is not written.
     fn leave_out(&mut self, field: &str, empty: Value) {
         let path = self.path.iter().map(|step| match step {
             Step::Field(name) => (*name).to_owned(),
@@ -388,13 +388,13 @@ impl<'a> Decoder<'a> {
         ))
     }
 
-    /// Go ends at the first error of a type that reads itself.
+    /// Go stops at the first error of a type with its own decoder.
     fn end(&mut self, message: String) -> Value {
         self.fatal.get_or_insert(message);
         Value::Null
     }
 
-    /// Go goes on after the first error, and reports that one.
+    /// Go continues after the first error, and reports the first error.
     fn fail(&mut self, message: String) -> Value {
         self.error.get_or_insert(message);
         Value::Null

@@ -1,5 +1,5 @@
 //! What the server fills in before it validates and stores (`pkg/apis/*/v1/defaults.go`, v1.36).
-//! Plain defaults stand in the table of types; here are those that depend on other fields.
+//! The defaults that depend on other fields. The table of types has all other defaults.
 
 mod image;
 mod kinds;

@@ -90,7 +90,7 @@ pub struct Field {
     pub omit: Omit,
     /// How a strategic merge patch merges it.
     pub patch: PatchStrategy,
-    /// What the server fills in where it is absent.
+    /// The default, which the server sets if the field is absent.
     pub default: Option<Value>,
 }
 
@@ -140,9 +140,9 @@ pub enum ListKind {
     /// Owned as a whole.
     #[default]
     Atomic,
-    /// Scalars, each owned by itself.
+    /// Scalars, each with its own owners.
     Set,
-    /// Items told apart by these fields.
+    /// Items with these fields as key.
     Map(Vec<String>),
 }
 

@@ -17,7 +17,7 @@ const MAX_DEPTH: usize = 100;
 /// values must satisfy.
 #[derive(Debug, Default)]
 pub struct Schema {
-    /// `object`, `array`, `string`, `integer`, `number`, `boolean`; empty where it is left open.
+    /// `object`, `array`, `string`, `integer`, `number`, `boolean`; empty if it is not declared.
     pub ty: String,
     /// Whether `null` is a value.
     pub nullable: bool,
@@ -83,7 +83,7 @@ pub struct Checks {
     pub min_items: Option<i64>,
     /// The most items of an array.
     pub max_items: Option<i64>,
-    /// Whether no item may be there twice.
+    /// Whether the items must be unique.
     pub unique_items: bool,
     /// The fewest members of an object.
     pub min_properties: Option<i64>,

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-/// What a quantity must look like; said of one that does not.
+/// The error of a text that does not have the form of a quantity.
 const MALFORMED: &str = "quantities must match the regular expression \
      '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 const UNKNOWN_SUFFIX: &str = "unable to parse quantity's suffix";
@@ -219,7 +219,7 @@ impl From<i64> for Quantity {
     }
 }
 
-/// The value of a quantity that was decoded before; nothing where it is none.
+/// The value of a decoded quantity; `None` if the text is not a quantity.
 impl From<&serde_json::Value> for Quantity {
     fn from(value: &serde_json::Value) -> Self {
         let parsed = value.as_str().and_then(|text| Self::parse(text).ok());

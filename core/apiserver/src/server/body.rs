@@ -73,7 +73,7 @@ pub(super) fn decode_object(info: &RequestInfo, body: &[u8]) -> Result<Draft, Re
             let document =
                 yaml::parse(&text).map_err(|error| unrecognized(info, error.in_go(), body))?;
             let repeated = document.duplicate_errors();
-            // It is decoded as the JSON that it stands for: keys sorted, none repeated.
+            // It is decoded as JSON: with its keys sorted, and each key once.
             let node = Node::from(Value::from(document.node));
             (node, repeated)
         }
@@ -156,10 +156,10 @@ fn decode_custom(
     Ok((value, warnings))
 }
 
-/// Decodes what a patch made of an object.
+/// Decodes the result of a patch.
 ///
-/// Complaints come in the order of the members: `in_order` gives the same document with its members
-/// in the order in which upstream has them, where that is another one.
+/// Strict errors come in the order of the members. `in_order` gives the document with its members in
+/// the order of upstream, if that is another one.
 pub(super) fn decode_patched(
     info: &RequestInfo,
     patched: Value,
@@ -295,7 +295,7 @@ fn unrecognized(info: &RequestInfo, error: &str, body: &[u8]) -> Refusal {
     ))
 }
 
-/// The beginning of a body: as text where it looks like JSON, else in hexadecimal
+/// The beginning of a body: as text if it looks like JSON, otherwise in hexadecimal
 /// (`summarizeData`).
 fn summary(body: &[u8]) -> String {
     const MOST: usize = 30;

@@ -1,4 +1,4 @@
-//! Where a list goes on: the `continue` token (`k8s.io/apiserver/pkg/storage/continue.go`).
+//! The `continue` token of a list (`k8s.io/apiserver/pkg/storage/continue.go`).
 //!
 //! It is JSON in URL-safe base64 without padding: the version of the list and the first key that
 //! has not been returned, relative to where the list looks.
@@ -9,10 +9,10 @@ use crate::go;
 use crate::json::{self, Node};
 use crate::storage::Revision;
 
-/// Where to go on.
+/// The position after which a list continues.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ContinueToken {
-    /// The version of the list; `None` to go on with the newest one.
+    /// The version of the list; `None` to continue with the newest one.
     pub(super) version: Option<Revision>,
     /// The full key to start from.
     pub(super) start: String,

@@ -38,11 +38,11 @@ pub struct Custom {
     pub group_version: GroupVersion,
     /// The kind.
     pub kind: String,
-    /// The schema; without one nothing is known, and everything is removed.
+    /// The schema. Without a schema, no field is known, and every field is removed.
     pub schema: Option<Arc<Schema>>,
     /// All versions of the definition.
     pub versions: Arc<DefinedVersions>,
-    /// Whether the status is written by itself only.
+    /// Whether only the subresource writes the status.
     pub has_status: bool,
     /// Where `/scale` finds what it shows.
     pub scale: Option<ScalePaths>,
@@ -81,7 +81,7 @@ pub(super) fn missing_kind(shown: &str) -> String {
     format!("Object 'Kind' is missing in '{shown}'")
 }
 
-/// The group and kind that an object says it has.
+/// The group and kind in an object.
 pub(super) fn group_kind_of(object: &Value) -> GroupName {
     let group = GroupVersion::parse(text(object, "apiVersion")).map(|gv| gv.group);
     GroupName::new(group.unwrap_or_default(), text(object, "kind"))
@@ -119,7 +119,7 @@ impl Custom {
         Ok((object, strict_errors))
     }
 
-    /// Decodes what a patch made of an object.
+    /// Decodes the result of a patch.
     ///
     /// # Errors
     /// The decoder's error, if it is not an object, has no kind, or its metadata is malformed.
@@ -214,7 +214,7 @@ impl Custom {
         Ok(strict_errors)
     }
 
-    /// Whether group and kind are these; the version may be another.
+    /// Whether the object has this group and kind, in any version.
     fn is_of_kind(&self, object: &Value) -> bool {
         let group = GroupVersion::parse(text(object, "apiVersion")).map(|gv| gv.group);
         group.is_some_and(|group| group == self.group_version.group)
@@ -333,7 +333,7 @@ impl Custom {
         custom::validate(object, schema, "", before)
     }
 
-    /// The status is checked by itself, so messages do not say that it is in the status.
+    /// The status is checked alone, so messages do not show that a field is in the status.
     fn status_errors(&self, object: &Value, live: &Value) -> Vec<FieldError> {
         let schema = self.schema.as_deref();
         let schema = schema.and_then(|schema| schema.properties.get("status"));
@@ -380,7 +380,7 @@ impl Custom {
         }
     }
 
-    /// Finalizers that nobody may recognize deserve a warning.
+    /// The warnings for finalizers without a domain.
     pub(super) fn warn(
         &self,
         subresource: &str,

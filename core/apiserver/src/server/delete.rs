@@ -24,7 +24,8 @@ const ORPHAN: &str = "orphan";
 /// The finalizer that deletes dependents first.
 const FOREGROUND: &str = "foregroundDeletion";
 
-/// So many objects a deletion of a collection lists at once (`deleteCollectionPageSize`).
+/// The number of objects that a deletion of a collection lists at once
+/// (`deleteCollectionPageSize`).
 const PAGE: i64 = 10_000;
 
 impl ApiServer {
@@ -248,7 +249,7 @@ pub(super) fn should_delete_during_update(object: &Value, live: &Value) -> bool 
 enum Grace {
     /// The kind knows no graceful deletion, or the time is up.
     None,
-    /// The object now says when it is to go.
+    /// Sets the time of the deletion in the object.
     Set,
     /// It is being deleted already and nothing new was asked.
     Pending,

@@ -13,7 +13,7 @@ use crate::object::GroupVersion;
 
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
-/// Answers a request for what the server says of itself; `None` if it is for anything else.
+/// Answers a discovery request; `None` for all other requests.
 pub(super) fn answer(
     request: &Request<Vec<u8>>,
     resources: &Resources,

@@ -1,10 +1,10 @@
-//! Why a request was answered as it was: noted where the decision is made. The catalogue of
+//! The reasons of an answer, recorded where the decision is made. The catalogue of
 //! messages (`frontend/messages`) has the sentences.
 
 use crate::patch::FailedOperation;
 use crate::storage::Revision;
 
-/// One thing that the server found on the way to its answer.
+/// One reason of an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fact {
     /// The object was read at this version.
@@ -20,7 +20,7 @@ pub enum Fact {
     },
     /// The write carried no version, and the kind allows that.
     VersionNotSent(Revision),
-    /// The patch carried no version and was done on this one, the one that is stored.
+    /// The patch carried no version and was applied to the stored version, which is this one.
     VersionTakenOver(Revision),
     /// The write carried no version, and the kind demands one: refused.
     VersionRequired(Revision),
@@ -31,15 +31,15 @@ pub enum Fact {
         /// What is stored; `None` if there is no object.
         stored: Option<String>,
     },
-    /// A field that the apply would change belongs to someone else.
+    /// Another manager owns a field that the apply would change: refused.
     OwnedByOther {
         /// The field's path.
         field: String,
         /// Who owns it, as messages name them.
         manager: String,
     },
-    /// The apply took the last member of a map, struct or list that stays, of which releases make
-    /// different things.
+    /// The apply removed the last member of a map, struct or list that stays. Releases differ in
+    /// the result.
     Emptied {
         /// The field's path.
         field: String,
@@ -65,9 +65,9 @@ pub enum Fact {
     Deleted(Revision),
     /// The request asked only to see what would happen.
     DryRun,
-    /// A validation rule of the definition, which could not be evaluated here.
+    /// A validation rule of the definition that could not be evaluated here.
     RuleNotEvaluated(String),
-    /// What only this kind refuses was not looked at: the core has no rules of its own for it.
+    /// The rules of this kind were not checked: the core does not have them.
     NotThorough(String),
 }
 

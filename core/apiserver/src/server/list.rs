@@ -61,7 +61,7 @@ impl ApiServer {
         Ok(Answer::ok(list))
     }
 
-    /// The objects of a list, and what is said of the list.
+    /// The objects of a list, and the metadata of the list.
     pub(super) fn list_objects(
         &mut self,
         info: &RequestInfo,
@@ -81,7 +81,7 @@ impl ApiServer {
         Ok(query.chunk(state))
     }
 
-    /// What the watch cache answers; `None` where it leaves the answer to etcd.
+    /// The answer of the watch cache; `None` if etcd answers.
     fn list_from_cache(&mut self, query: &Query<'_>) -> Result<Option<State>, Refusal> {
         let resource = query.info.stored_resource();
         let single = matches!(query.scope, Scope::Single(_));
@@ -122,7 +122,7 @@ impl ApiServer {
                 (version, query.scope.now(&self.store))
             }
         };
-        // The cache does not split what may be of any version.
+        // The cache does not split a list of any version.
         let limit = match query.options.version.as_str() {
             "0" => 0,
             _ => query.limit(),
@@ -213,7 +213,7 @@ impl<'a> Query<'a> {
         usize::try_from(self.options.limit).unwrap_or_default()
     }
 
-    /// The selected items from where the list goes on up to the limit.
+    /// The selected items after the `continue` token, up to the limit.
     fn chunk(&self, state: State) -> (ListMeta, Vec<Value>) {
         let resource = self.info.stored_resource();
         let start = self.token.as_ref().map_or("", |token| &token.start);

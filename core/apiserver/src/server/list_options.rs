@@ -28,7 +28,7 @@ pub(super) struct ListOptions {
     pub(super) version_match: VersionMatch,
     /// The most items of a list; 0 or less for all.
     pub(super) limit: i64,
-    /// Where an earlier list ended; empty at its start.
+    /// The `continue` token of an earlier list; empty at the start.
     pub(super) continue_token: String,
 }
 
@@ -48,7 +48,7 @@ impl ListOptions {
     /// Reads the query.
     ///
     /// # Errors
-    /// 400 for what cannot be read, 422 for combinations that are not allowed.
+    /// 400 for a value that cannot be read, 422 for a combination that is not allowed.
     pub(super) fn read(info: &RequestInfo) -> Result<Self, Refusal> {
         let text = |name| info.query(name).unwrap_or_default();
         let flag = |name| info.query(name).map(is_true);
@@ -80,7 +80,7 @@ impl ListOptions {
             continue_token: text("continue").to_owned(),
         };
         let mut asked = text("resourceVersionMatch");
-        // A watch from now or from anywhere starts with what is there.
+        // A watch from now or from any version starts with the stored objects.
         let from_anywhere = matches!(options.version.as_str(), "" | "0");
         if options.watch && from_anywhere && options.initial_events.is_none() && asked.is_empty() {
             options.initial_events = Some(true);

@@ -88,7 +88,7 @@ pub enum Answered {
     Stream(Response<()>, Box<Watch>),
 }
 
-/// What is noted on the way to an answer.
+/// The facts and warnings of an answer.
 #[derive(Debug, Default)]
 struct Trace {
     facts: Vec<Fact>,
@@ -169,7 +169,7 @@ impl ApiServer {
     /// Opens a watch, which the caller polls.
     ///
     /// # Errors
-    /// The response, if the request is refused or is none to watch.
+    /// The response, if the request is refused or is not a watch.
     pub fn watch(&self, request: &Request<Vec<u8>>) -> Result<Watch, Response<Vec<u8>>> {
         RequestInfo::parse(request, &self.resources)
             .and_then(|info| match info.verb {
@@ -188,8 +188,8 @@ impl ApiServer {
         self.store.compact(revision)
     }
 
-    /// Restarts the server. The store stays; all watches end, and watch caches begin anew with a
-    /// list of what is there.
+    /// Restarts the server. The store stays. All watches end, and each watch cache starts with a
+    /// new list of the stored objects.
     pub fn restart(&mut self) {
         let enabled = self.caches.enabled();
         self.caches.restart(enabled, &self.store, &self.resources);
@@ -200,7 +200,7 @@ impl ApiServer {
         self.caches.restart(enabled, &self.store, &self.resources);
     }
 
-    /// How far back the watch cache of a resource reaches; `None` if it has none.
+    /// The watch cache of a resource; `None` if it has none.
     pub fn watch_cache(&self, resource: &Resource) -> Option<&WatchCache> {
         self.caches.of(resource)
     }
@@ -247,12 +247,12 @@ impl ApiServer {
         self.release
     }
 
-    /// Goes on as a server of another release, as after an upgrade.
+    /// Continues as a server of another release, as after an upgrade.
     pub fn set_release(&mut self, release: Release) {
         self.release = release;
     }
 
-    /// The store below, to look at.
+    /// The store.
     pub fn store(&self) -> &Store {
         &self.store
     }

@@ -70,7 +70,7 @@ fn apply_field_validation(
     }
 }
 
-/// Whether a patch says on which version it is to be done.
+/// Whether a patch names the version that it is for.
 fn carries_version(patch: &[u8]) -> bool {
     let patch = String::from_utf8_lossy(patch);
     // Most do not, and are not parsed again.
@@ -177,7 +177,7 @@ impl ApiServer {
     }
 }
 
-/// Go's error where a document must be an object.
+/// Go's error for a document that must be an object.
 fn no_map(node: &Node) -> String {
     format!(
         "json: cannot unmarshal {} into Go value of type map[string]interface {{}}",
@@ -308,7 +308,7 @@ fn strategically_merged(info: &RequestInfo, live: &Value, bytes: &[u8]) -> Resul
     Ok(draft)
 }
 
-/// Decodes what a JSON or merge patch made of an object; `strict_errors` are those of the patch.
+/// Decodes the result of a JSON or merge patch. `strict_errors` are the errors of the patch.
 fn decode(
     info: &RequestInfo,
     patched: Value,

@@ -30,7 +30,7 @@ pub struct RequestInfo {
     pub subresource: String,
     /// What the query asks for.
     pub options: Options,
-    /// The media type without parameters; empty where there is none.
+    /// The media type without parameters; empty if the request has no media type.
     pub content_type: String,
     /// How the client wants to see the answer.
     pub view: View,
@@ -80,7 +80,7 @@ pub struct ResourcePath<'a> {
 }
 
 impl<'a> ResourcePath<'a> {
-    /// Takes a path apart, whatever is served there.
+    /// Takes a path apart, also if no resource is served there.
     ///
     /// # Errors
     /// 404 for a path outside the API, or with too many parts.

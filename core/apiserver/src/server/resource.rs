@@ -24,11 +24,11 @@ pub struct Resource {
     pub plural: String,
     /// Whether objects live in namespaces.
     pub namespaced: bool,
-    /// What else it is called by.
+    /// Its other names.
     pub names: Names,
     /// Its type.
     pub root: Arc<Struct>,
-    /// All versions of the kind, where it has several.
+    /// All versions of the kind, if it has several.
     pub versions: Option<Arc<Versions>>,
     /// Where etcd keeps its objects.
     pub storage_prefix: String,
@@ -45,7 +45,7 @@ pub struct Resource {
     pub definition: Definition,
 }
 
-/// What a resource is called by besides its plural name and its kind.
+/// The names of a resource besides its plural name and its kind.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
     /// Short names, such as `deploy`.
@@ -106,7 +106,7 @@ impl Resource {
         GroupName::new(&self.group_version.group, &self.kind)
     }
 
-    /// `Deployment.apps`, as messages name an object: of custom resources what it says itself.
+    /// `Deployment.apps`, as messages name an object. For a custom resource, the object says it.
     pub(super) fn group_kind_of(&self, object: &Value) -> GroupName {
         match &self.definition {
             Definition::Builtin(_) => self.group_kind(),
@@ -114,7 +114,7 @@ impl Resource {
         }
     }
 
-    /// What every request for it is warned of.
+    /// The warning for every request for it.
     pub(super) fn deprecation(&self) -> Option<&str> {
         match &self.definition {
             Definition::Builtin(_) => None,
@@ -122,7 +122,7 @@ impl Resource {
         }
     }
 
-    /// That what only this kind refuses is not refused here, if so.
+    /// The fact that the rules of this kind are not checked, if so.
     pub(super) fn not_thorough(&self) -> Option<Fact> {
         match &self.definition {
             Definition::Builtin(rules) if !rules.thorough => {
@@ -166,11 +166,11 @@ impl Resource {
         }
     }
 
-    /// Refuses an object that would take long to check: an object of a custom kind by its schema,
-    /// a definition by the expressions and defaults of its schemas.
+    /// Refuses an object whose check would take long: the check of a custom resource by its schema,
+    /// or the check of the expressions and defaults of a definition.
     ///
     /// # Errors
-    /// 413, in words of this page.
+    /// 413, with a message of this page.
     pub(super) fn check_work(&self, object: &Value) -> Result<(), Refusal> {
         let feasible = match &self.definition {
             Definition::Custom(custom) => custom.is_feasible(object),
@@ -187,8 +187,8 @@ impl Resource {
         ))
     }
 
-    /// Writes an object in another version, and gives the type that it has there; `None` where
-    /// there is no such version.
+    /// Converts an object to another version, and returns its type there; `None` if there is no
+    /// such version.
     fn convert(&self, object: &mut Value, version: &str) -> Option<&Struct> {
         let versions = self.versions.as_ref()?;
         let (_, root) = versions.all.iter().find(|(known, _)| known == version)?;
@@ -199,7 +199,7 @@ impl Resource {
     /// Makes an object fit into a request to etcd.
     ///
     /// # Errors
-    /// What etcd or its client say, if it does not.
+    /// The error of etcd or of its client, if it does not fit.
     pub(super) fn fit(
         &self,
         key: &str,
@@ -227,7 +227,7 @@ impl Resource {
         }
     }
 
-    /// Whether etcd holds a new object in another encoding than it gets from any later write.
+    /// Whether etcd stores a new object in another encoding than an updated object.
     pub(super) fn is_encoded_anew(&self) -> bool {
         match &self.definition {
             Definition::Builtin(rules) => rules.encoded_anew,
@@ -329,7 +329,7 @@ impl Resource {
         }
     }
 
-    /// How many seconds a graceful deletion gives an object; `None` if the kind knows none.
+    /// The seconds that a graceful deletion gives an object; `None` if the kind is deleted at once.
     pub(super) fn grace(&self, object: &Value, requested: Option<i64>) -> Option<i64> {
         let requested = requested.map(|seconds| if seconds < 0 { 1 } else { seconds });
         match &self.definition {
@@ -347,7 +347,7 @@ impl Resource {
         }
     }
 
-    /// Whether something besides its finalizers keeps an object that is being deleted.
+    /// Whether an object that is being deleted must stay for another reason than its finalizers.
     pub(super) fn holds(&self, object: &Value) -> bool {
         match &self.definition {
             Definition::Builtin(rules) => (rules.held)(object),

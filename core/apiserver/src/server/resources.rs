@@ -34,8 +34,8 @@ impl Resources {
         }
     }
 
-    /// The built-in kinds, and those of these CustomResourceDefinitions. What a definition
-    /// describes stays the same as long as its spec and its accepted names do
+    /// The built-in kinds, and the kinds of these CustomResourceDefinitions. The kind of a
+    /// definition stays the same as long as the spec and the accepted names of the definition do
     /// (`updateCustomResourceDefinition`).
     pub(super) fn with_custom(before: &Self, definitions: &[Arc<Value>]) -> Self {
         let mut resources = Self::builtin();
@@ -59,7 +59,7 @@ impl Resources {
         resources
     }
 
-    /// Whether this very resource is still served, not another one in its place.
+    /// Whether exactly this resource is still served, and not another one in its place.
     pub(super) fn still_serve(&self, resource: &Arc<Resource>) -> bool {
         let mut all = self.all.iter();
         resource.is_builtin() || all.any(|known| Arc::ptr_eq(known, resource))
@@ -148,7 +148,7 @@ impl Builtin {
     }
 }
 
-/// What else a kind with rules of its own is called by: that stands in the table of all kinds.
+/// The other names of a kind with its own rules. The table of all kinds has them.
 fn names_of(group: &str, kind: &str) -> Names {
     let mut kinds = crate::schema::kinds::kinds().iter();
     let facts = kinds.find(|facts| {

@@ -1,4 +1,4 @@
-//! The `scale` subresource: a view of an object that shows only how many replicas it has
+//! The `scale` subresource: a view of an object that shows only its number of replicas
 //! (`pkg/registry/apps/deployment/storage`, `managedfields/scalehandler.go`).
 
 use std::sync::{Arc, LazyLock};
@@ -18,7 +18,7 @@ use crate::status::{FieldError, Refusal, Status};
 /// The subresource's name.
 pub(super) const SCALE: &str = "scale";
 
-/// Where the view keeps the number of replicas.
+/// The field of the view with the number of replicas.
 static REPLICAS: LazyLock<Set> = LazyLock::new(|| Set::of_fields(&[&["spec", "replicas"]]));
 
 static RESOURCE: LazyLock<Option<Arc<Resource>>> = LazyLock::new(|| {
@@ -47,7 +47,7 @@ pub(super) fn resource() -> Option<&'static Arc<Resource>> {
     RESOURCE.as_ref()
 }
 
-/// Where an object keeps what its view shows.
+/// The fields of an object that its view shows.
 struct Places<'a> {
     replicas: Vec<&'a str>,
     observed: Vec<&'a str>,
@@ -114,7 +114,7 @@ impl<'a> Places<'a> {
 /// Versions of a kind, and where each keeps the number of replicas.
 type Mappings = Vec<(String, Option<Set>)>;
 
-/// Where a version keeps the number; `None` if there is no such version.
+/// The field with the number in a version; `None` if there is no such version.
 fn mapped<'a>(mappings: &'a Mappings, version: &str) -> Option<Option<&'a Set>> {
     let found = mappings.iter().find(|(known, _)| known == version);
     found.map(|(_, fields)| fields.as_ref())
@@ -199,10 +199,10 @@ pub(super) fn unconvertible(which: &str, namespace: &str, name: &str) -> String 
     )
 }
 
-/// What stands for a number of replicas that a custom resource does not have.
+/// The number of replicas of a custom resource that does not have this field.
 const NOT_SET: i64 = i32::MIN as i64;
 
-/// Lets a write of the view act on the object: what becomes of it.
+/// The object after a write of its view.
 pub(super) fn write_through(
     server: &ApiServer,
     parent: &Resource,

@@ -30,7 +30,7 @@ pub enum Shape {
     Whole,
     /// Only the metadata of one object.
     Metadata,
-    /// A list of which the items show only their metadata.
+    /// A list whose items show only their metadata.
     MetadataList,
     /// A table with a row for each object.
     Table,

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 
 use http::HeaderValue;
 
-/// So many characters of warnings are sent whole (`truncateAtTotalRunes`).
+/// Up to this number of characters, all warnings are sent whole (`truncateAtTotalRunes`).
 const MOST: usize = 4 * 1024;
-/// Else so many of each (`truncateItemRunes`).
+/// Beyond that, the number of characters of each warning (`truncateItemRunes`).
 const MAX_EACH: usize = 256;
 
 /// More warnings than this, if no two are equal, cannot all be sent: who makes them may stop.

@@ -34,10 +34,10 @@ const SHORTEST_DEFAULT: Duration = Duration::from_secs(1800);
 const BOOKMARK_EVERY: Duration = Duration::from_secs(60);
 /// How long before its end a watch gets a last bookmark.
 const LAST_BOOKMARK_BEFORE: Duration = Duration::from_secs(2);
-/// When bookmarks are first looked at after a watch was opened (`dispatchEvents`).
+/// The time of the first check for bookmarks after a watch was opened (`dispatchEvents`).
 const FIRST_TICK: Duration = Duration::from_secs(1);
 
-/// An open watch. Cloning is cheap, and a clone goes its own way: a watch may be polled on any
+/// An open watch. Cloning is cheap, and a clone is independent: a watch may be polled on any
 /// clone of the server that it was opened on.
 #[derive(Clone, Debug)]
 pub struct Watch {
@@ -64,7 +64,7 @@ enum State {
     Waiting(Revision),
     /// Some events are ready, and everything after a revision is to follow.
     Streaming(Stream),
-    /// There is nothing more, but perhaps for an error that has not been read.
+    /// There are no more events, except perhaps an error that has not been read.
     Ended(Option<WatchEvent>),
 }
 

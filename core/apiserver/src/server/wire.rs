@@ -39,7 +39,7 @@ pub(super) fn of_root(root: &Struct, value: &Value) -> String {
     out
 }
 
-/// A value of a type that may be no struct.
+/// A value of any type, also of a type that is not a struct.
 pub(super) fn of_value(ty: &Type, value: &Value) -> String {
     let mut out = String::new();
     typed(value, ty, &mut out);

@@ -37,7 +37,7 @@ struct Stored<'a> {
     revision: Revision,
     /// What etcd holds.
     stored: Arc<Value>,
-    /// The same as it is read.
+    /// The object as clients read it.
     live: Arc<Value>,
 }
 
@@ -63,7 +63,7 @@ impl ApiServer {
         ] {
             object.metadata_mut().remove(field);
         }
-        // Only a version counts here: text that is none is dropped, and a dry run shows anything.
+        // Only a valid version counts here: other text is dropped. A dry run shows any text.
         let version = object.resource_version().parse::<Revision>();
         let carries_version = version.is_ok_and(|version| version != 0) && !info.options.dry_run;
         trace.warnings.extend(merge_owners(&mut object, false));
@@ -119,7 +119,7 @@ impl ApiServer {
         }
     }
 
-    /// Writes what `produce` makes of the stored object, or of the view that the request has of it.
+    /// Writes the result of `produce`, which gets the stored object, or the request's view of it.
     pub(super) fn write(
         &mut self,
         info: &RequestInfo,
@@ -161,7 +161,7 @@ impl ApiServer {
                 return Err(Status::not_found(&info.group_resource(), &info.name));
             }
             if !uid.is_empty() {
-                // The storage compares with the object that is not there.
+                // The storage compares the uid with the uid of an empty object.
                 return Err(uid_differs(info, &key, uid, None, trace));
             }
             let object = produce(self, &self.nothing(info))?.object;
@@ -250,8 +250,7 @@ impl ApiServer {
         Ok(Answer::ok(object))
     }
 
-    /// Whether a write of an object that is equal to the stored one gets a new version all the
-    /// same.
+    /// Whether a write gets a new version although its object is equal to the stored one.
     fn is_written_anyway(&self, info: &RequestInfo, before: &Stored<'_>) -> bool {
         let encoded_anew = info.resource.is_encoded_anew()
             && self.store.created(before.key) == Some(before.revision);
@@ -267,7 +266,7 @@ impl ApiServer {
         encoded_anew || cached && differs_from_cached()
     }
 
-    /// What stands for an object that does not exist yet.
+    /// The object that an update of a missing object is compared with.
     fn nothing(&self, info: &RequestInfo) -> Value {
         let mut nothing = schema::zero(&info.resource.root);
         nothing["apiVersion"] = info.resource.group_version.to_string().into();
@@ -296,7 +295,7 @@ impl ApiServer {
         self.store_new(info, object, trace)
     }
 
-    /// Refuses what is not created, whatever is in it otherwise.
+    /// Refuses a creation for reasons outside the object.
     fn check_creation(&self, info: &RequestInfo, object: &Value) -> Result<(), Refusal> {
         limits::check(object)?;
         info.resource.check_work(object)?;
@@ -326,7 +325,7 @@ impl ApiServer {
         if !info.options.dry_run {
             object.set_meta("resourceVersion", Value::Null);
         }
-        // Whatever the path, a new object is made by the rules of the main one.
+        // On every path, the rules of the main resource make a new object.
         if let Some(main) = info.resource.endpoint("") {
             restore(object, &self.nothing(info), &main.reset_fields);
         }

@@ -225,7 +225,7 @@ impl Store {
         Ok(self.revision)
     }
 
-    /// Passes over revisions, as if other keys had been written: the next write gets the one after
+    /// Skips revisions, as if other keys had been written: the next write gets the revision after
     /// this, which is [`MAX_FIRST_REVISION`] at most. Nothing happens if it has been reached.
     pub fn pass_over(&mut self, revision: Revision) {
         let revision = revision.min(MAX_FIRST_REVISION);

@@ -24,7 +24,7 @@ fn block(value: &Value, indent: usize, out: &mut String) {
             let mut members: Vec<_> = map.iter().collect();
             members.sort_by_key(|(name, _)| name.as_str());
             for (i, (name, member)) in members.into_iter().enumerate() {
-                // The first member of a list's item stands behind its dash.
+                // The first member of an item is on the line of its dash.
                 if i > 0 || !out.ends_with("- ") {
                     out.push_str(&" ".repeat(indent));
                 }

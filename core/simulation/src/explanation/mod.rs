@@ -140,7 +140,7 @@ pub enum ExplanationKind {
         version: Revision,
         /// Whether the object has finalizers.
         finalizers: bool,
-        /// The seconds of its grace period; 0 if there is none.
+        /// The seconds of its grace period; 0 without a grace period.
         grace: i64,
     },
     /// The object was created.

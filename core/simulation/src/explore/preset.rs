@@ -32,7 +32,7 @@ pub enum PresetAction {
 /// What a third actor does beside any pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ThirdActor {
-    /// It adds an annotation, and is in nobody's way.
+    /// It adds an annotation, which no other actor changes.
     Annotates,
     /// It says in the status, through its subresource, what it has seen.
     Reports,
@@ -160,7 +160,7 @@ impl Preset {
 }
 
 impl Plan {
-    /// That somebody reads and then writes in the usual way.
+    /// An actor reads, and then writes in the usual way.
     pub fn new(manager: &str, intent: Intent) -> Self {
         Self {
             manager: manager.into(),
@@ -212,7 +212,7 @@ impl ThirdActor {
 }
 
 impl Scenario {
-    /// The same, with each actor writing in its way; those for whom there is none write as the
+    /// The same, with a write method for each actor. An actor without one writes as the
     /// last.
     ///
     /// # Errors

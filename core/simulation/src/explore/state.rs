@@ -181,7 +181,7 @@ impl Pool {
         key.push(held);
     }
 
-    /// What became of the edits. `active` has the actors that are not done.
+    /// The results of the edits. `active` has the actors that are not done.
     fn add_updates(&mut self, updates: &UpdateTracker<u8>, active: u32, key: &mut Vec<u32>) {
         let left_out = updates
             .left_out()

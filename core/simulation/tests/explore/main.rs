@@ -200,7 +200,7 @@ fn same_annotation() -> (Scenario, Vec<Intent>) {
 }
 
 #[test]
-fn of_two_who_apply_a_field_that_nobody_owned_the_later_is_refused() {
+fn the_second_apply_of_a_field_without_an_owner_is_refused() {
     for way in [apply(), apply().blind()] {
         let search = outcomes(same_annotation(), &way);
         let histories = if way.reads_first { 6 } else { 2 };

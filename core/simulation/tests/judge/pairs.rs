@@ -76,7 +76,7 @@ fn set(object: &mut Value, place: &[Part], to: &Value) {
     }
 }
 
-/// By which address somebody writes.
+/// The address of a write.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Through {
     Object,

@@ -1,11 +1,11 @@
 //! The definition of a verdict, over what was shown, what was stored and what was answered:
 //!
 //! - An edit is one leaf: an item of a keyed list or set, a member of a map, an atomic value.
-//! - It is *lost* if its writer got a 2xx for it and a later write, by one who had not been shown
+//! - It is *lost* if its writer got a 2xx for it and a later write, by an actor that had not been shown
 //!   it, undid, overwrote or deleted it; *replaced* if that one had been shown it. One that already
 //!   held was shown to whoever was shown it since it began to hold.
 //! - A deletion is shown by an answer that the object does not exist, too.
-//! - *refused*: the last answer to somebody was no.
+//! - *refused*: the last answer to an actor was a refusal.
 //! - *in the object*: every acknowledged edit is in the final object.
 
 use std::fmt;
@@ -113,7 +113,7 @@ fn says(found: &Value, wanted: &Value) -> bool {
 
 /// The verdicts of the edits.
 pub fn judge(events: &[Event]) -> &'static str {
-    // The object after each step; what it was at first was shown to somebody, or does not matter.
+    // The object after each step. The first object was shown to an actor, or does not matter.
     let first = events.iter().find_map(|event| event.shown.clone());
     let mut stored: Vec<Option<Value>> = Vec::with_capacity(events.len());
     for event in events {

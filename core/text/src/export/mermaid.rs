@@ -28,28 +28,22 @@ pub fn mermaid(tree: &HistoryTree) -> String {
     }
     for told in &steps {
         let step = told.step;
+        let what = safe(&step.headline().to_string());
         let from = match &step.operation {
             Operation::Act(ActorId::A, _) => "A",
             Operation::Act(ActorId::B, _) => "B",
             Operation::Act(ActorId::C, _) => "C",
             Operation::Watch(_) => "W",
             Operation::Compact { .. } | Operation::Wait(_) => {
-                line(format_args!(
-                    "Note over S: {}",
-                    safe(&step.headline().to_string())
-                ));
+                line(format_args!("Note over S: {what}"));
                 continue;
             }
         };
         if step.exchange.is_none() {
-            let what = safe(&step.headline().to_string());
             line(format_args!("Note over {from}: {what}"));
             continue;
         }
-        line(format_args!(
-            "{from}->>S: {}",
-            safe(&step.headline().to_string())
-        ));
+        line(format_args!("{from}->>S: {what}"));
         match step.outcome() {
             Outcome::Written => {
                 line(format_args!(

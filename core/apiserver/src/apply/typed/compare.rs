@@ -231,7 +231,7 @@ mod tests {
                 vec![".items[k=\"a\"].v"],
                 vec![".items[k=\"b\"]", ".items[k=\"b\"].k"],
             ),
-            // An item that comes a second time is no longer told apart from the other.
+            // A second item with the same key cannot be distinguished from the first.
             (
                 json!({"items": [{"k": "a", "v": 1}]}),
                 json!({"items": [{"k": "a", "v": 1}, {"k": "a", "v": 1}]}),

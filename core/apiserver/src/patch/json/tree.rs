@@ -167,7 +167,7 @@ impl Tree {
     }
 }
 
-/// A value to look at, wherever it is from.
+/// A borrowed value of either form.
 #[derive(Clone, Copy)]
 pub(super) enum View<'a> {
     Tree(&'a Tree),

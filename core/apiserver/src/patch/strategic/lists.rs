@@ -161,7 +161,7 @@ fn follow_directives<'a>(
     Ok((original, plain))
 }
 
-/// The items of a patch must stand in the order that it names, and all be named in it.
+/// The items of a patch must be in the order that it names, and it must name all of them.
 fn check_order(patch: &[Value], order: &[Value], key: &str) -> Outcome<()> {
     if patch.is_empty() || order.is_empty() {
         return Ok(());
@@ -423,7 +423,7 @@ impl Positions {
     }
 }
 
-/// The first item whose key has this value, by looking at all of them.
+/// The first item whose key has this value, by a linear search.
 fn position(items: &[Value], key: &str, value: &Value) -> Outcome<Option<usize>> {
     for (i, item) in items.iter().enumerate() {
         let Value::Object(map) = item else {

@@ -60,7 +60,7 @@ fn replace_null(value: &mut Value, schema: &Schema, left: &mut usize) {
     }
 }
 
-/// Takes what a default has from what may be filled in; `false` if it is too much.
+/// Subtracts the size of a default from the limit; `false` if it is too large.
 fn take(left: &mut usize, default: &Value) -> bool {
     let size = limits::count(default, *left);
     let fits = size < *left;

@@ -13,7 +13,7 @@ use crate::status::FieldError;
 
 /// Reads metadata as a Go `ObjectMeta` and writes it back: empty fields are left out, unknown
 /// ones dropped. With `lenient`, fields of a wrong type are dropped too, as when the server reads
-/// what it stored. `path` is where the owner of the metadata stands.
+/// what it stored. `path` is the path of the owner of the metadata.
 ///
 /// # Errors
 /// The text of Go's error if a field cannot be of its type.
@@ -217,7 +217,7 @@ fn type_field(value: Option<&Value>, field: &str, path: String) -> Option<FieldE
     Some(FieldError::invalid(path, &text.as_str().into(), problem))
 }
 
-/// A DNS label as RFC 1035 has it.
+/// A DNS label (RFC 1035).
 fn is_label(text: &str) -> bool {
     let inner = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'-';
     text.len() <= 63

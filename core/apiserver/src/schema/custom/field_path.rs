@@ -40,7 +40,7 @@ pub fn normalized(path: &str, schema: &Schema) -> Option<String> {
     (!shown.is_empty()).then_some(shown)
 }
 
-/// Where a quoted name ends.
+/// The end of a quoted name.
 fn end_of_quoted(text: &str) -> Option<usize> {
     let mut escaped = false;
     for (i, c) in text.char_indices() {

@@ -52,7 +52,7 @@ fn is_date(text: &str) -> bool {
     text.len() == 10 && Timestamp::parse(&format!("{text}T00:00:00Z")).is_some()
 }
 
-/// As RFC 3339 has it, but any character may stand before the fraction, and second 60 is none.
+/// As in RFC 3339, but any character may come before the fraction, and second 60 is not allowed.
 fn is_date_time(text: &str) -> bool {
     let text = text.to_ascii_lowercase();
     let mut parts = text.split('t');
@@ -128,7 +128,7 @@ fn go_duration(text: &str) -> bool {
 }
 
 fn named_duration(text: &str) -> bool {
-    // The last name of a unit may go on (`days`, `seconds`); the others stand for themselves.
+    // The last name of a unit is a prefix (`days`, `seconds`); the other names are exact.
     const UNITS: [&[&str]; 8] = [
         &["ns", "nano"],
         &["us", "µs", "micro"],

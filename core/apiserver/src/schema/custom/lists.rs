@@ -8,7 +8,7 @@ use crate::schema::ListKind;
 use crate::schema::openapi::Schema;
 use crate::status::FieldError;
 
-/// Every item that is not the first of its kind, where the schema says that there is only one.
+/// The duplicate items of a list whose items must be unique.
 pub fn duplicates(object: &Value, schema: &Schema) -> Vec<FieldError> {
     let mut errors = Vec::new();
     visit(object, schema, "", &mut errors);

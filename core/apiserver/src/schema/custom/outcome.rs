@@ -23,7 +23,7 @@ pub(super) struct Outcome {
 /// One thing that is wrong.
 #[derive(Clone, Debug)]
 pub(super) struct Mistake {
-    /// What is wrong with which field; `None` for what is said of no field in particular.
+    /// The field and its problem; `None` for an error that names no field.
     about: Option<About>,
     text: String,
 }
@@ -63,7 +63,7 @@ impl Mistake {
         Self { about: None, text }
     }
 
-    /// As the API server shows it; `prefix` is where the validated value stands in the object.
+    /// As the API server shows it; `prefix` is the path of the validated value in the object.
     pub(super) fn report(self, prefix: &str) -> FieldError {
         let nowhere = || match prefix {
             "" => "<nil>".to_owned(),

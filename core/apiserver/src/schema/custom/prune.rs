@@ -69,7 +69,7 @@ impl Pruner {
         }
     }
 
-    /// Nothing is declared: objects lose all their members.
+    /// No member is declared: objects lose all their members.
     fn undeclared(&mut self, value: &mut Value) {
         let length = self.path.len();
         match value {
@@ -86,7 +86,7 @@ impl Pruner {
         }
     }
 
-    /// Unknown members stay, but below the declared ones pruning goes on.
+    /// Unknown members stay, but the declared members are pruned.
     fn preserved(&mut self, value: &mut Value, schema: &Schema, resource: bool) {
         let length = self.path.len();
         match value {

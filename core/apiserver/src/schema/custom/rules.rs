@@ -39,7 +39,7 @@ pub struct Rule {
 pub struct Compiled {
     /// The rule; `None` if it is empty.
     pub rule: Option<Result<Program, Unusable>>,
-    /// The expression that gives its message, if it has one.
+    /// The expression for its message, if there is one.
     pub message: Option<Result<Program, Unusable>>,
 }
 

@@ -28,7 +28,7 @@ fn convert(schema: &Schema, preserve: bool) -> Type {
         })),
         "integer" | "number" => Type::Scalar(Scalar::Number),
         "boolean" => Type::Scalar(Scalar::Bool),
-        // Only plain text must be text; what has another format may be any scalar.
+        // Only plain text must be a string. Text with another format may be any scalar.
         "string" if matches!(schema.format.as_str(), "" | "byte") => Type::Scalar(Scalar::String),
         "string" => Type::Scalar(Scalar::Untyped),
         _ => Type::Any,
@@ -41,7 +41,7 @@ fn object(schema: &Schema, preserve: bool) -> Type {
     }
     let others = others(schema, preserve);
     if schema.properties.is_empty() {
-        // An object about which nothing is said is a map of anything.
+        // An object without declared members is a map of any values.
         return Type::Map(Arc::new(MapType {
             value: others.unwrap_or(Type::Any),
             atomic: schema.atomic,

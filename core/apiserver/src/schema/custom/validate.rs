@@ -24,7 +24,7 @@ pub struct Before<'a> {
     pub schema: &'a Schema,
 }
 
-/// Checks a value. `prefix` is where it stands in the object: messages do not show it, fields do.
+/// Checks a value. `prefix` is its path in the object: fields show it, messages do not.
 pub fn validate(
     value: &Value,
     schema: &Schema,
@@ -37,7 +37,7 @@ pub fn validate(
 }
 
 impl<'a> Before<'a> {
-    /// What stood where a member of the new object stands.
+    /// The old value at the place of a member of the new object.
     fn member(self, name: &str) -> Option<Self> {
         Some(Self {
             value: self.value.get(name)?,

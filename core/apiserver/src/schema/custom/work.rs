@@ -11,7 +11,7 @@ use crate::schema::openapi::{Additional, Pattern, Schema};
 /// The maximum work for a value: about one for every comparison.
 const MAX_WORK: usize = 2_000_000;
 
-/// So many bytes all compiled expressions of a definition may have together.
+/// The maximum size of all compiled expressions of a definition together, in bytes.
 const MAX_COMPILED: usize = 8 << 20;
 
 /// An expression's states that are tried in the time of one comparison.
@@ -36,7 +36,7 @@ pub fn is_feasible_schema(json: &Value) -> bool {
     }
     match Schema::parse(json) {
         Ok(schema) => weigh_defaults(&schema, &mut MAX_WORK.clone()).is_some(),
-        // What is no schema is refused as such.
+        // A value that is not a schema is refused elsewhere.
         Err(_) => true,
     }
 }

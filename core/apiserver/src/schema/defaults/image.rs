@@ -1,7 +1,7 @@
 //! References to container images (`github.com/distribution/reference` v0.6, through
 //! `pkg/util/parsers.ParseImageName` of Kubernetes v1.36).
 
-/// So many bytes a name may have, with its domain.
+/// The maximum length of a name with its domain, in bytes.
 const MAX_NAME: usize = 255;
 
 /// The tag of a reference, `latest` where it has neither a tag nor a digest; `None` where it has a
@@ -79,7 +79,7 @@ fn is_domain(domain: &str) -> bool {
     is_host && port.is_none_or(is_number)
 }
 
-/// Small letters and digits, between which stand a point, one or two underscores, or dashes.
+/// Small letters and digits, separated by a point, one or two underscores, or dashes.
 fn is_component(part: &str) -> bool {
     let is_word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
     if !part.starts_with(is_word) || !part.ends_with(is_word) {

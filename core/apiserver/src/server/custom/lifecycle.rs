@@ -47,7 +47,7 @@ impl ApiServer {
         })
     }
 
-    /// Lets the controllers act until they have nothing more to do.
+    /// Runs the controllers until they have nothing more to do.
     pub(in crate::server) fn run_definition_controllers(&mut self) {
         self.serve_custom_resources();
         loop {
@@ -174,7 +174,7 @@ impl ApiServer {
         (resources, kinds)
     }
 
-    /// Deletes the objects of a definition, and lets it go when they are gone.
+    /// Deletes the objects of a definition, and then removes its finalizer.
     fn finalized(&mut self, definition: &Value, now: Timestamp) -> Option<Value> {
         let mut next = definition.clone();
         let conditions = definition["status"]["conditions"].as_array();

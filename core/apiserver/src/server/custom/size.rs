@@ -1,4 +1,4 @@
-//! How large an object may be: as large as fits into one request to etcd
+//! The maximum size of an object: it must fit into one request to etcd
 //! (`k8s.io/apiserver/pkg/storage/etcd3/store.go`, `isTooLargeError` of the handlers).
 //!
 //! Built-in kinds are stored as protobuf, whose size nothing here could tell.
@@ -22,7 +22,7 @@ const ADDED: usize = 18;
 /// Makes an object fit by leaving out who owns what, if that is enough.
 ///
 /// # Errors
-/// What etcd or its client say, if it is not enough.
+/// The error of etcd or of its client, if the object does not fit.
 pub(in crate::server) fn fit(
     key: &str,
     expected: Revision,
@@ -54,7 +54,7 @@ fn refused(size: usize) -> Option<String> {
 /// The size of the transaction: if the key has the expected revision, put; on an update, else get.
 fn transaction(key: &str, expected: Revision, object: &Value) -> usize {
     let mut stored = object.clone();
-    // The version is not stored, but follows from where the value stands.
+    // The version is not stored: etcd has it with the key.
     stored.metadata_mut().remove("resourceVersion");
     let value = go::json(&stored).len() + 1;
     let compare = 2 + field(key.len()) + 1 + varint(expected);
@@ -67,7 +67,7 @@ fn transaction(key: &str, expected: Revision, object: &Value) -> usize {
     field(compare) + field(put) + get
 }
 
-/// A protobuf field of so many bytes, with its tag and length.
+/// The size of a protobuf field with its tag and length, in bytes.
 fn field(size: usize) -> usize {
     1 + varint(size as u64) + size
 }

@@ -269,7 +269,7 @@ fn the_status_is_written_by_itself_and_checked_by_itself() {
 }
 
 #[test]
-fn a_null_that_apply_stores_is_seen_by_nobody_until_the_next_write() {
+fn no_reader_sees_a_null_that_apply_stores_before_the_next_write() {
     let spec = json!({"type": "object", "properties": {"size": {"type": "integer"}}});
     let mut server = Server::defining(&spec, &json!({}));
     let metadata = json!({"name": "w", "labels": {"x": null}});

@@ -8,7 +8,7 @@ use crate::object::{GroupVersion, JsonMap};
 use crate::schema::{Field, ListKind, Scalar, Struct, Type};
 use crate::server::{Resource, Resources};
 
-/// Where the document of each group and version is.
+/// The path of the document of each group and version.
 pub(super) fn index(resources: &Resources) -> Value {
     let mut paths = JsonMap::new();
     for resource in resources.iter() {
@@ -88,7 +88,7 @@ fn paths_of(resource: &Resource, kind: &Value) -> Vec<(String, Value)> {
     ]
 }
 
-/// Adds the schema of a struct, and of all that it is made of.
+/// Adds the schema of a struct, and of the types of its fields.
 fn declare(ty: &Struct, schemas: &mut JsonMap) {
     if schemas.contains_key(&ty.name) {
         return;

@@ -36,7 +36,7 @@ const STATUS_FIELDS: [&str; 4] = [
 const SPEC_SHARE: &str = "targetCPUUtilizationPercentage";
 const STATUS_SHARE: &str = "currentCPUUtilizationPercentage";
 
-/// A field of a metric in `v1`, in the order of its struct, and where `v2` has it. `Target` and
+/// A field of a metric in `v1`, in the order of its struct, and its path in `v2`. `Target` and
 /// `target` are `Current` and `current` in the status.
 type Moves = &'static [(&'static str, &'static [&'static str])];
 
@@ -94,7 +94,7 @@ const SOURCES: [(&str, Moves); 5] = [
     ),
 ];
 
-/// Where metrics stand.
+/// The part of an object that has metrics.
 #[derive(Clone, Copy, PartialEq)]
 enum Side {
     Spec,
@@ -264,7 +264,7 @@ fn utilization(metric: &Value, side: Side) -> Option<&Value> {
     metric["resource"][side.part("target")].get("averageUtilization")
 }
 
-/// The share of the first metric about the processor: no other one counts.
+/// The share of the first metric about the processor. Later ones do not count.
 fn first_cpu_share(metrics: &[Value], side: Side) -> Option<&Value> {
     let cpu = metrics.iter().find(|metric| is_cpu(metric))?;
     utilization(cpu, side)
@@ -282,7 +282,7 @@ fn metrics_text<'a>(metrics: impl Iterator<Item = &'a Value>, side: Side) -> Str
                 let found = path
                     .iter()
                     .try_fold(source, |value, part| value.get(side.part(part)));
-                // The one amount that is no pointer.
+                // The only amount that is not a pointer in Go.
                 let zero = kind == "object" && *field == "targetValue";
                 let shown = match found {
                     None if zero => "\"0\"".to_owned(),
@@ -311,7 +311,7 @@ fn shown(field: &str, value: &Value) -> String {
     }
 }
 
-/// A metric of an annotation as `v2` has it.
+/// A metric of an annotation in the form of `v2`.
 fn metric_in_v2(metric: &Value, side: Side) -> Value {
     let mut out = moved(metric, &["type"]);
     for (kind, moves) in SOURCES {

@@ -11,7 +11,7 @@ pub(super) const RULES: Rules = Rules {
     ..Rules::NONE
 };
 
-/// The most bytes that all values may have together (`MaxSecretSize`).
+/// The maximum size of all values together, in bytes (`MaxSecretSize`).
 const MAX_DATA: usize = 1024 * 1024;
 
 fn validate(config_map: &Value, live: Option<&Value>) -> Vec<FieldError> {
@@ -39,7 +39,7 @@ fn validate(config_map: &Value, live: Option<&Value>) -> Vec<FieldError> {
         size += encoded.len() * 3 / 4;
     }
     if size > MAX_DATA {
-        // An empty path stands for the whole object, and is printed like this.
+        // An empty path means the whole object, and is printed like this.
         errors.push(FieldError::too_long("[]", MAX_DATA));
     }
     errors

@@ -16,11 +16,11 @@ use crate::status::FieldError;
 pub(super) struct PodContext<'a> {
     /// Its sound volumes by name.
     pub(super) volumes: BTreeMap<&'a str, &'a Value>,
-    /// How many seconds it has to stop.
+    /// The seconds that the pod has to stop.
     pub(super) grace: i64,
     /// Its restart policy.
     pub(super) restarts: &'a str,
-    /// Whether its users are those of the host.
+    /// Whether the pod has the user namespace of its host.
     pub(super) host_users: bool,
 }
 

@@ -164,7 +164,7 @@ fn percent(value: &Value) -> Option<i64> {
     Some(digits.parse().unwrap_or(i64::MAX))
 }
 
-/// The number that is meant, be it of pods or of percents.
+/// The number, either of pods or of percent.
 fn amount(value: &Value) -> i64 {
     percent(value).or(value.as_i64()).unwrap_or(0)
 }

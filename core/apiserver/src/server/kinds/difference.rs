@@ -18,7 +18,7 @@ struct Span {
     to_end: usize,
 }
 
-/// The difference between two texts; empty where there is none.
+/// The difference between two texts; empty if they are equal.
 pub(super) fn unified(from: &str, to: &str) -> String {
     let a: Vec<&str> = from.split('\n').collect();
     let b: Vec<&str> = to.split('\n').collect();

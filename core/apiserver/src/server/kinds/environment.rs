@@ -211,7 +211,7 @@ fn field_ref(reference: &Value, known: &[&str], path: &str) -> Vec<FieldError> {
     if known.contains(&wanted) {
         return Vec::new();
     }
-    // Fields that another place may show are told apart from those that no place shows.
+    // A field that only another place may show has another message than an unknown field.
     if FIELDS.contains(&wanted) || FIELDS_OF_VOLUMES.contains(&wanted) {
         return vec![FieldError::not_supported(field, &wanted.into(), known)];
     }

@@ -150,7 +150,7 @@ pub(super) fn check_not_special(ip: &Value, field: &str) -> Vec<FieldError> {
         .collect()
 }
 
-/// What deserves a warning in an accepted address (`GetWarningsForIP`).
+/// The warnings for an accepted address (`GetWarningsForIP`).
 pub(super) fn warning(text: &str, field: &str) -> Option<String> {
     let ip = sloppy(text)?;
     let quoted = go::quote(text);
@@ -173,7 +173,7 @@ pub(super) fn warning(text: &str, field: &str) -> Option<String> {
     }
 }
 
-/// What deserves a warning in an accepted range (`GetWarningsForCIDR`).
+/// The warnings for an accepted range (`GetWarningsForCIDR`).
 pub(super) fn range_warnings(text: &str, field: &str) -> Vec<String> {
     let Some((ip, bits)) = sloppy_range(text) else {
         return Vec::new();

@@ -96,7 +96,7 @@ fn values(requirement: &Value) -> &[Value] {
     list(requirement, "values")
 }
 
-/// The items of a list; none where it is absent.
+/// The items of a list; empty if the list is absent.
 pub(super) fn list<'a>(value: &'a Value, field: &str) -> &'a [Value] {
     match value.get(field) {
         Some(Value::Array(items)) => items,

@@ -20,12 +20,12 @@ const MAX_ANNOTATIONS: usize = 256 * 1024;
 /// Finalizers that need no domain.
 const STANDARD_FINALIZERS: [&str; 3] = ["kubernetes", "orphan", "foregroundDeletion"];
 
-/// What every new object must fulfil, whatever its kind (`rest.BeforeCreate`).
+/// The rules for new objects of all kinds (`rest.BeforeCreate`).
 pub(in crate::server) fn create(object: &Value) -> Vec<FieldError> {
     of_any_kind(object, names::path_segment)
 }
 
-/// What every update must fulfil, whatever the kind (`rest.BeforeUpdate`).
+/// The rules for updates of all kinds (`rest.BeforeUpdate`).
 pub(in crate::server) fn update(object: &Value, live: &Value) -> Vec<FieldError> {
     let mut errors = of_any_kind(object, names::path_segment);
     errors.extend(update_of_any_kind(object, live));

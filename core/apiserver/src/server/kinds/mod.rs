@@ -88,7 +88,7 @@ pub struct Rules {
     pub validate_change: fn(&Value, &Empties, &Value) -> Vec<FieldError>,
     /// The warnings for accepted objects.
     pub warn: fn(&Value, Option<&Value>) -> Vec<String>,
-    /// The rules of its `status` subresource, where it has one.
+    /// The rules of its `status` subresource, if it has one.
     pub status: StatusRules,
     /// For kinds that are deleted gracefully: how many seconds an object is given, from what was
     /// asked for (`CheckGracefulDelete`).
@@ -105,10 +105,10 @@ pub struct Rules {
     pub encoded_anew: bool,
     /// The version in which etcd holds its objects, if not its own.
     pub stored_as: Option<&'static str>,
-    /// What changes an object whenever it is shown, where anything does (`Decorator`).
+    /// Changes an object whenever it is shown, if the kind needs that (`Decorator`).
     pub shown: Option<fn(&mut Value)>,
-    /// Settles what an object that was never set is written as: some fields are plain numbers in
-    /// the server and pointers in the API.
+    /// Sets the fields that are plain numbers in the server and pointers in the API: the server
+    /// writes them also if they were never set.
     pub unset: fn(&mut Value),
     /// Fields to select by besides name and namespace.
     pub fields: &'static [&'static str],

@@ -66,7 +66,7 @@ pub(crate) fn label_1035(value: &str) -> Vec<String> {
     reasons
 }
 
-/// What can stand in a URL path: the least that every name must be.
+/// The rule for all names: a segment of a URL path.
 pub(in crate::server) fn path_segment(value: &str) -> Vec<String> {
     if matches!(value, "." | "..") {
         return vec![format!("may not be '{value}'")];

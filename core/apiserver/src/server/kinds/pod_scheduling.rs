@@ -14,7 +14,7 @@ const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
 const PREFERRED: &str = "preferredDuringSchedulingIgnoredDuringExecution";
 const NOT_POSITIVE: &str = "must be greater than zero";
 
-/// Checks what a pod wants to be near to, or far from.
+/// Checks the affinity of a pod.
 pub(super) fn affinity(affinity: &Value, path: &str) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let node = &affinity["nodeAffinity"];
@@ -162,7 +162,7 @@ fn pod_term(term: &Value, path: &str) -> Vec<FieldError> {
 /// What to do with a pod that cannot be spread as its constraint says.
 const ACTIONS: [&str; 2] = ["DoNotSchedule", "ScheduleAnyway"];
 
-/// Checks how evenly pods are to be spread.
+/// Checks the topology spread constraints of a pod.
 pub(super) fn spread(constraints: &[Value], path: &str) -> Vec<FieldError> {
     let mut errors = Vec::new();
     for (i, constraint) in constraints.iter().enumerate() {

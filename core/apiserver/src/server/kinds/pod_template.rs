@@ -124,7 +124,7 @@ fn identity_errors(spec: &Value, path: &str) -> Vec<FieldError> {
     errors
 }
 
-/// Fields with a name in them, where they are there at all.
+/// A field that contains a name, if it is set.
 fn named(spec: &Value, path: &str, name: &str, rule: names::NameRule) -> Vec<FieldError> {
     let value = text(spec, name);
     if value.is_empty() {
@@ -136,7 +136,7 @@ fn named(spec: &Value, path: &str, name: &str, rule: names::NameRule) -> Vec<Fie
         .collect()
 }
 
-/// A field that has to be one of a few words.
+/// A field with an enumeration of values.
 pub(super) fn one_of(
     owner: &Value,
     path: &str,

@@ -1,4 +1,4 @@
-//! What deserves a warning in a pod or template (`pkg/api/pod/warnings.go`).
+//! The warnings for a pod or template (`pkg/api/pod/warnings.go`).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -80,7 +80,7 @@ const VOLUMES: [(&str, &str); 9] = [
     ("rbd", "deprecated in v1.28, non-functional in v1.31+"),
 ];
 
-/// The warnings for a pod or template; `path` leads to it and ends in a dot where it is not empty.
+/// The warnings for a pod or template. `path` is empty or ends with a dot.
 pub(super) fn of(template: &Value, path: &str) -> Vec<String> {
     let spec = &template["spec"];
     let annotations = &template["metadata"]["annotations"];
@@ -131,7 +131,7 @@ pub(super) fn of(template: &Value, path: &str) -> Vec<String> {
     warnings
 }
 
-/// The warnings for containers, of which each one and all together are looked at.
+/// The warnings for each container and for all containers together.
 fn of_containers(spec: &Value, annotations: &Value, path: &str, warnings: &mut Vec<String>) {
     let containers = containers(spec, path);
     for (container, container_path) in &containers {
@@ -230,7 +230,7 @@ fn neighbours(spec: &Value, path: &str, warnings: &mut Vec<String>) {
     }
 }
 
-/// A selector that is not there selects no pod, though an empty one selects all.
+/// An absent selector selects no pod, and an empty selector selects all pods.
 fn selects_nothing(owner: &Value, path: &str, warnings: &mut Vec<String>) {
     if owner.get("labelSelector").is_none() {
         warnings.push(format!(
@@ -315,7 +315,7 @@ fn hidden_variables(container: &Value, path: &str, warnings: &mut Vec<String>) {
 
 /// Containers share the network of their pod, so equal ports clash.
 fn equal_ports(containers: &[(&Value, String)], warnings: &mut Vec<String>) {
-    /// Where it is, and the address and the port of the host.
+    /// Its path, and the address and the port of the host.
     type HostPort<'a> = (String, &'a str, i64);
     let mut all: BTreeMap<(i64, &str), Vec<HostPort<'_>>> = BTreeMap::new();
     for (container, path) in containers {
@@ -337,7 +337,7 @@ fn equal_ports(containers: &[(&Value, String)], warnings: &mut Vec<String>) {
                 if warnings.len() > MAX_WARNINGS {
                     return;
                 }
-                // Numbers first: most pairs are told apart by them.
+                // Numbers first: they differ in most pairs.
                 let kind = if host != *other_host {
                     if host != 0 && *other_host != 0 {
                         continue;

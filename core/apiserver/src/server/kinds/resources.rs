@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_asks_for_more_than_the_limit() {
+    fn no_request_exceeds_the_limit() {
         let resources = json!({"limits": {"memory": "1Gi"}, "requests": {"memory": "2Gi"}});
         assert_eq!(
             texts(&resources),

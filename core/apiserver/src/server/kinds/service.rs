@@ -39,7 +39,7 @@ fn kind(service: &Value) -> &str {
     text(&service["spec"], "type")
 }
 
-/// Whether a Service has an address of its own, be it none.
+/// Whether a Service has a field for its own address; the address can be `None`.
 pub(super) fn needs_cluster_ip(service: &Value) -> bool {
     kind(service) != "ExternalName"
 }

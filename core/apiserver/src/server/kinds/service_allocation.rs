@@ -18,7 +18,7 @@ use crate::storage::Store;
 const NETWORK: [u8; 3] = [10, 0, 0];
 /// The address of the API server's own Service.
 const KUBERNETES: u8 = 1;
-/// Below this, addresses are left to those who ask for them by number.
+/// Below this address, none is allocated at random: clients can request them.
 const FIRST_DYNAMIC: u8 = 17;
 
 type Allocated<E = Vec<FieldError>> = Result<(), E>;

@@ -23,7 +23,7 @@ pub(super) fn reserved(service: &Value, live: Option<&Value>) -> Vec<FieldError>
     errors
 }
 
-/// The clients that may send: a field, or an annotation where the field is empty.
+/// The ranges of clients that may send: from a field, or from an annotation if the field is empty.
 fn source_ranges(service: &Value, live: Option<&Value>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let ranges = list(&service["spec"], "loadBalancerSourceRanges");

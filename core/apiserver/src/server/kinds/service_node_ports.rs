@@ -13,12 +13,12 @@ use crate::status::{FieldError, Status};
 
 /// Ports that every node opens for a Service.
 const RANGE: std::ops::RangeInclusive<i64> = 30_000..=32_767;
-/// Below this, node ports are left to those who ask for them by number.
+/// Below this port, no port is allocated at random: clients can request them by number.
 const FIRST_DYNAMIC: i64 = 30_086;
 
 type Allocated = Result<(), NotAllocated>;
 
-/// Gives a Service its node ports; `taken` are those of all others.
+/// Gives a Service its node ports; `taken` has the node ports of all other Services.
 pub(super) fn allocate(
     service: &mut Value,
     live: Option<&Value>,
@@ -172,7 +172,7 @@ fn ports_of(service: &Value) -> BTreeSet<i64> {
     ports.map(node_port).collect()
 }
 
-/// The node port of a port; 0 where it has none.
+/// The node port of a port; 0 if it is not set.
 pub(super) fn node_port(port: &Value) -> i64 {
     port.get("nodePort").and_then(Value::as_i64).unwrap_or(0)
 }

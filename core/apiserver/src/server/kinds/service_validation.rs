@@ -131,7 +131,7 @@ fn affinity(spec: &Value) -> Vec<FieldError> {
             errors.push(FieldError::forbidden(path, detail));
         }
         ("ClientIP", config) => {
-            // Defaults see to it that there is a time.
+            // The defaults have set a time.
             let timeout = config.and_then(|config| config.pointer("/clientIP/timeoutSeconds"));
             if let Some(seconds) = timeout.and_then(Value::as_i64)
                 && !(1..=MAX_AFFINITY_LENGTH).contains(&seconds)

@@ -1,4 +1,4 @@
-//! What deserves a warning in a Service (`pkg/api/service/warnings.go`, v1.36).
+//! The warnings for a Service (`pkg/api/service/warnings.go`, v1.36).
 
 use serde_json::Value;
 

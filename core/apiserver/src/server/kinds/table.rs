@@ -65,7 +65,7 @@ const CONVERSIONS: [(&str, Convert); 1] = [("HorizontalPodAutoscaler", autoscali
 /// Writes an object in a version.
 type Convert = fn(Value, &str) -> Value;
 
-/// All versions of a kind; `None` where it has one.
+/// All versions of a kind; `None` if there is only one.
 fn versions(facts: &KindFacts) -> Option<Arc<Versions>> {
     let (_, convert) = CONVERSIONS.iter().find(|(kind, _)| *kind == facts.kind)?;
     let all = kinds().iter().filter(|other| other.kind == facts.kind);

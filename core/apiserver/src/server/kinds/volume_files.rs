@@ -12,7 +12,7 @@ use super::volumes::{descending, required};
 use crate::object::text;
 use crate::status::FieldError;
 
-/// Files made of keys, and their modes.
+/// Files from keys, and their modes.
 pub(super) fn of_keys(source: &Value, path: &str) -> Vec<FieldError> {
     let mut errors = Vec::new();
     errors.extend(mode(source, "defaultMode", path));
@@ -31,7 +31,7 @@ fn keys(source: &Value, path: &str) -> Vec<FieldError> {
     errors
 }
 
-/// Files made of fields of the pod. Upstream names the volume, not the item.
+/// Files from fields of the pod. Upstream names the volume, not the item.
 pub(super) fn of_pod(source: &Value, path: &str) -> Vec<FieldError> {
     let mut errors = Vec::new();
     errors.extend(mode(source, "defaultMode", path));

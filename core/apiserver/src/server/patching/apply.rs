@@ -154,7 +154,7 @@ fn conflict_status(conflicts: &[Conflict]) -> Refusal {
     Status::apply_conflict(message, causes)
 }
 
-/// What apply merged, as the kind's type holds it.
+/// The merged object in the form of the kind's type.
 fn to_proper_version(
     info: &RequestInfo,
     config: &Value,
@@ -162,7 +162,7 @@ fn to_proper_version(
 ) -> Result<Draft, Refusal> {
     let resource = &info.resource;
     if let Definition::Custom(custom) = &resource.definition {
-        // Nothing is decoded, so nothing is lost: what is null or undeclared is even stored.
+        // The object is not decoded, so `null` and undeclared fields are stored.
         custom.fill_in(&mut merged);
         limits::check(&merged)?;
         return Ok(merged.into());

@@ -8,7 +8,7 @@ use crate::object::{GroupVersion, text};
 use crate::server::Resource;
 
 /// The error of decoding an object into a built-in kind if its `apiVersion` or `kind` do not allow
-/// that. Either may be left out.
+/// that. Both fields are optional.
 pub(in crate::server) fn mistake(resource: &Resource, object: &Value) -> Option<String> {
     if let Some(error) = uninterpretable(object) {
         return Some(error);

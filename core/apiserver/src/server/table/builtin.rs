@@ -81,7 +81,7 @@ pub(super) fn rows(kind: &str, objects: &[Value], now: Timestamp) -> (Value, Vec
     (columns, rows.collect())
 }
 
-/// What is said of a row besides its cells.
+/// The conditions of a row.
 pub(super) fn conditions(kind: &str, object: &Value) -> Option<Value> {
     match kind {
         "Pod" => pod::conditions(object),

@@ -35,7 +35,7 @@ pub(super) fn before_update(
         keep(object, "uid");
     }
     keep(object, "creationTimestamp");
-    // An update neither takes back nor moves a deletion, and grace is not forgotten.
+    // An update does not undo or move a deletion, and keeps the grace period.
     if !live.meta_text("deletionTimestamp").is_empty() {
         keep(object, "deletionTimestamp");
     }
@@ -124,7 +124,7 @@ pub(super) fn restore(object: &mut Value, live: &Value, reset_fields: &Set) {
     }
 }
 
-/// Puts back the metadata of an object of which only the status is written
+/// Restores the metadata of an object if only the status is written
 /// (`metav1.ResetObjectMetaForStatus`).
 fn restore_metadata(object: &mut Value, live: &Value) {
     for field in [

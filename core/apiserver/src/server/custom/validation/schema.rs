@@ -1,4 +1,4 @@
-//! The schema of a definition: keywords that may be used, and how they go together.
+//! The schema of a definition: its keywords, and which of them exclude each other.
 
 use std::collections::BTreeSet;
 
@@ -179,13 +179,13 @@ fn beside_status(schema: &Value, path: &str) -> Option<FieldError> {
     })
 }
 
-/// Where in the schema of an object a schema stands.
+/// The place of a schema in the schema of an object.
 #[derive(Clone, Default)]
 struct Context<'a> {
     root: bool,
     /// Where its rules stand; `None` if they are not compiled.
     rules: Option<Place<'a>>,
-    /// Why there may be no defaults.
+    /// Why defaults are not allowed.
     no_defaults: Option<String>,
     in_metadata: bool,
 }

@@ -1,7 +1,7 @@
-//! The spec of a definition: names, versions and what stands beside their schemas.
+//! The spec of a definition: its names, its versions and their members.
 //!
-//! What all versions have alike stands once in the server's own form of a definition, and messages
-//! name it there: `spec.validation` rather than `spec.versions[0].schema`
+//! In the server's own form of a definition, a member that is equal in all versions exists once,
+//! and messages name that place: `spec.validation` rather than `spec.versions[0].schema`
 //! (`Convert_v1_CustomResourceDefinitionSpec_To_apiextensions_CustomResourceDefinitionSpec`).
 
 use std::collections::BTreeSet;
@@ -18,7 +18,7 @@ use crate::server::kinds::metadata::IMMUTABLE;
 use crate::server::kinds::names::{label_1035, subdomain};
 use crate::status::FieldError;
 
-/// Where a member of a version stands in the server's own form, if not in the version.
+/// The place of a shared member of versions in the server's own form.
 const SHARED: [(&str, &str); 4] = [
     ("schema", "validation"),
     ("subresources", "subresources"),
@@ -131,7 +131,7 @@ fn of_versions(spec: &Value) -> Vec<FieldError> {
     errors
 }
 
-/// The versions as the server holds them, without what stands elsewhere.
+/// The versions in the server's own form, without their shared members.
 fn internal(spec: &Value) -> String {
     let shown = versions(spec).map(|version| {
         let member = |name: &str| match version.get(name) {

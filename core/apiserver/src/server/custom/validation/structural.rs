@@ -136,7 +136,7 @@ fn typed(schema: &Value, level: Level, path: &str, errors: &mut Vec<FieldError>)
     }
 }
 
-/// The metadata of an object is what it is everywhere; only names may be restricted.
+/// A schema can restrict only the names in the metadata of an object.
 fn of_metadata(
     metadata: &Value,
     level: Level,
@@ -358,7 +358,7 @@ fn no_expression(pattern: &str) -> Option<String> {
                     Some(digit @ '1'..='9') => {
                         return Some(format!("invalid escape sequence: `\\{digit}`"));
                     }
-                    // Everything up to the end of a quotation stands for itself.
+                    // Everything up to the end of a quotation is literal.
                     Some('Q') => {
                         rest = after.split_once("\\E").map_or("", |(_, rest)| rest);
                     }
@@ -391,10 +391,10 @@ fn no_expression(pattern: &str) -> Option<String> {
     (open > 0).then(|| format!("missing closing ): `{pattern}`"))
 }
 
-/// What follows a class whose opening bracket has been read; `None` if it is not closed.
+/// The text after a class whose opening bracket has been read; `None` if the class is not closed.
 fn after_class(text: &str) -> Option<&str> {
     let mut rest = text.strip_prefix('^').unwrap_or(text);
-    // A bracket in the first place stands for itself.
+    // A bracket in the first place is literal.
     rest = rest.strip_prefix(']').unwrap_or(rest);
     while let Some(c) = rest.chars().next() {
         if let Some(named) = rest.strip_prefix("[:")

@@ -20,7 +20,7 @@ const SOURCES: [&str; 6] = [
     "podCertificate",
 ];
 
-/// A file, and where it comes from if that is worth saying.
+/// A file, and its origin if the message names it.
 struct File {
     path: String,
     source: String,
