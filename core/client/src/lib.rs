@@ -7,12 +7,14 @@
 
 mod addition;
 mod changes;
+mod client_side_apply;
 mod edit;
 mod field_edits;
 mod file;
 mod indexed_store;
 mod manifest;
 mod object_yaml;
+mod preset;
 mod reflector;
 mod retry;
 mod server_fields;
@@ -28,6 +30,7 @@ pub use file::{decode, objects, refuse_repeated_keys, title};
 pub use indexed_store::{IndexFn, IndexedStore, NAMESPACE_INDEX};
 pub use manifest::{Manifest, ManifestDocument, ManifestError, bare, documents};
 pub use object_yaml::{Line, Token, lines, to_yaml};
+pub use preset::Preset;
 pub use reflector::{Begin, Reflector, ReflectorProgress};
 pub use retry::{
     Backoff, DEFAULT_BACKOFF, DEFAULT_RETRY, is_conflict, is_conflict_status, retry_on_conflict,

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::retry::DEFAULT_RETRY;
 use super::server_fields::set_by_writes;
-use super::{WorkingCopy, bare};
+use super::{WorkingCopy, bare, client_side_apply};
 use optimist_apiserver::apply::{
     ManagedFieldsOperation, Manager, Managers, Path, Set, compare, extract, field_set,
     fields_below, merge, remove,
@@ -106,7 +106,7 @@ impl OnConflict {
     }
 }
 
-/// Which fields an apply declares.
+/// Which fields an apply declares. A patch that declares a manifest is client-side apply.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Declares {
     /// The fields that the manager applied before, with its edits (client-go: Extract, change,
@@ -227,6 +227,7 @@ impl Write {
         }
         let body = match self.strategy {
             Strategy::Apply => self.configuration(resource, copy, manager)?,
+            _ if self.applies_in_the_client() => client_side_apply::patch(resource, read, edited),
             _ => self.change(resource, read, edited),
         };
         Some(self.with_version(body, read))
@@ -244,6 +245,10 @@ impl Write {
         release: Release,
     ) -> Option<Arc<Value>> {
         let (read, edited) = (copy.read()?, copy.edited()?);
+        if self.applies_in_the_client() {
+            let applied = client_side_apply::applied(resource, read, edited);
+            return Some(Arc::new(applied));
+        }
         let manifest = (self.strategy, self.declares) == (Strategy::Apply, Declares::Manifest);
         if !manifest || self.subresource == Some(Subresource::Scale) {
             return Some(Arc::clone(edited));
@@ -272,6 +277,15 @@ impl Write {
             root,
         );
         Some(Arc::new(wanted))
+    }
+
+    /// Whether it is client-side apply: a patch by the manifest and the one that was applied last.
+    pub fn applies_in_the_client(&self) -> bool {
+        let patches = matches!(
+            self.strategy,
+            Strategy::MergePatch | Strategy::StrategicMergePatch
+        );
+        patches && self.declares == Declares::Manifest && self.subresource.is_none()
     }
 
     fn applier(&self, manager: &str) -> Manager {

@@ -334,6 +334,33 @@ crate::catalogue::messages! {
     fact_rule(rule) "The validation rule {rule} was not evaluated: a real server can refuse what this one accepts.";
     fact_not_thorough(kind) "Only the general rules were checked: this server does not know the rules of a real server for the kind {kind}.";
 
+    // How an actor writes, and the clients that people know.
+    method_by_hand() "Body by hand";
+    method_client_side() "Client-side apply";
+    method_update() "Update";
+    method_merge() "Merge patch";
+    method_strategic() "Strategic merge patch";
+    method_json() "JSON patch";
+    method_apply() "Apply";
+    method_to(method, subresource) "{method} /{subresource}";
+    method_as(method, manager) "{method} as {manager}";
+    method_if(version) "if {version}";
+    method_tests() "tests";
+    method_force() "force";
+    method_retries() "retries";
+    method_dry_run() "dry run";
+    writes_to(subresource) "/{subresource}";
+    writes_as(manager) "as {manager}";
+    client_edit() "edit";
+    client_apply() "apply";
+    client_apply_server_side() "apply --server-side";
+    client_replace() "replace";
+    client_scale() "scale";
+    client_label() "label";
+    client_update() "client-go Update";
+    client_merge_from() "client.MergeFrom";
+    client_autoscaler() "HPA";
+
     // Explore: pairs of edits, actors, and ways of writing.
     pair_different_fields() "Different fields";
     pair_different_fields_says() "A sets replicas 3→5, B sets the image 1.14.2→1.25.";

@@ -18,6 +18,7 @@ pub mod label;
 mod manifest;
 mod steps;
 mod watch;
+mod write_method;
 
 pub use caption::{Caption, caption, endings, first_steps};
 pub use catalogue::choose;
@@ -29,3 +30,4 @@ pub use steps::{
     pill, sentence, summary,
 };
 pub use watch::{connection, empty as no_events, event, reason, version};
+pub use write_method::{client, write_method, writes_otherwise};

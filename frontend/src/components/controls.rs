@@ -2,67 +2,28 @@
 
 use std::sync::Arc;
 
-use optimist_client::{Declares, OnConflict, Strategy, Write};
+use optimist_apiserver::server::Resource;
+use optimist_client::Write;
+use optimist_messages::write_method;
 use optimist_simulation::{ActorId, Delete};
-use yew::{Event, Html, Properties, component, html};
+use yew::{Html, Properties, component, html};
 
 use super::icon::{Icon, icon};
-use super::more;
-use crate::state::{Dispatcher, EditMsg, Lane, RequestMsg, Sends, StateHandle};
-
-const STRATEGIES: [(Strategy, &str, &str); 5] = [
-    (Strategy::Update, "Update", "PUT the whole object"),
-    (Strategy::MergePatch, "Merge", "PATCH with what changed"),
-    (
-        Strategy::StrategicMergePatch,
-        "Strategic",
-        "strategic merge patch: PATCH with what changed, lists by key",
-    ),
-    (
-        Strategy::JsonPatch,
-        "JSON",
-        "JSON patch: PATCH with operations",
-    ),
-    (
-        Strategy::Apply,
-        "Apply",
-        "server-side apply: PATCH with what you want to own",
-    ),
-];
-
-const ON_CONFLICT: [(OnConflict, &str); 3] = [
-    (OnConflict::GiveUp, "give up"),
-    (
-        OnConflict::ReadAgain(OnConflict::DEFAULT_ATTEMPTS),
-        "read again, redo",
-    ),
-    (
-        OnConflict::Resend(OnConflict::DEFAULT_ATTEMPTS),
-        "send the same again",
-    ),
-];
-
-const DECLARES: [(Declares, &str, &str); 2] = [
-    (
-        Declares::Edits,
-        "my edits",
-        "What this manager applied before, with your edits",
-    ),
-    (
-        Declares::Manifest,
-        "this manifest, as typed",
-        "Every field of the working copy, but those that only the server sets",
-    ),
-];
+use super::write_panel::write_panel;
+use crate::state::{Dispatcher, EditMsg, RequestMsg, Sends, StateHandle};
 
 /// Everything that the controls show, so that those that look the same are not drawn again.
-#[derive(Clone, PartialEq, Properties)]
+#[derive(Clone, Properties)]
 pub(crate) struct ControlsProps {
     pub(crate) dispatcher: Dispatcher,
     pub(crate) id: ActorId,
     pub(crate) name: Arc<str>,
     pub(crate) manager: Arc<str>,
     pub(crate) write: Write,
+    /// The kind of the object.
+    pub(crate) resource: Arc<Resource>,
+    /// The version that was read.
+    pub(crate) version: Option<String>,
     /// What a delete asks the server to compare.
     pub(crate) preconditions: Delete,
     /// Whether there is a working copy.
@@ -76,6 +37,18 @@ pub(crate) struct ControlsProps {
     pub(crate) discarded: bool,
 }
 
+impl PartialEq for ControlsProps {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.resource, &other.resource)
+            && (self.id, &self.name, &self.manager) == (other.id, &other.name, &other.manager)
+            && (&self.write, &self.version) == (&other.write, &other.version)
+            && self.preconditions == other.preconditions
+            && (self.read, self.edited, self.raw) == (other.read, other.edited, other.raw)
+            && (self.wrong, self.discarded) == (other.wrong, other.discarded)
+            && self.dispatcher == other.dispatcher
+    }
+}
+
 /// The controls of an editor.
 pub(crate) fn controls(store: &StateHandle, id: ActorId) -> ControlsProps {
     let actor = store.world().actor(id);
@@ -87,6 +60,8 @@ pub(crate) fn controls(store: &StateHandle, id: ActorId) -> ControlsProps {
         name: actor.name.clone(),
         manager: actor.manager.clone(),
         write: actor.write(),
+        resource: Arc::clone(store.world().resource()),
+        version: copy.resource_version().map(str::to_owned),
         preconditions: store.requests.preconditions,
         read: copy.edited().is_some(),
         edited: copy.is_edited() || !copy.declared().is_empty(),
@@ -99,16 +74,19 @@ pub(crate) fn controls(store: &StateHandle, id: ActorId) -> ControlsProps {
 #[component]
 pub(crate) fn Controls(props: &ControlsProps) -> Html {
     let id = props.id;
+    let title = match (props.wrong, props.read) {
+        (true, _) => "The text is no object yet",
+        (_, true) => "",
+        _ => "Get first",
+    };
     html! {
         <div class="controls">
             if props.write.body.is_some() {
                 { by_hand(props) }
             }
-            { strategies(props) }
-            <div class="options">
-                { options(props) }
-            </div>
             <div class="send-row">
+                { method(props) }
+                { undo(props) }
                 <button type="button" class="button" onclick={props.dispatcher.sends(RequestMsg::Get(id))}>
                     { "Get" }
                 </button>
@@ -116,44 +94,54 @@ pub(crate) fn Controls(props: &ControlsProps) -> Html {
                     type="button"
                     class="button primary"
                     disabled={!props.read || props.wrong}
-                    title={if props.wrong { "The text is no object yet" } else if props.read { "" } else { "Get first" }}
+                    {title}
                     onclick={props.dispatcher.sends(RequestMsg::Send(id))}
                 >
                     { "Send" }
                 </button>
-                if props.read {
-                    <button
-                        type="button"
-                        class="button whole"
-                        aria-pressed={props.raw.to_string()}
-                        title="Type the whole object as YAML"
-                        onclick={props.dispatcher.sends(EditMsg::Raw(id, !props.raw))}
-                    >
-                        { "YAML" }
-                    </button>
-                }
-                if props.edited || props.wrong {
-                    <button
-                        type="button"
-                        class="button discard"
-                        aria-label="Discard edits"
-                        title="Discard edits"
-                        onclick={props.dispatcher.sends(EditMsg::Discard(id))}
-                    >
-                        { icon(Icon::Undo) }
-                    </button>
-                } else if props.discarded {
-                    <button
-                        type="button"
-                        class="button"
-                        title="Make the discarded edits again"
-                        onclick={props.dispatcher.sends(EditMsg::Undo(id))}
-                    >
-                        { "Undo discard" }
-                    </button>
-                }
             </div>
         </div>
+    }
+}
+
+/// How it writes; it opens everything that can be chosen about that.
+fn method(props: &ControlsProps) -> Html {
+    let method = write_method(&props.write, props.version.as_deref());
+    html! {
+        <details class="more method">
+            <summary
+                class="button"
+                aria-label={format!("{} writes: {method}", props.name)}
+                title={method.clone()}
+            >
+                <span class="method-words">{ method }</span>
+                { icon(Icon::Down) }
+            </summary>
+            { write_panel(props) }
+        </details>
+    }
+}
+
+/// Drops the edits, or makes the dropped ones again.
+fn undo(props: &ControlsProps) -> Html {
+    let (label, msg) = if props.edited || props.wrong {
+        ("Discard edits", EditMsg::Discard(props.id))
+    } else if props.discarded {
+        ("Undo discard", EditMsg::Undo(props.id))
+    } else {
+        return Html::default();
+    };
+    let redoes = label == "Undo discard";
+    html! {
+        <button
+            type="button"
+            class="button discard"
+            aria-label={label}
+            title={label}
+            onclick={props.dispatcher.sends(msg)}
+        >
+            { icon(if redoes { Icon::Redo } else { Icon::Undo }) }
+        </button>
     }
 }
 
@@ -171,124 +159,5 @@ fn by_hand(props: &ControlsProps) -> Html {
                 { "Use the edits" }
             </button>
         </p>
-    }
-}
-
-fn strategies(props: &ControlsProps) -> Html {
-    let name = format!("strategy-{}", Lane::Editor(props.id).slug());
-    let choice = |&(strategy, label, title): &(Strategy, &'static str, &'static str)| {
-        html! {
-            <label {title}>
-                <input
-                    type="radio"
-                    name={name.clone()}
-                    checked={strategy == props.write.strategy}
-                    onchange={props.dispatcher.sends(EditMsg::Strategy(props.id, strategy))}
-                />
-                <span>{ label }</span>
-            </label>
-        }
-    };
-    html! {
-        <fieldset class="segmented">
-            <legend class="unseen">{ format!("How {} writes", props.name) }</legend>
-            { for STRATEGIES.iter().map(choice) }
-        </fieldset>
-    }
-}
-
-fn options(props: &ControlsProps) -> Html {
-    let (id, write) = (props.id, &props.write);
-    let check = |on: bool, label: &'static str, title: &'static str, set: fn(&mut Write, bool)| {
-        let changed = write.clone();
-        let onchange = props.dispatcher.on(move |on: bool| {
-            let mut write = changed.clone();
-            set(&mut write, on);
-            EditMsg::Write(id, write)
-        });
-        more::check(on, label, title, onchange)
-    };
-    html! {
-        <>
-            if write.strategy == Strategy::Apply {
-                { check(write.force, "force", "Take over fields that other managers own", |write, on| {
-                    write.force = on;
-                }) }
-                { declares(props) }
-            } else {
-                { check(
-                    write.send_resource_version,
-                    "send resourceVersion",
-                    "The server compares it with the stored version",
-                    |write, on| write.send_resource_version = on,
-                ) }
-            }
-            if write.strategy == Strategy::JsonPatch {
-                { check(
-                    write.test_values,
-                    "test the old values",
-                    "Nothing is done if one of them is another by now",
-                    |write, on| write.test_values = on,
-                ) }
-            }
-            { more::more(props) }
-            { on_conflict(props) }
-        </>
-    }
-}
-
-/// Whether an apply sends the edits or the whole working copy.
-#[inline(never)] // not on the first screen
-fn declares(props: &ControlsProps) -> Html {
-    let (id, write) = (props.id, props.write.clone());
-    let chosen = write.declares;
-    let onchange = props.dispatcher.on(move |event: Event| {
-        let declares = DECLARES.get(more::chosen(&event));
-        let declares = declares.map_or(Declares::Edits, |(declares, ..)| *declares);
-        EditMsg::Write(
-            id,
-            Write {
-                declares,
-                ..write.clone()
-            },
-        )
-    });
-    html! {
-        <label class="on-conflict">
-            <span>{ "apply" }</span>
-            <select {onchange}>
-                { for DECLARES.iter().map(|(declares, label, title)| html! {
-                    <option selected={*declares == chosen} title={*title}>{ *label }</option>
-                }) }
-            </select>
-        </label>
-    }
-}
-
-fn on_conflict(props: &ControlsProps) -> Html {
-    let (id, write) = (props.id, props.write.clone());
-    let choice = std::mem::discriminant(&write.on_conflict);
-    let is_chosen = move |other: &OnConflict| std::mem::discriminant(other) == choice;
-    let onchange = props.dispatcher.on(move |event: Event| {
-        let on_conflict = ON_CONFLICT
-            .get(more::chosen(&event))
-            .map(|(choice, _)| *choice);
-        EditMsg::Write(
-            id,
-            Write {
-                on_conflict: on_conflict.unwrap_or_default(),
-                ..write.clone()
-            },
-        )
-    });
-    html! {
-        <label class="on-conflict">
-            <span>{ "on conflict" }</span>
-            <select {onchange}>
-                { for ON_CONFLICT.iter().map(|(choice, label)| html! {
-                    <option selected={is_chosen(choice)}>{ *label }</option>
-                }) }
-            </select>
-        </label>
     }
 }

@@ -1,6 +1,7 @@
 //! An editor: what it read, what it changed since, and how it sends that.
 
 use optimist_client::{Declares, Strategy, dotted};
+use optimist_messages::writes_otherwise;
 use optimist_simulation::ActorId;
 use web_sys::HtmlTextAreaElement;
 use yew::{Event, Html, InputEvent, TargetCast, classes, html};
@@ -41,6 +42,9 @@ pub(crate) fn editor_card(store: &StateHandle, id: ActorId) -> Html {
         >
             <header class="card-head">
                 <h2>{ who(store, id) }</h2>
+                if let Some(otherwise) = writes_otherwise(&store.world().actor(id).write()) {
+                    <span class="writes-as" title={otherwise.clone()}>{ otherwise }</span>
+                }
                 if store.world().stale_by(id) > 0 {
                     { stale(store, id, &chip) }
                 } else {

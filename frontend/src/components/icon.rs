@@ -17,6 +17,7 @@ pub(crate) enum Icon {
     Cross,
     Branch,
     Undo,
+    Redo,
     Up,
     Down,
     Load,
@@ -42,6 +43,7 @@ pub(crate) fn icon(icon: Icon) -> Html {
         Icon::Cross => "m4 4 8 8M12 4l-8 8",
         Icon::Branch => "M5 2v12M5 10c0-4 6-2 6-6.5M8.8 5.2 11 3l2.2 2.2",
         Icon::Undo => "M6 3 2.5 6.5 6 10M2.5 6.5H10a3.5 3.5 0 0 1 0 7H7",
+        Icon::Redo => "M10 3l3.5 3.5L10 10M13.5 6.5H6a3.5 3.5 0 0 0 0 7h3",
         Icon::Up => "m4 10 4-4 4 4",
         Icon::Down => "m4 6 4 4 4-4",
         Icon::Eye => {

@@ -37,6 +37,7 @@ pub(crate) mod value_input;
 mod visible_rows;
 pub(crate) mod watch;
 mod wire;
+mod write_panel;
 pub(crate) mod yaml_view;
 
 pub(crate) use branches::branches_dialog;

@@ -110,7 +110,7 @@ pub(crate) fn server_card(store: &StateHandle) -> Html {
             data-open={(store.view.lane == Lane::Server).to_string()}
         >
             <header class="card-head">
-                <h2>{ "API server" }<span class="etcd">{ " · etcd" }</span></h2>
+                <h2>{ "API server" }</h2>
                 { release(store) }
                 { subjects(store) }
                 <span class="chip plain">{ chip }</span>
@@ -143,6 +143,13 @@ pub(crate) fn server_card(store: &StateHandle) -> Html {
                 }
             </div>
             <div class="controls">
+                if store.view.server_tab == ServerTab::Watch {
+                    { watch::controls(store) }
+                } else if store.view.server_tab == ServerTab::Owners {
+                    { owners::foresight(store) }
+                } else if store.view.server_tab == ServerTab::Revisions {
+                    <p class="last-write">{ optimist_messages::last_write(&store.session.tree) }</p>
+                }
                 { tabs(&Tabs {
                     label: "What the server has",
                     id: "server",
@@ -151,13 +158,6 @@ pub(crate) fn server_card(store: &StateHandle) -> Html {
                     chosen: chosen.unwrap_or(0),
                     onchoose: store.on(|i: usize| ViewMsg::ServerTab(TABS[i.min(TABS.len() - 1)].0)),
                 }) }
-                if store.view.server_tab == ServerTab::Watch {
-                    { watch::controls(store) }
-                } else if store.view.server_tab == ServerTab::Owners {
-                    { owners::foresight(store) }
-                } else {
-                    <p class="last-write">{ optimist_messages::last_write(&store.session.tree) }</p>
-                }
             </div>
         </section>
     }

@@ -129,6 +129,31 @@ async fn back_from_another_lane_the_strategy_is_chosen_as_it_was() {
 }
 
 #[wasm_bindgen_test]
+async fn a_client_that_people_know_sets_how_an_editor_writes_and_the_card_says_so() {
+    let page = Page::open().await;
+    page.press(A, "Get").await;
+    let method = || page.find("#card-a .method-words").unwrap_or_default();
+    assert_eq!(method(), "Update · if 100");
+    page.set(A, "spec.replicas", "5").await;
+    page.press("Editor A writes like kubectl", "scale").await;
+    assert_eq!(method(), "Merge patch /scale as kubectl");
+    let head = page.find("#card-a .card-head").unwrap_or_default();
+    assert!(head.contains("/scale · as kubectl"), "{head}");
+    page.press(A, "Send").await;
+    assert!(
+        page.text("History").contains("PATCH /scale replicas 3→5"),
+        "{}",
+        page.text("History")
+    );
+    page.press("Editor A writes like kubectl", "apply --server-side")
+        .await;
+    page.press(A, "force").await;
+    assert_eq!(method(), "Apply as kubectl · force");
+    page.load(SETTINGS).await;
+    assert!(!page.has("Editor A writes like kubectl", "scale"));
+}
+
+#[wasm_bindgen_test]
 async fn after_a_write_to_scale_the_card_shows_the_new_replicas() {
     let page = Page::open().await;
     page.press(A, "Get").await;
@@ -166,6 +191,7 @@ async fn one_objects_card_does_not_tell_of_anothers_last_write() {
     let two = format!("{SETTINGS}---\n{}", SETTINGS.replace("settings", "others"));
     page.load(&two).await;
     page.press(A, "Delete").await;
+    page.press("What the server has", "Revisions").await;
     assert!(page.text(SERVER).contains("Last write: Editor A, delete"));
     page.choose("Which object", "ConfigMap settings").await;
     let card = page.text(SERVER);

@@ -490,6 +490,7 @@ async fn of_a_deleted_object_the_server_shows_that_it_is_gone() {
         page.text(SERVER)
             .contains("Nothing is stored under that name")
     );
+    page.press("What the server has", "Revisions").await;
     assert!(page.text(SERVER).contains("101\u{a0}→\u{a0}deleted"));
     let told = page.text("What happened");
     assert!(!told.contains("replaced it"), "{told}");

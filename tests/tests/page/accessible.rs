@@ -167,12 +167,15 @@ impl Visit {
     fn editor(&mut self, how: &str) {
         let a = "Editor A";
         self.press(a, "Get");
+        self.click("#card-a .method > summary");
+        self.look(&format!("{how}: how it writes"));
         for (strategy, place) in [("Merge", 2), ("Strategic", 3), ("JSON", 4), ("Apply", 5)] {
             self.click(&format!(
                 "#card-a .segmented label:nth-of-type({place}) input"
             ));
             self.look(&format!("{how}: {strategy}"));
         }
+        self.browser.type_text("\u{e00c}");
         self.press(a, "spec.replicas: ");
         self.look(&format!("{how}: a value is typed"));
         self.browser.type_text(&format!("many{ENTER}"));
@@ -181,8 +184,7 @@ impl Visit {
         self.press(a, "add a field");
         self.look(&format!("{how}: a field is added"));
         self.browser.type_text("\u{e00c}");
-        self.click("#card-a details summary");
-        self.look(&format!("{how}: more"));
+        self.click("#card-a .method > summary");
         self.dialog(
             how,
             "by hand",

@@ -1,0 +1,158 @@
+//! Client-side apply (`kubectl apply` without `--server-side`): the three-way merge of the manifest
+//! that was applied last, the manifest, and the object
+//! (`k8s.io/kubectl/pkg/cmd/apply/patcher.go patchSimple`, v1.36).
+
+use serde_json::Value;
+
+use super::bare;
+use optimist_apiserver::apply::LAST_APPLIED;
+use optimist_apiserver::object::Metadata;
+use optimist_apiserver::patch;
+use optimist_apiserver::server::{Definition, Resource};
+
+/// The object as the apply would have it: `read` with what the manifest says, without what the
+/// manifest that was applied last had and the manifest leaves out. Fields that others set stay.
+pub(crate) fn applied(resource: &Resource, read: &Value, edited: &Value) -> Value {
+    let manifest = annotated(edited);
+    let last = last_applied(read);
+    // What the manifest took back or changed since, then all that it says.
+    let edits = two_way(resource, &last, &manifest);
+    let changed = merged(resource, read, &edits);
+    merged(resource, &changed, &manifest)
+}
+
+/// The patch that makes `applied` of what was read.
+pub(crate) fn patch(resource: &Resource, read: &Value, edited: &Value) -> Value {
+    two_way(resource, read, &applied(resource, read, edited))
+}
+
+/// The manifest that was applied last; empty if the object was never applied
+/// (`GetOriginalConfiguration`).
+fn last_applied(read: &Value) -> Value {
+    let text = read
+        .metadata()
+        .and_then(|metadata| metadata.get("annotations")?.get(LAST_APPLIED)?.as_str());
+    let last = text.and_then(|text| serde_json::from_str(text).ok());
+    last.filter(Value::is_object)
+        .unwrap_or_else(|| Value::Object(Default::default()))
+}
+
+/// The manifest, with an annotation that has its text (`GetModifiedConfiguration`).
+fn annotated(edited: &Value) -> Value {
+    let mut manifest = bare(edited);
+    let annotations = |manifest: &mut Value, text: Option<String>| {
+        let annotations = manifest
+            .metadata_mut()
+            .entry("annotations")
+            .or_insert_with(|| Value::Object(Default::default()));
+        match (annotations.as_object_mut(), text) {
+            (Some(map), Some(text)) => drop(map.insert(LAST_APPLIED.to_owned(), text.into())),
+            (Some(map), None) => drop(map.remove(LAST_APPLIED)),
+            (None, _) => {}
+        }
+    };
+    annotations(&mut manifest, None);
+    // The encoder ends with a line break.
+    let text = format!("{manifest}\n");
+    annotations(&mut manifest, Some(text));
+    manifest
+}
+
+/// The patch that makes one object of another; a merge patch for kinds that clients do not know.
+fn two_way(resource: &Resource, before: &Value, after: &Value) -> Value {
+    if let Definition::Custom(_) = resource.definition {
+        return patch::merge_diff(before, after);
+    }
+    patch::strategic_diff(before, after, &resource.root)
+        .unwrap_or_else(|_| patch::merge_diff(before, after))
+}
+
+fn merged(resource: &Resource, object: &Value, changes: &Value) -> Value {
+    if let (Definition::Builtin(_), Some(original), Value::Object(changes)) =
+        (&resource.definition, object.as_object(), changes)
+    {
+        let mut changes = changes.clone();
+        if let Ok(merged) = patch::strategic_merge(original.clone(), &mut changes, &resource.root) {
+            return Value::Object(merged);
+        }
+    }
+    let mut merged = object.clone();
+    patch::merge(&mut merged, changes);
+    merged
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use optimist_apiserver::server::Resources;
+    use serde_json::json;
+
+    fn deployment(replicas: Option<i64>, containers: &[(&str, &str)]) -> Value {
+        let containers: Vec<Value> = containers
+            .iter()
+            .map(|(name, image)| json!({"name": name, "image": image}))
+            .collect();
+        let mut object = json!({
+            "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"},
+            "spec": {"template": {"spec": {"containers": containers}}},
+        });
+        if let Some(replicas) = replicas {
+            object["spec"]["replicas"] = replicas.into();
+        }
+        object
+    }
+
+    fn spec(object: &Value) -> &Value {
+        &object["spec"]
+    }
+
+    /// What is stored after `manifest` was applied to an object to which `last` was applied.
+    fn apply(last: &Value, live: &Value, manifest: &Value) -> (Value, Value) {
+        let resources = Resources::builtin();
+        let resource = resources.by_kind("apps/v1", "Deployment").unwrap();
+        let mut read = live.clone();
+        let annotation = annotated(last)["metadata"]["annotations"].clone();
+        read["metadata"]["annotations"] = annotation;
+        let patch = patch(resource, &read, manifest);
+        (patch, applied(resource, &read, manifest))
+    }
+
+    #[test]
+    fn what_the_manifest_leaves_out_goes_only_if_it_was_applied_before() {
+        let last = deployment(Some(3), &[("nginx", "nginx:1.14.2")]);
+        // A sidecar was injected since, and the autoscaler set the replicas.
+        let live = deployment(Some(7), &[("nginx", "nginx:1.14.2"), ("proxy", "envoy:1")]);
+        let manifest = deployment(None, &[("nginx", "nginx:1.25")]);
+        let (patch, after) = apply(&last, &live, &manifest);
+        let expected = deployment(None, &[("nginx", "nginx:1.25"), ("proxy", "envoy:1")]);
+        assert_eq!(spec(&after), spec(&expected));
+        assert_eq!(patch["spec"]["replicas"], Value::Null);
+        assert!(patch["spec"].get("replicas").is_some(), "{patch}");
+    }
+
+    #[test]
+    fn what_the_manifest_says_is_set_again_though_the_manifest_did_not_change() {
+        let manifest = deployment(Some(3), &[("nginx", "nginx:1.14.2")]);
+        let live = deployment(Some(7), &[("nginx", "nginx:1.14.2")]);
+        let (patch, after) = apply(&manifest, &live, &manifest);
+        assert_eq!(patch, json!({"spec": {"replicas": 3}}));
+        assert_eq!(spec(&after), spec(&manifest));
+    }
+
+    #[test]
+    fn the_first_apply_notes_the_manifest_and_takes_nothing_away() {
+        let resources = Resources::builtin();
+        let resource = resources.by_kind("apps/v1", "Deployment").unwrap();
+        let live = deployment(Some(3), &[("nginx", "nginx:1.14.2")]);
+        let manifest = deployment(None, &[("nginx", "nginx:1.14.2")]);
+        let patch = patch(resource, &live, &manifest);
+        let text = patch["metadata"]["annotations"][LAST_APPLIED]
+            .as_str()
+            .unwrap();
+        assert!(
+            text.ends_with("}\n") && !text.contains(LAST_APPLIED),
+            "{text}"
+        );
+        assert_eq!(patch.get("spec"), None, "{patch}");
+    }
+}

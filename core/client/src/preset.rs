@@ -1,0 +1,178 @@
+//! Clients that people know, as write methods: verb, body, manager and subresource.
+
+use super::{Declares, OnConflict, Strategy, Subresource, Write};
+use optimist_apiserver::server::{Definition, Resource};
+
+/// A client that people know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Preset {
+    /// `kubectl edit` (`k8s.io/kubectl/pkg/cmd/util/editor/editoroptions.go`).
+    KubectlEdit,
+    /// `kubectl apply` (`k8s.io/kubectl/pkg/cmd/apply/patcher.go`).
+    KubectlApply,
+    /// `kubectl apply --server-side` (`k8s.io/kubectl/pkg/cmd/apply/apply.go`).
+    KubectlApplyServerSide,
+    /// `kubectl replace` of what `kubectl get` printed
+    /// (`k8s.io/kubectl/pkg/cmd/replace/replace.go`).
+    KubectlReplace,
+    /// `kubectl scale` (`k8s.io/kubectl/pkg/scale/scale.go ScaleSimple`).
+    KubectlScale,
+    /// `kubectl label` (`k8s.io/kubectl/pkg/cmd/label/label.go`).
+    KubectlLabel,
+    /// client-go: Get, change, Update in `RetryOnConflict`.
+    Update,
+    /// controller-runtime: Patch with `client.MergeFrom`.
+    MergeFrom,
+    /// The HorizontalPodAutoscaler (`pkg/controller/podautoscaler/horizontal.go`).
+    Autoscaler,
+}
+
+impl Preset {
+    /// All of them: those of kubectl, then controllers.
+    pub const ALL: [Preset; 9] = [
+        Preset::KubectlEdit,
+        Preset::KubectlApply,
+        Preset::KubectlApplyServerSide,
+        Preset::KubectlReplace,
+        Preset::KubectlScale,
+        Preset::KubectlLabel,
+        Preset::Update,
+        Preset::MergeFrom,
+        Preset::Autoscaler,
+    ];
+
+    /// Whether it is a command of kubectl.
+    pub fn is_kubectl(self) -> bool {
+        self < Preset::Update
+    }
+
+    /// How the client writes an object of this kind; `None` if it cannot: it needs a scale
+    /// subresource that the kind does not have.
+    pub fn write(self, resource: &Resource) -> Option<Write> {
+        // kubectl has the merge keys of the kinds that it was built with only.
+        let patches = match resource.definition {
+            Definition::Builtin(_) => Strategy::StrategicMergePatch,
+            Definition::Custom(_) => Strategy::MergePatch,
+        };
+        let as_manager = |strategy, manager: &str| Write {
+            manager: Some(manager.to_owned()),
+            ..Write::usual(strategy)
+        };
+        let scale = |write| Write {
+            subresource: Some(Subresource::Scale),
+            ..write
+        };
+        let manifest = |write| Write {
+            declares: Declares::Manifest,
+            ..write
+        };
+        let write = match self {
+            Preset::KubectlEdit => as_manager(patches, "kubectl-edit"),
+            Preset::KubectlApply => manifest(as_manager(patches, "kubectl-client-side-apply")),
+            Preset::KubectlApplyServerSide => manifest(as_manager(Strategy::Apply, "kubectl")),
+            Preset::KubectlReplace => as_manager(Strategy::Update, "kubectl-replace"),
+            // It names no manager: the server takes the beginning of the User-Agent.
+            Preset::KubectlScale => scale(as_manager(Strategy::MergePatch, "kubectl")),
+            Preset::KubectlLabel => as_manager(Strategy::MergePatch, "kubectl-label"),
+            Preset::Update => Write {
+                on_conflict: OnConflict::ReadAgain(OnConflict::DEFAULT_ATTEMPTS),
+                ..Write::usual(Strategy::Update)
+            },
+            Preset::MergeFrom => Write::usual(Strategy::MergePatch),
+            Preset::Autoscaler => scale(as_manager(Strategy::Update, "kube-controller-manager")),
+        };
+        let served = |subresource: Subresource| resource.serves(subresource.name());
+        write.subresource.is_none_or(served).then_some(write)
+    }
+
+    /// The client that writes so, if people know one.
+    pub fn of(write: &Write, resource: &Resource) -> Option<Preset> {
+        let known = |preset: &Preset| preset.write(resource).as_ref() == Some(write);
+        Preset::ALL.into_iter().find(known)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::WorkingCopy;
+    use optimist_apiserver::server::Resources;
+    use serde_json::json;
+    use std::sync::Arc;
+
+    fn request(preset: Preset) -> (String, String, String) {
+        let resources = Resources::builtin();
+        let resource = resources.by_kind("apps/v1", "Deployment").unwrap();
+        let mut copy = WorkingCopy::default();
+        let read = json!({"apiVersion": "apps/v1", "kind": "Deployment",
+            "metadata": {"name": "web", "namespace": "default", "resourceVersion": "100"},
+            "spec": {"replicas": 3}});
+        copy.settle(Arc::new(read.clone()));
+        let mut edited = read;
+        edited["spec"]["replicas"] = 5.into();
+        copy.edit(edited);
+        let write = preset.write(resource).unwrap();
+        assert_eq!(Preset::of(&write, resource), Some(preset));
+        let request = write.request(resource, &copy, "me").unwrap();
+        let target = request.uri().to_string();
+        let target = target.rsplit_once("/web").unwrap().1.to_owned();
+        let method = request.method().to_string();
+        (
+            method,
+            target,
+            String::from_utf8(request.into_body()).unwrap(),
+        )
+    }
+
+    #[test]
+    fn each_client_has_its_verb_its_manager_and_its_subresource() {
+        let of = |preset| {
+            let (method, target, _) = request(preset);
+            format!("{method} {target}")
+        };
+        for (preset, expected) in [
+            (Preset::KubectlEdit, "PATCH ?fieldManager=kubectl-edit"),
+            (
+                Preset::KubectlApply,
+                "PATCH ?fieldManager=kubectl-client-side-apply",
+            ),
+            (
+                Preset::KubectlApplyServerSide,
+                "PATCH ?fieldManager=kubectl&force=false",
+            ),
+            (Preset::KubectlReplace, "PUT ?fieldManager=kubectl-replace"),
+            (Preset::KubectlScale, "PATCH /scale?fieldManager=kubectl"),
+            (Preset::KubectlLabel, "PATCH ?fieldManager=kubectl-label"),
+            (Preset::Update, "PUT "),
+            (Preset::MergeFrom, "PATCH "),
+            (
+                Preset::Autoscaler,
+                "PUT /scale?fieldManager=kube-controller-manager",
+            ),
+        ] {
+            assert_eq!(of(preset), expected, "{preset:?}");
+        }
+    }
+
+    #[test]
+    fn only_the_clients_that_send_a_version_are_stopped_by_another_one() {
+        for preset in Preset::ALL {
+            let versioned = request(preset).2.contains(r#""resourceVersion":"100""#);
+            let expected = matches!(
+                preset,
+                Preset::KubectlReplace | Preset::Update | Preset::Autoscaler
+            );
+            assert_eq!(versioned, expected, "{preset:?}");
+        }
+        let (_, _, scale) = request(Preset::KubectlScale);
+        assert_eq!(scale, r#"{"spec":{"replicas":5}}"#);
+    }
+
+    #[test]
+    fn what_has_no_scale_is_not_scaled() {
+        let resources = Resources::builtin();
+        let config_map = resources.by_kind("v1", "ConfigMap").unwrap();
+        let offered = Preset::ALL.iter().filter(|p| p.write(config_map).is_some());
+        assert_eq!(offered.count(), Preset::ALL.len() - 2);
+    }
+}
