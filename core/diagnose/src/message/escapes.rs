@@ -1,0 +1,80 @@
+//! Texts inside of texts: a message in a JSON log line, in a `Status` in a Python string, in a frame.
+
+use std::borrow::Cow;
+
+/// Takes away the frame that Terraform draws, `│ ` before each line.
+pub(super) fn without_frame(text: &str) -> String {
+    let framed = |line: &str| line.trim_start().starts_with(['│', '╷', '╵']);
+    if !text.lines().any(framed) {
+        return text.to_owned();
+    }
+    let inner = |line: &str| {
+        let line = line.trim_start_matches(['│', '╷', '╵']);
+        line.strip_prefix(' ').unwrap_or(line).to_owned()
+    };
+    let lines: Vec<String> = text.lines().map(inner).collect();
+    lines.join("\n")
+}
+
+/// Reads the text from its beginning to the end of the string that it stands in, and takes away the
+/// escapes. The backslashes before its first inner quote tell how often it is quoted; a quote with
+/// fewer ends it.
+pub(super) fn unquoted(text: &str) -> Cow<'_, str> {
+    let escapes = |at: usize| text[..at].bytes().rev().take_while(|b| *b == b'\\').count();
+    let quotes = || text.match_indices('"').map(|(at, _)| at);
+    let inner = quotes().next().map_or(0, escapes);
+    if inner == 0 {
+        return Cow::Borrowed(text);
+    }
+    let end = quotes().find(|at| escapes(*at) < inner);
+    let mut plain = text[..end.map_or(text.len(), |at| at - escapes(at))].to_owned();
+    while plain.contains("\\\"") {
+        plain = once_unescaped(&plain);
+    }
+    Cow::Owned(plain)
+}
+
+/// Takes away one level of escapes, as in JSON, Go and Python.
+fn once_unescaped(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text.chars();
+    while let Some(c) = rest.next() {
+        plain.push(match (c, rest.clone().next()) {
+            ('\\', Some('n')) => '\n',
+            ('\\', Some('t')) => '\t',
+            ('\\', Some(other)) => other,
+            _ => {
+                plain.push(c);
+                continue;
+            }
+        });
+        rest.next();
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_in_a_message_ends_where_its_string_ends() {
+        let log = r#"conflict with \"kubectl\": .spec.x","reason":"Conflict"}"#;
+        assert_eq!(unquoted(log), r#"conflict with "kubectl": .spec.x"#);
+    }
+
+    #[test]
+    fn a_message_may_be_quoted_several_times() {
+        let log = r#"conflict with \\\\\"kubectl\\\\\" using v1: .data\"}'"#;
+        assert_eq!(unquoted(log), r#"conflict with "kubectl" using v1: .data"#);
+    }
+
+    #[test]
+    fn a_frame_goes_and_other_lines_stay() {
+        assert_eq!(
+            without_frame("╷\n│ Error: a\n│\n│   b\n╵"),
+            "\nError: a\n\n  b\n"
+        );
+        assert_eq!(without_frame("a | b\nc"), "a | b\nc");
+    }
+}

@@ -1,0 +1,191 @@
+//! Error messages of the API server, found in what tools print around them: Helm, Terraform, Argo CD,
+//! Flux, Pulumi, Ansible, kubectl, logs of controllers, `Status` objects.
+
+mod context;
+mod escapes;
+mod parse;
+
+use std::fmt;
+
+/// An error that a text reports.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReportedError {
+    /// The tool that printed it, if the text shows it.
+    pub tool: Option<Tool>,
+    /// What the text says about the object.
+    pub object: ObjectHint,
+    /// The error itself.
+    pub error: ApiError,
+}
+
+/// A program that prints the server's errors in its own way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tool {
+    /// kubectl.
+    Kubectl,
+    /// Helm 4, or a controller that runs it.
+    Helm,
+    /// A Kubernetes provider of Terraform or OpenTofu.
+    Terraform,
+    /// Argo CD.
+    ArgoCd,
+    /// A controller of Flux.
+    Flux,
+    /// Pulumi.
+    Pulumi,
+    /// Ansible's `kubernetes.core.k8s`.
+    Ansible,
+    /// A controller that is built with controller-runtime.
+    ControllerRuntime,
+    /// A controller of kube-controller-manager.
+    KubeControllerManager,
+}
+
+/// What a text says about an object. What it does not say is `None`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ObjectHint {
+    /// Group and version, `apps/v1` or `v1`.
+    pub api_version: Option<String>,
+    /// The kind, `Deployment`.
+    pub kind: Option<String>,
+    /// The resource with its group, `deployments.apps`; in the core group `configmaps`.
+    pub resource: Option<String>,
+    /// The namespace.
+    pub namespace: Option<String>,
+    /// The name.
+    pub name: Option<String>,
+}
+
+/// An error of the API server, or of kubectl's own comparison.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ApiError {
+    /// A server-side apply met fields of other managers (409).
+    Apply(Vec<ManagerConflict>),
+    /// A write carried another `resourceVersion` than the stored one (409).
+    Modified,
+    /// A write carried another uid than the stored one (409).
+    OtherUid {
+        /// The uid that the write carried.
+        sent: String,
+        /// The stored uid. Empty if the object is gone.
+        stored: String,
+        /// The key in the store.
+        key: String,
+    },
+    /// A DELETE has a precondition that does not hold (409).
+    Precondition {
+        /// What is compared.
+        of: Precondition,
+        /// The value in the precondition.
+        sent: String,
+        /// The value in the store.
+        stored: String,
+    },
+    /// A POST names an object that exists (409).
+    AlreadyExists {
+        /// Whether that object is being deleted.
+        terminating: bool,
+    },
+    /// An operation of a JSON patch failed, for example a `test` (422).
+    PatchRefused,
+    /// An apply carries `managedFields` (400).
+    ManagedFieldsSent,
+    /// `kubectl scale --current-replicas` or `--resource-version` found another value. kubectl compares
+    /// by itself: no request is refused.
+    OtherThanExpected {
+        /// `replicas` or `resource version`.
+        what: String,
+        /// The expected value.
+        expected: String,
+        /// The value that was found.
+        found: String,
+    },
+    /// `kubectl label` or `kubectl annotate` without `--overwrite` found another value.
+    NotOverwritten {
+        /// The label or annotation.
+        key: String,
+        /// Its value.
+        value: String,
+    },
+}
+
+/// What a precondition of a DELETE compares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Precondition {
+    /// `preconditions.uid`.
+    Uid,
+    /// `preconditions.resourceVersion`.
+    ResourceVersion,
+}
+
+/// The fields of one manager that an apply met.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ManagerConflict {
+    /// The manager's name.
+    pub manager: String,
+    /// The subresource that it wrote to.
+    pub subresource: Option<String>,
+    /// The version that it used. Only managers with the operation Update are printed with it.
+    pub api_version: Option<String>,
+    /// The paths of the fields, as the server prints them.
+    pub fields: Vec<String>,
+}
+
+impl fmt::Display for ManagerConflict {
+    /// As in `k8s.io/apimachinery/pkg/util/managedfields/internal/conflict.go`, `printManager` (v1.36).
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}", self.manager)?;
+        if let Some(subresource) = &self.subresource {
+            write!(f, " with subresource {subresource:?}")?;
+        }
+        if let Some(version) = &self.api_version {
+            write!(f, " using {version}")?;
+        }
+        Ok(())
+    }
+}
+
+/// The most errors that are read from one text.
+pub const MAX_ERRORS: usize = 1000;
+
+/// Returns the errors that a text reports, each once, in the order of the text: at most
+/// [`MAX_ERRORS`]. The list is empty if the text holds none of the messages that are known here.
+pub fn reported_errors(text: &str) -> Vec<ReportedError> {
+    let text = escapes::without_frame(text);
+    let tool = context::tool(&text);
+    let mut found: Vec<ReportedError> = Vec::new();
+    for place in parse::places(&text) {
+        let before = parse::end_of(&text[..place.start]);
+        let mut object = context::object(before, parse::beginning_of(&text[place.end..]));
+        object.add(place.object);
+        let one = ReportedError {
+            tool,
+            object,
+            error: place.error,
+        };
+        if !found.contains(&one) {
+            found.push(one);
+        }
+        if found.len() == MAX_ERRORS {
+            break;
+        }
+    }
+    found
+}
+
+impl ObjectHint {
+    /// Adds what the message itself says: it outranks what stands around it.
+    fn add(&mut self, own: Self) {
+        for (place, value) in [
+            (&mut self.api_version, own.api_version),
+            (&mut self.kind, own.kind),
+            (&mut self.resource, own.resource),
+            (&mut self.namespace, own.namespace),
+            (&mut self.name, own.name),
+        ] {
+            if value.is_some() {
+                *place = value;
+            }
+        }
+    }
+}

@@ -1,0 +1,292 @@
+//! The texts of the errors themselves, as the server makes them (`k8s.io/apimachinery`:
+//! `pkg/api/errors`, `pkg/util/managedfields/internal/conflict.go`; v1.36) and as kubectl does.
+
+use super::escapes::unquoted;
+use super::{ApiError, ManagerConflict, ObjectHint, Precondition};
+
+/// An error in a text.
+pub(super) struct Place {
+    /// Where its message begins, in bytes.
+    pub start: usize,
+    /// From where the next one is looked for.
+    pub end: usize,
+    pub object: ObjectHint,
+    pub error: ApiError,
+}
+
+/// What a message says.
+type Said = (ObjectHint, ApiError);
+
+/// How what follows the beginning of a message is read. `None` if it is another message.
+type Read = fn(&str) -> Option<Said>;
+
+const EXISTS: &str = "already exists";
+
+/// How messages begin.
+const BEGINNINGS: [(&str, Read); 7] = [
+    ("Apply failed with ", apply),
+    ("Operation cannot be fulfilled on ", not_fulfilled),
+    (
+        "the server rejected our request due to an error in our request",
+        |_| Some((ObjectHint::default(), ApiError::PatchRefused)),
+    ),
+    ("metadata.managedFields must be nil", |_| {
+        Some((ObjectHint::default(), ApiError::ManagedFieldsSent))
+    }),
+    ("error: Expected ", expected),
+    ("error: '", not_overwritten),
+    (EXISTS, |_| None),
+];
+
+/// The errors of a text, in its order.
+pub(super) fn places(text: &str) -> impl Iterator<Item = Place> {
+    let mut beginnings: Vec<(usize, usize)> = Vec::new();
+    for (which, (beginning, _)) in BEGINNINGS.iter().enumerate() {
+        let places = text.match_indices(beginning);
+        beginnings.extend(places.map(|(at, _)| (at, which)));
+    }
+    beginnings.sort_unstable();
+    beginnings.into_iter().filter_map(|(start, which)| {
+        let (beginning, read) = BEGINNINGS[which];
+        // One string may hold several messages: the next begins behind this beginning.
+        let end = start + beginning.len();
+        let (object, error) = if beginning == EXISTS {
+            already_exists(end_of(&text[..start]))?
+        } else {
+            read(&unquoted(beginning_of(&text[end..])))?
+        };
+        Some(Place {
+            start,
+            end,
+            object,
+            error,
+        })
+    })
+}
+
+/// The longest message that is read, in bytes, and how far around it the text speaks of its object.
+/// More would let a large text take long.
+const MAX_MESSAGE: usize = 16 * 1024;
+
+/// The end of a text that is long enough for what is said of an object.
+pub(super) fn end_of(text: &str) -> &str {
+    let from = text.len().saturating_sub(MAX_MESSAGE / 8);
+    &text[(from..).find(|at| text.is_char_boundary(*at)).unwrap_or(0)..]
+}
+
+/// The beginning of a text that is long enough for a message.
+pub(super) fn beginning_of(text: &str) -> &str {
+    let to = text.len().min(MAX_MESSAGE);
+    &text[..(0..=to)
+        .rev()
+        .find(|at| text.is_char_boundary(*at))
+        .unwrap_or(0)]
+}
+
+/// `1 conflict: conflict with "a": .spec.replicas`, or several with their fields in lines.
+fn apply(text: &str) -> Option<Said> {
+    let (count, rest) = text.split_once(" conflict")?;
+    let count: usize = count.parse().ok()?;
+    let mut rest = rest.trim_start_matches('s').strip_prefix(':')?;
+    let mut conflicts: Vec<ManagerConflict> = Vec::new();
+    let mut found = 0;
+    while found < count {
+        let (mut conflict, behind) = manager(rest.trim_start())?;
+        rest = behind;
+        while found < count
+            && let Some((field, behind)) = field(rest)
+        {
+            conflict.fields.push(field.to_owned());
+            rest = behind;
+            found += 1;
+        }
+        if conflict.fields.is_empty() {
+            return None;
+        }
+        conflicts.push(conflict);
+    }
+    let version = conflicts
+        .iter()
+        .filter(|one| one.subresource.is_none())
+        .find_map(|one| one.api_version.clone());
+    let object = ObjectHint {
+        api_version: version,
+        ..ObjectHint::default()
+    };
+    Some((object, ApiError::Apply(conflicts)))
+}
+
+/// `conflict with "a" with subresource "status" using v1:`, and what is behind it.
+fn manager(text: &str) -> Option<(ManagerConflict, &str)> {
+    let text = text
+        .strip_prefix("conflicts with ")
+        .or_else(|| text.strip_prefix("conflict with "))?;
+    let (manager, mut text) = string(text)?;
+    let mut subresource = None;
+    if let Some(behind) = text.strip_prefix(" with subresource ") {
+        let (name, behind) = string(behind)?;
+        subresource = Some(name);
+        text = behind;
+    }
+    let mut api_version = None;
+    if let Some(behind) = text.strip_prefix(" using ") {
+        let end = behind.find([':', ' '])?;
+        api_version = Some(behind[..end].to_owned());
+        text = &behind[end..];
+    }
+    // Servers before v1.28 print the time too.
+    if let Some(time) = text.strip_prefix(" at ") {
+        text = &time[time.find(": ").or_else(|| time.find(":\n"))?..];
+    }
+    let conflict = ManagerConflict {
+        manager,
+        subresource,
+        api_version,
+        fields: Vec::new(),
+    };
+    Some((conflict, text.strip_prefix(':')?))
+}
+
+/// A string in quotes, as Go prints it, and what is behind it.
+fn string(text: &str) -> Option<(String, &str)> {
+    let inner = text.strip_prefix('"')?;
+    let mut end = 0;
+    loop {
+        end += inner[end..].find('"')?;
+        if !inner[..end].ends_with('\\') {
+            break;
+        }
+        end += 1;
+    }
+    let quoted = &text[..end + 2];
+    let plain = serde_json::from_str(quoted).unwrap_or_else(|_| inner[..end].to_owned());
+    Some((plain, &inner[end + 1..]))
+}
+
+/// A path on this or the next line, and what is behind it.
+fn field(text: &str) -> Option<(&str, &str)> {
+    let text = text.trim_start();
+    let text = text.strip_prefix("- ").unwrap_or(text);
+    if !text.starts_with(['.', '[']) {
+        return None;
+    }
+    let mut quoted = false;
+    let mut escaped = false;
+    let end = text.find(|c: char| {
+        let ends = c.is_whitespace() && !quoted;
+        quoted ^= c == '"' && !escaped;
+        escaped = c == '\\' && !escaped;
+        ends
+    });
+    Some(text.split_at(end.unwrap_or(text.len())))
+}
+
+/// `deployments.apps "web": the object has been modified`, and other reasons.
+fn not_fulfilled(text: &str) -> Option<Said> {
+    let (of, text) = text.split_once(' ')?;
+    let (name, text) = string(text)?;
+    let text = text.strip_prefix(": ")?;
+    let mut object = named(of, &name);
+    let error = if text.starts_with("the object has been modified") {
+        ApiError::Modified
+    } else if let Some(text) = text.strip_prefix("StorageError: invalid object, Code: 4, Key: ") {
+        let (key, text) = text.split_once(',')?;
+        object.namespace = namespace_of(key, of);
+        let (_, text) = text.split_once("UID in precondition: ")?;
+        let (sent, text) = text.split_once(", UID in object meta: ")?;
+        let (sent, stored, key) = (sent.to_owned(), first_word(text), key.to_owned());
+        ApiError::OtherUid { sent, stored, key }
+    } else if let Some(text) = text.strip_prefix("uid mismatch: the provided object specified uid ")
+    {
+        ApiError::OtherUid {
+            sent: text.split_once(',')?.0.to_owned(),
+            stored: String::new(),
+            key: String::new(),
+        }
+    } else if let Some(text) = text.strip_prefix("the UID in the precondition ") {
+        precondition(Precondition::Uid, text)?
+    } else {
+        let text = text.strip_prefix("the ResourceVersion in the precondition ")?;
+        precondition(Precondition::ResourceVersion, text)?
+    };
+    Some((object, error))
+}
+
+/// `(1) does not match the UID in record (2).`
+fn precondition(of: Precondition, text: &str) -> Option<ApiError> {
+    let (sent, text) = text.strip_prefix('(')?.split_once(')')?;
+    let (_, stored) = text.split_once("in record (")?;
+    let (sent, stored) = (sent.to_owned(), stored.split_once(')')?.0.to_owned());
+    Some(ApiError::Precondition { of, sent, stored })
+}
+
+/// `deployments.apps` and `web`. A DELETE names the kind instead: `Deployment.apps`.
+fn named(of: &str, name: &str) -> ObjectHint {
+    let mut object = ObjectHint {
+        name: Some(name.to_owned()),
+        ..ObjectHint::default()
+    };
+    if of.starts_with(|c: char| c.is_ascii_uppercase()) {
+        let kind = of.split_once('.').map_or(of, |(kind, _)| kind);
+        object.kind = Some(kind.to_owned());
+    } else {
+        object.resource = Some(of.to_owned());
+    }
+    object
+}
+
+/// The namespace in `/registry/deployments/shop/web` or `/registry/GROUP/backups/shop/b1`.
+fn namespace_of(key: &str, resource: &str) -> Option<String> {
+    let plural = resource.split('.').next()?;
+    let mut parts = key.split('/').skip_while(|part| *part != plural).skip(1);
+    let namespace = parts.next()?;
+    parts.next()?;
+    Some(namespace.to_owned())
+}
+
+fn first_word(text: &str) -> String {
+    let end = text.find(|c: char| c.is_whitespace() || c == '"');
+    text[..end.unwrap_or(text.len())].to_owned()
+}
+
+/// `RESOURCE "NAME" already exists`, which is read from its end: the text before `already exists`.
+fn already_exists(before: &str) -> Option<Said> {
+    let before = before.strip_suffix(' ')?;
+    let before = before.strip_suffix('"')?.trim_end_matches('\\');
+    let (before, name) = before.rsplit_once('"')?;
+    let before = before.trim_end_matches('\\').strip_suffix(' ')?;
+    let begin = before
+        .rfind(|c: char| c.is_whitespace() || c == '"')
+        .map_or(0, |space| space + 1);
+    let (before, resource) = before.split_at(begin);
+    let is_resource = |c: char| c.is_ascii_alphanumeric() || ".-".contains(c);
+    if resource.is_empty() || !resource.chars().all(is_resource) {
+        return None;
+    }
+    let terminating = before.trim_end().ends_with("object is being deleted:");
+    let error = ApiError::AlreadyExists { terminating };
+    Some((named(resource, name), error))
+}
+
+/// `replicas to be 99, was 5` (`k8s.io/kubectl/pkg/scale/scale.go`).
+fn expected(text: &str) -> Option<Said> {
+    let (what, text) = text.split_once(" to be ")?;
+    let (expected, found) = text.split_once(", was ")?;
+    let error = ApiError::OtherThanExpected {
+        what: what.to_owned(),
+        expected: expected.to_owned(),
+        found: first_word(found),
+    };
+    Some((ObjectHint::default(), error))
+}
+
+/// `tier' already has a value (front), and --overwrite is false` (`k8s.io/kubectl/pkg/cmd/label`).
+fn not_overwritten(text: &str) -> Option<Said> {
+    let (key, text) = text.split_once("' already has a value (")?;
+    let (value, _) = text.split_once("), and --overwrite is false")?;
+    let (key, value) = (key.to_owned(), value.to_owned());
+    Some((
+        ObjectHint::default(),
+        ApiError::NotOverwritten { key, value },
+    ))
+}

@@ -1,0 +1,332 @@
+//! The errors that kubectl v1.36 and other tools print are recognized, with what they say of the
+//! object. The texts of kubectl were recorded; those of other tools are as people have pasted them.
+
+use optimist_diagnose::message::{
+    ApiError, MAX_ERRORS, ObjectHint, Precondition, ReportedError, Tool, reported_errors,
+};
+use serde_json::Value;
+
+fn cases(json: &str) -> Vec<Value> {
+    serde_json::from_str(json).expect("the file is a list")
+}
+
+fn kubectl() -> Vec<Value> {
+    cases(include_str!("messages/kubectl.json"))
+}
+
+fn other_tools() -> Vec<Value> {
+    cases(include_str!("messages/other_tools.json"))
+}
+
+fn text<'a>(case: &'a Value, member: &str) -> &'a str {
+    case[member].as_str().expect("it is a text")
+}
+
+/// The one error that the text of this tool reports.
+fn one(tool: &str) -> ReportedError {
+    let cases = other_tools();
+    let case = cases
+        .iter()
+        .find(|case| text(case, "tool").starts_with(tool));
+    let mut errors = reported_errors(text(case.expect(tool), "text"));
+    assert_eq!(errors.len(), 1, "{tool}: {errors:#?}");
+    errors.remove(0)
+}
+
+fn hint(
+    (api_version, kind): (&str, &str),
+    resource: &str,
+    (namespace, name): (&str, &str),
+) -> ObjectHint {
+    let told = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    ObjectHint {
+        api_version: told(api_version),
+        kind: told(kind),
+        resource: told(resource),
+        namespace: told(namespace),
+        name: told(name),
+    }
+}
+
+/// The server's message for conflicts of an apply, made again from what was read.
+fn message_of(error: &ApiError) -> Option<String> {
+    let ApiError::Apply(conflicts) = error else {
+        return None;
+    };
+    let count: usize = conflicts.iter().map(|one| one.fields.len()).sum();
+    Some(if count == 1 {
+        let one = &conflicts[0];
+        format!(
+            "Apply failed with 1 conflict: conflict with {one}: {}",
+            one.fields[0]
+        )
+    } else {
+        let parts = conflicts.iter().map(|one| {
+            let fields: String = one.fields.iter().map(|it| format!("\n- {it}")).collect();
+            format!("conflicts with {one}:{fields}")
+        });
+        let parts: Vec<String> = parts.collect();
+        format!("Apply failed with {count} conflicts: {}", parts.join("\n"))
+    })
+}
+
+#[test]
+fn every_error_that_kubectl_prints_is_recognized_and_none_elsewhere() {
+    for case in kubectl() {
+        let printed = text(&case, "stderr");
+        let errors = reported_errors(printed);
+        assert_eq!(
+            errors.is_empty(),
+            printed.is_empty(),
+            "{}: {printed}",
+            text(&case, "note")
+        );
+        for error in errors {
+            assert_eq!(error.tool, Some(Tool::Kubectl), "{printed}");
+            if let Some(message) = message_of(&error.error) {
+                assert!(printed.contains(&message), "{message}\n{printed}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_apply_conflict_of_kubectl_is_read_whole() {
+    let printed: usize = kubectl()
+        .iter()
+        .map(|case| text(case, "stderr").matches("Apply failed with").count())
+        .sum();
+    let read = kubectl().iter().fold(0, |sum, case| {
+        let errors = reported_errors(text(case, "stderr"));
+        sum + errors
+            .iter()
+            .filter(|one| message_of(&one.error).is_some())
+            .count()
+    });
+    assert_eq!(read, printed);
+}
+
+#[test]
+fn an_error_of_a_precondition_names_both_values() {
+    let case = kubectl()
+        .into_iter()
+        .find(|case| text(case, "note").contains("uid precondition"));
+    let errors = reported_errors(text(&case.expect("it is recorded"), "stderr"));
+    assert_eq!(
+        errors[0].error,
+        ApiError::Precondition {
+            of: Precondition::Uid,
+            sent: "11111111-2222-3333-4444-555555555555".to_owned(),
+            stored: "5a2852e1-a0bf-4bee-9f1d-f19014a84fb8".to_owned(),
+        }
+    );
+    assert_eq!(errors[0].object, hint(("", "Deployment"), "", ("", "web")));
+}
+
+#[test]
+fn a_refused_client_side_apply_names_its_object_and_not_its_patch() {
+    for (note, kind, resource) in [
+        (
+            "the same with a ConfigMap",
+            ("v1", "ConfigMap"),
+            "configmaps",
+        ),
+        (
+            "the same with a custom resource",
+            ("demo.example.com/v1", "Backup"),
+            "backups.demo.example.com",
+        ),
+    ] {
+        let case = kubectl()
+            .into_iter()
+            .find(|case| text(case, "note") == note);
+        let errors = reported_errors(text(&case.expect(note), "stderr"));
+        assert_eq!(errors.len(), 1, "{note}");
+        assert_eq!(errors[0].error, ApiError::Modified);
+        assert_eq!(errors[0].object, hint(kind, resource, ("shop", "csa")));
+    }
+}
+
+#[test]
+fn the_texts_of_other_tools_name_the_tool_and_the_object() {
+    let replicas = |manager: &str| format!("{manager:?} with subresource \"scale\" using apps/v1");
+    for (tool, of, object) in [
+        (
+            "Helm 4",
+            Tool::Helm,
+            hint(("apps/v1", "Deployment"), "", ("shop", "worker")),
+        ),
+        (
+            "Helm 4 (k3s",
+            Tool::Helm,
+            hint(("apps/v1", "Deployment"), "", ("kube-system", "proxy")),
+        ),
+        (
+            "Helm 4 (wrapped",
+            Tool::Helm,
+            hint(("apps/v1", "Deployment"), "", ("", "web")),
+        ),
+        (
+            "Terraform kubernetes_manifest",
+            Tool::Terraform,
+            hint(("apps/v1", ""), "", ("shop", "web")),
+        ),
+        (
+            "Terraform gavinbunney",
+            Tool::Terraform,
+            hint(("v1", ""), "", ("kube-system", "aws-auth")),
+        ),
+        (
+            "Pulumi 3",
+            Tool::Pulumi,
+            hint(
+                ("apps/v1", "Deployment"),
+                "",
+                ("shop", "nginx-deployment-0a1b2c3d"),
+            ),
+        ),
+        (
+            "Pulumi 4",
+            Tool::Pulumi,
+            hint(("apps/v1", ""), "", ("", "")),
+        ),
+        (
+            "Ansible",
+            Tool::Ansible,
+            hint(("apiextensions.k8s.io/v1", ""), "", ("", "")),
+        ),
+    ] {
+        let error = one(tool);
+        assert_eq!((error.tool, &error.object), (Some(of), &object), "{tool}");
+        assert!(matches!(error.error, ApiError::Apply(_)), "{tool}");
+    }
+    let ApiError::Apply(conflicts) = one("Helm 4").error else {
+        panic!("it is an apply");
+    };
+    assert_eq!(
+        conflicts[0].to_string(),
+        replicas("kube-controller-manager")
+    );
+    assert_eq!(conflicts[0].fields, [".spec.replicas"]);
+}
+
+#[test]
+fn conflicts_of_updates_in_logs_name_the_object_that_was_written() {
+    for (tool, of, object) in [
+        (
+            "Argo CD CLI",
+            Tool::ArgoCd,
+            hint(("", ""), "applications.argoproj.io", ("", "dev-app")),
+        ),
+        (
+            "Flux",
+            Tool::Flux,
+            hint(
+                ("", "Ingress"),
+                "ingresses.networking.k8s.io",
+                ("shop", "web-ingress"),
+            ),
+        ),
+        (
+            "controller-runtime v0.5",
+            Tool::ControllerRuntime,
+            hint(
+                ("", ""),
+                "deployments.apps",
+                ("team-a", "model-grpc-0-classifier"),
+            ),
+        ),
+        (
+            "kube-controller-manager (klog text)",
+            Tool::KubeControllerManager,
+            hint(("", ""), "deployments.extensions", ("default", "web")),
+        ),
+        (
+            "kube-controller-manager (klog structured)",
+            Tool::KubeControllerManager,
+            hint(("", ""), "deployments.apps", ("loki", "web")),
+        ),
+    ] {
+        let error = one(tool);
+        assert_eq!((error.tool, error.object), (Some(of), object), "{tool}");
+        assert_eq!(error.error, ApiError::Modified, "{tool}");
+    }
+    let gone = one("controller-runtime (zap JSON");
+    assert_eq!(
+        gone.error,
+        ApiError::OtherUid {
+            sent: "11111111-2222-3333-4444-555555555555".to_owned(),
+            stored: String::new(),
+            key: "/registry/cert-manager.io/certificaterequests/mesh/csr-1".to_owned(),
+        }
+    );
+    let object = hint(
+        ("", ""),
+        "certificaterequests.cert-manager.io",
+        ("mesh", "csr-1"),
+    );
+    assert_eq!(gone.object, object);
+}
+
+#[test]
+fn several_objects_in_one_text_are_several_errors_each_once() {
+    let texts = other_tools();
+    let of = |tool: &str| {
+        let case = texts.iter().find(|case| text(case, "tool") == tool);
+        let errors = reported_errors(text(case.expect(tool), "text"));
+        let names = errors.iter().map(|one| {
+            let object = &one.object;
+            let part = |part: &Option<String>| part.clone().unwrap_or_default();
+            format!("{} {}", part(&object.kind), part(&object.name))
+        });
+        names.collect::<Vec<_>>()
+    };
+    assert_eq!(
+        of("Helm 4 (several objects)"),
+        [
+            "CronJob cert-upgrader-pod",
+            "Lease controller",
+            "Lease cert-upgrader"
+        ]
+    );
+    assert_eq!(
+        of("Helm 4 (core group)"),
+        ["Secret dockercfg", "ConfigMap ca-bundle"]
+    );
+    assert!(of("kubectl installing Argo CD").len() > 1);
+}
+
+#[test]
+fn a_large_hostile_text_is_read_to_its_end() {
+    for part in [
+        "Apply failed with 9 conflicts: conflicts with \"a\":\n",
+        "Operation cannot be fulfilled on a \"\\\"",
+        "\"é\" already exists ",
+        "│ é\n",
+        "\\\"",
+    ] {
+        let text = part.repeat(1_000_000 / part.len());
+        let errors = reported_errors(&text);
+        assert!(errors.len() <= 1, "{part}: {}", errors.len());
+    }
+    let many: String = (0..3000)
+        .map(|i| format!("configmaps \"c{i}\" already exists\n"))
+        .collect();
+    assert_eq!(reported_errors(&many).len(), MAX_ERRORS);
+}
+
+#[test]
+fn a_text_without_an_error_reports_none() {
+    for text in [
+        "",
+        "deployment.apps/web configured",
+        "Apply failed with 3 conflicts: conflicts with \"a\":\n- .spec.x",
+        "Apply failed with many conflicts",
+        "Operation cannot be fulfilled on",
+        "the file already exists",
+        "\"\\\\\\\"",
+        "Apply failed with 1 conflict: conflict with \"",
+    ] {
+        assert_eq!(reported_errors(text), [], "{text}");
+    }
+}
