@@ -195,6 +195,15 @@ impl World {
         self.subject().resource()
     }
 
+    /// The validation rules of the kind that the server cannot evaluate on the stored object: it
+    /// may accept what a real one refuses.
+    pub fn unevaluated_rules(&self) -> Vec<String> {
+        let stored = self.stored();
+        stored.map_or_else(Vec::new, |(_, object)| {
+            self.resource().unevaluated_rules(object)
+        })
+    }
+
     /// The API server.
     pub fn server(&self) -> &ApiServer {
         &self.server

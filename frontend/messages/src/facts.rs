@@ -35,6 +35,17 @@ pub fn fact(fact: &Fact) -> String {
     }
 }
 
+/// What the server's card says of validation rules that the server cannot evaluate on the stored
+/// object.
+#[inline(never)] // not on the first screen
+pub fn unevaluated_rules(rules: &[String]) -> Option<String> {
+    match rules {
+        [] => None,
+        [rule] => Some(en::card_rule(&format_args!("{rule:?}"))),
+        [rule, ..] => Some(en::card_rules(&rules.len(), &format_args!("{rule:?}"))),
+    }
+}
+
 /// The server's own message, where it noted no fact.
 pub fn server_says(message: &str) -> String {
     en::server_says(&message)

@@ -23,7 +23,7 @@ mod write_method;
 pub use caption::{Caption, caption, endings, first_steps};
 pub use catalogue::choose;
 pub use edits::{edit, edit_result, field, value};
-pub use facts::{fact, server_says};
+pub use facts::{fact, server_says, unevaluated_rules};
 pub use manifest::{left_out, load_error};
 pub use steps::{
     actor, announcement, answer, answer_brief, ask, branch, branch_labels, headline, last_write,

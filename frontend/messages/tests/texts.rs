@@ -280,3 +280,31 @@ fn a_manifest_that_cannot_be_loaded_is_explained() {
     let refused = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: A_B}\n";
     assert!(error(refused).starts_with("The server refuses the object (422): "));
 }
+
+#[test]
+fn a_rule_that_the_server_cannot_evaluate_is_named_on_its_card_and_with_the_answer() {
+    let rule = "timestamp(self).getHours('Europe/Berlin') < 12";
+    let definition = json!({"apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition", "metadata": {"name": "cats.example.com"},
+        "spec": {"group": "example.com", "scope": "Namespaced",
+            "names": {"plural": "cats", "singular": "cat", "kind": "Cat", "listKind": "CatList"},
+            "versions": [{"name": "v1", "served": true, "storage": true,
+                "schema": {"openAPIV3Schema": {"type": "object", "properties": {
+                    "fed": {"type": "string", "x-kubernetes-validations": [{"rule": rule}]}}}}}]}});
+    let cat = json!({"apiVersion": "example.com/v1", "kind": "Cat", "metadata": {"name": "tom"},
+        "fed": "2026-01-01T08:00:00Z"});
+    let manifests = format!("{definition}\n---\n{cat}\n");
+    let mut tree = HistoryTree::new(World::load(&manifests).unwrap().0);
+    let card = optimist_messages::unevaluated_rules(&tree.world().unevaluated_rules()).unwrap();
+    let named = format!("This server cannot evaluate the validation rule {rule:?}.");
+    assert!(card.starts_with(&named), "{card}");
+    act(&mut tree, A, Action::Get);
+    edit(&mut tree, A, "/fed", json!("2026-01-01T09:00:00Z"));
+    act(&mut tree, A, Action::Send(Write::default()));
+    let facts = facts(&tree);
+    let named = format!("The validation rule {rule:?} was not evaluated");
+    assert!(
+        facts.iter().any(|fact| fact.starts_with(&named)),
+        "{facts:?}"
+    );
+}

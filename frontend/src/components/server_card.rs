@@ -1,7 +1,7 @@
 //! The server's card: the stored object, all earlier versions, and the events of a watcher.
 
 use optimist_apiserver::server::Release;
-use optimist_client::{ValueChange, changes};
+use optimist_client::{ValueChange, changes, visible};
 use optimist_simulation::LastWrite;
 use yew::{Event, Html, html};
 
@@ -91,6 +91,16 @@ fn release(store: &StateHandle) -> Html {
     }
 }
 
+/// The server can accept what a real one refuses, if it cannot evaluate a rule of the kind.
+fn unevaluated_rules(store: &StateHandle) -> Html {
+    match optimist_messages::unevaluated_rules(&store.world().unevaluated_rules()) {
+        Some(said) => {
+            html! { <p class="last-write" role="note">{ visible(&said).into_owned() }</p> }
+        }
+        None => Html::default(),
+    }
+}
+
 pub(crate) fn server_card(store: &StateHandle) -> Html {
     let stored = store.world().stored();
     let chosen = TABS
@@ -149,6 +159,8 @@ pub(crate) fn server_card(store: &StateHandle) -> Html {
                     { owners::foresight(store) }
                 } else if store.view.server_tab == ServerTab::Revisions {
                     <p class="last-write">{ optimist_messages::last_write(&store.session.tree) }</p>
+                } else {
+                    { unevaluated_rules(store) }
                 }
                 { tabs(&Tabs {
                     label: "What the server has",

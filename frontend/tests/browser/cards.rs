@@ -322,3 +322,36 @@ async fn the_release_of_the_server_is_chosen_and_everything_is_done_again() {
     page.at_rest().await;
     assert_eq!(page.value("select.release"), "v1.36.0 to v1.36.2");
 }
+
+#[wasm_bindgen_test]
+async fn the_server_refuses_by_a_rule_and_says_which_rule_it_cannot_evaluate() {
+    let page = Page::open().await;
+    let zone = "timestamp(self).getHours('Europe/Berlin') < 12";
+    let definition = |rule: &str, name: &str| {
+        format!(
+            "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n\
+             metadata: {{name: {name}s.example.com}}\nspec:\n  group: example.com\n  scope: Namespaced\n  \
+             names: {{plural: {name}s, singular: {name}, kind: {name}, listKind: {name}List}}\n  versions:\n  \
+             - name: v1\n    served: true\n    storage: true\n    schema: {{openAPIV3Schema: {{type: object, \
+             properties: {{fed: {{type: string, x-kubernetes-validations: [{{rule: \"{rule}\"}}]}}}}}}}}\n\
+             ---\napiVersion: example.com/v1\nkind: {name}\nmetadata: {{name: tom}}\nfed: noon\n"
+        )
+    };
+    page.load(&definition(zone, "cat")).await;
+    let card = page.text(SERVER);
+    assert!(
+        card.contains("cannot evaluate the validation rule"),
+        "{card}"
+    );
+
+    page.load(&definition("self.startsWith('n')", "dog")).await;
+    let card = page.text(SERVER);
+    assert!(!card.contains("cannot evaluate"), "{card}");
+    page.press(A, "Get").await;
+    page.press(A, "fed: ").await;
+    page.write("Editor A: fed", "later").await;
+    page.key_in_field("Enter").await;
+    page.press(A, "Send").await;
+    let said = page.text("What happened");
+    assert!(said.contains("failed rule: self.startsWith"), "{said}");
+}

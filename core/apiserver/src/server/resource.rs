@@ -132,6 +132,15 @@ impl Resource {
         }
     }
 
+    /// The validation rules of its definition that this server cannot evaluate on an object.
+    pub fn unevaluated_rules(&self, object: &Value) -> Vec<String> {
+        match &self.definition {
+            Definition::Custom(custom) => custom.judged(object, Some(object)).0,
+            Definition::Builtin(_) if custom::defines_kinds(self) => custom::unknown_rules(object),
+            Definition::Builtin(_) => Vec::new(),
+        }
+    }
+
     /// What validation rules found in an object that was accepted: a fact for each rule that could
     /// not be evaluated, and warnings.
     pub(super) fn judged(&self, object: &Value, live: Option<&Value>) -> (Vec<Fact>, Vec<String>) {

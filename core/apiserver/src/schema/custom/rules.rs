@@ -121,7 +121,6 @@ pub fn judge(object: &Value, old: Option<&Value>, schema: &Schema) -> Judged {
     };
     let current = old.map(|value| Before { value, schema });
     let place = Place {
-        rules: schema,
         schema,
         path: String::new(),
         root: true,
@@ -139,9 +138,8 @@ pub fn judge(object: &Value, old: Option<&Value>, schema: &Schema) -> Judged {
 /// No further rule is evaluated.
 struct OutOfBudget;
 
-/// A value's schema, and the one that has the rules: they differ within `allOf`.
+/// A value's schema, and where the value stands.
 struct Place<'a> {
-    rules: &'a Schema,
     schema: &'a Schema,
     path: String,
     /// Whether it is that of a resource.
@@ -197,24 +195,10 @@ impl Walk {
         before: &Correlated<'a>,
         place: &Place<'a>,
     ) -> Result<(), OutOfBudget> {
-        if value.is_null() || !has_rules(place.rules) {
+        if value.is_null() || !place.schema.uses_rules() {
             return Ok(());
         }
         self.rules(value, before, place)?;
-        for rules in &place.rules.checks.all_of {
-            let inner = Place {
-                rules,
-                schema: place.schema,
-                path: place.path.clone(),
-                root: place.root,
-            };
-            let before = Correlated {
-                old: before.old,
-                current: None,
-                nearest: before.nearest,
-            };
-            self.value(value, &before, &inner)?;
-        }
         match value {
             Value::Object(map) => self.members(map, value, before, place),
             Value::Array(items) => self.items(items, value, before, place),
@@ -229,14 +213,13 @@ impl Walk {
         before: &Correlated<'a>,
         place: &Place<'a>,
     ) -> Result<(), OutOfBudget> {
-        let (Some(rules), Some(schema)) = (&place.rules.items, &place.schema.items) else {
+        let Some(schema) = &place.schema.items else {
             return Ok(());
         };
         for (i, item) in items.iter().enumerate() {
             let old = correlated(item, before.old, &place.schema.list);
             let part = old.map(|value| Before { value, schema });
             let inner = Place {
-                rules,
                 schema,
                 path: format!("{}[{i}]", place.path),
                 root: schema.embedded,
@@ -257,26 +240,18 @@ impl Walk {
         names.sort();
         for name in names {
             let path = &place.path;
-            let (rules, schema, path) = match (&place.rules.additional, &place.schema.additional) {
-                (Some(Additional::Of(rules)), Some(Additional::Of(schema))) => {
-                    (&**rules, &**schema, format!("{path}[{name}]"))
-                }
-                _ => {
-                    let rules = place.rules.properties.get(name);
-                    match (rules, place.schema.properties.get(name)) {
-                        (Some(rules), Some(schema)) => {
-                            (rules, schema, joined(path, &format!(".{name}")))
-                        }
-                        _ => continue,
-                    }
-                }
+            let (schema, path) = match &place.schema.additional {
+                Some(Additional::Of(schema)) => (&**schema, format!("{path}[{name}]")),
+                _ => match place.schema.properties.get(name) {
+                    Some(schema) => (schema, joined(path, &format!(".{name}"))),
+                    None => continue,
+                },
             };
             let old = before.old.and_then(|old| old.get(name));
             // The type of an object cannot change.
             let typed = place.path.is_empty() && (name == "apiVersion" || name == "kind");
             let part = old.filter(|_| !typed).map(|value| Before { value, schema });
             let inner = Place {
-                rules,
                 schema,
                 path,
                 root: schema.embedded,
@@ -292,7 +267,7 @@ impl Walk {
         before: &Correlated<'a>,
         place: &Place<'a>,
     ) -> Result<(), OutOfBudget> {
-        if place.rules.rules.is_empty() {
+        if place.schema.rules.is_empty() {
             return Ok(());
         }
         let ty = Value::from(place.schema.ty.as_str());
@@ -301,7 +276,7 @@ impl Walk {
         }
         let old = before.old.filter(|old| !old.is_null());
         let subject = Subject::new(value, old, place.schema);
-        for rule in &place.rules.rules {
+        for rule in &place.schema.rules {
             let compiled = rule.compiled(|| Declared::of(place.schema, place.root));
             let program = match &compiled.rule {
                 None => continue,
@@ -437,11 +412,6 @@ fn failed(why: &str, named: &str) -> String {
     format!("{why} evaluating rule: {named}")
 }
 
-/// Whether a schema has rules, or anything below it.
-fn has_rules(schema: &Schema) -> bool {
-    schema.uses_rules() || schema.checks.all_of.iter().any(has_rules)
-}
-
 /// `fieldErrorForReason`: objects and lists are not shown.
 fn error(rule: &Rule, value: &Value, field: String, detail: String) -> FieldError {
     let problem = match rule.reason.as_str() {
@@ -569,5 +539,44 @@ mod tests {
         let unknown = judged(with_rule(json!({"rule": zone})), json!({"n": 1}), None);
         assert!(unknown.errors.is_empty());
         assert_eq!(unknown.unevaluated, [zone]);
+    }
+
+    #[test]
+    fn a_rule_that_costs_too_much_ends_the_evaluation() {
+        let squared =
+            json!({"rule": "self.all(x, self.all(y, x >= 0 || y >= 0))", "message": "no"});
+        let list = json!({"type": "array", "items": {"type": "integer"},
+            "x-kubernetes-validations": [squared, {"rule": "false"}]});
+        let schema = json!({"type": "object", "properties": {"l": list}});
+        let of = |count: u32| json!({"l": (0..count).collect::<Vec<u32>>()});
+        assert_eq!(
+            texts(&judged(schema.clone(), of(100), None).errors),
+            ["l: Invalid value: failed rule: false"]
+        );
+        assert_eq!(
+            texts(&judged(schema, of(1000), None).errors),
+            [
+                "l: Invalid value: \"array\": 'operation cancelled: actual cost limit exceeded': no \
+                 further validation rules will be run due to call cost exceeds limit for rule: no"
+            ]
+        );
+    }
+
+    #[test]
+    fn all_rules_of_an_object_have_one_budget() {
+        // Each of the 100 lists costs about half of what one rule may cost.
+        let rule = json!({"rule": "self.all(x, self.all(y, x >= 0 || y >= 0))"});
+        let list = json!({"type": "array", "items": {"type": "integer"},
+            "x-kubernetes-validations": [rule]});
+        let schema = json!({"type": "object", "properties": {
+            "l": {"type": "array", "items": list}}});
+        let items: Vec<u32> = (0..300).collect();
+        let many = json!({"l": vec![items; 100]});
+        let errors = texts(&judged(schema, many, None).errors);
+        assert_eq!(errors.len(), 1);
+        assert!(
+            errors[0].contains("running out of cost budget"),
+            "{errors:?}"
+        );
     }
 }

@@ -1,4 +1,5 @@
 mod definitions;
+mod rules;
 mod versions;
 
 use http::{Method, Request, Response, header};
