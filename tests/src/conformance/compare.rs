@@ -4,6 +4,7 @@
 //! order depends on the clock), versions of collections not at all (unrelated writes move them),
 //! and objects printed inside of error messages as JSON without their `managedFields`.
 
+use optimist_apiserver::json::sorted_text;
 use serde_json::{Value, json};
 
 use super::order;
@@ -257,7 +258,7 @@ fn canonical(json: &str) -> Option<String> {
     if let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut) {
         metadata.remove("managedFields");
     }
-    Some(value.to_string())
+    Some(sorted_text(&value))
 }
 
 #[cfg(test)]

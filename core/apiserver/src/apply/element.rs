@@ -6,6 +6,7 @@ use std::fmt;
 use serde_json::Value;
 
 use crate::go;
+use crate::json::sorted;
 
 /// How to select a child of a value.
 #[derive(Clone, Debug)]
@@ -117,7 +118,8 @@ fn compare_values(a: &Value, b: &Value) -> Ordering {
                 .unwrap_or_else(|| a.len().cmp(&b.len()))
         }
         (Value::Object(a), Value::Object(b)) => {
-            let members = a.iter().zip(b).map(|((a_key, a), (b_key, b))| {
+            let members = sorted(a).into_iter().zip(sorted(b));
+            let members = members.map(|((a_key, a), (b_key, b))| {
                 a_key.cmp(b_key).then_with(|| compare_values(a, b))
             });
             members
@@ -137,8 +139,8 @@ fn print(value: &Value) -> String {
             let items: Vec<String> = items.iter().map(print).collect();
             format!("[{}]", items.join(","))
         }
-        Value::Object(members) => members
-            .iter()
+        Value::Object(members) => sorted(members)
+            .into_iter()
             .map(|(name, value)| format!("{name}={}", print(value)))
             .collect(),
         other => go::print(other),

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::typed::{Shape, item_element, shape};
 use super::{Path, PathElement, Set, field_set};
+use crate::json::sorted_text;
 use crate::object::{JsonMap, map_mut};
 use crate::schema::{Struct, Type};
 
@@ -185,7 +186,7 @@ impl Positions {
                 fields.iter().map(|(name, _)| name.as_str()).collect(),
                 identity(fields.iter().map(|(_, value)| Some(value))),
             ),
-            PathElement::Value(value) => (Vec::new(), Some(value.to_string())),
+            PathElement::Value(value) => (Vec::new(), Some(sorted_text(value))),
             _ => return position(items, element),
         };
         if items.len() < LONG {
@@ -196,7 +197,7 @@ impl Positions {
             let mut known = BTreeMap::new();
             for (i, item) in items.iter().enumerate() {
                 let own = if names.is_empty() {
-                    Some(item.to_string())
+                    Some(sorted_text(item))
                 } else {
                     identity(names.iter().map(|name| item.get(*name)))
                 };

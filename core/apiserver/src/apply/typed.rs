@@ -149,9 +149,15 @@ pub(super) fn equal(a: &Value, b: &Value) -> bool {
         }
         (Value::Object(a), Value::Object(b)) => {
             a.len() == b.len()
-                && a.iter()
-                    .zip(b)
-                    .all(|((a_key, a), (b_key, b))| a_key == b_key && equal(a, b))
+                && a.iter().zip(b).all(|((a_key, a), (b_key, same))| {
+                    // Members in the same order need no look-up.
+                    let other = if a_key == b_key {
+                        Some(same)
+                    } else {
+                        b.get(a_key)
+                    };
+                    other.is_some_and(|other| equal(a, other))
+                })
         }
         _ => a == b,
     }

@@ -10,6 +10,7 @@ use super::formats;
 use super::limits::{is_whole, number};
 use super::outcome::{Mistake, Outcome, Report};
 use crate::go;
+use crate::json::sorted_text;
 use crate::object::JsonMap;
 use crate::schema::ListKind;
 use crate::schema::openapi::{Additional, Checks, Schema};
@@ -372,7 +373,7 @@ fn array(items: &[Value], schema: &Schema, path: &str, before: Option<Before<'_>
         outcome.add(Mistake::of(path, Report::TooMany(size, most), text));
     }
     let mut seen = HashSet::new();
-    if checks.unique_items && !items.iter().all(|item| seen.insert(item.to_string())) {
+    if checks.unique_items && !items.iter().all(|item| seen.insert(sorted_text(item))) {
         let text = format!("{path} in body shouldn't contain duplicates");
         outcome.add(Mistake::of(path, Report::Invalid("".into()), text));
     }

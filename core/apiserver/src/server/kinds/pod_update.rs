@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::label_selector::list;
 use super::{difference, internal, names, pod_gated, pod_template};
+use crate::json::sorted_text;
 use crate::object::{JsonMap, text};
 use crate::schema::Empties;
 use crate::status::FieldError;
@@ -89,7 +90,7 @@ fn tolerations(spec: &Value, live: &Value) -> Vec<FieldError> {
         if let Value::Object(map) = &mut toleration {
             map.remove("tolerationSeconds");
         }
-        toleration.to_string()
+        sorted_text(&toleration)
     };
     let now: BTreeSet<String> = list(spec, "tolerations").iter().map(untimed).collect();
     let mut before = list(live, "tolerations").iter().map(untimed);
