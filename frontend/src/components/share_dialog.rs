@@ -38,85 +38,92 @@ pub(crate) fn share_dialog(store: &StateHandle) -> Html {
         page => page,
     };
     let explored = page == Page::Explore;
-    let (title, what) = if explored {
-        (
-            "Share this search",
-            "The edits and how they are sent, not what came of it. Whoever opens it searches again."
-                .to_owned(),
-        )
+    let what = if explored {
+        label::share_search()
     } else {
-        let steps = session.steps();
-        let what = format!(
-            "{steps} steps, in all branches: what was done, not what came of it. Whoever opens it \
-             does it again, at the step where you are."
-        );
-        ("Share this session", what)
+        label::share_steps(&session.steps())
+    };
+    let title = match (&store.share.opening.problem, explored) {
+        (Some(_), _) => label::share_title_not_opened(),
+        (None, true) => label::share_title_search(),
+        (None, false) => label::share_title(),
     };
     let link = format!("{}{}", browser::address(), session_fragment(page, &text));
-    let fits = link.len() <= MAX_LINK_LENGTH;
-    let title = match store.share.opening.problem {
-        Some(_) => "This session cannot be opened",
-        None => title,
-    };
     html! {
         <Modal store={store.clone()} {title} begin="share-link">
             <div class="dialog-body share">
-                if let Some(problem) = &store.share.opening.problem {
-                    <div class="problem" role="alert">
-                        <p><b>{ "Not opened. " }</b>{ problem.clone() }</p>
-                        <p class="muted">
-                            if store.share.opening.still_kept {
-                                { "It is still kept in this browser, as it was." }
-                            } else {
-                                { "Your session is as it was." }
-                            }
-                        </p>
-                    </div>
-                }
+                { problem(store) }
                 <p class="muted">{ what }</p>
                 if !private.is_empty() {
                     { warning(store, &private) }
                 }
-                if fits {
-                    <label class="share-link">
-                        <span>{ format!("Link, {}", weight(&link)) }</span>
-                        <input id="share-link" readonly=true value={link.clone()} />
-                    </label>
-                } else {
-                    <p id="share-link" tabindex="-1">
-                        { format!("As a link it would be {} long, more than browsers and chats carry. Take the file.", weight(&link)) }
-                    </p>
-                }
-                <div class="dialog-actions">
-                    if fits {
-                        <Copy text={link.clone()} />
-                    }
-                    <a
-                        class="button"
-                        download="session.optimist"
-                        href={format!("data:text/plain,{text}")}
-                    >
-                        { "Save as a file" }
-                    </a>
-                    <span class="spring" />
-                    if !store.persistence.sessions.saved().is_empty() {
-                        <button
-                            type="button"
-                            class="button"
-                            onclick={store.sends(ViewMsg::Dialog(Some(Dialog::Sessions)))}
-                        >
-                            { "Kept sessions" }
-                        </button>
-                    }
-                    { file_button(store, "Open a file", ".optimist,text/plain", |text| {
-                        ShareMsg::Open(text).into()
-                    }) }
-                </div>
+                { link_and_file(store, &link, &text) }
                 if !explored {
                     { exported(store) }
                 }
             </div>
         </Modal>
+    }
+}
+
+/// Why the last session was not opened.
+fn problem(store: &StateHandle) -> Html {
+    let opening = &store.share.opening;
+    let Some(problem) = &opening.problem else {
+        return Html::default();
+    };
+    let kept = if opening.still_kept {
+        label::share_still_kept()
+    } else {
+        label::share_unchanged()
+    };
+    html! {
+        <div class="problem" role="alert">
+            <p><b>{ label::share_not_opened() }{ " " }</b>{ problem.clone() }</p>
+            <p class="muted">{ kept }</p>
+        </div>
+    }
+}
+
+/// The session as a link, where it fits into one, and as a file.
+fn link_and_file(store: &StateHandle, link: &str, text: &str) -> Html {
+    let fits = link.len() <= MAX_LINK_LENGTH;
+    html! {
+        <>
+            if fits {
+                <label class="share-link">
+                    <span>{ label::share_link(&weight(link)) }</span>
+                    <input id="share-link" readonly=true value={link.to_owned()} />
+                </label>
+            } else {
+                <p id="share-link" tabindex="-1">{ label::share_too_long(&weight(link)) }</p>
+            }
+            <div class="dialog-actions">
+                if fits {
+                    <Copy text={link.to_owned()} />
+                }
+                <a
+                    class="button"
+                    download="session.optimist"
+                    href={format!("data:text/plain,{text}")}
+                >
+                    { label::share_save() }
+                </a>
+                <span class="spring" />
+                if !store.persistence.sessions.saved().is_empty() {
+                    <button
+                        type="button"
+                        class="button"
+                        onclick={store.sends(ViewMsg::Dialog(Some(Dialog::Sessions)))}
+                    >
+                        { label::share_kept() }
+                    </button>
+                }
+                { file_button(store, "Open a file", ".optimist,text/plain", |text| {
+                    ShareMsg::Open(text).into()
+                }) }
+            </div>
+        </>
     }
 }
 

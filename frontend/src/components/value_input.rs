@@ -1,10 +1,13 @@
 //! The field in which a value is typed in place.
 
+use std::cell::RefCell;
+use std::rc::Rc;
+
 use wasm_bindgen::JsCast;
 use web_sys::{HtmlElement, HtmlInputElement, HtmlTextAreaElement};
 use yew::{
     AttrValue, Callback, FocusEvent, Html, InputEvent, KeyboardEvent, NodeRef, Properties,
-    component, html, use_effect_with, use_mut_ref, use_node_ref,
+    component, hook, html, use_effect_with, use_mut_ref, use_node_ref,
 };
 
 use crate::browser;
@@ -36,81 +39,107 @@ fn typed(field: &NodeRef) -> String {
     value.unwrap_or_default()
 }
 
-#[component]
-pub(crate) fn ValueInput(props: &ValueInputProps) -> Html {
-    let input = use_node_ref();
-    // What the field made of the value: it has ways of its own to end lines.
+/// What a field hears.
+#[derive(Clone)]
+struct FieldEvents {
+    onkeydown: Callback<KeyboardEvent>,
+    oninput: Callback<InputEvent>,
+    onblur: Callback<FocusEvent>,
+}
+
+/// Gives the keyboard to a field as it comes, and a place to keep what the field made of the value:
+/// it has ways of its own to end lines.
+#[hook]
+fn use_first_text(input: &NodeRef) -> Rc<RefCell<String>> {
     let at_first = use_mut_ref(String::new);
-    {
-        let at_first = at_first.clone();
-        use_effect_with(input.clone(), move |input| {
-            at_first.replace(typed(input));
-            if let Some(field) = input.cast::<HtmlElement>() {
-                // It fails only for an element that no longer exists.
-                let _ = field.focus();
-            }
-            // Of several lines the first key would else replace them all.
-            if let Some(line) = input.get().and_then(|field| field.dyn_into().ok()) {
-                HtmlInputElement::select(&line);
-            }
-        });
-    }
-    use_effect_with(props.editing.error.is_some(), |wrong| {
-        if *wrong {
-            browser::reveal("#typing-error", 8.0);
+    let text = at_first.clone();
+    use_effect_with(input.clone(), move |input| {
+        text.replace(typed(input));
+        if let Some(field) = input.cast::<HtmlElement>() {
+            // It fails only for an element that no longer exists.
+            let _ = field.focus();
+        }
+        // Of several lines the first key would else replace them all.
+        if let Some(line) = input.get().and_then(|field| field.dyn_into().ok()) {
+            HtmlInputElement::select(&line);
         }
     });
-    let done = {
-        let input = input.clone();
-        move || match typed(&input) {
-            text if text == *at_first.borrow() => EditMsg::Cancel,
-            text => EditMsg::Commit(text),
-        }
-    };
-    // Decided once: a field that changed its sort while it is typed in would lose the keyboard.
-    let long = use_mut_ref(|| props.editing.text.contains(['\n', '\r']));
-    let long = *long.borrow();
+    at_first
+}
+
+/// What a field does with what is typed in it. `long` if Enter begins another line.
+#[hook]
+fn use_field_events(props: &ValueInputProps, input: &NodeRef, long: bool) -> FieldEvents {
+    let at_first = use_first_text(input);
     // A field that goes loses the keyboard too. What it held is taken already by then.
     let taken = use_mut_ref(|| false);
-    let onkeydown = {
-        let (done, taken) = (done.clone(), taken.clone());
-        let (dispatcher, back_to) = (props.dispatcher.clone(), props.back_to.to_string());
-        let editor = props.editing.editor;
-        move |event: KeyboardEvent| {
-            match event.key().as_str() {
-                "Enter" if !long || event.ctrl_key() => {
-                    taken.replace(true);
-                    dispatcher.send(done());
-                    if event.ctrl_key() {
-                        // An invalid value is not sent.
-                        dispatcher.send(RequestMsg::Send(editor));
-                    }
-                }
-                "Escape" => dispatcher.send(EditMsg::Cancel),
-                _ => return,
-            }
-            event.prevent_default();
-            browser::focus_after(FIELD, back_to.clone());
-        }
-    };
-    let oninput = {
-        let taken = taken.clone();
-        move |_: InputEvent| {
-            taken.replace(false);
-        }
+    let input = input.clone();
+    let done = move || match typed(&input) {
+        text if text == *at_first.borrow() => EditMsg::Cancel,
+        text => EditMsg::Commit(text),
     };
     let onblur = {
-        let dispatcher = props.dispatcher.clone();
+        let (dispatcher, taken, done) = (props.dispatcher.clone(), taken.clone(), done.clone());
         Callback::from(move |_: FocusEvent| {
             if !*taken.borrow() {
                 dispatcher.send(done());
             }
         })
     };
-    if long {
-        return lines(props, input, Callback::from(onkeydown), onblur);
+    let oninput = {
+        let taken = taken.clone();
+        Callback::from(move |_: InputEvent| {
+            taken.replace(false);
+        })
+    };
+    let (dispatcher, back_to) = (props.dispatcher.clone(), props.back_to.to_string());
+    let editor = props.editing.editor;
+    let onkeydown = Callback::from(move |event: KeyboardEvent| {
+        match event.key().as_str() {
+            "Enter" if !long || event.ctrl_key() => {
+                taken.replace(true);
+                dispatcher.send(done());
+                if event.ctrl_key() {
+                    // An invalid value is not sent.
+                    dispatcher.send(RequestMsg::Send(editor));
+                }
+            }
+            "Escape" => dispatcher.send(EditMsg::Cancel),
+            _ => return,
+        }
+        event.prevent_default();
+        browser::focus_after(FIELD, back_to.clone());
+    });
+    FieldEvents {
+        onkeydown,
+        oninput,
+        onblur,
     }
+}
+
+#[component]
+pub(crate) fn ValueInput(props: &ValueInputProps) -> Html {
+    let input = use_node_ref();
+    // Decided once: a field that changed its sort while it is typed in would lose the keyboard.
+    let long = use_mut_ref(|| props.editing.text.contains(['\n', '\r']));
+    let long = *long.borrow();
+    let events = use_field_events(props, &input, long);
+    use_effect_with(props.editing.error.is_some(), |wrong| {
+        if *wrong {
+            browser::reveal("#typing-error", 8.0);
+        }
+    });
+    if long {
+        return lines(props, input, events);
+    }
+    let FieldEvents {
+        onkeydown,
+        oninput,
+        onblur,
+    } = events;
     let error = props.editing.error.clone();
+    let length = props.editing.text.chars().count();
+    let size = length.max(props.placeholder.len()).clamp(4, 24) + 1;
     html! {
         <>
             <input
@@ -122,7 +151,7 @@ pub(crate) fn ValueInput(props: &ValueInputProps) -> Html {
                 aria-describedby={error.is_some().then_some("typing-error")}
                 value={props.editing.text.clone()}
                 placeholder={props.placeholder.clone()}
-                size={(props.editing.text.chars().count().max(props.placeholder.len()).clamp(4, 24) + 1).to_string()}
+                size={size.to_string()}
                 autocomplete="off"
                 autocapitalize="off"
                 spellcheck="false"
@@ -139,12 +168,12 @@ pub(crate) fn ValueInput(props: &ValueInputProps) -> Html {
 
 /// The field of a text of several lines, in which Enter begins another one.
 #[inline(never)] // not on the first screen
-fn lines(
-    props: &ValueInputProps,
-    field: NodeRef,
-    onkeydown: Callback<KeyboardEvent>,
-    onblur: Callback<FocusEvent>,
-) -> Html {
+fn lines(props: &ValueInputProps, field: NodeRef, events: FieldEvents) -> Html {
+    let FieldEvents {
+        onkeydown,
+        oninput,
+        onblur,
+    } = events;
     let rows = props.editing.text.lines().count() + 1;
     html! {
         <>
@@ -160,6 +189,7 @@ fn lines(
                 autocapitalize="off"
                 spellcheck="false"
                 {onkeydown}
+                {oninput}
                 {onblur}
             />
             <span class="typing-hint" id="typing-lines">
