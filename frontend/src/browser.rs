@@ -291,6 +291,14 @@ pub(crate) fn scroll_within(outer: &str, part: &str) {
     outer.set_scroll_top(top);
 }
 
+/// Scrolls what scrolls to its beginning.
+pub(crate) fn scroll_to_top(selector: &str) {
+    let found = document().and_then(|document| document.query_selector(selector).ok()?);
+    if let Some(outer) = found {
+        outer.set_scroll_top(0);
+    }
+}
+
 /// Puts a text into the clipboard, and tells whether the browser let it.
 pub(crate) fn copy(text: String, told: impl FnOnce(bool) + 'static) {
     // It is only there where the page came over a safe connection.

@@ -1,10 +1,20 @@
 //! Where only one card fits: three heads that choose which one is open.
 
-use yew::{Html, classes, html};
+use yew::{Callback, Html, MouseEvent, classes, html};
 
 use super::editor_card::chip;
 use super::icon::{Icon, icon};
+use crate::browser;
 use crate::state::{Lane, Sends, StateHandle, ViewMsg};
+
+/// Opens the card of a lane, and brings it into sight where cards and timeline scroll together.
+fn open(store: &StateHandle, lane: Lane) -> Callback<MouseEvent> {
+    let dispatcher = store.dispatcher();
+    Callback::from(move |_: MouseEvent| {
+        dispatcher.send(ViewMsg::Open(lane));
+        browser::scroll_to_top(".stage");
+    })
+}
 
 pub(crate) fn lane_tabs(store: &StateHandle) -> Html {
     let head = |lane: Lane| {
@@ -24,7 +34,7 @@ pub(crate) fn lane_tabs(store: &StateHandle) -> Html {
                 type="button"
                 class={classes!("lane-tab", lane.slug())}
                 aria-pressed={(store.view.lane == lane).to_string()}
-                onclick={store.sends(ViewMsg::Open(lane))}
+                onclick={open(store, lane)}
             >
                 <span class="lane-name">{ name.to_owned() }</span>
                 <span class={classes!("lane-version", tone)}>

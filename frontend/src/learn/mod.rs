@@ -47,16 +47,19 @@ pub(crate) fn Lessons(props: &LessonsProps) -> Html {
     }
     let seen = store.learn.course.as_ref().map(|course| {
         let walk = &course.walk;
-        (walk.at(), walk.happened(), walk.solved())
+        let found = course.finding.is_some();
+        (walk.at(), walk.happened(), walk.solved(), found)
     });
     use_effect_with(seen, |seen| {
-        if let Some((_, happened, solved)) = *seen {
+        if let Some((_, happened, solved, found)) = *seen {
             browser::scroll_within(
                 ".lesson-body",
-                match (happened, solved) {
-                    (true, true) => ".reached, .choice.right",
-                    (true, false) => ".choice.right",
-                    (false, _) => ".lesson-title",
+                match (happened, solved, found) {
+                    (true, true, _) => ".reached, .choice.right",
+                    // A challenge that failed says so below its button.
+                    (true, false, true) => ".found",
+                    (true, false, false) => ".choice.right",
+                    (false, ..) => ".lesson-title",
                 },
             );
         }

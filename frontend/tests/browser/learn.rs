@@ -231,6 +231,30 @@ async fn the_totals_of_a_challenge_go_when_another_way_of_writing_is_chosen() {
 }
 
 #[wasm_bindgen_test]
+async fn a_challenge_that_failed_brings_its_result_into_sight() {
+    let page = take("02-resourceversion-and-the-409").await;
+    while page.find(".check-orders").is_none() {
+        page.key("n").await;
+    }
+    // As on a phone, where the text of a lesson has little room.
+    let style = |selector: &str, style: &str| {
+        page.element(selector)
+            .set_attribute("style", style)
+            .unwrap();
+    };
+    style(".lesson-body", "height: 60px; overflow: auto");
+    style(".check-orders", "display: block; margin-bottom: 200px");
+    page.key("o").await;
+    wait(&page, ".found").await;
+    page.until("the result is in sight", |page| {
+        let place = |selector: &str| page.element(selector).get_bounding_client_rect();
+        let (found, around) = (place(".found"), place(".lesson-body"));
+        found.top() >= around.top() && found.top() < around.bottom()
+    })
+    .await;
+}
+
+#[wasm_bindgen_test]
 async fn a_lesson_that_is_not_there_is_told() {
     let page = open("#/learn/99-nothing").await;
     wait(&page, "[role=alert]").await;

@@ -478,13 +478,18 @@ impl Page {
 
     /// An attribute of what has no label of its own.
     pub fn attribute(&self, selector: &str, name: &str) -> String {
-        let found = self.place.query_selector(selector).unwrap().unwrap();
+        let found = self.element(selector);
         found.get_attribute(name).unwrap_or_default()
+    }
+
+    /// Something that has no label of its own.
+    pub fn element(&self, selector: &str) -> Element {
+        self.place.query_selector(selector).unwrap().unwrap()
     }
 
     /// What a field has in it.
     pub fn value(&self, selector: &str) -> String {
-        let found = self.place.query_selector(selector).unwrap().unwrap();
+        let found = self.element(selector);
         found.unchecked_into::<HtmlInputElement>().value()
     }
 
