@@ -80,6 +80,8 @@ impl fmt::Display for ApiError {
     }
 }
 
+const JSON: &str = "application/json";
+
 /// A request, as data.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Call {
@@ -143,71 +145,61 @@ impl Call {
 
     /// The request. The manager is the name of the controller: its user agent and field manager.
     pub fn request(&self, resource: &Resource, manager: &str) -> Request<Vec<u8>> {
+        let (method, media_type) = match self {
+            Self::Get { .. } | Self::List { .. } => (Method::GET, JSON),
+            Self::Create(_) => (Method::POST, JSON),
+            Self::Update { .. } => (Method::PUT, JSON),
+            Self::MergeFrom { .. } => (Method::PATCH, "application/merge-patch+json"),
+            Self::Apply { .. } => (Method::PATCH, "application/apply-patch+yaml"),
+            Self::Delete { .. } => (Method::DELETE, JSON),
+        };
+        let body = self.body().unwrap_or_default();
+        let request = Request::builder()
+            .method(method)
+            .uri(self.target(resource, manager))
+            .header(header::CONTENT_TYPE, media_type)
+            .header(header::USER_AGENT, manager);
+        request.body(body.into_bytes()).unwrap_or_default()
+    }
+
+    fn target(&self, resource: &Resource, manager: &str) -> String {
         let path = |object: &Value, status: bool| {
             let path = resource.path(object.namespace(), object.name());
             if status { path + "/status" } else { path }
         };
-        let json = "application/json";
-        let (method, target, media_type, body) = match self {
-            Self::Get { namespace, name } => {
-                (Method::GET, resource.path(namespace, name), json, None)
-            }
-            Self::List { namespace } => (Method::GET, resource.path(namespace, ""), json, None),
-            Self::Create(object) => (
-                Method::POST,
-                resource.path(object.namespace(), ""),
-                json,
-                Some(object.to_string()),
-            ),
-            Self::Update { object, status } => (
-                Method::PUT,
-                path(object, *status),
-                json,
-                Some(object.to_string()),
-            ),
-            Self::MergeFrom {
-                base,
-                object,
-                lock,
-                status,
-            } => (
-                Method::PATCH,
-                path(base, *status),
-                "application/merge-patch+json",
-                Some(merge_from(base, object, *lock).to_string()),
-            ),
+        match self {
+            Self::Get { namespace, name } => resource.path(namespace, name),
+            Self::List { namespace } => resource.path(namespace, ""),
+            Self::Create(object) => resource.path(object.namespace(), ""),
+            Self::Update { object, status } => path(object, *status),
+            Self::MergeFrom { base, status, .. } => path(base, *status),
             Self::Apply {
                 object,
                 force,
                 status,
-            } => (
-                Method::PATCH,
-                format!(
-                    "{}?fieldManager={manager}&force={force}",
-                    path(object, *status)
-                ),
-                "application/apply-patch+yaml",
-                Some(object.to_string()),
-            ),
+            } => {
+                let path = path(object, *status);
+                format!("{path}?fieldManager={manager}&force={force}")
+            }
+            Self::Delete { object, .. } => path(object, false),
+        }
+    }
+
+    fn body(&self) -> Option<String> {
+        match self {
+            Self::Get { .. } | Self::List { .. } => None,
+            Self::Create(object) | Self::Update { object, .. } | Self::Apply { object, .. } => {
+                Some(object.to_string())
+            }
+            Self::MergeFrom {
+                base, object, lock, ..
+            } => Some(merge_from(base, object, *lock).to_string()),
             Self::Delete {
                 object,
                 uid,
                 resource_version,
-            } => (
-                Method::DELETE,
-                path(object, false),
-                json,
-                delete_options(object, *uid, *resource_version),
-            ),
-        };
-        let request = Request::builder()
-            .method(method)
-            .uri(target)
-            .header(header::CONTENT_TYPE, media_type)
-            .header(header::USER_AGENT, manager);
-        request
-            .body(body.unwrap_or_default().into_bytes())
-            .unwrap_or_default()
+            } => delete_options(object, *uid, *resource_version),
+        }
     }
 
     /// Sends it.

@@ -1,7 +1,7 @@
 //! What a Kubernetes controller consists of: a [cache](Cache) per kind that can be behind the
 //! server, [predicates](Predicate) and [handlers](Handler) that decide which notifications become
-//! keys, a [work queue](WorkQueue), and a [client](Client) that reads from caches and writes to the
-//! server.
+//! keys, a [work queue](WorkQueue), a [client](Client) that reads from caches and writes to the
+//! server, and a reconciler that is a [program] in data. A [controller](Controller) has them all.
 //!
 //! The crate depends on `optimist-apiserver` and `optimist-client` and on nothing above them. It is
 //! below `optimist-simulation`, not a part of it: a controller needs no editors, no history tree
@@ -17,15 +17,19 @@
 mod cache;
 mod call;
 mod client;
+mod controller;
 mod handler;
 mod own_writes;
 mod predicate;
+pub mod program;
 mod queue;
+pub mod search;
 mod version;
 
 pub use cache::{Cache, CacheStep, Notification};
 pub use call::{ApiError, Call};
 pub use client::{Answer, CachedObjects, Client, OperationResult, Source, key};
+pub use controller::{Controller, UnknownKind};
 pub use handler::{Handler, controller_of, owner_references};
 pub use own_writes::{ConsistencyStore, EXPECTATIONS_TIMEOUT, Expectations, OwnWrites};
 pub use predicate::Predicate;

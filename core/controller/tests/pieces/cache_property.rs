@@ -100,6 +100,43 @@ impl Told {
     }
 }
 
+fn happen(
+    happening: Happening,
+    cache: &mut Cache,
+    server: &mut ApiServer,
+    older: &mut ApiServer,
+) -> Vec<Notification> {
+    match happening {
+        Happening::Write(name) => {
+            let revision = server.store().revision().to_string();
+            write(server, &format!("object-{name}"), &revision);
+        }
+        Happening::Delete(name) => {
+            delete(server, &format!("object-{name}"));
+        }
+        Happening::Deliver => return cache.deliver(server).into_iter().collect(),
+        Happening::Step => return cache.step(server).notifications,
+        Happening::Sync => return cache.sync(server),
+        Happening::DropWatch => cache.drop_watch(),
+        Happening::ForgetHistory => {
+            if server.store().compacted() < server.store().revision() {
+                forget_history(server);
+            }
+            *older = server.clone();
+        }
+        Happening::Restart => cache.restart(),
+        Happening::RestartFromAnOlderServer => {
+            cache.restart();
+            return cache.sync(older);
+        }
+        Happening::Wait(seconds) => {
+            let time = Duration::from_secs(seconds.into());
+            server.environment_mut().advance(time);
+        }
+    }
+    Vec::new()
+}
+
 proptest! {
     #![proptest_config(ProptestConfig {
         cases: 250,
@@ -118,41 +155,11 @@ proptest! {
         let begin = if watch_list { Begin::WatchList } else { Begin::List };
         let mut cache = Cache::new(config_maps(&server), "default", begin);
         let mut told = Told::default();
-        let mut writes = 0;
         for happening in happenings {
-            let mut notifications = Vec::new();
-            match happening {
-                Happening::Write(name) => {
-                    writes += 1;
-                    write(&mut server, &format!("object-{name}"), &writes.to_string());
-                }
-                Happening::Delete(name) => {
-                    delete(&mut server, &format!("object-{name}"));
-                }
-                Happening::Deliver => notifications.extend(cache.deliver(&mut server)),
-                Happening::Step => notifications = cache.step(&mut server).notifications,
-                Happening::Sync => notifications = cache.sync(&mut server),
-                Happening::DropWatch => cache.drop_watch(),
-                Happening::ForgetHistory => {
-                    let revision = server.store().revision();
-                    if server.store().compacted() < revision {
-                        forget_history(&mut server);
-                    }
-                    older = server.clone();
-                }
-                Happening::Restart => {
-                    cache.restart();
-                    told = Told::default();
-                }
-                Happening::RestartFromAnOlderServer => {
-                    cache.restart();
-                    told = Told::default();
-                    notifications = cache.sync(&mut older);
-                }
-                Happening::Wait(seconds) => {
-                    server.environment_mut().advance(Duration::from_secs(seconds.into()));
-                }
+            if matches!(happening, Happening::Restart | Happening::RestartFromAnOlderServer) {
+                told = Told::default();
             }
+            let notifications = happen(happening, &mut cache, &mut server, &mut older);
             for notification in &notifications {
                 told.hear(notification)?;
             }

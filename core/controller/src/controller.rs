@@ -1,0 +1,292 @@
+//! A controller: its caches, its queue, its client, and one worker that runs its program
+//! (`sigs.k8s.io/controller-runtime/pkg/internal/controller/controller.go`, with
+//! `MaxConcurrentReconciles: 1`).
+
+use std::fmt;
+use std::time::Duration;
+
+use optimist_apiserver::object::Metadata;
+use optimist_apiserver::server::ApiServer;
+use optimist_client::Begin;
+
+use crate::cache::{Cache, Notification};
+use crate::client::{CachedObjects, Client};
+use crate::handler::Handler;
+use crate::own_writes::{ConsistencyStore, Expectations};
+use crate::program::{Code, Context, Kind, Program, Run, Step};
+use crate::queue::{ReconcileResult, WorkQueue};
+
+/// A program watches a kind that the server does not have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownKind(pub Kind);
+
+impl fmt::Display for UnknownKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "no matches for kind \"{}\" in version \"{}\"",
+            self.0.kind, self.0.api_version
+        )
+    }
+}
+
+impl std::error::Error for UnknownKind {}
+
+/// A controller. Cloning is cheap.
+#[derive(Clone, Debug)]
+pub struct Controller {
+    code: Code,
+    caches: Vec<Cache>,
+    queue: WorkQueue,
+    client: Client,
+    expectations: Expectations,
+    written: ConsistencyStore,
+    run: Option<Run>,
+}
+
+impl Controller {
+    /// A controller that has not started, for the objects of a namespace.
+    ///
+    /// # Errors
+    /// If the program watches a kind that the server does not have.
+    pub fn new(
+        program: Program,
+        server: &ApiServer,
+        namespace: &str,
+        begin: Begin,
+    ) -> Result<Self, UnknownKind> {
+        let caches: Result<Vec<_>, _> = program
+            .watches
+            .iter()
+            .map(|watched| {
+                let kind = &watched.kind;
+                let resource = server.resources().by_kind(&kind.api_version, &kind.kind);
+                let resource = resource.ok_or_else(|| UnknownKind(kind.clone()))?;
+                Ok(Cache::new(resource.clone(), namespace, begin))
+            })
+            .collect();
+        Ok(Self {
+            caches: caches?,
+            queue: WorkQueue::default(),
+            client: client_of(&program),
+            expectations: Expectations::default(),
+            written: ConsistencyStore::default(),
+            run: None,
+            code: Code::new(program),
+        })
+    }
+
+    /// Its program.
+    pub fn code(&self) -> &Code {
+        &self.code
+    }
+
+    /// Its caches, in the order of the watched kinds.
+    pub fn caches(&self) -> &[Cache] {
+        &self.caches
+    }
+
+    /// Its queue.
+    pub fn queue(&self) -> &WorkQueue {
+        &self.queue
+    }
+
+    /// Its client.
+    pub fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// What it waits for.
+    pub fn expectations(&self) -> &Expectations {
+        &self.expectations
+    }
+
+    /// The versions that it wrote.
+    pub fn written(&self) -> &ConsistencyStore {
+        &self.written
+    }
+
+    /// The run of its worker; `None` if the worker waits for a key.
+    pub fn run(&self) -> Option<&Run> {
+        self.run.as_ref()
+    }
+
+    /// Fills the caches and opens their watches, also after a restart or a lost watch. Keys of
+    /// what the handlers are told are added to the queue.
+    pub fn sync(&mut self, server: &mut ApiServer) {
+        for index in 0..self.caches.len() {
+            self.sync_cache(index, server);
+        }
+    }
+
+    /// The same, of one cache.
+    pub fn sync_cache(&mut self, index: usize, server: &mut ApiServer) -> Vec<Notification> {
+        let cache = self.caches.get_mut(index);
+        let notifications = cache.map_or_else(Vec::new, |cache| cache.sync(server));
+        self.told(index, &notifications);
+        notifications
+    }
+
+    /// Delivers the next event of a cache. `None` if there is none.
+    pub fn deliver(&mut self, index: usize, server: &mut ApiServer) -> Option<Notification> {
+        let notification = self.caches.get_mut(index)?.deliver(server)?;
+        self.told(index, std::slice::from_ref(&notification));
+        Some(notification)
+    }
+
+    /// Drops the watch of a cache.
+    pub fn drop_watch(&mut self, index: usize) {
+        if let Some(cache) = self.caches.get_mut(index) {
+            cache.drop_watch();
+        }
+    }
+
+    /// Tells the handlers of every object of a cache again.
+    pub fn resync(&mut self, index: usize) -> Vec<Notification> {
+        let cache = self.caches.get(index);
+        let notifications = cache.map_or_else(Vec::new, Cache::resync);
+        self.told(index, &notifications);
+        notifications
+    }
+
+    /// Ends the process in whatever state it is, and starts it again with empty memory: caches,
+    /// queue, expectations, written versions and the run are lost. The caches are empty until
+    /// they are [synced](Self::sync).
+    pub fn restart(&mut self) {
+        self.caches.iter_mut().for_each(Cache::restart);
+        self.queue = WorkQueue::default();
+        self.client = client_of(self.code.program());
+        self.expectations = Expectations::default();
+        self.written = ConsistencyStore::default();
+        self.run = None;
+    }
+
+    /// Whether the worker can take a key: it waits for one, one is queued, and all caches have
+    /// synced.
+    pub fn can_take(&self) -> bool {
+        self.run.is_none()
+            && self.caches.iter().all(Cache::has_synced)
+            && self.queue.queued().next().is_some()
+    }
+
+    /// Lets the worker take the next key. If the controller waits for its own versions and a cache
+    /// does not have them, the run fails at once, and the key is queued again. Returns the key and
+    /// whether the run began.
+    pub fn take(&mut self, server: &ApiServer) -> Option<(String, bool)> {
+        if !self.can_take() {
+            return None;
+        }
+        let key = self.queue.get()?;
+        let waits = self.code.program().options.wait_for_own_version;
+        if waits && !self.written.is_ready(&key, self.caches.iter()) {
+            let now = server.environment().elapsed();
+            self.queue.finish(&key, ReconcileResult::Error, now);
+            return Some((key, false));
+        }
+        self.run = Some(Run::new(&key));
+        Some((key, true))
+    }
+
+    /// Whether the worker can perform a step: it has a run that does not wait for a cache.
+    pub fn can_step(&self) -> bool {
+        let waits = |run: &Run| run.waits(&self.code, &self.caches, &self.client);
+        self.run.as_ref().is_some_and(|run| !waits(run))
+    }
+
+    /// Performs the next statement of the run. `None` if the worker has no run.
+    pub fn step(&mut self, server: &mut ApiServer) -> Option<Step> {
+        let run = self.run.as_mut()?;
+        let options = self.code.program().options;
+        let mut context = Context {
+            server,
+            caches: &mut self.caches,
+            shares_objects: options.cached_objects == CachedObjects::Shared,
+            client: &mut self.client,
+            expectations: &mut self.expectations,
+            written: &mut self.written,
+        };
+        let step = run.step(&self.code, &mut context);
+        if let Step::Finished(result) = step {
+            let now = server.environment().elapsed();
+            self.queue.finish(run.key(), result, now);
+            self.run = None;
+        }
+        Some(step)
+    }
+
+    /// Performs the statements up to the next one that touches more than the variables of the run.
+    pub fn step_to_visible(&mut self, server: &mut ApiServer) {
+        while let Some(run) = &self.run
+            && !run.is_visible(&self.code)
+        {
+            self.step(server);
+        }
+    }
+
+    /// Runs until the worker waits: for a key, or for a cache.
+    pub fn work(&mut self, server: &mut ApiServer) {
+        // A program is finite, but its keys are not.
+        for _ in 0..WORK_STEPS {
+            let stepped = if self.run.is_some() {
+                self.can_step() && self.step(server).is_some()
+            } else {
+                self.take(server).is_some()
+            };
+            if !stepped {
+                break;
+            }
+        }
+    }
+
+    /// Adds the waiting keys whose time has come by now, as `Environment::elapsed` gives it.
+    pub fn advance_to(&mut self, now: Duration) {
+        self.queue.advance(now);
+    }
+
+    /// Adds the keys of notifications to the queue.
+    fn told(&mut self, index: usize, notifications: &[Notification]) {
+        let code = self.code.clone();
+        let Some(watched) = code.program().watches.get(index) else {
+            return;
+        };
+        for notification in notifications {
+            let keys = watched.handler.keys(notification);
+            if matches!(watched.handler, Handler::Owner { .. }) {
+                self.observe(notification, &keys);
+            }
+            let mut predicates = watched.predicates.iter();
+            if predicates.all(|predicate| predicate.passes(notification)) {
+                keys.iter().for_each(|key| self.queue.add(key));
+            }
+        }
+    }
+
+    /// Counts what was expected. A child that is about to go when it is first seen counts as
+    /// deleted (`ReplicaSetController.addPod`).
+    fn observe(&mut self, notification: &Notification, owners: &[String]) {
+        for owner in owners {
+            match notification {
+                Notification::Added { object, .. } => {
+                    if object.meta_text("deletionTimestamp").is_empty() {
+                        self.expectations.creation_observed(owner);
+                    } else {
+                        self.expectations.deletion_observed(owner);
+                    }
+                }
+                Notification::Deleted { .. } => self.expectations.deletion_observed(owner),
+                Notification::Updated { .. } => {}
+            }
+        }
+    }
+}
+
+/// More steps than a worker needs for a few keys.
+const WORK_STEPS: usize = 10_000;
+
+fn client_of(program: &Program) -> Client {
+    let client = Client::new(&program.name);
+    match program.options.read_your_own_writes {
+        true => client.reading_own_writes(),
+        false => client,
+    }
+}

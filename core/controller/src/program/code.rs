@@ -1,0 +1,126 @@
+//! A program as a list of instructions with jumps: a run is at one place of it.
+
+use std::sync::Arc;
+
+use super::{Condition, Program, Statement};
+
+/// An instruction.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Instruction {
+    /// A statement without a block.
+    Do(Statement),
+    /// Goes on with the next instruction if the condition holds, else at another place.
+    Branch(Condition, usize),
+    /// Goes on with the next object of a list, or at another place if there is no next one.
+    Next {
+        item: String,
+        of: String,
+        end: usize,
+    },
+    /// Goes on at another place.
+    Jump(usize),
+}
+
+/// A program that can be run. Cloning is cheap.
+#[derive(Clone, Debug)]
+pub struct Code {
+    program: Arc<Program>,
+    /// Each instruction and the number of its statement.
+    instructions: Arc<[(Instruction, usize)]>,
+}
+
+impl Code {
+    /// Prepares a program.
+    pub fn new(program: Program) -> Self {
+        let mut flat = Flat::default();
+        flat.block(&program.body);
+        Self {
+            program: Arc::new(program),
+            instructions: flat.instructions.into(),
+        }
+    }
+
+    /// The program.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    pub(super) fn instruction(&self, at: usize) -> Option<&Instruction> {
+        self.instructions
+            .get(at)
+            .map(|(instruction, _)| instruction)
+    }
+
+    /// The number of the statement at a place: statements are numbered as they are written, blocks
+    /// after their head. `None` at the end.
+    pub fn statement_at(&self, at: usize) -> Option<usize> {
+        self.instructions.get(at).map(|(_, statement)| *statement)
+    }
+}
+
+#[derive(Default)]
+struct Flat {
+    instructions: Vec<(Instruction, usize)>,
+    statements: usize,
+}
+
+impl Flat {
+    fn block(&mut self, statements: &[Statement]) {
+        for statement in statements {
+            let number = self.statements;
+            self.statements += 1;
+            match statement {
+                Statement::If {
+                    condition,
+                    then,
+                    otherwise,
+                } => self.branch(number, condition, then, otherwise),
+                Statement::ForEach { item, of, body } => {
+                    let start = self.instructions.len();
+                    let next = |end| Instruction::Next {
+                        item: item.clone(),
+                        of: of.clone(),
+                        end,
+                    };
+                    self.instructions.push((next(0), number));
+                    self.block(body);
+                    self.instructions.push((Instruction::Jump(start), number));
+                    let end = self.instructions.len();
+                    self.set(start, next(end));
+                }
+                other => {
+                    let instruction = Instruction::Do(other.clone());
+                    self.instructions.push((instruction, number));
+                }
+            }
+        }
+    }
+
+    fn branch(
+        &mut self,
+        number: usize,
+        condition: &Condition,
+        then: &[Statement],
+        otherwise: &[Statement],
+    ) {
+        let head = self.instructions.len();
+        let branch = |end| Instruction::Branch(condition.clone(), end);
+        self.instructions.push((branch(0), number));
+        self.block(then);
+        let jump = self.instructions.len();
+        if !otherwise.is_empty() {
+            self.instructions.push((Instruction::Jump(0), number));
+        }
+        self.set(head, branch(self.instructions.len()));
+        if !otherwise.is_empty() {
+            self.block(otherwise);
+            self.set(jump, Instruction::Jump(self.instructions.len()));
+        }
+    }
+
+    fn set(&mut self, at: usize, instruction: Instruction) {
+        if let Some(place) = self.instructions.get_mut(at) {
+            place.0 = instruction;
+        }
+    }
+}

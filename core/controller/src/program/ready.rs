@@ -1,0 +1,224 @@
+//! Ready programs, each with its flaw as a switch.
+
+use serde_json::json;
+
+use super::{Condition, Expression, Kind, OnError, Options, Program, Statement, WatchedKind};
+use crate::client::{CachedObjects, Source};
+use crate::handler::Handler;
+use crate::predicate::Predicate;
+use crate::queue::ReconcileResult;
+
+/// Makes one child for each parent.
+///
+/// With a generated name and a cached list, the controller makes a second child if it runs again
+/// before the event of the first child has arrived (argo-rollouts#243, kuberay#715,
+/// cluster-api#13649, scylla-operator#2492).
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChildMaker {
+    /// The kind of the parent.
+    pub parent: Kind,
+    /// The kind of the child.
+    pub child: Kind,
+    /// Whether the server generates the name of the child (`generateName`). Else the name follows
+    /// from the parent's name.
+    pub generated_name: bool,
+    /// Where the children are listed.
+    pub list_from: Source,
+    /// Whether the controller waits for the event of the child (expectations).
+    pub expectations: bool,
+    /// Whether AlreadyExists is taken to mean that the child is there; else it is an error.
+    pub ignore_already_exists: bool,
+    /// Further options.
+    pub options: Options,
+}
+
+impl ChildMaker {
+    /// The program.
+    pub fn program(&self) -> Program {
+        let mut body = get("parent", &self.parent);
+        if self.expectations {
+            body.push(return_unless(Condition::ExpectationsSatisfied));
+        }
+        body.extend([
+            Statement::List {
+                into: "children".to_owned(),
+                kind: self.child.clone(),
+                controlled_by: Some("parent".to_owned()),
+                from: self.list_from,
+            },
+            Statement::If {
+                condition: Condition::Equal(
+                    Expression::Count("children".to_owned()),
+                    Expression::Value(0.into()),
+                ),
+                then: self.create(),
+                otherwise: Vec::new(),
+            },
+        ]);
+        Program {
+            name: "child-maker".to_owned(),
+            watches: vec![watched(&self.parent), owned(&self.child, &self.parent)],
+            options: self.options,
+            body,
+        }
+    }
+
+    /// The statements that make the child.
+    fn create(&self) -> Vec<Statement> {
+        let name = if self.generated_name {
+            "generateName"
+        } else {
+            "name"
+        };
+        let text = if self.generated_name {
+            "{name}-"
+        } else {
+            "{name}-child"
+        };
+        let child = json!({"apiVersion": self.child.api_version, "kind": self.child.kind,
+            "metadata": {name: text}});
+        let mut create = Vec::new();
+        if self.expectations {
+            create.push(Statement::Expect {
+                creations: 1,
+                deletions: 0,
+            });
+        }
+        create.extend([
+            Statement::New {
+                into: "child".to_owned(),
+                object: child,
+                owner: Some("parent".to_owned()),
+            },
+            Statement::Create {
+                object: "child".to_owned(),
+                on_error: self.on_error(),
+            },
+        ]);
+        create
+    }
+
+    fn on_error(&self) -> Vec<OnError> {
+        if self.ignore_already_exists {
+            vec![OnError::ignore("AlreadyExists")]
+        } else {
+            Vec::new()
+        }
+    }
+}
+
+/// Writes the status of an object.
+///
+/// With a clock in the status and no predicate, each write wakes its own writer
+/// (kubeflow/notebooks#1343, konflux-ci#5874, kubernetes-sigs/application#123).
+#[derive(Clone, Debug, PartialEq)]
+pub struct StatusWriter {
+    /// The kind of the object, with a status subresource.
+    pub kind: Kind,
+    /// Whether the status has the time of the write.
+    pub clock: bool,
+    /// Whether the controller compares before it writes.
+    pub compare: bool,
+    /// Whether only changes of the generation wake the controller.
+    pub generation_changed: bool,
+    /// Whether the controller changes the cached object in place (kubernetes#27687,
+    /// volcano#5683).
+    pub in_place: bool,
+}
+
+impl StatusWriter {
+    /// The program.
+    pub fn program(&self) -> Program {
+        let field = |name: &str, field: &str| Expression::Field(name.to_owned(), field.to_owned());
+        let set = |field: &str, to: Expression| Statement::Set {
+            of: "object".to_owned(),
+            field: field.to_owned(),
+            to,
+        };
+        // In place, there is one object: the cached one.
+        let read = if self.in_place { "object" } else { "parent" };
+        let mut body = get(read, &self.kind);
+        if !self.in_place {
+            body.push(Statement::DeepCopy {
+                into: "object".to_owned(),
+                of: read.to_owned(),
+            });
+        }
+        body.push(set(
+            "/status/observedGeneration",
+            field(read, "/metadata/generation"),
+        ));
+        if self.clock {
+            body.push(set("/status/lastSeen", Expression::Now));
+        }
+        if self.compare {
+            body.push(return_unless(
+                Condition::Equal(field(read, "/status"), field("object", "/status")).negated(),
+            ));
+        }
+        body.push(Statement::Update {
+            object: "object".to_owned(),
+            status: true,
+            on_error: Vec::new(),
+        });
+        let mut kind = watched(&self.kind);
+        if self.generation_changed {
+            kind.predicates.push(Predicate::GenerationChanged);
+        }
+        Program {
+            name: "status-writer".to_owned(),
+            watches: vec![kind],
+            options: Options {
+                cached_objects: match self.in_place {
+                    true => CachedObjects::Shared,
+                    false => CachedObjects::DeepCopies,
+                },
+                ..Options::default()
+            },
+            body,
+        }
+    }
+}
+
+/// Reads the object of the key, and returns if it is not there or about to go.
+fn get(into: &str, kind: &Kind) -> Vec<Statement> {
+    let into = into.to_owned();
+    vec![
+        Statement::Get {
+            into: into.clone(),
+            kind: kind.clone(),
+            name: "{name}".to_owned(),
+            from: Source::Cache,
+        },
+        return_unless(Condition::Found(into.clone())),
+        return_unless(Condition::Deleting(into).negated()),
+    ]
+}
+
+fn return_unless(condition: Condition) -> Statement {
+    Statement::If {
+        condition: condition.negated(),
+        then: vec![Statement::Return(ReconcileResult::Done)],
+        otherwise: Vec::new(),
+    }
+}
+
+fn watched(kind: &Kind) -> WatchedKind {
+    WatchedKind {
+        kind: kind.clone(),
+        handler: Handler::Object,
+        predicates: Vec::new(),
+    }
+}
+
+fn owned(child: &Kind, parent: &Kind) -> WatchedKind {
+    WatchedKind {
+        kind: child.clone(),
+        handler: Handler::Owner {
+            api_version: parent.api_version.clone(),
+            kind: parent.kind.clone(),
+            only_controller: true,
+        },
+        predicates: Vec::new(),
+    }
+}

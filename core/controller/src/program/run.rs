@@ -1,0 +1,219 @@
+//! A run of a program for a key.
+
+mod perform;
+mod values;
+
+use std::sync::Arc;
+
+use imbl::OrdMap;
+use serde_json::Value;
+
+use optimist_apiserver::server::ApiServer;
+
+use super::Statement;
+use super::code::{Code, Instruction};
+use crate::cache::Cache;
+use crate::call::{ApiError, Call};
+use crate::client::{Client, Source, key};
+use crate::own_writes::{ConsistencyStore, Expectations};
+use crate::queue::ReconcileResult;
+use perform::cache_of;
+
+/// What a run works with: the server, and the memory of its controller.
+#[derive(Debug)]
+pub struct Context<'a> {
+    /// The server.
+    pub server: &'a mut ApiServer,
+    /// The caches; none for a client that reads from the server only.
+    pub caches: &'a mut [Cache],
+    /// Whether cached reads give the cached objects themselves.
+    pub shares_objects: bool,
+    /// The client.
+    pub client: &'a mut Client,
+    /// The expectations.
+    pub expectations: &'a mut Expectations,
+    /// The versions that were written.
+    pub written: &'a mut ConsistencyStore,
+}
+
+/// The value of a variable.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Variable {
+    /// An object.
+    Object {
+        /// The object.
+        object: Arc<Value>,
+        /// Whether it is the cached object itself.
+        shared: bool,
+    },
+    /// The objects of a list.
+    List {
+        /// The objects.
+        objects: Vec<Arc<Value>>,
+        /// Whether they are the cached objects themselves.
+        shared: bool,
+    },
+}
+
+/// The result of a step.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    /// A statement was performed.
+    Performed {
+        /// The number of the statement.
+        statement: usize,
+        /// The request that was sent, if one was.
+        call: Option<Call>,
+        /// Its error.
+        error: Option<ApiError>,
+    },
+    /// The statement is a cached read that waits for the cache. Nothing changed.
+    Waits,
+    /// The run is over.
+    Finished(ReconcileResult),
+}
+
+/// A run of a program for a key. Cloning is cheap.
+#[derive(Clone, Debug)]
+pub struct Run {
+    key: String,
+    at: usize,
+    variables: OrdMap<String, Variable>,
+    /// The next index of each loop, by its place.
+    loops: OrdMap<usize, usize>,
+    /// The uid of the object of the key.
+    uid: String,
+    error: Option<ApiError>,
+}
+
+/// What follows a statement.
+enum Next {
+    On,
+    To(usize),
+    Return(ReconcileResult),
+}
+
+impl Run {
+    /// The start of a run for a key.
+    pub fn new(key: &str) -> Self {
+        Self {
+            key: key.to_owned(),
+            at: 0,
+            variables: OrdMap::new(),
+            loops: OrdMap::new(),
+            uid: String::new(),
+            error: None,
+        }
+    }
+
+    /// The key.
+    pub fn key(&self) -> &str {
+        &self.key
+    }
+
+    /// The place in the code.
+    pub fn at(&self) -> usize {
+        self.at
+    }
+
+    /// The variables that have a value, by name.
+    pub fn variables(&self) -> impl Iterator<Item = (&str, &Variable)> {
+        self.variables
+            .iter()
+            .map(|(name, value)| (name.as_str(), value))
+    }
+
+    /// The next index of each loop that runs.
+    pub fn loops(&self) -> impl Iterator<Item = (usize, usize)> {
+        self.loops.iter().map(|(place, index)| (*place, *index))
+    }
+
+    /// The error of the last request, if it failed.
+    pub fn error(&self) -> Option<&ApiError> {
+        self.error.as_ref()
+    }
+
+    /// Whether no statement is left.
+    pub fn is_over(&self, code: &Code) -> bool {
+        code.instruction(self.at).is_none()
+    }
+
+    /// The uid of the object of the key; empty before it was read.
+    pub fn uid(&self) -> &str {
+        &self.uid
+    }
+
+    /// Whether the next statement touches more than the variables of the run: the server, a cache,
+    /// the memory or the queue of the controller. All other statements commute with the steps of
+    /// others.
+    pub fn is_visible(&self, code: &Code) -> bool {
+        match code.instruction(self.at) {
+            None => true,
+            Some(Instruction::Branch(condition, _)) => condition.reads_memory(),
+            Some(Instruction::Next { .. } | Instruction::Jump(_)) => false,
+            Some(Instruction::Do(statement)) => match statement {
+                Statement::Set { of, .. }
+                | Statement::AddItem { of, .. }
+                | Statement::RemoveItem { of, .. } => self.is_shared(of),
+                Statement::DeepCopy { .. } | Statement::New { .. } => false,
+                _ => true,
+            },
+        }
+    }
+
+    /// Whether the next statement is a cached read that waits for the cache.
+    pub fn waits(&self, code: &Code, caches: &[Cache], client: &Client) -> bool {
+        match code.instruction(self.at) {
+            Some(Instruction::Do(Statement::Get {
+                kind,
+                name,
+                from: Source::Cache,
+                ..
+            })) => cache_of(caches, kind).is_some_and(|cache| {
+                let key = key(self.namespace(), &self.text(name));
+                !client.may_get(cache, &key)
+            }),
+            Some(Instruction::Do(Statement::List {
+                kind,
+                from: Source::Cache,
+                ..
+            })) => cache_of(caches, kind).is_some_and(|cache| !client.may_list(cache)),
+            _ => false,
+        }
+    }
+
+    /// Performs the next statement.
+    pub fn step(&mut self, code: &Code, context: &mut Context<'_>) -> Step {
+        let Some(instruction) = code.instruction(self.at) else {
+            return Step::Finished(ReconcileResult::Done);
+        };
+        let statement = code.statement_at(self.at).unwrap_or_default();
+        let mut sent = None;
+        self.error = None;
+        let next = match instruction {
+            Instruction::Jump(to) => Next::To(*to),
+            Instruction::Branch(condition, otherwise) => {
+                if self.holds(condition, context) {
+                    Next::On
+                } else {
+                    Next::To(*otherwise)
+                }
+            }
+            Instruction::Next { item, of, end } => self.next_item(item, of, *end),
+            Instruction::Do(_) if self.waits(code, context.caches, context.client) => {
+                return Step::Waits;
+            }
+            Instruction::Do(statement) => self.perform(statement, context, &mut sent),
+        };
+        match next {
+            Next::On => self.at += 1,
+            Next::To(to) => self.at = to,
+            Next::Return(result) => return Step::Finished(result),
+        }
+        Step::Performed {
+            statement,
+            call: sent,
+            error: self.error.clone(),
+        }
+    }
+}

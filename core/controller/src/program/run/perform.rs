@@ -1,0 +1,402 @@
+//! The statements of a run.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use optimist_apiserver::object::Metadata;
+use optimist_apiserver::server::Resource;
+use optimist_client::IndexedStore;
+
+use super::values::{render, set_at};
+use super::{Context, Next, Run, Variable};
+use crate::cache::Cache;
+use crate::call::Call;
+use crate::client::{Source, collection};
+use crate::handler::controller_of;
+use crate::program::{Kind, OnError, Statement};
+use crate::queue::ReconcileResult;
+
+impl Run {
+    /// Performs a statement that is no block.
+    pub(super) fn perform(
+        &mut self,
+        statement: &Statement,
+        context: &mut Context<'_>,
+        sent: &mut Option<Call>,
+    ) -> Next {
+        match statement {
+            Statement::Get {
+                into,
+                kind,
+                name,
+                from,
+            } => self.get(into, kind, name, *from, context, sent),
+            Statement::List {
+                into,
+                kind,
+                controlled_by,
+                from,
+            } => {
+                let owner = controlled_by.as_deref();
+                self.list(into, kind, owner, *from, context, sent)
+            }
+            Statement::DeepCopy { into, of } => {
+                match self.object(of).cloned() {
+                    Some(object) => self.put(into, object),
+                    None => {
+                        self.variables.remove(into);
+                    }
+                }
+                Next::On
+            }
+            Statement::New {
+                into,
+                object,
+                owner,
+            } => {
+                let object = self.new_object(object, owner.as_deref());
+                self.put(into, Arc::new(object));
+                Next::On
+            }
+            Statement::Set { .. } | Statement::AddItem { .. } | Statement::RemoveItem { .. } => {
+                self.set(statement, context);
+                Next::On
+            }
+            Statement::Expect {
+                creations,
+                deletions,
+            } => {
+                let now = context.server.environment().elapsed();
+                let (creations, deletions) = (i64::from(*creations), i64::from(*deletions));
+                let expectations = &mut *context.expectations;
+                expectations.set(&self.key, creations, deletions, now);
+                Next::On
+            }
+            Statement::Return(result) => Next::Return(*result),
+            Statement::If { .. } | Statement::ForEach { .. } => Next::On,
+            write => self.write(write, context, sent),
+        }
+    }
+
+    /// Changes the object of a variable.
+    fn set(&mut self, statement: &Statement, context: &mut Context<'_>) {
+        match statement {
+            Statement::Set { of, field, to } => {
+                let value = self.value(to, context.server.environment().now());
+                self.change(of, context, |object| set_at(object, field, value));
+            }
+            Statement::AddItem { of, field, item } | Statement::RemoveItem { of, field, item } => {
+                let add = matches!(statement, Statement::AddItem { .. });
+                let item = self.text(item);
+                self.change(of, context, |object| change_item(object, field, &item, add));
+            }
+            _ => {}
+        }
+    }
+
+    fn get(
+        &mut self,
+        into: &str,
+        kind: &Kind,
+        name: &str,
+        from: Source,
+        context: &mut Context<'_>,
+        sent: &mut Option<Call>,
+    ) -> Next {
+        let (namespace, name) = (self.namespace().to_owned(), self.text(name));
+        let shared = from == Source::Cache && context.shares_objects;
+        let answer = match from {
+            Source::Cache => match cache_of(context.caches, kind) {
+                Some(cache) => context.client.get(cache, &namespace, &name),
+                None => return Next::Return(ReconcileResult::Error),
+            },
+            Source::Server => {
+                let Some(resource) = resource_of(context, kind) else {
+                    return Next::Return(ReconcileResult::Error);
+                };
+                *sent = Some(Call::Get {
+                    namespace: namespace.clone(),
+                    name: name.clone(),
+                });
+                let server = &mut *context.server;
+                context
+                    .client
+                    .get_live(server, &resource, &namespace, &name)
+            }
+        };
+        self.variables.remove(into);
+        match answer {
+            Ok(object) => {
+                if IndexedStore::key(&object) == self.key {
+                    object.uid().clone_into(&mut self.uid);
+                }
+                let variable = Variable::Object { object, shared };
+                self.variables.insert(into.to_owned(), variable);
+                Next::On
+            }
+            Err(error) => {
+                let missing = error.is_not_found();
+                self.error = Some(error);
+                if missing {
+                    Next::On
+                } else {
+                    Next::Return(ReconcileResult::Error)
+                }
+            }
+        }
+    }
+
+    fn list(
+        &mut self,
+        into: &str,
+        kind: &Kind,
+        owner: Option<&str>,
+        from: Source,
+        context: &mut Context<'_>,
+        sent: &mut Option<Call>,
+    ) -> Next {
+        let answer = match from {
+            Source::Cache => match cache_of(context.caches, kind) {
+                Some(cache) => Ok(context.client.list(cache)),
+                None => return Next::Return(ReconcileResult::Error),
+            },
+            Source::Server => {
+                let Some(resource) = resource_of(context, kind) else {
+                    return Next::Return(ReconcileResult::Error);
+                };
+                let namespace = self.namespace().to_owned();
+                *sent = Some(Call::List {
+                    namespace: namespace.clone(),
+                });
+                let server = &mut *context.server;
+                context.client.list_live(server, &resource, &namespace)
+            }
+        };
+        let mut objects = match answer {
+            Ok(objects) => objects,
+            Err(error) => {
+                self.error = Some(error);
+                return Next::Return(ReconcileResult::Error);
+            }
+        };
+        if let Some(owner) = owner {
+            let uid = self.object(owner).map(|owner| owner.uid().to_owned());
+            objects.retain(|object| {
+                let controller = controller_of(object).and_then(|owner| owner.get("uid"));
+                controller.and_then(Value::as_str) == uid.as_deref()
+            });
+        }
+        let shared = from == Source::Cache && context.shares_objects;
+        let variable = Variable::List { objects, shared };
+        self.variables.insert(into.to_owned(), variable);
+        Next::On
+    }
+
+    pub(super) fn next_item(&mut self, item: &str, of: &str, end: usize) -> Next {
+        let index = self.loops.get(&self.at).copied().unwrap_or_default();
+        let next = match self.variables.get(of) {
+            Some(Variable::List { objects, shared }) => {
+                let object = objects.get(index).cloned();
+                object.map(|object| Variable::Object {
+                    object,
+                    shared: *shared,
+                })
+            }
+            _ => None,
+        };
+        match next {
+            Some(variable) => {
+                self.variables.insert(item.to_owned(), variable);
+                self.loops.insert(self.at, index + 1);
+                Next::On
+            }
+            None => {
+                self.loops.remove(&self.at);
+                Next::To(end)
+            }
+        }
+    }
+
+    fn new_object(&self, template: &Value, owner: Option<&str>) -> Value {
+        let mut object = render(template, &|text| self.text(text));
+        if object.namespace().is_empty() {
+            object.set_meta("namespace", self.namespace());
+        }
+        if let Some(owner) = owner.and_then(|owner| self.object(owner)) {
+            let reference = json!({
+                "apiVersion": owner["apiVersion"], "kind": owner["kind"],
+                "name": owner.name(), "uid": owner.uid(),
+                "controller": true, "blockOwnerDeletion": true,
+            });
+            object.set_meta("ownerReferences", json!([reference]));
+        }
+        object
+    }
+
+    /// Changes the object of a variable. A cached object is changed in the cache too, if it is
+    /// still the object that the cache has.
+    fn change(&mut self, of: &str, context: &mut Context<'_>, change: impl FnOnce(&mut Value)) {
+        let Some(Variable::Object { object, shared }) = self.variables.get_mut(of) else {
+            return;
+        };
+        let before = Arc::clone(object);
+        change(Arc::make_mut(object));
+        if *shared {
+            replace_in_cache(context.caches, &before, object);
+        }
+    }
+
+    fn write(
+        &mut self,
+        statement: &Statement,
+        context: &mut Context<'_>,
+        sent: &mut Option<Call>,
+    ) -> Next {
+        let Some((name, call, on_error)) = self.call(statement) else {
+            // The variable has no object: Go would panic, and controller-runtime recovers.
+            return Next::Return(ReconcileResult::Error);
+        };
+        let kind = self.object(name).map(|object| {
+            let text = |field: &str| object[field].as_str().unwrap_or_default();
+            Kind::new(text("apiVersion"), text("kind"))
+        });
+        let resource = kind.and_then(|kind| resource_of(context, &kind));
+        let Some(resource) = resource else {
+            return Next::Return(ReconcileResult::Error);
+        };
+        let answer = context.client.write(context.server, &resource, &call);
+        let deletes = matches!(call, Call::Delete { .. });
+        let creates = matches!(call, Call::Create(_));
+        *sent = Some(call);
+        match answer {
+            Ok(_) if deletes => Next::On,
+            Ok(answer) => {
+                let path = collection(&resource, answer.namespace());
+                let version = answer.resource_version();
+                context
+                    .written
+                    .wrote_at(&self.key, &self.uid, &path, version);
+                self.change(name, context, |object| object.clone_from(&answer));
+                Next::On
+            }
+            Err(error) => {
+                if creates {
+                    context.expectations.creation_observed(&self.key);
+                } else if deletes {
+                    context.expectations.deletion_observed(&self.key);
+                }
+                let row = on_error.iter().find(|row| row.reason == error.reason);
+                let next = match row.map(|row| row.result) {
+                    Some(None) => Next::On,
+                    Some(Some(result)) => Next::Return(result),
+                    None => Next::Return(ReconcileResult::Error),
+                };
+                self.error = Some(error);
+                next
+            }
+        }
+    }
+
+    /// The variable, the request and the error rows of a write.
+    fn call<'a>(&self, statement: &'a Statement) -> Option<(&'a str, Call, &'a [OnError])> {
+        let object = |name: &str| self.object(name).cloned();
+        Some(match statement {
+            Statement::Create {
+                object: name,
+                on_error,
+            } => (name, Call::Create(object(name)?), on_error),
+            Statement::Update {
+                object: name,
+                status,
+                on_error,
+            } => {
+                let (object, status) = (object(name)?, *status);
+                (name, Call::Update { object, status }, on_error)
+            }
+            Statement::Patch {
+                object: name,
+                base,
+                lock,
+                status,
+                on_error,
+            } => {
+                let call = Call::MergeFrom {
+                    base: object(base)?,
+                    object: object(name)?,
+                    lock: *lock,
+                    status: *status,
+                };
+                (name, call, on_error)
+            }
+            Statement::Apply {
+                object: name,
+                force,
+                status,
+                on_error,
+            } => {
+                let call = Call::Apply {
+                    object: object(name)?,
+                    force: *force,
+                    status: *status,
+                };
+                (name, call, on_error)
+            }
+            Statement::Delete {
+                object: name,
+                uid,
+                resource_version,
+                on_error,
+            } => {
+                let call = Call::Delete {
+                    object: object(name)?,
+                    uid: *uid,
+                    resource_version: *resource_version,
+                };
+                (name, call, on_error)
+            }
+            _ => return None,
+        })
+    }
+}
+
+/// The cache of a kind.
+pub(super) fn cache_of<'a>(caches: &'a [Cache], kind: &Kind) -> Option<&'a Cache> {
+    caches.iter().find(|cache| {
+        let resource = cache.resource();
+        resource.kind == kind.kind && resource.group_version.to_string() == kind.api_version
+    })
+}
+
+fn resource_of(context: &Context<'_>, kind: &Kind) -> Option<Arc<Resource>> {
+    let resources = context.server.resources();
+    resources
+        .by_kind(&kind.api_version, &kind.kind)
+        .map(Arc::clone)
+}
+
+/// Gives the cache that has this very object the changed one.
+fn replace_in_cache(caches: &mut [Cache], before: &Arc<Value>, after: &Arc<Value>) {
+    let key = IndexedStore::key(before);
+    for cache in caches {
+        let has = cache.get(&key);
+        if has.is_some_and(|object| Arc::ptr_eq(object, before)) {
+            cache.change_in_place(Arc::clone(after));
+        }
+    }
+}
+
+fn change_item(object: &mut Value, field: &str, item: &str, add: bool) {
+    let list = object.pointer(field).and_then(Value::as_array);
+    let mut list = list.cloned().unwrap_or_default();
+    let known = list.iter().position(|known| known == item);
+    match (known, add) {
+        (None, true) => list.push(item.into()),
+        (Some(at), false) => {
+            list.remove(at);
+        }
+        _ => return,
+    }
+    let value = (!list.is_empty()).then_some(Value::Array(list));
+    set_at(object, field, value);
+}

@@ -1,0 +1,108 @@
+//! The properties that a search checks.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use optimist_apiserver::object::{Metadata, text};
+use optimist_apiserver::server::ApiServer;
+
+use crate::client::collection;
+use crate::handler::controller_of;
+use crate::program::Kind;
+
+/// A property that must hold in every state and for every step.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Safety {
+    /// There are never more than this number of objects of a kind.
+    AtMost(usize, Kind),
+    /// No object of a kind is deleted whose controller (`ownerReferences`) lives.
+    NotDeletedWhileOwnerLives(Kind),
+}
+
+/// A property that must hold at rest.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Wish {
+    /// There is this number of objects of a kind.
+    Count(usize, Kind),
+    /// A field has this value.
+    Equal(FieldOf, Value),
+    /// Two fields are equal; two missing fields are equal.
+    Same(FieldOf, FieldOf),
+}
+
+/// A field of an object in the server.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FieldOf {
+    /// The kind of the object.
+    pub kind: Kind,
+    /// Its name; it is the first object of this name in any namespace.
+    pub name: String,
+    /// The field, as a JSON pointer.
+    pub field: String,
+}
+
+impl Safety {
+    /// Whether it holds for a step, and for the state afterwards.
+    pub fn holds(&self, before: &ApiServer, after: &ApiServer) -> bool {
+        match self {
+            Self::AtMost(most, kind) => count(after, kind) <= *most,
+            Self::NotDeletedWhileOwnerLives(kind) => {
+                let Some(prefix) = prefix(after, kind) else {
+                    return true;
+                };
+                let mut log = after.store().log_after(before.store().revision());
+                !log.any(|change| {
+                    let deleted = change.before.as_ref().filter(|_| change.after.is_none());
+                    change.key.starts_with(&prefix)
+                        && deleted.is_some_and(|object| owner_lives(after, object))
+                })
+            }
+        }
+    }
+}
+
+impl Wish {
+    /// Whether it is true of the objects of a server.
+    pub fn is_true(&self, server: &ApiServer) -> bool {
+        match self {
+            Self::Count(number, kind) => count(server, kind) == *number,
+            Self::Equal(field, value) => field.value(server).as_ref() == Some(value),
+            Self::Same(a, b) => a.value(server) == b.value(server),
+        }
+    }
+}
+
+impl FieldOf {
+    fn value(&self, server: &ApiServer) -> Option<Value> {
+        let prefix = prefix(server, &self.kind)?;
+        let mut objects = server.store().range(&prefix);
+        let (_, _, object) = objects.find(|(_, _, object)| object.name() == self.name)?;
+        object.pointer(&self.field).cloned()
+    }
+}
+
+fn count(server: &ApiServer, kind: &Kind) -> usize {
+    let prefix = prefix(server, kind);
+    prefix.map_or(0, |prefix| server.store().range(&prefix).count())
+}
+
+fn prefix(server: &ApiServer, kind: &Kind) -> Option<String> {
+    let resource = server.resources().by_kind(&kind.api_version, &kind.kind)?;
+    Some(collection(resource, ""))
+}
+
+/// Whether the controller of an object is in the store and is not about to go.
+fn owner_lives(server: &ApiServer, object: &Value) -> bool {
+    let Some(reference) = controller_of(object) else {
+        return false;
+    };
+    let kind = Kind::new(text(reference, "apiVersion"), text(reference, "kind"));
+    let Some(prefix) = prefix(server, &kind) else {
+        return false;
+    };
+    server.store().range(&prefix).any(|(_, _, owner)| {
+        owner.uid() == text(reference, "uid") && owner.meta_text("deletionTimestamp").is_empty()
+    })
+}

@@ -1,0 +1,160 @@
+use optimist_controller::Source;
+use optimist_controller::program::{ChildMaker, Options};
+use optimist_controller::search::{Safety, Scenario, Search, Settling, Transition, Wish};
+
+use crate::start::{KEY, config_map, editor, replay, scenario, searched, settling, widget};
+
+/// The program with every flaw: a generated name, a cached list, no memory of its own writes.
+fn flawed() -> ChildMaker {
+    ChildMaker {
+        parent: widget(),
+        child: config_map(),
+        generated_name: true,
+        list_from: Source::Cache,
+        expectations: false,
+        ignore_already_exists: false,
+        options: Options::default(),
+    }
+}
+
+/// One widget, one child wished, and an editor whose change wakes the controller once more.
+fn one_child(maker: &ChildMaker) -> Scenario {
+    scenario(maker.program())
+        .editor(editor(2), KEY)
+        .always(Safety::AtMost(1, config_map()))
+        .at_rest(Wish::Count(1, config_map()))
+}
+
+fn makes_a_second_child(scenario: &Scenario) -> bool {
+    !searched(scenario).violations().is_empty()
+}
+
+#[test]
+fn a_generated_name_and_a_stale_list_make_a_second_child() {
+    // argo-rollouts#243; kuberay#715; cluster-api#13649; scylla-operator#2492
+    let scenario = one_child(&flawed());
+    let search = searched(&scenario);
+    let (_, path) = &search.violations()[0];
+    let states = replay(&scenario, path);
+    let children = |at: usize| {
+        let store = states[at].server().store();
+        store.range("/registry/configmaps/").count()
+    };
+    assert_eq!(children(path.len()), 2);
+    assert_eq!(children(path.len() - 1), 1);
+    // The shortest way: one run makes the child, the edit arrives, the child's event does not, and
+    // the next run makes the second child.
+    assert!(!path.contains(&Transition::Deliver {
+        controller: 0,
+        cache: 1
+    }));
+    assert_eq!(
+        path.iter()
+            .filter(|step| **step == Transition::Take(0))
+            .count(),
+        2,
+        "{path:?}"
+    );
+    let settling = search.settling();
+    assert!(
+        matches!(settling, Some(Settling::RestsWrong { .. })),
+        "{settling:?}"
+    );
+}
+
+#[test]
+fn one_child_stays_one_child_with_a_name_from_the_parent() {
+    let maker = ChildMaker {
+        generated_name: false,
+        ..flawed()
+    };
+    let scenario = one_child(&maker).restarts(1);
+    assert!(!makes_a_second_child(&scenario));
+    assert_eq!(settling(&scenario), Settling::Settles);
+}
+
+#[test]
+fn a_name_from_the_parent_makes_already_exists_an_error_unless_it_is_expected() {
+    // controller-runtime#343, #1543, #245; operator-sdk#3790
+    let fails = |ignore_already_exists: bool| {
+        let maker = ChildMaker {
+            generated_name: false,
+            ignore_already_exists,
+            ..flawed()
+        };
+        let scenario = one_child(&maker);
+        let mut states = vec![scenario.start().clone()];
+        let mut failed = false;
+        // All states, without a limit on what is the same: the scenario is small.
+        while let Some(state) = states.pop() {
+            for step in state.enabled() {
+                let mut next = state.clone();
+                next.perform(step);
+                let queue = next.controllers()[0].queue();
+                failed |= queue.num_requeues(KEY) > 0;
+                if !failed {
+                    states.push(next);
+                }
+            }
+        }
+        failed
+    };
+    assert!(fails(false));
+    assert!(!fails(true));
+}
+
+#[test]
+fn a_live_list_expectations_own_versions_and_own_writes_each_prevent_the_second_child() {
+    let live = ChildMaker {
+        list_from: Source::Server,
+        ..flawed()
+    };
+    let expecting = ChildMaker {
+        expectations: true,
+        ..flawed()
+    };
+    let with = |options: Options| ChildMaker {
+        options,
+        ..flawed()
+    };
+    let own_version = with(Options {
+        wait_for_own_version: true,
+        ..Options::default()
+    });
+    let own_writes = with(Options {
+        read_your_own_writes: true,
+        ..Options::default()
+    });
+    for maker in [live, expecting, own_version, own_writes] {
+        let scenario = one_child(&maker).restarts(1);
+        assert!(!makes_a_second_child(&scenario), "{maker:?}");
+        assert_eq!(settling(&scenario), Settling::Settles, "{maker:?}");
+    }
+}
+
+#[test]
+fn expectations_run_out_after_five_minutes_and_the_own_version_does_not() {
+    // kubernetes#129795
+    let expecting = ChildMaker {
+        expectations: true,
+        ..flawed()
+    };
+    let scenario = one_child(&expecting).expectations_run_out(1);
+    assert!(makes_a_second_child(&scenario));
+    let waiting = ChildMaker {
+        options: Options {
+            wait_for_own_version: true,
+            ..Options::default()
+        },
+        ..expecting
+    };
+    let scenario = one_child(&waiting).expectations_run_out(1);
+    assert!(!makes_a_second_child(&scenario));
+}
+
+#[test]
+fn a_search_says_when_there_are_too_many_states() {
+    let mut search = Search::new(one_child(&flawed()), 5);
+    search.run();
+    assert_eq!(search.settling(), None);
+}

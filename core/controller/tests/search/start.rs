@@ -1,0 +1,118 @@
+//! A server with a kind that has a spec and a status, and what the tests ask of a search.
+
+use std::sync::OnceLock;
+
+use http::Request;
+use optimist_apiserver::server::ApiServer;
+use optimist_controller::Source;
+use optimist_controller::program::{Expression, Kind, Options, Program, Statement};
+use optimist_controller::search::{Scenario, Search, SearchStatus, Settling, State, Transition};
+use serde_json::{Value, json};
+
+pub const KEY: &str = "default/web";
+
+pub fn widget() -> Kind {
+    Kind::new("demo.example.com/v1", "Widget")
+}
+
+pub fn config_map() -> Kind {
+    Kind::new("v1", "ConfigMap")
+}
+
+/// A server with the custom resource `Widget`, and one object of it.
+pub fn server() -> ApiServer {
+    static SERVER: OnceLock<ApiServer> = OnceLock::new();
+    SERVER.get_or_init(prepared).clone()
+}
+
+fn prepared() -> ApiServer {
+    let mut server = ApiServer::default();
+    let open = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
+    let definition = json!({
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": "widgets.demo.example.com"},
+        "spec": {
+            "group": "demo.example.com", "scope": "Namespaced",
+            "names": {"plural": "widgets", "singular": "widget", "kind": "Widget",
+                "listKind": "WidgetList"},
+            "versions": [{"name": "v1", "served": true, "storage": true,
+                "subresources": {"status": {}},
+                "schema": {"openAPIV3Schema": {"type": "object",
+                    "properties": {"spec": open, "status": open}}}}],
+        },
+    });
+    post(
+        &mut server,
+        "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+        &definition,
+    );
+    let object = json!({
+        "apiVersion": "demo.example.com/v1", "kind": "Widget",
+        "metadata": {"name": "web"}, "spec": {"size": 1},
+    });
+    let path = "/apis/demo.example.com/v1/namespaces/default/widgets";
+    post(&mut server, path, &object);
+    server
+}
+
+fn post(server: &mut ApiServer, path: &str, body: &Value) {
+    let request = Request::post(path).body(body.to_string().into_bytes());
+    let response = server.handle(request.unwrap());
+    let text = String::from_utf8_lossy(response.body());
+    assert_eq!(response.status(), 201, "{text}");
+}
+
+/// An editor who reads the widget and updates its size.
+pub fn editor(size: i64) -> Program {
+    let object = || "object".to_owned();
+    Program {
+        name: "editor".to_owned(),
+        watches: Vec::new(),
+        options: Options::default(),
+        body: vec![
+            Statement::Get {
+                into: object(),
+                kind: widget(),
+                name: "{name}".to_owned(),
+                from: Source::Server,
+            },
+            Statement::Set {
+                of: object(),
+                field: "/spec/size".to_owned(),
+                to: Expression::Value(size.into()),
+            },
+            Statement::Update {
+                object: object(),
+                status: false,
+                on_error: Vec::new(),
+            },
+        ],
+    }
+}
+
+pub fn scenario(program: Program) -> Scenario {
+    Scenario::new(server(), "default", [program]).expect("known kinds")
+}
+
+/// The finished search of a scenario.
+pub fn searched(scenario: &Scenario) -> Search {
+    let mut search = Search::new(scenario.clone(), 200_000);
+    assert_eq!(search.run(), SearchStatus::Done);
+    search
+}
+
+pub fn settling(scenario: &Scenario) -> Settling {
+    searched(scenario).settling().expect("it is done")
+}
+
+/// The states of a run, the start first. Each step must be possible.
+pub fn replay(scenario: &Scenario, path: &[Transition]) -> Vec<State> {
+    let mut states = vec![scenario.start().clone()];
+    for transition in path {
+        let mut state = states.last().unwrap().clone();
+        assert!(state.enabled().contains(transition), "{transition:?}");
+        state.perform(*transition);
+        states.push(state);
+    }
+    states
+}
