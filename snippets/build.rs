@@ -112,19 +112,19 @@ fn requests(modules: &mut Modules, object: &str, resource: &Resource) {
 }
 
 /// A field that is changed, one that is removed and one that is added.
-fn edits() -> [Change; 3] {
+fn edits() -> [ValueChange; 3] {
     [
-        Change {
+        ValueChange {
             pointer: "/spec/replicas".to_owned(),
             before: Some(3.into()),
             after: Some(5.into()),
         },
-        Change {
+        ValueChange {
             pointer: "/metadata/labels/a~1b".to_owned(),
             before: Some("x".into()),
             after: None,
         },
-        Change {
+        ValueChange {
             pointer: "/metadata/finalizers".to_owned(),
             before: None,
             after: Some(json!(["x/y"])),

@@ -202,7 +202,8 @@ fn native_tests(workspace: &Workspace, counted: &mut Counted) -> StageResult<()>
     )
 }
 
-/// Runs kube-rs against the core. It is a workspace of its own, and builds in the same folder.
+/// Runs kube-rs against the core, compiles the Rust code that the page shows, and runs each
+/// benchmark once. They are a workspace of their own, and build in the same folder.
 fn client_tests(workspace: &Workspace, counted: &mut Counted) -> StageResult<()> {
     let mut command = workspace.cargo();
     let root = workspace.root();
@@ -210,7 +211,8 @@ fn client_tests(workspace: &Workspace, counted: &mut Counted) -> StageResult<()>
         .env("CARGO_TARGET_DIR", root.join("target"))
         // Its dependencies are large, and built sooner without what a debugger needs.
         .env("CARGO_PROFILE_DEV_DEBUG", "0")
-        .args(["test", "--no-fail-fast", "--manifest-path"])
+        .args(["test", "--workspace", "--all-targets", "--no-fail-fast"])
+        .arg("--manifest-path")
         .arg(root.join("clients").join("Cargo.toml"));
     progress::stream_tests(
         "client tests",
