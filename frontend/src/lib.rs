@@ -20,7 +20,6 @@ use web_sys::Element;
 use yew::AppHandle;
 
 pub use app::App;
-pub use explore::SearchTurn;
 
 /// What `start.js` dispatches once enough of the program is there to draw the page.
 const DRAW: &str = "optimist-draw";

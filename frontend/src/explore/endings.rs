@@ -18,7 +18,7 @@ pub(super) fn witness(store: &StateHandle, model: &Explored, search: &Rc<Search>
     let total = search.tally().total();
     let complete = model
         .chosen_row()
-        .is_some_and(|row| matches!(row.state, super::model::RowState::Done(_)));
+        .is_some_and(|row| matches!(row.state, crate::state::RowState::Done(_)));
     let Some(end) = search.shortest(Verdict::Lost) else {
         let orders = messages::orders(total);
         let text = if complete {

@@ -8,18 +8,19 @@ use optimist_simulation::verdict::Verdict;
 use yew::{Html, PointerEvent, classes, html};
 
 use super::layout::{Layout, layout};
-use super::model::{ExploreMsg, Focus, RowState};
-use super::{Explored, endings, on, replay};
-use crate::state::StateHandle;
+use super::{Explored, endings, on, replay, sentences};
+use crate::state::{ExploreMsg, MapFocus, RowState, StateHandle};
 
 pub(super) fn map(store: &StateHandle, model: &Explored) -> Html {
-    let name = model.name(model.chosen);
+    let name = sentences::name(model, model.chosen);
     let Some(row) = model.chosen_row() else {
         return html! {};
     };
     let Some(search) = row.search() else {
         let text = match &row.state {
-            RowState::Impossible(_) | RowState::Cancelled => row.stopped().unwrap_or_default(),
+            RowState::Impossible(_) | RowState::Cancelled => {
+                sentences::stopped(row).unwrap_or_default()
+            }
             _ => format!(
                 "Searching: {} states so far.",
                 messages::number(row.states as u128)
@@ -39,12 +40,12 @@ pub(super) fn map(store: &StateHandle, model: &Explored) -> Html {
             <h3>{ name }</h3>
             <p class="summary">
                 { messages::tally(&row.tally, model.setup.actors()) }
-                if let Some(note) = row.stopped() {
+                if let Some(note) = sentences::stopped(row) {
                     <b class="note">{ note }</b>
                 }
             </p>
             { endings::witness(store, model, search) }
-            if let Some(inside) = model.inside() {
+            if let Some(inside) = sentences::inside(model) {
                 <p class="inside">{ inside }</p>
             }
             if let Some(drawn) = drawn {
@@ -67,12 +68,12 @@ pub(super) fn map(store: &StateHandle, model: &Explored) -> Html {
 /// What is looked at, in words. It has room whether there is something or not.
 fn explanation(model: &Explored, search: &Search, outlook: &[Tally]) -> Html {
     let text = match model.focus {
-        Some(Focus::State(id)) => messages::state(search, id, outlook.get(id)),
-        Some(Focus::Edge(id)) => {
+        Some(MapFocus::State(id)) => messages::state(search, id, outlook.get(id)),
+        Some(MapFocus::Edge(id)) => {
             let edge = search.edges().get(id);
             edge.map_or_else(Vec::new, |edge| messages::transition(search, edge))
         }
-        Some(Focus::Ending(verdict)) => {
+        Some(MapFocus::Ending(verdict)) => {
             let end = search.shortest(verdict);
             end.map_or_else(Vec::new, |end| {
                 vec![
@@ -93,14 +94,14 @@ fn explanation(model: &Explored, search: &Search, outlook: &[Tally]) -> Html {
 /// The history that is drawn out: through what is looked at, or the shortest of the worst kind.
 fn marked(model: &Explored, search: &Search) -> Vec<TransitionId> {
     match model.focus {
-        Some(Focus::State(id)) => search.path_to(id),
-        Some(Focus::Edge(id)) => {
+        Some(MapFocus::State(id)) => search.path_to(id),
+        Some(MapFocus::Edge(id)) => {
             let from = search.edges().get(id).map_or(0, |edge| edge.from);
             let mut path = search.path_to(from);
             path.push(id);
             path
         }
-        Some(Focus::Ending(verdict)) => {
+        Some(MapFocus::Ending(verdict)) => {
             let end = search.shortest(verdict);
             end.map_or_else(Vec::new, |end| search.path_to(end))
         }
@@ -181,7 +182,7 @@ fn line(
     };
     let (side, anchor) = if left { (-7.0, "end") } else { (7.0, "start") };
     let at = if wrong { 0.74 } else { 0.36 };
-    let focus = Focus::Edge(id);
+    let focus = MapFocus::Edge(id);
     html! {
         <g
             key={id}
@@ -221,7 +222,7 @@ fn circle(
     } else {
         "open"
     };
-    let focus = Focus::State(id);
+    let focus = MapFocus::State(id);
     let sign = match verdict {
         Verdict::InObject => "m-4 .5 3 3 5.5-6.5",
         Verdict::Replaced => "m-4-2h8m-8 4h8",

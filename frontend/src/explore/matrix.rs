@@ -7,9 +7,8 @@ use optimist_simulation::verdict::{RefusalKind, Verdict};
 use yew::{Html, MouseEvent, classes, html};
 
 use super::mixed::Mixed;
-use super::model::{ExploreMsg, Focus, Row, RowState};
-use super::{Explored, on, replay};
-use crate::state::StateHandle;
+use super::{Explored, on, replay, sentences};
+use crate::state::{ExploreMsg, ExploreRow, MapFocus, RowState, StateHandle};
 
 pub(super) fn matrix(store: &StateHandle, model: &Explored) -> Html {
     let left_out = model.rows.iter().any(|row| row.tally.left_out > 0);
@@ -110,7 +109,7 @@ fn row(store: &StateHandle, model: &Explored, at: usize, left_out: bool) -> Html
         let way = model.ways.get(at);
         way.and_then(messages::way_in_table).unwrap_or_default()
     };
-    let note = row.stopped();
+    let note = sentences::stopped(row);
     html! {
         <tr key={at} class={classes!(chosen.then_some("chosen"))}>
             <th scope="row" class="way">
@@ -138,7 +137,7 @@ fn row(store: &StateHandle, model: &Explored, at: usize, left_out: bool) -> Html
 }
 
 /// How many histories of a row end with a verdict.
-fn count(store: &StateHandle, model: &Explored, row: &Row, verdict: Verdict) -> Html {
+fn count(store: &StateHandle, model: &Explored, row: &ExploreRow, verdict: Verdict) -> Html {
     let count = row.tally.of(verdict);
     let all = count > 0 && count == row.tally.total();
     let known = row.search().is_some() || row.tally.total() > 0;
@@ -167,7 +166,7 @@ fn count(store: &StateHandle, model: &Explored, row: &Row, verdict: Verdict) -> 
 }
 
 /// The outcomes as parts of a bar; each opens the shortest history that ends so.
-fn bar(store: &StateHandle, model: &Explored, at: usize, row: &Row) -> Html {
+fn bar(store: &StateHandle, model: &Explored, at: usize, row: &ExploreRow) -> Html {
     let total = row.tally.total();
     let Some(search) = row.search().filter(|_| total > 0) else {
         let state = match row.state {
@@ -192,7 +191,7 @@ fn bar(store: &StateHandle, model: &Explored, at: usize, row: &Row) -> Html {
         );
         let onclick = replay::ending(store, model, search, verdict);
         let chosen = at == model.chosen;
-        let hover = move |focus: Option<Focus>| {
+        let hover = move |focus: Option<MapFocus>| {
             on(model, move |_: MouseEvent| {
                 ExploreMsg::Focus(focus.filter(|_| chosen))
             })
@@ -205,7 +204,7 @@ fn bar(store: &StateHandle, model: &Explored, at: usize, row: &Row) -> Html {
                 aria-label={label.clone()}
                 title={label}
                 {onclick}
-                onmouseenter={hover(Some(Focus::Ending(verdict)))}
+                onmouseenter={hover(Some(MapFocus::Ending(verdict)))}
                 onmouseleave={hover(None)}
             />
         }

@@ -6,19 +6,20 @@ use optimist_messages::{explore as messages, label};
 use optimist_simulation::explore::WriteMethod;
 use yew::{Callback, Event, Html, Properties, UseReducerDispatcher, classes, component, html};
 
-use super::model::{ExploreModel, ExploreMsg, Setup};
+use super::store::ExploreStore;
 use crate::browser::{selected, ticked};
+use crate::state::{ExploreMsg, ExploreSetup};
 
 /// What it depends on; searches go on beside it without drawing it again.
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct MixedProps {
-    pub(super) setup: Setup,
+    pub(super) setup: ExploreSetup,
     pub(super) ways: Rc<Vec<WriteMethod>>,
     /// Whether the row is the chosen one.
     pub(super) chosen: bool,
     /// How many columns the table has.
     pub(super) columns: &'static str,
-    pub(super) dispatcher: UseReducerDispatcher<ExploreModel>,
+    pub(super) dispatcher: UseReducerDispatcher<ExploreStore>,
 }
 
 /// A row with a choice per actor.

@@ -3,35 +3,29 @@
 mod classes;
 mod endings;
 mod layout;
-mod link;
 mod map;
 mod matrix;
 mod mixed;
-mod model;
 mod replay;
 mod run;
+mod sentences;
 mod setup;
-mod turn;
+mod store;
 
 use std::rc::Rc;
 
-use optimist_client::Subresource;
 use optimist_messages::{explore as messages, label};
-use optimist_simulation::ActorId;
-use optimist_simulation::explore::{Intent, Plan, Scenario};
-use serde_json::Value;
 use yew::{
     Callback, Html, Properties, UseReducerHandle, classes, component, hook, html, use_effect_with,
     use_reducer,
 };
 
-use self::model::{EditSource, ExploreModel, ExploreMsg, ThirdActorChoice};
-pub use self::turn::SearchTurn;
+use self::store::ExploreStore;
 use crate::components::{header, kept_notice};
-use crate::state::{ExploreRequest, Page, Sends, StateHandle, TransferMsg};
+use crate::state::{EditSource, ExploreModel, ExploreMsg, Page, Sends, StateHandle, TransferMsg};
 
 /// The state of the page, and the way to change it.
-type Explored = UseReducerHandle<ExploreModel>;
+type Explored = UseReducerHandle<ExploreStore>;
 
 fn on<E>(model: &Explored, message: impl Fn(E) -> ExploreMsg + 'static) -> Callback<E> {
     let dispatcher = model.dispatcher();
@@ -48,7 +42,7 @@ pub(crate) struct ExploreProps {
 #[hook]
 fn use_searches(model: &Explored) {
     let dispatcher = model.dispatcher();
-    let begun = Rc::new((**model).clone());
+    let begun = Rc::new(ExploreModel::clone(model));
     use_effect_with(model.turn, move |turn| {
         let run = turn
             .is_running()
@@ -63,14 +57,7 @@ fn use_request(store: &StateHandle, model: &Explored) {
     let model = model.clone();
     use_effect_with(store.explore.request.clone(), move |asked| {
         let Some(asked) = asked else { return };
-        let (mut setup, row) = link::from_json(&asked.setup, &model);
-        let is_ready = asked.setup.get("edits").is_some_and(Value::is_string);
-        if let Some(scenario) = of_editors(asked).filter(|_| !is_ready) {
-            if asked.setup.is_null() && scenario.plans.len() > 2 {
-                setup.third = Some(ThirdActorChoice::OfPlay);
-            }
-            setup.subject = EditSource::Editors(asked.clone(), Rc::new(scenario));
-        }
+        let (setup, row) = model.requested(asked);
         model.dispatch(ExploreMsg::Setup(setup));
         model.dispatch(ExploreMsg::Choose(row));
     });
@@ -82,14 +69,14 @@ fn use_link(store: &StateHandle, model: &Explored) {
     let (store, model) = (store.clone(), model.clone());
     use_effect_with((model.setup.clone(), model.chosen), move |_| {
         let of_asked = matches!(model.setup.subject, EditSource::Editors(..));
-        store.send(TransferMsg::Explored(link::to_json(&model), of_asked));
+        store.send(TransferMsg::Explored(model.to_json(), of_asked));
     });
 }
 
 /// The page.
 #[component]
 pub(crate) fn Explore(props: &ExploreProps) -> Html {
-    let model = use_reducer(ExploreModel::new);
+    let model = use_reducer(ExploreStore::new);
     use_searches(&model);
     use_request(&props.store, &model);
     use_link(&props.store, &model);
@@ -106,7 +93,7 @@ pub(crate) fn Explore(props: &ExploreProps) -> Html {
                 <main class="explore-body">
                     <section class="explore-choice" aria-label={label::explore_scenario()}>
                         <h2>{ messages::heading(model.setup.actors()) }</h2>
-                        <p class="says">{ model.says() }</p>
+                        <p class="says">{ sentences::intents(&model) }</p>
                         { setup::setup(&model) }
                     </section>
                     <section class="explore-matrix" id="outcomes" tabindex="-1" aria-label={label::explore_outcomes()}>
@@ -117,31 +104,7 @@ pub(crate) fn Explore(props: &ExploreProps) -> Html {
                     </section>
                 </main>
             </div>
-            <p class="unseen" role="status" aria-live="polite">{ model.announcement() }</p>
+            <p class="unseen" role="status" aria-live="polite">{ sentences::announcement(&model) }</p>
         </>
     }
-}
-
-/// The edits of the working copies, with the third actor's edits if it has any, from the object
-/// that is stored at that node.
-fn of_editors(asked: &ExploreRequest) -> Option<Scenario> {
-    let world = asked.tree.world_at(asked.node)?;
-    world.stored()?;
-    let mut scenario = Scenario::of(world);
-    for id in ActorId::ALL {
-        let copy = world.copy(id);
-        if id == ActorId::C && !copy.is_edited() {
-            continue;
-        }
-        let intent = Intent::of(copy, &scenario.resource.root)?;
-        let actor = world.actor(id);
-        scenario.plans.push(Plan {
-            subresource: actor
-                .write()
-                .subresource
-                .filter(|it| *it == Subresource::Status),
-            ..Plan::new(&actor.manager, intent)
-        });
-    }
-    Some(scenario)
 }

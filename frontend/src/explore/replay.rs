@@ -7,10 +7,11 @@ use optimist_simulation::verdict::Verdict;
 use optimist_simulation::{HistoryTree, World};
 use yew::{Callback, MouseEvent};
 
-use super::Explored;
-use super::model::{EditSource, ExploreMsg, Focus};
+use super::{Explored, sentences};
 use crate::browser;
-use crate::state::{Msg, Page, PersistenceMsg, Sends, SessionMsg, StateHandle};
+use crate::state::{
+    EditSource, ExploreMsg, MapFocus, Msg, Page, PersistenceMsg, Sends, SessionMsg, StateHandle,
+};
 
 /// Edits of Play are done again as a branch of the session that they are from.
 fn open(
@@ -36,7 +37,7 @@ fn open(
             }
             let mut tree = replayed(search, path, steps, tree);
             if let Some(end) = tree.current_path().last() {
-                tree.set_name(*end, &model.name(model.chosen));
+                tree.set_name(*end, &sentences::name(model, model.chosen));
             }
             if branch {
                 SessionMsg::Branch(Rc::new(tree)).into()
@@ -86,7 +87,7 @@ pub(super) fn focused(
     store: &StateHandle,
     model: &Explored,
     search: &Rc<Search>,
-    focus: Focus,
+    focus: MapFocus,
 ) -> Callback<MouseEvent> {
     let (store, search, model) = (store.clone(), Rc::clone(search), model.clone());
     Callback::from(move |event: MouseEvent| {
@@ -96,8 +97,8 @@ pub(super) fn focused(
             return;
         }
         let (path, steps) = match focus {
-            Focus::State(id) => (search.path_through(id), search.path_to(id).len()),
-            Focus::Edge(id) => {
+            MapFocus::State(id) => (search.path_through(id), search.path_to(id).len()),
+            MapFocus::Edge(id) => {
                 let Some(edge) = search.edges().get(id) else {
                     return;
                 };
@@ -108,7 +109,7 @@ pub(super) fn focused(
                 path.extend(on.into_iter().skip(search.path_to(edge.to).len()));
                 (path, steps)
             }
-            Focus::Ending(_) => return,
+            MapFocus::Ending(_) => return,
         };
         open(&store, &model, &search, &path, steps);
     })

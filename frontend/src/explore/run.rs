@@ -5,12 +5,11 @@ use std::rc::Rc;
 
 use optimist_simulation::explore::{Memory, PRESETS, Scenario, Search, SearchStatus, WriteMethod};
 
-use super::model::{
-    EditSource, ExploreModel, ExploreMsg, Row, RowState, StopReason, ThirdActorChoice,
-};
 use crate::browser;
 use crate::scheduler::Slices;
-use crate::state::slice;
+use crate::state::{
+    EditSource, ExploreModel, ExploreMsg, ExploreRow, RowState, StopReason, ThirdActorChoice, slice,
+};
 
 /// How long a slice takes, in milliseconds. Much less than what a page may be away for: the state
 /// that is begun last may take as long again.
@@ -98,7 +97,7 @@ impl Searches {
         !ended
     }
 
-    fn work_on(&mut self, job: &mut Job, budget: f64) -> Row {
+    fn work_on(&mut self, job: &mut Job, budget: f64) -> ExploreRow {
         let mut search = match job.search.take() {
             Some(search) => search,
             None => match self.scenario(job.row) {
@@ -107,7 +106,7 @@ impl Searches {
                     Search::with_memory(scenario, MAX_STATES, memory)
                 }
                 Err(why) => {
-                    return Row {
+                    return ExploreRow {
                         state: RowState::Impossible(why),
                         tally: Default::default(),
                         states: 0,
@@ -137,7 +136,7 @@ impl Searches {
                 RowState::Running
             }
         };
-        Row {
+        ExploreRow {
             state,
             tally,
             states,

@@ -4,14 +4,14 @@ use optimist_messages::{explore as messages, label};
 use optimist_simulation::explore::{PRESETS, ThirdActor};
 use yew::{Callback, Event, Html, html};
 
-use super::model::{EditSource, ExploreMsg, Setup, ThirdActorChoice};
 use super::{Explored, on};
 use crate::browser::{selected, ticked};
+use crate::state::{EditSource, ExploreMsg, ExploreSetup, ThirdActorChoice};
 
 /// The choices of the scenario.
 pub(super) fn setup(model: &Explored) -> Html {
     let setup = &model.setup;
-    let tick = |change: fn(&mut Setup, bool)| {
+    let tick = |change: fn(&mut ExploreSetup, bool)| {
         changed(model, move |setup, event| change(setup, ticked(event)))
     };
     html! {
@@ -38,7 +38,10 @@ pub(super) fn setup(model: &Explored) -> Html {
 }
 
 /// A callback that changes the scenario.
-fn changed(model: &Explored, change: impl Fn(&mut Setup, &Event) + 'static) -> Callback<Event> {
+fn changed(
+    model: &Explored,
+    change: impl Fn(&mut ExploreSetup, &Event) + 'static,
+) -> Callback<Event> {
     let setup = model.setup.clone();
     on(model, move |event: Event| {
         let mut setup = setup.clone();

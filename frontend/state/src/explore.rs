@@ -1,4 +1,9 @@
-//! How Play and Explore hand edits and histories to each other.
+//! The state of Explore ([`ExploreModel`]), and how Play and Explore hand edits and histories to each
+//! other.
+
+mod link;
+mod model;
+mod turn;
 
 use std::rc::Rc;
 
@@ -6,6 +11,11 @@ use optimist_simulation::{ActorId, HistoryTree, NGINX, NodeId, World};
 use optimist_text::share::Session;
 use serde_json::Value;
 
+pub use self::model::{
+    EditSource, ExploreModel, ExploreMsg, ExploreRow, ExploreSetup, MapFocus, RowState, StopReason,
+    ThirdActorChoice,
+};
+pub use self::turn::SearchTurn;
 use crate::State;
 use crate::address::Page;
 use crate::effect::Effects;

@@ -42,7 +42,11 @@ pub use address::{Address, Destination, LessonAddress, Page, lesson_fragment, se
 pub use editing::{EditMsg, Editing, EditingState, FIELD, RawYaml, Typing};
 use effect::Effects;
 pub use effect::{Effect, Platform, SLICE, run, slice};
-pub use explore::{ExploreRequest, ExploreTransfer, TransferMsg, both_edited};
+pub use explore::{
+    EditSource, ExploreModel, ExploreMsg, ExploreRequest, ExploreRow, ExploreSetup,
+    ExploreTransfer, MapFocus, RowState, SearchTurn, StopReason, ThirdActorChoice, TransferMsg,
+    both_edited,
+};
 pub use learn::{Course, Learn, LearnMsg, LessonProgress, PROGRESS};
 pub use manifest::{Loaded, ManifestMsg, ManifestState};
 pub use persistence::{Persistence, PersistenceMsg};

@@ -1,6 +1,5 @@
 //! The Explore page, worked as a person works it, in a browser.
 
-use optimist_frontend::SearchTurn;
 use wasm_bindgen::JsCast;
 use wasm_bindgen_test::wasm_bindgen_test;
 use web_sys::{Element, Event, EventInit, HtmlElement, PointerEvent};
@@ -275,23 +274,6 @@ async fn inside_a_request_a_patch_is_retried_and_an_update_with_a_version_is_not
             .any(|text| text.text_content().as_deref() == Some("again"))
     );
     assert!(map.contains("the server can retry it"), "{map}");
-}
-
-#[wasm_bindgen_test]
-fn a_report_that_comes_after_its_search_was_cancelled_does_not_count() {
-    let mut turn = SearchTurn::default();
-    turn.begin();
-    let cancelled = turn.number();
-    assert!(turn.report(cancelled, false) && turn.is_running());
-    turn.cancel();
-    assert!(!turn.report(cancelled, false));
-    assert!(!turn.is_running());
-    // Nor does it when it comes after the search was begun again.
-    turn.begin();
-    assert!(!turn.report(cancelled, true));
-    assert!(turn.is_running());
-    assert!(turn.report(turn.number(), true) && !turn.is_running());
-    assert!(!turn.report(turn.number(), false) && !turn.is_running());
 }
 
 #[wasm_bindgen_test]

@@ -2,6 +2,7 @@
 
 mod address;
 mod editing;
+mod explore;
 mod learn;
 mod page;
 mod persistence;

@@ -2,34 +2,37 @@
 
 use std::rc::Rc;
 
-use optimist_client::OnConflict;
-use optimist_messages::explore as messages;
+use optimist_client::{OnConflict, Subresource};
+use optimist_simulation::ActorId;
 use optimist_simulation::explore::{
-    PRESETS, Scenario, Search, StateId, Tally, ThirdActor, TransitionId, WriteMethod,
+    Intent, Plan, Scenario, Search, StateId, Tally, ThirdActor, TransitionId, WriteMethod,
 };
 use optimist_simulation::verdict::Verdict;
-use yew::Reducible;
+use serde_json::Value;
 
-use super::run::MAX_SECONDS;
-use super::turn::SearchTurn;
-use crate::state::ExploreRequest;
+use super::{ExploreRequest, SearchTurn};
 
 /// What is to be explored.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Setup {
-    pub(super) subject: EditSource,
-    pub(super) third: Option<ThirdActorChoice>,
-    pub(super) reads_first: bool,
+pub struct ExploreSetup {
+    /// The object, and the edits of both editors.
+    pub subject: EditSource,
+    /// The third actor, if one is selected.
+    pub third: Option<ThirdActorChoice>,
+    /// Whether each actor reads before it edits.
+    pub reads_first: bool,
     /// The number of attempts of actors that retry.
-    pub(super) tries: u8,
-    pub(super) micro_steps: bool,
+    pub tries: u8,
+    /// Whether the steps inside the server are separate.
+    pub micro_steps: bool,
     /// The write method of each actor in the mixed row, and whether the actor reads first.
-    pub(super) mixed: [(usize, bool); 3],
+    pub mixed: [(usize, bool); 3],
 }
 
 /// What a third actor does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ThirdActorChoice {
+pub enum ThirdActorChoice {
+    /// A preset.
     Preset(ThirdActor),
     /// The intent of the third actor's working copy in Play.
     OfPlay,
@@ -37,7 +40,7 @@ pub(super) enum ThirdActorChoice {
 
 impl ThirdActorChoice {
     /// Its name in links and lists.
-    pub(super) fn slug(self) -> &'static str {
+    pub fn slug(self) -> &'static str {
         match self {
             ThirdActorChoice::Preset(third) => third.slug(),
             ThirdActorChoice::OfPlay => "play",
@@ -45,7 +48,7 @@ impl ThirdActorChoice {
     }
 
     /// The third actor with this name.
-    pub(super) fn named(slug: &str) -> Option<Self> {
+    pub fn named(slug: &str) -> Option<Self> {
         let presets = ThirdActor::ALL.into_iter().map(ThirdActorChoice::Preset);
         presets
             .chain([ThirdActorChoice::OfPlay])
@@ -53,14 +56,15 @@ impl ThirdActorChoice {
     }
 }
 
-impl Setup {
-    pub(super) fn actors(&self) -> usize {
+impl ExploreSetup {
+    /// The number of actors.
+    pub fn actors(&self) -> usize {
         2 + usize::from(self.third().is_some())
     }
 
     /// What the third actor does. The third actor of Play takes part only if the edits come from
     /// Play.
-    pub(super) fn third(&self) -> Option<ThirdActorChoice> {
+    pub fn third(&self) -> Option<ThirdActorChoice> {
         let third = self.third?;
         (third != ThirdActorChoice::OfPlay || self.subject.has_third()).then_some(third)
     }
@@ -68,14 +72,14 @@ impl Setup {
 
 impl EditSource {
     /// Whether the third actor of Play also has edits.
-    pub(super) fn has_third(&self) -> bool {
+    pub fn has_third(&self) -> bool {
         matches!(self, EditSource::Editors(_, scenario) if scenario.plans.len() > 2)
     }
 }
 
 /// Where the edits come from.
 #[derive(Clone, Debug)]
-pub(super) enum EditSource {
+pub enum EditSource {
     /// A preset.
     Preset(usize),
     /// The working copies of a node in Play.
@@ -94,17 +98,23 @@ impl PartialEq for EditSource {
 
 /// A row of the matrix.
 #[derive(Clone, Debug)]
-pub(super) struct Row {
-    pub(super) state: RowState,
-    pub(super) tally: Tally,
-    pub(super) states: usize,
+pub struct ExploreRow {
+    /// Its progress.
+    pub state: RowState,
+    /// The verdicts of its histories so far.
+    pub tally: Tally,
+    /// The number of its known states.
+    pub states: usize,
 }
 
 /// The progress of a row.
 #[derive(Clone, Debug)]
-pub(super) enum RowState {
+pub enum RowState {
+    /// Its search has not begun.
     Waiting,
+    /// Its search is under way.
     Running,
+    /// All histories are searched.
     Done(Rc<Search>),
     /// It stopped before its end, with what it had found until then.
     Stopped(StopReason, Rc<Search>),
@@ -116,12 +126,14 @@ pub(super) enum RowState {
 
 /// Why a search stopped before its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum StopReason {
+pub enum StopReason {
+    /// It has too many states.
     States,
+    /// It took too long.
     Time,
 }
 
-impl Row {
+impl ExploreRow {
     fn waiting() -> Self {
         Self {
             state: RowState::Waiting,
@@ -130,18 +142,8 @@ impl Row {
         }
     }
 
-    /// Why its search stopped before its end, or cannot begin.
-    pub(super) fn stopped(&self) -> Option<String> {
-        Some(match &self.state {
-            RowState::Stopped(StopReason::States, _) => messages::stopped_at(self.states),
-            RowState::Stopped(StopReason::Time, _) => messages::stopped_after(MAX_SECONDS),
-            RowState::Cancelled => messages::cancelled(),
-            RowState::Impossible(why) => messages::impossible(why),
-            RowState::Waiting | RowState::Running | RowState::Done(_) => return None,
-        })
-    }
-
-    pub(super) fn search(&self) -> Option<&Rc<Search>> {
+    /// Its search, if it has ended.
+    pub fn search(&self) -> Option<&Rc<Search>> {
         match &self.state {
             RowState::Done(search) | RowState::Stopped(_, search) => Some(search),
             _ => None,
@@ -151,8 +153,10 @@ impl Row {
 
 /// The selected part of the map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Focus {
+pub enum MapFocus {
+    /// A state.
     State(StateId),
+    /// A step.
     Edge(TransitionId),
     /// The shortest history with this verdict.
     Ending(Verdict),
@@ -160,49 +164,58 @@ pub(super) enum Focus {
 
 /// The state of Explore.
 #[derive(Clone, Debug)]
-pub(super) struct ExploreModel {
-    change: u64,
-    pub(super) setup: Setup,
+pub struct ExploreModel {
+    /// The scenario.
+    pub setup: ExploreSetup,
     /// The edits that were last taken from Play.
-    pub(super) from_play: Option<EditSource>,
+    pub from_play: Option<EditSource>,
     /// The write methods of the matrix, and then the ones that only the mixed row offers.
-    pub(super) ways: Rc<Vec<WriteMethod>>,
+    pub ways: Rc<Vec<WriteMethod>>,
     /// A row for each write method of the matrix, and the mixed row.
-    pub(super) rows: Vec<Row>,
+    pub rows: Vec<ExploreRow>,
     /// The current search. Reports of earlier searches are ignored.
-    pub(super) turn: SearchTurn,
-    pub(super) chosen: usize,
-    pub(super) focus: Option<Focus>,
+    pub turn: SearchTurn,
+    /// The selected row.
+    pub chosen: usize,
+    /// The selected part of the map.
+    pub focus: Option<MapFocus>,
 }
 
 /// Messages from the user and from the search.
 #[derive(Clone, Debug)]
-pub(super) enum ExploreMsg {
-    Setup(Setup),
+pub enum ExploreMsg {
+    /// Another scenario.
+    Setup(ExploreSetup),
+    /// Selects a row.
     Choose(usize),
-    Focus(Option<Focus>),
+    /// Points at a part of the map.
+    Focus(Option<MapFocus>),
     /// The results of some rows of a search.
     Report {
         /// The number of the search.
         turn: u32,
-        rows: Vec<(usize, Row)>,
+        /// The rows by their index.
+        rows: Vec<(usize, ExploreRow)>,
+        /// Whether the search has ended.
         ended: bool,
     },
+    /// Cancels the search.
     Cancel,
+    /// Searches the cancelled rows.
     Again,
 }
 
-impl PartialEq for ExploreModel {
-    fn eq(&self, other: &Self) -> bool {
-        self.change == other.change
+impl Default for ExploreModel {
+    fn default() -> Self {
+        Self::new()
     }
 }
 
 impl ExploreModel {
-    pub(super) fn new() -> Self {
+    /// The first preset, with all rows to be searched.
+    pub fn new() -> Self {
         let mut model = Self {
-            change: 0,
-            setup: Setup {
+            setup: ExploreSetup {
                 subject: EditSource::Preset(0),
                 third: None,
                 reads_first: true,
@@ -222,71 +235,38 @@ impl ExploreModel {
     }
 
     /// The row in which the actors write in different ways.
-    pub(super) fn mixed_row(&self) -> usize {
+    pub fn mixed_row(&self) -> usize {
         self.rows.len().saturating_sub(1)
     }
 
     /// The write method of the chosen row, if all actors have the same.
-    pub(super) fn chosen_way(&self) -> Option<&WriteMethod> {
+    pub fn chosen_way(&self) -> Option<&WriteMethod> {
         self.ways
             .get(self.chosen)
             .filter(|_| self.chosen < self.mixed_row())
     }
 
-    pub(super) fn chosen_row(&self) -> Option<&Row> {
+    /// The selected row.
+    pub fn chosen_row(&self) -> Option<&ExploreRow> {
         self.rows.get(self.chosen)
     }
 
-    /// The name of a row.
-    pub(super) fn name(&self, row: usize) -> String {
-        if row < self.mixed_row() {
-            return self.way_name(row);
-        }
-        let mixed = self.setup.mixed.iter().take(self.setup.actors());
-        let names = mixed.enumerate().filter_map(|(actor, (way, reads))| {
-            Some(messages::actor_way(actor, self.ways.get(*way)?, *reads))
-        });
-        names.collect::<Vec<_>>().join(" · ")
-    }
-
-    fn way_name(&self, way: usize) -> String {
-        let known = self.ways.get(way).and_then(messages::way);
-        known.unwrap_or_default()
-    }
-
-    /// What the steps inside a request show, if they are shown.
-    pub(super) fn inside(&self) -> Option<String> {
-        let way = self.chosen_way().filter(|_| self.setup.micro_steps)?;
-        Some(messages::inside(way))
-    }
-
-    /// The result of the search, for screen readers.
-    pub(super) fn announcement(&self) -> String {
-        let row = self.chosen_row().filter(|_| !self.turn.is_running());
-        row.map_or_else(String::new, |row| {
-            let tally = messages::tally(&row.tally, self.setup.actors());
-            format!("{}: {tally}", self.name(self.chosen))
-        })
-    }
-
-    /// The intents of the actors.
-    pub(super) fn says(&self) -> String {
-        let says = match &self.setup.subject {
-            EditSource::Preset(pair) => {
-                let pair = PRESETS.get(*pair).and_then(messages::pair);
-                pair.map(|(_, says)| says).unwrap_or_default()
+    /// The scenario and the row that a request asks for.
+    pub fn requested(&self, request: &ExploreRequest) -> (ExploreSetup, usize) {
+        let (mut setup, row) = self.parse_link(&request.setup);
+        let is_preset = request.setup.get("edits").is_some_and(Value::is_string);
+        if let Some(scenario) = request.scenario().filter(|_| !is_preset) {
+            if request.setup.is_null() && scenario.plans.len() > 2 {
+                setup.third = Some(ThirdActorChoice::OfPlay);
             }
-            EditSource::Editors(..) => messages::pair_of_play(),
-        };
-        match self.setup.third() {
-            Some(ThirdActorChoice::Preset(third)) => messages::with_third(&says, third),
-            Some(ThirdActorChoice::OfPlay) | None => says,
+            setup.subject = EditSource::Editors(request.clone(), Rc::new(scenario));
         }
+        (setup, row)
     }
 
     fn begin(&mut self) {
         let mut ways = WriteMethod::all(self.setup.tries);
-        self.rows = vec![Row::waiting(); ways.len() + 1];
+        self.rows = vec![ExploreRow::waiting(); ways.len() + 1];
         ways.extend(WriteMethod::more(self.setup.tries));
         self.ways = Rc::new(ways);
         self.go_on();
@@ -298,10 +278,11 @@ impl ExploreModel {
         self.focus = None;
     }
 
-    fn apply(&mut self, msg: ExploreMsg) {
+    /// Processes a message.
+    pub fn update(&mut self, msg: ExploreMsg) {
         match msg {
             ExploreMsg::Setup(setup) => {
-                let only_mixed = Setup {
+                let only_mixed = ExploreSetup {
                     mixed: setup.mixed,
                     ..self.setup.clone()
                 } == setup;
@@ -312,7 +293,7 @@ impl ExploreModel {
                 if only_mixed {
                     self.chosen = self.mixed_row();
                     if let Some(row) = self.rows.last_mut() {
-                        *row = Row::waiting();
+                        *row = ExploreRow::waiting();
                     }
                     self.go_on();
                 } else {
@@ -345,7 +326,7 @@ impl ExploreModel {
             ExploreMsg::Again => {
                 for row in &mut self.rows {
                     if matches!(row.state, RowState::Cancelled) {
-                        *row = Row::waiting();
+                        *row = ExploreRow::waiting();
                     }
                 }
                 self.go_on();
@@ -354,16 +335,28 @@ impl ExploreModel {
     }
 }
 
-impl Reducible for ExploreModel {
-    type Action = ExploreMsg;
-
-    fn reduce(self: Rc<Self>, msg: ExploreMsg) -> Rc<Self> {
-        if matches!(&msg, ExploreMsg::Focus(focus) if *focus == self.focus) {
-            return self;
+impl ExploreRequest {
+    /// The edits of the working copies, with the third actor's edits if it has any, from the object
+    /// that is stored at that node. `None` if there is no object, or an editor has not read it.
+    fn scenario(&self) -> Option<Scenario> {
+        let world = self.tree.world_at(self.node)?;
+        world.stored()?;
+        let mut scenario = Scenario::of(world);
+        for id in ActorId::ALL {
+            let copy = world.copy(id);
+            if id == ActorId::C && !copy.is_edited() {
+                continue;
+            }
+            let intent = Intent::of(copy, &scenario.resource.root)?;
+            let actor = world.actor(id);
+            scenario.plans.push(Plan {
+                subresource: actor
+                    .write()
+                    .subresource
+                    .filter(|it| *it == Subresource::Status),
+                ..Plan::new(&actor.manager, intent)
+            });
         }
-        let mut next = (*self).clone();
-        next.change += 1;
-        next.apply(msg);
-        Rc::new(next)
+        Some(scenario)
     }
 }

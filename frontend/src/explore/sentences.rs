@@ -1,0 +1,61 @@
+//! What the page says of the model: names of rows, intents, results.
+
+use optimist_messages::explore as messages;
+use optimist_simulation::explore::PRESETS;
+
+use super::run::MAX_SECONDS;
+use crate::state::{EditSource, ExploreModel, ExploreRow, RowState, StopReason, ThirdActorChoice};
+
+/// The name of a row.
+pub(super) fn name(model: &ExploreModel, row: usize) -> String {
+    if row < model.mixed_row() {
+        let known = model.ways.get(row).and_then(messages::way);
+        return known.unwrap_or_default();
+    }
+    let mixed = model.setup.mixed.iter().take(model.setup.actors());
+    let names = mixed.enumerate().filter_map(|(actor, (way, reads))| {
+        Some(messages::actor_way(actor, model.ways.get(*way)?, *reads))
+    });
+    names.collect::<Vec<_>>().join(" · ")
+}
+
+/// Why the search of a row stopped before its end, or cannot begin.
+pub(super) fn stopped(row: &ExploreRow) -> Option<String> {
+    Some(match &row.state {
+        RowState::Stopped(StopReason::States, _) => messages::stopped_at(row.states),
+        RowState::Stopped(StopReason::Time, _) => messages::stopped_after(MAX_SECONDS),
+        RowState::Cancelled => messages::cancelled(),
+        RowState::Impossible(why) => messages::impossible(why),
+        RowState::Waiting | RowState::Running | RowState::Done(_) => return None,
+    })
+}
+
+/// What the steps inside a request show, if they are shown.
+pub(super) fn inside(model: &ExploreModel) -> Option<String> {
+    let way = model.chosen_way().filter(|_| model.setup.micro_steps)?;
+    Some(messages::inside(way))
+}
+
+/// The result of the search, for screen readers.
+pub(super) fn announcement(model: &ExploreModel) -> String {
+    let row = model.chosen_row().filter(|_| !model.turn.is_running());
+    row.map_or_else(String::new, |row| {
+        let tally = messages::tally(&row.tally, model.setup.actors());
+        format!("{}: {tally}", name(model, model.chosen))
+    })
+}
+
+/// The intents of the actors.
+pub(super) fn intents(model: &ExploreModel) -> String {
+    let says = match &model.setup.subject {
+        EditSource::Preset(pair) => {
+            let pair = PRESETS.get(*pair).and_then(messages::pair);
+            pair.map(|(_, says)| says).unwrap_or_default()
+        }
+        EditSource::Editors(..) => messages::pair_of_play(),
+    };
+    match model.setup.third() {
+        Some(ThirdActorChoice::Preset(third)) => messages::with_third(&says, third),
+        Some(ThirdActorChoice::OfPlay) | None => says,
+    }
+}

@@ -1,0 +1,78 @@
+//! The selection of Explore in links.
+
+use optimist_simulation::explore::{PRESETS, ThirdActor};
+use serde_json::{Value, json};
+
+use super::{EditSource, ExploreModel, ExploreSetup, ThirdActorChoice};
+
+/// The row in which the actors write in different ways.
+const MIXED: &str = "mixed";
+
+impl ExploreModel {
+    /// The selection of Explore and the selected row, without results.
+    pub fn to_json(&self) -> Value {
+        let setup = &self.setup;
+        let slug = |way: usize| self.ways.get(way).map_or("", |way| way.slug);
+        let edits = match setup.subject {
+            EditSource::Preset(ready) => PRESETS.get(ready).map(|ready| ready.slug),
+            EditSource::Editors(..) => None,
+        };
+        let row = if self.chosen == self.mixed_row() {
+            MIXED
+        } else {
+            slug(self.chosen)
+        };
+        let mixed = setup.mixed.iter();
+        let mixed: Value = mixed
+            .map(|(way, reads)| json!([slug(*way), reads]))
+            .collect();
+        let third = setup.third.map(ThirdActorChoice::slug);
+        json!({
+            "edits": edits,
+            "third": third,
+            "read": setup.reads_first,
+            "tries": setup.tries,
+            "inside": setup.micro_steps,
+            "mixed": mixed,
+            "row": row,
+        })
+    }
+
+    /// The selection and the row of a link. What is missing or not valid stays as it is here.
+    pub(super) fn parse_link(&self, json: &Value) -> (ExploreSetup, usize) {
+        let mut setup = self.setup.clone();
+        let text = |key: &str| json.get(key).and_then(Value::as_str);
+        let flag = |key: &str, usual: bool| json.get(key).and_then(Value::as_bool).unwrap_or(usual);
+        let number = |key: &str| json.get(key).and_then(Value::as_u64);
+        let ready =
+            text("edits").and_then(|edits| PRESETS.iter().position(|ready| ready.slug == edits));
+        if let Some(ready) = ready {
+            setup.subject = EditSource::Preset(ready);
+        }
+        if !json.is_null() {
+            setup.third = match text("third") {
+                Some(slug) => ThirdActorChoice::named(slug),
+                // Older links have the number of actors: there was only one third actor.
+                None => (number("actors") == Some(3))
+                    .then_some(ThirdActorChoice::Preset(ThirdActor::Annotates)),
+            };
+        }
+        if let Some(tries @ 2..=6) = number("tries").and_then(|tries| u8::try_from(tries).ok()) {
+            setup.tries = tries;
+        }
+        setup.reads_first = flag("read", setup.reads_first);
+        setup.micro_steps = flag("inside", setup.micro_steps);
+        let way = |slug: &str| self.ways.iter().position(|way| way.slug == slug);
+        let mixed = json.get("mixed").and_then(Value::as_array);
+        for (place, said) in setup.mixed.iter_mut().zip(mixed.into_iter().flatten()) {
+            let known = said.get(0).and_then(Value::as_str).and_then(way);
+            let reads = said.get(1).and_then(Value::as_bool);
+            *place = (known.unwrap_or(place.0), reads.unwrap_or(place.1));
+        }
+        let row = match text("row") {
+            Some(MIXED) => Some(self.mixed_row()),
+            row => row.and_then(way).filter(|row| *row < self.mixed_row()),
+        };
+        (setup, row.unwrap_or(self.chosen))
+    }
+}

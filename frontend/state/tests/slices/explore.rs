@@ -1,0 +1,170 @@
+//! The state of Explore: its searches, and its selection in links.
+
+use std::rc::Rc;
+
+use optimist_simulation::explore::ThirdActor;
+use optimist_simulation::{Action, ActorId, HistoryTree, NGINX, Operation, World};
+use optimist_state::{
+    EditSource, ExploreModel, ExploreMsg, ExploreRequest, ExploreRow, ExploreSetup, MapFocus,
+    RowState, SearchTurn, ThirdActorChoice,
+};
+use serde_json::{Value, json};
+
+fn running() -> ExploreRow {
+    let mut row = ExploreModel::new().rows.remove(0);
+    row.state = RowState::Running;
+    row
+}
+
+#[test]
+fn a_report_that_comes_after_its_search_was_cancelled_does_not_count() {
+    let mut turn = SearchTurn::default();
+    turn.begin();
+    let cancelled = turn.number();
+    assert!(turn.report(cancelled, false) && turn.is_running());
+    turn.cancel();
+    assert!(!turn.report(cancelled, false));
+    assert!(!turn.is_running());
+    // Nor does it when it comes after the search was begun again.
+    turn.begin();
+    assert!(!turn.report(cancelled, true));
+    assert!(turn.is_running());
+    assert!(turn.report(turn.number(), true) && !turn.is_running());
+    assert!(!turn.report(turn.number(), false) && !turn.is_running());
+}
+
+#[test]
+fn a_cancelled_search_takes_no_report_until_it_is_begun_again() {
+    let mut model = ExploreModel::new();
+    let turn = model.turn.number();
+    let report = |turn| ExploreMsg::Report {
+        turn,
+        rows: vec![(0, running())],
+        ended: false,
+    };
+    model.update(report(turn));
+    assert!(matches!(model.rows[0].state, RowState::Running));
+    model.update(ExploreMsg::Cancel);
+    let cancelled = |row: &ExploreRow| matches!(row.state, RowState::Cancelled);
+    assert!(model.rows.iter().all(cancelled));
+    model.update(report(turn));
+    assert!(model.rows.iter().all(cancelled));
+    model.update(ExploreMsg::Again);
+    let waits = |row: &ExploreRow| matches!(row.state, RowState::Waiting);
+    assert!(model.rows.iter().all(waits) && model.turn.is_running());
+    model.update(report(model.turn.number()));
+    assert!(matches!(model.rows[0].state, RowState::Running));
+}
+
+#[test]
+fn other_methods_in_the_mixed_row_search_only_that_row_again() {
+    let mut model = ExploreModel::new();
+    let rows = (0..model.rows.len()).map(|at| (at, running())).collect();
+    let turn = model.turn.number();
+    model.update(ExploreMsg::Report {
+        turn,
+        rows,
+        ended: true,
+    });
+    model.update(ExploreMsg::Focus(Some(MapFocus::State(0))));
+    let mut setup = model.setup.clone();
+    setup.mixed[0] = (2, false);
+    model.update(ExploreMsg::Setup(setup.clone()));
+    assert_eq!(model.chosen, model.mixed_row());
+    assert_eq!(model.focus, None);
+    let (mixed, others) = model.rows.split_last().unwrap();
+    assert!(matches!(mixed.state, RowState::Waiting));
+    assert!(
+        others
+            .iter()
+            .all(|row| matches!(row.state, RowState::Running))
+    );
+    model.update(ExploreMsg::Setup(ExploreSetup { tries: 2, ..setup }));
+    assert!(
+        model
+            .rows
+            .iter()
+            .all(|row| matches!(row.state, RowState::Waiting))
+    );
+}
+
+fn request(tree: HistoryTree, setup: Value) -> ExploreRequest {
+    ExploreRequest {
+        count: 1,
+        node: tree.current(),
+        tree: Rc::new(tree),
+        session: None,
+        setup,
+    }
+}
+
+fn tree() -> HistoryTree {
+    HistoryTree::new(World::load(NGINX).unwrap().0)
+}
+
+/// All actors have read, and these have edits.
+fn edited_by(actors: &[ActorId]) -> HistoryTree {
+    let mut tree = tree();
+    for actor in ActorId::ALL {
+        tree.act(Operation::Act(actor, Action::Get)).unwrap();
+    }
+    for (actor, replicas) in actors.iter().zip(5..) {
+        let copy = tree.world_mut().copy_mut(*actor);
+        let mut object = (**copy.edited().unwrap()).clone();
+        object["spec"]["replicas"] = json!(replicas);
+        copy.edit(object);
+    }
+    tree
+}
+
+#[test]
+fn a_selection_comes_back_from_its_link() {
+    let mut model = ExploreModel::new();
+    model.update(ExploreMsg::Setup(ExploreSetup {
+        subject: EditSource::Preset(3),
+        third: Some(ThirdActorChoice::Preset(ThirdActor::Annotates)),
+        reads_first: false,
+        tries: 3,
+        micro_steps: true,
+        mixed: [(2, false), (0, true), (5, false)],
+    }));
+    for row in [4, model.mixed_row()] {
+        model.update(ExploreMsg::Choose(row));
+        let opened = ExploreModel::new().requested(&request(tree(), model.to_json()));
+        assert_eq!(opened, (model.setup.clone(), row));
+    }
+}
+
+#[test]
+fn what_a_link_does_not_say_or_says_wrongly_stays_as_it_is() {
+    let model = ExploreModel::new();
+    let wrong = json!({
+        "edits": "unknown", "tries": 99, "read": "yes", "mixed": [["unknown", 7], 3], "row": "unknown",
+    });
+    for setup in [json!({"edits": "unknown"}), wrong] {
+        let opened = model.requested(&request(tree(), setup));
+        assert_eq!(opened, (model.setup.clone(), model.chosen));
+    }
+    let older = json!({"edits": "unknown", "actors": 3});
+    let (setup, _) = model.requested(&request(tree(), older));
+    let annotates = ThirdActorChoice::Preset(ThirdActor::Annotates);
+    assert_eq!(setup.third, Some(annotates), "an older link");
+}
+
+#[test]
+fn the_edits_of_play_come_with_the_third_actor_if_it_has_edits() {
+    use ActorId::{A, B, C};
+    let model = ExploreModel::new();
+    let plans = |actors: &[ActorId]| {
+        let (setup, _) = model.requested(&request(edited_by(actors), Value::Null));
+        match &setup.subject {
+            EditSource::Editors(_, scenario) => (scenario.plans.len(), setup.third()),
+            EditSource::Preset(_) => (0, setup.third()),
+        }
+    };
+    assert_eq!(plans(&[A, B]), (2, None));
+    assert_eq!(plans(&[A, B, C]), (3, Some(ThirdActorChoice::OfPlay)));
+    // No actor has read the object: the edits of the preset stay.
+    let (setup, _) = model.requested(&request(tree(), Value::Null));
+    assert_eq!(setup.subject, EditSource::Preset(0));
+}
