@@ -60,6 +60,36 @@
     if (open) {
       if (!isDrawn()) draw();
       await replay();
+      setTimeout(keep, 1000);
+    }
+  };
+
+  // Has the browser keep the site, to open it without a network (`worker.js`). Only a release has a
+  // worker, and only a page of its own registers it: a frame is a part of another site.
+  const keep = async () => {
+    const worker = document.querySelector("meta[name=optimist-worker]")?.content;
+    if (!worker || top !== self) return;
+    try {
+      // The policy of the page allows one such text, and this is it.
+      const createScriptURL = () => worker;
+      const policy = globalThis.trustedTypes?.createPolicy("optimist-worker", { createScriptURL });
+      const url = policy?.createScriptURL("") ?? worker;
+      const workers = navigator.serviceWorker;
+      const registration = await workers.register(url, { updateViaCache: "none" });
+      // A newer release waits. It replaces the one that this page came from only if people say so.
+      const tell = () => show("newer", Boolean(registration.waiting && workers.controller && !stopped));
+      const follow = () => registration.installing?.addEventListener("statechange", tell);
+      registration.addEventListener("updatefound", follow);
+      part("newer-later").addEventListener("click", () => show("newer", false));
+      part("newer-open").addEventListener("click", () => {
+        workers.addEventListener("controllerchange", () => location.reload());
+        registration.waiting?.postMessage("activate");
+        if (!registration.waiting) location.reload();
+      });
+      follow();
+      tell();
+    } catch {
+      // The browser, the frame or the address (`file:`) allows no worker. The page works without it.
     }
   };
 
@@ -69,7 +99,8 @@
     first = detail.wasm;
     open = !second;
     if (open || !together) draw();
-    if (!open) load();
+    if (open) setTimeout(keep, 1000);
+    else load();
   });
 
   // What the program hears of, as far as people do it.
@@ -123,9 +154,12 @@
   const handlers = [window, HTMLElement.prototype].flatMap(Object.getOwnPropertyNames);
   const kinds = handlers.filter((name) => /^on[a-z]+$/.test(name)).map((name) => name.slice(2));
   const NOT_OF_PEOPLE = ["error", "load", "unhandledrejection", "rejectionhandled"];
+  // A frame needs a permission to hear these, and the program does not.
+  const OF_SENSORS = /^device/;
   for (const kind of new Set([...kinds, "focusin", "focusout"])) {
     const passive = kind !== "click" && kind !== "cancel";
-    if (!NOT_OF_PEOPLE.includes(kind)) addEventListener(kind, gate, { capture: true, passive });
+    if (NOT_OF_PEOPLE.includes(kind) || OF_SENSORS.test(kind)) continue;
+    addEventListener(kind, gate, { capture: true, passive });
   }
 
   // Says how it is about the second file, if somebody waits for it or it did not come.

@@ -7,8 +7,9 @@ use sha2::{Digest, Sha256, Sha384};
 
 use crate::failure::{Failure, StageResult};
 
-/// The policy during development, when Trunk adds its own scripts.
-const WHILE_WORKING: &str = "script-src 'self' 'unsafe-inline' 'wasm-unsafe-eval'";
+/// The policies during development, when Trunk adds its own scripts.
+const SCRIPTS_WHILE_WORKING: &str = "script-src 'self' 'unsafe-inline' 'wasm-unsafe-eval'";
+const STYLES_WHILE_WORKING: &str = "style-src 'self' 'unsafe-inline'";
 
 /// The page with a `<style>` in the place of its first link to a style, and no other such links.
 ///
@@ -51,39 +52,70 @@ pub fn name_rest(html: &str, name: &str, rest: &[u8]) -> StageResult<String> {
     let place = html
         .find("<script")
         .ok_or_else(|| unexpected("no script"))?;
-    let integrity = format!("sha384-{}", STANDARD.encode(Sha384::digest(rest)));
+    let integrity = integrity(rest);
     let (before, after) = html.split_at(place);
     Ok(format!(
         "{before}<meta name=\"optimist-rest\" content=\"./{name}\" data-integrity=\"{integrity}\">{after}"
     ))
 }
 
-/// The page with a policy that runs its own scripts, by their hashes, and files of its own host; no
-/// text becomes a script (<https://www.w3.org/TR/CSP3/>, <https://www.w3.org/TR/trusted-types/>).
+/// The hash of a content, as a page names it (<https://www.w3.org/TR/sri-2/>).
+pub fn integrity(content: &[u8]) -> String {
+    format!("sha384-{}", STANDARD.encode(Sha384::digest(content)))
+}
+
+/// The page with the addresses of the manifest and of the worker that keeps the site.
+///
+/// # Errors
+/// If there is no script.
+pub fn name_worker(html: &str, manifest: &str, worker: &str) -> StageResult<String> {
+    let place = html
+        .find("<script")
+        .ok_or_else(|| unexpected("no script"))?;
+    let (before, after) = html.split_at(place);
+    Ok(format!(
+        "{before}<link rel=\"manifest\" href=\"./{manifest}\">\
+        <meta name=\"optimist-worker\" content=\"./{worker}\">{after}"
+    ))
+}
+
+/// The page with a policy that allows its own scripts and styles, by their hashes, and files of its own
+/// host; no text becomes a script (<https://www.w3.org/TR/CSP3/>,
+/// <https://www.w3.org/TR/trusted-types/>). The one text that becomes the address of a script is that of
+/// the worker (`start.js`). The program writes `style` attributes, which the policy allows.
 ///
 /// # Errors
 /// If the policy is not that of `index.html`.
-pub fn allow_own_scripts(html: &str) -> StageResult<String> {
-    let hashes: String = inline_scripts(html)
-        .map(|script| format!(" 'sha256-{}'", STANDARD.encode(Sha256::digest(script))))
-        .collect();
-    if html.matches(WHILE_WORKING).count() != 1 || hashes.is_empty() {
+pub fn allow_own(html: &str) -> StageResult<String> {
+    let scripts = hashes(html, "script");
+    let styles = hashes(html, "style");
+    let while_working = [SCRIPTS_WHILE_WORKING, STYLES_WHILE_WORKING];
+    let known = while_working.map(|policy| html.matches(policy).count());
+    if known != [1, 1] || scripts.is_empty() {
         return Err(unexpected("not the policy that index.html has"));
     }
-    let policy = format!(
-        "script-src 'self'{hashes} 'wasm-unsafe-eval'; require-trusted-types-for 'script'; trusted-types 'none'"
+    let scripts = format!(
+        "script-src 'self'{scripts} 'wasm-unsafe-eval'; worker-src 'self'; manifest-src 'self'; \
+        require-trusted-types-for 'script'; trusted-types optimist-worker"
     );
-    Ok(html.replace(WHILE_WORKING, &policy))
+    let styles = format!("style-src 'self'{styles}; style-src-attr 'unsafe-inline'");
+    Ok(html
+        .replace(SCRIPTS_WHILE_WORKING, &scripts)
+        .replace(STYLES_WHILE_WORKING, &styles))
 }
 
-fn inline_scripts(html: &str) -> impl Iterator<Item = &str> {
-    html.split("<script").skip(1).filter_map(|after| {
+/// The hashes of the elements of that name that have their text in the page.
+fn hashes(html: &str, element: &str) -> String {
+    let (begin, end) = (format!("<{element}"), format!("</{element}>"));
+    let texts = html.split(&begin).skip(1).filter_map(|after| {
         let (attributes, after) = after.split_once('>')?;
         let own = !attributes
             .split_whitespace()
             .any(|it| it.starts_with("src="));
-        Some(after.split_once("</script>")?.0).filter(|_| own)
-    })
+        Some(after.split_once(&end)?.0).filter(|_| own)
+    });
+    let hashes = texts.map(|text| format!(" 'sha256-{}'", STANDARD.encode(Sha256::digest(text))));
+    hashes.collect()
 }
 
 /// A part of a file name that differs for different contents.
@@ -116,18 +148,28 @@ mod tests {
     }
 
     #[test]
-    fn the_policy_allows_the_scripts_of_the_page_by_their_hashes_and_no_other_text() {
-        let page = "<meta content=\"default-src 'none';script-src 'self' 'unsafe-inline' \
-            'wasm-unsafe-eval';style-src 'self'\"><script>1</script><script src=a.js></script>\
-            <script type=module>2</script>";
+    fn the_policy_allows_scripts_and_styles_of_the_page_by_their_hashes_and_no_other_text() {
+        let page = "<meta content=\"default-src 'none'; script-src 'self' 'unsafe-inline' \
+            'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'\"><style>3</style>\
+            <script>1</script><script src=a.js></script><script type=module>2</script>";
         // printf 1 | openssl dgst -sha256 -binary | openssl base64
-        let expected = "default-src 'none';script-src 'self' \
+        let scripts = "default-src 'none'; script-src 'self' \
             'sha256-a4ayc/80/OGda4BO/1o/V0etpOqiLx1JwB5S3beHW0s=' \
-            'sha256-1HNeOiZeFu7gP1lxi5tdAwGcB9i2xR+Q2jpmbuwTqzU=' 'wasm-unsafe-eval'; \
-            require-trusted-types-for 'script'; trusted-types 'none';style-src 'self'\"";
-        let allowed = allow_own_scripts(page).unwrap_or_default();
-        assert!(allowed.contains(expected), "{allowed}");
-        assert!(allow_own_scripts("<script>1</script>").is_err());
+            'sha256-1HNeOiZeFu7gP1lxi5tdAwGcB9i2xR+Q2jpmbuwTqzU=' 'wasm-unsafe-eval'; ";
+        let styles = "; style-src 'self' 'sha256-TgdAhWK+24tgzgXB3s/jrRa3IjCWfeAfZAt+Rym0n84='; \
+            style-src-attr 'unsafe-inline'\"";
+        let allowed = allow_own(page).unwrap_or_default();
+        assert!(allowed.contains(scripts), "{allowed}");
+        assert!(allowed.contains(styles), "{allowed}");
+        assert!(allow_own("<script>1</script>").is_err());
+    }
+
+    #[test]
+    fn the_worker_and_the_manifest_are_named_before_the_first_script() {
+        let named = name_worker("<title>O</title><script>1</script>", "m", "w.js");
+        let expected = "<title>O</title><link rel=\"manifest\" href=\"./m\">\
+            <meta name=\"optimist-worker\" content=\"./w.js\"><script>1</script>";
+        assert_eq!(named.map_err(|_| ()), Ok(expected.to_owned()));
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod failure;
 mod html;
 mod kinds;
 mod lesson;
+mod offline;
 mod progress;
 mod schedule;
 mod site;

@@ -11,13 +11,14 @@ use crate::failure::{Failure, StageResult};
 use crate::toolchain::{self, TARGET};
 use crate::tools::Kit;
 use crate::workspace::Workspace;
-use crate::{browser, html, progress, tools};
+use crate::{browser, html, offline, progress, tools};
 
 /// Builds the release site into `dist/`.
 pub fn dist(workspace: &Workspace) -> StageResult<()> {
     let toolchain = toolchain::wasm(workspace)?;
     let kit = tools::for_release(workspace, toolchain)?;
     let dist = workspace.dist();
+    let earlier = offline::program(&dist);
     if dist.exists() {
         fs::remove_dir_all(&dist).map_err(|error| {
             Failure::new(format!("{}: {error}", dist.display()), "remove it by hand")
@@ -39,14 +40,20 @@ pub fn dist(workspace: &Workspace) -> StageResult<()> {
     if let Some((rest, bytes)) = split(workspace, &programs, &mut html)? {
         html = html::name_rest(&html, &rest, &bytes)?;
     }
-    html = html::allow_own_scripts(&html)?;
+    html = html::name_worker(&html, offline::MANIFEST, offline::WORKER)?;
+    html = html::allow_own(&html)?;
     fs::write(&page, html).map_err(|error| unwritable(&page, &error))?;
     let mut notices = workspace.command(programs.join("optimist-notices"));
     progress::stream(
         "licences of the packages in dist/",
         notices.arg(TARGET).arg(dist.join("licences.html")),
         "cargo xtask dist",
-    )
+    )?;
+    let sources = workspace.root().join("frontend").join("src");
+    offline::add_manifest(&sources, &dist)?;
+    offline::write_worker(&sources, &dist)?;
+    // After the worker, which keeps only the files of this release.
+    offline::add(&dist, &earlier)
 }
 
 /// Prints the size of `dist/`, and fails if the first screen is over budget.

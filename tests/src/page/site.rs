@@ -179,6 +179,8 @@ fn read(folder: &Path, path: &str) -> Option<(Vec<u8>, &'static str)> {
         "css" => "text/css",
         "js" => "text/javascript",
         "wasm" => "application/wasm",
+        "svg" => "image/svg+xml",
+        "webmanifest" => "application/manifest+json",
         _ => "application/octet-stream",
     };
     Some((fs::read(file).ok()?, media_type))

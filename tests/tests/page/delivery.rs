@@ -209,16 +209,15 @@ fn what_people_do_before_the_second_file_is_there_happens_afterwards_in_its_orde
 fn the_first_file_alone_draws_the_page_in_any_window_and_is_followed_by_the_second_at_once() {
     let site = Site::serve(&dist());
     site.fail(REST, Fault::Late);
-    let browser = Browser::start();
     for (width, height, dark) in [
         (1440, 900, true),
         (1024, 768, false),
         (320, 256, true),
         (390, 844, false),
     ] {
+        let browser = Browser::start();
         browser.resize(width, height);
         browser.prefer(dark);
-        browser.go("about:blank");
         let before = site.asked(REST);
         browser.go(&site.url());
         browser.wait(
@@ -240,7 +239,6 @@ fn the_first_file_alone_draws_the_page_in_any_window_and_is_followed_by_the_seco
         thread::sleep(A_WHILE);
         let with_both = browser.run(DRAWN, &[]);
         assert_eq!(alone, with_both, "{width}x{height}");
-        browser.run("sessionStorage.clear(); localStorage.clear()", &[]);
         site.fail(REST, Fault::Late);
     }
 }
@@ -417,6 +415,19 @@ fn the_policy_runs_the_scripts_of_the_page_and_no_text_that_comes_later() {
         !scripts.contains("unsafe-inline") && !scripts.contains("'unsafe-eval'"),
         "{policy}"
     );
+    let styles = policy.split(';').find(|it| it.contains("style-src "));
+    assert!(
+        styles.is_some_and(|styles| !styles.contains("unsafe-inline")),
+        "{policy}"
+    );
+    let styled = browser.run(
+        "const style = document.createElement('style');
+        style.textContent = 'body { outline: 9px solid }';
+        document.head.append(style);
+        return getComputedStyle(document.body).outlineWidth === '9px'",
+        &[],
+    );
+    assert_eq!(styled, false);
     let tried = browser.run(
         "const script = document.createElement('script');
         const refused = todo => { try { todo(); return false } catch (error) { return error.name } };

@@ -2,6 +2,7 @@
 
 mod accessible;
 mod delivery;
+mod offline;
 mod visitor;
 
 use optimist_tests::page::Browser;

@@ -120,7 +120,7 @@ fn first_screen(files: &[File]) -> Vec<bool> {
         {
             continue;
         }
-        let text = without_rest(&String::from_utf8_lossy(bytes));
+        let text = without_later(&String::from_utf8_lossy(bytes));
         for (index, (other, _)) in files.iter().enumerate() {
             let file = other.rsplit('/').next().unwrap_or(other);
             if !first[index] && text.contains(file) {
@@ -132,14 +132,21 @@ fn first_screen(files: &[File]) -> Vec<bool> {
     first
 }
 
-/// The page without the name of the second file: what is left names what the first screen needs.
-fn without_rest(html: &str) -> String {
-    let named = html.split_once("<meta name=\"optimist-rest\"");
-    let named = named.and_then(|(before, after)| Some((before, after.split_once('>')?.1)));
-    named.map_or_else(
-        || html.to_owned(),
-        |(before, after)| format!("{before}{after}"),
-    )
+/// The page without what it names and loads later: what is left names what the first screen needs.
+fn without_later(html: &str) -> String {
+    let mut html = html.to_owned();
+    for later in [
+        "<meta name=\"optimist-rest\"",
+        "<meta name=\"optimist-worker\"",
+        "<link rel=\"manifest\"",
+    ] {
+        let named = html.split_once(later);
+        let named = named.and_then(|(before, after)| Some((before, after.split_once('>')?.1)));
+        if let Some((before, after)) = named {
+            html = format!("{before}{after}");
+        }
+    }
+    html
 }
 
 fn read_all(root: &Path, folder: &Path, files: &mut Vec<File>) -> io::Result<()> {
@@ -185,14 +192,21 @@ mod tests {
             ("app-1_rest.wasm", ""),
             (
                 "index.html",
-                "<meta name=\"optimist-rest\" content=\"./app-1_rest.wasm\"><script src=./app-1.js>",
+                "<meta name=\"optimist-rest\" content=\"./app-1_rest.wasm\">\
+                <link rel=\"manifest\" href=\"./m.webmanifest\">\
+                <meta name=\"optimist-worker\" content=\"./worker.js\"><script src=./app-1.js>",
             ),
             ("lessons/one.json", "{}"),
+            ("m.webmanifest", "{}"),
+            ("worker.js", "lessons/one.json"),
         ]
         .into_iter()
         .map(|(name, text)| (name.to_owned(), text.as_bytes().to_vec()))
         .collect();
-        assert_eq!(first_screen(&files), [true, true, false, true, false]);
+        assert_eq!(
+            first_screen(&files),
+            [true, true, false, true, false, false, false]
+        );
     }
 
     #[test]
