@@ -52,6 +52,8 @@ pub struct Custom {
     pub selectable: Vec<(String, JsonPath)>,
     /// What every request for this version is warned of.
     pub deprecation: Option<String>,
+    /// Its schema as the definition has it, with descriptions.
+    pub described: Value,
 }
 
 /// The versions of a definition, served or not.

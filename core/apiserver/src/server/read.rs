@@ -89,7 +89,7 @@ pub(super) fn list_of(info: &RequestInfo, meta: ListMeta, mut items: Vec<Value>)
         metadata["remainingItemCount"] = remaining.into();
     }
     let mut list = json!({
-        "kind": format!("{}List", resource.kind),
+        "kind": resource.list_kind(),
         "apiVersion": resource.group_version.to_string(),
         "metadata": metadata,
     });

@@ -52,6 +52,8 @@ pub struct Names {
     pub short: Vec<String>,
     /// Groups of resources that it belongs to, such as `all`.
     pub categories: Vec<String>,
+    /// The kind of its lists, if it is not its kind with `List` behind.
+    pub list_kind: Option<String>,
 }
 
 /// How objects of a kind are decoded, completed and checked.
@@ -99,6 +101,12 @@ impl Resource {
     /// `deployments.apps`.
     pub fn group_resource(&self) -> GroupName {
         GroupName::new(&self.group_version.group, &self.plural)
+    }
+
+    /// The kind of a list of its objects.
+    pub fn list_kind(&self) -> String {
+        let usual = || format!("{}List", self.kind);
+        self.names.list_kind.clone().unwrap_or_else(usual)
     }
 
     /// `Deployment.apps`.

@@ -158,5 +158,6 @@ fn names_of(group: &str, kind: &str) -> Names {
     facts.map_or_else(Names::default, |facts| Names {
         short: facts.list("short").map(str::to_owned).collect(),
         categories: facts.list("in").map(str::to_owned).collect(),
+        list_kind: None,
     })
 }

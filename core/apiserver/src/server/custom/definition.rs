@@ -42,6 +42,7 @@ pub(in crate::server) fn definitions() -> Option<Arc<Resource>> {
         names: Names {
             short: ["crd", "crds"].map(str::to_owned).to_vec(),
             categories: vec!["api-extensions".to_owned()],
+            list_kind: None,
         },
         root: Arc::clone(builtin(kind)?),
         versions: None,

@@ -104,6 +104,7 @@ fn resource(
         names: Names {
             short: texts(&names["shortNames"]),
             categories: texts(&names["categories"]),
+            list_kind: names["listKind"].as_str().map(str::to_owned),
         },
         root: Arc::clone(root),
         versions: (types.all.len() > 1).then(|| Arc::clone(types)),
@@ -126,6 +127,7 @@ fn resource(
             selectable: selectable(version),
             scale: scale(&subresources["scale"]),
             deprecation: deprecation(spec, version),
+            described: version["schema"]["openAPIV3Schema"].clone(),
         })),
         group_version,
     })

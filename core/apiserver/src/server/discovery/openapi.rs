@@ -1,12 +1,13 @@
-//! The OpenAPI v3 documents of groups: the types of their kinds with how they are merged, without
-//! descriptions, and of each path the options that clients look for.
+//! The OpenAPI v3 documents of groups: the types of their kinds with how they are merged, and of
+//! each path the options that clients look for. Only custom kinds have descriptions: those of their
+//! definition.
 
 use serde_json::{Value, json};
 
 use super::of_version;
 use crate::object::{GroupVersion, JsonMap};
 use crate::schema::{Field, ListKind, Scalar, Struct, Type};
-use crate::server::{Resource, Resources};
+use crate::server::{Definition, Resource, Resources};
 
 /// The path of the document of each group and version.
 pub(super) fn index(resources: &Resources) -> Value {
@@ -32,7 +33,13 @@ pub(super) fn document(version: &GroupVersion, resources: &Resources) -> Option<
     let mut paths = JsonMap::new();
     let mut schemas = JsonMap::new();
     for resource in of_version(version, resources) {
-        declare(&resource.root, &mut schemas);
+        match &resource.definition {
+            Definition::Custom(custom) if custom.described.is_object() => {
+                let schema = described(&custom.described, &resource.root, &mut schemas);
+                schemas.insert(resource.kind.clone(), schema);
+            }
+            _ => declare(&resource.root, &mut schemas),
+        }
         let GroupVersion { group, version } = &resource.group_version;
         let kind = json!({"group": group, "version": version, "kind": resource.kind});
         schemas[&resource.kind]["x-kubernetes-group-version-kind"] = json!([kind]);
@@ -46,6 +53,20 @@ pub(super) fn document(version: &GroupVersion, resources: &Resources) -> Option<
             "components": {"schemas": schemas},
         })
     })
+}
+
+/// The schema of a definition, with what every object has
+/// (`k8s.io/apiextensions-apiserver/pkg/controller/openapi/builder/builder.go buildKubeNative`).
+fn described(schema: &Value, root: &Struct, schemas: &mut JsonMap) -> Value {
+    let mut schema = schema.clone();
+    for name in ["apiVersion", "kind"] {
+        schema["properties"][name] = json!({"type": "string"});
+    }
+    let metadata = root.fields.iter().find(|field| field.name == "metadata");
+    if let Some(field) = metadata {
+        schema["properties"]["metadata"] = property(field, schemas);
+    }
+    schema
 }
 
 fn paths_of(resource: &Resource, kind: &Value) -> Vec<(String, Value)> {

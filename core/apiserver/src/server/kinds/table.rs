@@ -48,6 +48,7 @@ fn resource(facts: &KindFacts) -> Option<Resource> {
         names: Names {
             short: facts.list("short").map(str::to_owned).collect(),
             categories: facts.list("in").map(str::to_owned).collect(),
+            list_kind: None,
         },
         root: Arc::clone(facts.root.as_ref()?),
         versions: versions(facts),

@@ -345,3 +345,34 @@ fn a_schema_is_structural() {
     let either = json!({"x-kubernetes-int-or-string": true, "anyOf": [{"type": "integer"}, {"type": "string"}]});
     Server::defining(&either, &json!({}));
 }
+
+#[test]
+fn lists_are_of_the_kind_that_the_definition_names_for_them() {
+    let mut server = Server(ApiServer::default());
+    let mut definition = definition(&open(), &json!({}));
+    definition["spec"]["names"]["listKind"] = json!("Collection");
+    let Answered(code, body, _) = server.send(Method::POST, DEFINITIONS, "", definition);
+    assert_eq!(code, 201, "{body}");
+    server.create(json!({}));
+    let Answered(_, list, _) = server.send(Method::GET, WIDGETS, "", Value::Null);
+    assert_eq!(list["kind"], "Collection");
+    assert_eq!(list["items"][0]["kind"], "Widget");
+}
+
+#[test]
+fn the_schema_that_clients_read_has_the_descriptions_of_the_definition() {
+    let spec = json!({"type": "object", "description": "What is wanted.",
+        "properties": {"size": {"type": "integer", "description": "How many."}}});
+    let mut server = Server::defining(&spec, &json!({}));
+    let path = "/openapi/v3/apis/example.com/v1";
+    let Answered(_, document, _) = server.send(Method::GET, path, "", Value::Null);
+    let schemas = &document["components"]["schemas"];
+    let widget = &schemas["Widget"];
+    assert_eq!(widget["properties"]["spec"], spec);
+    assert_eq!(widget["properties"]["kind"]["type"], "string");
+    let metadata = &widget["properties"]["metadata"]["allOf"][0]["$ref"];
+    assert_eq!(metadata, "#/components/schemas/ObjectMeta");
+    assert!(schemas["ObjectMeta"].is_object());
+    let kinds = &widget["x-kubernetes-group-version-kind"];
+    assert_eq!(kinds[0]["kind"], "Widget");
+}
