@@ -8,6 +8,7 @@ mod action;
 mod actor;
 mod branches;
 mod dry_run_preview;
+mod endings;
 mod explanation;
 pub mod explore;
 mod headline;
@@ -26,6 +27,7 @@ pub use action::{Action, ByHand, Delete};
 pub use actor::{Actor, ActorId};
 pub use branches::{BranchOutcome, BranchPoint, LastWrite};
 pub use dry_run_preview::DryRunPreview;
+pub use endings::{Ending, EndingMethod, EndingOutcome, Endings};
 pub use explanation::{
     EditResult, Explanation, ExplanationKind, FirstSteps, LeftOutReason, RequestKind, Suggestion,
     VersionCheck, WatchReason,

@@ -59,6 +59,9 @@ pub fn caption(explanation: &Explanation, world: &World) -> Caption {
     if let Some((actor, version)) = &explanation.stale {
         caption.text.push(en::still_holds(&name(*actor), &version));
     }
+    if !explanation.kept.is_empty() {
+        caption.title = crate::endings::kept_title(&explanation.kept);
+    }
     caption.next = explanation
         .next
         .as_ref()
@@ -274,7 +277,12 @@ fn suggestion(suggestion: &Suggestion, world: &World) -> String {
 pub fn first_steps(tree: &HistoryTree) -> [(String, bool); 3] {
     let done = tree.first_steps();
     let stored = tree.world().stored();
-    let replicas = stored.is_some_and(|(_, object)| object.pointer("/spec/replicas").is_some());
+    let replicas = stored.is_some_and(|(_, object)| {
+        let image = "/spec/template/spec/containers/0/image";
+        ["/spec/replicas", image]
+            .iter()
+            .all(|place| object.pointer(place).is_some())
+    });
     let change = if replicas {
         en::try_replicas()
     } else {
@@ -284,17 +292,5 @@ pub fn first_steps(tree: &HistoryTree) -> [(String, bool); 3] {
         (en::try_get(), done.read),
         (change, done.changed),
         (en::try_send(), done.sent),
-    ]
-}
-
-/// How else the second of two editors can write, and what the server does then.
-pub fn endings() -> [String; 6] {
-    [
-        en::ending_without_version(),
-        en::ending_with_version(),
-        en::ending_retry(),
-        en::ending_merge(),
-        en::ending_json(),
-        en::ending_apply(),
     ]
 }

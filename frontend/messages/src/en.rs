@@ -67,7 +67,7 @@ crate::catalogue::messages! {
     next_get_too(actor) "Get as {actor} too.";
     next_get_to_see(actor) "Get as {actor} to see what is stored now.";
     next_get_and_send(actor) "Get as {actor}: the edit is kept and redone on the stored object. Then send as {actor} again.";
-    next_change_both() "Change the same value in both, then send both.";
+    next_change_both() "Change one value in A and another in B, then send both.";
     next_send_both() "Send both, in any order.";
     next_send(actor) "Send as {actor}.";
     next_send_redone(actor, version) "Send as {actor}: the edit was redone on {version}.";
@@ -87,15 +87,25 @@ crate::catalogue::messages! {
 
     // The first steps, and the other endings.
     try_get() "Get as A and as B.";
-    try_replicas() "Change replicas in both: click the number, type, Enter.";
-    try_value() "Change the same value in both: click it, type, Enter.";
+    try_replicas() "Change replicas in A and the image in B: click the value, type, Enter.";
+    try_value() "Change one value in A and another in B: click it, type, Enter.";
     try_send() "Send both.";
-    ending_without_version() "as Update, without resourceVersion (untick it): an update is lost, and no response reports it";
-    ending_with_version() "as Update, with resourceVersion: refused, 409 Conflict";
-    ending_retry() "with it, on conflict: read again, redo: refused once, then stored";
-    ending_merge() "as Merge: lost only if both changed the same field or list";
-    ending_json() "as JSON, test the old values: refused only if those changed";
-    ending_apply() "as Apply: refused if another manager owns the field";
+    endings() "Same moment, sent another way:";
+    ending_unversioned() "no version";
+    ending_versioned() "with version";
+    ending_read_again() "read again, redo";
+    ending_merge_patch() "merge patch";
+    ending_apply() "apply";
+    ending_forced_apply() "apply, force";
+    outcome_lost() "update lost";
+    outcome_refused(code) "{code}";
+    outcome_replaced(owner) "replaced {owner}'s";
+    outcome_left_out() "edit left out";
+    outcome_both_kept() "both kept";
+    outcome_stored() "stored";
+    kept_both_title(edits) "Both edits kept: {edits}.";
+    kept_more(edits, count) "{edits} and {count} more";
+    kept_value(field, value) "{field} {value}";
 
     // What became of edits.
     the_object() "the object";

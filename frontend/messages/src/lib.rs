@@ -12,6 +12,7 @@ mod catalogue;
 mod edits;
 mod en;
 mod en_pages;
+mod endings;
 pub mod explore;
 mod facts;
 pub mod label;
@@ -20,9 +21,10 @@ mod steps;
 mod watch;
 mod write_method;
 
-pub use caption::{Caption, caption, endings, first_steps};
+pub use caption::{Caption, caption, first_steps};
 pub use catalogue::choose;
 pub use edits::{edit, edit_result, field, value};
+pub use endings::{ending_method, ending_outcome, endings_title};
 pub use facts::{fact, server_says, unevaluated_rules};
 pub use manifest::{left_out, load_error};
 pub use steps::{

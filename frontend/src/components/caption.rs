@@ -2,11 +2,11 @@
 
 use optimist_client::visible;
 use optimist_messages as messages;
-use yew::{Html, MouseEvent, classes, html};
+use optimist_simulation::{Ending, EndingOutcome};
+use yew::{Html, classes, html};
 
 use super::icon::{Icon, icon};
-use crate::browser;
-use crate::state::{Lane, Loaded, ManifestMsg, Sends, SessionMsg, StateHandle, ViewMsg};
+use crate::state::{Loaded, ManifestMsg, RequestMsg, Sends, StateHandle};
 
 pub(crate) fn caption(store: &StateHandle) -> Html {
     let words = messages::caption(&store.session.tree.explain(store.view.right), store.world());
@@ -42,7 +42,7 @@ pub(crate) fn caption(store: &StateHandle) -> Html {
 fn to_try(store: &StateHandle) -> Html {
     let invitation = messages::first_steps(&store.session.tree);
     if invitation.iter().all(|(_, done)| *done) {
-        return experiments(store);
+        return other_endings(store);
     }
     html! {
         <ol class="invitation" aria-label="To try">
@@ -59,40 +59,46 @@ fn to_try(store: &StateHandle) -> Html {
     }
 }
 
+/// The same edit at the same moment, sent in other ways: a button each.
 #[inline(never)] // not on the first screen
-fn experiments(store: &StateHandle) -> Html {
-    let Some((branch_point, actor)) = store.session.tree.overtaken_edit() else {
+fn other_endings(store: &StateHandle) -> Html {
+    let Some(endings) = store.session.tree.endings() else {
         return Html::default();
     };
-    let lane = Lane::Editor(actor);
-    let back = {
-        let dispatcher = store.dispatcher();
-        move |_: MouseEvent| {
-            dispatcher.send(SessionMsg::Go(branch_point));
-            dispatcher.send(ViewMsg::Open(lane));
-            // The button goes.
-            browser::focus_soon(format!("card-{}", lane.slug()));
-        }
-    };
     html! {
-        <div class="experiments">
-            <h3>{ "Other endings" }</h3>
-            if store.session.tree.current() == branch_point && store.lanes().contains(&lane) {
-                <p>{ format!("Send as {}:", actor.letter()) }</p>
-            } else {
-                <button type="button" class="button small" onclick={back}>
-                    { icon(Icon::Undo) }
-                    { format!("Back to before {}'s Send", actor.letter()) }
-                </button>
-                <p>{ "Then send in another way:" }</p>
-            }
-            <p class="brief">
-                { "Untick send resourceVersion and an update is lost. JSON and Apply compare in their \
-                   own way." }
-            </p>
-            <ul>{ for messages::endings().map(|text| html! { <li>{ text }</li> }) }</ul>
-            <p>{ "Or step back to the first Send, and let the other one write first." }</p>
+        <div class="endings" role="group" aria-labelledby="endings-title">
+            <h3 id="endings-title">{ messages::endings_title() }</h3>
+            <ul>
+                { for endings.endings.iter().map(|each| html! { <li>{ ending(store, each) }</li> }) }
+            </ul>
         </div>
+    }
+}
+
+fn ending(store: &StateHandle, ending: &Ending) -> Html {
+    html! {
+        <button
+            type="button"
+            class="button small other-ending"
+            aria-pressed={ending.here.to_string()}
+            onclick={store.sends(RequestMsg::Ending(ending.method))}
+        >
+            { messages::ending_method(ending.method) }
+            if let Some((_, outcome)) = ending.tried {
+                <span aria-hidden="true">{ "→" }</span>
+                <b class={outcome_tone(outcome)}>{ messages::ending_outcome(outcome) }</b>
+                { icon(Icon::Check) }
+            }
+        </button>
+    }
+}
+
+fn outcome_tone(outcome: EndingOutcome) -> &'static str {
+    match outcome {
+        EndingOutcome::Lost | EndingOutcome::LeftOut => "lost",
+        EndingOutcome::Refused(_) => "refused",
+        EndingOutcome::BothKept | EndingOutcome::Stored => "ok",
+        EndingOutcome::Replaced(_) => "plain",
     }
 }
 

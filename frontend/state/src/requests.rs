@@ -1,7 +1,7 @@
 //! What an editor asks the server: by a button, or with a request that is written by hand.
 
 use optimist_client::Write;
-use optimist_simulation::{Action, ActorId, ByHand, Delete, Operation};
+use optimist_simulation::{Action, ActorId, ByHand, Delete, EndingMethod, Operation};
 
 use crate::State;
 use crate::editing::FIELD;
@@ -35,6 +35,8 @@ pub enum RequestMsg {
     Get(ActorId),
     /// Sends the edits.
     Send(ActorId),
+    /// Goes to another ending: sends the edit once more, in another way, where it was sent.
+    Ending(EndingMethod),
     /// Deletes the object.
     Delete(ActorId),
     /// Creates the object.
@@ -55,6 +57,10 @@ impl State {
             RequestMsg::Get(editor) => self.request(editor, |_| Action::Get, fx),
             RequestMsg::Send(editor) => {
                 self.request(editor, |write| Action::Send(write.clone()), fx);
+            }
+            RequestMsg::Ending(method) => {
+                let change = self.session.go_to_ending(method);
+                self.follow(change);
             }
             RequestMsg::Delete(editor) => {
                 let preconditions = self.requests.preconditions;

@@ -2,7 +2,9 @@
 
 use std::rc::Rc;
 
-use optimist_simulation::{Connection, HistoryTree, NodeId, Operation, WatchAction, World};
+use optimist_simulation::{
+    Connection, EndingMethod, HistoryTree, NodeId, Operation, WatchAction, World,
+};
 use optimist_text::share::Size;
 
 /// The session on the stage.
@@ -184,6 +186,19 @@ impl SessionState {
         }
         self.full = false;
         SessionChange::Stepped
+    }
+
+    /// Goes to an ending that was tried, or sends the edit so that there is one.
+    pub(crate) fn go_to_ending(&mut self, method: EndingMethod) -> SessionChange {
+        let mut operation = None;
+        let change = self.walk(|tree| {
+            operation = tree.go_to_ending(method);
+            true
+        });
+        match operation {
+            Some(operation) => self.operate(operation),
+            None => change,
+        }
     }
 
     fn walk(&mut self, walk: impl FnOnce(&mut HistoryTree) -> bool) -> SessionChange {

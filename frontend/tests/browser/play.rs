@@ -135,11 +135,8 @@ async fn what_a_json_patch_tested_in_vain_is_told_though_the_answer_does_not_say
 async fn from_the_end_one_goes_back_to_where_the_branches_part() {
     let page = conflict().await;
     assert!(page.text("Steps").contains("1 conflict"));
-    page.press("What happened", "Back to before B's Send").await;
-    assert_eq!(page.position(), "step 3 / 4");
-    assert!(page.text("Steps").contains("no conflict"));
-    page.press(B, "send resourceVersion").await;
-    page.press(B, "Send").await;
+    page.press("What happened", "no version").await;
+    assert_eq!(page.position(), "step 4 / 4");
     assert!(
         page.text("What happened")
             .contains("An update is lost: A's replicas = 5")
@@ -438,22 +435,55 @@ async fn a_forced_apply_that_loses_an_update_is_not_told_to_apply() {
 
 #[wasm_bindgen_test]
 async fn the_endings_are_those_of_a_stale_copy_and_open_its_card() {
-    const BACK: &str = "Back to before B's Send";
     let page = both_want_to_write().await;
     page.press(A, "Send").await;
     page.press(B, "Get").await;
     page.press(B, "Send").await;
     assert!(page.text("What happened").contains("no update is lost"));
     page.choose("Whose lane this is", "Controller").await;
-    // Not to where B had read again: nothing of what is promised would come of that.
-    page.press("What happened", BACK).await;
-    assert_eq!(page.position(), "step 3 / 5");
+    // Not where B had read again: nothing of what is promised would come of that.
+    page.press("What happened", "with version").await;
+    assert_eq!(page.position(), "step 4 / 4");
     assert!(page.text(B).contains("rv 100 · stale by 1"));
-    assert!(!page.has("What happened", BACK));
-    page.press(B, "Send").await;
     assert!(page.text("What happened").contains("Both read 100"));
     page.press("Steps", "First").await;
-    assert!(!page.has("What happened", BACK));
+    assert!(!page.has("What happened", "with version"));
+}
+
+#[wasm_bindgen_test]
+async fn each_ending_is_one_click_and_carries_what_came_of_it() {
+    let page = Page::open().await;
+    page.press(A, "Get").await;
+    page.press(B, "Get").await;
+    page.set(A, "spec.replicas", "5").await;
+    page.press(B, "template:").await;
+    page.set(B, "spec.template.spec.containers.0.image", "nginx:1.25")
+        .await;
+    page.press(A, "Send").await;
+    page.press(B, "Send").await;
+    let told = || page.text("What happened");
+    assert!(told().contains("with version→409"), "{}", told());
+    page.press("What happened", "no version").await;
+    assert!(told().contains("An update is lost: A's replicas = 5"));
+    page.press("What happened", "merge patch").await;
+    assert!(
+        told().contains("Both edits kept: replicas 5, image nginx:1.25."),
+        "{}",
+        told()
+    );
+    page.press("What happened", "read again, redo").await;
+    assert_eq!(page.position(), "step 6 / 6");
+    for tried in [
+        "no version→update lost",
+        "with version→409",
+        "read again, redo→both kept",
+        "merge patch→both kept",
+    ] {
+        assert!(told().contains(tried), "{tried} in {}", told());
+    }
+    page.press("What happened", "with version").await;
+    assert_eq!(page.position(), "step 4 / 4", "it goes to what was tried");
+    assert!(told().contains("Both read 100"));
 }
 
 #[wasm_bindgen_test]

@@ -11,10 +11,12 @@ mod session;
 mod watching;
 mod writing;
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use super::{Action, ActorId, HistoryTree, Operation, Outcome, Step, World};
-use crate::verdict::Loss;
+use crate::verdict::{Edit, Loss};
 use optimist_apiserver::storage::Revision;
 use optimist_client::Strategy;
 
@@ -31,6 +33,8 @@ pub struct Explanation {
     pub results: Vec<EditResult>,
     /// The actor whose copy this write made stale, with the version of that copy.
     pub stale: Option<(ActorId, String)>,
+    /// The edits in the object, if the write kept the edits of at least two actors.
+    pub kept: Vec<Arc<Edit>>,
     /// What would help, or what to try.
     pub next: Option<Suggestion>,
 }
@@ -358,6 +362,7 @@ impl Explanation {
             kind,
             results: Vec::new(),
             stale: None,
+            kept: Vec::new(),
             next: next.into(),
         }
     }

@@ -1,9 +1,12 @@
 //! Explanations of writes that the server accepted.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use super::{Explanation, ExplanationKind, RequestKind, Scene, Suggestion, VersionCheck};
-use crate::{Action, Step};
+use crate::verdict::Edit;
+use crate::{Action, EndingOutcome, Step};
 use optimist_apiserver::server::Fact;
 
 /// A write that made a version, or deleted the object.
@@ -44,8 +47,17 @@ pub(super) fn written(scene: Scene<'_>) -> Explanation {
     Explanation {
         results: step.edit_results(),
         stale: stale.then_some((them, version)),
+        kept: kept(scene),
         ..Explanation::of(written_kind(scene), next)
     }
+}
+
+/// The edits in the object, if those of at least two actors are and none was lost on the way.
+fn kept(scene: Scene<'_>) -> Vec<Arc<Edit>> {
+    let both = scene.tree.ending_outcome(scene.tree.current()) == Some(EndingOutcome::BothKept);
+    let updates = scene.world().updates();
+    let edits = updates.kept().filter(|_| both);
+    edits.map(|(_, edit, _)| Arc::clone(edit)).collect()
 }
 
 fn written_kind(scene: Scene<'_>) -> ExplanationKind {

@@ -1,0 +1,62 @@
+//! The other endings of a history, and what came of each.
+
+use std::sync::Arc;
+
+use optimist_client::Edit;
+use optimist_simulation::{EndingMethod, EndingOutcome};
+
+use crate::en;
+
+/// How many edits a title names.
+const NAMED: usize = 3;
+
+/// What the endings are.
+pub fn endings_title() -> String {
+    en::endings()
+}
+
+/// How an ending sends the edit.
+pub fn ending_method(method: EndingMethod) -> String {
+    match method {
+        EndingMethod::Unversioned => en::ending_unversioned(),
+        EndingMethod::Versioned => en::ending_versioned(),
+        EndingMethod::ReadAgain => en::ending_read_again(),
+        EndingMethod::MergePatch => en::ending_merge_patch(),
+        EndingMethod::Apply => en::ending_apply(),
+        EndingMethod::ForcedApply => en::ending_forced_apply(),
+    }
+}
+
+/// What came of an ending.
+pub fn ending_outcome(outcome: EndingOutcome) -> String {
+    match outcome {
+        EndingOutcome::Lost => en::outcome_lost(),
+        EndingOutcome::Refused(code) => en::outcome_refused(&code),
+        EndingOutcome::Replaced(owner) => en::outcome_replaced(&owner.letter()),
+        EndingOutcome::LeftOut => en::outcome_left_out(),
+        EndingOutcome::BothKept => en::outcome_both_kept(),
+        EndingOutcome::Stored => en::outcome_stored(),
+    }
+}
+
+/// That the edits of two actors are in the object: `Both edits kept: replicas 5, image nginx:1.25.`
+#[inline(never)] // not on the first screen
+pub(crate) fn kept_title(edits: &[Arc<Edit>]) -> String {
+    let named: Vec<String> = edits.iter().take(NAMED).map(|kept| brief(kept)).collect();
+    let named = named.join(", ");
+    en::kept_both_title(&match edits.len().saturating_sub(NAMED) {
+        0 => named,
+        more => en::kept_more(&named, &more),
+    })
+}
+
+/// An edit as the value that it set.
+fn brief(kept: &Edit) -> String {
+    match &kept.value {
+        Some(set) if !set.is_object() && !set.is_array() => {
+            let value = crate::edits::value(Some(set));
+            en::kept_value(&crate::edits::field(&kept.path), &value)
+        }
+        _ => crate::edits::edit(kept),
+    }
+}
