@@ -213,6 +213,23 @@ pub(crate) fn reveal(selector: &str, margin: f64) {
     }
 }
 
+/// Scrolls all parts as far as the one that was scrolled.
+pub(crate) fn scroll_alike(around: &Element, selector: &str, event: &Event) {
+    let Some(scrolled) = event.target_dyn_into::<Element>() else {
+        return;
+    };
+    if !scrolled.matches(selector).unwrap_or(false) {
+        return;
+    }
+    let top = scrolled.scroll_top();
+    for part in all_within(around, selector) {
+        // One that is as far is not scrolled, so this ends.
+        if part != scrolled && part.scroll_top() != top {
+            part.set_scroll_top(top);
+        }
+    }
+}
+
 /// How far to scroll so that no line of a text is cut at its upper edge: so far, or a little more.
 fn whole_lines(around: &Element, so_far: f64) -> i32 {
     let first = around.query_selector(":scope > .line").ok().flatten();

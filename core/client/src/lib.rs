@@ -6,6 +6,7 @@
 #![warn(missing_docs)]
 
 mod addition;
+mod aligned_rows;
 mod changes;
 mod client_side_apply;
 mod edit;
@@ -23,6 +24,7 @@ mod working_copy;
 mod write;
 
 pub use addition::{Addition, ItemNotation, add_typed, item_notation, without_empty};
+pub use aligned_rows::{AlignedRow, AlignedRows, COPIES, Fold, STORED};
 pub use changes::{ValueChange, brief_both, changes, dotted};
 pub use edit::{EditError, add_at, edit_scalar, remove_at};
 pub use field_edits::{Edit, take};

@@ -107,6 +107,12 @@ crate::catalogue::messages! {
     kept_more(edits, count) "{edits} and {count} more";
     kept_value(field, value) "{field} {value}";
 
+    // The lines of the cards.
+    folded_defaults(count) "{count} defaults";
+    folded_more(count, names) "{count} more ({names})";
+    line_now(value) "now {value}";
+    line_now_removed() "now removed";
+
     // What became of edits.
     the_object() "the object";
     the_deletion() "the deletion";

@@ -15,6 +15,7 @@ mod en_pages;
 mod endings;
 pub mod explore;
 mod facts;
+mod folds;
 pub mod label;
 mod manifest;
 mod steps;
@@ -26,6 +27,7 @@ pub use catalogue::choose;
 pub use edits::{edit, edit_result, field, value};
 pub use endings::{ending_method, ending_outcome, endings_title};
 pub use facts::{fact, server_says, unevaluated_rules};
+pub use folds::{folded, now};
 pub use manifest::{left_out, load_error};
 pub use steps::{
     actor, announcement, answer, answer_brief, ask, branch, branch_labels, headline, last_write,

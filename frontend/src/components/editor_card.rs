@@ -1,6 +1,8 @@
 //! An editor: what it read, what it changed since, and how it sends that.
 
-use optimist_client::{Declares, Strategy, dotted};
+use std::rc::Rc;
+
+use optimist_client::{AlignedRows, COPIES, Declares, Strategy, dotted};
 use optimist_messages::writes_otherwise;
 use optimist_simulation::ActorId;
 use web_sys::HtmlTextAreaElement;
@@ -9,7 +11,7 @@ use yew::{Event, Html, InputEvent, TargetCast, classes, html};
 use super::controls::{Controls, controls};
 use super::more;
 use super::yaml_view::YamlView;
-use crate::state::{EditMsg, Lane, ObjectView, RawYaml, Sends, State, StateHandle, ViewMsg};
+use crate::state::{EditMsg, Lane, RawYaml, Sends, State, StateHandle, ViewMsg};
 
 /// The version of an editor's copy: its words and its tone.
 pub(crate) fn chip(state: &State, editor: ActorId) -> (String, &'static str) {
@@ -24,7 +26,7 @@ pub(crate) fn chip(state: &State, editor: ActorId) -> (String, &'static str) {
     }
 }
 
-pub(crate) fn editor_card(store: &StateHandle, id: ActorId) -> Html {
+pub(crate) fn editor_card(store: &StateHandle, id: ActorId, aligned: &Rc<AlignedRows>) -> Html {
     let name = &store.world().actor(id).name;
     let copy = store.world().copy(id);
     let lane = Lane::Editor(id);
@@ -56,7 +58,8 @@ pub(crate) fn editor_card(store: &StateHandle, id: ActorId) -> Html {
             } else if let Some(object) = copy.edited() {
                 <YamlView
                     dispatcher={store.dispatcher()}
-                    view={ObjectView::Lane(lane)}
+                    aligned={Rc::clone(aligned)}
+                    copy={if id == ActorId::A { 0 } else { COPIES - 1 }}
                     id={slug}
                     label={format!("{name}: working copy")}
                     {object}

@@ -2,12 +2,7 @@
 
 use serde_json::Value;
 
-pub(crate) use crate::state::{folded_at_first, visible_lines};
-
-/// The path of the fold for metadata that every object has and that users do not edit.
-pub(crate) const QUIET: &str = "/metadata/…";
-
-/// Metadata behind that fold.
+/// Metadata that every object has and that users do not edit.
 pub(crate) fn is_quiet(pointer: &str) -> bool {
     [
         "/metadata/creationTimestamp",

@@ -1,7 +1,9 @@
 //! The server's card: the stored object, all earlier versions, and the events of a watcher.
 
+use std::rc::Rc;
+
 use optimist_apiserver::server::Release;
-use optimist_client::{ValueChange, changes, visible};
+use optimist_client::{AlignedRows, STORED, ValueChange, changes, visible};
 use optimist_simulation::LastWrite;
 use yew::{Event, Html, html};
 
@@ -11,9 +13,7 @@ use super::revisions::revisions;
 use super::tabs::{Tabs, panel_id, tabs};
 use super::watch;
 use super::yaml_view::YamlView;
-use crate::state::{
-    Lane, ObjectView, Sends, ServerTab, SessionMsg, ShareMsg, State, StateHandle, ViewMsg,
-};
+use crate::state::{Lane, Sends, ServerTab, SessionMsg, ShareMsg, State, StateHandle, ViewMsg};
 
 const TABS: [(ServerTab, &str); 4] = [
     (ServerTab::Object, "Object"),
@@ -101,7 +101,7 @@ fn unevaluated_rules(store: &StateHandle) -> Html {
     }
 }
 
-pub(crate) fn server_card(store: &StateHandle) -> Html {
+pub(crate) fn server_card(store: &StateHandle, aligned: &Rc<AlignedRows>) -> Html {
     let stored = store.world().stored();
     let chosen = TABS
         .iter()
@@ -135,7 +135,8 @@ pub(crate) fn server_card(store: &StateHandle) -> Html {
                 } else if let Some((_, object)) = stored {
                     <YamlView
                         dispatcher={store.dispatcher()}
-                        view={ObjectView::Lane(Lane::Server)}
+                        aligned={Rc::clone(aligned)}
+                        copy={STORED}
                         id="server"
                         label="Stored object"
                         {object}

@@ -1,13 +1,9 @@
 //! The actors, the server and what happened.
 
-use optimist_simulation::ActorId;
 use yew::{Html, classes, html};
 
 use super::divider::divider;
-use super::{
-    Timeline, caption, editor_card, header, inspector, kept_notice, lane_tabs, server_card,
-    transport,
-};
+use super::{Cards, Timeline, caption, header, inspector, kept_notice, lane_tabs, transport};
 use crate::state::StateHandle;
 
 /// The actors, the server and what happened, beside the lesson that is taken.
@@ -26,11 +22,7 @@ pub(crate) fn stage(store: &StateHandle, lesson: Option<Html>) -> Html {
                 <main class="stage" style={store.view.cards.map(|height| format!("--cards:{height}%"))}>
                     { kept_notice(store) }
                     { lane_tabs(store) }
-                    <div class="cards">
-                        { editor_card(store, ActorId::A) }
-                        { server_card(store) }
-                        { editor_card(store, store.view.right) }
-                    </div>
+                    <Cards store={store.clone()} />
                     { divider(store) }
                     <Timeline store={store.clone()} />
                 </main>

@@ -1,28 +1,29 @@
 //! An object as YAML lines, with folds, marks and values that can be edited in place.
 
+use std::rc::Rc;
 use std::sync::Arc;
 
-use optimist_client::{ItemNotation, Line, Token, ValueChange, brief_both, dotted, lines, visible};
-use optimist_messages::label;
+use optimist_client::{
+    AlignedRow, AlignedRows, Fold, ItemNotation, Line, STORED, Token, ValueChange, dotted,
+};
+use optimist_messages::{self as messages, label};
 use optimist_simulation::ActorId;
 use serde_json::Value;
-use yew::{
-    Callback, Classes, Html, KeyboardEvent, MouseEvent, Properties, classes, component, html,
-};
+use yew::{Callback, Html, KeyboardEvent, MouseEvent, Properties, classes, component, html};
 
-use super::fold::{QUIET, folded_at_first, holds, is_quiet, size, visible_lines};
+use super::fold::{holds, is_quiet, size};
 use super::value_input::ValueInput;
+use super::value_text::{cut, text, was};
 use crate::browser;
 use crate::state::{Dispatcher, EditMsg, Editing, Folds, ObjectView, Sends, Typing, ViewMsg};
-
-/// Longer values are cut; the whole of it is in the field that edits it.
-const MAX_LENGTH: usize = 160;
 
 /// Everything that a view shows, so that one that looks the same is not drawn again.
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct YamlViewProps {
     pub(crate) dispatcher: Dispatcher,
-    pub(crate) view: ObjectView,
+    /// The rows of all cards, and which of the copies this one shows.
+    pub(crate) aligned: Rc<AlignedRows>,
+    pub(crate) copy: usize,
     /// Begins the ids of its lines.
     pub(crate) id: &'static str,
     pub(crate) label: String,
@@ -43,13 +44,46 @@ pub(crate) struct YamlViewProps {
 }
 
 impl YamlViewProps {
-    fn is_open(&self, pointer: &str, folded_at_first: bool) -> bool {
-        self.toggled.contains(self.view, pointer) == folded_at_first
+    fn is_open(&self, row: &AlignedRow) -> bool {
+        self.toggled.contains(ObjectView::Cards, &row.key) == row.is_folded_at_first()
     }
 
-    fn toggle(&self, pointer: &str) -> Callback<MouseEvent> {
-        let toggle = ViewMsg::Toggle(self.view, pointer.to_owned());
+    fn toggle(&self, row: &AlignedRow) -> Callback<MouseEvent> {
+        let toggle = ViewMsg::Toggle(ObjectView::Cards, row.key.clone());
         self.dispatcher.sends(toggle)
+    }
+
+    /// The line that a row has in this card.
+    fn line(&self, row: &AlignedRow) -> Option<&Line> {
+        self.aligned.line(row, self.copy)
+    }
+
+    /// What the server has now at a place that an editor read otherwise.
+    fn now(&self, row: &AlignedRow, line: &Line, mark: Option<&ValueChange>) -> Option<String> {
+        let (Some(_), Some(own)) = (&self.editor, &line.value) else {
+            return None;
+        };
+        let bookkeeping = row.key.starts_with("/metadata/") && row.key.matches('/').count() == 2;
+        if self.aligned.lines[STORED].is_empty() || bookkeeping || !own.scalar {
+            return None;
+        }
+        let stored = self.aligned.line(row, STORED);
+        let stored = stored.map(|line| line.value.as_ref().filter(|token| token.scalar));
+        // What the editor read there.
+        let read = match mark.map(|change| (change.pointer == line.pointer, &change.before)) {
+            None => Some(own.plain.clone()),
+            Some((true, Some(Value::String(text)))) => Some(text.clone()),
+            Some((true, before)) => before.as_ref().map(Value::to_string),
+            Some((false, _)) => return None,
+        };
+        match stored {
+            None => read.map(|_| messages::now(None)),
+            Some(Some(stored)) => {
+                let differs = Some(&stored.plain) != read.as_ref() && stored.plain != own.plain;
+                differs.then(|| messages::now(Some(&cut(&stored.text))))
+            }
+            Some(None) => None,
+        }
     }
 
     /// What is being typed at a place.
@@ -74,55 +108,43 @@ impl YamlViewProps {
 /// An object as YAML.
 #[component]
 pub(crate) fn YamlView(props: &YamlViewProps) -> Html {
-    let all = lines(&props.object);
-    let visible = visible_lines(&all);
-    let quiet = all.iter().filter(|line| is_quiet(&line.pointer)).count();
-    let quiet_open = props.is_open(QUIET, true);
+    let all = &props.aligned.rows;
     let mut rows = Vec::with_capacity(all.len());
     // A new item is typed where it will be: after the others.
     let mut after: Option<(usize, Html)> = None;
     let mut i = 0;
-    while let Some(line) = all.get(i) {
+    while let Some(row) = all.get(i) {
         rows.extend(
             after
                 .take_if(|(end, _)| *end <= i)
                 .map(|(_, typing)| typing),
         );
         i += 1;
-        if quiet > 1 && is_quiet(&line.pointer) && !quiet_open {
-            continue;
-        }
-        if line.below == 0 {
-            rows.push(value_row(props, line));
-            rows.extend(addition(props, &line.pointer, line.indent + 2));
-            let item = item_begun(line).filter(|_| !grows(line));
-            rows.extend(item.and_then(|item| addition(props, item, line.indent + 2)));
-        } else {
-            let folded = folded_at_first(&props.object, line, visible);
-            let open = props.is_open(&line.pointer, folded);
-            let hidden = props.object.pointer(&line.pointer).map(size);
-            let label = line.key.as_deref().unwrap_or_default();
-            let mut classes = classes!("line");
-            let inside = |change: &&ValueChange| holds(&line.pointer, &change.pointer);
-            if !open && props.marks.iter().any(|change| inside(&change)) {
-                classes.push("marked");
+        let open = props.is_open(row);
+        let within = all.get(i..i + row.below).unwrap_or_default();
+        match props.line(row) {
+            _ if matches!(row.fold, Fold::Quiet(_) | Fold::Defaults(_)) => {
+                rows.push(members_row(props, row, within, open));
             }
-            if props.mark(line).is_some() {
-                classes.push("marked");
+            None => rows.push(gap(row)),
+            Some(line) if line.below == 0 => {
+                rows.push(value_row(props, row, line));
+                rows.extend(addition(props, &line.pointer, line.indent + 2));
+                let item = item_begun(line).filter(|_| !grows(line));
+                rows.extend(item.and_then(|item| addition(props, item, line.indent + 2)));
             }
-            rows.push(fold_row(props, classes, line, label, open, hidden));
-            match addition(props, &line.pointer, line.indent + 2) {
-                Some(typing) if open && is_list(props, &line.pointer) => {
-                    after = Some((i + line.below, typing));
+            Some(line) => {
+                rows.push(fold_row(props, row, line, open));
+                match addition(props, &line.pointer, line.indent + 2) {
+                    Some(typing) if open && is_list(props, &line.pointer) => {
+                        after = Some((i + row.below, typing));
+                    }
+                    typing => rows.extend(typing),
                 }
-                typing => rows.extend(typing),
-            }
-            if !open {
-                i += line.below;
             }
         }
-        if line.pointer == "/metadata" && quiet > 1 {
-            rows.push(quiet_row(props, quiet, quiet_open));
+        if row.fold != Fold::None && !open {
+            i += row.below;
         }
     }
     rows.extend(after.map(|(_, typing)| typing));
@@ -182,16 +204,29 @@ fn item_begun(line: &Line) -> Option<&String> {
     line.items.last().filter(|item| **item != line.pointer)
 }
 
-fn fold_row(
-    props: &YamlViewProps,
-    classes: Classes,
-    line: &Line,
-    label: &str,
-    open: bool,
-    hidden: Option<String>,
-) -> Html {
+/// The place of a line that this copy does not have.
+fn gap(row: &AlignedRow) -> Html {
     html! {
-        <div class={classes} style={indented(props, line)} key={line.pointer.clone()}>
+        <div class="line" key={row.key.clone()} style={high(row)} aria-hidden="true">{ "\u{a0}" }</div>
+    }
+}
+
+/// The height of a row in lines.
+fn high(row: &AlignedRow) -> Option<String> {
+    (row.height > 1).then(|| format!("--lines:{}", row.height))
+}
+
+fn fold_row(props: &YamlViewProps, row: &AlignedRow, line: &Line, open: bool) -> Html {
+    let inside = |change: &ValueChange| holds(&line.pointer, &change.pointer);
+    let hides = !open && props.marks.iter().any(inside);
+    let hidden = props.object.pointer(&line.pointer).map(size);
+    let label = line.key.as_deref().unwrap_or_default();
+    html! {
+        <div
+            class={classes!("line", (hides || props.mark(line).is_some()).then_some("marked"))}
+            style={indented(props, line)}
+            key={row.key.clone()}
+        >
             if !line.dashes.is_empty() {
                 <span class="dashes">{ line.dashes.clone() }</span>
             }
@@ -199,7 +234,7 @@ fn fold_row(
                 type="button"
                 class="fold"
                 aria-expanded={open.to_string()}
-                onclick={props.toggle(&line.pointer)}
+                onclick={props.toggle(row)}
                 onkeydown={props.editor.as_ref().map(|(editor, _)| line_keys(props, *editor, line))}
             >
                 <span class="key">{ format!("{label}:") }</span>
@@ -212,28 +247,36 @@ fn fold_row(
     }
 }
 
-fn quiet_row(props: &YamlViewProps, count: usize, open: bool) -> Html {
-    let text = if open {
-        "show less".to_owned()
-    } else {
-        format!("… {count} more fields")
+/// The row that folds members together: defaults, or what few people look at.
+fn members_row(props: &YamlViewProps, row: &AlignedRow, within: &[AlignedRow], open: bool) -> Html {
+    let changed = |row: &AlignedRow| {
+        let mark = props.line(row).and_then(|line| props.mark(line));
+        mark.is_some_and(|change| !change.is_bookkeeping())
     };
+    let hides = !open && within.iter().any(changed);
     html! {
-        <div class="line" style="--indent:2ch" key={QUIET}>
+        <div
+            class={classes!("line", hides.then_some("marked"))}
+            style={format!("--indent:{}ch", row.indent)}
+            key={row.key.clone()}
+        >
             <button
                 type="button"
                 class="fold"
                 aria-expanded={open.to_string()}
-                onclick={props.toggle(QUIET)}
+                onclick={props.toggle(row)}
             >
-                <span class="hidden-part">{ text }</span>
+                <span class="hidden-part">
+                    { format!("… {}", messages::folded(&row.fold).unwrap_or_default()) }
+                </span>
             </button>
         </div>
     }
 }
 
-fn value_row(props: &YamlViewProps, line: &Line) -> Html {
+fn value_row(props: &YamlViewProps, row: &AlignedRow, line: &Line) -> Html {
     let mark = props.mark(line);
+    let now = props.now(row, line, mark);
     let meant = mark.is_some_and(|change| !change.is_bookkeeping());
     let was = mark
         .filter(|change| change.pointer == line.pointer && !change.is_bookkeeping())
@@ -253,8 +296,8 @@ fn value_row(props: &YamlViewProps, line: &Line) -> Html {
     html! {
         <div
             class={classes!("line", mark.is_some().then_some("marked"), meant.then_some("meant"))}
-            style={indented(props, line)}
-            key={line.pointer.clone()}
+            style={format!("{};{}", indented(props, line), high(row).unwrap_or_default())}
+            key={row.key.clone()}
         >
             if !line.dashes.is_empty() {
                 <span class="dashes">{ line.dashes.clone() }</span>
@@ -275,6 +318,9 @@ fn value_row(props: &YamlViewProps, line: &Line) -> Html {
             } else if props.declares(line) {
                 <span class="was">{ "applied unchanged" }</span>
             }
+            if let Some(now) = now {
+                <span class="now">{ now }</span>
+            }
             if mark.is_none() {
                 { own(props, line) }
             }
@@ -294,7 +340,7 @@ fn start_edit(props: &YamlViewProps, line: &Line, token: &Token) -> Option<EditM
 
 fn value(props: &YamlViewProps, line: &Line, token: &Token, start: Option<EditMsg>) -> Html {
     let Some(((editor, name), start)) = props.editor.as_ref().zip(start) else {
-        return html! { <span class="value">{ cut(&token.text) }</span> };
+        return html! { <span class="value">{ text(token) }</span> };
     };
     let place = dotted(&line.pointer);
     let id = format!("{}{}", props.id, line.pointer);
@@ -318,7 +364,7 @@ fn value(props: &YamlViewProps, line: &Line, token: &Token, start: Option<EditMs
             aria-label={format!("{place}: {}, edit as {name}", cut(&token.text))}
             onclick={props.dispatcher.sends(start)}
         >
-            { cut(&token.text) }
+            { text(token) }
         </button>
     }
 }
@@ -491,24 +537,4 @@ fn addition(props: &YamlViewProps, pointer: &str, indent: usize) -> Option<Html>
             />
         </div>
     })
-}
-
-/// What a text was: where it is cut just as what it is now, from shortly before they differ.
-fn was(text: &str, now: Option<&Value>) -> String {
-    match now {
-        Some(Value::String(now)) if cut(now) == cut(text) => {
-            let (before, _) = brief_both(&text.into(), &now.as_str().into(), MAX_LENGTH);
-            visible(&before).into_owned()
-        }
-        Some(now) if !now.is_string() => visible(&Value::from(text).to_string()).into_owned(),
-        _ => cut(text),
-    }
-}
-
-fn cut(text: &str) -> String {
-    if text.chars().count() <= MAX_LENGTH {
-        return visible(text).into_owned();
-    }
-    let head: String = text.chars().take(MAX_LENGTH).collect();
-    format!("{}…", visible(&head))
 }

@@ -6,13 +6,14 @@ use std::sync::Arc;
 
 use optimist_apiserver::apply::Path;
 use optimist_client::{
-    ItemNotation, Strategy, WorkingCopy, Write, add_typed, edit_scalar, item_notation, lines,
-    remove_at, without_empty,
+    AlignedRow, Fold, ItemNotation, Strategy, WorkingCopy, Write, add_typed, edit_scalar,
+    item_notation, remove_at, without_empty,
 };
 use optimist_simulation::{ActorId, NodeId};
 
+use crate::cards::{CardObjects, aligned_rows};
 use crate::session::SessionState;
-use crate::view::{Lane, ObjectView, ViewState, folded_at_first, visible_lines};
+use crate::view::{ObjectView, ViewState};
 
 /// The id of the field in which a value is typed in place.
 pub const FIELD: &str = "typing-field";
@@ -325,17 +326,21 @@ impl EditingState {
     }
 }
 
-/// Opens the fold of a place in a working copy.
+/// Opens the folds around a place in a working copy, and its own.
 fn unfold(session: &SessionState, view: &mut ViewState, editor: ActorId, pointer: &str) {
-    let place = ObjectView::Lane(Lane::Editor(editor));
-    let folded = session.world().copy(editor).edited().is_some_and(|object| {
-        let all = lines(object);
-        let line = all.iter().find(|line| line.pointer == pointer);
-        let folded = line.is_some_and(|line| folded_at_first(object, line, visible_lines(&all)));
-        folded != view.toggled.contains(place, pointer)
-    });
-    if folded {
-        view.toggled.toggle(place, pointer.to_owned());
+    let copy = if editor == ActorId::A { 0 } else { 2 };
+    let aligned = aligned_rows(&CardObjects::of(session.world(), view.right));
+    let Some(place) = aligned.row_at(copy, pointer) else {
+        return;
+    };
+    let at = aligned.rows.iter().position(|row| row.key == place.key);
+    let holds = |(i, row): &(usize, &AlignedRow)| {
+        at.is_some_and(|at| *i <= at && at <= i + row.below && row.fold != Fold::None)
+    };
+    for (_, row) in aligned.rows.iter().enumerate().filter(holds) {
+        if row.is_folded_at_first() != view.toggled.contains(ObjectView::Cards, &row.key) {
+            view.toggled.toggle(ObjectView::Cards, row.key.clone());
+        }
     }
 }
 

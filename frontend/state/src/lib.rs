@@ -23,6 +23,7 @@
 #![warn(missing_docs)]
 
 mod address;
+mod cards;
 mod editing;
 mod effect;
 mod explore;
@@ -39,6 +40,7 @@ use std::rc::Rc;
 use optimist_simulation::{ActorId, HistoryTree, NGINX, World};
 
 pub use address::{Address, Destination, LessonAddress, Page, lesson_fragment, session_fragment};
+pub use cards::{CardObjects, aligned_rows};
 pub use editing::{EditMsg, Editing, EditingState, FIELD, RawYaml, Typing};
 use effect::Effects;
 pub use effect::{Effect, Platform, SLICE, run, slice};
@@ -56,7 +58,7 @@ pub use session::{SessionMsg, SessionState};
 pub use share::{Redacted, ReplayState, SessionLoad, ShareMsg, ShareState};
 pub use view::{
     CARDS, CARDS_AT_FIRST, Dialog, Folds, InspectorTab, Lane, ObjectView, ServerTab, Theme,
-    ViewMsg, ViewState, folded_at_first, visible_lines,
+    ViewMsg, ViewState,
 };
 
 /// Everything that the page shows.

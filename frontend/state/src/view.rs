@@ -4,10 +4,8 @@ use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 use std::rc::Rc;
 
-use optimist_client::Line;
 use optimist_sessions::StorageArea;
 use optimist_simulation::ActorId;
-use serde_json::Value;
 
 use crate::effect::Effects;
 
@@ -51,45 +49,11 @@ impl Folds {
     }
 }
 
-/// Objects up to this many lines show all that people write.
-const SHORT: usize = 18;
-
-/// A map or list with more members than this takes long to draw.
-const MANY: usize = 200;
-
-/// Whether the value of a line is folded at first: what the server keeps for itself always, what has
-/// very many members, and the inner parts of objects that are long.
-pub fn folded_at_first(object: &Value, line: &Line, visible: usize) -> bool {
-    let pointer = line.pointer.as_str();
-    if pointer == "/metadata/managedFields" || pointer == "/status" {
-        return true;
-    }
-    let many = || match object.pointer(pointer) {
-        Some(Value::Array(list)) => list.len() > MANY,
-        Some(Value::Object(map)) => map.len() > MANY,
-        _ => false,
-    };
-    if line.below > MANY && many() {
-        return true;
-    }
-    visible > SHORT && pointer.matches('/').count() == 2
-}
-
-/// How many lines an object has apart from those that are always folded.
-pub fn visible_lines(lines: &[Line]) -> usize {
-    let hidden: usize = lines
-        .iter()
-        .filter(|line| ["/metadata/managedFields", "/status"].contains(&line.pointer.as_str()))
-        .map(|line| line.below)
-        .sum();
-    lines.len() - hidden
-}
-
 /// Where an object or a body is shown, each with folds of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ObjectView {
-    /// The card of a lane.
-    Lane(Lane),
+    /// The cards, which have the same folds.
+    Cards,
     /// The body of a request.
     Request,
     /// The body of a response.

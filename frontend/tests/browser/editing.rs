@@ -19,6 +19,7 @@ async fn read_by_a() -> Page {
 #[wasm_bindgen_test]
 async fn a_field_is_added_and_another_taken_out_and_the_merge_patch_says_both() {
     let page = read_by_a().await;
+    page.press(A, "… 6 more").await;
     page.add(A, "metadata.labels", "team: web").await;
     assert!(page.text(A).contains("team: webnew"), "{}", page.text(A));
     page.press(A, "Remove metadata.labels.app").await;
@@ -33,6 +34,7 @@ async fn a_field_is_added_and_another_taken_out_and_the_merge_patch_says_both() 
 #[wasm_bindgen_test]
 async fn what_cannot_be_added_is_said_and_the_typing_stays() {
     let page = read_by_a().await;
+    page.press(A, "… 6 more").await;
     page.add(A, "metadata.labels", "app: other").await;
     assert!(page.text(A).contains("app exists already"));
     page.press(A, "Send").await;
@@ -100,6 +102,7 @@ async fn a_retry_reads_again_and_redoes_the_edit_a_step_each() {
     page.press(B, "Get").await;
     page.set(B, "spec.replicas", "4").await;
     page.press(B, "Send").await;
+    page.press(A, "… 3 defaults").await;
     page.set(A, "spec.revisionHistoryLimit", "3").await;
     page.choose_in(A, "on conflict", "read again, redo").await;
     page.press(A, "Send").await;
@@ -208,7 +211,6 @@ async fn a_variable_is_added_by_name_and_value_and_typed_where_it_lands() {
     let env = format!("{CONTAINER}.env");
     let page = Page::open().await;
     page.press(A, "Get").await;
-    page.press(A, "template:").await;
     page.add(A, CONTAINER, "env").await;
     page.type_addition(A, &env, "LOG_LEVEL=debug").await;
     assert!(page.text(A).contains("LOG_LEVEL"), "{}", page.text(A));
@@ -223,7 +225,6 @@ async fn a_variable_is_added_by_name_and_value_and_typed_where_it_lands() {
     assert!(page.text("Inspector").contains("PORT"));
     // Leaving an opened list empty is no edit.
     page.press(B, "Get").await;
-    page.press(B, "template:").await;
     page.add(B, "metadata", "annotations").await;
     page.key_in_field("Escape").await;
     assert!(!page.has(B, "Discard edits"));

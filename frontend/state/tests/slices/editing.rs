@@ -2,7 +2,7 @@
 
 use optimist_simulation::ActorId;
 use optimist_state::{
-    EditMsg, Effect, FIELD, Lane, ManifestMsg, ObjectView, RequestMsg, SessionMsg, Typing,
+    EditMsg, Effect, FIELD, ManifestMsg, ObjectView, RequestMsg, SessionMsg, Typing,
 };
 
 use crate::page::Page;
@@ -138,12 +138,12 @@ fn discarded_edits_are_had_back_where_they_were_discarded() {
 #[test]
 fn an_addition_opens_the_fold_that_it_goes_into() {
     let mut page = read();
-    let view = ObjectView::Lane(Lane::Editor(A));
-    start(&mut page, Typing::Addition, "/spec/template");
-    assert!(page.state.view.toggled.contains(view, "/spec/template"));
+    let view = ObjectView::Cards;
+    start(&mut page, Typing::Addition, "/spec/selector");
+    assert!(page.state.view.toggled.contains(view, "/spec/selector"));
     page.send(EditMsg::Cancel);
-    start(&mut page, Typing::Addition, "/spec/template");
-    assert!(page.state.view.toggled.contains(view, "/spec/template"));
+    start(&mut page, Typing::Addition, "/spec/selector");
+    assert!(page.state.view.toggled.contains(view, "/spec/selector"));
 }
 
 #[test]

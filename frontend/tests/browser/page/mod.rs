@@ -414,6 +414,15 @@ impl Page {
         self.place.query_selector_all(selector).unwrap().length()
     }
 
+    /// The position of the first of several parts that contains a text.
+    pub fn place_of(&self, selector: &str, text: &str) -> Option<u32> {
+        let found = self.place.query_selector_all(selector).unwrap();
+        (0..found.length()).find(|i| {
+            let part = found.item(*i).and_then(|part| part.text_content());
+            part.is_some_and(|part| part.contains(text))
+        })
+    }
+
     /// Clicks what has no label of its own.
     pub async fn click(&self, selector: &str) {
         let found = self.place.query_selector(selector).unwrap();

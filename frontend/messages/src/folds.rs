@@ -1,0 +1,35 @@
+//! What a row of a card folds away.
+
+use optimist_client::Fold;
+
+use crate::en;
+
+/// How many of the folded members are named.
+const NAMED: usize = 2;
+
+/// What a row folds that is no line of the object: `6 more (labels, managedFields, …)`.
+pub fn folded(fold: &Fold) -> Option<String> {
+    match fold {
+        Fold::None | Fold::Value { .. } => None,
+        Fold::Defaults(count) => Some(en::folded_defaults(count)),
+        Fold::Quiet(names) => {
+            // Those that people look for come first.
+            let asked = |name: &&String| matches!(name.as_str(), "labels" | "managedFields");
+            let (first, rest): (Vec<&String>, Vec<&String>) = names.iter().partition(asked);
+            let all = first.into_iter().chain(rest).map(String::as_str);
+            let mut named: Vec<&str> = all.take(NAMED).collect();
+            if names.len() > NAMED {
+                named.push("…");
+            }
+            Some(en::folded_more(&names.len(), &named.join(", ")))
+        }
+    }
+}
+
+/// What the server has at a place where a copy has something else; `None`: nothing.
+pub fn now(value: Option<&str>) -> String {
+    match value {
+        Some(value) => en::line_now(&value),
+        None => en::line_now_removed(),
+    }
+}

@@ -1,0 +1,42 @@
+//! The three cards: their rows stand beside each other and scroll together.
+
+use gloo_events::{EventListener, EventListenerOptions, EventListenerPhase};
+use optimist_simulation::ActorId;
+use web_sys::Element;
+use yew::{Html, Properties, component, html, use_effect_with, use_memo, use_node_ref};
+
+use super::{editor_card, server_card};
+use crate::browser;
+use crate::state::{StateHandle, aligned_rows};
+
+#[derive(PartialEq, Properties)]
+pub(crate) struct CardsProps {
+    pub(crate) store: StateHandle,
+}
+
+#[component]
+pub(crate) fn Cards(props: &CardsProps) -> Html {
+    let store = &props.store;
+    let aligned = use_memo(store.card_objects(), aligned_rows);
+    let cards = use_node_ref();
+    use_effect_with(cards.clone(), |cards| {
+        let listener = cards.cast::<Element>().map(|cards| {
+            // Scrolling does not bubble.
+            let options = EventListenerOptions {
+                phase: EventListenerPhase::Capture,
+                passive: true,
+            };
+            EventListener::new_with_options(&cards.clone(), "scroll", options, move |event| {
+                browser::scroll_alike(&cards, ".card .yaml", event);
+            })
+        });
+        move || drop(listener)
+    });
+    html! {
+        <div class="cards" ref={cards}>
+            { editor_card(store, ActorId::A, &aligned) }
+            { server_card(store, &aligned) }
+            { editor_card(store, store.view.right, &aligned) }
+        </div>
+    }
+}
