@@ -277,56 +277,70 @@ impl Walk {
         let old = before.old.filter(|old| !old.is_null());
         let subject = Subject::new(value, old, place.schema);
         for rule in &place.schema.rules {
-            let compiled = rule.compiled(|| Declared::of(place.schema, place.root));
-            let program = match &compiled.rule {
-                None => continue,
-                Some(Ok(program)) => program,
-                Some(Err(Unusable::Unknown)) => {
-                    self.judged.unevaluated.push(rule.text.clone());
-                    continue;
-                }
-                Some(Err(Unusable::Wrong(why))) => {
-                    self.refuse(place, &ty, format!("rule compile error: {why}"));
-                    continue;
-                }
-            };
-            if program.uses_old_self && old.is_none() && !rule.is_optional() {
-                continue;
+            self.rule(rule, &subject, value, before, place, &ty)?;
+        }
+        Ok(())
+    }
+
+    /// Checks one rule.
+    fn rule<'a>(
+        &mut self,
+        rule: &Rule,
+        subject: &Subject,
+        value: &'a Value,
+        before: &Correlated<'a>,
+        place: &Place<'a>,
+        ty: &Value,
+    ) -> Result<(), OutOfBudget> {
+        let compiled = rule.compiled(|| Declared::of(place.schema, place.root));
+        let program = match &compiled.rule {
+            None => return Ok(()),
+            Some(Ok(program)) => program,
+            Some(Err(Unusable::Unknown)) => {
+                self.judged.unevaluated.push(rule.text.clone());
+                return Ok(());
             }
-            let (outcome, cost) = self.evaluator.run(program, &subject, rule.is_optional());
-            self.pay(cost, place, &ty, OUT_OF_BUDGET)?;
-            match outcome {
-                Outcome::Bool(true) => continue,
-                Outcome::Unknown => {
-                    self.judged.unevaluated.push(rule.text.clone());
-                    continue;
-                }
-                Outcome::TooCostly => {
-                    let why = format!(
-                        "'operation cancelled: actual cost limit exceeded': no further validation \
-                         rules will be run due to call cost exceeds limit for rule: {}",
-                        rule.named()
-                    );
-                    return self.end(place, &ty, why);
-                }
-                Outcome::Failed(why) => {
-                    let said = failed(&why, rule.named());
-                    self.refuse(place, &ty, said);
-                    continue;
-                }
-                Outcome::Bool(false) | Outcome::Text(_) | Outcome::Other => {}
+            Some(Err(Unusable::Wrong(why))) => {
+                self.refuse(place, ty, format!("rule compile error: {why}"));
+                return Ok(());
             }
-            let detail = self.message(rule, compiled, &subject, place, &ty)?;
-            let path = match normalized(&rule.field_path, place.schema) {
-                Some(field) => joined(&place.path, &format!(".{field}")),
-                None => place.path.clone(),
-            };
-            let error = error(rule, value, shown(&path), detail);
-            if !program.uses_old_self && before.is_unchanged(value) {
-                self.judged.tolerated.push(error);
-            } else {
-                self.judged.errors.push(error);
+        };
+        if program.uses_old_self && before.old.is_none_or(Value::is_null) && !rule.is_optional() {
+            return Ok(());
+        }
+        let (outcome, cost) = self.evaluator.run(program, subject, rule.is_optional());
+        self.pay(cost, place, ty, OUT_OF_BUDGET)?;
+        match outcome {
+            Outcome::Bool(true) => return Ok(()),
+            Outcome::Unknown => {
+                self.judged.unevaluated.push(rule.text.clone());
+                return Ok(());
             }
+            Outcome::TooCostly => {
+                let why = format!(
+                    "'operation cancelled: actual cost limit exceeded': no further validation \
+                     rules will be run due to call cost exceeds limit for rule: {}",
+                    rule.named()
+                );
+                return self.end(place, ty, why);
+            }
+            Outcome::Failed(why) => {
+                let said = failed(&why, rule.named());
+                self.refuse(place, ty, said);
+                return Ok(());
+            }
+            Outcome::Bool(false) | Outcome::Text(_) | Outcome::Other => {}
+        }
+        let detail = self.message(rule, compiled, subject, place, ty)?;
+        let path = match normalized(&rule.field_path, place.schema) {
+            Some(field) => joined(&place.path, &format!(".{field}")),
+            None => place.path.clone(),
+        };
+        let error = error(rule, value, shown(&path), detail);
+        if !program.uses_old_self && before.is_unchanged(value) {
+            self.judged.tolerated.push(error);
+        } else {
+            self.judged.errors.push(error);
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! What a CustomResourceDefinition must fulfil itself
 //! (`k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation/validation.go`, v0.36.3).
 
+mod lists;
 mod members;
 mod rules;
 mod schema;

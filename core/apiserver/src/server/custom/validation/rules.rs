@@ -8,6 +8,7 @@ use crate::cel::{Declared, MAX_REQUEST, Unusable};
 use crate::go;
 use crate::object::text;
 use crate::schema::ListKind;
+use crate::schema::custom::Rule;
 use crate::schema::openapi::{Additional, Schema};
 use crate::status::FieldError;
 
@@ -205,24 +206,35 @@ impl<'a> Place<'a> {
             }
             let uses_old_self =
                 matches!(&compiled.rule, Some(Ok(program)) if program.uses_old_self);
-            if uses_old_self {
-                found
-                    .errors
-                    .extend(self.uncorrelatable.as_ref().map(|around| {
-                    let detail = format!(
-                        "oldSelf cannot be used on the uncorrelatable portion of the schema within \
-                         {around}"
-                    );
-                    FieldError::invalid(field("rule"), &rule.text.as_str().into(), detail)
-                }));
-            } else if let Some(optional) = rule.optional_old_self {
-                let detail = "may not be set if oldSelf is not used in rule";
-                let field = field("optionalOldSelf");
-                found
-                    .errors
-                    .push(FieldError::invalid(field, &optional.into(), detail));
-            }
+            found
+                .errors
+                .extend(self.old_self(rule, uses_old_self, field));
         }
+    }
+
+    /// The error of a rule that uses `oldSelf` where there is none, or allows it to be absent
+    /// without using it.
+    fn old_self(
+        &self,
+        rule: &Rule,
+        used: bool,
+        field: impl Fn(&str) -> String,
+    ) -> Option<FieldError> {
+        if used {
+            let around = self.uncorrelatable.as_ref()?;
+            let detail = format!(
+                "oldSelf cannot be used on the uncorrelatable portion of the schema within {around}"
+            );
+            let rule = rule.text.as_str().into();
+            return Some(FieldError::invalid(field("rule"), &rule, detail));
+        }
+        let optional = rule.optional_old_self?.into();
+        let detail = "may not be set if oldSelf is not used in rule";
+        Some(FieldError::invalid(
+            field("optionalOldSelf"),
+            &optional,
+            detail,
+        ))
     }
 
     /// The rules of this schema, and of every one in it, that cannot be evaluated here.

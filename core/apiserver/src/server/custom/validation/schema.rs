@@ -1,9 +1,8 @@
 //! The schema of a definition: its keywords, and which of them exclude each other.
 
-use std::collections::BTreeSet;
-
 use serde_json::Value;
 
+use super::lists::{kinds_of_lists, kinds_of_maps, list_keys};
 use super::rules::{Found, Place};
 use super::structural;
 use crate::json::sorted;
@@ -210,33 +209,10 @@ fn node(
         rules: None,
         ..context.clone()
     };
-    let others = &schema["additionalProperties"];
     let properties = schema["properties"].as_object().filter(|it| !it.is_empty());
-    let field = format!("{path}.additionalProperties");
-    if !others.is_null() && properties.is_some() && *others != true {
-        let detail = "additionalProperties and properties are mutual exclusive";
-        errors.push(FieldError::forbidden(&*field, detail));
-    }
-    if others.is_object() {
-        let mut below = below.clone();
-        if context.in_metadata {
-            let why = "inside additionalProperties applying to object metadata";
-            below.no_defaults = Some(why.to_owned());
-        }
-        below.rules = context.rules.as_ref().and_then(Place::additional);
-        node(others, &field, &below, errors, found);
-    }
+    additional_properties(schema, path, context, &below, errors, found);
     for (name, member) in properties.map(sorted).unwrap_or_default() {
-        let mut below = below.clone();
-        let common = ["metadata", "kind", "apiVersion"].contains(&name.as_str());
-        if common && (context.root || flag(schema, "x-kubernetes-embedded-resource")) {
-            below.in_metadata = true;
-            if context.root {
-                below.no_defaults = Some(format!("in top-level {name}"));
-            }
-        }
-        let rules = context.rules.as_ref();
-        below.rules = rules.and_then(|place| place.property(name));
+        let below = of_property(name, schema, context, &below);
         let path = format!("{path}.properties[{name}]");
         node(member, &path, &below, errors, found);
     }
@@ -265,6 +241,54 @@ fn node(
         && errors.len() == before
     {
         place.check(schema, path, found);
+    }
+}
+
+/// The context of a property's schema.
+fn of_property<'a>(
+    name: &str,
+    schema: &Value,
+    context: &Context<'a>,
+    below: &Context<'a>,
+) -> Context<'a> {
+    let mut below = below.clone();
+    let common = ["metadata", "kind", "apiVersion"].contains(&name);
+    if common && (context.root || flag(schema, "x-kubernetes-embedded-resource")) {
+        below.in_metadata = true;
+        if context.root {
+            below.no_defaults = Some(format!("in top-level {name}"));
+        }
+    }
+    let rules = context.rules.as_ref();
+    below.rules = rules.and_then(|place| place.property(name));
+    below
+}
+
+/// The schema of all members that have no schema of their own.
+fn additional_properties(
+    schema: &Value,
+    path: &str,
+    context: &Context<'_>,
+    below: &Context<'_>,
+    errors: &mut Vec<FieldError>,
+    found: &mut Found,
+) {
+    let others = &schema["additionalProperties"];
+    let properties = schema["properties"].as_object();
+    let has_properties = properties.is_some_and(|it| !it.is_empty());
+    let field = format!("{path}.additionalProperties");
+    if !others.is_null() && has_properties && *others != true {
+        let detail = "additionalProperties and properties are mutual exclusive";
+        errors.push(FieldError::forbidden(&*field, detail));
+    }
+    if others.is_object() {
+        let mut below = below.clone();
+        if context.in_metadata {
+            let why = "inside additionalProperties applying to object metadata";
+            below.no_defaults = Some(why.to_owned());
+        }
+        below.rules = context.rules.as_ref().and_then(Place::additional);
+        node(others, &field, &below, errors, found);
     }
 }
 
@@ -312,7 +336,12 @@ fn keywords(schema: &Value, path: &str, context: &Context<'_>, errors: &mut Vec<
 }
 
 /// A keyword that only one type may have.
-fn needs_type(schema: &Value, path: &str, keyword: &str, wanted: &str) -> Option<FieldError> {
+pub(super) fn needs_type(
+    schema: &Value,
+    path: &str,
+    keyword: &str,
+    wanted: &str,
+) -> Option<FieldError> {
     let ty = text(schema, "type");
     if schema[keyword].is_null() || ty == wanted {
         return None;
@@ -326,144 +355,15 @@ fn needs_type(schema: &Value, path: &str, keyword: &str, wanted: &str) -> Option
 }
 
 /// A keyword with few values.
-fn among(schema: &Value, path: &str, keyword: &str, values: &[&str]) -> Option<FieldError> {
+pub(super) fn among(
+    schema: &Value,
+    path: &str,
+    keyword: &str,
+    values: &[&str],
+) -> Option<FieldError> {
     let value = schema[keyword].as_str()?;
     let field = format!("{path}.{keyword}");
     (!values.contains(&value)).then(|| FieldError::not_supported(field, &value.into(), values))
-}
-
-fn kinds_of_maps(schema: &Value, path: &str, errors: &mut Vec<FieldError>) {
-    let preserve = "x-kubernetes-preserve-unknown-fields";
-    if schema[preserve] == false {
-        let field = format!("{path}.{preserve}");
-        errors.push(FieldError::invalid(
-            field,
-            &false.into(),
-            "must be true or undefined",
-        ));
-    }
-    let map_type = "x-kubernetes-map-type";
-    errors.extend(needs_type(schema, path, map_type, "object"));
-    errors.extend(among(schema, path, map_type, &["atomic", "granular"]));
-}
-
-fn kinds_of_lists(schema: &Value, path: &str, errors: &mut Vec<FieldError>) {
-    const LIST: &str = "x-kubernetes-list-type";
-    const MAP: &str = "x-kubernetes-map-type";
-    let misplaced = needs_type(schema, path, LIST, "array");
-    let items = &schema["items"];
-    let list_type = schema[LIST].as_str();
-    if misplaced.is_none() && list_type == Some("set") {
-        let atomic = "must be atomic as item of a list with x-kubernetes-list-type=set";
-        // The value shown is that of the list type in both cases.
-        let shown = &items[LIST];
-        let wrong = match text(items, "type") {
-            "array" => (!matches!(text(items, LIST), "" | "atomic")).then_some(LIST),
-            "object" => (text(items, MAP) != "atomic").then_some(MAP),
-            _ => None,
-        };
-        errors.extend(
-            wrong.map(|keyword| {
-                FieldError::invalid(format!("{path}.items.{keyword}"), shown, atomic)
-            }),
-        );
-    }
-    errors.extend(misplaced);
-    errors.extend(among(schema, path, LIST, &["atomic", "set", "map"]));
-    let keys = schema["x-kubernetes-list-map-keys"].as_array();
-    if keys.is_some_and(|keys| !keys.is_empty()) && list_type != Some("map") {
-        let detail = "must be map if x-kubernetes-list-map-keys is non-empty";
-        let field = format!("{path}.{LIST}");
-        errors.push(match list_type {
-            None => FieldError::required(field, detail),
-            Some(other) => FieldError::invalid(field, &other.into(), detail),
-        });
-    }
-    if matches!(list_type, Some("map" | "set")) && flag(items, "nullable") {
-        let detail = format!(
-            "cannot be nullable when x-kubernetes-list-type is {}",
-            list_type.unwrap_or_default()
-        );
-        errors.push(FieldError::forbidden(
-            format!("{path}.items.nullable"),
-            detail,
-        ));
-    }
-}
-
-/// The keys of a list with keys.
-fn list_keys(schema: &Value, path: &str, errors: &mut Vec<FieldError>) {
-    const KEYS: &str = "x-kubernetes-list-map-keys";
-    if schema["x-kubernetes-list-type"] != "map" {
-        return;
-    }
-    let (items, list) = (&schema["items"], &schema[KEYS]);
-    let keys = list.as_array().map(Vec::as_slice).unwrap_or_default();
-    let keys: Vec<&str> = keys.iter().filter_map(Value::as_str).collect();
-    let field = format!("{path}.{KEYS}");
-    if keys.is_empty() {
-        let detail = "must not be empty if x-kubernetes-list-type is map";
-        errors.push(FieldError::required(&*field, detail));
-    }
-    if items.is_null() {
-        let detail = "must have a schema if x-kubernetes-list-type is map";
-        errors.push(FieldError::required(format!("{path}.items"), detail));
-        return;
-    }
-    let ty = &items["type"];
-    if ty != "object" {
-        let detail = "must be object if parent array's x-kubernetes-list-type is map";
-        let shown = if ty.is_null() { &Value::from("") } else { ty };
-        errors.push(FieldError::invalid(
-            format!("{path}.items.type"),
-            shown,
-            detail,
-        ));
-        return;
-    }
-    let required = items["required"].as_array();
-    let required = |key: &str| required.is_some_and(|all| all.iter().any(|it| it == key));
-    let mut seen = BTreeSet::new();
-    for key in keys {
-        match items["properties"].get(key) {
-            None => {
-                let detail = "entries must all be names of item properties";
-                errors.push(FieldError::invalid(&*field, list, detail));
-            }
-            Some(property) => {
-                let at = format!("{path}.items.properties[{key}]");
-                list_key(property, &at, ty, required(key), errors);
-            }
-        }
-        if !seen.insert(key) {
-            let detail = "must not contain duplicate entries";
-            errors.push(FieldError::invalid(&*field, list, detail));
-        }
-    }
-}
-
-/// A property that is a key of a list with keys. `ty` is the type of the items: upstream shows it.
-fn list_key(
-    property: &Value,
-    path: &str,
-    ty: &Value,
-    required: bool,
-    errors: &mut Vec<FieldError>,
-) {
-    if matches!(text(property, "type"), "array" | "object") {
-        let detail = "must be a scalar type if parent array's x-kubernetes-list-type is map";
-        errors.push(FieldError::invalid(format!("{path}.type"), ty, detail));
-    }
-    if !required && property["default"].is_null() {
-        let detail = "this property is in x-kubernetes-list-map-keys, so it must have \
-             a default or be a required property";
-        errors.push(FieldError::required(format!("{path}.default"), detail));
-    }
-    if flag(property, "nullable") {
-        let detail = "this property is in x-kubernetes-list-map-keys, so it cannot be \
-             nullable";
-        errors.push(FieldError::forbidden(format!("{path}.nullable"), detail));
-    }
 }
 
 /// The validation rules of a schema, as far as their form goes.
