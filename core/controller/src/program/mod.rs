@@ -9,7 +9,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use code::Code;
-pub use ready::{ChildMaker, StatusWriter};
+pub use ready::{
+    Annotator, ChildMaker, Cleaner, Copier, FieldOwner, FinalizerKeeper, Scaler, StatusWriter,
+};
 pub use run::{Context, Run, Step, Variable};
 
 use crate::client::{CachedObjects, Source};

@@ -1,6 +1,20 @@
 //! Ready programs, each with its flaw as a switch.
 
+mod annotator;
+mod cleaner;
+mod copier;
+mod field_owner;
+mod finalizer;
+mod scaler;
+
 use serde_json::json;
+
+pub use annotator::Annotator;
+pub use cleaner::Cleaner;
+pub use copier::Copier;
+pub use field_owner::FieldOwner;
+pub use finalizer::FinalizerKeeper;
+pub use scaler::Scaler;
 
 use super::{Condition, Expression, Kind, OnError, Options, Program, Statement, WatchedKind};
 use crate::client::{CachedObjects, Source};

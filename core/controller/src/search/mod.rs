@@ -11,8 +11,9 @@
 //! How long something takes is left open: a delay or a delivery can end before or after any other
 //! step. Two states are the same if they differ only in the numbers of versions and generations
 //! (their order counts), in times, uids, generated name endings and counted failures. Two runs
-//! that take the same states as the same can therefore differ in one thing: in which order names
-//! that the server generates later are listed.
+//! that take the same states as the same can therefore differ in two things: in which order names
+//! that the server generates later are listed, and after which of several long delays expectations
+//! run out.
 
 mod fingerprint;
 mod property;
@@ -170,9 +171,11 @@ impl Search {
         &self.violations
     }
 
-    /// Whether every run comes to rest as wished; `None` until all states are explored.
+    /// Whether every run comes to rest as wished. A run that does not can be found before all
+    /// states are explored; until then, `None` says that there is none so far.
     pub fn settling(&self) -> Option<Settling> {
-        (self.status == SearchStatus::Done).then(|| settling::judge(&self.nodes))
+        let settling = settling::judge(&self.nodes);
+        (self.status == SearchStatus::Done || settling != Settling::Settles).then_some(settling)
     }
 
     fn explore_next(&mut self) {

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::server::ApiServer;
+use optimist_apiserver::storage::Change;
 
 use crate::client::collection;
 use crate::handler::controller_of;
@@ -18,6 +19,8 @@ pub enum Safety {
     AtMost(usize, Kind),
     /// No object of a kind is deleted whose controller (`ownerReferences`) lives.
     NotDeletedWhileOwnerLives(Kind),
+    /// No step removes a finalizer from an object of a kind that is not about to go.
+    KeepsFinalizer(String, Kind),
 }
 
 /// A property that must hold at rest.
@@ -30,6 +33,10 @@ pub enum Wish {
     Equal(FieldOf, Value),
     /// Two fields are equal; two missing fields are equal.
     Same(FieldOf, FieldOf),
+    /// The same, with numbers compared as texts.
+    SameText(FieldOf, FieldOf),
+    /// A text is in a list of texts.
+    Contains(FieldOf, String),
 }
 
 /// A field of an object in the server.
@@ -49,14 +56,18 @@ impl Safety {
         match self {
             Self::AtMost(most, kind) => count(after, kind) <= *most,
             Self::NotDeletedWhileOwnerLives(kind) => {
-                let Some(prefix) = prefix(after, kind) else {
-                    return true;
-                };
-                let mut log = after.store().log_after(before.store().revision());
-                !log.any(|change| {
-                    let deleted = change.before.as_ref().filter(|_| change.after.is_none());
-                    change.key.starts_with(&prefix)
-                        && deleted.is_some_and(|object| owner_lives(after, object))
+                let mut changes = changes(before, after, kind);
+                !changes.any(|change| match (&change.before, &change.after) {
+                    (Some(deleted), None) => owner_lives(after, deleted),
+                    _ => false,
+                })
+            }
+            Self::KeepsFinalizer(finalizer, kind) => {
+                let has = |object: &Value| object.finalizers().contains(&finalizer.as_str());
+                let mut changes = changes(before, after, kind);
+                !changes.any(|change| match (&change.before, &change.after) {
+                    (Some(old), Some(new)) => has(old) && !has(new) && !is_deleting(new),
+                    _ => false,
                 })
             }
         }
@@ -70,6 +81,17 @@ impl Wish {
             Self::Count(number, kind) => count(server, kind) == *number,
             Self::Equal(field, value) => field.value(server).as_ref() == Some(value),
             Self::Same(a, b) => a.value(server) == b.value(server),
+            Self::SameText(a, b) => {
+                let text = |field: &FieldOf| match field.value(server) {
+                    Some(Value::String(text)) => Some(text),
+                    other => other.map(|value| value.to_string()),
+                };
+                text(a) == text(b)
+            }
+            Self::Contains(field, text) => field
+                .value(server)
+                .and_then(|list| Some(list.as_array()?.iter().any(|item| *item == *text)))
+                .unwrap_or_default(),
         }
     }
 }
@@ -93,6 +115,24 @@ fn prefix(server: &ApiServer, kind: &Kind) -> Option<String> {
     Some(collection(resource, ""))
 }
 
+fn is_deleting(object: &Value) -> bool {
+    !object.meta_text("deletionTimestamp").is_empty()
+}
+
+/// The changes of a kind between two states.
+fn changes<'a>(
+    before: &ApiServer,
+    after: &'a ApiServer,
+    kind: &Kind,
+) -> impl Iterator<Item = &'a Change> {
+    let prefix = prefix(after, kind);
+    let log = after.store().log_after(before.store().revision());
+    log.filter(move |change| {
+        let prefix = prefix.as_ref();
+        prefix.is_some_and(|prefix| change.key.starts_with(prefix))
+    })
+}
+
 /// Whether the controller of an object is in the store and is not about to go.
 fn owner_lives(server: &ApiServer, object: &Value) -> bool {
     let Some(reference) = controller_of(object) else {
@@ -102,7 +142,8 @@ fn owner_lives(server: &ApiServer, object: &Value) -> bool {
     let Some(prefix) = prefix(server, &kind) else {
         return false;
     };
-    server.store().range(&prefix).any(|(_, _, owner)| {
-        owner.uid() == text(reference, "uid") && owner.meta_text("deletionTimestamp").is_empty()
-    })
+    server
+        .store()
+        .range(&prefix)
+        .any(|(_, _, owner)| owner.uid() == text(reference, "uid") && !is_deleting(owner))
 }

@@ -139,7 +139,7 @@ fn happen(
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 250,
+        cases: 150,
         failure_persistence: None,
         ..ProptestConfig::default()
     })]

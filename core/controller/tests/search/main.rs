@@ -3,5 +3,6 @@
 
 mod brute_force;
 mod child_maker;
+mod programs;
 mod start;
 mod status_writer;

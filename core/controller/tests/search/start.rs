@@ -101,6 +101,27 @@ pub fn searched(scenario: &Scenario) -> Search {
     search
 }
 
+/// Whether a safety property does not hold. The search stops when it knows.
+pub fn is_violated(scenario: &Scenario) -> bool {
+    let mut search = Search::new(scenario.clone(), 200_000);
+    while search.violations().is_empty() && search.advance(100) == SearchStatus::Running {}
+    assert_ne!(search.status(), SearchStatus::TooManyStates);
+    !search.violations().is_empty()
+}
+
+/// The verdict of a search that stops as soon as it has found a run that never rests. Controllers
+/// that write for ever can fall behind each other in very many ways.
+pub fn settling_early(scenario: &Scenario) -> Option<Settling> {
+    let mut search = Search::new(scenario.clone(), 200_000);
+    for states in [100, 300, 1_000, 3_000] {
+        search.advance(states);
+        if let Some(Settling::NeverRests(never)) = search.settling() {
+            return Some(Settling::NeverRests(never));
+        }
+    }
+    search.settling()
+}
+
 pub fn settling(scenario: &Scenario) -> Settling {
     searched(scenario).settling().expect("it is done")
 }

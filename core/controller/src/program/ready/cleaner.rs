@@ -1,0 +1,56 @@
+use super::{get, return_unless, watched};
+use crate::client::Source;
+use crate::program::{Condition, Expression, Kind, OnError, Options, Program, Statement};
+
+/// Deletes objects whose owner is gone.
+///
+/// Nothing is promised about the order of events of two kinds: the event of a child can arrive
+/// before that of its owner. And a child that the cache has can have been deleted and created
+/// again (cassandra-operator#402, casskop#316, kubernetes#59848).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cleaner {
+    /// The kind of the owner.
+    pub parent: Kind,
+    /// The kind of the objects that are deleted.
+    pub child: Kind,
+    /// Where the owner is read.
+    pub parent_from: Source,
+    /// Whether the uid is a precondition of the deletion.
+    pub uid: bool,
+}
+
+impl Cleaner {
+    /// The program.
+    pub fn program(&self) -> Program {
+        let owner = "/metadata/ownerReferences/0";
+        let mut body = get("child", &self.child);
+        body.extend([
+            Statement::Get {
+                into: "parent".to_owned(),
+                kind: self.parent.clone(),
+                name: format!("{{child{owner}/name}}"),
+                from: self.parent_from,
+            },
+            // An object of the same name with another uid is not the owner.
+            return_unless(
+                Condition::Equal(
+                    Expression::Field("parent".to_owned(), "/metadata/uid".to_owned()),
+                    Expression::Field("child".to_owned(), format!("{owner}/uid")),
+                )
+                .negated(),
+            ),
+            Statement::Delete {
+                object: "child".to_owned(),
+                uid: self.uid,
+                resource_version: false,
+                on_error: vec![OnError::ignore("NotFound")],
+            },
+        ]);
+        Program {
+            name: "cleaner".to_owned(),
+            watches: vec![watched(&self.child), watched(&self.parent)],
+            options: Options::default(),
+            body,
+        }
+    }
+}
