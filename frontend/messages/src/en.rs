@@ -168,7 +168,7 @@ crate::catalogue::messages! {
     answer_version(status, version) "{status} · rv {version}";
     answer_stream(status) "{status} · stream";
     answer_more(status, more) "{status} · {more}";
-    answer_brief(version) " · {version}";
+    answer_brief(code, version) "{code} · {version}";
     answer_unchanged_brief(code) "{code} · unchanged";
     ask_object(object, ask) "{object}: {ask}";
     spoken_refused(message) " Refused: {message}";

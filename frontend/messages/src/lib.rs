@@ -31,7 +31,7 @@ pub use folds::{folded, now};
 pub use manifest::{left_out, load_error};
 pub use steps::{
     actor, announcement, answer, answer_brief, ask, branch, branch_labels, headline, last_write,
-    pill, sentence, summary,
+    pill, sentence, sentence_brief, summary,
 };
 pub use watch::{connection, empty as no_events, event, reason, version};
 pub use write_method::{client, write_method, writes_otherwise};

@@ -96,23 +96,21 @@ pub fn ask(step: &Step, world: &World) -> String {
     }
 }
 
-/// The answer where there is little room, and what can go where there is less: `200` and ` · 101`.
-/// The pill of a refusal has its reason.
-pub fn answer_brief(step: &Step) -> (String, String) {
-    let nothing = String::new();
+/// The answer where there is little room: `200 · 101`. The pill of a refusal has its reason.
+pub fn answer_brief(step: &Step) -> String {
     let Some(exchange) = &step.exchange else {
-        return (answer(step), nothing);
+        return answer(step);
     };
     if let Some(lost) = lost_short(step) {
-        return (en::answer_more(&exchange.code, &lost), nothing);
+        return en::answer_more(&exchange.code, &lost);
     }
     match step.outcome() {
-        Outcome::Refused if pill(step).is_some() => (exchange.code.to_string(), nothing),
-        Outcome::Refused => (step.status_line(), nothing),
-        Outcome::Unchanged => (en::answer_unchanged_brief(&exchange.code), nothing),
-        _ if step.is_stream() => (en::answer_stream(&exchange.code), nothing),
-        _ if step.after == 0 => (step.status_line(), nothing),
-        _ => (exchange.code.to_string(), en::answer_brief(&step.after)),
+        Outcome::Refused if pill(step).is_some() => exchange.code.to_string(),
+        Outcome::Refused => step.status_line(),
+        Outcome::Unchanged => en::answer_unchanged_brief(&exchange.code),
+        _ if step.is_stream() => en::answer_stream(&exchange.code),
+        _ if step.after == 0 => step.status_line(),
+        _ => en::answer_brief(&exchange.code, &step.after),
     }
 }
 
@@ -267,10 +265,19 @@ pub fn summary(step: &Step, world: &World) -> String {
 
 /// A step in one sentence, for those who hear the page.
 pub fn sentence(step: &Step, world: &World) -> String {
+    told(step, world, answer(step))
+}
+
+/// The same for a row that shows the short answer: its name has what can be seen in it.
+pub fn sentence_brief(step: &Step, world: &World) -> String {
+    told(step, world, answer_brief(step))
+}
+
+fn told(step: &Step, world: &World, answer: String) -> String {
     let asked = Some(ask(step, world)).filter(|asked| !asked.is_empty());
     let asked = asked.unwrap_or_else(|| headline(step));
     let mut sentence = format!("{}: {asked}.", actor(&step.operation, world));
-    let parts = [answer(step), pill(step).unwrap_or_default()].into_iter();
+    let parts = [answer, pill(step).unwrap_or_default()].into_iter();
     for part in parts.filter(|part| !part.is_empty()) {
         sentence.push(' ');
         sentence.push_str(&part);

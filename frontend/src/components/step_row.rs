@@ -39,8 +39,7 @@ pub(crate) struct StepRowProps {
     /// Whether it took away what another had written.
     pub(crate) lossy: bool,
     pub(crate) headline: String,
-    /// The answer, and what of it can go where there is little room.
-    pub(crate) answer: (String, String),
+    pub(crate) answer: String,
     pub(crate) pill: Option<(String, &'static str)>,
     /// What reached the watcher.
     pub(crate) events: Events,
@@ -98,11 +97,16 @@ pub(crate) fn row(
         std::cmp::Ordering::Equal => StepPhase::Current,
         std::cmp::Ordering::Greater => StepPhase::Future,
     };
-    let answer = match phase {
-        StepPhase::Current => (messages::answer(step), String::new()),
-        _ => messages::answer_brief(step),
+    let (answer, sentence) = match phase {
+        StepPhase::Current => (
+            messages::answer(step),
+            messages::sentence(step, state.world()),
+        ),
+        _ => (
+            messages::answer_brief(step),
+            messages::sentence_brief(step, state.world()),
+        ),
     };
-    let sentence = messages::sentence(step, state.world());
     Some(StepRowProps {
         node,
         phase,
@@ -182,12 +186,9 @@ fn exchange(props: &StepRowProps, current: bool) -> Html {
             if current && props.outcome != Outcome::Done {
                 { arrows(props.editor) }
             }
-            if !props.answer.0.is_empty() {
+            if !props.answer.is_empty() {
                 <span class="answer">
-                    { props.answer.0.clone() }
-                    if !props.answer.1.is_empty() {
-                        <span class="version">{ props.answer.1.clone() }</span>
-                    }
+                    { props.answer.clone() }
                     if current && props.outcome == Outcome::Written && !props.lossy {
                         { icon(Icon::Check) }
                     }

@@ -50,7 +50,8 @@ fn no_line_is_cut(browser: &Browser) {
         const scrolled = [...document.querySelectorAll('.yaml')].filter(card => card.scrollTop > 0);
         return [scrolled.length, scrolled.filter(card => [...card.querySelectorAll('.line')]
             .every(line => Math.abs(top(line) - top(card)) > 1)).length]";
-    assert_eq!(browser.run(SCRIPT, &[]), serde_json::json!([3, 0]));
+    let seen = browser.run(SCRIPT, &[]);
+    assert!(seen[0].as_u64() > Some(0) && seen[1] == 0, "{seen}");
 }
 
 #[test]
@@ -65,7 +66,12 @@ fn a_visitor_makes_the_409_by_hand_on_a_wide_page_and_on_a_phone() {
     fits(&browser, "as it opens");
     conflict(&browser, |_| {});
     fits(&browser, "after the 409");
+    // Where the cards are too low for the object.
+    browser.resize(1440, 640);
+    press(&browser, "Steps", "Back");
+    press(&browser, "Steps", "Forward");
     no_line_is_cut(&browser);
+    browser.resize(1440, 900);
     let answer = browser.text("Response body");
     assert!(answer.contains("\"code\": 409"), "{answer}");
     assert!(answer.contains("the object has been modified"), "{answer}");
@@ -156,7 +162,7 @@ fn in_forced_colours_what_is_chosen_and_where_arrows_point_can_be_seen() {
         const other = style('#card-a .segmented input:not(:checked) + span').backgroundColor;
         const tab = name => style(`#card-server [role=tab][aria-selected=${name}]`).backgroundColor;
         const under = name => style(`.underlined [role=tab][aria-selected=${name}]`).borderBottomColor;
-        const head = style('.step.a .arrows', '::before');
+        const head = style('.step.b .arrows', '::before');
         const clear = ['Top', 'Bottom'].every(side => {
             const [, , , alpha] = head[`border${side}Color`].match(/[\\d.]+/g);
             return Number(alpha) === 0;
@@ -170,6 +176,8 @@ fn in_forced_colours_what_is_chosen_and_where_arrows_point_can_be_seen() {
             rail: style('.rail.done').backgroundColor !== ground,
             mark: style('.mark.a').backgroundColor !== ground,
             head: clear && head.borderLeftColor !== ground,
+            line: style('.step.a:not(.current) .half', '::after').backgroundColor !== ground,
+            divider: style('.divider', '::before').backgroundColor !== ground,
         };
         return Object.keys(all).filter(part => !all[part]).join(' ')";
     let site = Site::serve(&dist());
