@@ -14,7 +14,7 @@ use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::{ApiServer, Resource};
 use optimist_client::{Begin, IndexedStore, Reflector, ReflectorProgress};
 
-use crate::client::collection;
+use crate::client::{collection, key};
 use crate::version::compare_versions;
 
 /// What the handlers of a cache are told (`cache.ResourceEventHandler`).
@@ -100,6 +100,14 @@ impl Cache {
     /// Its objects.
     pub fn objects(&self) -> &IndexedStore {
         self.reflector.store()
+    }
+
+    /// The key of an object: a kind without namespaces has the name alone.
+    pub fn key(&self, namespace: &str, name: &str) -> String {
+        match self.resource.namespaced {
+            true => key(namespace, name),
+            false => name.to_owned(),
+        }
     }
 
     /// The object of a key: `namespace/name`, or the name alone for a kind without namespaces.

@@ -106,7 +106,7 @@ impl Client {
     /// # Errors
     /// The client's own NotFound.
     pub fn get(&self, cache: &Cache, namespace: &str, name: &str) -> Answer<Arc<Value>> {
-        let key = key(namespace, name);
+        let key = cache.key(namespace, name);
         let object = cache.get(&key).cloned();
         object.ok_or_else(|| ApiError::not_in_cache(cache.resource(), name))
     }

@@ -14,7 +14,7 @@ use super::Statement;
 use super::code::{Code, Instruction};
 use crate::cache::Cache;
 use crate::call::{ApiError, Call};
-use crate::client::{Client, Source, key};
+use crate::client::{Client, Source};
 use crate::own_writes::{ConsistencyStore, Expectations};
 use crate::queue::ReconcileResult;
 use perform::cache_of;
@@ -79,11 +79,20 @@ pub struct Run {
     key: String,
     at: usize,
     variables: OrdMap<String, Variable>,
-    /// The next index of each loop, by its place.
-    loops: OrdMap<usize, usize>,
+    /// The objects that each loop has still to go through, by its place.
+    loops: OrdMap<usize, Remaining>,
     /// The uid of the object of the key.
     uid: String,
     error: Option<ApiError>,
+}
+
+/// What a loop has still to go through. As in Go, a loop goes through the list that there was when it
+/// began.
+#[derive(Clone, Debug)]
+struct Remaining {
+    /// The last one is the next one.
+    objects: Vec<Arc<Value>>,
+    shared: bool,
 }
 
 /// What follows a statement.
@@ -123,9 +132,11 @@ impl Run {
             .map(|(name, value)| (name.as_str(), value))
     }
 
-    /// The next index of each loop that runs.
-    pub fn loops(&self) -> impl Iterator<Item = (usize, usize)> {
-        self.loops.iter().map(|(place, index)| (*place, *index))
+    /// The objects that each loop has still to go through, by its place in the code.
+    pub fn loops(&self) -> impl Iterator<Item = (usize, &[Arc<Value>])> {
+        self.loops
+            .iter()
+            .map(|(place, remaining)| (*place, remaining.objects.as_slice()))
     }
 
     /// The error of the last request, if it failed.
@@ -170,7 +181,7 @@ impl Run {
                 from: Source::Cache,
                 ..
             })) => cache_of(caches, kind).is_some_and(|cache| {
-                let key = key(self.namespace(), &self.text(name));
+                let key = cache.key(self.namespace(), &self.text(name));
                 !client.may_get(cache, &key)
             }),
             Some(Instruction::Do(Statement::List {

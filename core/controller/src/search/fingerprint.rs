@@ -166,7 +166,11 @@ impl Digests {
             self.plain("no run");
             return;
         };
-        self.plain((run.key(), run.at(), run.loops().collect::<Vec<_>>()));
+        self.plain((run.key(), run.at()));
+        for (place, remaining) in run.loops() {
+            self.plain((place, remaining.len()));
+            remaining.iter().for_each(|object| self.object(object));
+        }
         self.words.push(Word::Uid(run.uid().into()));
         for (name, variable) in run.variables() {
             let (objects, shared) = match variable {

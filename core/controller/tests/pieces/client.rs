@@ -290,3 +290,14 @@ fn reading_own_writes_waits_for_the_cache_and_for_nothing_else() {
     assert_eq!(answers(&client, &cache), [true; 3]);
     assert_eq!(Client::new("demo").own_writes(), None, "off by default");
 }
+
+#[test]
+fn a_kind_without_namespaces_is_found_by_its_name_alone() {
+    let mut server = ApiServer::default();
+    let namespaces = Arc::clone(server.resources().by_kind("v1", "Namespace").unwrap());
+    let mut cache = Cache::new(namespaces, "default", optimist_client::Begin::List);
+    cache.sync(&mut server);
+    let client = Client::new("demo");
+    let found = client.get(&cache, "other", "default").unwrap();
+    assert_eq!(found.name(), "default");
+}

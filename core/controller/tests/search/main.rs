@@ -4,5 +4,6 @@
 mod brute_force;
 mod child_maker;
 mod programs;
+mod run;
 mod start;
 mod status_writer;

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use optimist_apiserver::object::Metadata;
+use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::server::Resource;
 use optimist_client::IndexedStore;
 
 use super::values::{render, set_at};
-use super::{Context, Next, Run, Variable};
+use super::{Context, Next, Remaining, Run, Variable};
 use crate::cache::Cache;
 use crate::call::Call;
 use crate::client::{Source, collection};
@@ -55,7 +55,7 @@ impl Run {
                 object,
                 owner,
             } => {
-                let object = self.new_object(object, owner.as_deref());
+                let object = self.new_object(object, owner.as_deref(), context);
                 self.put(into, Arc::new(object));
                 Next::On
             }
@@ -194,33 +194,28 @@ impl Run {
     }
 
     pub(super) fn next_item(&mut self, item: &str, of: &str, end: usize) -> Next {
-        let index = self.loops.get(&self.at).copied().unwrap_or_default();
-        let next = match self.variables.get(of) {
-            Some(Variable::List { objects, shared }) => {
-                let object = objects.get(index).cloned();
-                object.map(|object| Variable::Object {
-                    object,
-                    shared: *shared,
-                })
-            }
-            _ => None,
+        let mut remaining = match (self.loops.remove(&self.at), self.variables.get(of)) {
+            (Some(remaining), _) => remaining,
+            (None, Some(Variable::List { objects, shared })) => Remaining {
+                objects: objects.iter().rev().cloned().collect(),
+                shared: *shared,
+            },
+            (None, _) => return Next::To(end),
         };
-        match next {
-            Some(variable) => {
-                self.variables.insert(item.to_owned(), variable);
-                self.loops.insert(self.at, index + 1);
-                Next::On
-            }
-            None => {
-                self.loops.remove(&self.at);
-                Next::To(end)
-            }
-        }
+        let Some(object) = remaining.objects.pop() else {
+            return Next::To(end);
+        };
+        let shared = remaining.shared;
+        let variable = Variable::Object { object, shared };
+        self.variables.insert(item.to_owned(), variable);
+        self.loops.insert(self.at, remaining);
+        Next::On
     }
 
-    fn new_object(&self, template: &Value, owner: Option<&str>) -> Value {
+    fn new_object(&self, template: &Value, owner: Option<&str>, context: &Context<'_>) -> Value {
         let mut object = render(template, &|text| self.text(text));
-        if object.namespace().is_empty() {
+        let namespaced = resource_of(context, &kind_of(&object)).is_none_or(|kind| kind.namespaced);
+        if object.namespace().is_empty() && namespaced {
             object.set_meta("namespace", self.namespace());
         }
         if let Some(owner) = owner.and_then(|owner| self.object(owner)) {
@@ -257,10 +252,7 @@ impl Run {
             // The variable has no object: Go would panic, and controller-runtime recovers.
             return Next::Return(ReconcileResult::Error);
         };
-        let kind = self.object(name).map(|object| {
-            let text = |field: &str| object[field].as_str().unwrap_or_default();
-            Kind::new(text("apiVersion"), text("kind"))
-        });
+        let kind = self.object(name).map(|object| kind_of(object));
         let resource = kind.and_then(|kind| resource_of(context, &kind));
         let Some(resource) = resource else {
             return Next::Return(ReconcileResult::Error);
@@ -366,6 +358,10 @@ pub(super) fn cache_of<'a>(caches: &'a [Cache], kind: &Kind) -> Option<&'a Cache
         let resource = cache.resource();
         resource.kind == kind.kind && resource.group_version.to_string() == kind.api_version
     })
+}
+
+fn kind_of(object: &Value) -> Kind {
+    Kind::new(text(object, "apiVersion"), text(object, "kind"))
 }
 
 fn resource_of(context: &Context<'_>, kind: &Kind) -> Option<Arc<Resource>> {

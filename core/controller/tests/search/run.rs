@@ -1,0 +1,121 @@
+//! Programs that are stepped by hand.
+
+use optimist_client::Begin;
+use optimist_controller::program::{Condition, Expression, Options, Program, Statement, Step};
+use optimist_controller::{Call, Controller, Handler, ReconcileResult, Source};
+use serde_json::json;
+
+use crate::start::{KEY, config_map, server, widget};
+
+fn program(body: Vec<Statement>) -> Program {
+    Program {
+        name: "demo".to_owned(),
+        watches: vec![optimist_controller::program::WatchedKind {
+            kind: widget(),
+            handler: Handler::Object,
+            predicates: Vec::new(),
+        }],
+        options: Options::default(),
+        body,
+    }
+}
+
+fn create(name: &str) -> [Statement; 2] {
+    let object = json!({"apiVersion": "v1", "kind": "ConfigMap",
+        "metadata": {"generateName": name}});
+    [
+        Statement::New {
+            into: "made".to_owned(),
+            object,
+            owner: None,
+        },
+        Statement::Create {
+            object: "made".to_owned(),
+            on_error: Vec::new(),
+        },
+    ]
+}
+
+fn list(into: &str) -> Statement {
+    Statement::List {
+        into: into.to_owned(),
+        kind: config_map(),
+        controlled_by: None,
+        from: Source::Server,
+    }
+}
+
+/// The numbers of the statements in the order in which they run, and the result.
+fn run(body: Vec<Statement>) -> (Vec<usize>, Option<ReconcileResult>, Vec<Call>, usize) {
+    let mut server = server();
+    let mut controller = Controller::new(program(body), &server, "default", Begin::List).unwrap();
+    controller.sync(&mut server);
+    assert_eq!(controller.take(&server), Some((KEY.to_owned(), true)));
+    let (mut statements, mut calls, mut finished) = (Vec::new(), Vec::new(), None);
+    for _ in 0..100 {
+        match controller.step(&mut server) {
+            Some(Step::Performed {
+                statement, call, ..
+            }) => {
+                statements.push(statement);
+                calls.extend(call);
+            }
+            Some(Step::Finished(result)) => finished = Some(result),
+            Some(Step::Waits) | None => break,
+        }
+    }
+    let made = server.store().range("/registry/configmaps/").count();
+    (statements, finished, calls, made)
+}
+
+#[test]
+fn a_loop_goes_through_the_list_that_there_was_when_it_began() {
+    let mut body = Vec::new();
+    body.extend(create("first-"));
+    body.extend(create("first-"));
+    body.push(list("all"));
+    let mut each = create("more-").to_vec();
+    each.push(list("all"));
+    body.push(Statement::ForEach {
+        item: "one".to_owned(),
+        of: "all".to_owned(),
+        body: each,
+    });
+    let (_, result, _, made) = run(body);
+    assert_eq!(result, Some(ReconcileResult::Done));
+    assert_eq!(made, 4);
+}
+
+#[test]
+fn one_of_the_two_blocks_runs_and_each_request_is_one_step() {
+    let count = || Expression::Count("all".to_owned());
+    let body = |expected: i64| {
+        vec![
+            list("all"),
+            Statement::If {
+                condition: Condition::Equal(count(), Expression::Value(expected.into())),
+                then: vec![Statement::Return(ReconcileResult::RequeueAfter(5))],
+                otherwise: create("made-").to_vec(),
+            },
+            list("all"),
+        ]
+    };
+    let (statements, result, calls, made) = run(body(0));
+    assert_eq!(result, Some(ReconcileResult::RequeueAfter(5)));
+    assert_eq!((statements, calls.len(), made), (vec![0, 1], 1, 0));
+    let (statements, result, calls, made) = run(body(1));
+    assert_eq!(result, Some(ReconcileResult::Done));
+    assert_eq!((statements, calls.len(), made), (vec![0, 1, 3, 4, 5], 3, 1));
+}
+
+#[test]
+fn a_statement_about_a_variable_without_an_object_is_an_error_and_no_panic() {
+    let update = Statement::Update {
+        object: "nothing".to_owned(),
+        status: false,
+        on_error: Vec::new(),
+    };
+    let (statements, result, calls, _) = run(vec![update]);
+    assert_eq!((statements.len(), calls.len()), (0, 0));
+    assert_eq!(result, Some(ReconcileResult::Error));
+}
