@@ -222,9 +222,12 @@ pub(crate) fn scroll_alike(around: &Element, selector: &str, event: &Event) {
         return;
     }
     let top = scrolled.scroll_top();
+    let at_end = top + scrolled.client_height() >= scrolled.scroll_height() - 1;
     for part in all_within(around, selector) {
+        // One that is at its end does not hold those back that are longer.
+        let held_back = at_end && part.scroll_top() > top;
         // One that is as far is not scrolled, so this ends.
-        if part != scrolled && part.scroll_top() != top {
+        if part != scrolled && part.scroll_top() != top && !held_back {
             part.set_scroll_top(top);
         }
     }

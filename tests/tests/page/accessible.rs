@@ -336,8 +336,10 @@ impl Visit {
             self.press("Open card", "Editor B");
         }
         self.click("#card-b .method > summary");
+        self.click("#card-b .method > summary");
         self.press("Editor B", "YAML");
         self.look(&format!("{how}: the whole object as text"));
+        self.click("#card-b .method > summary");
         self.click("#card-b .method > summary");
         self.press("Editor B", "YAML");
         self.press("Steps", "Back");
