@@ -67,8 +67,9 @@ pub struct Struct {
     pub name: String,
     /// The fields in the order in which the server writes them.
     pub fields: Vec<Field>,
-    /// Positions in `fields`, sorted by name.
-    index: Vec<usize>,
+    /// The length of the name and the position of each field, sorted by length and then by name: few
+    /// names need a comparison of their characters.
+    index: Vec<(usize, usize)>,
     /// Server-side apply owns it as a whole (`x-kubernetes-map-type: atomic`).
     pub atomic: bool,
     /// The type of members that are not declared; `None` where they are unknown fields.
@@ -149,8 +150,12 @@ pub enum ListKind {
 impl Struct {
     /// A struct of these fields.
     pub fn new(name: impl Into<String>, fields: Vec<Field>, atomic: bool) -> Self {
-        let mut index: Vec<usize> = (0..fields.len()).collect();
-        index.sort_by(|&a, &b| fields[a].name.cmp(&fields[b].name));
+        let lengths = fields.iter().map(|field| field.name.len());
+        let mut index: Vec<(usize, usize)> = lengths.zip(0..).collect();
+        index.sort_by(|a, b| {
+            let names = || fields[a.1].name.cmp(&fields[b.1].name);
+            a.0.cmp(&b.0).then_with(names)
+        });
         Self {
             name: name.into(),
             keeps_empty: fields.iter().any(Field::keeps_empty),
@@ -176,11 +181,11 @@ impl Struct {
 
     /// A declared field and its position.
     pub fn position(&self, name: &str) -> Option<usize> {
-        let found = self
-            .index
-            .binary_search_by(|&i| self.fields[i].name.as_str().cmp(name))
-            .ok()?;
-        Some(self.index[found])
+        let found = self.index.binary_search_by(|(length, i)| {
+            let names = || self.fields[*i].name.as_str().cmp(name);
+            length.cmp(&name.len()).then_with(names)
+        });
+        Some(self.index[found.ok()?].1)
     }
 
     /// A declared field.
