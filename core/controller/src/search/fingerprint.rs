@@ -307,3 +307,6 @@ fn is_time(text: &str) -> bool {
     let bytes = text.as_bytes();
     bytes.len() == 20 && bytes[10] == b'T' && bytes[19] == b'Z' && bytes[4] == b'-'
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,94 @@
+use optimist_apiserver::environment::Environment;
+use serde_json::json;
+
+use super::super::{Scenario, Transition};
+use super::*;
+use crate::call::Call;
+use crate::client::{Client, Source};
+use crate::program::{Expression, Kind, Options, Program, Statement};
+
+/// A server with a ConfigMap, to which one client has written these values in turn.
+fn server(seed: u64, first_revision: u64, values: &[&str]) -> ApiServer {
+    let mut server = ApiServer::new(Environment::new(seed), first_revision);
+    let resource = Arc::clone(server.resources().by_kind("v1", "ConfigMap").unwrap());
+    let mut client = Client::new("editor");
+    for (index, value) in values.iter().enumerate() {
+        let object = Arc::new(json!({"apiVersion": "v1", "kind": "ConfigMap",
+            "metadata": {"name": "a", "namespace": "default"}, "data": {"value": value}}));
+        let call = match index {
+            0 => Call::Create(object),
+            _ => Call::Update {
+                object,
+                status: false,
+            },
+        };
+        client.write(&mut server, &resource, &call).unwrap();
+    }
+    server
+}
+
+/// An editor of the same name, who reads the ConfigMap and updates its value.
+fn editor(value: &str) -> Program {
+    let object = || "object".to_owned();
+    Program {
+        name: "editor".to_owned(),
+        watches: Vec::new(),
+        options: Options::default(),
+        body: vec![
+            Statement::Get {
+                into: object(),
+                kind: Kind::new("v1", "ConfigMap"),
+                name: "{name}".to_owned(),
+                from: Source::Server,
+            },
+            Statement::Set {
+                of: object(),
+                field: "/data/value".to_owned(),
+                to: Expression::Value(value.into()),
+            },
+            Statement::Update {
+                object: object(),
+                status: false,
+                on_error: Vec::new(),
+            },
+        ],
+    }
+}
+
+/// The fingerprint after these editors, of three, have performed a step each.
+fn after(server: ApiServer, steps: &[usize]) -> u128 {
+    let scenario = Scenario::new(server, "default", []).unwrap();
+    let scenario = ["other", "first", "mine"]
+        .iter()
+        .fold(scenario, |scenario, value| {
+            scenario.editor(editor(value), "default/a")
+        });
+    let mut state = scenario.start().clone();
+    for step in steps {
+        state.perform(Transition::Edit(*step));
+    }
+    Digests::default().fingerprint(&state)
+}
+
+#[test]
+fn numbers_of_versions_times_and_uids_do_not_count() {
+    let one = after(server(1, 1001, &["first"]), &[2]);
+    let mut late = server(2, 5, &["first", "other", "first"]);
+    late.environment_mut()
+        .advance(std::time::Duration::from_secs(77));
+    assert_eq!(one, after(late, &[2]));
+    assert_ne!(
+        one,
+        after(server(1, 1001, &["other"]), &[2]),
+        "values count"
+    );
+}
+
+#[test]
+fn whether_a_copy_has_the_stored_version_counts_although_the_contents_are_the_same() {
+    let start = || server(1, 1001, &["first"]);
+    let fresh = after(start(), &[0, 0, 1, 1, 2]);
+    let stale = after(start(), &[2, 0, 0, 1, 1]);
+    assert_ne!(fresh, stale);
+    assert_eq!(fresh, after(start(), &[0, 0, 1, 1, 2]));
+}
