@@ -107,6 +107,8 @@ crate::catalogue::messages! {
     kept_more(edits, count) "{edits} and {count} more";
     kept_value(field, value) "{field} {value}";
 
+    third_actor(name) "Show a third actor: {name}";
+
     // The lines of the cards.
     folded_defaults(count) "{count} defaults";
     folded_more(count, names) "{count} more ({names})";

@@ -15,7 +15,7 @@ pub use crate::en::{
     share_still_kept, share_title, share_title_not_opened, share_title_search, share_too_long,
     share_unchanged, snippet_go, snippet_kubectl, snippet_none, snippet_rust, step_back,
     step_first, step_forward, step_last, step_of, step_pause, step_play, step_play_label,
-    step_position, step_start, steps, terminal, terminal_advice, terminal_object, timeline,
-    timeline_empty, timeline_start, timeline_start_label, timeline_step, why, wire_answer,
-    wire_nothing, wire_request, wire_stream, wire_stream_ended,
+    step_position, step_start, steps, terminal, terminal_advice, terminal_object, third_actor,
+    timeline, timeline_empty, timeline_start, timeline_start_label, timeline_step, why,
+    wire_answer, wire_nothing, wire_request, wire_stream, wire_stream_ended,
 };

@@ -308,3 +308,50 @@ fn a_rule_that_the_server_cannot_evaluate_is_named_on_its_card_and_with_the_answ
         "{facts:?}"
     );
 }
+
+#[test]
+fn how_an_actor_writes_in_a_few_words() {
+    use optimist_client::{OnConflict, Preset};
+    use optimist_messages::{write_method, writes_otherwise};
+    let helm = Write {
+        manager: Some("helm".to_owned()),
+        force: true,
+        ..Write::usual(Strategy::Apply)
+    };
+    assert_eq!(write_method(&helm, Some("100")), "Apply as helm · force");
+    assert_eq!(writes_otherwise(&helm).as_deref(), Some("as helm"));
+    let update = Write::default();
+    assert_eq!(write_method(&update, Some("100")), "Update · if 100");
+    assert_eq!(write_method(&update, None), "Update");
+    assert_eq!(writes_otherwise(&update), None);
+    let retries = Write {
+        on_conflict: OnConflict::ReadAgain(5),
+        ..update
+    };
+    assert_eq!(write_method(&retries, Some("7")), "Update · if 7 · retries");
+    let world = World::load(NGINX).unwrap().0;
+    let scale = Preset::KubectlScale.write(world.resource()).unwrap();
+    assert_eq!(
+        write_method(&scale, Some("100")),
+        "Merge patch /scale as kubectl"
+    );
+    assert_eq!(
+        writes_otherwise(&scale).as_deref(),
+        Some("/scale · as kubectl")
+    );
+}
+
+#[test]
+fn a_write_that_keeps_both_edits_says_so() {
+    let mut tree = a_was_faster();
+    let image = "/spec/template/spec/containers/0/image";
+    edit(&mut tree, B, "/spec/replicas", json!(3));
+    edit(&mut tree, B, image, json!("nginx:1.25"));
+    let merge = Write::usual(Strategy::MergePatch);
+    act(&mut tree, B, Action::Send(merge));
+    assert!(
+        said(&tree).starts_with("Both edits kept: replicas 5, image nginx:1.25."),
+        "{}",
+        said(&tree)
+    );
+}

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use optimist_client::{AlignedRows, COPIES, Declares, Strategy, dotted};
-use optimist_messages::writes_otherwise;
+use optimist_messages::{label, writes_otherwise};
 use optimist_simulation::ActorId;
 use web_sys::HtmlTextAreaElement;
 use yew::{Event, Html, InputEvent, TargetCast, classes, html};
@@ -158,11 +158,25 @@ fn who(store: &StateHandle, id: ActorId) -> Html {
         let actor = RIGHT.get(more::chosen(&event)).copied();
         ViewMsg::Open(Lane::Editor(actor.unwrap_or(ActorId::B)))
     });
+    let third = label::third_actor(&store.name(ActorId::C));
     html! {
-        <select class="who" aria-label="Whose lane this is" {onchange}>
-            { for RIGHT.map(|other| html! {
-                <option selected={other == id}>{ name(other) }</option>
-            }) }
-        </select>
+        <>
+            <select class="who" aria-label="Whose lane this is" {onchange}>
+                { for RIGHT.map(|other| html! {
+                    <option selected={other == id}>{ name(other) }</option>
+                }) }
+            </select>
+            if id != ActorId::C {
+                <button
+                    type="button"
+                    class="tool third"
+                    aria-label={third.clone()}
+                    title={third}
+                    onclick={store.sends(ViewMsg::Open(Lane::Editor(ActorId::C)))}
+                >
+                    { "+" }
+                </button>
+            }
+        </>
     }
 }
