@@ -118,7 +118,7 @@ impl EditingState {
                 }
                 self.start(session, editor, typing, pointer, text);
             }
-            EditMsg::Commit(text) => self.commit(text, session),
+            EditMsg::Commit(text) => self.commit(text, session, view),
             EditMsg::Cancel => self.close_empty(session),
             EditMsg::Remove(editor, pointer) => {
                 session.playing = false;
@@ -200,7 +200,7 @@ impl EditingState {
         *self = Self::default();
     }
 
-    fn commit(&mut self, typed: String, session: &mut SessionState) {
+    fn commit(&mut self, typed: String, session: &mut SessionState, view: &mut ViewState) {
         let adds = |editing: &Editing| editing.typing == Typing::Addition;
         if typed.trim().is_empty() && self.in_place.as_ref().is_some_and(adds) {
             return self.close_empty(session);
@@ -209,7 +209,7 @@ impl EditingState {
             return;
         };
         if editing.typing == Typing::Addition {
-            return self.add(editing, typed, session);
+            return self.add(editing, typed, session, view);
         }
         let Some(object) = session.world().copy(editing.editor).edited() else {
             return;
@@ -228,7 +228,13 @@ impl EditingState {
     }
 
     /// Adds what was typed. In a map or list that is empty now, the next addition is typed.
-    fn add(&mut self, editing: Editing, typed: String, session: &mut SessionState) {
+    fn add(
+        &mut self,
+        editing: Editing,
+        typed: String,
+        session: &mut SessionState,
+        view: &mut ViewState,
+    ) {
         let Some(object) = session.world().copy(editing.editor).edited() else {
             return;
         };
@@ -237,6 +243,8 @@ impl EditingState {
             Ok(addition) => {
                 let editor = editing.editor;
                 session.world_mut().copy_mut(editor).edit(addition.object);
+                // A list that was empty had no fold, and may have one now.
+                unfold(session, view, editor, &editing.pointer);
                 self.added = Some((editor, addition.pointer.clone()));
                 if addition.is_empty {
                     let pointer = addition.pointer;
