@@ -27,15 +27,6 @@ impl Copier {
     /// The program.
     pub fn program(&self) -> Program {
         let child = || "child".to_owned();
-        let size = Expression::Text("{parent/spec/size}".to_owned());
-        let value = Expression::Field(child(), "/data/size".to_owned());
-        let set = Statement::Set {
-            of: child(),
-            field: "/data/size".to_owned(),
-            to: size.clone(),
-        };
-        let template = json!({"apiVersion": self.child.api_version, "kind": self.child.kind,
-            "metadata": {"name": "{name}-copy"}, "data": {"size": "{parent/spec/size}"}});
         let mut body = get("parent", &self.parent);
         body.extend([
             Statement::Get {
@@ -44,40 +35,13 @@ impl Copier {
                 name: "{name}-copy".to_owned(),
                 from: Source::Cache,
             },
-            Statement::If {
-                condition: Condition::Found(child()),
-                then: vec![
-                    return_unless(Condition::Equal(value, size).negated()),
-                    set,
-                    Statement::Patch {
-                        object: child(),
-                        base: "before".to_owned(),
-                        lock: false,
-                        status: false,
-                        on_error: Vec::new(),
-                    },
-                ],
-                otherwise: vec![
-                    Statement::New {
-                        into: child(),
-                        object: template,
-                        owner: Some("parent".to_owned()),
-                    },
-                    Statement::Create {
-                        object: child(),
-                        on_error: Vec::new(),
-                    },
-                ],
-            },
-        ]);
-        // The copy for the difference is made where the child is read.
-        body.insert(
-            body.len() - 1,
+            // The copy from which the difference is made.
             Statement::DeepCopy {
                 into: "before".to_owned(),
                 of: child(),
             },
-        );
+            self.write_if_different(),
+        ]);
         let mut watched_child = owned(&self.child, &self.parent);
         if self.generation_changed {
             watched_child.predicates.push(Predicate::GenerationChanged);
@@ -90,6 +54,44 @@ impl Copier {
                 ..Options::default()
             },
             body,
+        }
+    }
+
+    fn write_if_different(&self) -> Statement {
+        let child = || "child".to_owned();
+        let size = Expression::Text("{parent/spec/size}".to_owned());
+        let value = Expression::Field(child(), "/data/size".to_owned());
+        let set = Statement::Set {
+            of: child(),
+            field: "/data/size".to_owned(),
+            to: size.clone(),
+        };
+        let template = json!({"apiVersion": self.child.api_version, "kind": self.child.kind,
+            "metadata": {"name": "{name}-copy"}, "data": {"size": "{parent/spec/size}"}});
+        Statement::If {
+            condition: Condition::Found(child()),
+            then: vec![
+                return_unless(Condition::Equal(value, size).negated()),
+                set,
+                Statement::Patch {
+                    object: child(),
+                    base: "before".to_owned(),
+                    lock: false,
+                    status: false,
+                    on_error: Vec::new(),
+                },
+            ],
+            otherwise: vec![
+                Statement::New {
+                    into: child(),
+                    object: template,
+                    owner: Some("parent".to_owned()),
+                },
+                Statement::Create {
+                    object: child(),
+                    on_error: Vec::new(),
+                },
+            ],
         }
     }
 }
