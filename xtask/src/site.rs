@@ -110,13 +110,14 @@ fn split(
     );
     let mut split = workspace.command(programs.join("optimist-split"));
     split.arg(&whole).arg(&first).arg(&rest).arg(&ran);
-    split.arg(link_map(workspace));
+    let script = file_of(workspace, ".js")?;
+    split.arg(link_map(workspace)).arg(&script);
     progress::stream(
         "split the program into the first screen and the rest",
         &mut split,
         "cargo xtask dist",
     )?;
-    put_parts(&program, html, &first, &rest).map(Some)
+    put_parts([&program, &script], html, &first, &rest).map(Some)
 }
 
 /// Where the linker says what is where in the memory of the program (`frontend/build.rs`).
@@ -164,27 +165,32 @@ fn check_folders(workspace: &Workspace, program: &Path) -> StageResult<()> {
     Ok(())
 }
 
-/// Replaces the program with both parts. Each name has a fingerprint of the content, because caches
-/// may hold files of two releases at the same time. Returns the name and the bytes of the second
-/// part.
+/// Replaces the program with both parts, and renames its script. Each name has a fingerprint of all
+/// three, because caches may hold files of two releases at the same time. Returns the name and the bytes
+/// of the second part.
 fn put_parts(
-    program: &Path,
+    [program, script]: [&Path; 2],
     html: &mut String,
     first: &Path,
     rest: &Path,
 ) -> StageResult<(String, Vec<u8>)> {
     let read = |path: &Path| fs::read(path).map_err(|error| unwritable(path, &error));
-    let (first, rest) = (read(first)?, read(rest)?);
-    let whole_name = program.file_name().unwrap_or_default().to_string_lossy();
-    let fingerprint = html::fingerprint(&[&first, &rest]);
-    let first_name = format!("optimist-{fingerprint}_bg.wasm");
+    let (first, rest, text) = (read(first)?, read(rest)?, read(script)?);
+    let fingerprint = html::fingerprint(&[&first, &rest, &text]);
     let rest_name = format!("optimist-{fingerprint}_rest.wasm");
-    *html = html.replace(&*whole_name, &first_name);
-    for (name, bytes) in [(&first_name, &first), (&rest_name, &rest)] {
+    let named = [
+        (format!("optimist-{fingerprint}_bg.wasm"), first),
+        (format!("optimist-{fingerprint}.js"), text),
+    ];
+    for (before, (name, bytes)) in [program, script].into_iter().zip(named) {
+        let before_name = before.file_name().unwrap_or_default().to_string_lossy();
+        *html = html.replace(&*before_name, &name);
+        fs::remove_file(before).map_err(|error| unwritable(before, &error))?;
         let path = program.with_file_name(name);
         fs::write(&path, bytes).map_err(|error| unwritable(&path, &error))?;
     }
-    fs::remove_file(program).map_err(|error| unwritable(program, &error))?;
+    let path = program.with_file_name(&rest_name);
+    fs::write(&path, &rest).map_err(|error| unwritable(&path, &error))?;
     Ok((rest_name, rest))
 }
 
@@ -220,14 +226,19 @@ fn copy_all(from: &Path, to: &Path) -> StageResult<()> {
 
 /// The wasm that the page names.
 fn program(workspace: &Workspace) -> StageResult<PathBuf> {
+    file_of(workspace, "_bg.wasm")
+}
+
+/// The file of `dist/` whose name has this end.
+fn file_of(workspace: &Workspace, end: &str) -> StageResult<PathBuf> {
     let dist = workspace.dist();
     let files = fs::read_dir(&dist).map_err(|error| unwritable(&dist, &error))?;
     let mut files = files.flatten().map(|file| file.path());
     files
-        .find(|path| path.to_string_lossy().ends_with("_bg.wasm"))
+        .find(|path| path.to_string_lossy().ends_with(end))
         .ok_or_else(|| {
             let site = dist.display();
-            Failure::new(format!("{site} has no program"), "cargo xtask dist")
+            Failure::new(format!("{site} has no {end}"), "cargo xtask dist")
         })
 }
 

@@ -16,7 +16,7 @@ const RAN: &str = "
     return import(script).then(page => page.default()).then(async wasm => {
         const [from, to] = [wasm.marks.value, wasm['marks end'].value];
         const set = () => {
-            const marks = new Uint8Array(wasm.memory.buffer, from, to - from);
+            const marks = new Uint8Array(wasm['marks memory'].buffer, from, to - from);
             return [...marks.keys()].filter(mark => marks[mark] !== 0);
         };
         let before = [];

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::reads::{self, Noting};
-use anyhow::{Context, Result};
+use anyhow::Result;
 use walrus::ir::{self, Instr, InstrSeqId};
 use walrus::{ConstExpr, FunctionId, LocalFunction, Module, ValType};
 
@@ -59,19 +59,22 @@ pub fn sequences(function: &LocalFunction) -> Vec<InstrSeqId> {
     begun.map(|(sequence, _)| sequence).collect()
 }
 
-/// Has every function note in memory which of its places were reached, a byte each: from where the
-/// export `marks` says to where `marks end` says. Other than 0 is reached. The marks of the bytes that
-/// were read follow, from the first byte that the module writes before it starts.
+/// The name of the memory with the marks, of the number of its first mark, and of the number after its
+/// last one.
+const EXPORTS: [&str; 3] = ["marks memory", "marks", "marks end"];
+
+/// Has every function note which of its places were reached, a byte each, in a memory of its own: the
+/// addresses of the program stay as they are, because hash maps take other branches by the address of a
+/// variable. Other than 0 is reached. The marks of the bytes that were read follow, from the first byte
+/// that the module writes before it starts.
 ///
 /// # Errors
-/// If the module has no memory, or writes nothing into it.
+/// If the module writes nothing into its memory.
 pub fn mark(module: &mut Module) -> Result<()> {
     let range = reads::written(module)?;
-    let memory = module.memories.iter().next().context("no memory")?.id();
     let functions: Vec<FunctionId> = module.funcs.iter_local().map(|(id, _)| id).collect();
-    // After all that the program has: what it asks for later follows this.
-    let from = module.memories.get(memory).initial * PAGE;
-    let mut mark = from;
+    let memory = module.memories.add_local(false, false, 0, None, None);
+    let mut mark = 0;
     for id in functions {
         let function = module.funcs.get_mut(id).kind.unwrap_local_mut();
         let places = places(function);
@@ -101,15 +104,12 @@ pub fn mark(module: &mut Module) -> Result<()> {
     };
     noting.mark(module);
     mark += noting.range.len() as u64;
-    let memory = module.memories.get_mut(memory);
     // The last note is of all other reads.
-    memory.initial = (mark + 1).div_ceil(PAGE);
-    memory.maximum = memory.maximum.map(|most| most.max(memory.initial));
-    for (name, address) in [("marks", from), ("marks end", mark)] {
-        let address = ConstExpr::Value(ir::Value::I32(i32::try_from(address)?));
-        let global = module
-            .globals
-            .add_local(ValType::I32, false, false, address);
+    module.memories.get_mut(memory).initial = (mark + 1).div_ceil(PAGE);
+    module.exports.add(EXPORTS[0], memory);
+    for (name, number) in EXPORTS[1..].iter().zip([0, mark]) {
+        let number = ConstExpr::Value(ir::Value::I32(i32::try_from(number)?));
+        let global = module.globals.add_local(ValType::I32, false, false, number);
         module.exports.add(name, global);
     }
     Ok(())
@@ -278,14 +278,14 @@ mod tests {
     }
 
     #[test]
-    fn the_marks_are_after_the_memory_of_the_program() -> Result<()> {
+    fn the_marks_are_in_a_memory_of_their_own() -> Result<()> {
         let (mut module, _) = module();
         mark(&mut module)?;
         let read = Module::from_buffer(&module.emit_wasm())?;
-        let memory = read.memories.iter().next().context("no memory")?;
-        assert_eq!((memory.initial, memory.maximum), (2, Some(2)));
+        let sizes = read.memories.iter().map(|memory| memory.initial);
+        assert_eq!(sizes.collect::<Vec<_>>(), [1, 1]);
         let names: Vec<&str> = read.exports.iter().map(|one| one.name.as_str()).collect();
-        assert_eq!(names, ["marks", "marks end"]);
+        assert_eq!(names, EXPORTS);
         Ok(())
     }
 }

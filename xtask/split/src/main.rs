@@ -2,8 +2,9 @@
 //! the rest is loaded as soon as that stands (`frontend/src/start.js`).
 //!
 //! - `optimist-split WASM INSTRUMENTED` writes one that notes which branches run.
-//! - `optimist-split WASM FIRST REST RAN MAP` reads the same file, the numbers of the branches that
-//!   ran, and the map of the linker; writes both parts.
+//! - `optimist-split WASM FIRST REST RAN MAP SCRIPT` reads the same file, the numbers of the branches
+//!   that ran, the map of the linker, and the script of the program; writes both parts, and the script
+//!   with the names of imports that the first part has.
 //!
 //! Of a function that stays, the first part has the branches that ran, and a trap in the place of
 //! the others; the rest has the whole of such a function, which replaces the first in its slot of the
@@ -19,6 +20,7 @@
 
 mod branches;
 mod constants;
+mod imports;
 mod reads;
 mod split;
 
@@ -44,12 +46,14 @@ fn run() -> Result<()> {
     let write = |path: &String, bytes: &[u8]| fs::write(path, bytes).with_context(|| path.clone());
     match arguments.as_slice() {
         [wasm, instrumented] => write(instrumented, &split::instrument(&read(wasm)?)?),
-        [wasm, first, rest, ran, map] => {
+        [wasm, first, rest, ran, map, script] => {
             let numbers = fs::read_to_string(ran).with_context(|| ran.clone())?;
             let numbers: Result<BTreeSet<usize>, _> = numbers.lines().map(str::parse).collect();
             let numbers = numbers.with_context(|| format!("{ran}: not a number a line"))?;
             let map = fs::read_to_string(map).with_context(|| map.clone())?;
-            let parts = split::split(&read(wasm)?, &map, numbers)?;
+            let text = fs::read_to_string(script).with_context(|| script.clone())?;
+            let parts = split::split(&read(wasm)?, &map, numbers, &text)?;
+            write(script, parts.script.as_bytes())?;
             write(first, &parts.first)?;
             write(rest, &parts.rest)?;
             println!(
@@ -60,6 +64,6 @@ fn run() -> Result<()> {
             println!("{first} bytes of constants stay, {rest} move");
             Ok(())
         }
-        _ => bail!("usage: optimist-split WASM INSTRUMENTED, or WASM FIRST REST RAN MAP"),
+        _ => bail!("usage: optimist-split WASM INSTRUMENTED, or WASM FIRST REST RAN MAP SCRIPT"),
     }
 }

@@ -35,7 +35,7 @@ struct Locals {
 
 /// Where it is noted.
 pub struct Noting {
-    /// The memory with the constants and the notes.
+    /// The memory of the notes.
     pub memory: MemoryId,
     /// Which bytes are observed.
     pub range: Range<u32>,

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::branches::{self, Ran};
 use crate::constants::{self, Memory};
+use crate::imports;
 use anyhow::{Context, Result};
 use walrus::ir::{self, Visitor, dfs_in_order};
 use walrus::{
@@ -17,6 +18,8 @@ pub struct Parts {
     pub first: Vec<u8>,
     /// What is loaded later.
     pub rest: Vec<u8>,
+    /// The script of the first part.
+    pub script: String,
     /// How many functions are in the first part.
     pub staying: usize,
     /// How many moved.
@@ -36,21 +39,22 @@ const WORTH_IT: usize = 32;
 const FIRST: &str = "first";
 
 /// Splits a module: the functions that ran by these marks of [`instrument`] stay, and the functions
-/// and constants that they name. The map is what the linker wrote about the module.
+/// and constants that they name. The map is what the linker wrote about the module, the script is what wasm-bindgen wrote for it.
 ///
 /// # Errors
 /// If the bytes are no wasm, or not that of a page.
-pub fn split(wasm: &[u8], map: &str, marks: BTreeSet<usize>) -> Result<Parts> {
+pub fn split(wasm: &[u8], map: &str, marks: BTreeSet<usize>, script: &str) -> Result<Parts> {
     let first = parse(wasm)?;
     let rest = parse(wasm)?;
     let ran = Ran::new(&first, marks)?;
     let plan = Plan::new(parse(wasm)?, &ran, map)?;
-    let first = plan.first_part(first, &ran)?;
+    let (first, script) = plan.first_part(first, &ran, script)?;
     let rest = plan.rest(rest)?;
     Ok(Parts {
         staying: plan.functions - plan.moving.len(),
         first,
         rest,
+        script,
         moving: plan.moving.len(),
         shortened: plan.shortened.len(),
         stubs: plan.slots.len(),
@@ -218,7 +222,7 @@ impl Plan {
         })
     }
 
-    fn first_part(&self, mut module: Module, ran: &Ran) -> Result<Vec<u8>> {
+    fn first_part(&self, mut module: Module, ran: &Ran, script: &str) -> Result<(Vec<u8>, String)> {
         let functions = by_index(&module);
         let table = module.tables.main_function_table()?;
         let table = table.context("the module has no function table")?;
@@ -267,8 +271,9 @@ impl Plan {
         let memory = module.memories.iter().next().context("no memory")?.id();
         module.exports.add("m", memory);
         constants::replace(&mut module, memory, &self.memory.first);
+        let script = imports::shorten(&mut module, script)?;
         walrus::passes::gc::run(&mut module);
-        Ok(module.emit_wasm())
+        Ok((module.emit_wasm(), script))
     }
 
     fn rest(&self, mut module: Module) -> Result<Vec<u8>> {
@@ -428,7 +433,7 @@ fn fill_slots(
 }
 
 /// A name of few bytes: `f0`, `f1`, …, in base 36.
-fn short_name(kind: &str, number: usize) -> String {
+pub fn short_name(kind: &str, number: usize) -> String {
     let mut digits = Vec::new();
     let mut left = number;
     loop {

@@ -1,0 +1,86 @@
+//! Short names for what the program imports from its script. wasm-bindgen gives each function a name
+//! with a hash, which is in both files and does not compress.
+
+use anyhow::{Context, Result};
+use walrus::Module;
+
+use crate::split::short_name;
+
+/// The module that the program imports from.
+const MODULE: &str = "a";
+
+/// Shortens the names of the imports in the module, and returns the script with the same names.
+///
+/// # Errors
+/// If the script does not define each import once.
+pub fn shorten(module: &mut Module, script: &str) -> Result<String> {
+    let mut script = script.to_owned();
+    let mut modules = Vec::new();
+    for (number, import) in module.imports.iter_mut().enumerate() {
+        let name = short_name("i", number);
+        let long = format!(" {}: function(", import.name);
+        script = replaced(&script, &long, &format!(" {name}: function("))?;
+        import.name = name;
+        let long = std::mem::replace(&mut import.module, MODULE.to_owned());
+        if !modules.contains(&long) {
+            modules.push(long);
+        }
+    }
+    let [long] = modules.as_slice() else {
+        anyhow::bail!("the program imports from several modules: {modules:?}");
+    };
+    replaced(
+        &script,
+        &format!("\"{long}\": "),
+        &format!("\"{MODULE}\": "),
+    )
+}
+
+/// The script with another text in the place of one that it has once.
+fn replaced(script: &str, long: &str, short: &str) -> Result<String> {
+    let (before, after) = script
+        .split_once(long)
+        .filter(|(_, after)| !after.contains(long))
+        .with_context(|| format!("the script does not have once: {long}"))?;
+    Ok(format!("{before}{short}{after}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn module(names: &[&str]) -> Module {
+        let mut module = Module::default();
+        let ty = module.types.add(&[], &[]);
+        for name in names {
+            module.add_import_func("./page_bg.js", name, ty);
+        }
+        module
+    }
+
+    const SCRIPT: &str = "const import0 = {
+        one_abc: function() {}, two_def: function(a) {}, };
+        return { \"./page_bg.js\": import0 };";
+
+    #[test]
+    fn the_program_and_its_script_agree_on_short_names() -> Result<()> {
+        let mut module = module(&["two_def", "one_abc"]);
+        let script = shorten(&mut module, SCRIPT)?;
+        let names = module.imports.iter();
+        let names: Vec<_> = names
+            .map(|import| (&*import.module, &*import.name))
+            .collect();
+        assert_eq!(names, [("a", "i0"), ("a", "i1")]);
+        let expected = "const import0 = {
+        i1: function() {}, i0: function(a) {}, };
+        return { \"a\": import0 };";
+        assert_eq!(script, expected);
+        Ok(())
+    }
+
+    #[test]
+    fn a_script_of_another_program_is_refused() {
+        assert!(shorten(&mut module(&["three"]), SCRIPT).is_err());
+        assert!(shorten(&mut module(&["one_abc"]), &SCRIPT.repeat(2)).is_err());
+    }
+}
