@@ -338,7 +338,13 @@ impl Aligner<'_> {
         let is_inner = place.key.matches('/').count() > 1;
         is_always_folded(&place.key)
             || place.values.iter().flatten().any(many)
-            || (self.is_long && is_inner && below <= SMALL)
+            || (self.is_long && is_inner && below <= SMALL && !self.is_new(place))
+    }
+
+    /// Whether only some of the copies have the place: it was just added, or taken out.
+    fn is_new(&self, place: &Place<'_>) -> bool {
+        let mut copies = self.lines.iter().zip(&place.values);
+        copies.any(|(lines, value)| !lines.is_empty() && value.is_none())
     }
 
     /// Whether a member of a struct has the value that the server sets where it is left out.
@@ -625,6 +631,22 @@ mod tests {
         for text in ["revisionHistoryLimit: 3", "labels", "… 2 defaults"] {
             assert!(rows.iter().any(|row| row == text), "{text} in {rows:?}");
         }
+    }
+
+    #[test]
+    fn what_was_just_added_is_in_sight() {
+        let stored = deployment();
+        let mut edited = stored.clone();
+        let env = json!([{"name": "COLOUR", "value": "blue"}]);
+        let container = "/spec/template/spec/containers/0";
+        edited.pointer_mut(container).unwrap()["env"] = env;
+        let place = format!("{container}/env");
+        let folded = |copies| {
+            let aligned = aligned(copies);
+            aligned.row_at(0, &place).unwrap().is_folded_at_first()
+        };
+        assert!(!folded([Some(&edited), Some(&stored), None]));
+        assert!(folded([Some(&edited), Some(&edited), None]));
     }
 
     #[test]
