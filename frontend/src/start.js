@@ -32,11 +32,17 @@
 
   // Where the second file is. Before it is split, the program is in one.
   const second = document.querySelector("meta[name=optimist-rest]");
-  const fetched = async () => {
-    // It must be all of the file, and of this very release.
-    const answer = await fetch(second.content, { integrity: second.dataset.integrity });
-    if (!answer.ok) throw new Error(`the server answers with ${answer.status}`);
-    return answer.arrayBuffer();
+  const fetched = async (again = true) => {
+    try {
+      // It must be all of the file, and of this very release.
+      const answer = await fetch(second.content, { integrity: second.dataset.integrity });
+      if (!answer.ok) throw new Error(`the server answers with ${answer.status}`);
+      return await answer.arrayBuffer();
+    } catch (error) {
+      // A browser gives requests up when somebody types another fragment into the address.
+      if (again && error.name === "AbortError") return fetched(false);
+      throw error;
+    }
   };
   let early = together && second ? fetched() : null;
   early?.catch(() => {}); // load() says so.

@@ -271,6 +271,7 @@ crate::catalogue::messages! {
     timeline_empty() "Each request becomes a row here.";
     timeline_step(position, sentence) "Step {position}. {sentence}";
     divider() "Height of the cards";
+    all_controls() "Show all controls";
     steps() "Steps";
     step_first() "First";
     step_back() "Back";

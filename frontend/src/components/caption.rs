@@ -1,12 +1,12 @@
 //! The current step in plain words, and what to try next.
 
 use optimist_client::visible;
-use optimist_messages as messages;
+use optimist_messages::{self as messages, label};
 use optimist_simulation::{Ending, EndingOutcome};
 use yew::{Html, classes, html};
 
 use super::icon::{Icon, icon};
-use crate::state::{Loaded, ManifestMsg, RequestMsg, Sends, StateHandle};
+use crate::state::{Loaded, ManifestMsg, RequestMsg, Sends, StateHandle, ViewMsg};
 
 pub(crate) fn caption(store: &StateHandle) -> Html {
     let words = messages::caption(&store.session.tree.explain(store.view.right), store.world());
@@ -33,6 +33,15 @@ pub(crate) fn caption(store: &StateHandle) -> Html {
             </div>
             if !taught {
                 { to_try(store) }
+            }
+            if store.shows_only_the_first_steps() {
+                <button
+                    type="button"
+                    class="button small all-controls"
+                    onclick={store.sends(ViewMsg::ShowAllControls)}
+                >
+                    { label::all_controls() }
+                </button>
             }
         </section>
     }

@@ -14,6 +14,7 @@ pub(crate) fn stage(store: &StateHandle, lesson: Option<Html>) -> Html {
             <div
                 class={classes!("page", store.learn.is_on_stage().then_some("learning"))}
                 data-lane={store.view.lane.slug()}
+                data-first-visit={store.shows_only_the_first_steps().then_some("true")}
                 data-teaching={store.learn.teaching.then_some("true")}
             >
                 { header(store) }

@@ -361,7 +361,7 @@ fn value(props: &YamlViewProps, line: &Line, token: &Token, start: Option<EditMs
             class="value"
             {id}
             {onkeydown}
-            aria-label={format!("{place}: {}, edit as {name}", cut(&token.text))}
+            aria-label={format!("{place}: {}, edit as {name}", text(token))}
             onclick={props.dispatcher.sends(start)}
         >
             { text(token) }

@@ -37,7 +37,7 @@ mod view;
 
 use std::rc::Rc;
 
-use optimist_simulation::{ActorId, HistoryTree, NGINX, World};
+use optimist_simulation::{ActorId, Exchange, HistoryTree, NGINX, World};
 
 pub use address::{Address, Destination, LessonAddress, Page, lesson_fragment, session_fragment};
 pub use cards::{CardObjects, aligned_rows};
@@ -170,6 +170,13 @@ impl State {
         let mut fx = Effects::new(platform);
         let before = Rc::clone(&self.session.tree);
         self.apply(msg, &mut fx);
+        let tree = &self.session.tree;
+        let exchange = tree
+            .step(tree.current())
+            .and_then(|step| step.exchange.as_ref());
+        if exchange.is_some_and(Exchange::is_conflict) {
+            self.view.show_all_controls(&mut fx);
+        }
         self.note_lesson(&before, &mut fx);
         fx.into_list()
     }
@@ -217,6 +224,8 @@ impl State {
         }
         match address.session {
             Some(text) => {
+                // Who opens a session of someone else sees all of it.
+                self.view.first_visit = false;
                 self.put_off(fx);
                 // Before anything is done: a reload is not to try again what brought a page down.
                 fx.push(Effect::ReplaceAddress(address.place.to_owned()));
@@ -302,6 +311,11 @@ impl State {
     /// Whether there are edits of an editor to be had back.
     pub fn can_undo_discard(&self, editor: ActorId) -> bool {
         self.editing.can_undo_discard(&self.session, editor)
+    }
+
+    /// Whether the page shows only what is needed to make the first conflict.
+    pub fn shows_only_the_first_steps(&self) -> bool {
+        self.view.first_visit && self.page == Page::Play
     }
 
     /// Whether something takes long and goes on a slice at a time.

@@ -150,6 +150,9 @@ pub struct ViewState {
     /// How high the cards are, in percent of what they share with the timeline; `None` until
     /// someone moves the divider.
     pub cards: Option<u8>,
+    /// Whether this browser has never shown a conflict in Optimist. Play then shows only what is
+    /// needed to make one.
+    pub first_visit: bool,
 }
 
 /// What people do with the view.
@@ -179,6 +182,8 @@ pub enum ViewMsg {
     LetterKeys(bool),
     /// How high the cards are, in percent; `None` as at first.
     Cards(Option<u8>),
+    /// Shows all controls, also before the first conflict.
+    ShowAllControls,
 }
 
 /// How high the cards can be, in percent of what they share with the timeline.
@@ -188,6 +193,8 @@ pub const CARDS: RangeInclusive<u8> = 25..=85;
 pub const CARDS_AT_FIRST: u8 = 64;
 
 const CARDS_KEY: &str = "optimist.cards";
+
+const ALL_CONTROLS: &str = "optimist.all-controls";
 
 const LETTER_KEYS: &str = "optimist.letter-keys";
 
@@ -217,6 +224,7 @@ impl ViewState {
             theme,
             letter_keys: letter_keys.as_deref() != Some("off"),
             cards: cards.filter(|cards| CARDS.contains(cards)),
+            first_visit: fx.read(StorageArea::Browser, ALL_CONTROLS).is_none(),
         }
     }
 
@@ -256,6 +264,15 @@ impl ViewState {
                 let text = self.cards.map(|cards| cards.to_string());
                 fx.write(StorageArea::Browser, CARDS_KEY, text);
             }
+            ViewMsg::ShowAllControls => self.show_all_controls(fx),
+        }
+    }
+
+    /// Shows all controls from now on.
+    pub(crate) fn show_all_controls(&mut self, fx: &mut Effects<'_>) {
+        if self.first_visit {
+            self.first_visit = false;
+            fx.write(StorageArea::Browser, ALL_CONTROLS, Some("on".to_owned()));
         }
     }
 

@@ -529,3 +529,30 @@ async fn of_a_deleted_object_the_server_shows_that_it_is_gone() {
         "{told}"
     );
 }
+
+#[wasm_bindgen_test]
+async fn a_first_visit_shows_all_controls_with_the_first_conflict() {
+    let page = Page::open_for_the_first_time().await;
+    assert_eq!(page.count("[data-first-visit]"), 1);
+    for editor in ["Editor A", "Editor B"] {
+        page.press(editor, "Get").await;
+    }
+    page.set("Editor A", "spec.replicas", "5").await;
+    page.set("Editor B", "spec.replicas", "2").await;
+    page.press("Editor A", "Send").await;
+    assert_eq!(page.count("[data-first-visit]"), 1);
+    page.press("Editor B", "Send").await;
+    assert_eq!(page.count("[data-first-visit]"), 0);
+    page.close().await;
+    let page = Page::reopen().await;
+    assert_eq!(page.count("[data-first-visit]"), 0);
+    page.close().await;
+}
+
+#[wasm_bindgen_test]
+async fn who_wants_all_controls_at_once_gets_them() {
+    let page = Page::open_for_the_first_time().await;
+    page.press("What happened", "Show all controls").await;
+    assert_eq!(page.count("[data-first-visit]"), 0);
+    page.close().await;
+}

@@ -139,6 +139,20 @@ impl Visit {
         self.browser.resize(width, height);
         self.browser.prefer(false);
         self.browser.go(url);
+        self.show_all_controls();
+    }
+
+    /// Shows what comes with the first conflict, if the page keeps it back.
+    fn show_all_controls(&mut self) {
+        let shown = "return document.querySelector('.learning, .explore, [data-embed], #card-a')";
+        self.browser.wait("a page", shown, &[]);
+        let first = "return Boolean(document.querySelector('[data-first-visit]'))";
+        if self.browser.run(first, &[]) == true {
+            self.look("the first visit");
+            self.click(".all-controls");
+            let all = "return !document.querySelector('[data-first-visit]')";
+            self.browser.wait("all controls", all, &[]);
+        }
     }
 
     /// Another address of the site, loaded anew.
@@ -336,10 +350,8 @@ impl Visit {
             self.press("Open card", "Editor B");
         }
         self.click("#card-b .method > summary");
-        self.click("#card-b .method > summary");
         self.press("Editor B", "YAML");
         self.look(&format!("{how}: the whole object as text"));
-        self.click("#card-b .method > summary");
         self.click("#card-b .method > summary");
         self.press("Editor B", "YAML");
         self.press("Steps", "Back");

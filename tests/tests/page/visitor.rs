@@ -11,7 +11,7 @@ fn fits(browser: &Browser, what: &str) {
     const SCRIPT: &str = "
         const wide = document.documentElement;
         const out = [...document.querySelectorAll('.page *')].filter(part =>
-            part.checkVisibility() && !part.closest('svg, .unseen, .json, .yaml, .timeline') &&
+            part.checkVisibility() && !part.closest('svg, .unseen, .json, .yaml, .timeline, .endings') &&
             part.getBoundingClientRect().right > innerWidth + 1);
         return [wide.scrollWidth - innerWidth, wide.scrollHeight - innerHeight,
             out.map(part => part.className + ' ' + part.textContent.slice(0, 40)).join('; ')]";
@@ -115,6 +115,29 @@ fn a_visitor_makes_the_409_by_hand_on_a_wide_page_and_on_a_phone() {
             .contains("Sent version 100, stored version 101")
     );
     says_nothing(&browser);
+}
+
+#[test]
+#[ignore = "needs the release site: cargo xtask test page"]
+fn before_anything_was_read_few_controls_are_in_sight_and_the_rest_comes_with_the_409() {
+    // The folds of the server's object are part of the object.
+    const SEEN: &str = "
+        return [...document.querySelectorAll('a[href], button, select, input, summary')]
+            .filter(one => one.checkVisibility() && !one.closest('.yaml, .skip'))
+            .map(one => one.ariaLabel ?? one.textContent.trim())";
+    let site = Site::serve(&dist());
+    let browser = Browser::start();
+    browser.resize(1440, 900);
+    browser.go(&site.url());
+    browser.control("Editor A", "Get");
+    let seen = browser.run(SEEN, &[]);
+    let count = |seen: &serde_json::Value| seen.as_array().map_or(0, Vec::len);
+    assert!((4..=12).contains(&count(&seen)), "{seen}");
+    conflict(&browser, |_| {});
+    let all = browser.run(SEEN, &[]);
+    assert!(count(&all) > 25, "{all}");
+    browser.go(&site.url());
+    browser.control("Steps", "Back");
 }
 
 #[test]

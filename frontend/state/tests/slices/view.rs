@@ -2,9 +2,9 @@
 
 use optimist_sessions::StorageArea;
 use optimist_simulation::ActorId;
-use optimist_state::{CARDS, Dialog, Lane, ManifestMsg, RequestMsg, Theme, ViewMsg};
+use optimist_state::{CARDS, Dialog, Lane, ManifestMsg, RequestMsg, SessionMsg, Theme, ViewMsg};
 
-use crate::page::Page;
+use crate::page::{Memory, Page};
 
 #[test]
 fn the_theme_and_the_keys_are_remembered() {
@@ -36,6 +36,42 @@ fn the_height_of_the_cards_is_remembered_within_its_limits() {
     assert_eq!(page.state.view.cards, Some(*CARDS.start()));
     page.send(ViewMsg::Cards(None));
     assert!(page.keys(StorageArea::Browser, "optimist.cards").is_empty());
+}
+
+/// Edits `replicas` in both editors and sends both, so that the second one is refused.
+fn conflict(page: &mut Page) {
+    for editor in [ActorId::A, ActorId::B] {
+        page.send(RequestMsg::Get(editor));
+        page.type_over(editor, "/spec/replicas", "7");
+    }
+    page.send(RequestMsg::Send(ActorId::A));
+    assert!(page.state.shows_only_the_first_steps());
+    page.type_over(ActorId::B, "/spec/replicas", "8");
+    page.send(RequestMsg::Send(ActorId::B));
+}
+
+#[test]
+fn all_controls_come_with_the_first_conflict_and_stay() {
+    let mut page = Page::open();
+    conflict(&mut page);
+    assert!(!page.state.shows_only_the_first_steps());
+    page.send(SessionMsg::Go(0));
+    assert!(!page.state.shows_only_the_first_steps());
+    assert!(!page.reload("").state.shows_only_the_first_steps());
+}
+
+#[test]
+fn all_controls_can_be_asked_for_and_a_link_shows_them() {
+    let mut page = Page::open();
+    assert!(page.state.shows_only_the_first_steps());
+    page.send(ViewMsg::ShowAllControls);
+    assert!(!page.state.shows_only_the_first_steps());
+    assert!(!page.reload("").state.shows_only_the_first_steps());
+
+    for fragment in ["#/learn", "#/play?s=whatever"] {
+        let page = Page::open_at(fragment, Memory::default());
+        assert!(!page.state.shows_only_the_first_steps(), "{fragment}");
+    }
 }
 
 #[test]

@@ -62,16 +62,24 @@ pub fn serve<'a>(files: impl IntoIterator<Item = (String, &'a str)>) {
 }
 
 impl Page {
-    /// The page in a browser that has never shown it.
+    /// The page in a browser that has shown a conflict before, and keeps nothing else.
     pub async fn open() -> Self {
         Self::open_at("").await
     }
 
-    /// An address of the page in a browser that has never shown it.
+    /// An address of the page in such a browser.
     pub async fn open_at(fragment: &str) -> Self {
+        let storage = web_sys::window().unwrap().local_storage().unwrap().unwrap();
+        storage.clear().unwrap();
+        storage.set_item("optimist.all-controls", "on").unwrap();
+        Self::open_tab_at(fragment).await
+    }
+
+    /// The page in a browser that has never shown it.
+    pub async fn open_for_the_first_time() -> Self {
         let window = web_sys::window().unwrap();
         window.local_storage().unwrap().unwrap().clear().unwrap();
-        Self::open_tab_at(fragment).await
+        Self::open_tab_at("").await
     }
 
     /// An address of the page in a new tab of a browser that keeps no session of before.
