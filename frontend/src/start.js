@@ -39,8 +39,9 @@
       if (!answer.ok) throw new Error(`the server answers with ${answer.status}`);
       return await answer.arrayBuffer();
     } catch (error) {
-      // A browser gives requests up when somebody types another fragment into the address.
-      if (again && error.name === "AbortError") return fetched(false);
+      // A browser gives requests up when somebody types another fragment into the address. Which
+      // error that is, is not specified.
+      if (again && /abort/i.test(`${error.name} ${error.message}`)) return fetched(false);
       throw error;
     }
   };

@@ -150,7 +150,7 @@ fn raw_text(store: &StateHandle, id: ActorId, raw: &RawYaml) -> Html {
 /// Whose lane it is; the right one can be another's.
 fn who(store: &StateHandle, id: ActorId) -> Html {
     let name = |id: ActorId| store.name(id).to_owned();
-    if id == ActorId::A {
+    if id == ActorId::A || store.shows_only_the_first_steps() {
         return html! { { name(id) } };
     }
     const RIGHT: [ActorId; 2] = [ActorId::B, ActorId::C];

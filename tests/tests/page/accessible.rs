@@ -139,20 +139,16 @@ impl Visit {
         self.browser.resize(width, height);
         self.browser.prefer(false);
         self.browser.go(url);
-        self.show_all_controls();
     }
 
-    /// Shows what comes with the first conflict, if the page keeps it back.
+    /// Shows what comes with the first conflict.
     fn show_all_controls(&mut self) {
-        let shown = "return document.querySelector('.learning, .explore, [data-embed], #card-a')";
-        self.browser.wait("a page", shown, &[]);
-        let first = "return Boolean(document.querySelector('[data-first-visit]'))";
-        if self.browser.run(first, &[]) == true {
-            self.look("the first visit");
-            self.click(".all-controls");
-            let all = "return !document.querySelector('[data-first-visit]')";
-            self.browser.wait("all controls", all, &[]);
-        }
+        let first = "return document.querySelector('[data-first-visit]')";
+        self.browser.wait("the first visit", first, &[]);
+        self.look("the first visit");
+        self.click(".all-controls");
+        let all = "return !document.querySelector('[data-first-visit]')";
+        self.browser.wait("all controls", all, &[]);
     }
 
     /// Another address of the site, loaded anew.
@@ -180,6 +176,7 @@ impl Visit {
     /// What can be typed, chosen and unfolded in an editor that has read, and the dialogs.
     fn editor(&mut self, how: &str) {
         let a = "Editor A";
+        self.show_all_controls();
         self.press(a, "Get");
         self.click("#card-a .method > summary");
         self.look(&format!("{how}: how it writes"));
@@ -312,6 +309,7 @@ impl Visit {
     /// The screens of the Play page.
     fn play(&mut self, how: &str) {
         let wide = how.starts_with("wide");
+        self.show_all_controls();
         self.look(&format!("{how}: as it opens"));
         for (editor, replicas) in [("Editor A", "5"), ("Editor B", "2")] {
             if !wide {
