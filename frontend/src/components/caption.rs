@@ -75,7 +75,7 @@ fn other_endings(store: &StateHandle) -> Html {
         return Html::default();
     };
     html! {
-        <div class="endings" role="group" aria-labelledby="endings-title">
+        <div class="other-endings" role="group" aria-labelledby="endings-title">
             <h3 id="endings-title">{ messages::endings_title() }</h3>
             <ul>
                 { for endings.endings.iter().map(|each| html! { <li>{ ending(store, each) }</li> }) }

@@ -11,7 +11,7 @@ fn fits(browser: &Browser, what: &str) {
     const SCRIPT: &str = "
         const wide = document.documentElement;
         const out = [...document.querySelectorAll('.page *')].filter(part =>
-            part.checkVisibility() && !part.closest('svg, .unseen, .json, .yaml, .timeline, .endings') &&
+            part.checkVisibility() && !part.closest('svg, .unseen, .json, .yaml, .timeline, .other-endings') &&
             part.getBoundingClientRect().right > innerWidth + 1);
         return [wide.scrollWidth - innerWidth, wide.scrollHeight - innerHeight,
             out.map(part => part.className + ' ' + part.textContent.slice(0, 40)).join('; ')]";
