@@ -30,6 +30,9 @@ fn conflict(browser: &Browser, open: impl Fn(&str)) {
     for (editor, replicas) in [("Editor A", "5"), ("Editor B", "2")] {
         open(editor);
         press(browser, editor, "Get");
+        // Until the second file is there, a notice of it lies over a low window.
+        let come = "return !document.getElementById('rest').checkVisibility()";
+        browser.wait("the second file", come, &[]);
         set(browser, editor, "spec.replicas", replicas);
     }
     for editor in ["Editor A", "Editor B"] {
