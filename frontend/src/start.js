@@ -33,6 +33,7 @@
   // Where the second file is. Before it is split, the program is in one.
   const second = document.querySelector("meta[name=optimist-rest]");
   const fetched = async (again = true) => {
+    const { href } = location;
     try {
       // It must be all of the file, and of this very release.
       const answer = await fetch(second.content, { integrity: second.dataset.integrity });
@@ -41,7 +42,7 @@
     } catch (error) {
       // A browser gives requests up when somebody types another fragment into the address. Which
       // error that is, is not specified.
-      if (again && /abort/i.test(`${error.name} ${error.message}`)) return fetched(false);
+      if (again && (location.href !== href || error.name === "AbortError")) return fetched(false);
       throw error;
     }
   };
