@@ -159,6 +159,9 @@ fn a_low_window_scrolls_as_a_whole_and_everything_in_it_has_room() {
         browser.go(&site.url());
         browser.control("Editor A", "Get");
         assert_eq!(browser.run(ROOM, &[]), room, "{width}x{height}");
+        let come = "return performance.getEntriesByType('resource')
+            .some(one => one.name.endsWith('_rest.wasm') && one.responseEnd > 0)";
+        browser.wait("the second file", come, &[]);
         // A click fails where something is in the way.
         conflict(&browser, |editor| {
             if width < 940 {
@@ -290,7 +293,8 @@ fn every_history_of_two_edits_is_counted_and_opens_in_play_and_a_phone_has_room_
     let address = format!("{}#/explore", site.url());
     for (width, height) in [(1440, 900), (1024, 768), (390, 844)] {
         browser.resize(width, height);
-        browser.go(&site.url());
+        // Chrome gives up what a page loads when another fragment is typed into its address.
+        browser.go("about:blank");
         browser.go(&address);
         browser.wait("the matrix", DONE, &[]);
         let counts = browser.run(COUNTS, &[]);
