@@ -84,7 +84,7 @@ const JSON: &str = "application/json";
 
 /// A request, as data.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Call {
+pub enum ClientCall {
     /// A GET of an object.
     Get {
         /// Its namespace.
@@ -137,7 +137,7 @@ pub enum Call {
     },
 }
 
-impl Call {
+impl ClientCall {
     /// Whether it changes nothing.
     pub fn is_read(&self) -> bool {
         matches!(self, Self::Get { .. } | Self::List { .. })

@@ -13,7 +13,7 @@ use optimist_apiserver::server::{ApiServer, Resource};
 use optimist_client::{Backoff, IndexedStore};
 
 use crate::cache::Cache;
-use crate::call::{ApiError, Call};
+use crate::call::{ApiError, ClientCall};
 use crate::own_writes::OwnWrites;
 
 /// Where a read is answered.
@@ -122,7 +122,7 @@ impl Client {
         namespace: &str,
         name: &str,
     ) -> Answer<Arc<Value>> {
-        let call = Call::Get {
+        let call = ClientCall::Get {
             namespace: namespace.to_owned(),
             name: name.to_owned(),
         };
@@ -145,7 +145,7 @@ impl Client {
         resource: &Resource,
         namespace: &str,
     ) -> Answer<Vec<Arc<Value>>> {
-        let call = Call::List {
+        let call = ClientCall::List {
             namespace: namespace.to_owned(),
         };
         let list = call.send(server, resource, &self.manager)?;
@@ -170,7 +170,7 @@ impl Client {
         &mut self,
         server: &mut ApiServer,
         resource: &Resource,
-        call: &Call,
+        call: &ClientCall,
     ) -> Answer<Arc<Value>> {
         let answer = call.send(server, resource, &self.manager)?;
         let version = answer.resource_version();
@@ -200,7 +200,7 @@ impl Client {
             Err(_) => {
                 let mut object = object;
                 mutate(&mut object);
-                let call = Call::Create(Arc::new(object));
+                let call = ClientCall::Create(Arc::new(object));
                 let created = self.write(server, &resource, &call)?;
                 Ok((OperationResult::Created, created))
             }
@@ -210,7 +210,7 @@ impl Client {
                 if object == existing {
                     return Ok((OperationResult::Unchanged, existing));
                 }
-                let call = Call::Update {
+                let call = ClientCall::Update {
                     object,
                     status: false,
                 };

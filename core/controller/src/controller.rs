@@ -13,7 +13,7 @@ use crate::cache::{Cache, Notification};
 use crate::client::{CachedObjects, Client};
 use crate::handler::Handler;
 use crate::own_writes::{ConsistencyStore, Expectations};
-use crate::program::{Code, Context, Kind, Program, Run, Step};
+use crate::program::{Code, Context, Kind, Program, Run, StatementStep};
 use crate::queue::{ReconcileResult, WorkQueue};
 
 /// A program watches a kind that the server does not have.
@@ -194,7 +194,7 @@ impl Controller {
     }
 
     /// Performs the next statement of the run. `None` if the worker has no run.
-    pub fn step(&mut self, server: &mut ApiServer) -> Option<Step> {
+    pub fn step(&mut self, server: &mut ApiServer) -> Option<StatementStep> {
         let run = self.run.as_mut()?;
         let options = self.code.program().options;
         let mut context = Context {
@@ -206,7 +206,7 @@ impl Controller {
             written: &mut self.written,
         };
         let step = run.step(&self.code, &mut context);
-        if let Step::Finished(result) = step {
+        if let StatementStep::Finished(result) = step {
             let now = server.environment().elapsed();
             self.queue.finish(run.key(), result, now);
             self.run = None;

@@ -27,7 +27,7 @@ pub mod search;
 mod version;
 
 pub use cache::{Cache, CacheStep, Notification};
-pub use call::{ApiError, Call};
+pub use call::{ApiError, ClientCall};
 pub use client::{Answer, CachedObjects, Client, OperationResult, Source, key};
 pub use controller::{Controller, UnknownKind};
 pub use handler::{Handler, controller_of, owner_references};

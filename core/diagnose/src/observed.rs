@@ -5,6 +5,7 @@ use std::fmt;
 
 use optimist_apiserver::apply::{Manager, Managers, Owned, Path, PathElement, differing};
 use optimist_apiserver::schema::Struct;
+use optimist_apiserver::server::EventType;
 use serde_json::Value;
 
 /// A version of an object, as it was observed.
@@ -16,17 +17,6 @@ pub struct ObservedVersion {
     pub object: Value,
 }
 
-/// The type of a watch event (`k8s.io/apimachinery/pkg/watch`, `EventType`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EventType {
-    /// The object was created, or it was there when the watch began.
-    Added,
-    /// The object was written.
-    Modified,
-    /// The object was deleted: this is its last state.
-    Deleted,
-}
-
 /// A text that is no sequence of versions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadError {
@@ -35,12 +25,12 @@ pub struct ReadError {
     /// The line of the text where the error is, counted from 1.
     pub line: usize,
     /// What is wrong.
-    pub problem: Problem,
+    pub problem: ReadProblem,
 }
 
 /// What is wrong with a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Problem {
+pub enum ReadProblem {
     /// It is no JSON. The text is the parser's.
     Syntax(String),
     /// It is neither an object of the API, nor a list of such objects, nor a watch event.
@@ -53,9 +43,9 @@ impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "document {}, line {}: ", self.document, self.line)?;
         match &self.problem {
-            Problem::Syntax(problem) => f.write_str(problem),
-            Problem::NoObject => f.write_str("not an object, a list or a watch event"),
-            Problem::Event(of) => write!(f, "a watch event of type {of}"),
+            ReadProblem::Syntax(problem) => f.write_str(problem),
+            ReadProblem::NoObject => f.write_str("not an object, a list or a watch event"),
+            ReadProblem::Event(of) => write!(f, "a watch event of type {of}"),
         }
     }
 }
@@ -83,7 +73,7 @@ pub fn observed_versions(text: &str) -> Result<Vec<ObservedVersion>, ReadError> 
         };
         // The parser counts from the beginning of the whole text.
         let value =
-            read.map_err(|error| failed(error.line(), Problem::Syntax(error.to_string())))?;
+            read.map_err(|error| failed(error.line(), ReadProblem::Syntax(error.to_string())))?;
         add(value, &mut versions).map_err(|problem| failed(line, problem))?;
         at = documents.byte_offset();
         line += text[begin..at].matches('\n').count();
@@ -91,9 +81,9 @@ pub fn observed_versions(text: &str) -> Result<Vec<ObservedVersion>, ReadError> 
     Ok(versions)
 }
 
-fn add(document: Value, to: &mut Vec<ObservedVersion>) -> Result<(), Problem> {
+fn add(document: Value, to: &mut Vec<ObservedVersion>) -> Result<(), ReadProblem> {
     let Value::Object(mut members) = document else {
-        return Err(Problem::NoObject);
+        return Err(ReadProblem::NoObject);
     };
     let event = members.get("type").and_then(Value::as_str);
     if let Some(event) = event.filter(|_| members.contains_key("object")) {
@@ -102,7 +92,7 @@ fn add(document: Value, to: &mut Vec<ObservedVersion>) -> Result<(), Problem> {
             "MODIFIED" => EventType::Modified,
             "DELETED" => EventType::Deleted,
             "BOOKMARK" => return Ok(()),
-            other => return Err(Problem::Event(other.to_owned())),
+            other => return Err(ReadProblem::Event(other.to_owned())),
         };
         let object = members.remove("object").unwrap_or_default();
         return put(Some(event), object, to);
@@ -118,9 +108,9 @@ fn put(
     event: Option<EventType>,
     object: Value,
     to: &mut Vec<ObservedVersion>,
-) -> Result<(), Problem> {
+) -> Result<(), ReadProblem> {
     if !object["metadata"].is_object() {
-        return Err(Problem::NoObject);
+        return Err(ReadProblem::NoObject);
     }
     to.push(ObservedVersion { event, object });
     Ok(())

@@ -2,7 +2,7 @@
 //! object. The texts of kubectl were recorded; those of other tools are as people have pasted them.
 
 use optimist_diagnose::message::{
-    ApiError, MAX_ERRORS, ObjectHint, Precondition, ReportedError, Tool, reported_errors,
+    MAX_ERRORS, ObjectHint, Precondition, PrintedError, ReportedError, Tool, reported_errors,
 };
 use serde_json::Value;
 
@@ -49,8 +49,8 @@ fn hint(
 }
 
 /// The server's message for conflicts of an apply, made again from what was read.
-fn message_of(error: &ApiError) -> Option<String> {
-    let ApiError::Apply(conflicts) = error else {
+fn message_of(error: &PrintedError) -> Option<String> {
+    let PrintedError::Apply(conflicts) = error else {
         return None;
     };
     let count: usize = conflicts.iter().map(|one| one.fields.len()).sum();
@@ -114,7 +114,7 @@ fn an_error_of_a_precondition_names_both_values() {
     let errors = reported_errors(text(&case.expect("it is recorded"), "stderr"));
     assert_eq!(
         errors[0].error,
-        ApiError::Precondition {
+        PrintedError::Precondition {
             of: Precondition::Uid,
             sent: "11111111-2222-3333-4444-555555555555".to_owned(),
             stored: "5a2852e1-a0bf-4bee-9f1d-f19014a84fb8".to_owned(),
@@ -142,7 +142,7 @@ fn a_refused_client_side_apply_names_its_object_and_not_its_patch() {
             .find(|case| text(case, "note") == note);
         let errors = reported_errors(text(&case.expect(note), "stderr"));
         assert_eq!(errors.len(), 1, "{note}");
-        assert_eq!(errors[0].error, ApiError::Modified);
+        assert_eq!(errors[0].error, PrintedError::Modified);
         assert_eq!(errors[0].object, hint(kind, resource, ("shop", "csa")));
     }
 }
@@ -198,9 +198,9 @@ fn the_texts_of_other_tools_name_the_tool_and_the_object() {
     ] {
         let error = one(tool);
         assert_eq!((error.tool, &error.object), (Some(of), &object), "{tool}");
-        assert!(matches!(error.error, ApiError::Apply(_)), "{tool}");
+        assert!(matches!(error.error, PrintedError::Apply(_)), "{tool}");
     }
-    let ApiError::Apply(conflicts) = one("Helm 4").error else {
+    let PrintedError::Apply(conflicts) = one("Helm 4").error else {
         panic!("it is an apply");
     };
     assert_eq!(
@@ -249,12 +249,12 @@ fn conflicts_of_updates_in_logs_name_the_object_that_was_written() {
     ] {
         let error = one(tool);
         assert_eq!((error.tool, error.object), (Some(of), object), "{tool}");
-        assert_eq!(error.error, ApiError::Modified, "{tool}");
+        assert_eq!(error.error, PrintedError::Modified, "{tool}");
     }
     let gone = one("controller-runtime (zap JSON");
     assert_eq!(
         gone.error,
-        ApiError::OtherUid {
+        PrintedError::OtherUid {
             sent: "11111111-2222-3333-4444-555555555555".to_owned(),
             stored: String::new(),
             key: "/registry/cert-manager.io/certificaterequests/mesh/csr-1".to_owned(),

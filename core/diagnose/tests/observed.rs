@@ -2,8 +2,9 @@
 //! change the same fields in turn.
 
 use optimist_apiserver::schema::builtin;
+use optimist_apiserver::server::EventType;
 use optimist_diagnose::observed::{
-    EventType, FieldChange, ObservedVersion, Problem, field_changes, fights, observed_versions,
+    FieldChange, ObservedVersion, ReadProblem, field_changes, fights, observed_versions,
 };
 use serde_json::{Value, json};
 
@@ -119,13 +120,13 @@ fn a_list_is_several_versions_and_a_bookmark_is_none() {
 fn what_is_no_version_is_named_with_its_place() {
     let object = "{\"metadata\": {}}\n";
     for (bad, line, problem) in [
-        ("3", 2, Some(Problem::NoObject)),
-        ("\n\n{\"a\": 1}", 4, Some(Problem::NoObject)),
-        ("{\"items\": [1]}", 2, Some(Problem::NoObject)),
+        ("3", 2, Some(ReadProblem::NoObject)),
+        ("\n\n{\"a\": 1}", 4, Some(ReadProblem::NoObject)),
+        ("{\"items\": [1]}", 2, Some(ReadProblem::NoObject)),
         (
             "{\"type\": \"ERROR\", \"object\": {}}",
             2,
-            Some(Problem::Event("ERROR".to_owned())),
+            Some(ReadProblem::Event("ERROR".to_owned())),
         ),
         ("{\"a\":\n]", 3, None),
     ] {
@@ -133,7 +134,7 @@ fn what_is_no_version_is_named_with_its_place() {
         assert_eq!((error.document, error.line), (2, line), "{bad}: {error}");
         match problem {
             Some(problem) => assert_eq!(error.problem, problem, "{bad}"),
-            None => assert!(matches!(error.problem, Problem::Syntax(_)), "{bad}"),
+            None => assert!(matches!(error.problem, ReadProblem::Syntax(_)), "{bad}"),
         }
     }
 }

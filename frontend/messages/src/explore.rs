@@ -6,8 +6,8 @@ use optimist_apiserver::apply::{Path, PathElement};
 use optimist_client::Strategy;
 use optimist_simulation::ActorId;
 use optimist_simulation::explore::{
-    ActorProgress, Plan, Preset, Search, StateId, Tally, ThirdActor, Transition, TransitionId,
-    TransitionKind, TransitionMeaning, WriteMethod,
+    ActorProgress, ExplorePreset, Plan, Search, StateId, Tally, ThirdActor, Transition,
+    TransitionId, TransitionKind, TransitionMeaning, WriteMethod,
 };
 use optimist_simulation::verdict::{Loss, RefusalKind, Replaced, Verdict};
 use serde_json::Value;
@@ -21,7 +21,7 @@ pub fn letter(actor: usize) -> &'static str {
 }
 
 /// The title of a pair of edits, and what the actors do; `None` for a pair without messages.
-pub fn pair(pair: &Preset) -> Option<(String, String)> {
+pub fn pair(pair: &ExplorePreset) -> Option<(String, String)> {
     Some(match pair.slug {
         "different-fields" => (
             en::pair_different_fields(),

@@ -26,12 +26,12 @@ const BEFORE: u32 = 256;
 pub type Piece = (u32, Vec<u8>);
 
 /// What each part writes into the memory when it is loaded.
-pub struct Memory {
+pub struct LinearMemory {
     pub first: Vec<Piece>,
     pub rest: Vec<Piece>,
 }
 
-impl Memory {
+impl LinearMemory {
     /// Splits the memory of a module: the first part has the constants at these addresses, and
     /// those that were read.
     ///
@@ -124,8 +124,8 @@ impl Image {
     }
 
     /// The rest has these ranges, the first part has all other bytes.
-    fn cut(&self, moved: &[Range]) -> Memory {
-        let mut memory = Memory {
+    fn cut(&self, moved: &[Range]) -> LinearMemory {
+        let mut memory = LinearMemory {
             first: Vec::new(),
             rest: Vec::new(),
         };
@@ -279,7 +279,7 @@ mod tests {
 
     fn split_by(text: &[u8], map: &str, addresses: &[u32], read: &[u32]) -> Result<[String; 2]> {
         let [addresses, read] = [addresses, read].map(|all| all.iter().copied().collect());
-        let memory = Memory::split(&module(text), map, &addresses, &read)?;
+        let memory = LinearMemory::split(&module(text), map, &addresses, &read)?;
         Ok([memory.first, memory.rest].map(|pieces| shown(&pieces, text.len())))
     }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::branches::{self, Ran};
-use crate::constants::{self, Memory};
+use crate::constants::{self, LinearMemory};
 use crate::imports;
 use anyhow::{Context, Result};
 use walrus::ir::{self, Visitor, dfs_in_order};
@@ -156,7 +156,7 @@ struct Plan {
     /// The same for globals.
     globals: BTreeMap<usize, String>,
     /// The content of the memory in both parts.
-    memory: Memory,
+    memory: LinearMemory,
 }
 
 impl Plan {
@@ -195,7 +195,7 @@ impl Plan {
         let shortened: BTreeSet<usize> = shortened.intersection(&staying).copied().collect();
 
         let used = Uses::of_all(staying.iter().map(uses));
-        let memory = Memory::split(&module, map, &used.addresses, &ran.read)?;
+        let memory = LinearMemory::split(&module, map, &used.addresses, &ran.read)?;
         let mut called = used.functions;
         called.extend(&roots);
         let mut slots: Vec<usize> = shortened.iter().copied().collect();

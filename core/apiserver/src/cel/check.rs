@@ -2,12 +2,12 @@
 
 use super::ast::{Call, Expr, Fold, Kind, Literal, Mistake};
 use super::overloads::{self, Overload};
-use super::types::{Mapping, Type};
+use super::types::{CelType, Mapping};
 
 /// What the checker found, by the ids of expressions.
 #[derive(Debug)]
 pub(super) struct Checked {
-    pub(super) types: Vec<Type>,
+    pub(super) types: Vec<CelType>,
     pub(super) overloads: Vec<Vec<&'static Overload>>,
     /// Whether the stored value is used.
     pub(super) uses_old_self: bool,
@@ -18,7 +18,7 @@ pub(super) struct Checked {
 pub(super) fn check(
     expr: &mut Expr,
     places: &[usize],
-    variables: Vec<(String, Type)>,
+    variables: Vec<(String, CelType)>,
 ) -> Result<Checked, Vec<Mistake>> {
     let count = places.len();
     let mut checker = Checker {
@@ -26,7 +26,7 @@ pub(super) fn check(
         outer: variables.len(),
         scope: variables,
         mapping: Mapping::default(),
-        types: vec![Type::Error; count],
+        types: vec![CelType::Error; count],
         overloads: (0..count).map(|_| Vec::new()).collect(),
         mistakes: Vec::new(),
         uses_old_self: false,
@@ -49,11 +49,11 @@ pub(super) fn check(
 
 struct Checker<'a> {
     places: &'a [usize],
-    scope: Vec<(String, Type)>,
+    scope: Vec<(String, CelType)>,
     /// How many variables are those of the rule.
     outer: usize,
     mapping: Mapping,
-    types: Vec<Type>,
+    types: Vec<CelType>,
     overloads: Vec<Vec<&'static Overload>>,
     mistakes: Vec<Mistake>,
     uses_old_self: bool,
@@ -65,12 +65,12 @@ impl Checker<'_> {
             .push(Mistake::new(self.places[expr.id], message));
     }
 
-    fn known(&self, expr: &Expr) -> Type {
+    fn known(&self, expr: &Expr) -> CelType {
         self.mapping.substitute(&self.types[expr.id], false)
     }
 
     /// Checks an expression and everything in it, and gives its type.
-    fn visit(&mut self, expr: &mut Expr) -> Type {
+    fn visit(&mut self, expr: &mut Expr) -> CelType {
         if let Some(name) = qualified(expr)
             && overloads::named_type(&name).is_some()
             && !self.is_variable(name.split('.').next().unwrap_or_default())
@@ -90,7 +90,7 @@ impl Checker<'_> {
             Kind::Struct(name) => {
                 let message = format!("undeclared reference to '{name}' (in container '')");
                 self.report(expr, message);
-                Type::Error
+                CelType::Error
             }
             Kind::Fold(fold) => self.fold(fold),
         };
@@ -102,7 +102,7 @@ impl Checker<'_> {
         self.scope.iter().any(|(known, _)| known == name)
     }
 
-    fn ident(&mut self, expr: &Expr, name: &str) -> Type {
+    fn ident(&mut self, expr: &Expr, name: &str) -> CelType {
         let (scope, wanted) = match name.strip_prefix('.') {
             Some(outer) => (&self.scope[..self.outer], outer),
             None => (&self.scope[..], name),
@@ -113,69 +113,69 @@ impl Checker<'_> {
             return self.scope[i].1.clone();
         }
         if let Some(ty) = overloads::named_type(wanted) {
-            return Type::Type(Box::new(ty));
+            return CelType::Type(Box::new(ty));
         }
         let message = format!("undeclared reference to '{name}' (in container '')");
         self.report(expr, message);
-        Type::Error
+        CelType::Error
     }
 
-    fn select(&mut self, expr: &mut Expr) -> Type {
+    fn select(&mut self, expr: &mut Expr) -> CelType {
         let Kind::Select {
             operand,
             field,
             test,
         } = &mut expr.kind
         else {
-            return Type::Error;
+            return CelType::Error;
         };
         let (field, test) = (field.clone(), *test);
         self.visit(operand);
         let operand = self.known(operand);
         let ty = self.field(expr, &operand, &field);
         match (test, operand.unwrapped().1) {
-            (true, _) => Type::Bool,
-            (false, true) => Type::Optional(Box::new(ty)),
+            (true, _) => CelType::Bool,
+            (false, true) => CelType::Optional(Box::new(ty)),
             (false, false) => self.mapping.substitute(&ty, false),
         }
     }
 
     /// The type of a field (`checkSelectField`).
-    fn field(&mut self, expr: &Expr, operand: &Type, field: &str) -> Type {
+    fn field(&mut self, expr: &Expr, operand: &CelType, field: &str) -> CelType {
         match operand.unwrapped().0 {
-            Type::Map(_, value) => (**value).clone(),
-            Type::Object(declared) => match declared.part(field) {
+            CelType::Map(_, value) => (**value).clone(),
+            CelType::Object(declared) => match declared.part(field) {
                 Some(part) => part.ty(),
                 None => {
                     self.report(expr, format!("undefined field '{field}'"));
-                    Type::Error
+                    CelType::Error
                 }
             },
-            Type::Named("net.IP" | "net.CIDR") => {
+            CelType::Named("net.IP" | "net.CIDR") => {
                 let message = format!("type '{operand}' does not support field selection");
                 self.report(expr, message);
-                Type::Dyn
+                CelType::Dyn
             }
-            Type::Named(_) => {
+            CelType::Named(_) => {
                 self.report(expr, format!("undefined field '{field}'"));
-                Type::Error
+                CelType::Error
             }
-            open @ Type::Param(_) => {
-                self.mapping.assign(&Type::Dyn, open);
-                Type::Dyn
+            open @ CelType::Param(_) => {
+                self.mapping.assign(&CelType::Dyn, open);
+                CelType::Dyn
             }
-            Type::Dyn | Type::Error => Type::Dyn,
+            CelType::Dyn | CelType::Error => CelType::Dyn,
             other => {
                 let message = format!("type '{other}' does not support field selection");
                 self.report(expr, message);
-                Type::Dyn
+                CelType::Dyn
             }
         }
     }
 
-    fn call(&mut self, expr: &mut Expr) -> Type {
+    fn call(&mut self, expr: &mut Expr) -> CelType {
         let Kind::Call(call) = &mut expr.kind else {
-            return Type::Error;
+            return CelType::Error;
         };
         if call.function == "_?._" {
             return self.optional_select(expr);
@@ -202,21 +202,21 @@ impl Checker<'_> {
             None => {
                 let message = format!("undeclared reference to '{name}' (in container '')");
                 self.report(expr, message);
-                Type::Error
+                CelType::Error
             }
         }
     }
 
-    fn optional_select(&mut self, expr: &mut Expr) -> Type {
+    fn optional_select(&mut self, expr: &mut Expr) -> CelType {
         let Kind::Call(Call { args, .. }) = &mut expr.kind else {
-            return Type::Error;
+            return CelType::Error;
         };
         let Some((operand, rest)) = args.split_first_mut() else {
-            return Type::Error;
+            return CelType::Error;
         };
         let field = match rest.first().map(|it| (it.id, &it.kind)) {
             Some((id, Kind::Literal(Literal::String(field)))) => {
-                self.types[id] = Type::String;
+                self.types[id] = CelType::String;
                 field.clone()
             }
             _ => String::new(),
@@ -224,13 +224,13 @@ impl Checker<'_> {
         self.visit(operand);
         let operand = self.known(operand);
         let ty = self.field(expr, &operand, &field);
-        Type::Optional(Box::new(self.mapping.substitute(&ty, false)))
+        CelType::Optional(Box::new(self.mapping.substitute(&ty, false)))
     }
 
     /// Finds the overloads that a call may mean (`resolveOverload`).
-    fn resolve(&mut self, expr: &Expr, name: &str, all: &'static [Overload]) -> Type {
+    fn resolve(&mut self, expr: &Expr, name: &str, all: &'static [Overload]) -> CelType {
         let Kind::Call(call) = &expr.kind else {
-            return Type::Error;
+            return CelType::Error;
         };
         let operands: Vec<&Expr> = call
             .target
@@ -238,7 +238,7 @@ impl Checker<'_> {
             .into_iter()
             .chain(&call.args)
             .collect();
-        let types: Vec<Type> = operands
+        let types: Vec<CelType> = operands
             .iter()
             .map(|it| self.types[it.id].clone())
             .collect();
@@ -246,13 +246,13 @@ impl Checker<'_> {
             self.overloads[expr.id] = all.iter().collect();
             return self.logical(&operands, &types);
         }
-        let mut result: Option<Type> = None;
+        let mut result: Option<CelType> = None;
         for overload in all {
             if overload.member != call.target.is_some() {
                 continue;
             }
-            let fresh: Vec<Type> = (0..overload.open).map(|_| self.mapping.fresh()).collect();
-            let params: Vec<Type> = overload
+            let fresh: Vec<CelType> = (0..overload.open).map(|_| self.mapping.fresh()).collect();
+            let params: Vec<CelType> = overload
                 .params
                 .iter()
                 .map(|ty| with_params(ty, &fresh))
@@ -265,18 +265,18 @@ impl Checker<'_> {
             let ty = self.mapping.substitute(&ty, false);
             result = Some(match result {
                 None => ty,
-                Some(before) if matches!(before, Type::Dyn) || ty.is_same(&before) => before,
-                Some(_) => Type::Dyn,
+                Some(before) if matches!(before, CelType::Dyn) || ty.is_same(&before) => before,
+                Some(_) => CelType::Dyn,
             });
         }
         result.unwrap_or_else(|| {
             let message = self.no_match(name, &types, call.target.is_some());
             self.report(expr, message);
-            Type::Error
+            CelType::Error
         })
     }
 
-    fn no_match(&self, name: &str, types: &[Type], member: bool) -> String {
+    fn no_match(&self, name: &str, types: &[CelType], member: bool) -> String {
         let mut shown: Vec<String> = types
             .iter()
             .map(|ty| self.mapping.substitute(ty, true).to_string())
@@ -289,19 +289,19 @@ impl Checker<'_> {
         format!("found no matching overload for '{name}' applied to '{target}({args})'")
     }
 
-    fn logical(&mut self, operands: &[&Expr], types: &[Type]) -> Type {
+    fn logical(&mut self, operands: &[&Expr], types: &[CelType]) -> CelType {
         for (operand, ty) in operands.iter().zip(types) {
-            if !self.mapping.assign(ty, &Type::Bool) {
+            if !self.mapping.assign(ty, &CelType::Bool) {
                 let found = self.mapping.substitute(ty, false);
                 self.report(operand, format!("expected type 'bool' but found '{found}'"));
             }
         }
-        Type::Bool
+        CelType::Bool
     }
 
-    fn list(&mut self, expr: &mut Expr) -> Type {
+    fn list(&mut self, expr: &mut Expr) -> CelType {
         let Kind::List { items, optional } = &mut expr.kind else {
-            return Type::Error;
+            return CelType::Error;
         };
         let mut joined = None;
         for (i, item) in items.iter_mut().enumerate() {
@@ -312,12 +312,12 @@ impl Checker<'_> {
             joined = Some(self.join(joined, ty));
         }
         let item = joined.unwrap_or_else(|| self.mapping.fresh());
-        Type::List(Box::new(item))
+        CelType::List(Box::new(item))
     }
 
-    fn map(&mut self, expr: &mut Expr) -> Type {
+    fn map(&mut self, expr: &mut Expr) -> CelType {
         let Kind::Map(entries) = &mut expr.kind else {
-            return Type::Error;
+            return CelType::Error;
         };
         let (mut keys, mut values) = (None, None);
         for entry in entries {
@@ -331,13 +331,13 @@ impl Checker<'_> {
         }
         let key = keys.unwrap_or_else(|| self.mapping.fresh());
         let value = values.unwrap_or_else(|| self.mapping.fresh());
-        Type::Map(Box::new(key), Box::new(value))
+        CelType::Map(Box::new(key), Box::new(value))
     }
 
-    fn unwrap(&mut self, expr: &Expr, ty: Type) -> Type {
+    fn unwrap(&mut self, expr: &Expr, ty: CelType) -> CelType {
         match ty {
-            Type::Optional(of) => *of,
-            Type::Dyn => Type::Dyn,
+            CelType::Optional(of) => *of,
+            CelType::Dyn => CelType::Dyn,
             other => {
                 let message = format!("expected type 'optional_type({other})' but found '{other}'");
                 self.report(expr, message);
@@ -347,15 +347,15 @@ impl Checker<'_> {
     }
 
     /// The type that all items have (`joinTypes`).
-    fn join(&mut self, before: Option<Type>, ty: Type) -> Type {
+    fn join(&mut self, before: Option<CelType>, ty: CelType) -> CelType {
         match before {
             None => ty,
-            Some(before) if self.mapping.assign(&before, &ty) => Type::more_general(before, ty),
-            Some(_) => Type::Dyn,
+            Some(before) if self.mapping.assign(&before, &ty) => CelType::more_general(before, ty),
+            Some(_) => CelType::Dyn,
         }
     }
 
-    fn fold(&mut self, fold: &mut Fold) -> Type {
+    fn fold(&mut self, fold: &mut Fold) -> CelType {
         self.visit(&mut fold.range);
         let accumulated = self.visit(&mut fold.init);
         let range = self.known(&fold.range);
@@ -364,12 +364,12 @@ impl Checker<'_> {
             .push((fold.accumulator.clone(), accumulated.clone()));
         let two = fold.second.is_some();
         let (first, second) = match &range {
-            Type::List(item) if two => (Type::Int, (**item).clone()),
-            Type::List(item) => ((**item).clone(), Type::Dyn),
-            Type::Map(key, value) => ((**key).clone(), (**value).clone()),
-            Type::Dyn | Type::Error | Type::Param(_) => {
-                self.mapping.assign(&Type::Dyn, &range);
-                (Type::Dyn, Type::Dyn)
+            CelType::List(item) if two => (CelType::Int, (**item).clone()),
+            CelType::List(item) => ((**item).clone(), CelType::Dyn),
+            CelType::Map(key, value) => ((**key).clone(), (**value).clone()),
+            CelType::Dyn | CelType::Error | CelType::Param(_) => {
+                self.mapping.assign(&CelType::Dyn, &range);
+                (CelType::Dyn, CelType::Dyn)
             }
             other => {
                 let message = format!(
@@ -377,7 +377,7 @@ impl Checker<'_> {
                      list, map, or dynamic)"
                 );
                 self.report(&fold.range, message);
-                (Type::Error, Type::Error)
+                (CelType::Error, CelType::Error)
             }
         };
         self.scope.push((fold.variable.clone(), first));
@@ -385,7 +385,7 @@ impl Checker<'_> {
             self.scope.push((name.clone(), second));
         }
         self.visit(&mut fold.condition);
-        self.expect(&fold.condition, &Type::Bool);
+        self.expect(&fold.condition, &CelType::Bool);
         self.visit(&mut fold.step);
         self.expect(&fold.step, &accumulated);
         self.scope.truncate(outside + 1);
@@ -394,7 +394,7 @@ impl Checker<'_> {
         self.mapping.substitute(&result, false)
     }
 
-    fn expect(&mut self, expr: &Expr, wanted: &Type) {
+    fn expect(&mut self, expr: &Expr, wanted: &CelType) {
         let found = self.types[expr.id].clone();
         if !self.mapping.assign(wanted, &found) {
             let wanted = self.mapping.substitute(wanted, false);
@@ -429,11 +429,11 @@ impl Checker<'_> {
 
     /// Reports the first item whose type is not that of the first one.
     fn same_types<'e>(&mut self, items: impl Iterator<Item = (&'e Expr, bool)>) {
-        let mut first: Option<Type> = None;
+        let mut first: Option<CelType> = None;
         for (item, optional) in items {
             let ty = self.mapping.substitute(&self.types[item.id], true);
             let ty = match (optional, ty) {
-                (true, Type::Optional(of)) => *of,
+                (true, CelType::Optional(of)) => *of,
                 (_, ty) => ty,
             };
             match &first {
@@ -480,27 +480,27 @@ fn qualified(expr: &Expr) -> Option<String> {
     }
 }
 
-fn literal_type(literal: &Literal) -> Type {
+fn literal_type(literal: &Literal) -> CelType {
     match literal {
-        Literal::Null => Type::Null,
-        Literal::Bool(_) => Type::Bool,
-        Literal::Int(_) => Type::Int,
-        Literal::Uint(_) => Type::Uint,
-        Literal::Double(_) => Type::Double,
-        Literal::String(_) => Type::String,
-        Literal::Bytes(_) => Type::Bytes,
+        Literal::Null => CelType::Null,
+        Literal::Bool(_) => CelType::Bool,
+        Literal::Int(_) => CelType::Int,
+        Literal::Uint(_) => CelType::Uint,
+        Literal::Double(_) => CelType::Double,
+        Literal::String(_) => CelType::String,
+        Literal::Bytes(_) => CelType::Bytes,
     }
 }
 
 /// A type of the table with its open types put in.
-fn with_params(ty: &Type, params: &[Type]) -> Type {
-    let inner = |of: &Type| Box::new(with_params(of, params));
+fn with_params(ty: &CelType, params: &[CelType]) -> CelType {
+    let inner = |of: &CelType| Box::new(with_params(of, params));
     match ty {
-        Type::Param(number) => params.get(*number).cloned().unwrap_or(Type::Dyn),
-        Type::Type(of) => Type::Type(inner(of)),
-        Type::List(of) => Type::List(inner(of)),
-        Type::Map(key, value) => Type::Map(inner(key), inner(value)),
-        Type::Optional(of) => Type::Optional(inner(of)),
+        CelType::Param(number) => params.get(*number).cloned().unwrap_or(CelType::Dyn),
+        CelType::Type(of) => CelType::Type(inner(of)),
+        CelType::List(of) => CelType::List(inner(of)),
+        CelType::Map(key, value) => CelType::Map(inner(key), inner(value)),
+        CelType::Optional(of) => CelType::Optional(inner(of)),
         other => other.clone(),
     }
 }

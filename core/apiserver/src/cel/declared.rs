@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::types::Type;
+use super::types::CelType;
 use crate::schema::openapi::{Additional, Schema};
 
 /// The largest request that a server reads, in bytes (`apis/cel/config.go MaxRequestSizeBytes`).
@@ -14,7 +14,7 @@ pub const MAX_REQUEST: i64 = 3 * 1024 * 1024;
 #[derive(Debug)]
 pub struct Declared {
     /// What its values are.
-    pub shape: Shape,
+    pub shape: DeclaredShape,
     /// The most characters, bytes, items or members of a value.
     pub max_elements: i64,
     /// The fewest bytes of a value in JSON.
@@ -23,9 +23,9 @@ pub struct Declared {
 
 /// What values of a schema are.
 #[derive(Debug)]
-pub enum Shape {
+pub enum DeclaredShape {
     /// Values of a type without parts.
-    Simple(Type),
+    Simple(CelType),
     /// Items of one declaration.
     List(Arc<Declared>),
     /// Members of one declaration.
@@ -35,8 +35,8 @@ pub enum Shape {
 }
 
 impl Declared {
-    fn simple(ty: Type, max_elements: i64, min_size: i64) -> Arc<Self> {
-        let shape = Shape::Simple(ty);
+    fn simple(ty: CelType, max_elements: i64, min_size: i64) -> Arc<Self> {
+        let shape = DeclaredShape::Simple(ty);
         Arc::new(Self {
             shape,
             max_elements,
@@ -45,21 +45,25 @@ impl Declared {
     }
 
     /// The type that the checker sees.
-    pub fn ty(self: &Arc<Self>) -> Type {
+    pub fn ty(self: &Arc<Self>) -> CelType {
         match &self.shape {
-            Shape::Simple(ty) => ty.clone(),
-            Shape::List(item) => Type::List(Box::new(item.ty())),
-            Shape::Map(value) => Type::Map(Box::new(Type::String), Box::new(value.ty())),
-            Shape::Object(_) => Type::Object(self.clone()),
+            DeclaredShape::Simple(ty) => ty.clone(),
+            DeclaredShape::List(item) => CelType::List(Box::new(item.ty())),
+            DeclaredShape::Map(value) => {
+                CelType::Map(Box::new(CelType::String), Box::new(value.ty()))
+            }
+            DeclaredShape::Object(_) => CelType::Object(self.clone()),
         }
     }
 
     /// The declaration of a part, by the name that paths have for it.
     pub(super) fn part(&self, name: &str) -> Option<&Arc<Declared>> {
         match &self.shape {
-            Shape::List(of) | Shape::Map(of) => ["@items", "@values"].contains(&name).then_some(of),
-            Shape::Object(fields) => fields.get(name),
-            Shape::Simple(_) => None,
+            DeclaredShape::List(of) | DeclaredShape::Map(of) => {
+                ["@items", "@values"].contains(&name).then_some(of)
+            }
+            DeclaredShape::Object(fields) => fields.get(name),
+            DeclaredShape::Simple(_) => None,
         }
     }
 
@@ -68,16 +72,16 @@ impl Declared {
     pub fn of(schema: &Schema, root: bool) -> Option<Arc<Self>> {
         if schema.int_or_string {
             let most = schema.checks.max_length.map_or(MAX_REQUEST - 2, characters);
-            return Some(Self::simple(Type::Dyn, most, 1));
+            return Some(Self::simple(CelType::Dyn, most, 1));
         }
         let ty = if root { "object" } else { schema.ty.as_str() };
         match ty {
             "array" => Self::list(schema),
             "object" => Self::object(schema, root),
             "string" => Some(Self::text(schema)),
-            "boolean" => Some(Self::simple(Type::Bool, 0, 4)),
-            "number" => Some(Self::simple(Type::Double, 0, 1)),
-            "integer" => Some(Self::simple(Type::Int, 0, 1)),
+            "boolean" => Some(Self::simple(CelType::Bool, 0, 4)),
+            "number" => Some(Self::simple(CelType::Double, 0, 1)),
+            "integer" => Some(Self::simple(CelType::Int, 0, 1)),
             _ => None,
         }
     }
@@ -88,7 +92,7 @@ impl Declared {
         let most = schema.checks.max_items.map(|most| most.max(0));
         let max_elements = most.unwrap_or((MAX_REQUEST - 2) / (item.min_size + 1));
         Some(Arc::new(Self {
-            shape: Shape::List(item),
+            shape: DeclaredShape::List(item),
             max_elements,
             min_size: 2,
         }))
@@ -102,7 +106,7 @@ impl Declared {
             let most = schema.checks.max_properties.map(|most| most.max(0));
             let max_elements = most.unwrap_or((MAX_REQUEST - 2) / (value.min_size + 6));
             return Some(Arc::new(Self {
-                shape: Shape::Map(value),
+                shape: DeclaredShape::Map(value),
                 max_elements,
                 min_size: 2,
             }));
@@ -124,7 +128,7 @@ impl Declared {
             common(&mut fields);
         }
         Some(Arc::new(Self {
-            shape: Shape::Object(fields),
+            shape: DeclaredShape::Object(fields),
             max_elements: 0,
             min_size,
         }))
@@ -135,11 +139,11 @@ impl Declared {
         match schema.format.as_str() {
             "byte" => {
                 let most = most.map_or(MAX_REQUEST - 2, |most| most.max(0));
-                Self::simple(Type::Bytes, most, 2)
+                Self::simple(CelType::Bytes, most, 2)
             }
-            "duration" => Self::simple(Type::Duration, 32, 3),
-            "date" => Self::simple(Type::Timestamp, 12, 12),
-            "date-time" => Self::simple(Type::Timestamp, 32, 21),
+            "duration" => Self::simple(CelType::Duration, 32, 3),
+            "date" => Self::simple(CelType::Timestamp, 12, 12),
+            "date-time" => Self::simple(CelType::Timestamp, 32, 21),
             _ => {
                 let longest = |choices: &[serde_json::Value]| {
                     let texts = choices.iter().filter_map(serde_json::Value::as_str);
@@ -151,7 +155,7 @@ impl Declared {
                     None if !choices.is_empty() => longest(choices),
                     None => MAX_REQUEST - 2,
                 };
-                Self::simple(Type::String, most, 2)
+                Self::simple(CelType::String, most, 2)
             }
         }
     }
@@ -164,13 +168,15 @@ fn characters(most: i64) -> i64 {
 
 /// What every resource has: its type, and of its metadata the name (`WithTypeAndObjectMeta`).
 fn common(fields: &mut BTreeMap<String, Arc<Declared>>) {
-    let text = || Declared::simple(Type::String, MAX_REQUEST - 2, 2);
+    let text = || Declared::simple(CelType::String, MAX_REQUEST - 2, 2);
     let has_text = |fields: &BTreeMap<String, Arc<Declared>>, name: &str| {
         let field = fields.get(name);
-        field.is_some_and(|field| matches!(field.shape, Shape::Simple(Type::String)))
+        field.is_some_and(|field| matches!(field.shape, DeclaredShape::Simple(CelType::String)))
     };
     let named = |field: &Arc<Declared>| match &field.shape {
-        Shape::Object(fields) => has_text(fields, "name") && has_text(fields, "generateName"),
+        DeclaredShape::Object(fields) => {
+            has_text(fields, "name") && has_text(fields, "generateName")
+        }
         _ => false,
     };
     if has_text(fields, "kind")
@@ -183,7 +189,7 @@ fn common(fields: &mut BTreeMap<String, Arc<Declared>>) {
     fields.insert("apiVersion".to_owned(), text());
     let names = ["name", "generateName"].map(|name| (name.to_owned(), text()));
     let metadata = Declared {
-        shape: Shape::Object(BTreeMap::from(names)),
+        shape: DeclaredShape::Object(BTreeMap::from(names)),
         max_elements: 0,
         min_size: 2,
     };

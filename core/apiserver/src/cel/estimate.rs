@@ -8,7 +8,7 @@ use super::ast::{ACCUMULATOR, Call, Expr, Fold, Kind, Literal};
 use super::check::Checked;
 use super::declared::Declared;
 use super::estimate_calls;
-use super::types::Type;
+use super::types::CelType;
 
 /// A least and a most: of a size, or of a cost.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -97,7 +97,7 @@ struct Local {
 /// What is known of an argument.
 pub(super) struct Node<'a> {
     pub(super) expr: &'a Expr,
-    pub(super) ty: &'a Type,
+    pub(super) ty: &'a CelType,
     path: Vec<String>,
     size: Option<Range>,
 }
@@ -125,7 +125,7 @@ pub(super) struct Estimator<'a> {
 }
 
 impl<'a> Estimator<'a> {
-    fn ty(&self, expr: &Expr) -> &'a Type {
+    fn ty(&self, expr: &Expr) -> &'a CelType {
         &self.checked.types[expr.id]
     }
 
@@ -185,7 +185,7 @@ impl<'a> Estimator<'a> {
         path.push(field.to_owned());
         self.paths.insert(expr.id, path);
         match self.ty(operand) {
-            Type::Map(..) | Type::Object(_) | Type::Named(_) => cost.plus(Range::fixed(1)),
+            CelType::Map(..) | CelType::Object(_) | CelType::Named(_) => cost.plus(Range::fixed(1)),
             _ => cost,
         }
     }
@@ -251,8 +251,8 @@ impl<'a> Estimator<'a> {
                 (Some(size), Some(result)) => Some(size.united(result)),
                 (size, result) => size.or(result),
             };
-            if call.function == "_[_]" && !matches!(overload.params[0], Type::Optional(_)) {
-                let list = matches!(overload.params[0], Type::List(_));
+            if call.function == "_[_]" && !matches!(overload.params[0], CelType::Optional(_)) {
+                let list = matches!(overload.params[0], CelType::List(_));
                 size = self.entries_of(args[0].expr).map(|it| it.value);
                 let mut path = self.path(args[0].expr);
                 path.push(if list { "@items" } else { "@values" }.to_owned());
@@ -293,7 +293,7 @@ impl<'a> Estimator<'a> {
             ("_+_", [one, other], [left, right])
                 if matches!(
                     overload.params[0],
-                    Type::String | Type::Bytes | Type::List(_)
+                    CelType::String | CelType::Bytes | CelType::List(_)
                 ) =>
             {
                 let size = known(one).plus(known(other));
@@ -301,7 +301,7 @@ impl<'a> Estimator<'a> {
                 let entries = entries.map(|(one, other)| (expr.id, one.united(other)));
                 self.entries.extend(entries);
                 let own = match overload.params[0] {
-                    Type::List(_) => Range::fixed(1),
+                    CelType::List(_) => Range::fixed(1),
                     _ => size.scaled(estimate_calls::CHARACTER),
                 };
                 Some((own.plus(*left).plus(*right), Some(size)))
@@ -337,7 +337,7 @@ impl<'a> Estimator<'a> {
         let entries = self.entries_of(&fold.range);
         let list = match entries {
             Some(entries) => entries.list,
-            None => matches!(self.ty(&fold.range), Type::List(_)),
+            None => matches!(self.ty(&fold.range), CelType::List(_)),
         };
         let (keys, values) = (entries.map(|it| it.key), entries.map(|it| it.value));
         let (key_name, value_name) = if list {
@@ -444,12 +444,12 @@ impl<'a> Estimator<'a> {
             return Some(size);
         }
         match self.ty(expr) {
-            Type::Bool
-            | Type::Double
-            | Type::Duration
-            | Type::Int
-            | Type::Timestamp
-            | Type::Uint => return Some(Range::fixed(1)),
+            CelType::Bool
+            | CelType::Double
+            | CelType::Duration
+            | CelType::Int
+            | CelType::Timestamp
+            | CelType::Uint => return Some(Range::fixed(1)),
             _ => {}
         }
         match &expr.kind {
@@ -476,7 +476,7 @@ impl<'a> Estimator<'a> {
         for step in steps {
             if step == "@keys" {
                 // Keys are strings of any length.
-                return matches!(declared.shape, super::declared::Shape::Map(_))
+                return matches!(declared.shape, super::declared::DeclaredShape::Map(_))
                     .then_some(Range { min: 0, max: 0 });
             }
             declared = declared.part(step)?;
@@ -492,10 +492,10 @@ impl<'a> Estimator<'a> {
     }
 
     /// The type and the size of the items of an argument that is a list (`listElementNode`).
-    pub(super) fn items_of(&self, node: &Node<'_>) -> Option<(Type, Range)> {
+    pub(super) fn items_of(&self, node: &Node<'_>) -> Option<(CelType, Range)> {
         let item = match node.ty {
-            Type::List(item) | Type::Optional(item) => (**item).clone(),
-            Type::Map(key, _) => (**key).clone(),
+            CelType::List(item) | CelType::Optional(item) => (**item).clone(),
+            CelType::Map(key, _) => (**key).clone(),
             _ => return None,
         };
         let mut path = node.path.clone();

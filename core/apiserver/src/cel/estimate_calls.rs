@@ -5,7 +5,7 @@ use super::ast::{Kind, Literal};
 use super::estimate::{Estimator, Node, Range};
 use super::overloads::Overload;
 use super::run_cost::LIST;
-use super::types::Type;
+use super::types::CelType;
 
 /// To look at one character.
 pub(super) const CHARACTER: f64 = 0.1;
@@ -49,11 +49,11 @@ pub(super) fn cost(
             };
             (size.scaled(CHARACTER), Some(result))
         }
-        ("@in", [_, list]) if matches!(overload.params[1], Type::List(_)) => only(*list),
+        ("@in", [_, list]) if matches!(overload.params[1], CelType::List(_)) => only(*list),
         ("_==_", [one, other]) => only(equality(args, *one, *other)),
         ("_!=_", [one, other]) => only(compared(*one, *other)),
         ("_<_" | "_<=_" | "_>_" | "_>=_", [one, other])
-            if matches!(overload.params[0], Type::String | Type::Bytes) =>
+            if matches!(overload.params[0], CelType::String | CelType::Bytes) =>
         {
             only(compared(*one, *other))
         }
@@ -74,11 +74,11 @@ pub(super) fn cost(
 fn conversion(function: &str, overload: &Overload, size: Range) -> Estimate {
     let cost = size.scaled(CHARACTER);
     match (function, &overload.params[0]) {
-        ("bytes", Type::String) => {
+        ("bytes", CelType::String) => {
             let max = size.max.saturating_mul(4);
             (cost, Some(Range { max, ..size }))
         }
-        ("string", Type::Bytes) => {
+        ("string", CelType::Bytes) => {
             let min = size.min / 4;
             (cost, Some(Range { min, ..size }))
         }
@@ -89,7 +89,7 @@ fn conversion(function: &str, overload: &Overload, size: Range) -> Estimate {
 /// Two values of one type of the libraries are compared at once.
 fn equality(args: &[Node<'_>], one: Range, other: Range) -> Range {
     match (args[0].ty, args[1].ty) {
-        (Type::Named(left), Type::Named(right)) if left == right => match *left {
+        (CelType::Named(left), CelType::Named(right)) if left == right => match *left {
             "kubernetes.NamedFormat" => Range {
                 min: 1,
                 max: FORMAT,
@@ -130,7 +130,7 @@ fn of_target(
                 return only(text);
             };
             let one = match item {
-                Type::String | Type::Bytes => Range::fixed(1).plus(of_item.scaled(CHARACTER)),
+                CelType::String | CelType::Bytes => Range::fixed(1).plus(of_item.scaled(CHARACTER)),
                 _ => Range::fixed(1),
             };
             only(size.times(one))
@@ -166,7 +166,7 @@ fn of_target(
             if function == "containsCIDR" {
                 cost = cost.plus(address.scaled(CHARACTER)).plus(Range::fixed(1));
             }
-            if matches!(overload.params[1], Type::String) {
+            if matches!(overload.params[1], CelType::String) {
                 cost = cost.plus(other.scaled(CHARACTER));
             }
             only(cost)
@@ -246,8 +246,7 @@ fn of_list(
 ) -> Option<Estimate> {
     let sorted = |node: &Node<'_>| {
         let size = of.size_of(node);
-        let text =
-            matches!(node.ty, Type::List(item) if matches!(**item, Type::String | Type::Bytes));
+        let text = matches!(node.ty, CelType::List(item) if matches!(**item, CelType::String | CelType::Bytes));
         list(if text { 2.0 + CHARACTER } else { 2.0 }, size.times(size))
     };
     Some(match function {

@@ -32,8 +32,8 @@ use evaluate::{Fault, Machine};
 use parser::Unread;
 use value::{Val, converted};
 
-pub use declared::{Declared, MAX_REQUEST, Shape};
-pub use types::Type;
+pub use declared::{Declared, DeclaredShape, MAX_REQUEST};
+pub use types::CelType;
 
 /// The variable that has the value.
 const SELF: &str = "self";
@@ -95,14 +95,14 @@ impl Program {
         };
         let ty = declared.ty();
         let old = match optional {
-            true => Type::Optional(Box::new(ty.clone())),
+            true => CelType::Optional(Box::new(ty.clone())),
             false => ty.clone(),
         };
         let variables = vec![(SELF.to_owned(), ty), (OLD_SELF.to_owned(), old)];
         let checked = check::check(&mut parsed.expr, &parsed.places, variables).map_err(failed)?;
         let wrong = |why: &str| Err(Unusable::Wrong(why.to_owned()));
         match (wanted, &checked.types[parsed.expr.id]) {
-            (Wanted::Bool, Type::Bool) | (Wanted::Text, Type::String) => {}
+            (Wanted::Bool, CelType::Bool) | (Wanted::Text, CelType::String) => {}
             (Wanted::Bool, _) => return wrong("cel expression must evaluate to a bool"),
             (Wanted::Text, _) => return wrong("messageExpression must evaluate to a string"),
         }

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use super::types::{NAMED, Type};
+use super::types::{CelType, NAMED};
 
 /// One line for each function and its types. A dot in front means that the first argument is the
 /// target. Names with the same types share a line, and `@comparable` stands for each type of
@@ -28,8 +28,8 @@ const COMPARABLE: [&str; 8] = [
 pub(super) struct Overload {
     pub(super) member: bool,
     /// The types of the arguments, that of the target first.
-    pub(super) params: Vec<Type>,
-    pub(super) result: Type,
+    pub(super) params: Vec<CelType>,
+    pub(super) result: CelType,
     /// How many types it leaves open.
     pub(super) open: usize,
 }
@@ -106,7 +106,7 @@ impl Reader<'_> {
         rest.is_some()
     }
 
-    fn ty(&mut self) -> Option<Type> {
+    fn ty(&mut self) -> Option<CelType> {
         let end = self.rest.find([',', '(', ')']).unwrap_or(self.rest.len());
         let (name, rest) = self.rest.split_at(end);
         self.rest = rest;
@@ -117,19 +117,19 @@ impl Reader<'_> {
         };
         if let Some(number) = param {
             self.open = self.open.max(number + 1);
-            return Some(Type::Param(number));
+            return Some(CelType::Param(number));
         }
         if !self.accept("(") {
             return simple(name);
         }
         let inner = Box::new(self.ty()?);
         let ty = match name {
-            "list" => Type::List(inner),
-            "optional" => Type::Optional(inner),
-            "type" => Type::Type(inner),
+            "list" => CelType::List(inner),
+            "optional" => CelType::Optional(inner),
+            "type" => CelType::Type(inner),
             "map" => {
                 self.accept(", ");
-                Type::Map(inner, Box::new(self.ty()?))
+                CelType::Map(inner, Box::new(self.ty()?))
             }
             _ => return None,
         };
@@ -137,32 +137,32 @@ impl Reader<'_> {
     }
 }
 
-fn simple(name: &str) -> Option<Type> {
+fn simple(name: &str) -> Option<CelType> {
     Some(match name {
-        "dyn" => Type::Dyn,
-        "bool" => Type::Bool,
-        "int" => Type::Int,
-        "uint" => Type::Uint,
-        "double" => Type::Double,
-        "string" => Type::String,
-        "bytes" => Type::Bytes,
-        "duration" => Type::Duration,
-        "timestamp" => Type::Timestamp,
-        name => Type::Named(NAMED.into_iter().find(|known| *known == name)?),
+        "dyn" => CelType::Dyn,
+        "bool" => CelType::Bool,
+        "int" => CelType::Int,
+        "uint" => CelType::Uint,
+        "double" => CelType::Double,
+        "string" => CelType::String,
+        "bytes" => CelType::Bytes,
+        "duration" => CelType::Duration,
+        "timestamp" => CelType::Timestamp,
+        name => CelType::Named(NAMED.into_iter().find(|known| *known == name)?),
     })
 }
 
 /// The type that a name of a type stands for.
-pub(super) fn named_type(name: &str) -> Option<Type> {
-    let any = || Box::new(Type::Dyn);
+pub(super) fn named_type(name: &str) -> Option<CelType> {
+    let any = || Box::new(CelType::Dyn);
     match name {
-        "list" => Some(Type::List(any())),
-        "map" => Some(Type::Map(any(), any())),
-        "null_type" => Some(Type::Null),
-        "type" => Some(Type::Type(any())),
-        "optional_type" => Some(Type::Optional(any())),
-        "google.protobuf.Duration" => Some(Type::Duration),
-        "google.protobuf.Timestamp" => Some(Type::Timestamp),
+        "list" => Some(CelType::List(any())),
+        "map" => Some(CelType::Map(any(), any())),
+        "null_type" => Some(CelType::Null),
+        "type" => Some(CelType::Type(any())),
+        "optional_type" => Some(CelType::Optional(any())),
+        "google.protobuf.Duration" => Some(CelType::Duration),
+        "google.protobuf.Timestamp" => Some(CelType::Timestamp),
         "duration" | "timestamp" | "dyn" => None,
         name => simple(name),
     }

@@ -7,7 +7,7 @@ use super::declared::Declared;
 
 /// A type of CEL, or of the schema that a rule belongs to.
 #[derive(Clone, Debug)]
-pub enum Type {
+pub enum CelType {
     /// What a mistake leaves; fits everything.
     Error,
     /// Known only when a rule runs.
@@ -31,13 +31,13 @@ pub enum Type {
     /// `google.protobuf.Timestamp`.
     Timestamp,
     /// The type of a type.
-    Type(Box<Type>),
+    Type(Box<CelType>),
     /// A list of items of one type.
-    List(Box<Type>),
+    List(Box<CelType>),
     /// A map of keys of one type to values of one type.
-    Map(Box<Type>, Box<Type>),
+    Map(Box<CelType>, Box<CelType>),
     /// A value that may be absent.
-    Optional(Box<Type>),
+    Optional(Box<CelType>),
     /// A type of the Kubernetes libraries, by its name.
     Named(&'static str),
     /// An object of a schema.
@@ -56,50 +56,50 @@ pub(super) const NAMED: [&str; 6] = [
     "kubernetes.NamedFormat",
 ];
 
-impl fmt::Display for Type {
+impl fmt::Display for CelType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Type::Error => "!error!",
-            Type::Dyn => "dyn",
-            Type::Null => "null",
-            Type::Bool => "bool",
-            Type::Int => "int",
-            Type::Uint => "uint",
-            Type::Double => "double",
-            Type::String => "string",
-            Type::Bytes => "bytes",
-            Type::Duration => "duration",
-            Type::Timestamp => "timestamp",
-            Type::Type(of) => return write!(f, "type({of})"),
-            Type::List(item) => return write!(f, "list({item})"),
-            Type::Map(key, value) => return write!(f, "map({key}, {value})"),
-            Type::Optional(of) => return write!(f, "optional_type({of})"),
-            Type::Named(name) => name,
-            Type::Object(_) => "object",
-            Type::Param(number) => return write!(f, "_var{number}"),
+            CelType::Error => "!error!",
+            CelType::Dyn => "dyn",
+            CelType::Null => "null",
+            CelType::Bool => "bool",
+            CelType::Int => "int",
+            CelType::Uint => "uint",
+            CelType::Double => "double",
+            CelType::String => "string",
+            CelType::Bytes => "bytes",
+            CelType::Duration => "duration",
+            CelType::Timestamp => "timestamp",
+            CelType::Type(of) => return write!(f, "type({of})"),
+            CelType::List(item) => return write!(f, "list({item})"),
+            CelType::Map(key, value) => return write!(f, "map({key}, {value})"),
+            CelType::Optional(of) => return write!(f, "optional_type({of})"),
+            CelType::Named(name) => name,
+            CelType::Object(_) => "object",
+            CelType::Param(number) => return write!(f, "_var{number}"),
         })
     }
 }
 
-impl Type {
-    fn parts(&self) -> Vec<&Type> {
+impl CelType {
+    fn parts(&self) -> Vec<&CelType> {
         match self {
-            Type::Type(of) | Type::List(of) | Type::Optional(of) => vec![of],
-            Type::Map(key, value) => vec![key, value],
+            CelType::Type(of) | CelType::List(of) | CelType::Optional(of) => vec![of],
+            CelType::Map(key, value) => vec![key, value],
             _ => Vec::new(),
         }
     }
 
     pub(super) fn is_dyn_or_error(&self) -> bool {
-        matches!(self, Type::Dyn | Type::Error)
+        matches!(self, CelType::Dyn | CelType::Error)
     }
 
     /// Whether two types are the same one.
-    pub(super) fn is_same(&self, other: &Type) -> bool {
+    pub(super) fn is_same(&self, other: &CelType) -> bool {
         match (self, other) {
-            (Type::Named(one), Type::Named(other)) => one == other,
-            (Type::Object(one), Type::Object(other)) => Arc::ptr_eq(one, other),
-            (Type::Param(one), Type::Param(other)) => one == other,
+            (CelType::Named(one), CelType::Named(other)) => one == other,
+            (CelType::Object(one), CelType::Object(other)) => Arc::ptr_eq(one, other),
+            (CelType::Param(one), CelType::Param(other)) => one == other,
             _ => {
                 std::mem::discriminant(self) == std::mem::discriminant(other)
                     && self
@@ -112,9 +112,9 @@ impl Type {
     }
 
     /// What this is without being optional, and whether it was.
-    pub(super) fn unwrapped(&self) -> (&Type, bool) {
+    pub(super) fn unwrapped(&self) -> (&CelType, bool) {
         match self {
-            Type::Optional(of) => (of, true),
+            CelType::Optional(of) => (of, true),
             other => (other, false),
         }
     }
@@ -123,27 +123,27 @@ impl Type {
     fn is_nullable(&self) -> bool {
         matches!(
             self,
-            Type::Null
-                | Type::Duration
-                | Type::Timestamp
-                | Type::Named(_)
-                | Type::Object(_)
-                | Type::Optional(_)
+            CelType::Null
+                | CelType::Duration
+                | CelType::Timestamp
+                | CelType::Named(_)
+                | CelType::Object(_)
+                | CelType::Optional(_)
         )
     }
 
     /// The first type if it says less, else the second (`mostGeneral`).
-    pub(super) fn more_general(one: Type, other: Type) -> Type {
+    pub(super) fn more_general(one: CelType, other: CelType) -> CelType {
         if one.says_less(&other) { one } else { other }
     }
 
     /// `isEqualOrLessSpecific`.
-    fn says_less(&self, other: &Type) -> bool {
+    fn says_less(&self, other: &CelType) -> bool {
         match (self, other) {
-            (Type::Dyn | Type::Param(_), _) => true,
-            (_, Type::Dyn | Type::Param(_)) => false,
-            (Type::Type(_), Type::Type(_)) => true,
-            (Type::List(_) | Type::Map(..) | Type::Optional(_), _) => {
+            (CelType::Dyn | CelType::Param(_), _) => true,
+            (_, CelType::Dyn | CelType::Param(_)) => false,
+            (CelType::Type(_), CelType::Type(_)) => true,
+            (CelType::List(_) | CelType::Map(..) | CelType::Optional(_), _) => {
                 std::mem::discriminant(self) == std::mem::discriminant(other)
                     && self
                         .parts()
@@ -158,24 +158,24 @@ impl Type {
 
 /// What is known of the types that were not known.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Mapping(Vec<Option<Type>>);
+pub(super) struct Mapping(Vec<Option<CelType>>);
 
 impl Mapping {
     /// A type that is not known yet.
-    pub(super) fn fresh(&mut self) -> Type {
+    pub(super) fn fresh(&mut self) -> CelType {
         self.0.push(None);
-        Type::Param(self.0.len() - 1)
+        CelType::Param(self.0.len() - 1)
     }
 
-    fn find(&self, ty: &Type) -> Option<&Type> {
+    fn find(&self, ty: &CelType) -> Option<&CelType> {
         match ty {
-            Type::Param(number) => self.0.get(*number)?.as_ref(),
+            CelType::Param(number) => self.0.get(*number)?.as_ref(),
             _ => None,
         }
     }
 
-    fn set(&mut self, param: &Type, ty: Type) {
-        if let Type::Param(number) = param
+    fn set(&mut self, param: &CelType, ty: CelType) {
+        if let CelType::Param(number) = param
             && let Some(known) = self.0.get_mut(*number)
         {
             *known = Some(ty);
@@ -183,23 +183,23 @@ impl Mapping {
     }
 
     /// A type with what is known put in; with `settled`, what is not known becomes `dyn`.
-    pub(super) fn substitute(&self, ty: &Type, settled: bool) -> Type {
+    pub(super) fn substitute(&self, ty: &CelType, settled: bool) -> CelType {
         if let Some(known) = self.find(ty) {
             return self.substitute(known, settled);
         }
-        let inner = |of: &Type| Box::new(self.substitute(of, settled));
+        let inner = |of: &CelType| Box::new(self.substitute(of, settled));
         match ty {
-            Type::Param(_) if settled => Type::Dyn,
-            Type::Type(of) => Type::Type(inner(of)),
-            Type::List(of) => Type::List(inner(of)),
-            Type::Map(key, value) => Type::Map(inner(key), inner(value)),
-            Type::Optional(of) => Type::Optional(inner(of)),
+            CelType::Param(_) if settled => CelType::Dyn,
+            CelType::Type(of) => CelType::Type(inner(of)),
+            CelType::List(of) => CelType::List(inner(of)),
+            CelType::Map(key, value) => CelType::Map(inner(key), inner(value)),
+            CelType::Optional(of) => CelType::Optional(inner(of)),
             other => other.clone(),
         }
     }
 
     /// Whether values of one type fit another. What is learned is kept only if they do.
-    pub(super) fn assign(&mut self, from: &Type, to: &Type) -> bool {
+    pub(super) fn assign(&mut self, from: &CelType, to: &CelType) -> bool {
         let before = self.0.clone();
         let fits = self.fits(from, to);
         if !fits {
@@ -209,7 +209,7 @@ impl Mapping {
     }
 
     /// The same for several at once.
-    pub(super) fn assign_all(&mut self, from: &[Type], to: &[Type]) -> bool {
+    pub(super) fn assign_all(&mut self, from: &[CelType], to: &[CelType]) -> bool {
         let before = self.0.clone();
         let fits =
             from.len() == to.len() && from.iter().zip(to).all(|(from, to)| self.fits(from, to));
@@ -220,26 +220,25 @@ impl Mapping {
     }
 
     /// `internalIsAssignable`.
-    fn fits(&mut self, from: &Type, to: &Type) -> bool {
-        if matches!(to, Type::Param(_)) {
+    fn fits(&mut self, from: &CelType, to: &CelType) -> bool {
+        if matches!(to, CelType::Param(_)) {
             let (valid, known) = self.take(from, to);
             if valid || known {
                 return valid;
             }
         }
-        if matches!(from, Type::Param(_)) {
+        if matches!(from, CelType::Param(_)) {
             return self.take(to, from).0;
         }
         if from.is_dyn_or_error() || to.is_dyn_or_error() {
             return true;
         }
         match (from, to) {
-            (Type::Null, other) | (other, Type::Null) => other.is_nullable(),
-            (Type::Type(_), Type::Type(_)) => true,
-            (Type::List(one), Type::List(other)) | (Type::Optional(one), Type::Optional(other)) => {
-                self.fits(one, other)
-            }
-            (Type::Map(key, value), Type::Map(other_key, other_value)) => {
+            (CelType::Null, other) | (other, CelType::Null) => other.is_nullable(),
+            (CelType::Type(_), CelType::Type(_)) => true,
+            (CelType::List(one), CelType::List(other))
+            | (CelType::Optional(one), CelType::Optional(other)) => self.fits(one, other),
+            (CelType::Map(key, value), CelType::Map(other_key, other_value)) => {
                 self.fits(key, other_key) && self.fits(value, other_value)
             }
             _ => from.is_same(to),
@@ -248,7 +247,7 @@ impl Mapping {
 
     /// Whether an unknown type may be this one, and whether it was known before
     /// (`isValidTypeSubstitution`).
-    fn take(&mut self, ty: &Type, param: &Type) -> (bool, bool) {
+    fn take(&mut self, ty: &CelType, param: &CelType) -> (bool, bool) {
         if ty.is_same(param) {
             return (true, true);
         }
@@ -257,7 +256,7 @@ impl Mapping {
                 return (true, true);
             }
             if self.fits(ty, &known) {
-                let general = Type::more_general(ty.clone(), known);
+                let general = CelType::more_general(ty.clone(), known);
                 if self.is_absent_from(param, &general) {
                     self.set(param, general);
                 }
@@ -272,7 +271,7 @@ impl Mapping {
         (false, false)
     }
 
-    fn is_absent_from(&self, param: &Type, ty: &Type) -> bool {
+    fn is_absent_from(&self, param: &CelType, ty: &CelType) -> bool {
         if param.is_same(ty) {
             return false;
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Condition, Program, Statement};
+use super::{BoolExpression, Program, Statement};
 
 /// An instruction.
 #[derive(Clone, Debug, PartialEq)]
@@ -10,7 +10,7 @@ pub(super) enum Instruction {
     /// A statement without a block.
     Do(Statement),
     /// Goes on with the next instruction if the condition holds, else at another place.
-    Branch(Condition, usize),
+    Branch(BoolExpression, usize),
     /// Goes on with the next object of a list, or at another place if there is no next one.
     Next {
         item: String,
@@ -99,7 +99,7 @@ impl Flat {
     fn branch(
         &mut self,
         number: usize,
-        condition: &Condition,
+        condition: &BoolExpression,
         then: &[Statement],
         otherwise: &[Statement],
     ) {

@@ -12,7 +12,7 @@ pub use code::Code;
 pub use ready::{
     Annotator, ChildMaker, Cleaner, Copier, FieldOwner, FinalizerKeeper, Scaler, StatusWriter,
 };
-pub use run::{Context, Run, Step, Variable};
+pub use run::{Context, Run, StatementStep, Variable};
 
 use crate::client::{CachedObjects, Source};
 use crate::handler::Handler;
@@ -29,7 +29,7 @@ pub struct Program {
     pub watches: Vec<WatchedKind>,
     /// How it reads.
     #[serde(default)]
-    pub options: Options,
+    pub options: ControllerOptions,
     /// The statements of `Reconcile`. At the end, it returns `Result{}`.
     pub body: Vec<Statement>,
 }
@@ -70,7 +70,7 @@ pub struct WatchedKind {
 /// How the client of a controller reads, and what the controller remembers of its writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-pub struct Options {
+pub struct ControllerOptions {
     /// Whether cached reads give copies or the cached objects themselves.
     pub cached_objects: CachedObjects,
     /// Whether cached reads wait for the client's own writes (controller-runtime v0.25,
@@ -113,7 +113,7 @@ pub enum Statement {
     /// Runs one of two blocks.
     If {
         /// The condition.
-        condition: Condition,
+        condition: BoolExpression,
         /// The block for true.
         then: Vec<Statement>,
         /// The block for false.
@@ -297,7 +297,7 @@ pub enum Expression {
 /// A condition.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
-pub enum Condition {
+pub enum BoolExpression {
     /// A variable has an object; after a Get: no NotFound.
     Found(String),
     /// The object of a variable has a deletionTimestamp.
@@ -318,12 +318,12 @@ pub enum Condition {
     /// Nothing is expected for the key (`SatisfiedExpectations`).
     ExpectationsSatisfied,
     /// The condition is false.
-    Not(Box<Condition>),
+    Not(Box<BoolExpression>),
     /// All conditions are true.
-    All(Vec<Condition>),
+    All(Vec<BoolExpression>),
 }
 
-impl Condition {
+impl BoolExpression {
     /// The contrary.
     pub fn negated(self) -> Self {
         Self::Not(Box::new(self))

@@ -16,7 +16,9 @@ pub use field_owner::FieldOwner;
 pub use finalizer::FinalizerKeeper;
 pub use scaler::Scaler;
 
-use super::{Condition, Expression, Kind, OnError, Options, Program, Statement, WatchedKind};
+use super::{
+    BoolExpression, ControllerOptions, Expression, Kind, OnError, Program, Statement, WatchedKind,
+};
 use crate::client::{CachedObjects, Source};
 use crate::handler::Handler;
 use crate::predicate::Predicate;
@@ -43,7 +45,7 @@ pub struct ChildMaker {
     /// Whether AlreadyExists is taken to mean that the child is there; else it is an error.
     pub ignore_already_exists: bool,
     /// Further options.
-    pub options: Options,
+    pub options: ControllerOptions,
 }
 
 impl ChildMaker {
@@ -51,7 +53,7 @@ impl ChildMaker {
     pub fn program(&self) -> Program {
         let mut body = get("parent", &self.parent);
         if self.expectations {
-            body.push(return_unless(Condition::ExpectationsSatisfied));
+            body.push(return_unless(BoolExpression::ExpectationsSatisfied));
         }
         body.extend([
             Statement::List {
@@ -61,7 +63,7 @@ impl ChildMaker {
                 from: self.list_from,
             },
             Statement::If {
-                condition: Condition::Equal(
+                condition: BoolExpression::Equal(
                     Expression::Count("children".to_owned()),
                     Expression::Value(0.into()),
                 ),
@@ -167,7 +169,7 @@ impl StatusWriter {
         }
         if self.compare {
             body.push(return_unless(
-                Condition::Equal(field(read, "/status"), field("object", "/status")).negated(),
+                BoolExpression::Equal(field(read, "/status"), field("object", "/status")).negated(),
             ));
         }
         body.push(Statement::Update {
@@ -182,12 +184,12 @@ impl StatusWriter {
         Program {
             name: "status-writer".to_owned(),
             watches: vec![kind],
-            options: Options {
+            options: ControllerOptions {
                 cached_objects: match self.in_place {
                     true => CachedObjects::Shared,
                     false => CachedObjects::DeepCopies,
                 },
-                ..Options::default()
+                ..ControllerOptions::default()
             },
             body,
         }
@@ -204,12 +206,12 @@ fn get(into: &str, kind: &Kind) -> Vec<Statement> {
             name: "{name}".to_owned(),
             from: Source::Cache,
         },
-        return_unless(Condition::Found(into.clone())),
-        return_unless(Condition::Deleting(into).negated()),
+        return_unless(BoolExpression::Found(into.clone())),
+        return_unless(BoolExpression::Deleting(into).negated()),
     ]
 }
 
-fn return_unless(condition: Condition) -> Statement {
+fn return_unless(condition: BoolExpression) -> Statement {
     Statement::If {
         condition: condition.negated(),
         then: vec![Statement::Return(ReconcileResult::Done)],

@@ -13,7 +13,7 @@ use optimist_apiserver::server::ApiServer;
 use super::Statement;
 use super::code::{Code, Instruction};
 use crate::cache::Cache;
-use crate::call::{ApiError, Call};
+use crate::call::{ApiError, ClientCall};
 use crate::client::{Client, Source};
 use crate::own_writes::{ConsistencyStore, Expectations};
 use crate::queue::ReconcileResult;
@@ -57,13 +57,13 @@ pub enum Variable {
 
 /// The result of a step.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Step {
+pub enum StatementStep {
     /// A statement was performed.
     Performed {
         /// The number of the statement.
         statement: usize,
         /// The request that was sent, if one was.
-        call: Option<Call>,
+        call: Option<ClientCall>,
         /// Its error.
         error: Option<ApiError>,
     },
@@ -194,9 +194,9 @@ impl Run {
     }
 
     /// Performs the next statement.
-    pub fn step(&mut self, code: &Code, context: &mut Context<'_>) -> Step {
+    pub fn step(&mut self, code: &Code, context: &mut Context<'_>) -> StatementStep {
         let Some(instruction) = code.instruction(self.at) else {
-            return Step::Finished(ReconcileResult::Done);
+            return StatementStep::Finished(ReconcileResult::Done);
         };
         let statement = code.statement_at(self.at).unwrap_or_default();
         let mut sent = None;
@@ -212,16 +212,16 @@ impl Run {
             }
             Instruction::Next { item, of, end } => self.next_item(item, of, *end),
             Instruction::Do(_) if self.waits(code, context.caches, context.client) => {
-                return Step::Waits;
+                return StatementStep::Waits;
             }
             Instruction::Do(statement) => self.perform(statement, context, &mut sent),
         };
         match next {
             Next::On => self.at += 1,
             Next::To(to) => self.at = to,
-            Next::Return(result) => return Step::Finished(result),
+            Next::Return(result) => return StatementStep::Finished(result),
         }
-        Step::Performed {
+        StatementStep::Performed {
             statement,
             call: sent,
             error: self.error.clone(),

@@ -11,7 +11,7 @@ use serde_json::Value;
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::ApiServer;
 
-use super::State;
+use super::SystemState;
 use crate::cache::Cache;
 use crate::client::Client;
 use crate::controller::Controller;
@@ -49,7 +49,7 @@ const MOST_DIGESTS: usize = 20_000;
 impl Digests {
     /// The fingerprint of a state. With 128 bits, two different states in a million have the same
     /// one with a probability below 10⁻²⁶.
-    pub(super) fn fingerprint(&mut self, state: &State) -> u128 {
+    pub(super) fn fingerprint(&mut self, state: &SystemState) -> u128 {
         if self.known.len() > MOST_DIGESTS {
             self.known.clear();
         }

@@ -26,14 +26,14 @@ use serde::{Deserialize, Serialize};
 
 pub use property::{FieldOf, Safety, Wish};
 pub use settling::{NeverRests, Settling};
-pub use state::{Scenario, State};
+pub use state::{SystemScenario, SystemState};
 
 use fingerprint::Digests;
 
 /// A step of one process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Transition {
+pub enum SystemTransition {
     /// A cache of a controller gets its next event. If its watch was lost, it lists.
     Deliver {
         /// The controller.
@@ -55,7 +55,7 @@ pub enum Transition {
     ExpectationsRunOut,
 }
 
-impl Transition {
+impl SystemTransition {
     /// Whether it is a fault. A fault need not happen; every other step that stays possible
     /// happens at last (weak fairness).
     pub fn is_fault(self) -> bool {
@@ -73,7 +73,7 @@ impl Transition {
 
 /// The status of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SearchStatus {
+pub enum PropertySearchStatus {
     /// Some states are not explored yet.
     Running,
     /// All states are explored.
@@ -85,40 +85,40 @@ pub enum SearchStatus {
 #[derive(Clone, Debug)]
 struct Node {
     /// The state and the step by which it was first found: on a shortest way.
-    first: Option<(usize, Transition)>,
+    first: Option<(usize, SystemTransition)>,
     depth: usize,
     /// Whether the objects are as wished.
     wished: bool,
     /// The steps that are possible, without faults.
-    enabled: Vec<Transition>,
+    enabled: Vec<SystemTransition>,
     edges: Vec<Edge>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Edge {
     to: usize,
-    transition: Transition,
+    transition: SystemTransition,
     /// Whether the server has a new version afterwards.
     writes: bool,
 }
 
 /// A search. The caller decides when it works and for how many states.
 #[derive(Clone, Debug)]
-pub struct Search {
-    scenario: Scenario,
+pub struct PropertySearch {
+    scenario: SystemScenario,
     most_states: usize,
     nodes: Vec<Node>,
     /// The states that are found and not explored.
-    frontier: std::collections::VecDeque<(usize, State)>,
+    frontier: std::collections::VecDeque<(usize, SystemState)>,
     known: HashMap<u128, usize>,
     digests: Digests,
-    violations: Vec<(usize, Vec<Transition>)>,
-    status: SearchStatus,
+    violations: Vec<(usize, Vec<SystemTransition>)>,
+    status: PropertySearchStatus,
 }
 
-impl Search {
+impl PropertySearch {
     /// A search of a scenario with a maximum number of states.
-    pub fn new(scenario: Scenario, most_states: usize) -> Self {
+    pub fn new(scenario: SystemScenario, most_states: usize) -> Self {
         let mut search = Self {
             most_states,
             nodes: Vec::new(),
@@ -126,7 +126,7 @@ impl Search {
             known: HashMap::new(),
             digests: Digests::default(),
             violations: Vec::new(),
-            status: SearchStatus::Running,
+            status: PropertySearchStatus::Running,
             scenario,
         };
         let start = search.scenario.start.clone();
@@ -135,9 +135,9 @@ impl Search {
     }
 
     /// Explores up to this number of states.
-    pub fn advance(&mut self, states: usize) -> SearchStatus {
+    pub fn advance(&mut self, states: usize) -> PropertySearchStatus {
         for _ in 0..states {
-            if self.status != SearchStatus::Running {
+            if self.status != PropertySearchStatus::Running {
                 break;
             }
             self.explore_next();
@@ -146,12 +146,12 @@ impl Search {
     }
 
     /// Explores all states.
-    pub fn run(&mut self) -> SearchStatus {
+    pub fn run(&mut self) -> PropertySearchStatus {
         self.advance(usize::MAX)
     }
 
     /// How far it is.
-    pub fn status(&self) -> SearchStatus {
+    pub fn status(&self) -> PropertySearchStatus {
         self.status
     }
 
@@ -167,7 +167,7 @@ impl Search {
 
     /// The safety properties that do not hold, by index in the scenario, each with a shortest run
     /// that violates it.
-    pub fn violations(&self) -> &[(usize, Vec<Transition>)] {
+    pub fn violations(&self) -> &[(usize, Vec<SystemTransition>)] {
         &self.violations
     }
 
@@ -175,16 +175,17 @@ impl Search {
     /// states are explored; until then, `None` says that there is none so far.
     pub fn settling(&self) -> Option<Settling> {
         let settling = settling::judge(&self.nodes);
-        (self.status == SearchStatus::Done || settling != Settling::Settles).then_some(settling)
+        (self.status == PropertySearchStatus::Done || settling != Settling::Settles)
+            .then_some(settling)
     }
 
     fn explore_next(&mut self) {
         let Some((id, state)) = self.frontier.pop_front() else {
-            self.status = SearchStatus::Done;
+            self.status = PropertySearchStatus::Done;
             return;
         };
         if self.nodes.len() > self.most_states {
-            self.status = SearchStatus::TooManyStates;
+            self.status = PropertySearchStatus::TooManyStates;
             return;
         }
         for transition in state.enabled() {
@@ -203,12 +204,18 @@ impl Search {
             }
         }
         if self.frontier.is_empty() {
-            self.status = SearchStatus::Done;
+            self.status = PropertySearchStatus::Done;
         }
     }
 
     /// Checks the properties that have held so far.
-    fn check(&mut self, from: usize, transition: Transition, before: &State, after: &State) {
+    fn check(
+        &mut self,
+        from: usize,
+        transition: SystemTransition,
+        before: &SystemState,
+        after: &SystemState,
+    ) {
         for (index, property) in self.scenario.safety.iter().enumerate() {
             let known = self.violations.iter().any(|(known, _)| *known == index);
             if !known && !property.holds(before.server(), after.server()) {
@@ -220,7 +227,7 @@ impl Search {
     }
 
     /// The number of a state; a new state is explored later.
-    fn find(&mut self, state: State, first: Option<(usize, Transition)>) -> usize {
+    fn find(&mut self, state: SystemState, first: Option<(usize, SystemTransition)>) -> usize {
         let id = self.nodes.len();
         let fingerprint = self.digests.fingerprint(&state);
         if let Some(known) = self.known.get(&fingerprint) {
@@ -244,13 +251,13 @@ impl Search {
         self.nodes.get(id).map_or(0, |node| node.depth)
     }
 
-    fn path(&self, to: usize) -> Vec<Transition> {
+    fn path(&self, to: usize) -> Vec<SystemTransition> {
         path(&self.nodes, to)
     }
 }
 
 /// The shortest way from the start to a state.
-fn path(nodes: &[Node], to: usize) -> Vec<Transition> {
+fn path(nodes: &[Node], to: usize) -> Vec<SystemTransition> {
     let mut path = Vec::new();
     let mut at = to;
     while let Some((from, transition)) = nodes.get(at).and_then(|node| node.first) {

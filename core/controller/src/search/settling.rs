@@ -10,7 +10,7 @@ mod components;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use super::{Edge, Node, Transition, path};
+use super::{Edge, Node, SystemTransition, path};
 use components::components;
 
 /// The verdict about all runs of a scenario.
@@ -23,10 +23,10 @@ pub enum Settling {
     /// This run comes to rest, and the objects are not as wished.
     RestsWrong {
         /// A shortest way there.
-        path: Vec<Transition>,
+        path: Vec<SystemTransition>,
         /// Steps that are repeated for ever and change no object, such as polling or the retries
         /// of a failing run; empty if no step is possible.
-        repeated: Vec<Transition>,
+        repeated: Vec<SystemTransition>,
     },
 }
 
@@ -34,9 +34,9 @@ pub enum Settling {
 #[derive(Clone, Debug, PartialEq)]
 pub struct NeverRests {
     /// A shortest way to the repeated steps.
-    pub path: Vec<Transition>,
+    pub path: Vec<SystemTransition>,
     /// The repeated steps. They lead to the same state, but for the numbers of versions.
-    pub repeated: Vec<Transition>,
+    pub repeated: Vec<SystemTransition>,
 }
 
 /// Judges all runs.
@@ -92,9 +92,9 @@ pub(super) fn judge(nodes: &[Node]) -> Settling {
 
 /// What a run that stays in a component must do: for each process that has a step in every state of
 /// the component, a step of that process.
-fn processes_in_every_state(nodes: &[Node], component: &[usize]) -> Vec<Transition> {
+fn processes_in_every_state(nodes: &[Node], component: &[usize]) -> Vec<SystemTransition> {
     let enabled = |id: usize| nodes[id].enabled.iter().map(|step| step.process());
-    let mut processes: Vec<Transition> = Vec::new();
+    let mut processes: Vec<SystemTransition> = Vec::new();
     for process in enabled(component[0]) {
         let everywhere = component
             .iter()
@@ -121,7 +121,11 @@ const TOURS: usize = 64;
 
 /// A short tour through a component that a run can repeat for ever, with the state where it begins:
 /// the shortest of those that are found from its states, way there included.
-fn shortest_tour(nodes: &[Node], component: &[usize], writes: bool) -> (usize, Vec<Transition>) {
+fn shortest_tour(
+    nodes: &[Node],
+    component: &[usize],
+    writes: bool,
+) -> (usize, Vec<SystemTransition>) {
     let mut starts = component.to_vec();
     starts.sort_by_key(|id| nodes[*id].depth);
     let first = starts[0];
@@ -135,14 +139,14 @@ fn shortest_tour(nodes: &[Node], component: &[usize], writes: bool) -> (usize, V
 
 /// A tour that begins and ends in a state: it goes to the next step that is still needed, until
 /// nothing is needed, and back.
-fn tour(nodes: &[Node], component: &[usize], start: usize, writes: bool) -> Vec<Transition> {
+fn tour(nodes: &[Node], component: &[usize], start: usize, writes: bool) -> Vec<SystemTransition> {
     let inside: HashSet<usize> = component.iter().copied().collect();
-    let enabled = |id: usize, process: Transition| {
+    let enabled = |id: usize, process: SystemTransition| {
         let mut steps = nodes[id].enabled.iter();
         steps.any(|step| step.process() == process)
     };
     // Every process that could always go on during the tour must have a step in it.
-    let mut pending: Vec<Transition> = Vec::new();
+    let mut pending: Vec<SystemTransition> = Vec::new();
     for step in component.iter().flat_map(|id| &nodes[*id].enabled) {
         if !pending.contains(&step.process()) {
             pending.push(step.process());
@@ -150,7 +154,7 @@ fn tour(nodes: &[Node], component: &[usize], start: usize, writes: bool) -> Vec<
     }
     let mut writes = writes;
     let (mut at, mut tour) = (start, Vec::new());
-    let see = |id: usize, pending: &mut Vec<Transition>| {
+    let see = |id: usize, pending: &mut Vec<SystemTransition>| {
         pending.retain(|process| enabled(id, *process));
     };
     see(start, &mut pending);

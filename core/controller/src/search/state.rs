@@ -5,21 +5,21 @@ use std::time::Duration;
 use optimist_apiserver::server::ApiServer;
 use optimist_client::Begin;
 
-use super::{Safety, Transition, Wish};
+use super::{Safety, SystemTransition, Wish};
 use crate::client::Client;
 use crate::controller::{Controller, UnknownKind};
 use crate::own_writes::{ConsistencyStore, EXPECTATIONS_TIMEOUT, Expectations};
-use crate::program::{Code, Context, Program, Run, Step};
+use crate::program::{Code, Context, Program, Run, StatementStep};
 
 /// What is searched.
 #[derive(Clone, Debug)]
-pub struct Scenario {
-    pub(super) start: State,
+pub struct SystemScenario {
+    pub(super) start: SystemState,
     pub(super) safety: Vec<Safety>,
     pub(super) wishes: Vec<Wish>,
 }
 
-impl Scenario {
+impl SystemScenario {
     /// A scenario with the objects of a server, and controllers that have just listed them.
     ///
     /// # Errors
@@ -37,7 +37,7 @@ impl Scenario {
             controllers.push(controller);
         }
         Ok(Self {
-            start: State {
+            start: SystemState {
                 server,
                 controllers,
                 editors: Vec::new(),
@@ -86,14 +86,14 @@ impl Scenario {
     }
 
     /// The state at the start.
-    pub fn start(&self) -> &State {
+    pub fn start(&self) -> &SystemState {
         &self.start
     }
 }
 
 /// A state: the server, the controllers and the editors. Cloning is cheap.
 #[derive(Clone, Debug)]
-pub struct State {
+pub struct SystemState {
     server: ApiServer,
     controllers: Vec<Controller>,
     editors: Vec<Editor>,
@@ -109,7 +109,7 @@ struct Editor {
     run: Option<Run>,
 }
 
-impl State {
+impl SystemState {
     /// The server.
     pub fn server(&self) -> &ApiServer {
         &self.server
@@ -126,11 +126,11 @@ impl State {
     }
 
     /// The steps that are possible.
-    pub fn enabled(&self) -> Vec<Transition> {
+    pub fn enabled(&self) -> Vec<SystemTransition> {
         let mut enabled = Vec::new();
         for (index, editor) in self.editors.iter().enumerate() {
             if editor.run.is_some() {
-                enabled.push(Transition::Edit(index));
+                enabled.push(SystemTransition::Edit(index));
             }
         }
         for (index, controller) in self.controllers.iter().enumerate() {
@@ -138,78 +138,78 @@ impl State {
             enabled.extend(
                 caches
                     .filter(|(_, cache)| !cache.is_watching() || cache.behind(&self.server) > 0)
-                    .map(|(cache, _)| Transition::Deliver {
+                    .map(|(cache, _)| SystemTransition::Deliver {
                         controller: index,
                         cache,
                     }),
             );
             if controller.can_take() {
-                enabled.push(Transition::Take(index));
+                enabled.push(SystemTransition::Take(index));
             }
             if controller.can_step() {
-                enabled.push(Transition::Step(index));
+                enabled.push(SystemTransition::Step(index));
             }
             if controller.queue().next_ready().is_some() {
-                enabled.push(Transition::Wake(index));
+                enabled.push(SystemTransition::Wake(index));
             }
             if self.restarts > 0 {
-                enabled.push(Transition::Restart(index));
+                enabled.push(SystemTransition::Restart(index));
             }
         }
         let mut controllers = self.controllers.iter();
         if self.timeouts > 0
             && controllers.any(|controller| controller.expectations().pending().next().is_some())
         {
-            enabled.push(Transition::ExpectationsRunOut);
+            enabled.push(SystemTransition::ExpectationsRunOut);
         }
         enabled
     }
 
     /// Performs a step. A step that is not possible changes nothing.
-    pub fn perform(&mut self, transition: Transition) {
+    pub fn perform(&mut self, transition: SystemTransition) {
         let server = &mut self.server;
         let controller = match transition {
-            Transition::Deliver { controller, .. }
-            | Transition::Take(controller)
-            | Transition::Step(controller)
-            | Transition::Wake(controller)
-            | Transition::Restart(controller) => self.controllers.get_mut(controller),
-            Transition::Edit(_) | Transition::ExpectationsRunOut => None,
+            SystemTransition::Deliver { controller, .. }
+            | SystemTransition::Take(controller)
+            | SystemTransition::Step(controller)
+            | SystemTransition::Wake(controller)
+            | SystemTransition::Restart(controller) => self.controllers.get_mut(controller),
+            SystemTransition::Edit(_) | SystemTransition::ExpectationsRunOut => None,
         };
         match (transition, controller) {
-            (Transition::Deliver { cache, .. }, Some(controller)) => {
+            (SystemTransition::Deliver { cache, .. }, Some(controller)) => {
                 controller.sync_cache(cache, server);
                 controller.deliver(cache, server);
             }
-            (Transition::Take(_), Some(controller)) => {
+            (SystemTransition::Take(_), Some(controller)) => {
                 // Two runs never see the same time.
                 server.environment_mut().advance(Duration::from_secs(1));
                 controller.take(server);
                 controller.step_to_visible(server);
             }
-            (Transition::Step(_), Some(controller)) => {
+            (SystemTransition::Step(_), Some(controller)) => {
                 controller.step(server);
                 controller.step_to_visible(server);
             }
-            (Transition::Wake(_), Some(controller)) => {
+            (SystemTransition::Wake(_), Some(controller)) => {
                 if let Some(ready) = controller.queue().next_ready() {
                     let wait = ready.saturating_sub(server.environment().elapsed());
                     server.environment_mut().advance(wait);
                     controller.advance_to(ready);
                 }
             }
-            (Transition::Restart(_), Some(controller)) => {
+            (SystemTransition::Restart(_), Some(controller)) => {
                 self.restarts = self.restarts.saturating_sub(1);
                 controller.restart();
                 controller.sync(server);
             }
-            (Transition::Edit(editor), _) => {
+            (SystemTransition::Edit(editor), _) => {
                 if let Some(editor) = self.editors.get_mut(editor) {
                     editor.step(server);
                     editor.step_to_visible(server);
                 }
             }
-            (Transition::ExpectationsRunOut, _) => {
+            (SystemTransition::ExpectationsRunOut, _) => {
                 self.timeouts = self.timeouts.saturating_sub(1);
                 let time = EXPECTATIONS_TIMEOUT + Duration::from_secs(1);
                 server.environment_mut().advance(time);
@@ -232,7 +232,7 @@ impl Editor {
             expectations: &mut Expectations::default(),
             written: &mut ConsistencyStore::default(),
         };
-        if let Step::Finished(_) = run.step(&self.code, &mut context) {
+        if let StatementStep::Finished(_) = run.step(&self.code, &mut context) {
             self.run = None;
         }
     }

@@ -48,16 +48,16 @@ fn prepared() -> ApiServer {
 }
 
 /// Names and versions.
-type State = BTreeMap<String, String>;
+type SystemState = BTreeMap<String, String>;
 
-fn stored(server: &ApiServer) -> State {
+fn stored(server: &ApiServer) -> SystemState {
     let objects = server.store().range("/registry/configmaps/default/");
     objects
         .map(|(_, revision, object)| (object.name().to_owned(), revision.to_string()))
         .collect()
 }
 
-fn cached(cache: &Cache) -> State {
+fn cached(cache: &Cache) -> SystemState {
     let objects = cache.objects().iter();
     objects
         .map(|(_, object)| {
@@ -71,7 +71,7 @@ fn cached(cache: &Cache) -> State {
 
 /// What handlers know from what they were told.
 #[derive(Default)]
-struct Told(State);
+struct Told(SystemState);
 
 impl Told {
     fn hear(&mut self, notification: &Notification) -> Result<(), TestCaseError> {

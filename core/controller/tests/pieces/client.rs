@@ -5,7 +5,7 @@ use std::sync::Arc;
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::ApiServer;
 use optimist_client::DEFAULT_RETRY;
-use optimist_controller::{Answer, Cache, Call, Client, OperationResult};
+use optimist_controller::{Answer, Cache, Client, ClientCall, OperationResult};
 use serde_json::{Value, json};
 
 use crate::server::{config_map, config_maps, delete, synced, write};
@@ -15,7 +15,7 @@ fn stored(server: &ApiServer, name: &str) -> Arc<Value> {
     Arc::clone(server.store().get(&key).expect("it exists").1)
 }
 
-fn send(client: &mut Client, server: &mut ApiServer, call: Call) -> Answer<Arc<Value>> {
+fn send(client: &mut Client, server: &mut ApiServer, call: ClientCall) -> Answer<Arc<Value>> {
     let resource = config_maps(server);
     client.write(server, &resource, &call)
 }
@@ -90,7 +90,7 @@ fn retried(live: bool, deliver: bool) -> (Answer<()>, u32) {
             false => client.get(&cache, "default", "a")?,
         };
         let object = changed(&object, "/data/value", "3".into());
-        let call = Call::Update {
+        let call = ClientCall::Update {
             object,
             status: false,
         };
@@ -126,7 +126,7 @@ fn finalizers_after(lock: bool) -> (Vec<String>, Option<u16>) {
         let base = client.get(&cache, "default", "a").unwrap();
         let mut object = Value::clone(&base);
         object.set_meta("finalizers", json!([format!("example.com/{name}")]));
-        let call = Call::MergeFrom {
+        let call = ClientCall::MergeFrom {
             base,
             object: Arc::new(object),
             lock,
@@ -161,7 +161,7 @@ fn an_empty_difference_is_sent_as_an_empty_patch_and_makes_no_version() {
     write(&mut server, "a", "1");
     let cache = synced(&mut server);
     let base = cache.get("default/a").unwrap();
-    let call = Call::MergeFrom {
+    let call = ClientCall::MergeFrom {
         base: Arc::clone(base),
         object: Arc::clone(base),
         lock: false,
@@ -184,7 +184,7 @@ fn a_delete_on_a_stale_view_needs_preconditions() {
             delete(&mut server, "a");
         }
         write(&mut server, "a", "2");
-        let call = Call::Delete {
+        let call = ClientCall::Delete {
             object: Arc::clone(cache.get("default/a").unwrap()),
             uid,
             resource_version,
@@ -213,7 +213,7 @@ fn apply_with_force_takes_the_field_and_without_force_is_refused() {
     let mut server = ApiServer::default();
     write(&mut server, "a", "1");
     let apply = |server: &mut ApiServer, force: bool| {
-        let call = Call::Apply {
+        let call = ClientCall::Apply {
             object: Arc::new(config_map("a", "2")),
             force,
             status: false,
@@ -232,12 +232,12 @@ fn a_status_update_leaves_the_spec_alone() {
         "metadata": {"name": "a", "namespace": "default"},
         "spec": {"containers": [{"name": "c", "image": "nginx:1"}]}});
     let mut client = Client::new("demo");
-    let create = Call::Create(Arc::new(pod));
+    let create = ClientCall::Create(Arc::new(pod));
     let created = client.write(&mut server, &resource, &create).unwrap();
     let mut object = Value::clone(&created);
     object["spec"]["containers"][0]["image"] = "nginx:2".into();
     object["status"]["message"] = "seen".into();
-    let update = Call::Update {
+    let update = ClientCall::Update {
         object: Arc::new(object),
         status: true,
     };
@@ -280,7 +280,7 @@ fn reading_own_writes_waits_for_the_cache_and_for_nothing_else() {
     );
     cache.deliver(&mut server);
     let object = changed(cache.get("default/a").unwrap(), "/data/value", "2".into());
-    let update = Call::Update {
+    let update = ClientCall::Update {
         object,
         status: false,
     };

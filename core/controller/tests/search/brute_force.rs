@@ -4,8 +4,8 @@
 use std::collections::HashSet;
 
 use optimist_controller::Source;
-use optimist_controller::program::{ChildMaker, Options, StatusWriter};
-use optimist_controller::search::{Safety, Scenario, Settling, State, Wish};
+use optimist_controller::program::{ChildMaker, ControllerOptions, StatusWriter};
+use optimist_controller::search::{Safety, Settling, SystemScenario, SystemState, Wish};
 
 use crate::start::{KEY, config_map, editor, scenario, searched, widget};
 
@@ -22,7 +22,7 @@ struct Found {
 const LONGEST: usize = 60;
 
 /// Everything of a state, versions, times and uids included, as text.
-fn exactly(state: &State) -> String {
+fn exactly(state: &SystemState) -> String {
     use std::fmt::Write;
     let mut text = String::new();
     let store = state.server().store();
@@ -53,7 +53,13 @@ fn exactly(state: &State) -> String {
     text
 }
 
-fn walk(state: &State, wish: &Wish, depth: usize, seen: &mut HashSet<String>, found: &mut Found) {
+fn walk(
+    state: &SystemState,
+    wish: &Wish,
+    depth: usize,
+    seen: &mut HashSet<String>,
+    found: &mut Found,
+) {
     if depth > LONGEST {
         found.goes_on = true;
         return;
@@ -81,7 +87,7 @@ fn walk(state: &State, wish: &Wish, depth: usize, seen: &mut HashSet<String>, fo
     }
 }
 
-fn agree(what: &str, scenario: &Scenario, wish: &Wish) -> Settling {
+fn agree(what: &str, scenario: &SystemScenario, wish: &Wish) -> Settling {
     let mut found = Found::default();
     walk(scenario.start(), wish, 0, &mut HashSet::new(), &mut found);
     let search = searched(scenario);
@@ -102,10 +108,10 @@ fn agree(what: &str, scenario: &Scenario, wish: &Wish) -> Settling {
 #[test]
 fn child_makers_have_the_verdicts_of_brute_force() {
     let options = [
-        Options::default(),
-        Options {
+        ControllerOptions::default(),
+        ControllerOptions {
             read_your_own_writes: true,
-            ..Options::default()
+            ..ControllerOptions::default()
         },
     ];
     let mut wrong = 0;

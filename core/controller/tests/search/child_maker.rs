@@ -1,6 +1,8 @@
 use optimist_controller::Source;
-use optimist_controller::program::{ChildMaker, Options};
-use optimist_controller::search::{Safety, Scenario, Search, Settling, Transition, Wish};
+use optimist_controller::program::{ChildMaker, ControllerOptions};
+use optimist_controller::search::{
+    PropertySearch, Safety, Settling, SystemScenario, SystemTransition, Wish,
+};
 
 use crate::start::{
     KEY, config_map, editor, is_violated, replay, scenario, searched, settling, widget,
@@ -15,12 +17,12 @@ fn flawed() -> ChildMaker {
         list_from: Source::Cache,
         expectations: false,
         ignore_already_exists: false,
-        options: Options::default(),
+        options: ControllerOptions::default(),
     }
 }
 
 /// One widget, one child wished, and an editor whose change wakes the controller once more.
-fn one_child(maker: &ChildMaker) -> Scenario {
+fn one_child(maker: &ChildMaker) -> SystemScenario {
     scenario(maker.program())
         .editor(editor(2), KEY)
         .always(Safety::AtMost(1, config_map()))
@@ -42,13 +44,13 @@ fn a_generated_name_and_a_stale_list_make_a_second_child() {
     assert_eq!(children(path.len() - 1), 1);
     // The shortest way: one run makes the child, the edit arrives, the child's event does not, and
     // the next run makes the second child.
-    assert!(!path.contains(&Transition::Deliver {
+    assert!(!path.contains(&SystemTransition::Deliver {
         controller: 0,
         cache: 1
     }));
     assert_eq!(
         path.iter()
-            .filter(|step| **step == Transition::Take(0))
+            .filter(|step| **step == SystemTransition::Take(0))
             .count(),
         2,
         "{path:?}"
@@ -111,17 +113,17 @@ fn a_live_list_expectations_own_versions_and_own_writes_each_prevent_the_second_
         expectations: true,
         ..flawed()
     };
-    let with = |options: Options| ChildMaker {
+    let with = |options: ControllerOptions| ChildMaker {
         options,
         ..flawed()
     };
-    let own_version = with(Options {
+    let own_version = with(ControllerOptions {
         wait_for_own_version: true,
-        ..Options::default()
+        ..ControllerOptions::default()
     });
-    let own_writes = with(Options {
+    let own_writes = with(ControllerOptions {
         read_your_own_writes: true,
-        ..Options::default()
+        ..ControllerOptions::default()
     });
     for maker in [live, expecting, own_version, own_writes] {
         let scenario = one_child(&maker).restarts(1);
@@ -140,9 +142,9 @@ fn expectations_run_out_after_five_minutes_and_the_own_version_does_not() {
     let scenario = one_child(&expecting).expectations_run_out(1);
     assert!(is_violated(&scenario));
     let waiting = ChildMaker {
-        options: Options {
+        options: ControllerOptions {
             wait_for_own_version: true,
-            ..Options::default()
+            ..ControllerOptions::default()
         },
         ..expecting
     };
@@ -152,7 +154,7 @@ fn expectations_run_out_after_five_minutes_and_the_own_version_does_not() {
 
 #[test]
 fn a_search_says_when_there_are_too_many_states() {
-    let mut search = Search::new(one_child(&flawed()), 5);
+    let mut search = PropertySearch::new(one_child(&flawed()), 5);
     search.run();
     assert_eq!(search.settling(), None);
 }

@@ -1,9 +1,9 @@
 use optimist_controller::Source;
 use optimist_controller::program::{
-    Annotator, ChildMaker, Cleaner, Copier, FieldOwner, FinalizerKeeper, Options, Program, Scaler,
-    Statement, StatusWriter,
+    Annotator, ChildMaker, Cleaner, ControllerOptions, Copier, FieldOwner, FinalizerKeeper,
+    Program, Scaler, Statement, StatusWriter,
 };
-use optimist_controller::search::{FieldOf, Safety, Scenario, Settling, Wish};
+use optimist_controller::search::{FieldOf, Safety, Settling, SystemScenario, Wish};
 use serde_json::json;
 
 use crate::start::{
@@ -21,7 +21,7 @@ fn field_of(name: &str, field: &str) -> FieldOf {
 #[test]
 fn a_scaler_with_a_stale_list_makes_too_many_and_settles_all_the_same() {
     // argo-rollouts#243; kuberay#715
-    let scaler = |expectations: bool, options: Options| {
+    let scaler = |expectations: bool, options: ControllerOptions| {
         let scaler = Scaler {
             parent: widget(),
             child: config_map(),
@@ -33,18 +33,21 @@ fn a_scaler_with_a_stale_list_makes_too_many_and_settles_all_the_same() {
             .always(Safety::AtMost(2, config_map()))
             .at_rest(Wish::Count(2, config_map()))
     };
-    let flawed = scaler(false, Options::default());
+    let flawed = scaler(false, ControllerOptions::default());
     assert!(is_violated(&flawed));
     assert_eq!(
         settling(&flawed),
         Settling::Settles,
         "it deletes what is too many"
     );
-    let own_version = Options {
+    let own_version = ControllerOptions {
         wait_for_own_version: true,
-        ..Options::default()
+        ..ControllerOptions::default()
     };
-    for fixed in [scaler(true, Options::default()), scaler(false, own_version)] {
+    for fixed in [
+        scaler(true, ControllerOptions::default()),
+        scaler(false, own_version),
+    ] {
         assert!(!is_violated(&fixed));
         assert_eq!(settling(&fixed), Settling::Settles);
     }
@@ -63,7 +66,7 @@ fn a_finalizer_is_lost_by_a_merge_patch_without_the_lock() {
             };
             keeper.program()
         });
-        let scenario = Scenario::new(server(), "default", programs).unwrap();
+        let scenario = SystemScenario::new(server(), "default", programs).unwrap();
         ["one", "two"].iter().fold(scenario, |scenario, name| {
             let finalizer = format!("example.com/{name}");
             scenario
@@ -93,7 +96,7 @@ fn two_owners_of_one_field_never_rest_whatever_the_order_of_their_writes() {
         let autoscaler = owner("autoscaler", "/spec/size", 3);
         let git_ops = owner("gitops", second_field, 1);
         let programs = [autoscaler.program(), git_ops.program()];
-        Scenario::new(server(), "default", programs).unwrap()
+        SystemScenario::new(server(), "default", programs).unwrap()
     };
     for lock in [false, true] {
         let verdict = settling_early(&owners("/spec/size", lock));
@@ -211,7 +214,7 @@ fn recreates(first: bool) -> Program {
     Program {
         name: "editor".to_owned(),
         watches: Vec::new(),
-        options: Options::default(),
+        options: ControllerOptions::default(),
         body,
     }
 }
@@ -252,7 +255,7 @@ fn a_delete_without_the_uid_deletes_another_object_of_the_same_name() {
             list_from: Source::Cache,
             expectations: false,
             ignore_already_exists: true,
-            options: Options::default(),
+            options: ControllerOptions::default(),
         };
         let begin = optimist_client::Begin::List;
         let program = with_child.program();
@@ -260,7 +263,7 @@ fn a_delete_without_the_uid_deletes_another_object_of_the_same_name() {
             optimist_controller::Controller::new(program, &server, "default", begin).unwrap();
         maker.sync(&mut server);
         maker.work(&mut server);
-        Scenario::new(server, "default", [cleaner.program()])
+        SystemScenario::new(server, "default", [cleaner.program()])
             .unwrap()
             .editor(recreates(false), KEY)
             .always(Safety::NotDeletedWhileOwnerLives(config_map()))
@@ -282,7 +285,7 @@ fn every_program_can_be_written_and_read_as_data() {
         parent: widget(),
         child: config_map(),
         expectations: true,
-        options: Options::default(),
+        options: ControllerOptions::default(),
     };
     let cleaner = Cleaner {
         parent: widget(),

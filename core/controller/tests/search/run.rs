@@ -1,8 +1,10 @@
 //! Programs that are stepped by hand.
 
 use optimist_client::Begin;
-use optimist_controller::program::{Condition, Expression, Options, Program, Statement, Step};
-use optimist_controller::{Call, Controller, Handler, ReconcileResult, Source};
+use optimist_controller::program::{
+    BoolExpression, ControllerOptions, Expression, Program, Statement, StatementStep,
+};
+use optimist_controller::{ClientCall, Controller, Handler, ReconcileResult, Source};
 use serde_json::json;
 
 use crate::start::{KEY, config_map, server, widget};
@@ -15,7 +17,7 @@ fn program(body: Vec<Statement>) -> Program {
             handler: Handler::Object,
             predicates: Vec::new(),
         }],
-        options: Options::default(),
+        options: ControllerOptions::default(),
         body,
     }
 }
@@ -46,7 +48,7 @@ fn list(into: &str) -> Statement {
 }
 
 /// The numbers of the statements in the order in which they run, and the result.
-fn run(body: Vec<Statement>) -> (Vec<usize>, Option<ReconcileResult>, Vec<Call>, usize) {
+fn run(body: Vec<Statement>) -> (Vec<usize>, Option<ReconcileResult>, Vec<ClientCall>, usize) {
     let mut server = server();
     let mut controller = Controller::new(program(body), &server, "default", Begin::List).unwrap();
     controller.sync(&mut server);
@@ -54,14 +56,14 @@ fn run(body: Vec<Statement>) -> (Vec<usize>, Option<ReconcileResult>, Vec<Call>,
     let (mut statements, mut calls, mut finished) = (Vec::new(), Vec::new(), None);
     for _ in 0..100 {
         match controller.step(&mut server) {
-            Some(Step::Performed {
+            Some(StatementStep::Performed {
                 statement, call, ..
             }) => {
                 statements.push(statement);
                 calls.extend(call);
             }
-            Some(Step::Finished(result)) => finished = Some(result),
-            Some(Step::Waits) | None => break,
+            Some(StatementStep::Finished(result)) => finished = Some(result),
+            Some(StatementStep::Waits) | None => break,
         }
     }
     let made = server.store().range("/registry/configmaps/").count();
@@ -93,7 +95,7 @@ fn one_of_the_two_blocks_runs_and_each_request_is_one_step() {
         vec![
             list("all"),
             Statement::If {
-                condition: Condition::Equal(count(), Expression::Value(expected.into())),
+                condition: BoolExpression::Equal(count(), Expression::Value(expected.into())),
                 then: vec![Statement::Return(ReconcileResult::RequeueAfter(5))],
                 otherwise: create("made-").to_vec(),
             },

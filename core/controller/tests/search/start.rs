@@ -5,8 +5,10 @@ use std::sync::OnceLock;
 use http::Request;
 use optimist_apiserver::server::ApiServer;
 use optimist_controller::Source;
-use optimist_controller::program::{Expression, Kind, Options, Program, Statement};
-use optimist_controller::search::{Scenario, Search, SearchStatus, Settling, State, Transition};
+use optimist_controller::program::{ControllerOptions, Expression, Kind, Program, Statement};
+use optimist_controller::search::{
+    PropertySearch, PropertySearchStatus, Settling, SystemScenario, SystemState, SystemTransition,
+};
 use serde_json::{Value, json};
 
 pub const KEY: &str = "default/web";
@@ -68,7 +70,7 @@ pub fn editor(size: i64) -> Program {
     Program {
         name: "editor".to_owned(),
         watches: Vec::new(),
-        options: Options::default(),
+        options: ControllerOptions::default(),
         body: vec![
             Statement::Get {
                 into: object(),
@@ -90,29 +92,29 @@ pub fn editor(size: i64) -> Program {
     }
 }
 
-pub fn scenario(program: Program) -> Scenario {
-    Scenario::new(server(), "default", [program]).expect("known kinds")
+pub fn scenario(program: Program) -> SystemScenario {
+    SystemScenario::new(server(), "default", [program]).expect("known kinds")
 }
 
 /// The finished search of a scenario.
-pub fn searched(scenario: &Scenario) -> Search {
-    let mut search = Search::new(scenario.clone(), 200_000);
-    assert_eq!(search.run(), SearchStatus::Done);
+pub fn searched(scenario: &SystemScenario) -> PropertySearch {
+    let mut search = PropertySearch::new(scenario.clone(), 200_000);
+    assert_eq!(search.run(), PropertySearchStatus::Done);
     search
 }
 
 /// Whether a safety property does not hold. The search stops when it knows.
-pub fn is_violated(scenario: &Scenario) -> bool {
-    let mut search = Search::new(scenario.clone(), 200_000);
-    while search.violations().is_empty() && search.advance(100) == SearchStatus::Running {}
-    assert_ne!(search.status(), SearchStatus::TooManyStates);
+pub fn is_violated(scenario: &SystemScenario) -> bool {
+    let mut search = PropertySearch::new(scenario.clone(), 200_000);
+    while search.violations().is_empty() && search.advance(100) == PropertySearchStatus::Running {}
+    assert_ne!(search.status(), PropertySearchStatus::TooManyStates);
     !search.violations().is_empty()
 }
 
 /// The verdict of a search that stops as soon as it has found a run that never rests. Controllers
 /// that write for ever can fall behind each other in very many ways.
-pub fn settling_early(scenario: &Scenario) -> Option<Settling> {
-    let mut search = Search::new(scenario.clone(), 200_000);
+pub fn settling_early(scenario: &SystemScenario) -> Option<Settling> {
+    let mut search = PropertySearch::new(scenario.clone(), 200_000);
     for states in [100, 300, 1_000, 3_000] {
         search.advance(states);
         if let Some(Settling::NeverRests(never)) = search.settling() {
@@ -122,12 +124,12 @@ pub fn settling_early(scenario: &Scenario) -> Option<Settling> {
     search.settling()
 }
 
-pub fn settling(scenario: &Scenario) -> Settling {
+pub fn settling(scenario: &SystemScenario) -> Settling {
     searched(scenario).settling().expect("it is done")
 }
 
 /// The states of a run, the start first. Each step must be possible.
-pub fn replay(scenario: &Scenario, path: &[Transition]) -> Vec<State> {
+pub fn replay(scenario: &SystemScenario, path: &[SystemTransition]) -> Vec<SystemState> {
     let mut states = vec![scenario.start().clone()];
     for transition in path {
         let mut state = states.last().unwrap().clone();

@@ -1,6 +1,6 @@
 use optimist_apiserver::object::Metadata;
 use optimist_controller::program::StatusWriter;
-use optimist_controller::search::{FieldOf, NeverRests, Scenario, Settling, Wish};
+use optimist_controller::search::{FieldOf, NeverRests, Settling, SystemScenario, Wish};
 
 use crate::start::{KEY, editor, replay, scenario, settling, widget};
 
@@ -15,7 +15,7 @@ fn writer() -> StatusWriter {
 }
 
 /// At rest, the status must be of the newest generation.
-fn observed(writer: &StatusWriter) -> Scenario {
+fn observed(writer: &StatusWriter) -> SystemScenario {
     let field = |field: &str| FieldOf {
         kind: widget(),
         name: "web".to_owned(),

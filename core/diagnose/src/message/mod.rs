@@ -15,7 +15,7 @@ pub struct ReportedError {
     /// What the text says about the object.
     pub object: ObjectHint,
     /// The error itself.
-    pub error: ApiError,
+    pub error: PrintedError,
 }
 
 /// A program that prints the server's errors in its own way.
@@ -58,7 +58,7 @@ pub struct ObjectHint {
 
 /// An error of the API server, or of kubectl's own comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ApiError {
+pub enum PrintedError {
     /// A server-side apply met fields of other managers (409).
     Apply(Vec<ManagerConflict>),
     /// A write carried another `resourceVersion` than the stored one (409).

@@ -2,7 +2,7 @@
 //! `pkg/api/errors`, `pkg/util/managedfields/internal/conflict.go`; v1.36) and as kubectl does.
 
 use super::escapes::unquoted;
-use super::{ApiError, ManagerConflict, ObjectHint, Precondition};
+use super::{ManagerConflict, ObjectHint, Precondition, PrintedError};
 
 /// An error in a text.
 pub(super) struct Place {
@@ -11,11 +11,11 @@ pub(super) struct Place {
     /// From where the next one is looked for.
     pub end: usize,
     pub object: ObjectHint,
-    pub error: ApiError,
+    pub error: PrintedError,
 }
 
 /// What a message says.
-type Said = (ObjectHint, ApiError);
+type Said = (ObjectHint, PrintedError);
 
 /// How what follows the beginning of a message is read. `None` if it is another message.
 type Read = fn(&str) -> Option<Said>;
@@ -28,10 +28,10 @@ const BEGINNINGS: [(&str, Read); 7] = [
     ("Operation cannot be fulfilled on ", not_fulfilled),
     (
         "the server rejected our request due to an error in our request",
-        |_| Some((ObjectHint::default(), ApiError::PatchRefused)),
+        |_| Some((ObjectHint::default(), PrintedError::PatchRefused)),
     ),
     ("metadata.managedFields must be nil", |_| {
-        Some((ObjectHint::default(), ApiError::ManagedFieldsSent))
+        Some((ObjectHint::default(), PrintedError::ManagedFieldsSent))
     }),
     ("error: Expected ", expected),
     ("error: '", not_overwritten),
@@ -113,7 +113,7 @@ fn apply(text: &str) -> Option<Said> {
         api_version: version,
         ..ObjectHint::default()
     };
-    Some((object, ApiError::Apply(conflicts)))
+    Some((object, PrintedError::Apply(conflicts)))
 }
 
 /// `conflict with "a" with subresource "status" using v1:`, and what is behind it.
@@ -188,17 +188,17 @@ fn not_fulfilled(text: &str) -> Option<Said> {
     let text = text.strip_prefix(": ")?;
     let mut object = named(of, &name);
     let error = if text.starts_with("the object has been modified") {
-        ApiError::Modified
+        PrintedError::Modified
     } else if let Some(text) = text.strip_prefix("StorageError: invalid object, Code: 4, Key: ") {
         let (key, text) = text.split_once(',')?;
         object.namespace = namespace_of(key, of);
         let (_, text) = text.split_once("UID in precondition: ")?;
         let (sent, text) = text.split_once(", UID in object meta: ")?;
         let (sent, stored, key) = (sent.to_owned(), first_word(text), key.to_owned());
-        ApiError::OtherUid { sent, stored, key }
+        PrintedError::OtherUid { sent, stored, key }
     } else if let Some(text) = text.strip_prefix("uid mismatch: the provided object specified uid ")
     {
-        ApiError::OtherUid {
+        PrintedError::OtherUid {
             sent: text.split_once(',')?.0.to_owned(),
             stored: String::new(),
             key: String::new(),
@@ -213,11 +213,11 @@ fn not_fulfilled(text: &str) -> Option<Said> {
 }
 
 /// `(1) does not match the UID in record (2).`
-fn precondition(of: Precondition, text: &str) -> Option<ApiError> {
+fn precondition(of: Precondition, text: &str) -> Option<PrintedError> {
     let (sent, text) = text.strip_prefix('(')?.split_once(')')?;
     let (_, stored) = text.split_once("in record (")?;
     let (sent, stored) = (sent.to_owned(), stored.split_once(')')?.0.to_owned());
-    Some(ApiError::Precondition { of, sent, stored })
+    Some(PrintedError::Precondition { of, sent, stored })
 }
 
 /// `deployments.apps` and `web`. A DELETE names the kind instead: `Deployment.apps`.
@@ -264,7 +264,7 @@ fn already_exists(before: &str) -> Option<Said> {
         return None;
     }
     let terminating = before.trim_end().ends_with("object is being deleted:");
-    let error = ApiError::AlreadyExists { terminating };
+    let error = PrintedError::AlreadyExists { terminating };
     Some((named(resource, name), error))
 }
 
@@ -272,7 +272,7 @@ fn already_exists(before: &str) -> Option<Said> {
 fn expected(text: &str) -> Option<Said> {
     let (what, text) = text.split_once(" to be ")?;
     let (expected, found) = text.split_once(", was ")?;
-    let error = ApiError::OtherThanExpected {
+    let error = PrintedError::OtherThanExpected {
         what: what.to_owned(),
         expected: expected.to_owned(),
         found: first_word(found),
@@ -287,6 +287,6 @@ fn not_overwritten(text: &str) -> Option<Said> {
     let (key, value) = (key.to_owned(), value.to_owned());
     Some((
         ObjectHint::default(),
-        ApiError::NotOverwritten { key, value },
+        PrintedError::NotOverwritten { key, value },
     ))
 }

@@ -20,7 +20,7 @@ pub use explanation::{ActorProgress, TransitionMeaning};
 pub use found::StateView;
 pub use intent::{ChangeKind, IntendedChange, Intent};
 pub use memory::Memory;
-pub use preset::{PRESETS, Preset, PresetAction, ThirdActor};
+pub use preset::{ExplorePreset, PRESETS, PresetAction, ThirdActor};
 pub use replay::replayed;
 pub use scenario::{Ownership, Plan, Scenario};
 pub use search::{

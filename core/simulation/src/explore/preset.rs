@@ -9,7 +9,7 @@ use optimist_client::{Subresource, Write};
 
 /// A starting object, and what two actors mean to do with it.
 #[derive(Clone, Copy, Debug)]
-pub struct Preset {
+pub struct ExplorePreset {
     /// What it is called in addresses, and the key of its messages.
     pub slug: &'static str,
     /// What there is at first.
@@ -41,8 +41,8 @@ pub enum ThirdActor {
 }
 
 /// The pairs.
-pub const PRESETS: [Preset; 8] = [
-    Preset {
+pub const PRESETS: [ExplorePreset; 8] = [
+    ExplorePreset {
         slug: "different-fields",
         manifest: NGINX,
         doing: [
@@ -52,7 +52,7 @@ pub const PRESETS: [Preset; 8] = [
             ),
         ],
     },
-    Preset {
+    ExplorePreset {
         slug: "same-field",
         manifest: NGINX,
         doing: [
@@ -60,7 +60,7 @@ pub const PRESETS: [Preset; 8] = [
             PresetAction::Edit(r#"[{"op": "replace", "path": "/spec/replicas", "value": 2}]"#),
         ],
     },
-    Preset {
+    ExplorePreset {
         slug: "same-value",
         manifest: NGINX,
         doing: [
@@ -68,7 +68,7 @@ pub const PRESETS: [Preset; 8] = [
             PresetAction::Edit(r#"[{"op": "replace", "path": "/spec/replicas", "value": 5}]"#),
         ],
     },
-    Preset {
+    ExplorePreset {
         slug: "two-items",
         manifest: NGINX,
         doing: [
@@ -80,7 +80,7 @@ pub const PRESETS: [Preset; 8] = [
             ),
         ],
     },
-    Preset {
+    ExplorePreset {
         slug: "list-without-keys",
         manifest: include_str!("with_args.yaml"),
         doing: [
@@ -92,7 +92,7 @@ pub const PRESETS: [Preset; 8] = [
             ),
         ],
     },
-    Preset {
+    ExplorePreset {
         slug: "same-item",
         manifest: NGINX,
         doing: [
@@ -104,7 +104,7 @@ pub const PRESETS: [Preset; 8] = [
             ),
         ],
     },
-    Preset {
+    ExplorePreset {
         slug: "delete-and-edit",
         manifest: NGINX,
         doing: [
@@ -112,7 +112,7 @@ pub const PRESETS: [Preset; 8] = [
             PresetAction::Delete,
         ],
     },
-    Preset {
+    ExplorePreset {
         slug: "spec-and-status",
         manifest: NGINX,
         doing: [
@@ -140,7 +140,7 @@ impl PresetAction {
     }
 }
 
-impl Preset {
+impl ExplorePreset {
     /// The pair, both writing in the usual way.
     ///
     /// # Errors

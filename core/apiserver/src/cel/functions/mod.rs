@@ -14,7 +14,7 @@ use std::rc::Rc;
 
 use super::evaluate::{Fault, Machine, Run};
 use super::overloads;
-use super::types::{NAMED, Type};
+use super::types::{CelType, NAMED};
 use super::value::{Key, Val};
 
 /// Applies a function. The target is the first argument.
@@ -72,20 +72,20 @@ pub(super) fn has(value: &Val, field: &str) -> Run {
 pub(super) fn type_named(name: &str) -> Run {
     let ty = overloads::named_type(name).ok_or(Fault::Unknown)?;
     Ok(Val::Type(match ty {
-        Type::Bool => "bool",
-        Type::Int => "int",
-        Type::Uint => "uint",
-        Type::Double => "double",
-        Type::String => "string",
-        Type::Bytes => "bytes",
-        Type::Duration => "google.protobuf.Duration",
-        Type::Timestamp => "google.protobuf.Timestamp",
-        Type::List(_) => "list",
-        Type::Map(..) => "map",
-        Type::Optional(_) => "optional_type",
-        Type::Null => "null_type",
-        Type::Type(_) => "type",
-        Type::Named(name) => NAMED.into_iter().find(|it| *it == name).unwrap_or("type"),
+        CelType::Bool => "bool",
+        CelType::Int => "int",
+        CelType::Uint => "uint",
+        CelType::Double => "double",
+        CelType::String => "string",
+        CelType::Bytes => "bytes",
+        CelType::Duration => "google.protobuf.Duration",
+        CelType::Timestamp => "google.protobuf.Timestamp",
+        CelType::List(_) => "list",
+        CelType::Map(..) => "map",
+        CelType::Optional(_) => "optional_type",
+        CelType::Null => "null_type",
+        CelType::Type(_) => "type",
+        CelType::Named(name) => NAMED.into_iter().find(|it| *it == name).unwrap_or("type"),
         _ => return Err(Fault::Unknown),
     }))
 }

@@ -1,6 +1,6 @@
 use super::{get, return_unless, watched};
 use crate::client::CachedObjects;
-use crate::program::{Condition, Expression, Kind, Options, Program, Statement};
+use crate::program::{BoolExpression, ControllerOptions, Expression, Kind, Program, Statement};
 
 /// Adds an annotation to each object.
 ///
@@ -24,7 +24,7 @@ impl Annotator {
         let value = || Expression::Value("yes".into());
         let mut body = get("object", &self.kind);
         body.push(return_unless(
-            Condition::Equal(
+            BoolExpression::Equal(
                 Expression::Field(object.clone(), annotation.clone()),
                 value(),
             )
@@ -53,13 +53,13 @@ impl Annotator {
         Program {
             name: "annotator".to_owned(),
             watches: vec![watched(&self.kind)],
-            options: Options {
+            options: ControllerOptions {
                 cached_objects: if self.in_place {
                     CachedObjects::Shared
                 } else {
                     CachedObjects::DeepCopies
                 },
-                ..Options::default()
+                ..ControllerOptions::default()
             },
             body,
         }

@@ -1,6 +1,8 @@
 use super::{get, return_unless, watched};
 use crate::client::Source;
-use crate::program::{Condition, Expression, Kind, OnError, Options, Program, Statement};
+use crate::program::{
+    BoolExpression, ControllerOptions, Expression, Kind, OnError, Program, Statement,
+};
 
 /// Deletes objects whose owner is gone.
 ///
@@ -33,7 +35,7 @@ impl Cleaner {
             },
             // An object of the same name with another uid is not the owner.
             return_unless(
-                Condition::Equal(
+                BoolExpression::Equal(
                     Expression::Field("parent".to_owned(), "/metadata/uid".to_owned()),
                     Expression::Field("child".to_owned(), format!("{owner}/uid")),
                 )
@@ -49,7 +51,7 @@ impl Cleaner {
         Program {
             name: "cleaner".to_owned(),
             watches: vec![watched(&self.child), watched(&self.parent)],
-            options: Options::default(),
+            options: ControllerOptions::default(),
             body,
         }
     }

@@ -3,7 +3,7 @@ use serde_json::json;
 use super::{get, owned, return_unless, watched};
 use crate::client::Source;
 use crate::predicate::Predicate;
-use crate::program::{Condition, Expression, Kind, Options, Program, Statement};
+use crate::program::{BoolExpression, ControllerOptions, Expression, Kind, Program, Statement};
 
 /// Copies `spec.size` of the parent into its child.
 ///
@@ -49,9 +49,9 @@ impl Copier {
         Program {
             name: "copier".to_owned(),
             watches: vec![watched(&self.parent), watched_child],
-            options: Options {
+            options: ControllerOptions {
                 wait_for_own_version: self.wait_for_own_version,
-                ..Options::default()
+                ..ControllerOptions::default()
             },
             body,
         }
@@ -69,9 +69,9 @@ impl Copier {
         let template = json!({"apiVersion": self.child.api_version, "kind": self.child.kind,
             "metadata": {"name": "{name}-copy"}, "data": {"size": "{parent/spec/size}"}});
         Statement::If {
-            condition: Condition::Found(child()),
+            condition: BoolExpression::Found(child()),
             then: vec![
-                return_unless(Condition::Equal(value, size).negated()),
+                return_unless(BoolExpression::Equal(value, size).negated()),
                 set,
                 Statement::Patch {
                     object: child(),

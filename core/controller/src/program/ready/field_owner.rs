@@ -1,7 +1,7 @@
 use serde_json::Value;
 
 use super::{get, return_unless, watched};
-use crate::program::{Condition, Expression, Kind, Options, Program, Statement};
+use crate::program::{BoolExpression, ControllerOptions, Expression, Kind, Program, Statement};
 
 /// Keeps a field at a value. Two of them with different values for one field never rest
 /// (flux2#1842): an autoscaler and GitOps, for example. To order their writes does not settle the
@@ -27,7 +27,7 @@ impl FieldOwner {
         let value = Expression::Value(self.value.clone());
         let mut body = get("object", &self.kind);
         body.extend([
-            return_unless(Condition::Equal(field, value.clone()).negated()),
+            return_unless(BoolExpression::Equal(field, value.clone()).negated()),
             Statement::DeepCopy {
                 into: "base".to_owned(),
                 of: "object".to_owned(),
@@ -48,7 +48,7 @@ impl FieldOwner {
         Program {
             name: self.name.clone(),
             watches: vec![watched(&self.kind)],
-            options: Options::default(),
+            options: ControllerOptions::default(),
             body,
         }
     }

@@ -1,6 +1,6 @@
 use super::watched;
 use crate::client::Source;
-use crate::program::{Condition, Kind, OnError, Options, Program, Statement};
+use crate::program::{BoolExpression, ControllerOptions, Kind, OnError, Program, Statement};
 use crate::queue::ReconcileResult;
 
 /// Adds a finalizer to each object, and removes it when the object is about to go.
@@ -24,12 +24,12 @@ impl FinalizerKeeper {
     pub fn program(&self) -> Program {
         let object = || "object".to_owned();
         let finalizers = "/metadata/finalizers".to_owned();
-        let has = Condition::Contains {
+        let has = BoolExpression::Contains {
             of: object(),
             field: finalizers.clone(),
             item: self.finalizer.clone(),
         };
-        let deleting = Condition::Deleting(object());
+        let deleting = BoolExpression::Deleting(object());
         let body = vec![
             Statement::Get {
                 into: object(),
@@ -38,7 +38,7 @@ impl FinalizerKeeper {
                 from: Source::Cache,
             },
             Statement::If {
-                condition: Condition::Found(object()).negated(),
+                condition: BoolExpression::Found(object()).negated(),
                 then: vec![Statement::Return(ReconcileResult::Done)],
                 otherwise: Vec::new(),
             },
@@ -47,7 +47,7 @@ impl FinalizerKeeper {
                 of: object(),
             },
             Statement::If {
-                condition: Condition::All(vec![deleting.clone(), has.clone()]),
+                condition: BoolExpression::All(vec![deleting.clone(), has.clone()]),
                 then: vec![
                     Statement::RemoveItem {
                         of: object(),
@@ -59,7 +59,7 @@ impl FinalizerKeeper {
                 otherwise: Vec::new(),
             },
             Statement::If {
-                condition: Condition::All(vec![deleting.negated(), has.negated()]),
+                condition: BoolExpression::All(vec![deleting.negated(), has.negated()]),
                 then: vec![
                     Statement::AddItem {
                         of: object(),
@@ -74,7 +74,7 @@ impl FinalizerKeeper {
         Program {
             name: self.name.clone(),
             watches: vec![watched(&self.kind)],
-            options: Options::default(),
+            options: ControllerOptions::default(),
             body,
         }
     }

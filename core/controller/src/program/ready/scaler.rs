@@ -2,7 +2,7 @@ use serde_json::json;
 
 use super::{get, owned, return_unless, watched};
 use crate::client::Source;
-use crate::program::{Condition, Expression, Kind, Options, Program, Statement};
+use crate::program::{BoolExpression, ControllerOptions, Expression, Kind, Program, Statement};
 
 /// Makes and deletes children, one in each run, until there are as many as `spec.size` of the
 /// parent says.
@@ -18,7 +18,7 @@ pub struct Scaler {
     /// Whether the controller waits for the events of its creations and deletions.
     pub expectations: bool,
     /// Further options.
-    pub options: Options,
+    pub options: ControllerOptions,
 }
 
 impl Scaler {
@@ -28,7 +28,7 @@ impl Scaler {
         let size = || Expression::Field("parent".to_owned(), "/spec/size".to_owned());
         let mut body = get("parent", &self.parent);
         if self.expectations {
-            body.push(return_unless(Condition::ExpectationsSatisfied));
+            body.push(return_unless(BoolExpression::ExpectationsSatisfied));
         }
         body.extend([
             Statement::List {
@@ -38,12 +38,12 @@ impl Scaler {
                 from: Source::Cache,
             },
             Statement::If {
-                condition: Condition::Less(count(), size()),
+                condition: BoolExpression::Less(count(), size()),
                 then: self.create(),
                 otherwise: Vec::new(),
             },
             Statement::If {
-                condition: Condition::Less(size(), count()),
+                condition: BoolExpression::Less(size(), count()),
                 then: self.delete_one(),
                 otherwise: Vec::new(),
             },

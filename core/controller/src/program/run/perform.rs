@@ -11,7 +11,7 @@ use optimist_client::IndexedStore;
 use super::values::{render, set_at};
 use super::{Context, Next, Remaining, Run, Variable};
 use crate::cache::Cache;
-use crate::call::Call;
+use crate::call::ClientCall;
 use crate::client::{Source, collection};
 use crate::handler::controller_of;
 use crate::program::{Kind, OnError, Statement};
@@ -23,7 +23,7 @@ impl Run {
         &mut self,
         statement: &Statement,
         context: &mut Context<'_>,
-        sent: &mut Option<Call>,
+        sent: &mut Option<ClientCall>,
     ) -> Next {
         match statement {
             Statement::Get {
@@ -102,7 +102,7 @@ impl Run {
         name: &str,
         from: Source,
         context: &mut Context<'_>,
-        sent: &mut Option<Call>,
+        sent: &mut Option<ClientCall>,
     ) -> Next {
         let (namespace, name) = (self.namespace().to_owned(), self.text(name));
         let shared = from == Source::Cache && context.shares_objects;
@@ -115,7 +115,7 @@ impl Run {
                 let Some(resource) = resource_of(context, kind) else {
                     return Next::Return(ReconcileResult::Error);
                 };
-                *sent = Some(Call::Get {
+                *sent = Some(ClientCall::Get {
                     namespace: namespace.clone(),
                     name: name.clone(),
                 });
@@ -154,7 +154,7 @@ impl Run {
         owner: Option<&str>,
         from: Source,
         context: &mut Context<'_>,
-        sent: &mut Option<Call>,
+        sent: &mut Option<ClientCall>,
     ) -> Next {
         let answer = match from {
             Source::Cache => match cache_of(context.caches, kind) {
@@ -166,7 +166,7 @@ impl Run {
                     return Next::Return(ReconcileResult::Error);
                 };
                 let namespace = self.namespace().to_owned();
-                *sent = Some(Call::List {
+                *sent = Some(ClientCall::List {
                     namespace: namespace.clone(),
                 });
                 let server = &mut *context.server;
@@ -246,7 +246,7 @@ impl Run {
         &mut self,
         statement: &Statement,
         context: &mut Context<'_>,
-        sent: &mut Option<Call>,
+        sent: &mut Option<ClientCall>,
     ) -> Next {
         let Some((name, call, on_error)) = self.call(statement) else {
             // The variable has no object: Go would panic, and controller-runtime recovers.
@@ -258,8 +258,8 @@ impl Run {
             return Next::Return(ReconcileResult::Error);
         };
         let answer = context.client.write(context.server, &resource, &call);
-        let deletes = matches!(call, Call::Delete { .. });
-        let creates = matches!(call, Call::Create(_));
+        let deletes = matches!(call, ClientCall::Delete { .. });
+        let creates = matches!(call, ClientCall::Create(_));
         *sent = Some(call);
         match answer {
             Ok(_) if deletes => Next::On,
@@ -291,20 +291,20 @@ impl Run {
     }
 
     /// The variable, the request and the error rows of a write.
-    fn call<'a>(&self, statement: &'a Statement) -> Option<(&'a str, Call, &'a [OnError])> {
+    fn call<'a>(&self, statement: &'a Statement) -> Option<(&'a str, ClientCall, &'a [OnError])> {
         let object = |name: &str| self.object(name).cloned();
         Some(match statement {
             Statement::Create {
                 object: name,
                 on_error,
-            } => (name, Call::Create(object(name)?), on_error),
+            } => (name, ClientCall::Create(object(name)?), on_error),
             Statement::Update {
                 object: name,
                 status,
                 on_error,
             } => {
                 let (object, status) = (object(name)?, *status);
-                (name, Call::Update { object, status }, on_error)
+                (name, ClientCall::Update { object, status }, on_error)
             }
             Statement::Patch {
                 object: name,
@@ -313,7 +313,7 @@ impl Run {
                 status,
                 on_error,
             } => {
-                let call = Call::MergeFrom {
+                let call = ClientCall::MergeFrom {
                     base: object(base)?,
                     object: object(name)?,
                     lock: *lock,
@@ -327,7 +327,7 @@ impl Run {
                 status,
                 on_error,
             } => {
-                let call = Call::Apply {
+                let call = ClientCall::Apply {
                     object: object(name)?,
                     force: *force,
                     status: *status,
@@ -340,7 +340,7 @@ impl Run {
                 resource_version,
                 on_error,
             } => {
-                let call = Call::Delete {
+                let call = ClientCall::Delete {
                     object: object(name)?,
                     uid: *uid,
                     resource_version: *resource_version,

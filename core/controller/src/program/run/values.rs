@@ -8,7 +8,7 @@ use optimist_apiserver::environment::Timestamp;
 use optimist_apiserver::object::{Metadata, map_mut};
 
 use super::{Context, Run, Variable};
-use crate::program::{Condition, Expression};
+use crate::program::{BoolExpression, Expression};
 
 impl Run {
     /// The object of a variable.
@@ -46,30 +46,30 @@ impl Run {
         self.key.rsplit('/').next().unwrap_or_default()
     }
 
-    pub(super) fn holds(&self, condition: &Condition, context: &Context<'_>) -> bool {
+    pub(super) fn holds(&self, condition: &BoolExpression, context: &Context<'_>) -> bool {
         let now = context.server.environment().now();
         match condition {
-            Condition::Found(name) => self.object(name).is_some(),
-            Condition::Deleting(name) => self
+            BoolExpression::Found(name) => self.object(name).is_some(),
+            BoolExpression::Deleting(name) => self
                 .object(name)
                 .is_some_and(|object| !object.meta_text("deletionTimestamp").is_empty()),
-            Condition::Equal(a, b) => self.value(a, now) == self.value(b, now),
-            Condition::Less(a, b) => {
+            BoolExpression::Equal(a, b) => self.value(a, now) == self.value(b, now),
+            BoolExpression::Less(a, b) => {
                 let number = |expression| self.value(expression, now).and_then(|v| v.as_i64());
                 matches!((number(a), number(b)), (Some(a), Some(b)) if a < b)
             }
-            Condition::Contains { of, field, item } => {
+            BoolExpression::Contains { of, field, item } => {
                 let item = self.text(item);
                 let list = self.object(of).and_then(|object| object.pointer(field));
                 let list = list.and_then(Value::as_array);
                 list.is_some_and(|list| list.iter().any(|known| *known == *item))
             }
-            Condition::ExpectationsSatisfied => {
+            BoolExpression::ExpectationsSatisfied => {
                 let now = context.server.environment().elapsed();
                 context.expectations.satisfied(&self.key, now)
             }
-            Condition::Not(condition) => !self.holds(condition, context),
-            Condition::All(all) => all.iter().all(|condition| self.holds(condition, context)),
+            BoolExpression::Not(condition) => !self.holds(condition, context),
+            BoolExpression::All(all) => all.iter().all(|condition| self.holds(condition, context)),
         }
     }
 

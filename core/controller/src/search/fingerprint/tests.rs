@@ -1,11 +1,11 @@
 use optimist_apiserver::environment::Environment;
 use serde_json::json;
 
-use super::super::{Scenario, Transition};
+use super::super::{SystemScenario, SystemTransition};
 use super::*;
-use crate::call::Call;
+use crate::call::ClientCall;
 use crate::client::{Client, Source};
-use crate::program::{Expression, Kind, Options, Program, Statement};
+use crate::program::{ControllerOptions, Expression, Kind, Program, Statement};
 
 /// A server with a ConfigMap, to which one client has written these values in turn.
 fn server(seed: u64, first_revision: u64, values: &[&str]) -> ApiServer {
@@ -16,8 +16,8 @@ fn server(seed: u64, first_revision: u64, values: &[&str]) -> ApiServer {
         let object = Arc::new(json!({"apiVersion": "v1", "kind": "ConfigMap",
             "metadata": {"name": "a", "namespace": "default"}, "data": {"value": value}}));
         let call = match index {
-            0 => Call::Create(object),
-            _ => Call::Update {
+            0 => ClientCall::Create(object),
+            _ => ClientCall::Update {
                 object,
                 status: false,
             },
@@ -33,7 +33,7 @@ fn editor(value: &str) -> Program {
     Program {
         name: "editor".to_owned(),
         watches: Vec::new(),
-        options: Options::default(),
+        options: ControllerOptions::default(),
         body: vec![
             Statement::Get {
                 into: object(),
@@ -57,7 +57,7 @@ fn editor(value: &str) -> Program {
 
 /// The fingerprint after these editors, of three, have performed a step each.
 fn after(server: ApiServer, steps: &[usize]) -> u128 {
-    let scenario = Scenario::new(server, "default", []).unwrap();
+    let scenario = SystemScenario::new(server, "default", []).unwrap();
     let scenario = ["other", "first", "mine"]
         .iter()
         .fold(scenario, |scenario, value| {
@@ -65,7 +65,7 @@ fn after(server: ApiServer, steps: &[usize]) -> u128 {
         });
     let mut state = scenario.start().clone();
     for step in steps {
-        state.perform(Transition::Edit(*step));
+        state.perform(SystemTransition::Edit(*step));
     }
     Digests::default().fingerprint(&state)
 }
