@@ -1,6 +1,8 @@
-//! How Go prints: the parts of its formatting that the API server's messages show.
+//! What Go's standard library does, where an answer of the API server shows it: printing, base64,
+//! times, addresses.
 
 pub mod base64;
+pub mod netip;
 pub mod time;
 
 use std::fmt::Write;

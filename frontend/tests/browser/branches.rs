@@ -10,11 +10,7 @@ const FORK: &str = "Branches from here";
 
 /// A wrote first in one branch, B in the other.
 async fn two_branches() -> Page {
-    let page = Page::open().await;
-    page.press(A, "Get").await;
-    page.press(B, "Get").await;
-    page.set(A, "spec.replicas", "5").await;
-    page.set(B, "spec.replicas", "2").await;
+    let page = Page::both_want_to_write().await;
     page.press(A, "Send").await;
     page.press("Steps", "Back").await;
     page.press(B, "Send").await;

@@ -8,21 +8,9 @@ const A: &str = "Editor A";
 const B: &str = "Editor B";
 const INSPECTOR: &str = "Inspector";
 
-/// Both read 100 and want other replicas. A was first, and B got the 409.
-async fn conflict() -> Page {
-    let page = Page::open().await;
-    page.press(A, "Get").await;
-    page.press(B, "Get").await;
-    page.set(A, "spec.replicas", "5").await;
-    page.set(B, "spec.replicas", "2").await;
-    page.press(A, "Send").await;
-    page.press(B, "Send").await;
-    page
-}
-
 #[wasm_bindgen_test]
 async fn the_answer_and_its_reason_come_before_both_bodies() {
-    let page = conflict().await;
+    let page = Page::conflict().await;
     let text = page.text(INSPECTOR);
     let (_, text) = text.split_once("Preview").unwrap();
     let at = |part: &str| {
@@ -47,7 +35,7 @@ async fn the_answer_and_its_reason_come_before_both_bodies() {
 
 #[wasm_bindgen_test]
 async fn the_kubectl_tab_begins_with_what_the_terminal_prints() {
-    let page = conflict().await;
+    let page = Page::conflict().await;
     page.press(INSPECTOR, "kubectl").await;
     let printed = page.text("The terminal prints");
     assert!(
@@ -68,7 +56,7 @@ async fn the_kubectl_tab_begins_with_what_the_terminal_prints() {
 
 #[wasm_bindgen_test]
 async fn the_diff_has_what_was_read_what_was_wanted_and_what_is_stored() {
-    let page = conflict().await;
+    let page = Page::conflict().await;
     page.press(INSPECTOR, "Diff").await;
     let text = page.text(INSPECTOR);
     assert!(

@@ -8,23 +8,6 @@ const A: &str = "Editor A";
 const B: &str = "Editor B";
 const SERVER: &str = "API server";
 
-/// Both have read version 100 and want another number of replicas.
-async fn both_want_to_write() -> Page {
-    let page = Page::open().await;
-    page.press(A, "Get").await;
-    page.press(B, "Get").await;
-    page.set(A, "spec.replicas", "5").await;
-    page.set(B, "spec.replicas", "2").await;
-    page
-}
-
-async fn conflict() -> Page {
-    let page = both_want_to_write().await;
-    page.press(A, "Send").await;
-    page.press(B, "Send").await;
-    page
-}
-
 #[wasm_bindgen_test]
 async fn it_opens_with_the_deployment_stored_and_nothing_read() {
     let page = Page::open().await;
@@ -54,7 +37,7 @@ async fn an_edit_is_marked_with_what_was_there_and_can_be_discarded() {
 
 #[wasm_bindgen_test]
 async fn of_two_who_read_the_same_version_the_second_gets_the_409() {
-    let page = conflict().await;
+    let page = Page::conflict().await;
     let body = page.text("Response body");
     assert!(body.contains("\"code\": 409"), "{body}");
     assert!(body.contains("\"reason\": \"Conflict\""), "{body}");
@@ -85,7 +68,7 @@ async fn of_two_who_read_the_same_version_the_second_gets_the_409() {
 
 #[wasm_bindgen_test]
 async fn after_reading_again_the_edit_is_redone_and_accepted() {
-    let page = conflict().await;
+    let page = Page::conflict().await;
     page.press(B, "Get").await;
     assert!(page.text(B).contains("rv 101 · current"));
     assert!(page.text(B).contains("replicas: 2was 5"));
@@ -100,7 +83,7 @@ async fn after_reading_again_the_edit_is_redone_and_accepted() {
 
 #[wasm_bindgen_test]
 async fn what_a_json_patch_tested_in_vain_is_told_though_the_answer_does_not_say_it() {
-    let page = both_want_to_write().await;
+    let page = Page::both_want_to_write().await;
     page.press(A, "Send").await;
     page.press(B, "JSON").await;
     page.press(B, "test the old values").await;
@@ -133,7 +116,7 @@ async fn what_a_json_patch_tested_in_vain_is_told_though_the_answer_does_not_say
 
 #[wasm_bindgen_test]
 async fn from_the_end_one_goes_back_to_where_the_branches_part() {
-    let page = conflict().await;
+    let page = Page::conflict().await;
     assert!(page.text("Steps").contains("1 conflict"));
     page.press("What happened", "no version").await;
     assert_eq!(page.position(), "step 4 / 4");
@@ -168,7 +151,7 @@ async fn a_click_on_the_name_of_a_value_edits_the_value_too() {
 
 #[wasm_bindgen_test]
 async fn without_a_version_nothing_is_compared() {
-    let page = both_want_to_write().await;
+    let page = Page::both_want_to_write().await;
     page.press(A, "Send").await;
     page.press(B, "send resourceVersion").await;
     page.press(B, "Send").await;
@@ -179,7 +162,7 @@ async fn without_a_version_nothing_is_compared() {
 
 #[wasm_bindgen_test]
 async fn an_apply_names_the_owner_and_force_takes_the_field_over() {
-    let page = both_want_to_write().await;
+    let page = Page::both_want_to_write().await;
     page.press(A, "Apply").await;
     page.press(A, "Send").await;
     assert!(page.text("Response body").contains("kubectl-create"));
@@ -194,7 +177,7 @@ async fn an_apply_names_the_owner_and_force_takes_the_field_over() {
 
 #[wasm_bindgen_test]
 async fn a_merge_patch_carries_only_what_changed() {
-    let page = both_want_to_write().await;
+    let page = Page::both_want_to_write().await;
     page.press(B, "Merge").await;
     page.press("Inspector", "Preview").await;
     let body = page.text("Request body, not sent yet");
@@ -208,7 +191,7 @@ async fn a_merge_patch_carries_only_what_changed() {
 
 #[wasm_bindgen_test]
 async fn stepping_back_shows_what_was_and_keeps_what_comes() {
-    let page = conflict().await;
+    let page = Page::conflict().await;
     page.press("Steps", "Back").await;
     page.press("Steps", "Back").await;
     assert_eq!(page.position(), "step 2 / 4");
@@ -231,7 +214,7 @@ async fn stepping_back_shows_what_was_and_keeps_what_comes() {
 
 #[wasm_bindgen_test]
 async fn going_on_from_an_earlier_step_keeps_both_branches() {
-    let page = conflict().await;
+    let page = Page::conflict().await;
     page.press("Steps", "Back").await;
     page.press("Steps", "Back").await;
     page.press(B, "Send").await;
@@ -289,7 +272,7 @@ async fn the_keyboard_reads_sends_and_steps() {
 
 #[wasm_bindgen_test]
 async fn a_broken_manifest_is_shown_with_its_place_and_nothing_is_lost() {
-    let page = conflict().await;
+    let page = Page::conflict().await;
     page.load("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: x\n   bad: 1\n")
         .await;
     let problem = page.find("dialog [role=alert]").unwrap();
@@ -333,7 +316,7 @@ async fn a_manifest_copied_from_kubectl_loads_without_what_the_server_owns() {
 
 #[wasm_bindgen_test]
 async fn pointing_at_an_arrow_shows_its_request() {
-    let page = conflict().await;
+    let page = Page::conflict().await;
     let write = page.attribute("li.step:nth-child(4)", "id");
     assert_eq!(page.count(".peek"), 0);
     page.point(&format!("#{write} .ask"), "pointerover").await;
@@ -380,7 +363,7 @@ async fn a_request_by_hand_is_sent_as_it_stands() {
 
 #[wasm_bindgen_test]
 async fn a_lost_update_is_told_where_it_happens() {
-    let page = both_want_to_write().await;
+    let page = Page::both_want_to_write().await;
     page.press(A, "Send").await;
     page.press(B, "send resourceVersion").await;
     assert!(!page.text("Steps").contains("lost"));
@@ -415,7 +398,7 @@ async fn a_value_that_the_server_refuses_is_told_in_its_words() {
 
 #[wasm_bindgen_test]
 async fn a_forced_apply_that_loses_an_update_is_not_told_to_apply() {
-    let page = both_want_to_write().await;
+    let page = Page::both_want_to_write().await;
     page.press(A, "Send").await;
     page.press(B, "Apply").await;
     page.press(B, "force").await;
@@ -435,7 +418,7 @@ async fn a_forced_apply_that_loses_an_update_is_not_told_to_apply() {
 
 #[wasm_bindgen_test]
 async fn the_endings_are_those_of_a_stale_copy_and_open_its_card() {
-    let page = both_want_to_write().await;
+    let page = Page::both_want_to_write().await;
     page.press(A, "Send").await;
     page.press(B, "Get").await;
     page.press(B, "Send").await;
@@ -487,7 +470,7 @@ async fn each_ending_is_one_click_and_carries_what_came_of_it() {
 
 #[wasm_bindgen_test]
 async fn a_stale_copy_without_an_edit_is_not_told_that_the_edit_is_kept() {
-    let page = both_want_to_write().await;
+    let page = Page::both_want_to_write().await;
     page.press(A, "Send").await;
     page.press(B, "Discard edits").await;
     page.press(B, "Send").await;
@@ -512,7 +495,7 @@ async fn what_the_server_left_out_is_said() {
 
 #[wasm_bindgen_test]
 async fn of_a_deleted_object_the_server_shows_that_it_is_gone() {
-    let page = both_want_to_write().await;
+    let page = Page::both_want_to_write().await;
     page.press(A, "Send").await;
     page.press(B, "Get").await;
     page.press(B, "Delete").await;

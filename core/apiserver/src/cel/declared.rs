@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::parser::RESERVED;
 use super::types::CelType;
 use crate::schema::openapi::{Additional, Schema};
 
@@ -196,34 +197,13 @@ fn common(fields: &mut BTreeMap<String, Arc<Declared>>) {
     fields.insert("metadata".to_owned(), Arc::new(metadata));
 }
 
-/// The words that are no names of fields (`k8s.io/apiserver/pkg/cel/escaping.go`).
-const RESERVED: [&str; 21] = [
-    "true",
-    "false",
-    "null",
-    "in",
-    "as",
-    "break",
-    "const",
-    "continue",
-    "else",
-    "for",
-    "function",
-    "if",
-    "import",
-    "let",
-    "loop",
-    "package",
-    "namespace",
-    "return",
-    "var",
-    "void",
-    "while",
-];
+/// The words of the language that mean something, and are no names of fields either
+/// (`k8s.io/apiserver/pkg/cel/escaping.go`).
+const SYMBOLS: [&str; 4] = ["true", "false", "null", "in"];
 
 /// A property's name as an identifier; `None` if it cannot be one (`cel.Escape`).
 pub(super) fn escaped(name: &str) -> Option<String> {
-    if RESERVED.contains(&name) {
+    if SYMBOLS.contains(&name) || RESERVED.contains(&name) {
         return Some(format!("__{name}__"));
     }
     let mut text = String::new();

@@ -14,7 +14,9 @@ const MAX_CHARACTERS: usize = 100_000;
 const OPERAND: &str = "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, \
      NUM_UINT, STRING, BYTES, IDENTIFIER}";
 
-const RESERVED: [&str; 17] = [
+/// The words that are no identifiers, besides `true`, `false`, `null` and `in`, which mean something
+/// (`reservedIds`).
+pub(super) const RESERVED: [&str; 17] = [
     "as",
     "break",
     "const",

@@ -67,6 +67,24 @@ impl Page {
         Self::open_at("").await
     }
 
+    /// A page on which both editors have read version 100 and want other replicas: A five, B two.
+    pub async fn both_want_to_write() -> Self {
+        let page = Self::open().await;
+        page.press("Editor A", "Get").await;
+        page.press("Editor B", "Get").await;
+        page.set("Editor A", "spec.replicas", "5").await;
+        page.set("Editor B", "spec.replicas", "2").await;
+        page
+    }
+
+    /// A page on which A wrote first, and B got the 409.
+    pub async fn conflict() -> Self {
+        let page = Self::both_want_to_write().await;
+        page.press("Editor A", "Send").await;
+        page.press("Editor B", "Send").await;
+        page
+    }
+
     /// An address of the page in such a browser.
     pub async fn open_at(fragment: &str) -> Self {
         let storage = web_sys::window().unwrap().local_storage().unwrap().unwrap();

@@ -2,12 +2,13 @@
 //! v1.36).
 
 use std::collections::BTreeMap;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr};
 use std::rc::Rc;
 
 use super::super::evaluate::{Fault, Machine, Run};
 use super::super::value::{Key, Val};
 use crate::go;
+use crate::go::netip::{bit_len, is_4in6, is_link_local_multicast, is_link_local_unicast, masked};
 use crate::schema::custom::has_format;
 
 /// The parts of a URL (`net/url.URL`).
@@ -150,7 +151,7 @@ fn address(text: &str) -> Run<IpAddr> {
         return Err(Fault::new(why));
     }
     match text.parse() {
-        Ok(IpAddr::V6(ip)) if ip.to_ipv4_mapped().is_some() => {
+        Ok(ip) if is_4in6(ip) => {
             let why = format!("IPv4-mapped IPv6 address {shown} is not allowed");
             Err(Fault::new(why))
         }
@@ -181,10 +182,10 @@ fn range(text: &str) -> Run<(IpAddr, u8)> {
         Ok(bits) if canonical => bits,
         _ => return Err(bad()),
     };
-    if bits > width(ip) {
+    if bits > bit_len(ip) {
         return Err(wrong("prefix length out of range"));
     }
-    if matches!(ip, IpAddr::V6(ip) if ip.to_ipv4_mapped().is_some()) {
+    if is_4in6(ip) {
         let why = format!(
             "network address parse error during conversion from string: IPv4-mapped IPv6 address \
              {shown} is not allowed"
@@ -192,24 +193,6 @@ fn range(text: &str) -> Run<(IpAddr, u8)> {
         return Err(Fault::new(why));
     }
     Ok((ip, bits))
-}
-
-fn width(ip: IpAddr) -> u8 {
-    if ip.is_ipv4() { 32 } else { 128 }
-}
-
-fn masked(ip: IpAddr, bits: u8) -> IpAddr {
-    let hidden = u32::from(width(ip) - bits);
-    match ip {
-        IpAddr::V4(ip) => {
-            let mask = u32::MAX.checked_shl(hidden).unwrap_or(0);
-            Ipv4Addr::from_bits(ip.to_bits() & mask).into()
-        }
-        IpAddr::V6(ip) => {
-            let mask = u128::MAX.checked_shl(hidden).unwrap_or(0);
-            Ipv6Addr::from_bits(ip.to_bits() & mask).into()
-        }
-    }
 }
 
 fn contains(range: IpAddr, bits: u8, ip: IpAddr) -> bool {
@@ -221,22 +204,15 @@ fn of_address(function: &str, ip: IpAddr) -> Option<Val> {
         "family" => Val::Int(if ip.is_ipv4() { 4 } else { 6 }),
         "isUnspecified" => Val::Bool(ip.is_unspecified()),
         "isLoopback" => Val::Bool(ip.is_loopback()),
-        "isLinkLocalUnicast" => Val::Bool(is_link_local(ip)),
-        "isLinkLocalMulticast" => Val::Bool(match ip {
-            IpAddr::V4(ip) => ip.octets()[..3] == [224, 0, 0],
-            IpAddr::V6(ip) => ip.segments()[0] & 0xff0f == 0xff02,
-        }),
+        "isLinkLocalUnicast" => Val::Bool(is_link_local_unicast(ip)),
+        "isLinkLocalMulticast" => Val::Bool(is_link_local_multicast(ip)),
         "isGlobalUnicast" => Val::Bool(
-            !(ip.is_unspecified() || ip.is_loopback() || ip.is_multicast() || is_link_local(ip))
+            !(ip.is_unspecified()
+                || ip.is_loopback()
+                || ip.is_multicast()
+                || is_link_local_unicast(ip))
                 && ip != IpAddr::V4(Ipv4Addr::BROADCAST),
         ),
         _ => return None,
     })
-}
-
-fn is_link_local(ip: IpAddr) -> bool {
-    match ip {
-        IpAddr::V4(ip) => ip.is_link_local(),
-        IpAddr::V6(ip) => ip.is_unicast_link_local(),
-    }
 }

@@ -7,13 +7,18 @@ use super::super::evaluate::{Fault, Run};
 use super::super::value::{Key, Val};
 use super::times;
 
+const INT_OVERFLOW: &str = "integer overflow";
+
 pub(super) fn apply(operator: &str, args: &[Val]) -> Run {
     match (operator, args) {
         ("_==_", [one, other]) => Ok(Val::Bool(one.equals(other))),
         ("_!=_", [one, other]) => Ok(Val::Bool(!one.equals(other))),
         ("_<_" | "_<=_" | "_>_" | "_>=_", [one, other]) => compared(operator, one, other),
         ("!_", [Val::Bool(value)]) => Ok(Val::Bool(!value)),
-        ("-_", [Val::Int(value)]) => number(value.checked_neg(), Val::Int),
+        ("-_", [Val::Int(value)]) => value
+            .checked_neg()
+            .map(Val::Int)
+            .ok_or_else(|| Fault::new(INT_OVERFLOW)),
         ("-_", [Val::Double(value)]) => Ok(Val::Double(-value)),
         ("_[_]", [from, index]) => indexed(from, index),
         ("_[?_]", [from, index]) => Ok(Val::Optional(found(from, index)?.map(Rc::new))),
@@ -44,12 +49,6 @@ fn compared(operator: &str, one: &Val, other: &Val) -> Run {
     }))
 }
 
-fn number<N>(value: Option<N>, make: fn(N) -> Val) -> Run {
-    value
-        .map(make)
-        .ok_or_else(|| Fault::new("integer overflow"))
-}
-
 fn arithmetic(operator: &str, one: &Val, other: &Val) -> Run {
     match (one, other) {
         (Val::Int(one), Val::Int(other)) => ints(operator, *one, *other),
@@ -76,34 +75,27 @@ fn arithmetic(operator: &str, one: &Val, other: &Val) -> Run {
     }
 }
 
-fn ints(operator: &str, one: i64, other: i64) -> Run {
-    let value = match operator {
-        "_+_" => one.checked_add(other),
-        "_-_" => one.checked_sub(other),
-        "_*_" => one.checked_mul(other),
-        "_/_" if other == 0 => return Err(Fault::new("division by zero")),
-        "_/_" => one.checked_div(other),
-        "_%_" if other == 0 => return Err(Fault::new("modulus by zero")),
-        "_%_" => one.checked_rem(other),
-        _ => return Err(Fault::no_overload()),
+/// The arithmetic of one type of whole numbers (`common/types/overflow.go`).
+macro_rules! arithmetic_of {
+    ($name:ident, $number:ty, $value:path, $overflow:expr) => {
+        fn $name(operator: &str, one: $number, other: $number) -> Run {
+            let value = match operator {
+                "_+_" => one.checked_add(other),
+                "_-_" => one.checked_sub(other),
+                "_*_" => one.checked_mul(other),
+                "_/_" if other == 0 => return Err(Fault::new("division by zero")),
+                "_/_" => one.checked_div(other),
+                "_%_" if other == 0 => return Err(Fault::new("modulus by zero")),
+                "_%_" => one.checked_rem(other),
+                _ => return Err(Fault::no_overload()),
+            };
+            value.map($value).ok_or_else(|| Fault::new($overflow))
+        }
     };
-    number(value, Val::Int)
 }
 
-fn uints(operator: &str, one: u64, other: u64) -> Run {
-    let value = match operator {
-        "_+_" => one.checked_add(other),
-        "_-_" => one.checked_sub(other),
-        "_*_" => one.checked_mul(other),
-        "_/_" if other == 0 => return Err(Fault::new("division by zero")),
-        "_/_" => one.checked_div(other),
-        "_%_" if other == 0 => return Err(Fault::new("modulus by zero")),
-        "_%_" => one.checked_rem(other),
-        _ => return Err(Fault::no_overload()),
-    };
-    let value = value.map(Val::Uint);
-    value.ok_or_else(|| Fault::new("unsigned integer overflow"))
-}
+arithmetic_of!(ints, i64, Val::Int, INT_OVERFLOW);
+arithmetic_of!(uints, u64, Val::Uint, "unsigned integer overflow");
 
 fn indexed(from: &Val, index: &Val) -> Run {
     if let Val::Optional(_) = from {

@@ -1,11 +1,12 @@
 //! IP addresses and ranges in fields that are older than the strict rules for them
 //! (`k8s.io/apimachinery/pkg/util/validation/ip.go`, with `StrictIPCIDRValidation`, on since v1.36).
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::IpAddr;
 
 use serde_json::Value;
 
 use crate::go;
+use crate::go::netip::{bit_len, is_4in6, is_link_local_multicast, is_link_local_unicast, masked};
 use crate::status::FieldError;
 
 /// An address as old clients wrote it: zeros may lead a number (`ParseIPSloppy`).
@@ -21,7 +22,7 @@ fn sloppy_range(text: &str) -> Option<(IpAddr, u8)> {
         return None;
     }
     let bits = without_leading_zeros(bits).parse().ok()?;
-    (bits <= width(ip)).then_some((ip, bits))
+    (bits <= bit_len(ip)).then_some((ip, bits))
 }
 
 fn without_leading_zeros(text: &str) -> String {
@@ -40,37 +41,14 @@ fn without_leading_zeros(text: &str) -> String {
     fine
 }
 
-fn width(ip: IpAddr) -> u8 {
-    if ip.is_ipv4() { 32 } else { 128 }
-}
-
-fn is_mapped(ip: IpAddr) -> bool {
-    matches!(ip, IpAddr::V6(ip) if ip.to_ipv4_mapped().is_some())
-}
-
 /// The text that Go gives an address, which is an IPv4 one where it is mapped to IPv6.
 fn canonical(ip: IpAddr) -> IpAddr {
     ip.to_canonical()
 }
 
-/// The first address of a range.
-fn network((ip, bits): (IpAddr, u8)) -> IpAddr {
-    let hidden = u32::from(width(ip) - bits);
-    match ip {
-        IpAddr::V4(ip) => {
-            let mask = u32::MAX.checked_shl(hidden).unwrap_or(0);
-            Ipv4Addr::from_bits(ip.to_bits() & mask).into()
-        }
-        IpAddr::V6(ip) => {
-            let mask = u128::MAX.checked_shl(hidden).unwrap_or(0);
-            Ipv6Addr::from_bits(ip.to_bits() & mask).into()
-        }
-    }
-}
-
 /// The text that Go gives a range (`net.IPNet.String`).
-fn shown(range: (IpAddr, u8)) -> String {
-    format!("{}/{}", canonical(network(range)), range.1)
+fn shown(ip: IpAddr, bits: u8) -> String {
+    format!("{}/{bits}", canonical(masked(ip, bits)))
 }
 
 /// Checks an address; what the stored object has is accepted as it is
@@ -85,7 +63,7 @@ pub(super) fn check(ip: &Value, field: &str, old: &[Value]) -> Option<FieldError
     } else {
         match text.parse::<IpAddr>() {
             Err(_) => "must not have leading 0s",
-            Ok(ip) if is_mapped(ip) => "must not be an IPv4-mapped IPv6 address",
+            Ok(ip) if is_4in6(ip) => "must not be an IPv4-mapped IPv6 address",
             Ok(_) => return None,
         }
     };
@@ -101,8 +79,8 @@ pub(super) fn check_range(range: &str, field: &str, old: &[&str]) -> Option<Fiel
     let detail = match sloppy_range(range) {
         None => "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)",
         Some(_) if !is_strict_range(range) => "must not have leading 0s in IP or prefix length",
-        Some((ip, _)) if is_mapped(ip) => "must not have an IPv4-mapped IPv6 address",
-        Some(parsed) if network(parsed) != parsed.0 => {
+        Some((ip, _)) if is_4in6(ip) => "must not have an IPv4-mapped IPv6 address",
+        Some((ip, bits)) if masked(ip, bits) != ip => {
             "must not have bits set beyond the prefix length"
         }
         Some(_) => return None,
@@ -123,21 +101,22 @@ pub(super) fn check_not_special(ip: &Value, field: &str) -> Vec<FieldError> {
     let Some(address) = sloppy(text).map(canonical) else {
         return Vec::new();
     };
-    let (link_local, multicast) = match address {
-        IpAddr::V4(ip) => (ip.is_link_local(), ip.octets()[..3] == [224, 0, 0]),
-        IpAddr::V6(ip) => (
-            ip.is_unicast_link_local(),
-            ip.segments()[0] & 0xff0f == 0xff02,
-        ),
-    };
     let mut details = Vec::new();
     if address.is_unspecified() {
         details.push(format!("may not be unspecified ({text})"));
     }
     let ranges = [
         (address.is_loopback(), "loopback", "127.0.0.0/8, ::1/128"),
-        (link_local, "link-local", "169.254.0.0/16, fe80::/10"),
-        (multicast, "link-local multicast", "224.0.0.0/24, ff02::/10"),
+        (
+            is_link_local_unicast(address),
+            "link-local",
+            "169.254.0.0/16, fe80::/10",
+        ),
+        (
+            is_link_local_multicast(address),
+            "link-local multicast",
+            "224.0.0.0/24, ff02::/10",
+        ),
     ];
     for (is, name, range) in ranges {
         if is {
@@ -155,7 +134,7 @@ pub(super) fn warning(text: &str, field: &str) -> Option<String> {
     let ip = sloppy(text)?;
     let quoted = go::quote(text);
     match text.parse::<IpAddr>() {
-        Ok(strict) if !is_mapped(strict) => {
+        Ok(strict) if !is_4in6(strict) => {
             let plain = strict.to_string();
             (strict.is_ipv6() && plain != text).then(|| {
                 let plain = go::quote(&plain);
@@ -179,15 +158,15 @@ pub(super) fn range_warnings(text: &str, field: &str) -> Vec<String> {
         return Vec::new();
     };
     let quoted = go::quote(text);
-    let range = go::quote(&shown((ip, bits)));
+    let range = go::quote(&shown(ip, bits));
     let mut warnings = Vec::new();
-    if network((ip, bits)) != ip {
-        let single = go::quote(&format!("{}/{}", canonical(ip), width(ip)));
+    if masked(ip, bits) != ip {
+        let single = go::quote(&format!("{}/{}", canonical(ip), bit_len(ip)));
         warnings.push(format!(
             "{field}: CIDR value {quoted} is ambiguous in this context (should be {range} or {single}?)"
         ));
     }
-    if !is_strict_range(text) || is_mapped(ip) {
+    if !is_strict_range(text) || is_4in6(ip) {
         warnings.push(format!(
             "{field}: non-standard CIDR value {quoted} is invalid: use {range}"
         ));
