@@ -4,8 +4,6 @@ use wasm_bindgen_test::wasm_bindgen_test;
 
 use crate::page::Page;
 
-const A: &str = "Editor A";
-const B: &str = "Editor B";
 const INSPECTOR: &str = "Inspector";
 
 #[wasm_bindgen_test]

@@ -139,6 +139,20 @@ impl<'instr> Visitor<'instr> for Uses {
     }
 }
 
+/// All that can be reached from these functions through the functions that each one `uses`.
+fn reachable<I>(mut open: Vec<usize>, uses: impl Fn(usize) -> I) -> BTreeSet<usize>
+where
+    I: Iterator<Item = usize>,
+{
+    let mut reached = BTreeSet::new();
+    while let Some(function) = open.pop() {
+        if reached.insert(function) {
+            open.extend(uses(function));
+        }
+    }
+    reached
+}
+
 /// Who goes where. Functions and globals are named by their index, which is the same in every
 /// reading of the module.
 struct Plan {
@@ -181,15 +195,12 @@ impl Plan {
         let short = shorten(&mut module, ran, long);
         let uses = |function: &usize| short.get(function).unwrap_or(&whole[function]);
 
-        // What stays: all that can be reached without going through one that moves.
+        // What stays can be reached without going through a function that moves.
         let roots = roots(&module);
-        let mut staying: BTreeSet<usize> = BTreeSet::new();
-        let mut open: Vec<usize> = roots.difference(&idle).copied().collect();
-        while let Some(function) = open.pop() {
-            if staying.insert(function) {
-                open.extend(uses(&function).functions.difference(&idle));
-            }
-        }
+        let open = roots.difference(&idle).copied().collect();
+        let staying = reachable(open, |function| {
+            uses(&function).functions.difference(&idle).copied()
+        });
         let moving: BTreeSet<usize> = local.difference(&staying).copied().collect();
         let shortened: BTreeSet<usize> = short.keys().copied().collect();
         let shortened: BTreeSet<usize> = shortened.intersection(&staying).copied().collect();

@@ -2,70 +2,16 @@
 //!
 //! The estimate decides which rules a definition may have, so it follows the original step by step.
 
+mod calls;
+mod range;
+
 use std::collections::HashMap;
 
 use super::ast::{ACCUMULATOR, Call, Expr, Fold, Kind, Literal};
 use super::check::Checked;
 use super::declared::Declared;
-use super::estimate_calls;
 use super::types::CelType;
-
-/// A least and a most: of a size, or of a cost.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Range {
-    pub(super) min: u64,
-    pub(super) max: u64,
-}
-
-impl Range {
-    pub(super) const UNKNOWN: Range = Range {
-        min: 0,
-        max: u64::MAX,
-    };
-    /// What nothing has been united with yet.
-    const NONE: Range = Range {
-        min: u64::MAX,
-        max: 0,
-    };
-
-    pub(super) fn fixed(value: u64) -> Self {
-        Self {
-            min: value,
-            max: value,
-        }
-    }
-
-    pub(super) fn plus(self, other: Range) -> Self {
-        Self {
-            min: self.min.saturating_add(other.min),
-            max: self.max.saturating_add(other.max),
-        }
-    }
-
-    pub(super) fn times(self, other: Range) -> Self {
-        Self {
-            min: self.min.saturating_mul(other.min),
-            max: self.max.saturating_mul(other.max),
-        }
-    }
-
-    /// Rounded up.
-    pub(super) fn scaled(self, factor: f64) -> Self {
-        // A float that is too large becomes the largest number.
-        let scaled = |value: u64| (value as f64 * factor).ceil() as u64;
-        Self {
-            min: scaled(self.min),
-            max: scaled(self.max),
-        }
-    }
-
-    pub(super) fn united(self, other: Range) -> Self {
-        Self {
-            min: self.min.min(other.min),
-            max: self.max.max(other.max),
-        }
-    }
-}
+use range::Range;
 
 /// The sizes of the keys and values of a list or map.
 #[derive(Clone, Copy, Debug)]
@@ -235,13 +181,8 @@ impl<'a> Estimator<'a> {
             let (cost, result) = match self.operator(expr, call, overload, &args, &costs) {
                 Some(found) => found,
                 None => {
-                    let (cost, result) = estimate_calls::cost(
-                        self,
-                        &call.function,
-                        overload,
-                        target.as_ref(),
-                        &args,
-                    );
+                    let (cost, result) =
+                        calls::cost(self, &call.function, overload, target.as_ref(), &args);
                     let all = costs.iter().fold(cost, |sum, it| sum.plus(*it));
                     (all, result)
                 }
@@ -302,7 +243,7 @@ impl<'a> Estimator<'a> {
                 self.entries.extend(entries);
                 let own = match overload.params[0] {
                     CelType::List(_) => Range::fixed(1),
-                    _ => size.scaled(estimate_calls::CHARACTER),
+                    _ => size.scaled(calls::CHARACTER),
                 };
                 Some((own.plus(*left).plus(*right), Some(size)))
             }

@@ -162,65 +162,11 @@ impl Machine {
     }
 
     fn call<'a>(&self, call: &'a Call, scope: &mut Scope<'a>) -> Run {
-        match (call.function.as_str(), call.args.as_slice()) {
-            ("_&&_", terms) => return self.logical(terms, false, scope),
-            ("_||_", terms) => return self.logical(terms, true, scope),
-            ("_?_:_", [condition, yes, no]) => {
-                return match self.value(condition, scope)? {
-                    Val::Bool(true) => self.inner(yes, scope),
-                    Val::Bool(false) => self.inner(no, scope),
-                    _ => Err(Fault::no_overload()),
-                };
-            }
-            ("or" | "orValue", [other]) => return self.either(call, other, scope),
-            ("@not_strictly_false", [term]) => {
-                let value = self.value(term, scope);
-                self.pay(1)?;
-                return match value {
-                    Err(Fault::Error(_)) => Ok(Val::Bool(true)),
-                    Ok(Val::Bool(value)) => Ok(Val::Bool(value)),
-                    Ok(_) => Ok(Val::Bool(true)),
-                    Err(other) => Err(other),
-                };
-            }
-            // A loop adds to its own result, which nothing else has.
-            (
-                "_+_",
-                [
-                    Expr {
-                        kind: Kind::Ident(name),
-                        ..
-                    },
-                    item,
-                ],
-            ) if name == super::ast::ACCUMULATOR => {
-                return self.add_to_result(item, scope);
-            }
-            _ => {}
+        if let Some(result) = self.lazy(call, scope) {
+            return result;
         }
         let function = call.function.as_str();
-        let mut args = Vec::with_capacity(call.args.len() + 1);
-        let mut failed = None;
-        for (i, expr) in call
-            .target
-            .as_deref()
-            .into_iter()
-            .chain(&call.args)
-            .enumerate()
-        {
-            let value = match (function, i) {
-                ("_[_]" | "_[?_]", 1) => self.inner(expr, scope),
-                _ => self.value(expr, scope),
-            };
-            // A call costs the same if an argument of it has failed.
-            args.push(match value {
-                Err(fault @ Fault::Error(_)) => {
-                    failed = failed.or(Some(fault));
-                    Val::Null
-                }
-                value => value?,
-            });
-        }
+        let (args, failed) = self.arguments(call, scope)?;
         if let Some(fault) = failed {
             self.pay(run_cost::call(function, &args, &Val::Null))?;
             return Err(fault);
@@ -237,6 +183,65 @@ impl Machine {
         let shown = result.as_ref().unwrap_or(&Val::Null);
         self.pay(run_cost::call(function, &args, shown))?;
         result
+    }
+
+    /// A call that does not evaluate each argument first; `None` for all others.
+    fn lazy<'a>(&self, call: &'a Call, scope: &mut Scope<'a>) -> Option<Run> {
+        Some(match (call.function.as_str(), call.args.as_slice()) {
+            ("_&&_", terms) => self.logical(terms, false, scope),
+            ("_||_", terms) => self.logical(terms, true, scope),
+            ("_?_:_", [condition, yes, no]) => match self.value(condition, scope) {
+                Ok(Val::Bool(true)) => self.inner(yes, scope),
+                Ok(Val::Bool(false)) => self.inner(no, scope),
+                Ok(_) => Err(Fault::no_overload()),
+                Err(fault) => Err(fault),
+            },
+            ("or" | "orValue", [other]) => self.either(call, other, scope),
+            ("@not_strictly_false", [term]) => self.not_strictly_false(term, scope),
+            // A loop adds to its own result, which nothing else has.
+            ("_+_", [result, item]) if matches!(&result.kind, Kind::Ident(name) if name == super::ast::ACCUMULATOR) => {
+                self.add_to_result(item, scope)
+            }
+            _ => return None,
+        })
+    }
+
+    /// The values of the target and the arguments of a call, and the first fault of them. A call
+    /// costs the same if an argument of it has failed.
+    fn arguments<'a>(
+        &self,
+        call: &'a Call,
+        scope: &mut Scope<'a>,
+    ) -> Run<(Vec<Val>, Option<Fault>)> {
+        let mut args = Vec::with_capacity(call.args.len() + 1);
+        let mut failed = None;
+        let exprs = call.target.as_deref().into_iter().chain(&call.args);
+        for (i, expr) in exprs.enumerate() {
+            let value = match (call.function.as_str(), i) {
+                ("_[_]" | "_[?_]", 1) => self.inner(expr, scope),
+                _ => self.value(expr, scope),
+            };
+            args.push(match value {
+                Err(fault @ Fault::Error(_)) => {
+                    failed = failed.or(Some(fault));
+                    Val::Null
+                }
+                value => value?,
+            });
+        }
+        Ok((args, failed))
+    }
+
+    /// The condition of a loop that goes on: what fails does not end it.
+    fn not_strictly_false<'a>(&self, term: &'a Expr, scope: &mut Scope<'a>) -> Run {
+        let value = self.value(term, scope);
+        self.pay(1)?;
+        match value {
+            Err(Fault::Error(_)) => Ok(Val::Bool(true)),
+            Ok(Val::Bool(value)) => Ok(Val::Bool(value)),
+            Ok(_) => Ok(Val::Bool(true)),
+            Err(other) => Err(other),
+        }
     }
 
     /// What is only a way to a value costs one less as a branch or an index

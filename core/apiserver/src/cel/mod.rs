@@ -9,7 +9,6 @@ mod ast;
 mod check;
 mod declared;
 mod estimate;
-mod estimate_calls;
 mod evaluate;
 mod functions;
 mod lexer;

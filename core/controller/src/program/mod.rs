@@ -34,6 +34,37 @@ pub struct Program {
     pub body: Vec<Statement>,
 }
 
+impl Program {
+    /// The program of an editor: it reads an object from the server, sets a field (a JSON pointer)
+    /// and updates the object, as `kubectl edit` does.
+    pub fn edit(kind: Kind, field: &str, value: Value) -> Self {
+        let object = || "object".to_owned();
+        Self {
+            name: "editor".to_owned(),
+            watches: Vec::new(),
+            options: ControllerOptions::default(),
+            body: vec![
+                Statement::Get {
+                    into: object(),
+                    kind,
+                    name: "{name}".to_owned(),
+                    from: Source::Server,
+                },
+                Statement::Set {
+                    of: object(),
+                    field: field.to_owned(),
+                    to: Expression::Value(value),
+                },
+                Statement::Update {
+                    object: object(),
+                    status: false,
+                    on_error: Vec::new(),
+                },
+            ],
+        }
+    }
+}
+
 /// A kind of object.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]

@@ -51,26 +51,15 @@ pub struct ChildMaker {
 impl ChildMaker {
     /// The program.
     pub fn program(&self) -> Program {
-        let mut body = get("parent", &self.parent);
-        if self.expectations {
-            body.push(return_unless(BoolExpression::ExpectationsSatisfied));
-        }
-        body.extend([
-            Statement::List {
-                into: "children".to_owned(),
-                kind: self.child.clone(),
-                controlled_by: Some("parent".to_owned()),
-                from: self.list_from,
-            },
-            Statement::If {
-                condition: BoolExpression::Equal(
-                    Expression::Count("children".to_owned()),
-                    Expression::Value(0.into()),
-                ),
-                then: self.create(),
-                otherwise: Vec::new(),
-            },
-        ]);
+        let mut body = get_and_list(&self.parent, &self.child, self.expectations, self.list_from);
+        body.push(Statement::If {
+            condition: BoolExpression::Equal(
+                Expression::Count("children".to_owned()),
+                Expression::Value(0.into()),
+            ),
+            then: self.create(),
+            otherwise: Vec::new(),
+        });
         Program {
             name: "child-maker".to_owned(),
             watches: vec![watched(&self.parent), owned(&self.child, &self.parent)],
@@ -209,6 +198,22 @@ fn get(into: &str, kind: &Kind) -> Vec<Statement> {
         return_unless(BoolExpression::Found(into.clone())),
         return_unless(BoolExpression::Deleting(into).negated()),
     ]
+}
+
+/// Reads the parent of the key and lists its children. With expectations, the program returns
+/// before the list until they are satisfied.
+fn get_and_list(parent: &Kind, child: &Kind, expectations: bool, from: Source) -> Vec<Statement> {
+    let mut body = get("parent", parent);
+    if expectations {
+        body.push(return_unless(BoolExpression::ExpectationsSatisfied));
+    }
+    body.push(Statement::List {
+        into: "children".to_owned(),
+        kind: child.clone(),
+        controlled_by: Some("parent".to_owned()),
+        from,
+    });
+    body
 }
 
 fn return_unless(condition: BoolExpression) -> Statement {

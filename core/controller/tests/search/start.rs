@@ -4,8 +4,7 @@ use std::sync::OnceLock;
 
 use http::Request;
 use optimist_apiserver::server::ApiServer;
-use optimist_controller::Source;
-use optimist_controller::program::{ControllerOptions, Expression, Kind, Program, Statement};
+use optimist_controller::program::{Kind, Program};
 use optimist_controller::search::{
     PropertySearch, PropertySearchStatus, Settling, SystemScenario, SystemState, SystemTransition,
 };
@@ -66,30 +65,7 @@ fn post(server: &mut ApiServer, path: &str, body: &Value) {
 
 /// An editor who reads the widget and updates its size.
 pub fn editor(size: i64) -> Program {
-    let object = || "object".to_owned();
-    Program {
-        name: "editor".to_owned(),
-        watches: Vec::new(),
-        options: ControllerOptions::default(),
-        body: vec![
-            Statement::Get {
-                into: object(),
-                kind: widget(),
-                name: "{name}".to_owned(),
-                from: Source::Server,
-            },
-            Statement::Set {
-                of: object(),
-                field: "/spec/size".to_owned(),
-                to: Expression::Value(size.into()),
-            },
-            Statement::Update {
-                object: object(),
-                status: false,
-                on_error: Vec::new(),
-            },
-        ],
-    }
+    Program::edit(widget(), "/spec/size", size.into())
 }
 
 pub fn scenario(program: Program) -> SystemScenario {

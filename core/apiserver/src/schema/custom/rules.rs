@@ -293,43 +293,16 @@ impl Walk {
         ty: &Value,
     ) -> Result<(), OutOfBudget> {
         let compiled = rule.compiled(|| Declared::of(place.schema, place.root));
-        let program = match &compiled.rule {
-            None => return Ok(()),
-            Some(Ok(program)) => program,
-            Some(Err(Unusable::Unknown)) => {
-                self.judged.unevaluated.push(rule.text.clone());
-                return Ok(());
-            }
-            Some(Err(Unusable::Wrong(why))) => {
-                self.refuse(place, ty, format!("rule compile error: {why}"));
-                return Ok(());
-            }
+        let Some(program) = self.program(rule, compiled, place, ty) else {
+            return Ok(());
         };
         if program.uses_old_self && before.old.is_none_or(Value::is_null) && !rule.is_optional() {
             return Ok(());
         }
         let (outcome, cost) = self.evaluator.run(program, subject, rule.is_optional());
         self.pay(cost, place, ty, OUT_OF_BUDGET)?;
-        match outcome {
-            Outcome::Bool(true) => return Ok(()),
-            Outcome::Unknown => {
-                self.judged.unevaluated.push(rule.text.clone());
-                return Ok(());
-            }
-            Outcome::TooCostly => {
-                let why = format!(
-                    "'operation cancelled: actual cost limit exceeded': no further validation \
-                     rules will be run due to call cost exceeds limit for rule: {}",
-                    rule.named()
-                );
-                return self.end(place, ty, why);
-            }
-            Outcome::Failed(why) => {
-                let said = failed(&why, rule.named());
-                self.refuse(place, ty, said);
-                return Ok(());
-            }
-            Outcome::Bool(false) | Outcome::Text(_) | Outcome::Other => {}
+        if !self.is_broken(outcome, rule, place, ty)? {
+            return Ok(());
         }
         let detail = self.message(rule, compiled, subject, place, ty)?;
         let path = match normalized(&rule.field_path, place.schema) {
@@ -343,6 +316,50 @@ impl Walk {
             self.judged.errors.push(error);
         }
         Ok(())
+    }
+
+    /// The program of a rule; `None` if there is none that can be run, which is noted.
+    fn program<'r>(
+        &mut self,
+        rule: &Rule,
+        compiled: &'r Compiled,
+        place: &Place<'_>,
+        ty: &Value,
+    ) -> Option<&'r Program> {
+        match compiled.rule.as_ref()? {
+            Ok(program) => return Some(program),
+            Err(Unusable::Unknown) => self.judged.unevaluated.push(rule.text.clone()),
+            Err(Unusable::Wrong(why)) => {
+                self.refuse(place, ty, format!("rule compile error: {why}"));
+            }
+        }
+        None
+    }
+
+    /// Whether an outcome says that the object breaks the rule. An outcome that says nothing of
+    /// the object is noted.
+    fn is_broken(
+        &mut self,
+        outcome: Outcome,
+        rule: &Rule,
+        place: &Place<'_>,
+        ty: &Value,
+    ) -> Result<bool, OutOfBudget> {
+        match outcome {
+            Outcome::Bool(false) | Outcome::Text(_) | Outcome::Other => return Ok(true),
+            Outcome::Bool(true) => {}
+            Outcome::Unknown => self.judged.unevaluated.push(rule.text.clone()),
+            Outcome::TooCostly => {
+                let why = format!(
+                    "'operation cancelled: actual cost limit exceeded': no further validation \
+                     rules will be run due to call cost exceeds limit for rule: {}",
+                    rule.named()
+                );
+                self.end(place, ty, why)?;
+            }
+            Outcome::Failed(why) => self.refuse(place, ty, failed(&why, rule.named())),
+        }
+        Ok(false)
     }
 
     /// What a rule that does not hold says (`evalMessageExpression`).

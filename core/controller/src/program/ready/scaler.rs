@@ -1,6 +1,6 @@
 use serde_json::json;
 
-use super::{get, owned, return_unless, watched};
+use super::{get_and_list, owned, watched};
 use crate::client::Source;
 use crate::program::{BoolExpression, ControllerOptions, Expression, Kind, Program, Statement};
 
@@ -26,17 +26,8 @@ impl Scaler {
     pub fn program(&self) -> Program {
         let count = || Expression::Count("children".to_owned());
         let size = || Expression::Field("parent".to_owned(), "/spec/size".to_owned());
-        let mut body = get("parent", &self.parent);
-        if self.expectations {
-            body.push(return_unless(BoolExpression::ExpectationsSatisfied));
-        }
+        let mut body = get_and_list(&self.parent, &self.child, self.expectations, Source::Cache);
         body.extend([
-            Statement::List {
-                into: "children".to_owned(),
-                kind: self.child.clone(),
-                controlled_by: Some("parent".to_owned()),
-                from: Source::Cache,
-            },
             Statement::If {
                 condition: BoolExpression::Less(count(), size()),
                 then: self.create(),

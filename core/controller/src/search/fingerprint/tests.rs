@@ -4,8 +4,8 @@ use serde_json::json;
 use super::super::{SystemScenario, SystemTransition};
 use super::*;
 use crate::call::ClientCall;
-use crate::client::{Client, Source};
-use crate::program::{ControllerOptions, Expression, Kind, Program, Statement};
+use crate::client::Client;
+use crate::program::{Kind, Program};
 
 /// A server with a ConfigMap, to which one client has written these values in turn.
 fn server(seed: u64, first_revision: u64, values: &[&str]) -> ApiServer {
@@ -29,30 +29,7 @@ fn server(seed: u64, first_revision: u64, values: &[&str]) -> ApiServer {
 
 /// An editor of the same name, who reads the ConfigMap and updates its value.
 fn editor(value: &str) -> Program {
-    let object = || "object".to_owned();
-    Program {
-        name: "editor".to_owned(),
-        watches: Vec::new(),
-        options: ControllerOptions::default(),
-        body: vec![
-            Statement::Get {
-                into: object(),
-                kind: Kind::new("v1", "ConfigMap"),
-                name: "{name}".to_owned(),
-                from: Source::Server,
-            },
-            Statement::Set {
-                of: object(),
-                field: "/data/value".to_owned(),
-                to: Expression::Value(value.into()),
-            },
-            Statement::Update {
-                object: object(),
-                status: false,
-                on_error: Vec::new(),
-            },
-        ],
-    }
+    Program::edit(Kind::new("v1", "ConfigMap"), "/data/value", value.into())
 }
 
 /// The fingerprint after these editors, of three, have performed a step each.

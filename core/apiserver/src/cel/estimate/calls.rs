@@ -1,11 +1,12 @@
 //! What calls may cost at most (`cel-go/checker/cost.go functionCost`, v0.26;
 //! `k8s.io/apiserver/pkg/cel/library/cost.go EstimateCallCost`, v1.36).
 
-use super::ast::{Kind, Literal};
-use super::estimate::{Estimator, Node, Range};
-use super::overloads::Overload;
-use super::run_cost::LIST;
-use super::types::CelType;
+use super::super::ast::{Kind, Literal};
+use super::super::overloads::Overload;
+use super::super::run_cost::LIST;
+use super::super::types::CelType;
+use super::range::Range;
+use super::{Estimator, Node};
 
 /// To look at one character.
 pub(super) const CHARACTER: f64 = 0.1;
@@ -126,14 +127,7 @@ fn of_target(
     let text = size.scaled(CHARACTER);
     match (function, sizes) {
         ("isSorted" | "sum" | "max" | "min" | "indexOf" | "lastIndexOf", _) => {
-            let Some((item, of_item)) = of.items_of(target) else {
-                return only(text);
-            };
-            let one = match item {
-                CelType::String | CelType::Bytes => Range::fixed(1).plus(of_item.scaled(CHARACTER)),
-                _ => Range::fixed(1),
-            };
-            only(size.times(one))
+            only(of_all_items(of, target, size))
         }
         ("lowerAscii" | "upperAscii" | "substring" | "trim", _) => Some((text, Some(size))),
         ("replace", [from, to, ..]) => {
@@ -160,22 +154,36 @@ fn of_target(
         ("contains", [part]) => only(text.times(part.scaled(CHARACTER))),
         ("startsWith" | "endsWith", [part]) => only(part.scaled(CHARACTER)),
         ("format", _) => only(text),
-        ("containsIP" | "containsCIDR", [other]) => {
-            let address = Range { min: 4, max: 16 };
-            let mut cost = address.plus(address).scaled(CHARACTER);
-            if function == "containsCIDR" {
-                cost = cost.plus(address.scaled(CHARACTER)).plus(Range::fixed(1));
-            }
-            if matches!(overload.params[1], CelType::String) {
-                cost = cost.plus(other.scaled(CHARACTER));
-            }
-            only(cost)
-        }
+        ("containsIP" | "containsCIDR", [other]) => only(containment(function, overload, *other)),
         ("validate", [text]) => {
             let factor = FORMAT_REGEX * REGEX_CHARACTER;
             only(text.scaled(CHARACTER).scaled(factor))
         }
         _ => of_list(of, function, target, args, size),
+    }
+}
+
+/// To look at each item of a list, or at a text.
+fn of_all_items(of: &Estimator<'_>, target: &Node<'_>, size: Range) -> Range {
+    let Some((item, of_item)) = of.items_of(target) else {
+        return size.scaled(CHARACTER);
+    };
+    size.times(match item {
+        CelType::String | CelType::Bytes => Range::fixed(1).plus(of_item.scaled(CHARACTER)),
+        _ => Range::fixed(1),
+    })
+}
+
+/// To look whether an address or a range is in a range.
+fn containment(function: &str, overload: &Overload, other: Range) -> Range {
+    let address = Range { min: 4, max: 16 };
+    let mut cost = address.plus(address).scaled(CHARACTER);
+    if function == "containsCIDR" {
+        cost = cost.plus(address.scaled(CHARACTER)).plus(Range::fixed(1));
+    }
+    match overload.params[1] {
+        CelType::String => cost.plus(other.scaled(CHARACTER)),
+        _ => cost,
     }
 }
 
@@ -186,24 +194,17 @@ fn regex(text: Range, pattern: Range) -> Range {
 
 /// The size of a text in which every `from` became `to`.
 fn replaced(text: Range, from: Range, to: Range) -> Range {
-    let (mut count, mut kept) = (Range::fixed(0), Range::fixed(0));
-    let times = |whole: u64, part: u64| (whole as f64 / part as f64).ceil() as u64;
-    if from.min == 0 {
-        count.max = text.max.saturating_add(1);
-        kept.max = text.max;
-    } else if to.max <= from.min {
-        kept.max = text.max;
-    } else {
-        count.max = times(text.max, from.min);
-    }
-    if from.max == 0 {
-        count.min = text.min.saturating_add(1);
-        kept.min = text.min;
-    } else if from.max <= to.min {
-        kept.min = text.min;
-    } else {
-        count.min = times(text.min, from.max);
-    }
+    // How many times `to` is put in, and how much of the text is kept.
+    let bound = |text: u64, from: u64, stays: bool| match from {
+        0 => (text.saturating_add(1), text),
+        _ if stays => (0, text),
+        _ => ((text as f64 / from as f64).ceil() as u64, 0),
+    };
+    // A text is longest without a replacement that shortens it, and shortest without one that
+    // lengthens it.
+    let least = bound(text.min, from.max, from.max <= to.min);
+    let most = bound(text.max, from.min, to.max <= from.min);
+    let [count, kept] = [(least.0, most.0), (least.1, most.1)].map(|(min, max)| Range { min, max });
     count.times(to).plus(kept)
 }
 
