@@ -1,8 +1,18 @@
-//! Reads what people bring from a cluster: the error messages that tools print, and versions of an
-//! object over time. It depends on `optimist-apiserver` only, knows no
-//! browser, and guesses nothing: what a text does not say stays `None`, and the page asks for it.
+//! What people bring from a cluster, read and run on the API server of this workspace.
+//!
+//! 1. [`brought::recognize`] decides what a text is: an object, a manifest, a watch, an audit log, an
+//!    error message.
+//! 2. [`case::Case::of`] collects what was brought about each object, and
+//!    [`case::Case::install`] stores the object as it is on a server.
+//! 3. [`ownership::Ownership`] says who owns each line of the object.
+//!
+//! The crate knows no browser and guesses nothing: what a text does not say stays `None` or becomes a
+//! [`case::Note`], and the page asks for it or says it.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+pub mod brought;
+pub mod case;
 pub mod message;
 pub mod observed;
+pub mod ownership;

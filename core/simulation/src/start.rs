@@ -1,5 +1,7 @@
 //! The start of a history.
 
+mod installed;
+
 use std::fmt;
 
 use http::{Request, header};
@@ -24,6 +26,9 @@ pub struct Start {
     pub created_by: Option<String>,
     /// Whether it stores them by server-side apply.
     pub applied: bool,
+    /// Whether the objects are installed as they are ([`ApiServer::install`]): uid, version, owners
+    /// and status stay. The other options then have no effect. Definitions are created.
+    pub installed: bool,
     /// The release of the server.
     pub release: Release,
 }
@@ -183,13 +188,10 @@ impl Start {
             return Err(ManifestError::Content(message).into());
         }
         let parsed = objects(&self.manifests)?;
-        let mut namespaces = vec![DEFAULT_NAMESPACE];
-        for object in &parsed {
-            let namespace = object.namespace();
-            if !namespace.is_empty() && !namespaces.contains(&namespace) {
-                namespaces.push(namespace);
-            }
+        if self.installed {
+            return installed::make(parsed, self.release);
         }
+        let namespaces = namespaces(&parsed);
         // The server itself writes each definition two more times until it is established.
         let definitions = parsed.iter().filter(|object| is_definition(object)).count();
         let others = (parsed.len() + 2 * definitions + namespaces.len()).saturating_sub(2);
@@ -254,6 +256,18 @@ impl Start {
         let stored = send(server, request, object)?;
         Ok(ObjectRef::new(&resource, &stored))
     }
+}
+
+/// The namespaces of objects, and the one that always exists before them.
+fn namespaces(objects: &[Value]) -> Vec<&str> {
+    let mut namespaces = vec![DEFAULT_NAMESPACE];
+    for object in objects {
+        let namespace = object.namespace();
+        if !namespace.is_empty() && !namespaces.contains(&namespace) {
+            namespaces.push(namespace);
+        }
+    }
+    namespaces
 }
 
 fn is_definition(object: &Value) -> bool {

@@ -222,6 +222,7 @@ impl Session {
         put("v", start.version.into());
         put("c", start.created_by.as_deref().into());
         put("a", start.applied.into());
+        put("o", start.installed.into());
         if start.release != Release::default() {
             put("r", start.release.to_string().into());
         }
@@ -331,6 +332,7 @@ fn start_from_json(json: &Value) -> Result<Start, ShareError> {
         version: json.get("v").and_then(Value::as_u64),
         created_by: written("c").map(str::to_owned),
         applied: json.get("a").and_then(Value::as_bool).unwrap_or(false),
+        installed: json.get("o").and_then(Value::as_bool).unwrap_or(false),
         release: match written("r") {
             Some(release) => release
                 .parse()

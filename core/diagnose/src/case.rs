@@ -1,0 +1,440 @@
+//! A case: what was brought about one object, and that object on a server.
+
+use std::fmt;
+use std::sync::Arc;
+
+use optimist_apiserver::apply::Managers;
+use optimist_apiserver::object::{GroupVersion, Metadata, text};
+use optimist_apiserver::server::{Definition, Release, Resource, Resources};
+use optimist_client::to_yaml;
+use optimist_simulation::{LoadError, Start, World};
+use serde_json::{Value, json};
+
+use crate::brought::Brought;
+use crate::message::{ObjectHint, ReportedError};
+use crate::observed::ObservedVersion;
+use crate::ownership::Ownership;
+
+/// Which object a case is about. The version of the group does not tell objects apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ObjectId {
+    /// The API group; empty for the core group.
+    pub group: String,
+    /// The kind.
+    pub kind: String,
+    /// The namespace; empty if it is not said, or if the kind has none.
+    pub namespace: String,
+    /// The name.
+    pub name: String,
+}
+
+impl ObjectId {
+    /// The identity of an object.
+    pub fn of(object: &Value) -> Self {
+        let version = GroupVersion::parse(text(object, "apiVersion"));
+        Self {
+            group: version.map(|version| version.group).unwrap_or_default(),
+            kind: text(object, "kind").to_owned(),
+            namespace: object.namespace().to_owned(),
+            name: object.name().to_owned(),
+        }
+    }
+
+    /// Whether both can be the same object. A namespace that is not said can be any.
+    pub fn may_be(&self, other: &Self) -> bool {
+        let namespaces = [&self.namespace, &other.namespace];
+        self.group == other.group
+            && self.kind == other.kind
+            && self.name == other.name
+            && (namespaces[0] == namespaces[1] || namespaces.iter().any(|it| it.is_empty()))
+    }
+
+    /// Whether an error message can be about this object: nothing that it says is otherwise.
+    pub fn fits(&self, hint: &ObjectHint) -> bool {
+        let said = |said: &Option<String>, own: &str| said.as_deref().is_none_or(|it| it == own);
+        let group = hint.api_version.as_deref().and_then(GroupVersion::parse);
+        let resource = hint.resource.as_deref().map(|resource| {
+            let (plural, group) = resource.split_once('.').unwrap_or((resource, ""));
+            let kind = self.kind.to_ascii_lowercase();
+            group == self.group && plural.starts_with(kind.trim_end_matches('y'))
+        });
+        said(&hint.kind, &self.kind)
+            && said(&hint.name, &self.name)
+            && (said(&hint.namespace, &self.namespace) || self.namespace.is_empty())
+            && group.is_none_or(|version| version.group == self.group)
+            && resource.unwrap_or(true)
+    }
+}
+
+impl fmt::Display for ObjectId {
+    /// `Deployment shop/web`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ", self.kind)?;
+        if !self.namespace.is_empty() {
+            write!(f, "{}/", self.namespace)?;
+        }
+        f.write_str(&self.name)
+    }
+}
+
+/// What was brought about one object.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Case {
+    /// The object.
+    pub id: ObjectId,
+    /// The object as a cluster has it: the newest version that was brought.
+    pub live: Option<Value>,
+    /// What someone wants to write: the manifest that was brought last.
+    pub manifest: Option<Value>,
+    /// The manifest that was brought before it: what a tool wrote last time.
+    pub previous_manifest: Option<Value>,
+    /// The versions over time, in their order.
+    pub versions: Vec<ObservedVersion>,
+    /// The error messages that can be about this object.
+    pub errors: Vec<ReportedError>,
+    /// The definitions of custom resources that were brought.
+    pub definitions: Vec<Value>,
+    /// The release of the server on which the case is run.
+    pub release: Release,
+}
+
+/// The object of a case on a server.
+#[derive(Clone, Debug)]
+pub struct Installed {
+    /// A world with the object. Its server holds the object as it was brought.
+    pub world: World,
+    /// What was added or is not checked, to be said where it matters.
+    pub notes: Vec<Note>,
+}
+
+/// What was added to make a case run, or what is not known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Note {
+    /// The object was printed without `managedFields`, so its owners are not known. The server then
+    /// treats it as an object whose ownership was never tracked.
+    NoManagedFields,
+    /// The object came without a uid, and got one.
+    UidMadeUp,
+    /// The object came without a namespace, and is in `default`.
+    NamespaceMadeUp,
+    /// The kind is not built in and no definition was brought. Fields are merged without a schema:
+    /// maps member by member, lists as a whole. Values are not checked.
+    Schemaless {
+        /// The kind.
+        kind: String,
+    },
+    /// The name of the resource in paths and messages was formed from the kind.
+    PluralFormed {
+        /// That name.
+        plural: String,
+    },
+    /// Only the types of this built-in kind are known: values are not checked.
+    ValuesNotChecked {
+        /// The kind.
+        kind: String,
+    },
+}
+
+/// Why an object cannot be installed.
+#[derive(Clone, Debug, PartialEq)]
+pub enum NotInstalled {
+    /// No live object was brought.
+    NoObject,
+    /// The server does not take it, or its definition.
+    Refused(LoadError),
+}
+
+impl fmt::Display for NotInstalled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoObject => f.write_str("No live object was brought."),
+            Self::Refused(error) => write!(f, "{error}"),
+        }
+    }
+}
+
+impl std::error::Error for NotInstalled {}
+
+/// The uid of an object that came without one.
+const UID: &str = "00000000-0000-4000-8000-000000000000";
+
+impl Case {
+    /// The cases of what was brought, one for each object, in the order in which the objects first
+    /// appear. An error message without a name belongs to every case that it fits. Definitions belong
+    /// to every case; if only definitions were brought, they are the objects.
+    pub fn all_of(brought: &[Brought]) -> Vec<Self> {
+        let mut flat: Vec<&Brought> = Vec::new();
+        for one in brought {
+            match one {
+                Brought::Several(several) => flat.extend(several),
+                one => flat.push(one),
+            }
+        }
+        let mut cases: Vec<Self> = Vec::new();
+        for one in &flat {
+            match one {
+                Brought::Live(object) => case_of(&mut cases, object).set_live(object),
+                Brought::Manifest(object) => {
+                    let case = case_of(&mut cases, object);
+                    case.previous_manifest = case.manifest.replace(object.clone());
+                }
+                Brought::Versions(versions) => {
+                    for version in versions {
+                        let case = case_of(&mut cases, &version.object);
+                        case.versions.push(version.clone());
+                        case.set_live(&version.object);
+                    }
+                }
+                _ => {}
+            }
+        }
+        let definitions = flat.iter().filter_map(|one| match one {
+            Brought::Definition(object) => Some(object),
+            _ => None,
+        });
+        let definitions: Vec<Value> = definitions.cloned().collect();
+        if cases.is_empty() {
+            for object in &definitions {
+                let case = case_of(&mut cases, object);
+                if object.uid().is_empty() {
+                    case.previous_manifest = case.manifest.replace(object.clone());
+                } else {
+                    case.set_live(object);
+                }
+            }
+        }
+        for case in &mut cases {
+            case.definitions.clone_from(&definitions);
+            for one in &flat {
+                if let Brought::Errors(errors) = one {
+                    let fitting = errors.iter().filter(|error| case.id.fits(&error.object));
+                    case.errors.extend(fitting.cloned());
+                }
+            }
+        }
+        cases
+    }
+
+    /// A case about a live object.
+    pub fn about(object: Value) -> Self {
+        Self {
+            live: Some(object.clone()),
+            ..Self::blank(ObjectId::of(&object))
+        }
+    }
+
+    /// A case about an object of which nothing was brought yet.
+    pub fn blank(id: ObjectId) -> Self {
+        Self {
+            id,
+            live: None,
+            manifest: None,
+            previous_manifest: None,
+            versions: Vec::new(),
+            errors: Vec::new(),
+            definitions: Vec::new(),
+            release: Release::default(),
+        }
+    }
+
+    fn set_live(&mut self, object: &Value) {
+        let number = |object: &Value| object.resource_version().parse::<u64>().ok();
+        let older = self
+            .live
+            .as_ref()
+            .is_some_and(|live| number(live) > number(object));
+        if !older {
+            self.live = Some(object.clone());
+        }
+        if self.id.namespace.is_empty() {
+            self.id.namespace = object.namespace().to_owned();
+        }
+    }
+
+    /// The start of a history with this object, for Play and for links, and what was added to make it
+    /// run. The object is its last one.
+    ///
+    /// # Errors
+    /// If no live object was brought.
+    pub fn start(&self) -> Result<(Start, Vec<Note>), NotInstalled> {
+        let mut object = self.live.clone().ok_or(NotInstalled::NoObject)?;
+        let mut notes = Vec::new();
+        if object
+            .metadata()
+            .is_none_or(|meta| !meta.contains_key("managedFields"))
+        {
+            notes.push(Note::NoManagedFields);
+        }
+        if object.uid().is_empty() {
+            object.set_meta("uid", UID);
+            notes.push(Note::UidMadeUp);
+        }
+        let mut manifests: Vec<String> = Vec::new();
+        let (api_version, kind) = (
+            text(&object, "apiVersion"),
+            text(&object, "kind").to_owned(),
+        );
+        let itself = |definition: &&Value| ObjectId::of(definition) != self.id;
+        let definitions = self.definitions.iter().filter(itself);
+        manifests.extend(definitions.map(to_yaml));
+        let builtin = Resources::builtin();
+        if let Some(resource) = builtin.by_kind(api_version, &kind) {
+            if resource.namespaced && object.namespace().is_empty() {
+                object.set_meta("namespace", "default");
+                notes.push(Note::NamespaceMadeUp);
+            }
+            if !is_thorough(resource) {
+                notes.push(Note::ValuesNotChecked { kind });
+            }
+        } else if !self.defines(&object) {
+            let plural = self.plural(&kind);
+            manifests.push(to_yaml(&schemaless(&object, &plural.0)));
+            notes.push(Note::Schemaless { kind });
+            if !plural.1 {
+                notes.push(Note::PluralFormed { plural: plural.0 });
+            }
+        }
+        manifests.push(to_yaml(&object));
+        let start = Start {
+            installed: true,
+            release: self.release,
+            ..Start::with(&manifests.join("---\n"))
+        };
+        Ok((start, notes))
+    }
+
+    /// The object on a server of its own.
+    ///
+    /// # Errors
+    /// If no live object was brought, or it is not what a server stores.
+    pub fn install(&self) -> Result<Installed, NotInstalled> {
+        let (start, notes) = self.start()?;
+        let (world, _) = World::begin(Arc::new(start)).map_err(NotInstalled::Refused)?;
+        Ok(Installed { world, notes })
+    }
+
+    /// Whether a definition that was brought defines the kind of an object.
+    fn defines(&self, object: &Value) -> bool {
+        let id = ObjectId::of(object);
+        self.definitions.iter().any(|definition| {
+            let spec = &definition["spec"];
+            text(spec, "group") == id.group && text(&spec["names"], "kind") == id.kind
+        })
+    }
+
+    /// The plural of a kind, and whether something that was brought says it. Otherwise it is formed as
+    /// `k8s.io/apimachinery/pkg/api/meta/restmapper.go UnsafeGuessKindToResource` (v1.36) does.
+    fn plural(&self, kind: &str) -> (String, bool) {
+        let resources = self
+            .errors
+            .iter()
+            .filter_map(|it| it.object.resource.as_deref());
+        let mut said = resources.filter_map(|resource| resource.split('.').next());
+        if let Some(plural) = said.next() {
+            return (plural.to_owned(), true);
+        }
+        let singular = kind.to_ascii_lowercase();
+        let plural = if singular.ends_with('s') || singular == "endpoints" {
+            format!("{singular}es")
+        } else if let Some(stem) = singular.strip_suffix('y') {
+            format!("{stem}ies")
+        } else {
+            format!("{singular}s")
+        };
+        (plural, false)
+    }
+}
+
+impl Installed {
+    /// The object as it is stored, with `managedFields`.
+    pub fn object(&self) -> Option<&Arc<Value>> {
+        self.world.stored().map(|(_, object)| object)
+    }
+
+    /// Its kind.
+    pub fn resource(&self) -> &Arc<Resource> {
+        self.world.resource()
+    }
+
+    /// Who owns what in it.
+    pub fn ownership(&self) -> Ownership {
+        match self.object() {
+            Some(object) => Ownership::of(object, &self.resource().root),
+            None => Ownership {
+                managers: Vec::new(),
+                lines: Vec::new(),
+            },
+        }
+    }
+}
+
+fn case_of<'a>(cases: &'a mut Vec<Case>, object: &Value) -> &'a mut Case {
+    let id = ObjectId::of(object);
+    let at = cases.iter().position(|case| case.id.may_be(&id));
+    let at = at.unwrap_or_else(|| {
+        cases.push(Case::blank(id));
+        cases.len() - 1
+    });
+    &mut cases[at]
+}
+
+fn is_thorough(resource: &Resource) -> bool {
+    match &resource.definition {
+        Definition::Builtin(rules) => rules.thorough,
+        Definition::Custom(_) => true,
+    }
+}
+
+/// A definition of the object's kind that keeps every field and knows no lists: all versions that the
+/// object and its managers name are served. `/status` and `/scale` are served if a manager wrote
+/// there.
+fn schemaless(object: &Value, plural: &str) -> Value {
+    let own = GroupVersion::parse(text(object, "apiVersion"));
+    let own = own.unwrap_or_else(|| GroupVersion::new("", ""));
+    let managed = object.metadata().and_then(|meta| meta.get("managedFields"));
+    let managers = Managers::decode(managed).unwrap_or_default();
+    let mut versions = vec![own.version.clone()];
+    let mut subresources = serde_json::Map::new();
+    for owned in managers.iter() {
+        let version = GroupVersion::parse(&owned.api_version);
+        let version = version.filter(|version| version.group == own.group);
+        versions.extend(version.map(|version| version.version));
+        match owned.manager.subresource.as_str() {
+            "status" => drop(subresources.insert("status".to_owned(), json!({}))),
+            "scale" => {
+                let paths = json!({"specReplicasPath": ".spec.replicas",
+                    "statusReplicasPath": ".status.replicas"});
+                subresources.insert("scale".to_owned(), paths);
+            }
+            _ => {}
+        }
+    }
+    versions.sort();
+    versions.dedup();
+    let versions: Vec<Value> = versions
+        .iter()
+        .map(|version| {
+            let schema = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
+            json!({"name": version, "served": true, "storage": *version == own.version,
+                "schema": {"openAPIV3Schema": schema}, "subresources": subresources})
+        })
+        .collect();
+    let mut annotations = serde_json::Map::new();
+    // The server refuses definitions in these groups without a word about their approval
+    // (`k8s.io/apiextensions-apiserver/pkg/apihelpers/helpers.go GetAPIApprovalState`, v1.36).
+    if own.group.ends_with(".k8s.io") || own.group.ends_with(".kubernetes.io") {
+        let approval = "unapproved, written in place of the definition that was not brought";
+        annotations.insert("api-approved.kubernetes.io".to_owned(), approval.into());
+    }
+    let kind = text(object, "kind");
+    let scope = if object.namespace().is_empty() {
+        "Cluster"
+    } else {
+        "Namespaced"
+    };
+    json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": format!("{plural}.{}", own.group), "annotations": annotations},
+        "spec": {"group": own.group, "scope": scope, "versions": versions,
+            "names": {"plural": plural, "singular": kind.to_ascii_lowercase(), "kind": kind,
+                "listKind": format!("{kind}List")}}})
+}

@@ -1,0 +1,300 @@
+//! Who owns each line of an object, as data, as plain text and as a Markdown table.
+
+use optimist_apiserver::apply::{ManagedFieldsOperation, Manager, Managers, Owners, Path};
+use optimist_apiserver::environment::Timestamp;
+use optimist_apiserver::object::Metadata;
+use optimist_apiserver::schema::{Struct, fill_defaults};
+use optimist_client::{Line, lines, visible};
+use serde_json::Value;
+
+/// Who owns what in an object.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ownership {
+    /// The managers, in the order of `managedFields`.
+    pub managers: Vec<ManagerEntry>,
+    /// The lines of the object as YAML, without `managedFields`.
+    pub lines: Vec<OwnedLine>,
+}
+
+/// An entry of `managedFields`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ManagerEntry {
+    /// The manager, its operation and its subresource.
+    pub manager: Manager,
+    /// The version in which it names its fields, also for an applier.
+    pub api_version: String,
+    /// When its entry last changed; `None` if the entry has no time.
+    pub since: Option<Timestamp>,
+    /// The values that it owns in the object, in their order. A value that is owned with what is
+    /// around it counts once.
+    pub fields: Vec<Path>,
+    /// Those of them that no other manager owns.
+    pub alone: Vec<Path>,
+    /// Fields of the entry that the object does not have.
+    pub absent: Vec<Path>,
+}
+
+/// A line with its owners.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OwnedLine {
+    /// The line.
+    pub line: Line,
+    /// The owners, as positions in [`Ownership::managers`].
+    pub owners: Vec<usize>,
+    /// Why a value has no owner; `None` if it has one, or if the line has no value of its own.
+    pub unowned: Option<Unowned>,
+}
+
+/// Why a value has no owner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unowned {
+    /// Ownership of this field is never recorded: it identifies the object, or only the server sets
+    /// it (`k8s.io/apimachinery/pkg/util/managedfields/internal/stripmeta.go`, v1.36).
+    NeverOwned,
+    /// It has the value that the server fills in when no one sets it.
+    Default,
+    /// No entry of `managedFields` has it.
+    NoEntry,
+    /// The object was printed without `managedFields` (`--show-managed-fields` was not given).
+    NotPrinted,
+}
+
+/// The metadata whose ownership is never recorded.
+const NEVER_OWNED: [&str; 8] = [
+    "name",
+    "namespace",
+    "creationTimestamp",
+    "selfLink",
+    "uid",
+    "generation",
+    "managedFields",
+    "resourceVersion",
+];
+
+impl Ownership {
+    /// The owners of an object of this type.
+    pub fn of(object: &Value, root: &Struct) -> Self {
+        let owners = Owners::of(object);
+        let managed = object.metadata().and_then(|meta| meta.get("managedFields"));
+        let printed = managed.is_some();
+        let mut shown = object.clone();
+        shown.metadata_mut().remove("managedFields");
+        let all = lines(&shown);
+        let mut found: Vec<OwnedLine> = all
+            .into_iter()
+            .map(|line| {
+                let owners = owners.at(&line.pointer);
+                let unowned = (owners.is_empty() && line.value.is_some())
+                    .then(|| unowned(&line.pointer, printed));
+                OwnedLine {
+                    line,
+                    owners,
+                    unowned,
+                }
+            })
+            .collect();
+        mark_defaults(&shown, root, &mut found);
+        let managers = Managers::decode(managed).unwrap_or_default();
+        Self {
+            managers: entries(&managers, &shown),
+            lines: found,
+        }
+    }
+
+    /// The lines of a value that have no owner.
+    pub fn unowned(&self) -> impl Iterator<Item = &OwnedLine> {
+        self.lines.iter().filter(|line| line.unowned.is_some())
+    }
+
+    /// As plain text: the YAML, and behind each line its owners.
+    pub fn to_text(&self) -> String {
+        let yaml: Vec<String> = self.lines.iter().map(|one| yaml(&one.line)).collect();
+        let widths = yaml.iter().map(|line| line.chars().count());
+        // A long value must not push the owners of all lines out of sight.
+        let width = widths.filter(|width| *width <= 60).max().unwrap_or(0);
+        let mut out = String::new();
+        for (line, owned) in yaml.iter().zip(&self.lines) {
+            let owners = self.owners_of(owned);
+            let owners = format!("{line:width$}  {owners}");
+            out.push_str(owners.trim_end());
+            out.push('\n');
+        }
+        out
+    }
+
+    /// As a Markdown table with a row for each value.
+    pub fn to_markdown(&self) -> String {
+        let mut out = String::from("| line | owners | since |\n|---|---|---|\n");
+        for owned in self.lines.iter().filter(|one| one.line.value.is_some()) {
+            let since = owned.owners.iter().map(|at| {
+                let since = self.managers.get(*at).and_then(|entry| entry.since);
+                since.map_or_else(|| "no time".to_owned(), |time| time.to_string())
+            });
+            let since: Vec<String> = since.collect();
+            out.push_str(&format!(
+                "| {} | {} | {} |\n",
+                code(&yaml(&owned.line)),
+                cell(&self.owners_of(owned)),
+                cell(&since.join(", "))
+            ));
+        }
+        out
+    }
+
+    fn owners_of(&self, line: &OwnedLine) -> String {
+        if let Some(unowned) = line.unowned {
+            let why = match unowned {
+                Unowned::NeverOwned => "never owned",
+                Unowned::Default => "no owner (default)",
+                Unowned::NoEntry => "no owner",
+                Unowned::NotPrinted => "not printed",
+            };
+            return why.to_owned();
+        }
+        let owners = line.owners.iter().filter_map(|at| self.managers.get(*at));
+        let owners: Vec<String> = owners.map(|entry| label(&entry.manager)).collect();
+        owners.join(", ")
+    }
+}
+
+/// `helm (Apply)`, `kube-controller-manager (Update, /scale)`.
+pub fn label(manager: &Manager) -> String {
+    let operation = match manager.operation {
+        ManagedFieldsOperation::Apply => "Apply",
+        ManagedFieldsOperation::Update => "Update",
+    };
+    let name = visible(&manager.name);
+    match manager.subresource.as_str() {
+        "" => format!("{name} ({operation})"),
+        subresource => format!("{name} ({operation}, /{})", visible(subresource)),
+    }
+}
+
+fn unowned(pointer: &str, printed: bool) -> Unowned {
+    let mut parts = pointer.split('/').skip(1);
+    let never = match (parts.next(), parts.next()) {
+        (Some("apiVersion" | "kind"), _) => true,
+        (Some("metadata"), Some(field)) => NEVER_OWNED.contains(&field),
+        _ => false,
+    };
+    match (never, printed) {
+        (true, _) => Unowned::NeverOwned,
+        (false, true) => Unowned::NoEntry,
+        (false, false) => Unowned::NotPrinted,
+    }
+}
+
+/// Marks the values without an owner that come back when they are taken out: the defaults.
+fn mark_defaults(object: &Value, root: &Struct, lines: &mut [OwnedLine]) {
+    let open = |line: &OwnedLine| matches!(line.unowned, Some(Unowned::NoEntry));
+    let pointers = lines.iter().filter(|line| open(line));
+    let mut without = object.clone();
+    // From behind, so that positions in lists stay.
+    let pointers: Vec<String> = pointers.map(|line| line.line.pointer.clone()).collect();
+    for pointer in pointers.iter().rev() {
+        take(&mut without, pointer);
+    }
+    fill_defaults(&mut without, root);
+    for line in lines.iter_mut().filter(|line| open(line)) {
+        let pointer = &line.line.pointer;
+        let value = object.pointer(pointer);
+        if value.is_some() && without.pointer(pointer) == value {
+            line.unowned = Some(Unowned::Default);
+        }
+    }
+}
+
+/// Takes a member out of its map. An item of a list stays: the others would move.
+fn take(object: &mut Value, pointer: &str) {
+    let Some((above, name)) = pointer.rsplit_once('/') else {
+        return;
+    };
+    if let Some(Value::Object(members)) = object.pointer_mut(above) {
+        members.remove(&optimist_apiserver::pointer::unescape(name));
+    }
+}
+
+fn entries(managers: &Managers, object: &Value) -> Vec<ManagerEntry> {
+    let mut all = Vec::new();
+    for owned in managers.iter() {
+        let mut alone = owned.set.clone();
+        for other in managers
+            .iter()
+            .filter(|other| other.manager != owned.manager)
+        {
+            alone.subtract(&other.set);
+        }
+        let paths = owned.set.paths();
+        let absent = paths.iter().filter(|path| path.find(object).is_none());
+        all.push(ManagerEntry {
+            manager: owned.manager.clone(),
+            api_version: owned.api_version.clone(),
+            since: owned.time,
+            absent: absent.cloned().collect(),
+            fields: values(paths, object),
+            alone: values(alone.paths(), object),
+        });
+    }
+    all
+}
+
+/// The paths that hold a value, and not only further paths of the list.
+fn values(paths: Vec<Path>, object: &Value) -> Vec<Path> {
+    let mut kept: Vec<Path> = Vec::with_capacity(paths.len());
+    for path in paths {
+        // In their order, what is around a path comes right before it.
+        while let Some(last) = kept.last() {
+            let around = last.0.len() < path.0.len() && path.0.starts_with(&last.0);
+            if !around {
+                break;
+            }
+            kept.pop();
+        }
+        if path.find(object).is_some() {
+            kept.push(path);
+        }
+    }
+    kept
+}
+
+fn yaml(line: &Line) -> String {
+    let mut out = " ".repeat(line.indent);
+    out.push_str(&line.dashes);
+    if let Some(key) = &line.key {
+        out.push_str(key);
+        out.push(':');
+    }
+    if let Some(value) = &line.value {
+        if line.key.is_some() {
+            out.push(' ');
+        }
+        out.push_str(&value.text);
+    }
+    out
+}
+
+/// Text in a cell of a Markdown table: nothing in it is markup.
+pub(crate) fn cell(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in visible(text).chars() {
+        match c {
+            '|' | '\\' | '`' | '*' | '_' | '[' | ']' | '#' | '~' | '!' => out.extend(['\\', c]),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            '\n' | '\r' => out.push(' '),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// Code in a cell of a Markdown table. A pipe ends the cell even in code, so text with a pipe or a
+/// backtick is plain text.
+fn code(text: &str) -> String {
+    let text = visible(text).replace(['\n', '\r'], " ");
+    if text.contains(['|', '`']) || text.trim().is_empty() {
+        return cell(&text);
+    }
+    format!("`{text}`")
+}

@@ -1,0 +1,167 @@
+//! What a pasted text is, and what is said of a text that is nothing known.
+
+use optimist_diagnose::brought::{Brought, MAX_TEXT, NotRecognized, recognize, recognize_file};
+
+const LIVE: &str = include_str!("live/deployment.yaml");
+const MANIFEST: &str =
+    "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: shop}\ndata: {k: v}\n";
+
+/// The name of what a text is.
+fn kind(text: &str) -> String {
+    fn name(brought: &Brought) -> String {
+        match brought {
+            Brought::Live(_) => "live".to_owned(),
+            Brought::Manifest(_) => "manifest".to_owned(),
+            Brought::Definition(_) => "definition".to_owned(),
+            Brought::Several(all) => all.iter().map(name).collect::<Vec<_>>().join(" "),
+            Brought::Versions(all) => format!("{} versions", all.len()),
+            Brought::AuditLog(_) => "audit log".to_owned(),
+            Brought::Errors(all) => format!("{} errors", all.len()),
+        }
+    }
+    match recognize(text) {
+        Ok(brought) => name(&brought),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn a_text_is_what_its_fields_say() {
+    let definition = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n\
+                      metadata: {name: backups.demo.example.com}\n";
+    let log = include_str!("live/audit.log");
+    let error = "Error: Apply failed with 1 conflict: conflict with \"a\": .spec.replicas";
+    let status = r#"{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",
+        "message":"configmaps \"a\" already exists","reason":"AlreadyExists","code":409}"#;
+    let zap = "{\"level\":\"error\",\"msg\":\"Reconciler error\",\"error\":\"Operation cannot be \
+               fulfilled on deployments.apps \\\"web\\\": the object has been modified; please\"}";
+    let versioned = MANIFEST.replace("name: a", "name: a, resourceVersion: '7'");
+    for (text, expected) in [
+        (LIVE, "live"),
+        (MANIFEST, "manifest"),
+        (&versioned, "manifest"),
+        (definition, "definition"),
+        (
+            &format!("{definition}---\n{LIVE}---\n{MANIFEST}"),
+            "definition live manifest",
+        ),
+        (include_str!("fight.json"), "8 versions"),
+        (log, "audit log"),
+        (log.lines().next().unwrap_or_default(), "audit log"),
+        (error, "1 errors"),
+        (status, "1 errors"),
+        (zap, "1 errors"),
+        (&format!("\u{feff}{MANIFEST}"), "manifest"),
+    ] {
+        assert_eq!(kind(text), expected, "{text:.300}");
+    }
+}
+
+#[test]
+fn several_versions_of_one_object_are_a_history_and_several_objects_are_not() {
+    let newer = LIVE.replace("\"28589\"", "\"28600\"");
+    assert_eq!(kind(&format!("{LIVE}---\n{newer}")), "2 versions");
+    let other = newer.replace("8e1cedb3", "8e1cedb4");
+    assert_eq!(kind(&format!("{LIVE}---\n{other}")), "live live");
+    assert_eq!(kind(&format!("{LIVE}---\n{LIVE}")), "live live");
+    let objects = serde_json::Deserializer::from_str(include_str!("fight.json"))
+        .into_iter::<serde_json::Value>()
+        .map(|event| event.expect("it is JSON")["object"].to_string());
+    // `kubectl get -w -o json` prints objects without events.
+    assert_eq!(kind(&objects.collect::<Vec<_>>().join("\n")), "8 versions");
+}
+
+#[test]
+fn what_is_missing_is_named_and_nothing_is_guessed() {
+    for (text, expected) in [
+        ("", "The text is empty."),
+        (" \n\t", "The text is empty."),
+        (
+            "spec: {replicas: 3}\n",
+            "Document 1 lacks apiVersion, kind, metadata.name.",
+        ),
+        (
+            "{\"kind\": \"Pod\"}",
+            "Document 1 lacks apiVersion, metadata.name.",
+        ),
+        (
+            "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n---\nkind: Pod\n",
+            "Document 2 lacks apiVersion, metadata.name.",
+        ),
+        ("hello", "Document 1 lacks apiVersion, kind, metadata.name."),
+        (
+            "[1, 2]",
+            "Document 1 lacks apiVersion, kind, metadata.name.",
+        ),
+        (
+            "{\"type\": \"ERROR\", \"object\": {\"kind\": \"Status\"}}",
+            "A watch event of type ERROR has no object.",
+        ),
+    ] {
+        assert_eq!(kind(text), expected, "{text}");
+    }
+    assert!(matches!(
+        recognize("{\"kind\": \"Pod\","),
+        Err(NotRecognized::Syntax { line: 1, .. })
+    ));
+    assert!(matches!(
+        recognize("a: [\nb"),
+        Err(NotRecognized::Syntax { .. })
+    ));
+    let twice = "apiVersion: v1\nkind: Pod\nkind: Pod\nmetadata: {name: a}";
+    assert!(matches!(recognize(twice), Err(NotRecognized::Content(_))));
+}
+
+#[test]
+fn hostile_texts_get_a_clear_word() {
+    let deep = format!(
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: a}}\ndata: {}{}",
+        "[".repeat(200),
+        "]".repeat(200)
+    );
+    assert!(recognize(&deep).is_err());
+    let json = format!(
+        "{{\"apiVersion\": \"v1\", \"kind\": \"ConfigMap\", \"metadata\": {{\"name\": \"a\"}}, \
+         \"data\": {}{}}}",
+        "[".repeat(110),
+        "]".repeat(110)
+    );
+    assert!(
+        matches!(recognize(&json), Err(NotRecognized::TooMuch(_))),
+        "{:?}",
+        recognize(&json)
+    );
+    let many = format!("{MANIFEST}more: [{}]", "1,".repeat(100_000));
+    assert!(matches!(recognize(&many), Err(NotRecognized::TooMuch(_))));
+    let large = "x".repeat(MAX_TEXT + 1);
+    assert!(matches!(
+        recognize(&large),
+        Err(NotRecognized::TooLarge { .. })
+    ));
+    for text in [
+        "<script>alert(1)</script>",
+        "---\n---\n",
+        "{",
+        "}",
+        "\u{0}",
+        "%",
+    ] {
+        assert!(recognize(text).is_err(), "{text}");
+    }
+}
+
+#[test]
+fn a_file_is_utf_8_or_utf_16_with_its_mark() {
+    let utf_16: Vec<u8> = std::iter::once(0xfeff)
+        .chain(MANIFEST.encode_utf16())
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    assert_eq!(recognize_file(&utf_16), recognize(MANIFEST));
+    assert_eq!(recognize_file(MANIFEST.as_bytes()), recognize(MANIFEST));
+    for broken in [&utf_16[..utf_16.len() - 1], b"a: \xff", b"\xff\xfe\x00\xd8"] {
+        assert!(matches!(
+            recognize_file(broken),
+            Err(NotRecognized::NotText(_))
+        ));
+    }
+}

@@ -1,0 +1,206 @@
+//! Real objects on a server as they are, and who owns what in them.
+
+use optimist_apiserver::object::Metadata;
+use optimist_diagnose::brought::{Brought, recognize};
+use optimist_diagnose::case::{Case, Installed, Note};
+use optimist_diagnose::ownership::Unowned;
+use optimist_simulation::HistoryTree;
+use optimist_text::share::Session;
+use serde_json::{Value, json};
+
+const LIVE: [&str; 11] = [
+    include_str!("live/backup.yaml"),
+    include_str!("live/configmap.yaml"),
+    include_str!("live/cronjob.yaml"),
+    include_str!("live/daemonset.yaml"),
+    include_str!("live/deployment.yaml"),
+    include_str!("live/horizontalpodautoscaler.yaml"),
+    include_str!("live/ingress.yaml"),
+    include_str!("live/poddisruptionbudget.yaml"),
+    include_str!("live/secret.yaml"),
+    include_str!("live/service.yaml"),
+    include_str!("live/statefulset.yaml"),
+];
+
+fn case(texts: &[&str]) -> Case {
+    let brought: Vec<Brought> = texts
+        .iter()
+        .map(|text| recognize(text).expect("it is recognized"))
+        .collect();
+    let mut cases = Case::all_of(&brought);
+    assert_eq!(cases.len(), 1, "{cases:#?}");
+    cases.remove(0)
+}
+
+fn installed(text: &str) -> Installed {
+    case(&[text]).install().expect("it is installed")
+}
+
+#[test]
+fn every_live_object_is_stored_as_it_is_at_its_own_version() {
+    for text in LIVE {
+        let Ok(Brought::Live(brought)) = recognize(text) else {
+            panic!("it is a live object: {text}");
+        };
+        let world = installed(text).world;
+        let (version, stored) = world.stored().expect("it is stored");
+        assert_eq!(version.to_string(), brought.resource_version());
+        let shown = get(&world);
+        assert_eq!(shown, brought, "{}", brought.name());
+        assert_eq!(stored.uid(), brought.uid());
+    }
+}
+
+fn get(world: &optimist_simulation::World) -> Value {
+    let request = optimist_client::get_request(&world.subject().path(), "test");
+    let mut server = world.server().clone();
+    let answer = server.handle(request.expect("it is a request"));
+    serde_json::from_slice(answer.body()).expect("it is JSON")
+}
+
+#[test]
+fn a_link_carries_an_installed_object() {
+    for text in LIVE {
+        let tree = HistoryTree::new(installed(text).world);
+        let link = Session::of(&tree).to_text();
+        let replay = Session::parse(&link).expect("it is a link").replay();
+        let again = replay.finish().expect("it can be replayed");
+        assert_eq!(again.world().stored(), tree.world().stored());
+        assert_eq!(get(again.world()), get(tree.world()));
+    }
+}
+
+#[test]
+fn a_custom_resource_without_its_definition_is_schemaless_and_that_is_said() {
+    let notes = installed(LIVE[0]).notes;
+    let schemaless = Note::Schemaless {
+        kind: "Backup".to_owned(),
+    };
+    let formed = Note::PluralFormed {
+        plural: "backups".to_owned(),
+    };
+    assert_eq!(notes, [schemaless, formed]);
+}
+
+/// The owners of the line with this text.
+fn owners(installed: &Installed, line: &str) -> Vec<String> {
+    let ownership = installed.ownership();
+    let text = ownership.to_text();
+    let found = text.lines().find(|found| found.trim().starts_with(line));
+    let found = found.unwrap_or_else(|| panic!("{line} in {text}"));
+    let owners = found.rsplit("  ").next().unwrap_or_default();
+    owners.split(", ").map(str::to_owned).collect()
+}
+
+#[test]
+fn each_line_names_all_its_owners_or_why_it_has_none() {
+    let deployment = installed(LIVE[4]);
+    for (line, expected) in [
+        (
+            "replicas: 5",
+            vec!["kube-controller-manager (Update", "/scale)"],
+        ),
+        ("image: nginx:1.28", vec!["argocd-controller (Apply)"]),
+        (
+            "- containerPort: 80",
+            vec![
+                "helm (Apply)",
+                "argocd-controller (Apply)",
+                "kubectl-create (Update)",
+            ],
+        ),
+        ("uid: 8e1cedb3", vec!["never owned"]),
+    ] {
+        assert_eq!(owners(&deployment, line), expected, "{line}");
+    }
+}
+
+#[test]
+fn defaults_without_an_owner_are_told_from_other_values_without_one() {
+    let mut object = case(&[LIVE[1]]).live.expect("it is live");
+    object = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": object["metadata"],
+        "spec": {"replicas": 3, "progressDeadlineSeconds": 600, "revisionHistoryLimit": 7}});
+    object["metadata"]["managedFields"] = json!([]);
+    let ownership = Case::about(object)
+        .install()
+        .expect("it is installed")
+        .ownership();
+    let of = |field: &str| {
+        let pointer = format!("/spec/{field}");
+        let line = ownership
+            .lines
+            .iter()
+            .find(|one| one.line.pointer == pointer);
+        line.expect("there is such a line").unowned
+    };
+    assert_eq!(of("progressDeadlineSeconds"), Some(Unowned::Default));
+    assert_eq!(of("revisionHistoryLimit"), Some(Unowned::NoEntry));
+}
+
+#[test]
+fn a_manager_owns_values_alone_or_with_others() {
+    let ownership = installed(LIVE[4]).ownership();
+    let of = |name: &str| {
+        let mut managers = ownership.managers.iter();
+        managers
+            .find(|one| one.manager.name == name)
+            .expect("it is there")
+    };
+    let paths = |paths: &[optimist_apiserver::apply::Path]| -> Vec<String> {
+        paths.iter().map(ToString::to_string).collect()
+    };
+    let controller = of("argocd-controller");
+    let image = ".spec.template.spec.containers[name=\"nginx\"].image";
+    assert!(paths(&controller.alone).contains(&image.to_owned()));
+    assert!(paths(&controller.fields).contains(&".spec.selector".to_owned()));
+    assert!(!paths(&controller.alone).contains(&".spec.selector".to_owned()));
+    assert_eq!(
+        of("helm").since.map(|it| it.to_string()).as_deref(),
+        Some("2026-11-22T06:01:54Z")
+    );
+    assert!(ownership.managers.iter().all(|one| one.absent.is_empty()));
+}
+
+#[test]
+fn the_markdown_table_holds_no_markup_of_the_object() {
+    let mut object = case(&[LIVE[1]]).live.expect("it is live");
+    object["data"] = json!({"a": "x|y `z` <b> [c](d)", "b": "line\nline"});
+    let table = Case::about(object)
+        .install()
+        .expect("it is installed")
+        .ownership()
+        .to_markdown();
+    for line in table.lines() {
+        let pipes = line.replace("\\|", "").matches('|').count();
+        assert_eq!(pipes, 4, "{line}");
+    }
+    assert!(!table.contains("<b>"));
+}
+
+#[test]
+fn things_about_one_object_are_one_case() {
+    let message = "Error: UPGRADE FAILED: conflict occurred while applying object live/web apps/v1, \
+                   Kind=Deployment: Apply failed with 1 conflict: conflict with \
+                   \"kube-controller-manager\" with subresource \"scale\" using apps/v1: .spec.replicas";
+    let manifest =
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec: {replicas: 3}";
+    let one = case(&[LIVE[4], manifest, message]);
+    assert!(one.live.is_some() && one.manifest.is_some());
+    assert_eq!(one.errors.len(), 1);
+    assert_eq!(one.id.to_string(), "Deployment live/web");
+    let texts = [LIVE[4], LIVE[1], message];
+    let all: Vec<Brought> = texts
+        .iter()
+        .map(|text| recognize(text).expect("ok"))
+        .collect();
+    let cases = Case::all_of(&all);
+    assert_eq!(cases.len(), 2);
+    assert_eq!((cases[0].errors.len(), cases[1].errors.len()), (1, 0));
+}
+
+#[test]
+fn a_watch_is_a_case_about_its_newest_version() {
+    let one = case(&[include_str!("fight.json")]);
+    assert_eq!(one.versions.len(), 8);
+    assert_eq!(one.live.expect("it is live").resource_version(), "98");
+}

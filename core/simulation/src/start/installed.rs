@@ -1,0 +1,92 @@
+//! A start from objects as a cluster has them.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::{LoadError, Started, define, is_definition, make_namespace, namespaces};
+use crate::ObjectRef;
+use optimist_apiserver::environment::{Environment, Timestamp};
+use optimist_apiserver::object::{Metadata, text};
+use optimist_apiserver::server::{ApiServer, InstallError, Release};
+use optimist_apiserver::storage::Revision;
+use optimist_client::{ManifestError, to_yaml};
+
+/// How much later than the last write of an object the history begins.
+const LATER: Duration = Duration::from_secs(60);
+
+/// A server that holds these objects as they are. A definition is created, so that its kind is
+/// served before an older object of it is installed; a definition among definitions only is
+/// installed.
+pub(super) fn make(objects: Vec<Value>, release: Release) -> Result<Started, LoadError> {
+    let mut environment = Environment::default();
+    let latest = objects.iter().filter_map(latest_time).max();
+    let begin = environment.now().seconds;
+    let passed = latest.map_or(0, |time| time.seconds.saturating_sub(begin));
+    environment.advance(Duration::from_secs(passed) + LATER);
+    let mut server = ApiServer::new(environment, 1);
+    server.set_release(release);
+    for namespace in namespaces(&objects).into_iter().skip(1) {
+        make_namespace(&mut server, namespace)?;
+    }
+    let only_definitions = objects.iter().all(is_definition);
+    let mut stored = vec![Value::Null; objects.len()];
+    let mut waiting: Vec<(Revision, usize)> = Vec::new();
+    for (at, object) in objects.iter().enumerate() {
+        if is_definition(object) && !only_definitions {
+            stored[at] = define(&mut server, object.clone())?.object;
+        } else {
+            // One without a version gets the next one of the store: it comes last.
+            let version = object.resource_version().parse();
+            waiting.push((version.unwrap_or(Revision::MAX), at));
+        }
+    }
+    waiting.sort_unstable();
+    let mut subjects = Vec::new();
+    for (_, at) in waiting {
+        let object = install(&mut server, &objects[at])?;
+        let (api_version, kind) = (text(&object, "apiVersion"), text(&object, "kind"));
+        let resource = server.resources().by_kind(api_version, kind).cloned();
+        subjects.extend(resource.map(|resource| (at, ObjectRef::new(&resource, &object))));
+        stored[at] = object;
+    }
+    subjects.sort_by_key(|(at, _)| *at);
+    if subjects.is_empty() {
+        let message = "There is no object to install.".to_owned();
+        return Err(ManifestError::Content(message).into());
+    }
+    let texts: Vec<String> = stored.iter().map(to_yaml).collect();
+    Ok(Started {
+        server,
+        subjects: subjects.into_iter().map(|(_, subject)| subject).collect(),
+        dropped: Vec::new(),
+        manifests: Some(texts.join("---\n")),
+    })
+}
+
+fn install(server: &mut ApiServer, object: &Value) -> Result<Value, LoadError> {
+    let installed = server.install(object.clone());
+    installed.map(|stored| (*stored).clone()).map_err(|error| {
+        let name = optimist_client::title(object);
+        let message = match error {
+            InstallError::Past { own, newest } => format!(
+                "{name} cannot be installed at version {own}: other objects of the start already \
+                 have the versions up to {newest}."
+            ),
+            other => format!("{name} cannot be installed: {other}."),
+        };
+        ManifestError::Content(message).into()
+    })
+}
+
+/// The time of the last write that an object names.
+fn latest_time(object: &Value) -> Option<Timestamp> {
+    let meta = object.metadata()?;
+    let managed = meta.get("managedFields").and_then(Value::as_array);
+    let times = managed
+        .into_iter()
+        .flatten()
+        .map(|entry| text(entry, "time"));
+    let others = ["creationTimestamp", "deletionTimestamp"].map(|field| object.meta_text(field));
+    times.chain(others).filter_map(Timestamp::parse).max()
+}
