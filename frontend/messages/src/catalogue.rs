@@ -64,7 +64,8 @@ fn fill(template: &str, arguments: &[(&str, &dyn Display)]) -> String {
     text
 }
 
-/// The messages, each with its arguments and its English text: a function each, and `ENGLISH`.
+/// The messages, each with its arguments and its English text: a function each, and `ENGLISH`
+/// for tests.
 macro_rules! messages {
     ($($name:ident($($argument:ident),*) $text:literal;)*) => {
         $(
@@ -88,8 +89,10 @@ pub(crate) use messages;
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
-    use crate::{en, en_pages};
+    use crate::en;
 
     #[test]
     fn a_template_has_its_arguments_where_it_wants_them() {
@@ -105,10 +108,10 @@ mod tests {
         assert_eq!(fill("{who} {", &[("who", &"{who}")]), "{who} {");
     }
 
-    /// The messages of both catalogues.
+    /// The messages of all files.
     fn all() -> impl Iterator<Item = &'static (&'static str, &'static [&'static str], &'static str)>
     {
-        en::ENGLISH.iter().chain(en_pages::ENGLISH)
+        en::ENGLISH.iter().copied().flatten()
     }
 
     #[test]
@@ -131,6 +134,35 @@ mod tests {
             arguments.sort_unstable();
             assert_eq!(places, arguments, "{name}");
         }
+    }
+
+    /// The names that follow `en::` or `label::` in the sources of a folder and below it.
+    fn named_in(folder: &std::path::Path, names: &mut BTreeSet<String>) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                named_in(&path, names);
+            } else if path.extension().is_some_and(|it| it == "rs") {
+                let text = std::fs::read_to_string(&path).unwrap();
+                for place in ["en::", "label::"] {
+                    names.extend(text.split(place).skip(1).map(|from| {
+                        let end = from.find(|c: char| !c.is_alphanumeric() && c != '_');
+                        from[..end.unwrap_or(from.len())].to_owned()
+                    }));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_message_is_said_somewhere() {
+        let frontend = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+        let mut said = BTreeSet::new();
+        named_in(&frontend.join("src"), &mut said);
+        named_in(&frontend.join("messages/src"), &mut said);
+        let names = all().map(|(name, ..)| *name);
+        let unsaid: Vec<&str> = names.filter(|name| !said.contains(*name)).collect();
+        assert_eq!(unsaid, [""; 0]);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! here choose messages for what the core decided; they decide nothing about Kubernetes. It uses
 //! the crates of `core` and no browser, so its texts are tested natively; the page is built on it.
 //!
-//! `en.rs` and `en_pages.rs` are the catalogue in English. Another language is one file, which
+//! `en.rs` and the files in `en/` are the catalogue in English. Another language is one file, which
 //! [`choose`] takes.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
@@ -11,7 +11,6 @@ mod caption;
 mod catalogue;
 mod edits;
 mod en;
-mod en_pages;
 mod endings;
 pub mod explore;
 mod facts;

@@ -1,0 +1,108 @@
+//! What the caption says: what happened, why, and what to try next.
+
+crate::catalogue::messages! {
+    // The caption of the start and of reads.
+    start_title() "Two editors, one object.";
+    start_text(version) "The server stores version {version}. No editor has read it yet. Reading does not lock the object.";
+    both_read_title(version) "Both read {version}. Nothing is locked.";
+    both_read_text() "The first change makes the next version. After that, the other copy is stale.";
+    read_title(name, version) "{name} read version {version}.";
+    read_text() "Reading does not lock the object: other clients can write at any time.";
+    read_redone(name) "{name} keeps the unsent edit: it is redone on the version that was just read.";
+
+    // The caption of accepted writes.
+    not_applied_title() "Accepted, but not applied.";
+    unchanged_title() "Accepted, and nothing changed.";
+    unchanged_text(version) "The request changed nothing in the stored object. The object stays at version {version}.";
+    still_terminating_title() "The object was already marked for deletion.";
+    still_terminating_text(version) "The delete changed nothing. The object stays at version {version}.";
+    dry_run_title() "A dry run: nothing was stored.";
+    dry_run_text() "The server answered as it would to the real request.";
+    other_object_title(name) "The server accepted {name}'s request.";
+    other_object_text() "The request did not change the object that is shown here.";
+    lost_title(owner, edit) "An update is lost: {owner}'s {edit}.";
+    lost_told(owner, name) "The server told {owner} and {name} that their writes succeeded. No response reports the lost edit.";
+    lost_forced() "Force took ownership without checking the current owner or value.";
+    lost_compared(request) "The {request} carried nothing that made the server detect the change.";
+    deleted_title(name) "{name} deleted the object.";
+    deleted_text(version) "It was version {version}. Any remaining local copy refers to a deleted object.";
+    finalized_title(name) "{name}'s write removed the last finalizer.";
+    finalized_text(version) "The object was marked for deletion, so the server deleted it. It was version {version}. Any remaining local copy refers to a deleted object.";
+    terminating_title(name, version) "{name} marked the object for deletion: version {version}.";
+    terminating_finalizers() "The object has finalizers, so the server does not delete it before the last of them is removed.";
+    terminating_grace(seconds) "The object has a grace period of {seconds} {seconds|second|seconds}, so the server does not delete it yet.";
+    created_title(name, version) "{name} created the object: version {version}.";
+    created_text() "No object with this name was stored. The new object has a new uid, so it is not the same object as any earlier one with this name.";
+    stored_title(name, version) "{name} made version {version}.";
+    stored_matched(name, before, after) "{name} sent the stored version, {before}. The server accepted the write and made {after}.";
+    stored_not_sent(request, before, after) "The {request} carried no resourceVersion, so the server did not compare versions: {before} became {after}.";
+    stored_unknown(before, after) "The server replaced version {before} with {after}.";
+    still_holds(name, version) "{name} still holds {version}.";
+
+    // The caption of refusals.
+    conflict_both_title(version) "Both read {version}. Only one may write it.";
+    conflict_title(name, version) "{name} read {version}. It is no longer the latest.";
+    conflict_sent_title(version) "The request names version {version}. It is not the latest.";
+    conflict_copy(name, sent, stored) "{name} still holds the copy of version {sent}. The stored object is now at {stored}.";
+    conflict_stored(stored) "The stored object is at version {stored}.";
+    conflict_compared(sent, stored) "The server compared {sent} with {stored} and stored nothing. The server does not check which fields changed: it would refuse an unrelated edit too.";
+    test_failed_title() "A test in the patch failed.";
+    test_failed(field, wanted, found) "The patch tests that {field} is {wanted}. It is {found}, so the server stored nothing.";
+    test_failed_cut(field) "The patch tests the value of {field}. The stored value is another one, so the server stored nothing.";
+    test_failed_others() "A change to a field that the patch neither tests nor edits would not have stopped it.";
+    test_failed_code() "It is a 422, not a 409, so RetryOnConflict does not retry.";
+    owned_title() "Another manager owns a field of this apply.";
+    owned_text() "Without force, an apply cannot change a field that another manager owns. The server stored nothing. Its answer names each field and its owner.";
+    not_found_title() "The object does not exist.";
+    not_found_text() "No object with this name is stored. Any remaining local copy refers to a deleted object.";
+    refused_title(name) "The server refused {name}'s request.";
+    refused_text() "The server stored nothing. Its answer says why.";
+
+    // What to try next.
+    next_step_forward() "Step forward, or start another branch from here.";
+    next_get(actor) "Get as {actor}.";
+    next_get_too(actor) "Get as {actor} too.";
+    next_get_to_see(actor) "Get as {actor} to see what is stored now.";
+    next_get_and_send(actor) "Get as {actor}: the edit is kept and redone on the stored object. Then send as {actor} again.";
+    next_change_both() "Change one value in A and another in B, then send both.";
+    next_send_both() "Send both, in any order.";
+    next_send(actor) "Send as {actor}.";
+    next_send_redone(actor, version) "Send as {actor}: the edit was redone on {version}.";
+    next_send_again(actor) "Send as {actor} again.";
+    next_send_stale(actor) "Send as {actor}, and see what the server compares.";
+    next_send_deleted(name) "Send {name}'s copy and see what happens, or step back: this branch is kept.";
+    next_change(name) "Change a value in {name}, then send.";
+    next_change_again(name) "Change a value in {name} and send again.";
+    next_change_stale(name) "Change a value in {name}'s stale copy and send it.";
+    next_change_other(name) "Change another value in {name}, or send it to another part of the object, under more.";
+    next_without_force(actor) "Step back, and send as {actor} without force, or read again first.";
+    next_compare(actor) "Step back, and send as {actor} so that the server compares: with resourceVersion, or as an apply.";
+    next_other_order() "Step back and send in another order: this history is kept.";
+    next_force(name) "Tick force in {name} to take ownership, or undo the edit.";
+    next_create() "Step back to before the object was deleted, or choose Create under more.";
+    next_fix(name) "Fix the request in {name} and send it again.";
+
+    // The first steps, and the other endings.
+    try_get() "Get as A and as B.";
+    try_replicas() "Change replicas in A and the image in B: click the value, type, Enter.";
+    try_value() "Change one value in A and another in B: click it, type, Enter.";
+    try_send() "Send both.";
+    endings() "Same moment, sent another way:";
+    ending_unversioned() "no version";
+    ending_versioned() "with version";
+    ending_read_again() "read again, redo";
+    ending_merge_patch() "merge patch";
+    ending_apply() "apply";
+    ending_forced_apply() "apply, force";
+    outcome_lost() "update lost";
+    outcome_refused(code) "{code}";
+    outcome_replaced(owner) "replaced {owner}'s";
+    outcome_left_out() "edit left out";
+    outcome_both_kept() "both kept";
+    outcome_stored() "stored";
+    kept_both_title(edits) "Both edits kept: {edits}.";
+    kept_more(edits, count) "{edits} and {count} more";
+    kept_value(field, value) "{field} {value}";
+
+    third_actor(name) "Show a third actor: {name}";
+}

@@ -1,0 +1,16 @@
+//! Sharing.
+
+crate::catalogue::messages! {
+    share_search() "The edits and how they are sent, not what came of it. Whoever opens it searches again.";
+    share_steps(steps) "{steps} {steps|step|steps}, in all branches: what was done, not what came of it. Whoever opens it does it again, at the step where you are.";
+    share_title() "Share this session";
+    share_title_search() "Share this search";
+    share_title_not_opened() "This session cannot be opened";
+    share_not_opened() "Not opened.";
+    share_still_kept() "It is still kept in this browser, as it was.";
+    share_unchanged() "Your session is as it was.";
+    share_link(weight) "Link, {weight}";
+    share_too_long(weight) "As a link it would be {weight} long, more than browsers and chats carry. Take the file.";
+    share_save() "Save as a file";
+    share_kept() "Kept sessions";
+}

@@ -1,0 +1,55 @@
+//! The watch.
+
+crate::catalogue::messages! {
+    watch_empty() "Events appear here as they arrive.";
+    nothing() "nothing";
+    version(version) "rv {version}";
+    event(kind, version) "{kind} · {version}";
+    missed_none() "nothing missed";
+    missed(count) "{count} {count|event|events} missed";
+    watch_none() "No watch is open.";
+    watch_open_now(seen) "Open from now. Seen: {seen}.";
+    watch_open(from, seen) "Open from {from}. Seen: {seen}.";
+    watch_dropped(seen, missed) "Dropped at {seen}: {missed}.";
+    watch_closed(seen, missed) "Ended by the server at {seen}: {missed}.";
+    watch_expired() "410 Expired: too old to resume. A client lists again and watches from there.";
+    watch_failed(code, message) "{code}: {message}";
+    watch_listed(seen) "Listed at {seen}.";
+    dropped_title() "The connection is closed.";
+    dropped_text(seen) "The server keeps nothing for a watcher without a connection. The watcher keeps one number: {seen} is the last version it saw.";
+    listed_title(version) "Listed at {version}.";
+    listed_text() "The list is the current state. The watcher gets no events for the changes in between.";
+    after_list_title(seen) "Listed again, and watching from {seen}.";
+    after_list_text() "A list needs no old versions: it is the current state, and the watch continues from its version. The watcher gets no events for the changes in between.";
+    resumed_none_title() "Resumed, and nothing was missed.";
+    resumed_title(count) "Resumed: {count} {count|event|events} it had missed.";
+    resumed_text() "The watcher named the last version it saw, and the server sent every later change, in order. This is what resourceVersion does in a watch.";
+    opened_now_title() "Watching from the current state.";
+    opened_now_text() "The watch names no version to start after, so it begins with an ADDED for each object that exists. Every later change follows.";
+    opened_title(from) "Watching from {from}.";
+    opened_text(from) "The stream has every change after {from}, and nothing from before.";
+    compacted_title(version) "Compacted at {version}.";
+    compacted_restart_text(version) "etcd removed every version before {version}. The API server was restarted too: open watches ended, and its watch cache, which had kept old changes, starts again at {version}.";
+    compacted_text(version) "etcd removed every version before {version}. The API server's watch cache did not: it still serves watches from the changes that it holds.";
+    waited_title(seconds) "{seconds} {seconds|second|seconds} later.";
+    waited_text() "Nothing was sent. Only the server's clock advanced.";
+    expired_title() "410: these changes are no longer available.";
+    expired_text() "The server no longer has the changes after that version, so it cannot send them. It answers the request with 200, and the stream has one event, an ERROR.";
+    watch_refused_title() "No watch.";
+    watch_refused_text() "The server refused it. Its answer says why.";
+    next_resume() "Change the object twice, then resume.";
+    next_resume_list() "Resume: watch from the version of the list.";
+    next_change_stream() "Change the object: the stream continues.";
+    next_expire() "Drop it, change the object, compact, and resume: a 410.";
+    next_change_or_drop() "Change the object and watch the event arrive. Or drop the connection.";
+    next_open_before(version) "Open a watch from a version before {version}: a 410.";
+    next_open_restart() "Open a watch from an old version: it works. Then compact with the server restarted.";
+    next_other_version() "Choose another version.";
+    next_list_again() "List again: a client reads the current state and watches from its version.";
+    why_client_knows() "A watch is one long response. When its connection breaks, only the client knows the last version it received.";
+    why_not_older() "The list is not older than the last version seen, so the client never goes back in time.";
+    why_existing_first() "The request names no version to start after: the objects that exist come first, as ADDED.";
+    why_no_gap() "The server still has every change after that version, so the stream has no gap.";
+    why_compacted_restart() "etcd keeps old versions until it is compacted; a real API server requests that every five minutes. A restarted server fills its watch cache with a new list.";
+    why_watch_cache() "Watches are served from the API server's watch cache, which compaction does not change.";
+}
