@@ -9,6 +9,7 @@
 
 mod caption;
 mod catalogue;
+mod controller;
 mod edits;
 mod en;
 mod endings;
