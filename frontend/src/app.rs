@@ -5,6 +5,7 @@ use yew::{Html, component, html, use_reducer_eq};
 use crate::components::{
     branches_dialog, help_dialog, load_dialog, request_dialog, sessions_dialog, share_dialog, stage,
 };
+use crate::diagnose::Diagnose;
 use crate::explore::Explore;
 use crate::hooks::{
     use_addition_in_sight, use_address, use_current_step_in_sight, use_keys, use_menus,
@@ -37,6 +38,9 @@ pub fn App() -> Html {
             }
             if store.page == Page::Learn {
                 <Lessons store={store.clone()} />
+            }
+            if store.page == Page::Diagnose {
+                <Diagnose store={store.clone()} />
             }
             { dialogs(&store) }
         </>

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use js_sys::Uint8Array;
+use js_sys::{Array, Function, Reflect, Uint8Array};
 use optimist_sessions::{StorageArea, StorageContents, StorageEffect};
 use optimist_state::{Effect, Platform};
 use wasm_bindgen::{JsCast, JsValue};
@@ -417,6 +417,27 @@ pub(crate) fn date(milliseconds: f64) -> String {
     }
     let date = js_sys::Date::new(&milliseconds.into());
     String::from(date.to_locale_string("en-GB", &options))
+}
+
+/// Adds a style to the page: one that only a part of the page needs, and that comes with the program
+/// of that part. The policy of the release allows no new `<style>`.
+pub(crate) fn adopt_style(text: &str) {
+    // A browser that knows no such style shows the page without it.
+    let _ = adopted(text);
+}
+
+fn adopted(text: &str) -> Result<(), JsValue> {
+    let none = || JsValue::NULL;
+    let window = window().ok_or_else(none)?;
+    let document = document().ok_or_else(none)?;
+    let class: Function = Reflect::get(&window, &"CSSStyleSheet".into())?.dyn_into()?;
+    let sheet = Reflect::construct(&class, &Array::new())?;
+    let replace: Function = Reflect::get(&sheet, &"replaceSync".into())?.dyn_into()?;
+    replace.call1(&sheet, &text.into())?;
+    let all = Array::from(&Reflect::get(&document, &"adoptedStyleSheets".into())?);
+    all.push(&sheet);
+    Reflect::set(&document, &"adoptedStyleSheets".into(), &all)?;
+    Ok(())
 }
 
 /// Names the page in the browser's tab and history.

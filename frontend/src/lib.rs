@@ -6,6 +6,7 @@
 mod app;
 mod browser;
 mod components;
+mod diagnose;
 mod explore;
 mod hooks;
 mod keyboard;

@@ -7,7 +7,6 @@
 
 mod addition;
 mod aligned_rows;
-mod answered;
 mod changes;
 mod client_side_apply;
 mod edit;
@@ -26,7 +25,6 @@ mod write;
 
 pub use addition::{Addition, ItemNotation, add_typed, item_notation, without_empty};
 pub use aligned_rows::{AlignedRow, AlignedRows, COPIES, Fold, STORED};
-pub use answered::AnsweredRequest;
 pub use changes::{ValueChange, brief_both, changes, dotted};
 pub use edit::{EditError, add_at, edit_scalar, remove_at};
 pub use field_edits::{Edit, take};

@@ -7,6 +7,7 @@
 
 mod caption;
 mod cards;
+mod diagnose;
 mod explore;
 mod inspector;
 mod learn;
@@ -16,6 +17,7 @@ mod watch;
 
 pub use caption::*;
 pub use cards::*;
+pub use diagnose::*;
 pub use explore::*;
 pub use inspector::*;
 pub use learn::*;
@@ -28,6 +30,7 @@ pub use watch::*;
 pub(crate) const ENGLISH: &[&[(&str, &[&str], &str)]] = &[
     caption::ENGLISH,
     cards::ENGLISH,
+    diagnose::ENGLISH,
     explore::ENGLISH,
     inspector::ENGLISH,
     learn::ENGLISH,

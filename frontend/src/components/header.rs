@@ -26,6 +26,12 @@ pub(crate) fn header(store: &StateHandle) -> Html {
     } else {
         ("Dark theme", Icon::Moon)
     };
+    // What the buttons are about is in sight.
+    let stage = match store.page {
+        Page::Play | Page::Explore => true,
+        Page::Learn => store.learn.is_on_stage(),
+        Page::Diagnose => false,
+    };
     html! {
         <header class="top">
             <h1>
@@ -33,7 +39,7 @@ pub(crate) fn header(store: &StateHandle) -> Html {
                 <span class="title">{ store.page.title() }</span>
             </h1>
             { navigation(store) }
-            if store.page != Page::Learn || store.learn.is_on_stage() {
+            if stage {
                 { explore(store) }
             }
             if store.page == Page::Play {
@@ -47,7 +53,7 @@ pub(crate) fn header(store: &StateHandle) -> Html {
                     <span>{ "Load manifest" }</span>
                 </button>
             }
-            if store.page != Page::Learn || store.learn.is_on_stage() {
+            if stage {
                 <button
                     type="button"
                     class="button share-button"

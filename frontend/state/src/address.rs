@@ -9,11 +9,13 @@ pub enum Page {
     Explore,
     /// Lessons.
     Learn,
+    /// What a cluster says.
+    Diagnose,
 }
 
 impl Page {
     /// All, in the order of the navigation.
-    pub const ALL: [Page; 3] = [Page::Play, Page::Explore, Page::Learn];
+    pub const ALL: [Page; 4] = [Page::Play, Page::Explore, Page::Learn, Page::Diagnose];
 
     /// What the navigation calls it.
     pub fn name(self) -> &'static str {
@@ -21,6 +23,7 @@ impl Page {
             Page::Play => "Play",
             Page::Explore => "Explore",
             Page::Learn => "Learn",
+            Page::Diagnose => "Diagnose",
         }
     }
 
@@ -30,6 +33,7 @@ impl Page {
             Page::Play => "Two people edit one Kubernetes object",
             Page::Explore => "Every order of the same edits",
             Page::Learn => "Lessons that run",
+            Page::Diagnose => "What your cluster says",
         }
     }
 
@@ -39,6 +43,7 @@ impl Page {
             Page::Play => "#/play",
             Page::Explore => "#/explore",
             Page::Learn => "#/learn",
+            Page::Diagnose => "#/diagnose",
         }
     }
 

@@ -15,6 +15,7 @@
 //! | [`ViewState`] | [`ViewMsg`] | which card, tab and dialog is open |
 //! | [`Learn`] | [`LearnMsg`] | lessons |
 //! | [`ExploreTransfer`] | [`TransferMsg`] | what Play and Explore say to each other |
+//! | [`DiagnoseState`] | [`DiagnoseMsg`] | what was brought from a cluster |
 //! | [`ShareState`] | [`ShareMsg`] | sessions as texts |
 //! | [`Persistence`] | [`PersistenceMsg`] | sessions that the browser keeps |
 //!
@@ -24,6 +25,7 @@
 
 mod address;
 mod cards;
+mod diagnose;
 mod editing;
 mod effect;
 mod explore;
@@ -41,6 +43,10 @@ use optimist_simulation::{ActorId, Exchange, HistoryTree, NGINX, World};
 
 pub use address::{Address, Destination, LessonAddress, Page, lesson_fragment, session_fragment};
 pub use cards::{CardObjects, aligned_rows};
+pub use diagnose::{
+    BringProblem, BroughtItem, CASE, CaseExample, CaseKeeping, CaseReading, CaseSection,
+    DiagnoseMsg, DiagnoseState, MAX_ITEMS, OwnerFilter, RecordedHistory,
+};
 pub use editing::{EditMsg, Editing, EditingState, FIELD, RawYaml, Typing};
 use effect::Effects;
 pub use effect::{Effect, Platform, SLICE, run, slice};
@@ -82,6 +88,8 @@ pub struct State {
     pub learn: Learn,
     /// What Play and Explore left for each other.
     pub explore: ExploreTransfer,
+    /// The case of Diagnose.
+    pub diagnose: Rc<DiagnoseState>,
     /// Sessions as texts.
     pub share: ShareState,
     /// Sessions that the browser keeps.
@@ -111,6 +119,8 @@ pub enum Msg {
     Learn(LearnMsg),
     /// Between Play and Explore.
     Transfer(TransferMsg),
+    /// About what was brought from a cluster.
+    Diagnose(DiagnoseMsg),
     /// About sessions as texts.
     Share(ShareMsg),
     /// About sessions that the browser keeps.
@@ -135,6 +145,7 @@ slices!(
     View(ViewMsg),
     Learn(LearnMsg),
     Transfer(TransferMsg),
+    Diagnose(DiagnoseMsg),
     Share(ShareMsg),
     Persistence(PersistenceMsg)
 );
@@ -157,6 +168,7 @@ impl State {
             view: ViewState::open(&fx),
             learn: Learn::default(),
             explore: ExploreTransfer::default(),
+            diagnose: Rc::default(),
             share: ShareState::default(),
             persistence: Persistence::default(),
         };
@@ -194,6 +206,7 @@ impl State {
                 self.open_lesson_further(fx);
                 self.redact_further(fx);
                 self.search_further(fx);
+                self.read_further(fx);
             }
             Msg::Session(msg) => self.update_session(msg),
             Msg::Edit(msg) => self.editing.update(msg, &mut self.session, &mut self.view),
@@ -202,6 +215,7 @@ impl State {
             Msg::View(msg) => self.update_view(msg, fx),
             Msg::Learn(msg) => self.update_learn(msg, fx),
             Msg::Transfer(msg) => self.update_explore(msg, fx),
+            Msg::Diagnose(msg) => self.update_diagnose(msg, fx),
             Msg::Share(msg) => self.update_share(msg, fx),
             Msg::Persistence(msg) => self.update_persistence(msg, fx),
         }
@@ -216,6 +230,9 @@ impl State {
             self.explore.opened |= page == Page::Explore;
             self.session.playing = false;
             self.set_stage();
+            if page == Page::Diagnose {
+                self.open_diagnose(fx);
+            }
         }
         match address.destination {
             Destination::Learn(lesson) => self.want_lesson(lesson, address.session.is_some(), fx),
@@ -322,6 +339,7 @@ impl State {
     pub fn is_working(&self) -> bool {
         let redacted = self.share.redacted.as_deref();
         let redacting = redacted.is_some_and(|redacted| redacted.replay.progress().is_some());
-        redacting || self.learn.is_searching() || self.progress().is_some()
+        let reading = self.diagnose.is_reading();
+        redacting || reading || self.learn.is_searching() || self.progress().is_some()
     }
 }

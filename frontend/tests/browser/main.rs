@@ -4,6 +4,7 @@
 
 mod branches;
 mod cards;
+mod diagnose;
 mod editing;
 mod explore;
 mod inspector;

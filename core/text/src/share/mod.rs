@@ -9,10 +9,9 @@ mod private;
 mod replay;
 mod session;
 mod size;
-mod start;
 mod text;
 
-pub use private::Private;
+pub use private::{MASK, Private, masked};
 pub use replay::Replay;
 pub use session::{Learning, Session};
 pub use size::Size;

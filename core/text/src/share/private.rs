@@ -352,6 +352,20 @@ fn replaced_text(text: &str, replacements: &BTreeMap<String, String>) -> Option<
     Some(texts.join("---\n"))
 }
 
+/// What stands for a private value where an object is shown.
+pub const MASK: &str = "••••••";
+
+/// An object with [`MASK`] in the place of each value that looks private, to be shown.
+pub fn masked(object: &Value) -> Value {
+    let mut finder = Finder::default();
+    finder.value("", "", object);
+    let found = finder.found.into_keys();
+    let replacements = found.map(|value| (value, MASK.to_owned())).collect();
+    let mut object = object.clone();
+    replace(&mut object, "", &replacements);
+    object
+}
+
 impl Session {
     /// The values that look private, in the order of their fields. A session has only values that a
     /// user typed or loaded.

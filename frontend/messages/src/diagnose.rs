@@ -1,0 +1,182 @@
+//! What Diagnose says of what was read out of a text.
+
+use optimist_apiserver::apply::{ManagedFieldsOperation, Manager};
+use optimist_diagnose::brought::NotRecognized;
+use optimist_diagnose::case::Note;
+use optimist_diagnose::message::{
+    ManagerConflict, ObjectHint, Precondition, PrintedError, ReportedError, Tool,
+};
+use optimist_diagnose::ownership::ManagerEntry;
+
+use crate::en;
+
+/// What an error is, in a few words.
+pub fn error_title(error: &PrintedError) -> String {
+    match error {
+        PrintedError::Apply(conflicts) => {
+            let fields: usize = conflicts.iter().map(|of| of.fields.len()).sum();
+            en::error_apply(&fields)
+        }
+        PrintedError::Modified => en::error_modified(),
+        PrintedError::OtherUid { .. } => en::error_other_uid(),
+        PrintedError::Precondition { of, .. } => match of {
+            Precondition::Uid => en::error_precondition_uid(),
+            Precondition::ResourceVersion => en::error_precondition_version(),
+        },
+        PrintedError::AlreadyExists { terminating: false } => en::error_already_exists(),
+        PrintedError::AlreadyExists { terminating: true } => en::error_terminating(),
+        PrintedError::PatchRefused => en::error_patch(),
+        PrintedError::ManagedFieldsSent => en::error_managed_fields(),
+        PrintedError::OtherThanExpected { what, .. } => en::error_other_than_expected(what),
+        PrintedError::NotOverwritten { key, .. } => en::error_not_overwritten(key),
+    }
+}
+
+/// The values that an error names; empty if it names none.
+pub fn error_values(error: &PrintedError) -> String {
+    match error {
+        PrintedError::OtherUid { sent, stored, .. }
+        | PrintedError::Precondition { sent, stored, .. } => en::error_values(sent, stored),
+        PrintedError::OtherThanExpected {
+            expected, found, ..
+        } => en::error_expected(expected, found),
+        PrintedError::NotOverwritten { key, value } => en::error_owned_value(key, value),
+        _ => String::new(),
+    }
+}
+
+/// The object of an error: `Deployment live/web`.
+pub fn error_object(object: &ObjectHint) -> String {
+    let kind = object.kind.as_ref().or(object.resource.as_ref());
+    let name = match (&object.namespace, &object.name) {
+        (Some(namespace), Some(name)) => Some(format!("{namespace}/{name}")),
+        (_, name) => name.clone(),
+    };
+    match (kind, name) {
+        (Some(kind), Some(name)) => format!("{kind} {name}"),
+        (Some(one), None) => one.clone(),
+        (None, Some(one)) => one,
+        (None, None) => en::error_object_unknown(),
+    }
+}
+
+/// A tool by its name.
+pub fn tool(tool: Tool) -> String {
+    match tool {
+        Tool::Kubectl => en::tool_kubectl(),
+        Tool::Helm => en::tool_helm(),
+        Tool::Terraform => en::tool_terraform(),
+        Tool::ArgoCd => en::tool_argo_cd(),
+        Tool::Flux => en::tool_flux(),
+        Tool::Pulumi => en::tool_pulumi(),
+        Tool::Ansible => en::tool_ansible(),
+        Tool::ControllerRuntime => en::tool_controller_runtime(),
+        Tool::KubeControllerManager => en::tool_kube_controller_manager(),
+    }
+}
+
+/// What a message leaves open: `The message does not say the namespace, which tool wrote.` Empty if
+/// it says everything.
+pub fn error_missing(error: &ReportedError) -> String {
+    let object = &error.object;
+    let named = object.kind.is_some() || object.resource.is_some();
+    let missing = [
+        (!named).then(en::error_missing_kind),
+        object.name.is_none().then(en::error_missing_name),
+        object.namespace.is_none().then(en::error_missing_namespace),
+        error.tool.is_none().then(en::error_missing_tool),
+    ];
+    let missing: Vec<String> = missing.into_iter().flatten().collect();
+    if missing.is_empty() {
+        String::new()
+    } else {
+        en::error_missing(&missing.join(", "))
+    }
+}
+
+/// A manager of an object: `helm`, `kube-controller-manager · /scale`.
+pub fn owner(manager: &Manager) -> String {
+    with_subresource(&manager.name, &manager.subresource)
+}
+
+/// A manager that a message names.
+pub fn conflict_owner(conflict: &ManagerConflict) -> String {
+    let subresource = conflict.subresource.as_deref().unwrap_or_default();
+    with_subresource(&conflict.manager, subresource)
+}
+
+fn with_subresource(name: &str, subresource: &str) -> String {
+    if subresource.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{name} · /{subresource}")
+    }
+}
+
+/// How a manager writes, since when, and how much of it no other manager owns.
+pub fn manager_entry(entry: &ManagerEntry) -> String {
+    let operation = match entry.manager.operation {
+        ManagedFieldsOperation::Apply => "Apply",
+        ManagedFieldsOperation::Update => "Update",
+    };
+    let alone = entry.alone.len();
+    match entry.since {
+        Some(since) => en::owners_entry(&operation, &entry.api_version, &since, &alone),
+        None => en::owners_entry_timeless(&operation, &entry.api_version, &alone),
+    }
+}
+
+/// What was added to a case, or is not known in it.
+pub fn note(note: &Note) -> String {
+    match note {
+        Note::NoManagedFields => en::note_no_managed_fields(),
+        Note::UidMadeUp => en::note_uid(),
+        Note::NamespaceMadeUp => en::note_namespace(),
+        Note::Schemaless { kind } => en::note_schemaless(kind),
+        Note::PluralFormed { plural } => en::note_plural(plural),
+        Note::ValuesNotChecked { kind } => en::note_values(kind),
+    }
+}
+
+/// Why a text is not recognized.
+pub fn not_recognized(why: &NotRecognized) -> String {
+    match why {
+        NotRecognized::Empty => en::unknown_empty(),
+        NotRecognized::TooLarge { bytes, limit } => {
+            en::unknown_large(&megabytes(*bytes), &megabytes(*limit))
+        }
+        NotRecognized::TooMuch(words)
+        | NotRecognized::NotText(words)
+        | NotRecognized::Content(words) => words.clone(),
+        NotRecognized::Syntax {
+            line,
+            column: 0,
+            message,
+        } => en::unknown_syntax_line(line, message),
+        NotRecognized::Syntax {
+            line,
+            column,
+            message,
+        } => en::unknown_syntax(line, column, message),
+        // Without any of them it is just some text.
+        NotRecognized::Missing { fields, .. } if fields.len() > 2 => en::unknown_text(),
+        NotRecognized::Missing { document, fields } => {
+            en::unknown_missing(document, &fields.join(", "))
+        }
+        NotRecognized::WatchEvent(of) => en::unknown_event(of),
+        NotRecognized::NoKnownMessage => en::unknown_text(),
+    }
+}
+
+fn megabytes(bytes: usize) -> String {
+    format!("{}.{}", bytes / 1_000_000, bytes % 1_000_000 / 100_000)
+}
+
+/// Names in a sentence: `helm and web-operator`.
+pub fn names(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => one.clone(),
+        [most @ .., last] => en::names_and(&most.join(", "), last),
+    }
+}

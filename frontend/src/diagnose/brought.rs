@@ -1,0 +1,156 @@
+//! What was brought, and the ways to bring more.
+
+use optimist_diagnose::brought::MAX_LOG;
+use optimist_messages::label;
+use wasm_bindgen::JsCast;
+use web_sys::{ClipboardEvent, HtmlInputElement, HtmlTextAreaElement};
+use yew::{Callback, Event, Html, InputEvent, SubmitEvent, TargetCast, html};
+
+use super::{card, take_files};
+use crate::components::icon::{Icon, icon};
+use crate::state::{
+    BringProblem, CaseExample, CaseKeeping, DiagnoseMsg, MAX_ITEMS, Sends, StateHandle,
+};
+
+/// The largest file, in megabytes.
+const MEGABYTES: usize = MAX_LOG / 1024 / 1024;
+
+/// The left column.
+pub(super) fn brought(store: &StateHandle) -> Html {
+    let case = &store.diagnose;
+    html! {
+        <>
+            <h2>{ label::diagnose_bring() }</h2>
+            <p class="says" id="bring-hint">{ label::diagnose_bring_hint() }</p>
+            <ul class="case-cards">
+                { for case.items.iter().map(|item| card::card(store, item)) }
+            </ul>
+            if case.is_reading() {
+                <p class="says progress" role="status">{ label::diagnose_reading() }</p>
+            }
+            { problem(store) }
+            { paste(store) }
+            if case.items.is_empty() {
+                { examples(store) }
+            } else {
+                <button type="button" class="link" onclick={store.sends(DiagnoseMsg::Clear)}>
+                    { label::diagnose_clear() }
+                </button>
+            }
+            <p class="case-foot">{ label::diagnose_private() }</p>
+        </>
+    }
+}
+
+/// What was not taken, or is not kept.
+fn problem(store: &StateHandle) -> Html {
+    let case = &store.diagnose;
+    html! {
+        <>
+            if let Some(problem) = &case.problem {
+                <div class="problem" role="alert">
+                    { match problem {
+                        BringProblem::TooMany => label::diagnose_too_many(&MAX_ITEMS),
+                        BringProblem::TooLarge(name) => label::diagnose_too_large(name, &MEGABYTES),
+                        BringProblem::File(name) => label::diagnose_unreadable(name),
+                    } }
+                </div>
+            }
+            if case.kept == CaseKeeping::TooLarge {
+                <p class="says" role="status">{ label::diagnose_not_kept() }</p>
+            }
+        </>
+    }
+}
+
+/// Where a text is pasted or typed.
+fn paste(store: &StateHandle) -> Html {
+    let draft = store.diagnose.draft.clone();
+    let empty = draft.trim().is_empty();
+    let oninput = store.on(|event: InputEvent| {
+        let area = event.target_dyn_into::<HtmlTextAreaElement>();
+        DiagnoseMsg::Draft(area.map(|area| area.value()).unwrap_or_default())
+    });
+    let onpaste = {
+        let sender = store.dispatcher();
+        Callback::from(move |event: Event| {
+            // A long text is slow in a text area, so it does not get there.
+            let data = event.dyn_ref::<ClipboardEvent>();
+            let text = data.and_then(|event| event.clipboard_data()?.get_data("text").ok());
+            if let Some(text) = text.filter(|text| empty && !text.trim().is_empty()) {
+                event.prevent_default();
+                sender.send(DiagnoseMsg::Bring(text));
+            }
+        })
+    };
+    let onsubmit = store.on(|event: SubmitEvent| {
+        event.prevent_default();
+        DiagnoseMsg::TakeDraft
+    });
+    let onchange = {
+        let sender = store.dispatcher();
+        Callback::from(move |event: Event| {
+            if let Some(input) = event.target_dyn_into::<HtmlInputElement>() {
+                if let Some(files) = input.files() {
+                    take_files(&sender, &files);
+                }
+                // So that the same file can be chosen again.
+                input.set_value("");
+            }
+        })
+    };
+    html! {
+        <form class="case-paste" {onsubmit}>
+            <textarea
+                id="bring"
+                aria-label={label::diagnose_paste()}
+                aria-describedby="bring-hint"
+                placeholder={format!("{}\n{}", label::diagnose_paste(), label::diagnose_paste_hint())}
+                spellcheck="false"
+                autocapitalize="off"
+                value={draft}
+                {oninput}
+                {onpaste}
+            />
+            <div class="dialog-actions">
+                <label class="button file">
+                    <input type="file" multiple=true {onchange} />
+                    { icon(Icon::Load) }
+                    <span>{ label::diagnose_file() }</span>
+                </label>
+                <span class="spring" />
+                <button type="submit" class="button primary" disabled={empty}>
+                    { label::diagnose_add() }
+                </button>
+            </div>
+        </form>
+    }
+}
+
+/// Cases to try.
+fn examples(store: &StateHandle) -> Html {
+    let example = |example: CaseExample| {
+        let name = match example {
+            CaseExample::LiveObject => label::diagnose_example_live(),
+            CaseExample::Message => label::diagnose_example_message(),
+            CaseExample::Watch => label::diagnose_example_watch(),
+        };
+        html! {
+            <li>
+                <button
+                    type="button"
+                    class="button"
+                    onclick={store.sends(DiagnoseMsg::Example(example))}
+                >
+                    { name }
+                </button>
+            </li>
+        }
+    };
+    html! {
+        <div class="case-examples">
+            <h3>{ label::diagnose_examples() }</h3>
+            <ul>{ for CaseExample::ALL.map(example) }</ul>
+        </div>
+    }
+}

@@ -1,0 +1,186 @@
+//! A thing that was brought, as a card: what it is, and what was read out of it.
+
+use optimist_apiserver::apply::Managers;
+use optimist_apiserver::object::Metadata;
+use optimist_client::visible;
+use optimist_diagnose::brought::{Brought, NotRecognized};
+use optimist_diagnose::case::ObjectId;
+use optimist_diagnose::message::{PrintedError, ReportedError};
+use optimist_diagnose::observed::ObservedVersion;
+use optimist_messages::{diagnose as messages, label};
+use serde_json::Value;
+use yew::{Html, classes, html};
+
+use super::sign::sign;
+use crate::components::icon::{Icon, icon};
+use crate::state::{BroughtItem, DiagnoseMsg, Sends, StateHandle};
+
+/// How much of a text that is not recognized is shown, in characters.
+const SHOWN: usize = 400;
+
+/// How many errors of one text are listed.
+const MAX_LISTED: usize = 6;
+
+/// Draws a thing.
+pub(super) fn card(store: &StateHandle, item: &BroughtItem) -> Html {
+    let (title, details) = match &item.content {
+        Ok(brought) => recognized(brought),
+        Err(why) => (label::card_unknown(), unrecognized(item, why)),
+    };
+    let title = visible(&title).into_owned();
+    let class = match &item.content {
+        Ok(Brought::Errors(_)) => Some("error"),
+        Ok(_) => None,
+        Err(_) => Some("unknown"),
+    };
+    html! {
+        <li key={item.id} class={classes!("case-card", class)}>
+            { sign(&item.content) }
+            <div>
+                <h3>{ title.clone() }</h3>
+                { details }
+            </div>
+            <button
+                type="button"
+                class="icon-button small"
+                aria-label={label::diagnose_remove(&title)}
+                onclick={store.sends(DiagnoseMsg::Remove(item.id))}
+            >
+                { icon(Icon::Cross) }
+            </button>
+        </li>
+    }
+}
+
+/// What something is, and what was read out of it.
+fn recognized(brought: &Brought) -> (String, Html) {
+    let named = |object: &Value| ObjectId::of(object).to_string();
+    let says = |text: String| html! { <p>{ text }</p> };
+    match brought {
+        Brought::Live(object) => (named(object), live(object)),
+        Brought::Manifest(object) => (named(object), says(label::card_manifest())),
+        Brought::Definition(object) => (named(object), says(label::card_definition())),
+        Brought::Several(several) => {
+            let count = several.len();
+            (label::card_several(&count), Html::default())
+        }
+        Brought::Versions(versions) => of_versions(versions),
+        Brought::AuditLog(log) => (
+            label::card_audit(),
+            says(label::card_audit_lines(&log.lines().count())),
+        ),
+        Brought::Errors(errors) => of_errors(errors),
+    }
+}
+
+fn live(object: &Value) -> Html {
+    let version = object.resource_version();
+    let managers = Managers::decode(object["metadata"].get("managedFields"));
+    match managers.map(|managers| managers.iter().count()) {
+        Ok(0) => html! {
+            <>
+                <p>{ label::card_live_unowned(&version) }</p>
+                <p>{ label::card_live_ask() }</p>
+            </>
+        },
+        Ok(count) => html! { <p>{ label::card_live(&count, &version) }</p> },
+        Err(problem) => html! {
+            <>
+                <p>{ label::card_live_unowned(&version) }</p>
+                <p class="refused">{ label::happened_managed_fields(&problem) }</p>
+            </>
+        },
+    }
+}
+
+/// The objects that versions are of, and how many versions there are.
+fn of_versions(versions: &[ObservedVersion]) -> (String, Html) {
+    let mut names: Vec<String> = Vec::new();
+    for version in versions {
+        let name = ObjectId::of(&version.object).to_string();
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let version =
+        |at: Option<&ObservedVersion>| at.map_or("", |it| it.object.resource_version()).to_owned();
+    let details = html! {
+        <p>
+            { label::card_history_versions(
+                &versions.len(),
+                &version(versions.first()),
+                &version(versions.last()),
+            ) }
+        </p>
+    };
+    let watch = versions.iter().any(|version| version.event.is_some());
+    let title = match (&names[..], watch) {
+        ([one], true) => label::card_watch(one),
+        ([one], false) => label::card_history(one),
+        (all, _) => label::card_watch_objects(&all.len()),
+    };
+    (title, details)
+}
+
+fn of_errors(errors: &[ReportedError]) -> (String, Html) {
+    if let [one] = errors {
+        return (messages::error_title(&one.error), about(one));
+    }
+    let listed = errors.iter().take(MAX_LISTED).map(|one| {
+        html! {
+            <li>
+                <p>{ messages::error_title(&one.error) }</p>
+                { about(one) }
+            </li>
+        }
+    });
+    let more = errors.len().saturating_sub(MAX_LISTED);
+    let list = html! {
+        <ul>
+            { for listed }
+            if more > 0 {
+                <li>{ label::more_endings(&more) }</li>
+            }
+        </ul>
+    };
+    (label::card_errors(&errors.len()), list)
+}
+
+/// The object of an error, its tool, its fields and managers, and what is missing.
+fn about(one: &ReportedError) -> Html {
+    let mut facts = vec![messages::error_object(&one.object)];
+    facts.extend(one.tool.map(messages::tool));
+    if let PrintedError::Apply(conflicts) = &one.error {
+        for conflict in conflicts {
+            facts.extend(conflict.fields.iter().cloned());
+            facts.push(messages::conflict_owner(conflict));
+        }
+    }
+    let values = messages::error_values(&one.error);
+    let missing = messages::error_missing(one);
+    html! {
+        <>
+            <p>{ visible(&facts.join(" · ")).into_owned() }</p>
+            if !values.is_empty() {
+                <p>{ visible(&values).into_owned() }</p>
+            }
+            if !missing.is_empty() {
+                <p class="missing">{ missing }</p>
+            }
+        </>
+    }
+}
+
+fn unrecognized(item: &BroughtItem, why: &NotRecognized) -> Html {
+    let why = messages::not_recognized(why);
+    let begin: String = item.text.trim().chars().take(SHOWN).collect();
+    html! {
+        <>
+            <p>{ visible(&why).into_owned() }</p>
+            <details>
+                <summary>{ label::card_text() }</summary>
+                <pre>{ visible(&begin).into_owned() }</pre>
+            </details>
+        </>
+    }
+}

@@ -1,0 +1,198 @@
+//! What happened to an object, from its versions: fights, and each change.
+
+use optimist_apiserver::apply::{Manager, Path};
+use optimist_client::visible;
+use optimist_diagnose::case::ObjectId;
+use optimist_diagnose::observed::{FieldChange, Fight};
+use optimist_messages::{diagnose as messages, label};
+use serde_json::Value;
+use yew::{Html, classes, html};
+
+use super::messages::command;
+use super::owners::look;
+use crate::state::RecordedHistory;
+
+/// How many changes are drawn.
+const MAX_CHANGES: usize = 300;
+
+/// How many steps of a fight are drawn.
+const MAX_FLIPS: usize = 120;
+
+/// The longest value that is drawn, in characters.
+const MAX_VALUE: usize = 60;
+
+/// Draws a history.
+pub(super) fn history(id: &ObjectId, history: &RecordedHistory) -> Html {
+    let managers = history.managers();
+    html! {
+        <article class="history">
+            { verdict(history) }
+            { for history.fights.iter().map(|fight| of_fight(history, &managers, fight)) }
+            if !history.changes.is_empty() {
+                <details open={history.fights.is_empty()}>
+                    <summary>{ label::happened_others(&history.changes.len()) }</summary>
+                    { changes(id, history, &managers) }
+                </details>
+            }
+        </article>
+    }
+}
+
+/// What is to be said where there is no fight.
+fn verdict(history: &RecordedHistory) -> Html {
+    let says = match &history.problem {
+        Some(problem) => label::happened_managed_fields(problem),
+        None if history.versions.len() < 2 => {
+            return html! {
+                <>
+                    <p class="says">{ label::happened_one_version() }</p>
+                    { command(label::happened_watch_command()) }
+                </>
+            };
+        }
+        None if history.changes.is_empty() => label::happened_nothing(),
+        None if history.fights.is_empty() => label::happened_no_fight(),
+        None => return Html::default(),
+    };
+    html! { <p class="says">{ visible(&says).into_owned() }</p> }
+}
+
+fn of_fight(history: &RecordedHistory, managers: &[&Manager], fight: &Fight) -> Html {
+    let names: Vec<String> = fight.managers.iter().map(messages::owner).collect();
+    let all = || history.changes.iter().filter(|it| it.field == fight.field);
+    let first = history.versions.first().cloned();
+    let last = all().next_back().map(|it| it.resource_version.clone());
+    let more = all().count().saturating_sub(MAX_FLIPS);
+    html! {
+        <div class="fight">
+            <h3>
+                { visible(&label::happened_fight(&messages::names(&names), &fight.field)).into_owned() }
+                { " " }
+                <span class="chip refused">{ label::happened_flips(&fight.flips) }</span>
+            </h3>
+            <p class="says">
+                { label::happened_flips_text(
+                    &fight.flips,
+                    &first.unwrap_or_default(),
+                    &last.unwrap_or_default(),
+                ) }
+            </p>
+            <ol class="flips" aria-label={label::happened_chart(&names.join(", "))}>
+                { begin(history, managers, fight) }
+                { for all().take(MAX_FLIPS).map(|it| flip(
+                    managers,
+                    it.by.as_ref(),
+                    it.after.as_ref(),
+                    &it.resource_version,
+                )) }
+            </ol>
+            if more > 0 {
+                <p class="says">{ label::happened_more(&more) }</p>
+            }
+        </div>
+    }
+}
+
+/// The value before the fight.
+fn begin(history: &RecordedHistory, managers: &[&Manager], fight: &Fight) -> Html {
+    let begins = history.changes.iter().find(|it| it.field == fight.field);
+    let version = history.versions.first().cloned();
+    begins.map_or_else(Html::default, |change| {
+        flip(
+            managers,
+            change.owner_before.as_ref(),
+            change.before.as_ref(),
+            &version.unwrap_or_default(),
+        )
+    })
+}
+
+/// One value of a field: in the colour and the pattern of its manager.
+fn flip(managers: &[&Manager], by: Option<&Manager>, value: Option<&Value>, version: &str) -> Html {
+    let number = by.and_then(|by| managers.iter().position(|known| *known == by));
+    html! {
+        <li class={classes!(number.map(look))}>
+            { marked(managers, by) }
+            <b>{ written(value) }</b>
+            <span class="muted">{ version.to_owned() }</span>
+        </li>
+    }
+}
+
+/// A manager with its mark; who it was if that is known.
+fn marked(managers: &[&Manager], by: Option<&Manager>) -> Html {
+    let Some(by) = by else {
+        return html! {
+            <span class="by" title={label::happened_unknown_hint()}>
+                { label::happened_unknown_manager() }
+            </span>
+        };
+    };
+    let number = managers.iter().position(|known| *known == by);
+    html! {
+        <span class="by">
+            if let Some(number) = number {
+                <span class={classes!("owner", look(number))} />
+            }
+            { visible(&messages::owner(by)).into_owned() }
+        </span>
+    }
+}
+
+/// A value, on one line and not too long.
+fn written(value: Option<&Value>) -> String {
+    let Some(value) = value else {
+        return label::happened_absent();
+    };
+    let text = match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    let mut short: String = text.chars().take(MAX_VALUE).collect();
+    if short.len() < text.len() {
+        short.push('…');
+    }
+    visible(&short).into_owned()
+}
+
+/// Every change, field by field.
+fn changes(id: &ObjectId, history: &RecordedHistory, managers: &[&Manager]) -> Html {
+    let mut all: Vec<(&FieldChange, &Option<String>)> =
+        history.changes.iter().zip(&history.times).collect();
+    // Stable: the changes of one field stay in their order.
+    let place = |field: &Path| history.changes.iter().position(|it| it.field == *field);
+    all.sort_by_cached_key(|(change, _)| place(&change.field));
+    let more = all.len().saturating_sub(MAX_CHANGES);
+    let row = |&(change, time): &(&FieldChange, &Option<String>)| {
+        html! {
+            <tr>
+                <td class="code">{ visible(&change.field.to_string()).into_owned() }</td>
+                <td>{ change.resource_version.clone() }</td>
+                <td>{ time.clone().unwrap_or_default() }</td>
+                <td>{ marked(managers, change.by.as_ref()) }</td>
+                <td class="code">
+                    { written(change.before.as_ref()) }{ " → " }{ written(change.after.as_ref()) }
+                </td>
+            </tr>
+        }
+    };
+    html! {
+        <div class="scroll" tabindex="0" role="region" aria-label={label::happened_to(id)}>
+            <table class="case-table">
+                <thead>
+                    <tr>
+                        <th scope="col">{ label::happened_field() }</th>
+                        <th scope="col">{ label::happened_version() }</th>
+                        <th scope="col">{ label::happened_time() }</th>
+                        <th scope="col">{ label::happened_who() }</th>
+                        <th scope="col">{ label::happened_value() }</th>
+                    </tr>
+                </thead>
+                <tbody>{ for all.iter().take(MAX_CHANGES).map(row) }</tbody>
+            </table>
+            if more > 0 {
+                <p class="says">{ label::happened_more(&more) }</p>
+            }
+        </div>
+    }
+}

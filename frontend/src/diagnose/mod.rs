@@ -1,0 +1,227 @@
+//! The Diagnose page: what was brought from a cluster, who owns what, and what happened.
+
+mod brought;
+mod card;
+mod history;
+mod messages;
+mod owners;
+mod sign;
+
+use std::cell::Cell;
+
+use optimist_client::visible;
+use optimist_diagnose::brought::MAX_LOG;
+use optimist_messages::label;
+use wasm_bindgen_futures::spawn_local;
+use web_sys::{File, FileList};
+use yew::{Callback, DragEvent, Event, Html, Properties, classes, component, html};
+
+use crate::browser;
+use crate::components::more::chosen;
+use crate::components::{header, kept_notice};
+use crate::state::{CaseSection, DiagnoseMsg, Dispatcher, Sends, StateHandle};
+
+/// The style of this page alone.
+const STYLE: &str = include_str!("../style/diagnose.css");
+
+thread_local! {
+    /// Whether the page has the style already.
+    static STYLED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// What the page is given.
+#[derive(Clone, PartialEq, Properties)]
+pub(crate) struct DiagnoseProps {
+    pub(crate) store: StateHandle,
+}
+
+/// The page.
+#[component]
+pub(crate) fn Diagnose(props: &DiagnoseProps) -> Html {
+    if !STYLED.replace(true) {
+        browser::adopt_style(STYLE);
+    }
+    let store = &props.store;
+    let case = &store.diagnose;
+    let section = |of: CaseSection| {
+        classes!(
+            "case-part",
+            (case.section == of).then_some("open"),
+            match of {
+                CaseSection::Brought => "case-brought",
+                CaseSection::Owners => "case-owners",
+                CaseSection::Outcome => "case-outcome",
+            }
+        )
+    };
+    html! {
+        <>
+            <a class="skip" href="#owners">{ label::diagnose_skip() }</a>
+            <div class="diagnose" ondragover={Callback::from(|event: DragEvent| event.prevent_default())} ondrop={drop_files(store)}>
+                { header(store) }
+                { kept_notice(store) }
+                { tabs(store) }
+                <main class="case-body">
+                    <section class={section(CaseSection::Brought)} aria-label={label::diagnose_case()}>
+                        { brought::brought(store) }
+                    </section>
+                    <section
+                        class={section(CaseSection::Owners)}
+                        id="owners"
+                        tabindex="-1"
+                        aria-label={label::owners_title()}
+                    >
+                        { middle(store) }
+                    </section>
+                    <section class={section(CaseSection::Outcome)} aria-label={label::diagnose_results()}>
+                        { outcome(store) }
+                    </section>
+                </main>
+            </div>
+            <p class="unseen" role="status" aria-live="polite">{ announcement(store) }</p>
+        </>
+    }
+}
+
+/// Which part a narrow window shows.
+fn tabs(store: &StateHandle) -> Html {
+    let tab = |of: CaseSection| {
+        let name = match of {
+            CaseSection::Brought => label::diagnose_case(),
+            CaseSection::Owners => label::owners_title(),
+            CaseSection::Outcome => label::diagnose_results(),
+        };
+        html! {
+            <button
+                type="button"
+                aria-pressed={(store.diagnose.section == of).to_string()}
+                onclick={store.sends(DiagnoseMsg::Section(of))}
+            >
+                { name }
+            </button>
+        }
+    };
+    html! {
+        <div class="case-tabs" role="group" aria-label={label::diagnose_sections()}>
+            { for CaseSection::ALL.map(tab) }
+        </div>
+    }
+}
+
+fn announcement(store: &StateHandle) -> String {
+    let case = &store.diagnose;
+    match (case.is_reading(), case.items.len()) {
+        (true, _) => label::diagnose_reading(),
+        (false, 0) => String::new(),
+        (false, count) => label::diagnose_announce(&count),
+    }
+}
+
+/// Who owns what: of the object that is looked at, else as error messages say.
+fn middle(store: &StateHandle) -> Html {
+    let case = &store.diagnose;
+    html! {
+        <>
+            <h2>{ label::owners_title() }</h2>
+            { objects(store) }
+            {
+                match case.reading() {
+                    Some(reading) if reading.ownership.is_some() => html! {
+                        <owners::Owners
+                            reading={owners::Shared::from(reading)}
+                            filter={case.owner}
+                            sender={store.dispatcher()}
+                        />
+                    },
+                    Some(reading) => html! {
+                        <p class="says">{ messages::not_installed(reading) }</p>
+                    },
+                    None => messages::of_messages(store),
+                }
+            }
+        </>
+    }
+}
+
+/// Which object is looked at, if there are several.
+fn objects(store: &StateHandle) -> Html {
+    let case = &store.diagnose;
+    if case.cases.len() < 2 {
+        return Html::default();
+    }
+    let onchange = store.on(|event: Event| DiagnoseMsg::Choose(chosen(&event)));
+    html! {
+        <label class="field">
+            <span>{ label::diagnose_object() }</span>
+            <select aria-label={label::diagnose_object()} {onchange}>
+                { for case.cases.iter().enumerate().map(|(i, reading)| html! {
+                    <option selected={i == case.chosen()}>
+                        { visible(&reading.case.id.to_string()).into_owned() }
+                    </option>
+                }) }
+            </select>
+        </label>
+    }
+}
+
+/// What happened, and what would happen.
+fn outcome(store: &StateHandle) -> Html {
+    let case = &store.diagnose;
+    let reading = case.reading();
+    let history = reading.and_then(|reading| reading.history.as_ref());
+    let live = reading.is_some_and(|reading| reading.case.live.is_some());
+    let next = case.errors().into_iter().map(messages::next_step);
+    html! {
+        <>
+            if let (Some(reading), Some(history)) = (reading, history) {
+                <h2>{ visible(&label::happened_to(&reading.case.id)).into_owned() }</h2>
+                { history::history(&reading.case.id, history) }
+            }
+            if !live {
+                { for next }
+            }
+            if case.items.is_empty() {
+                <h2>{ label::happened_title() }</h2>
+                <p class="says">{ label::happened_empty() }</p>
+            }
+        </>
+    }
+}
+
+fn drop_files(store: &StateHandle) -> Callback<DragEvent> {
+    let sender = store.dispatcher();
+    Callback::from(move |event: DragEvent| {
+        let Some(data) = event.data_transfer() else {
+            return;
+        };
+        event.prevent_default();
+        let files = data.files();
+        match files.filter(|files| files.length() > 0) {
+            Some(files) => take_files(&sender, &files),
+            None => {
+                if let Ok(text) = data.get_data("text/plain") {
+                    sender.send(DiagnoseMsg::Bring(text));
+                }
+            }
+        }
+    })
+}
+
+/// Reads files into the case.
+fn take_files(sender: &Dispatcher, files: &FileList) {
+    let all: Vec<File> = (0..files.length()).filter_map(|i| files.get(i)).collect();
+    let sender = sender.clone();
+    spawn_local(async move {
+        for file in all {
+            // Before it is read: a file may be larger than the memory of the page.
+            sender.send(if file.size() > MAX_LOG as f64 {
+                DiagnoseMsg::TooLarge(file.name())
+            } else {
+                match browser::bytes(&file).await {
+                    Some(bytes) => DiagnoseMsg::File(bytes),
+                    None => DiagnoseMsg::Unreadable(file.name()),
+                }
+            });
+        }
+    });
+}

@@ -1,0 +1,29 @@
+//! Cases to try. The objects and the watch were recorded on a real server, v1.36.3.
+
+/// A case to try.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CaseExample {
+    /// A live Deployment, and the manifest of the next release.
+    LiveObject,
+    /// The error message of an upgrade.
+    Message,
+    /// A watch of a field that two managers set in turn.
+    Watch,
+}
+
+impl CaseExample {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::LiveObject, Self::Message, Self::Watch];
+
+    /// Its texts.
+    pub(super) fn texts(self) -> &'static [&'static str] {
+        match self {
+            Self::LiveObject => &[
+                include_str!("../../examples/deployment.yaml"),
+                include_str!("../../examples/upgrade.yaml"),
+            ],
+            Self::Message => &[include_str!("../../examples/conflict.txt")],
+            Self::Watch => &[include_str!("../../examples/fight.json")],
+        }
+    }
+}

@@ -1,0 +1,327 @@
+//! The state of Diagnose: what was brought from a cluster, and what of it is looked at. What the
+//! texts mean decides `optimist_diagnose`.
+
+mod example;
+mod reading;
+
+use std::rc::Rc;
+
+use optimist_diagnose::brought::{Brought, NotRecognized, recognize_file};
+use optimist_diagnose::case::Case;
+use optimist_diagnose::message::ReportedError;
+use optimist_sessions::StorageArea;
+use serde_json::{Value, json};
+
+pub use self::example::CaseExample;
+pub use self::reading::{CaseReading, RecordedHistory};
+use crate::State;
+use crate::address::Page;
+use crate::effect::Effects;
+
+/// Where the tab keeps the texts of the case.
+pub const CASE: &str = "optimist.case";
+
+/// The most characters of a case that the tab keeps: a browser gives about 5 million for everything.
+const MAX_KEPT: usize = 2_000_000;
+
+/// The most things in a case.
+pub const MAX_ITEMS: usize = 50;
+
+/// The case of Diagnose.
+#[derive(Clone, Debug, Default)]
+pub struct DiagnoseState {
+    /// Whether the page was opened, and what the tab has kept was brought again.
+    opened: bool,
+    /// What was brought, in that order.
+    pub items: Vec<Rc<BroughtItem>>,
+    /// What was brought, object by object.
+    pub cases: Vec<Rc<CaseReading>>,
+    /// The position of the object that is looked at.
+    chosen: usize,
+    /// The number of the next thing.
+    next: u32,
+    /// The texts that are not read yet.
+    waiting: Vec<Rc<str>>,
+    /// The text that is being typed.
+    pub draft: String,
+    /// Why the last text or file was not taken.
+    pub problem: Option<BringProblem>,
+    /// The owner whose lines alone are shown.
+    pub owner: Option<OwnerFilter>,
+    /// The part of the page that a narrow window shows.
+    pub section: CaseSection,
+    /// Whether the tab keeps the case for after a reload.
+    pub kept: CaseKeeping,
+}
+
+/// A thing that was brought.
+#[derive(Clone, Debug)]
+pub struct BroughtItem {
+    /// Its number: it never comes again.
+    pub id: u32,
+    /// Its text.
+    pub text: Rc<str>,
+    /// What it is, or why that is not known.
+    pub content: Result<Brought, NotRecognized>,
+}
+
+/// Why a text or a file is not taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BringProblem {
+    /// The browser cannot read the file of this name.
+    File(String),
+    /// The file of this name is larger than any that can be read.
+    TooLarge(String),
+    /// There are [`MAX_ITEMS`] things already.
+    TooMany,
+}
+
+/// Whether the tab keeps the case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CaseKeeping {
+    /// It does, or there is nothing to keep.
+    #[default]
+    Kept,
+    /// It is too large.
+    TooLarge,
+}
+
+/// The lines that are shown of an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OwnerFilter {
+    /// Those of the manager with this number.
+    Manager(usize),
+    /// Those without an owner.
+    NoOwner,
+}
+
+/// A part of the page.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CaseSection {
+    /// What was brought.
+    #[default]
+    Brought,
+    /// Who owns what.
+    Owners,
+    /// What happened, and what would happen.
+    Outcome,
+}
+
+impl CaseSection {
+    /// All, from left to right.
+    pub const ALL: [Self; 3] = [Self::Brought, Self::Owners, Self::Outcome];
+}
+
+/// What people do with the case.
+#[derive(Clone, Debug)]
+pub enum DiagnoseMsg {
+    /// The text as it is typed.
+    Draft(String),
+    /// Takes what is typed.
+    TakeDraft,
+    /// Takes a text.
+    Bring(String),
+    /// Begins again with an example.
+    Example(CaseExample),
+    /// Takes the content of a file.
+    File(Vec<u8>),
+    /// The browser cannot read the file of this name.
+    Unreadable(String),
+    /// The file of this name is larger than any that can be read.
+    TooLarge(String),
+    /// Removes a thing, by its number.
+    Remove(u32),
+    /// Removes everything.
+    Clear,
+    /// Looks at the object at this position.
+    Choose(usize),
+    /// Shows the lines of one owner only, or all.
+    Owner(Option<OwnerFilter>),
+    /// Shows a part of the page.
+    Section(CaseSection),
+}
+
+impl DiagnoseState {
+    /// Whether some text is not read yet.
+    pub fn is_reading(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
+    /// What is known of the object that is looked at.
+    pub fn reading(&self) -> Option<&Rc<CaseReading>> {
+        self.cases.get(self.chosen)
+    }
+
+    /// The position of the object that is looked at.
+    pub fn chosen(&self) -> usize {
+        self.chosen
+    }
+
+    /// The error messages that are about the object that is looked at; all, if there is no object.
+    pub fn errors(&self) -> Vec<&ReportedError> {
+        if let Some(reading) = self.reading() {
+            return reading.case.errors.iter().collect();
+        }
+        let items = self.items.iter();
+        let errors = items.filter_map(|item| match &item.content {
+            Ok(Brought::Errors(errors)) => Some(errors),
+            _ => None,
+        });
+        errors.flatten().collect()
+    }
+
+    fn wait(&mut self, text: &str) {
+        self.problem = None;
+        if text.trim().is_empty() {
+            return;
+        }
+        if self.items.len() + self.waiting.len() >= MAX_ITEMS {
+            self.problem = Some(BringProblem::TooMany);
+            return;
+        }
+        self.waiting.push(text.into());
+    }
+
+    fn remove_all(&mut self) {
+        *self = Self {
+            opened: self.opened,
+            next: self.next,
+            draft: std::mem::take(&mut self.draft),
+            ..Self::default()
+        };
+    }
+
+    /// Reads the next text.
+    fn read_next(&mut self) {
+        let text = self.waiting.remove(0);
+        for (part, content) in reading::read(&text) {
+            self.add(part, content);
+        }
+    }
+
+    fn add(&mut self, text: Rc<str>, content: Result<Brought, NotRecognized>) {
+        if self.items.len() >= MAX_ITEMS {
+            self.problem = Some(BringProblem::TooMany);
+            return;
+        }
+        self.items.push(Rc::new(BroughtItem {
+            id: self.next,
+            text,
+            content,
+        }));
+        self.next += 1;
+    }
+
+    /// Takes the content of a file.
+    fn take_file(&mut self, bytes: &[u8]) {
+        match (std::str::from_utf8(bytes), recognize_file(bytes)) {
+            (Ok(text), _) => self.wait(text),
+            (Err(_), Ok(brought)) => self.wait(&reading::written(&brought)),
+            (Err(_), Err(why)) => self.add(String::from_utf8_lossy(bytes).into(), Err(why)),
+        }
+    }
+
+    /// Looks again at what follows, after the case has changed.
+    fn look_again(&mut self) {
+        self.owner = None;
+        let items = self.items.iter();
+        let brought: Vec<Brought> = items.filter_map(|it| it.content.clone().ok()).collect();
+        let cases = Case::all_of(&brought).into_iter();
+        self.cases = cases.map(|case| Rc::new(CaseReading::of(case))).collect();
+        self.chosen = self.chosen.min(self.cases.len().saturating_sub(1));
+    }
+
+    /// The texts as the tab keeps them; `None` if there are none.
+    fn kept_text(&mut self) -> Option<String> {
+        let texts: Vec<&str> = self.items.iter().map(|item| &*item.text).collect();
+        let size: usize = texts.iter().map(|text| text.len()).sum();
+        self.kept = if size > MAX_KEPT {
+            CaseKeeping::TooLarge
+        } else {
+            CaseKeeping::Kept
+        };
+        let keep = !texts.is_empty() && self.kept == CaseKeeping::Kept;
+        keep.then(|| json!({"texts": texts}).to_string())
+    }
+}
+
+impl State {
+    fn case(&mut self) -> &mut DiagnoseState {
+        Rc::make_mut(&mut self.diagnose)
+    }
+
+    /// Brings again what the tab has kept, once Diagnose is open.
+    #[inline(never)] // not on the first screen
+    pub(crate) fn open_diagnose(&mut self, fx: &Effects<'_>) {
+        if self.page != Page::Diagnose || self.diagnose.opened {
+            return;
+        }
+        let kept = fx.read(StorageArea::Tab, CASE).unwrap_or_default();
+        let kept: Value = serde_json::from_str(&kept).unwrap_or_default();
+        let case = self.case();
+        case.opened = true;
+        let texts = kept["texts"].as_array().into_iter().flatten();
+        texts
+            .filter_map(Value::as_str)
+            .for_each(|text| case.wait(text));
+    }
+
+    #[inline(never)] // not on the first screen
+    pub(crate) fn update_diagnose(&mut self, msg: DiagnoseMsg, fx: &mut Effects<'_>) {
+        let case = self.case();
+        match msg {
+            DiagnoseMsg::Draft(text) => case.draft = text,
+            DiagnoseMsg::TakeDraft => {
+                let draft = std::mem::take(&mut case.draft);
+                case.wait(&draft);
+            }
+            DiagnoseMsg::Bring(text) => case.wait(&text),
+            DiagnoseMsg::Example(example) => {
+                case.remove_all();
+                example.texts().iter().for_each(|text| case.wait(text));
+            }
+            DiagnoseMsg::File(bytes) => {
+                case.take_file(&bytes);
+                if !case.is_reading() {
+                    self.keep_case(fx);
+                }
+            }
+            DiagnoseMsg::Unreadable(name) => case.problem = Some(BringProblem::File(name)),
+            DiagnoseMsg::TooLarge(name) => case.problem = Some(BringProblem::TooLarge(name)),
+            DiagnoseMsg::Remove(id) => {
+                case.items.retain(|item| item.id != id);
+                case.problem = None;
+                case.look_again();
+                self.keep_case(fx);
+            }
+            DiagnoseMsg::Clear => {
+                case.remove_all();
+                self.keep_case(fx);
+            }
+            DiagnoseMsg::Choose(position) => {
+                case.chosen = position.min(case.cases.len().saturating_sub(1));
+                case.owner = None;
+            }
+            DiagnoseMsg::Owner(filter) => case.owner = filter,
+            DiagnoseMsg::Section(section) => case.section = section,
+        }
+    }
+
+    /// Reads the next text that was brought.
+    #[inline(never)] // not on the first screen
+    pub(crate) fn read_further(&mut self, fx: &mut Effects<'_>) {
+        if self.diagnose.is_reading() {
+            self.case().read_next();
+            if !self.diagnose.is_reading() {
+                self.case().look_again();
+                self.keep_case(fx);
+            }
+        }
+    }
+
+    /// Keeps the case in the tab, for after a reload.
+    fn keep_case(&mut self, fx: &mut Effects<'_>) {
+        let text = self.case().kept_text();
+        fx.write(StorageArea::Tab, CASE, text);
+    }
+}

@@ -1,0 +1,156 @@
+//! What is read out of the texts that were brought. What they mean decides `optimist_diagnose`.
+
+use std::rc::Rc;
+
+use optimist_apiserver::apply::{Manager, Managers};
+use optimist_apiserver::object::Metadata;
+use optimist_apiserver::schema::Struct;
+use optimist_client::to_yaml;
+use optimist_diagnose::brought::{Brought, NotRecognized, recognize};
+use optimist_diagnose::case::{Case, Installed, NotInstalled};
+use optimist_diagnose::observed::{FieldChange, Fight, ObservedVersion, field_changes, fights};
+use optimist_diagnose::ownership::Ownership;
+use optimist_text::share::masked;
+use serde_json::{Value, json};
+
+/// What a text is, or why that is not known.
+pub(super) type Content = Result<Brought, NotRecognized>;
+
+/// What was brought about one object, and what follows from it.
+#[derive(Clone, Debug)]
+pub struct CaseReading {
+    /// What was brought.
+    pub case: Case,
+    /// The object on a server of its own, or why it is on none.
+    pub installed: Result<Installed, NotInstalled>,
+    /// Who owns what in the object. Values that look private are masked.
+    pub ownership: Option<Ownership>,
+    /// What happened to it.
+    pub history: Option<RecordedHistory>,
+}
+
+impl CaseReading {
+    /// What follows from what was brought about an object.
+    pub(super) fn of(case: Case) -> Self {
+        let installed = case.install();
+        let root = installed.as_ref().ok().map(|it| &*it.resource().root);
+        // The object of the case, not of the server: what was brought is what is shown.
+        let ownership = case.live.as_ref().zip(root);
+        let ownership = ownership.map(|(object, root)| Ownership::of(&masked(object), root));
+        let history = root.and_then(|root| RecordedHistory::of(&case.versions, root));
+        Self {
+            ownership,
+            history,
+            installed,
+            case,
+        }
+    }
+}
+
+/// Versions of one object, and what changed between them.
+#[derive(Clone, Debug)]
+pub struct RecordedHistory {
+    /// The `resourceVersion` of each, oldest first.
+    pub versions: Vec<String>,
+    /// The changes between them. Values that look private are masked.
+    pub changes: Vec<FieldChange>,
+    /// When each of the changes was made, as `managedFields` says: `2026-11-22T06:05:08Z`.
+    pub times: Vec<Option<String>>,
+    /// The fields that managers fight over.
+    pub fights: Vec<Fight>,
+    /// What is wrong with the `managedFields` of a version.
+    pub problem: Option<String>,
+}
+
+impl RecordedHistory {
+    fn of(versions: &[ObservedVersion], root: &Struct) -> Option<Self> {
+        if versions.is_empty() {
+            return None;
+        }
+        let (mut changes, problem) = match field_changes(versions, root) {
+            Ok(changes) => (changes, None),
+            Err(problem) => (Vec::new(), Some(problem)),
+        };
+        // Fields are compared as they are, and shown masked.
+        let times = changes.iter().map(|one| time(one, versions)).collect();
+        let fights = fights(&changes);
+        let shown: Vec<Value> = versions.iter().map(|it| masked(&it.object)).collect();
+        for change in &mut changes {
+            let at = position(change, versions).unwrap_or_default();
+            change.after = shown.get(at).and_then(|it| change.field.find(it)).cloned();
+            let before = at.checked_sub(1).and_then(|before| shown.get(before));
+            change.before = before.and_then(|it| change.field.find(it)).cloned();
+        }
+        let versions = versions.iter().map(|it| it.object.resource_version());
+        Some(Self {
+            versions: versions.map(str::to_owned).collect(),
+            changes,
+            times,
+            fights,
+            problem,
+        })
+    }
+
+    /// The managers that made changes or whose values were changed, in the order of their first one.
+    pub fn managers(&self) -> Vec<&Manager> {
+        let mut managers: Vec<&Manager> = Vec::new();
+        for change in &self.changes {
+            for manager in change.owner_before.iter().chain(&change.by) {
+                if !managers.contains(&manager) {
+                    managers.push(manager);
+                }
+            }
+        }
+        managers
+    }
+}
+
+/// The position of the version with a change.
+fn position(change: &FieldChange, versions: &[ObservedVersion]) -> Option<usize> {
+    let mut objects = versions.iter().map(|version| &version.object);
+    objects.position(|it| it.resource_version() == change.resource_version)
+}
+
+/// When a change was made: the time of its manager's entry.
+fn time(change: &FieldChange, versions: &[ObservedVersion]) -> Option<String> {
+    let by = change.by.as_ref()?;
+    let object = &versions.get(position(change, versions)?)?.object;
+    let managers = Managers::decode(object["metadata"].get("managedFields")).ok()?;
+    Some(managers.get(by)?.time?.to_string())
+}
+
+/// What is in a text: each thing with its own part of the text.
+pub(super) fn read(whole: &Rc<str>) -> Vec<(Rc<str>, Content)> {
+    match recognize(whole) {
+        Ok(Brought::Several(several)) => several
+            .into_iter()
+            .map(|one| (written(&one).into(), Ok(one)))
+            .collect(),
+        content => vec![(Rc::clone(whole), content)],
+    }
+}
+
+/// Something that was recognized, as a text that is recognized as the same.
+pub(super) fn written(brought: &Brought) -> String {
+    match brought {
+        Brought::Live(object) | Brought::Manifest(object) | Brought::Definition(object) => {
+            to_yaml(object)
+        }
+        Brought::Several(several) => {
+            let texts: Vec<String> = several.iter().map(written).collect();
+            texts.join("---\n")
+        }
+        Brought::Versions(versions) => {
+            let lines = versions.iter().map(|version| match version.event {
+                Some(event) => {
+                    json!({"type": event.as_str(), "object": version.object}).to_string() + "\n"
+                }
+                None => version.object.to_string() + "\n",
+            });
+            lines.collect()
+        }
+        Brought::AuditLog(text) => text.to_string(),
+        // Their text is what they were read from.
+        Brought::Errors(_) => String::new(),
+    }
+}

@@ -1,0 +1,254 @@
+//! The case of Diagnose: what is brought, what follows, and what the tab keeps.
+
+use optimist_diagnose::brought::{Brought, NotRecognized};
+use optimist_sessions::StorageArea;
+use optimist_state::{
+    BringProblem, CASE, CaseExample, CaseKeeping, DiagnoseMsg, DiagnoseState, MAX_ITEMS,
+    Page as WayIn,
+};
+
+use crate::page::Page;
+
+const CONFIG: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: web\ndata:\n  a: b\n";
+
+const SECRET: &str = r#"
+apiVersion: v1
+kind: Secret
+metadata:
+  name: login
+  namespace: live
+  uid: 8e1cedb3-eed5-4163-bd53-3eb60dac30d4
+  resourceVersion: "7"
+  annotations:
+    kubectl.kubernetes.io/last-applied-configuration: |
+      {"apiVersion":"v1","data":{"word":"aHVudGVyMg=="},"kind":"Secret"}
+  managedFields:
+  - apiVersion: v1
+    fieldsType: FieldsV1
+    fieldsV1:
+      f:data:
+        f:word: {}
+    manager: kubectl
+    operation: Apply
+data:
+  word: aHVudGVyMg==
+"#;
+
+fn diagnose() -> Page {
+    Page::open_at("#/diagnose", Default::default())
+}
+
+fn bring(page: &mut Page, text: &str) {
+    page.send(DiagnoseMsg::Bring(text.to_owned()));
+    page.finish_work();
+}
+
+fn example(example: CaseExample) -> Page {
+    let mut page = diagnose();
+    page.send(DiagnoseMsg::Example(example));
+    page.finish_work();
+    page
+}
+
+/// The texts of the case.
+fn texts(case: &DiagnoseState) -> Vec<&str> {
+    case.items.iter().map(|item| &*item.text).collect()
+}
+
+/// Why the last thing is not recognized.
+fn unrecognized(page: &Page) -> NotRecognized {
+    let item = page.state.diagnose.items.last().expect("it is in the case");
+    item.content.clone().expect_err("it is not recognized")
+}
+
+#[test]
+fn the_address_opens_the_page() {
+    assert_eq!(diagnose().state.page, WayIn::Diagnose);
+}
+
+#[test]
+fn a_watch_shows_who_fights_over_replicas() {
+    let page = example(CaseExample::Watch);
+    let reading = page.state.diagnose.reading().expect("there is an object");
+    assert_eq!(reading.case.id.to_string(), "Deployment fight/shop");
+    let history = reading.history.as_ref().expect("versions were brought");
+    let fight = &history.fights[0];
+    assert_eq!(fight.field.to_string(), ".spec.replicas");
+    assert_eq!(fight.flips, 6);
+    let names: Vec<&str> = fight.managers.iter().map(|it| it.name.as_str()).collect();
+    assert_eq!(names, ["helm", "web-operator"]);
+    assert_eq!(history.times.len(), history.changes.len());
+    assert_eq!(history.times[0].as_deref(), Some("2026-11-22T06:05:10Z"));
+}
+
+#[test]
+fn a_live_object_shows_its_owners_and_a_manifest_belongs_to_it() {
+    let page = example(CaseExample::LiveObject);
+    let case = &page.state.diagnose;
+    assert_eq!(case.cases.len(), 1, "both are about one object");
+    let reading = case.reading().expect("there is an object");
+    assert!(reading.case.manifest.is_some());
+    let ownership = reading.ownership.as_ref().expect("it has owners");
+    let line = ownership
+        .lines
+        .iter()
+        .find(|line| line.line.pointer == "/spec/replicas");
+    let owners = &line.expect("it has replicas").owners;
+    let [owner] = owners[..] else {
+        panic!("{owners:?} is not one owner")
+    };
+    let manager = &ownership.managers[owner].manager;
+    assert_eq!(manager.name, "kube-controller-manager");
+    assert_eq!(manager.subresource, "scale");
+}
+
+#[test]
+fn a_message_is_read_and_belongs_to_the_object_that_comes_later() {
+    let mut page = example(CaseExample::Message);
+    assert_eq!(page.state.diagnose.errors().len(), 1);
+    assert!(page.state.diagnose.reading().is_none());
+    let live = example(CaseExample::LiveObject);
+    bring(&mut page, texts(&live.state.diagnose)[0]);
+    let reading = page.state.diagnose.reading().expect("there is an object");
+    assert_eq!(reading.case.errors.len(), 1);
+    assert_eq!(page.state.diagnose.errors().len(), 1);
+}
+
+#[test]
+fn a_reload_keeps_the_case() {
+    let mut page = example(CaseExample::LiveObject);
+    bring(&mut page, "What is this?");
+    let before: Vec<String> = texts(&page.state.diagnose)
+        .into_iter()
+        .map(str::to_owned)
+        .collect();
+    assert_eq!(before.len(), 3);
+    let page = page.reload("#/diagnose");
+    assert_eq!(texts(&page.state.diagnose), before);
+    assert!(page.state.diagnose.reading().is_some());
+    // It is kept also when another page is opened first.
+    let mut page = page.reload("#/play");
+    assert!(page.state.diagnose.items.is_empty());
+    page.send(optimist_state::Msg::Address("#/diagnose".to_owned()));
+    page.finish_work();
+    assert_eq!(texts(&page.state.diagnose), before);
+}
+
+#[test]
+fn what_is_removed_is_not_kept() {
+    let mut page = example(CaseExample::LiveObject);
+    let first = page.state.diagnose.items[0].id;
+    page.send(DiagnoseMsg::Remove(first));
+    assert_eq!(page.state.diagnose.items.len(), 1);
+    let reading = page.state.diagnose.reading().expect("the manifest is left");
+    assert!(reading.case.live.is_none());
+    page.send(DiagnoseMsg::Clear);
+    assert!(page.state.diagnose.items.is_empty());
+    assert_eq!(page.keys(StorageArea::Tab, CASE), [""; 0]);
+}
+
+#[test]
+fn values_of_a_secret_are_masked_wherever_they_are_shown() {
+    let mut page = diagnose();
+    bring(&mut page, SECRET);
+    let reading = page.state.diagnose.reading().expect("there is an object");
+    let ownership = reading.ownership.as_ref().expect("it has owners");
+    let text = ownership.to_text();
+    assert!(text.contains("word:"), "{text}");
+    assert!(!text.contains("aHVudGVyMg"), "{text}");
+    // Two versions: the change is seen, its values are not.
+    let second = SECRET
+        .replace("\"7\"", "\"8\"")
+        .replace("aHVudGVyMg==", "aHVudGVyMw==");
+    page.send(DiagnoseMsg::Clear);
+    bring(&mut page, &format!("{SECRET}---{second}"));
+    let reading = page.state.diagnose.reading().expect("there is an object");
+    let history = reading.history.as_ref().expect("there are versions");
+    let change = history
+        .changes
+        .iter()
+        .find(|change| change.field.to_string() == ".data.word");
+    let change = change.expect("the change is seen");
+    assert_eq!(change.before, change.after);
+    assert!(!format!("{:?}", history.changes).contains("aHVudGVyM"));
+}
+
+#[test]
+fn a_text_that_is_not_recognized_stays_and_says_why() {
+    let deep = "[".repeat(100_000);
+    let wide = "<script>alert(1)</script>".repeat(45_000);
+    for (text, why) in [
+        (
+            "hello world",
+            NotRecognized::Missing {
+                document: 1,
+                fields: vec!["apiVersion", "kind", "metadata.name"],
+            },
+        ),
+        (
+            wide.as_str(),
+            NotRecognized::Missing {
+                document: 1,
+                fields: vec!["apiVersion", "kind", "metadata.name"],
+            },
+        ),
+        (
+            "apiVersion: v1\nkind: Pod\n",
+            NotRecognized::Missing {
+                document: 1,
+                fields: vec!["metadata.name"],
+            },
+        ),
+    ] {
+        let mut page = diagnose();
+        bring(&mut page, text);
+        assert_eq!(unrecognized(&page), why);
+        assert_eq!(&*page.state.diagnose.items[0].text, text);
+    }
+    let mut page = diagnose();
+    bring(&mut page, &deep);
+    unrecognized(&page);
+    bring(&mut page, &format!("{{\"a\":{deep}"));
+    unrecognized(&page);
+}
+
+#[test]
+fn a_file_is_read_in_the_encodings_that_terminals_write() {
+    let mut page = diagnose();
+    let utf16: Vec<u8> = [0xfeff]
+        .into_iter()
+        .chain(CONFIG.encode_utf16())
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    page.send(DiagnoseMsg::File(utf16));
+    page.finish_work();
+    let content = &page.state.diagnose.items[0].content;
+    assert!(matches!(content, Ok(Brought::Manifest(_))), "{content:?}");
+    // What was read stays readable after a reload.
+    let mut page = page.reload("#/diagnose");
+    let content = &page.state.diagnose.items[0].content;
+    assert!(matches!(content, Ok(Brought::Manifest(_))), "{content:?}");
+    page.send(DiagnoseMsg::File(vec![b'k', 0xff, 0xfe, b'x']));
+    page.finish_work();
+    assert!(matches!(unrecognized(&page), NotRecognized::NotText(_)));
+}
+
+#[test]
+fn a_case_has_an_end() {
+    let mut page = diagnose();
+    for number in 0..MAX_ITEMS {
+        bring(&mut page, &CONFIG.replace("web", &format!("web-{number}")));
+    }
+    assert_eq!(page.state.diagnose.problem, None);
+    bring(&mut page, CONFIG);
+    assert_eq!(page.state.diagnose.items.len(), MAX_ITEMS);
+    assert_eq!(page.state.diagnose.problem, Some(BringProblem::TooMany));
+}
+
+#[test]
+fn a_case_that_is_too_large_to_keep_says_so() {
+    let mut page = diagnose();
+    bring(&mut page, &"x".repeat(2_500_000));
+    assert_eq!(page.state.diagnose.kept, CaseKeeping::TooLarge);
+    assert_eq!(page.keys(StorageArea::Tab, CASE), [""; 0]);
+}

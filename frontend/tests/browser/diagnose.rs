@@ -1,0 +1,108 @@
+//! Diagnose, used as someone who has a problem with a real cluster uses it.
+
+use wasm_bindgen_test::wasm_bindgen_test;
+
+use crate::page::Page;
+
+const CASE: &str = "The case";
+const RESULTS: &str = "Results";
+const OWNERS: &str = "Who owns what";
+const LINES: &str = "The object, line by line, with the owners";
+const PASTE: &str = "Paste here";
+
+const WATCH: &str = include_str!("../../state/examples/fight.json");
+const LIVE: &str = include_str!("../../state/examples/deployment.yaml");
+const MESSAGE: &str = include_str!("../../state/examples/conflict.txt");
+
+async fn diagnose() -> Page {
+    Page::open_at("#/diagnose").await
+}
+
+async fn bring(page: &Page, text: &str) {
+    page.write(PASTE, text).await;
+    page.press(CASE, "Add").await;
+    page.at_rest().await;
+}
+
+#[wasm_bindgen_test]
+async fn who_keeps_resetting_replicas_is_said_of_a_watch() {
+    let page = diagnose().await;
+    bring(&page, WATCH).await;
+    let says = page.text(RESULTS);
+    assert!(
+        says.contains("helm and web-operator fight over .spec.replicas."),
+        "{says}"
+    );
+    assert!(says.contains("6 flips"), "{says}");
+    page.close().await;
+}
+
+#[wasm_bindgen_test]
+async fn each_line_of_a_live_object_names_its_owners_and_one_owner_can_be_chosen() {
+    let page = diagnose().await;
+    bring(&page, LIVE).await;
+    let lines = page.text(LINES);
+    assert!(
+        lines.contains("replicas: 5kube-controller-manager · /scale"),
+        "{lines}"
+    );
+    page.press(OWNERS, "kube-controller-manager · /scale").await;
+    assert_eq!(
+        page.text(LINES),
+        "replicas: 5kube-controller-manager · /scale"
+    );
+    page.press(OWNERS, "kube-controller-manager · /scale").await;
+    assert_eq!(page.text(LINES), lines);
+    page.close().await;
+}
+
+#[wasm_bindgen_test]
+async fn a_message_names_the_fields_their_owners_and_what_to_bring_next() {
+    let page = diagnose().await;
+    bring(&page, MESSAGE).await;
+    let case = page.text(CASE);
+    assert!(case.contains("Apply failed with 2 conflicts"), "{case}");
+    let owners = page.text(OWNERS);
+    assert!(
+        owners.contains(".spec.replicaskube-controller-manager · /scale"),
+        "{owners}"
+    );
+    let next = page.text(RESULTS);
+    let command = "kubectl get Deployment.apps web -n live -o yaml --show-managed-fields";
+    assert!(next.contains(command), "{next}");
+    page.close().await;
+}
+
+#[wasm_bindgen_test]
+async fn hostile_texts_get_a_clear_word_and_stay() {
+    let page = diagnose().await;
+    for text in [
+        "<img src=x onerror=alert(1)>".to_owned(),
+        "x".repeat(1_000_000),
+        "[".repeat(20_000),
+        "kind: {{{{".to_owned(),
+        "{\"type\":\"ERROR\",\"object\":{}}".to_owned(),
+    ] {
+        bring(&page, &text).await;
+        let case = page.text(CASE);
+        assert!(case.contains("Not recognized"), "{case:.400}");
+        page.press(CASE, "Remove Not recognized").await;
+        assert!(!page.text(CASE).contains("Not recognized"));
+    }
+    page.close().await;
+}
+
+#[wasm_bindgen_test]
+async fn a_reload_keeps_the_case() {
+    let page = diagnose().await;
+    bring(&page, WATCH).await;
+    bring(&page, "no idea what this is").await;
+    let case = page.text(CASE);
+    page.close().await;
+    let page = Page::reopen().await;
+    page.at_rest().await;
+    assert_eq!(page.text(CASE), case);
+    page.press(CASE, "Remove all").await;
+    assert!(page.text(CASE).contains("Or try an example"));
+    page.close().await;
+}
