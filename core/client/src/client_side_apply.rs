@@ -13,12 +13,20 @@ use optimist_apiserver::server::{Definition, Resource};
 /// The object as the apply would have it: `read` with what the manifest says, without what the
 /// manifest that was applied last had and the manifest leaves out. Fields that others set stay.
 pub(crate) fn applied(resource: &Resource, read: &Value, edited: &Value) -> Value {
-    let manifest = annotated(edited);
-    let last = last_applied(read);
+    three_way(resource, &last_applied(read), read, &annotated(edited))
+}
+
+/// The patch of a three-way merge: what makes of `read` the object that has what `manifest` says, and
+/// no longer what only `last` had. Kinds that clients do not know get a merge patch.
+pub fn three_way_patch(resource: &Resource, last: &Value, read: &Value, manifest: &Value) -> Value {
+    two_way(resource, read, &three_way(resource, last, read, manifest))
+}
+
+fn three_way(resource: &Resource, last: &Value, read: &Value, manifest: &Value) -> Value {
     // What the manifest took back or changed since, then all that it says.
-    let edits = two_way(resource, &last, &manifest);
+    let edits = two_way(resource, last, manifest);
     let changed = merged(resource, read, &edits);
-    merged(resource, &changed, &manifest)
+    merged(resource, &changed, manifest)
 }
 
 /// The patch that makes `applied` of what was read.
@@ -28,7 +36,7 @@ pub(crate) fn patch(resource: &Resource, read: &Value, edited: &Value) -> Value 
 
 /// The manifest that was applied last; empty if the object was never applied
 /// (`GetOriginalConfiguration`).
-fn last_applied(read: &Value) -> Value {
+pub fn last_applied(read: &Value) -> Value {
     let text = read
         .metadata()
         .and_then(|metadata| metadata.get("annotations")?.get(LAST_APPLIED)?.as_str());

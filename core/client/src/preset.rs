@@ -25,10 +25,32 @@ pub enum Preset {
     MergeFrom,
     /// The HorizontalPodAutoscaler (`pkg/controller/podautoscaler/horizontal.go`).
     Autoscaler,
+    /// Helm 3, and Helm 4 with `--server-side=false`: a patch of what the last release, this release
+    /// and the object say (`helm.sh/helm/v4/pkg/kube/client.go createPatch`, v4.2). The patch needs
+    /// the manifest of the last release, so the write alone does not make it.
+    Helm3,
+    /// Helm 4, which applies server-side without force
+    /// (`helm.sh/helm/v4/pkg/kube/client.go patchResourceServerSide`, v4.2).
+    Helm4,
+    /// Argo CD: `kubectl apply` with a manager of its own
+    /// (`argoproj/gitops-engine/pkg/utils/kube/resource_ops.go newApplyOptions`).
+    ArgoCdClientSide,
+    /// Argo CD with `ServerSideApply=true`, which is always with force (as above).
+    ArgoCdServerSide,
+    /// Flux's kustomize-controller, always with force
+    /// (`fluxcd/pkg/ssa/manager_apply.go apply`).
+    Flux,
+    /// Terraform's `kubernetes_manifest`
+    /// (`hashicorp/terraform-provider-kubernetes/manifest/provider/apply.go`).
+    Terraform,
+    /// controller-runtime: Patch with `client.Apply` and `client.ForceOwnership`.
+    ControllerApply,
+    /// controller-runtime: `controllerutil.CreateOrUpdate`. It sends nothing if nothing changed.
+    CreateOrUpdate,
 }
 
 impl Preset {
-    /// All of them: those of kubectl, then controllers.
+    /// Those that write what an editor changed: kubectl, then controllers.
     pub const ALL: [Preset; 9] = [
         Preset::KubectlEdit,
         Preset::KubectlApply,
@@ -40,6 +62,44 @@ impl Preset {
         Preset::MergeFrom,
         Preset::Autoscaler,
     ];
+
+    /// The others: delivery tools and controllers that write what a manifest says.
+    pub const OF_MANIFESTS: [Preset; 8] = [
+        Preset::Helm3,
+        Preset::Helm4,
+        Preset::ArgoCdClientSide,
+        Preset::ArgoCdServerSide,
+        Preset::Flux,
+        Preset::Terraform,
+        Preset::ControllerApply,
+        Preset::CreateOrUpdate,
+    ];
+
+    /// Whether the client asks the server to refuse unknown and duplicate fields
+    /// (`fieldValidation=Strict`).
+    pub fn validates_strictly(self) -> bool {
+        matches!(
+            self,
+            Preset::KubectlEdit
+                | Preset::KubectlApply
+                | Preset::KubectlApplyServerSide
+                | Preset::KubectlReplace
+                | Preset::Helm4
+        )
+    }
+
+    /// Whether people choose the name of the field manager. The others always use their own.
+    pub fn manager_is_chosen(self) -> bool {
+        matches!(
+            self,
+            Preset::KubectlApplyServerSide
+                | Preset::Terraform
+                | Preset::Update
+                | Preset::MergeFrom
+                | Preset::ControllerApply
+                | Preset::CreateOrUpdate
+        )
+    }
 
     /// Whether it is a command of kubectl.
     pub fn is_kubectl(self) -> bool {
@@ -66,6 +126,10 @@ impl Preset {
             declares: Declares::Manifest,
             ..write
         };
+        let force = |write| Write {
+            force: true,
+            ..manifest(write)
+        };
         let write = match self {
             Preset::KubectlEdit => as_manager(patches, "kubectl-edit"),
             Preset::KubectlApply => manifest(as_manager(patches, "kubectl-client-side-apply")),
@@ -80,6 +144,14 @@ impl Preset {
             },
             Preset::MergeFrom => Write::usual(Strategy::MergePatch),
             Preset::Autoscaler => scale(as_manager(Strategy::Update, "kube-controller-manager")),
+            Preset::Helm3 => as_manager(patches, "helm"),
+            Preset::Helm4 => manifest(as_manager(Strategy::Apply, "helm")),
+            Preset::ArgoCdClientSide => manifest(as_manager(patches, "argocd-controller")),
+            Preset::ArgoCdServerSide => force(as_manager(Strategy::Apply, "argocd-controller")),
+            Preset::Flux => force(as_manager(Strategy::Apply, "kustomize-controller")),
+            Preset::Terraform => manifest(as_manager(Strategy::Apply, "Terraform")),
+            Preset::ControllerApply => force(Write::usual(Strategy::Apply)),
+            Preset::CreateOrUpdate => Write::usual(Strategy::Update),
         };
         let served = |subresource: Subresource| resource.serves(subresource.name());
         write.subresource.is_none_or(served).then_some(write)

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::brought::Brought;
 use crate::message::{ObjectHint, ReportedError};
 use crate::observed::ObservedVersion;
-use crate::ownership::Ownership;
+use crate::ownership::ObjectOwnership;
 
 /// Which object a case is about. The version of the group does not tell objects apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -357,10 +357,10 @@ impl Installed {
     }
 
     /// Who owns what in it.
-    pub fn ownership(&self) -> Ownership {
+    pub fn ownership(&self) -> ObjectOwnership {
         match self.object() {
-            Some(object) => Ownership::of(object, &self.resource().root),
-            None => Ownership {
+            Some(object) => ObjectOwnership::of(object, &self.resource().root),
+            None => ObjectOwnership {
                 managers: Vec::new(),
                 lines: Vec::new(),
             },

@@ -4,7 +4,7 @@
 //!    error message.
 //! 2. [`case::Case::of`] collects what was brought about each object, and
 //!    [`case::Case::install`] stores the object as it is on a server.
-//! 3. [`ownership::Ownership`] says who owns each line of the object.
+//! 3. [`ownership::ObjectOwnership`] says who owns each line of the object.
 //!
 //! The crate knows no browser and guesses nothing: what a text does not say stays `None` or becomes a
 //! [`case::Note`], and the page asks for it or says it.
@@ -16,3 +16,4 @@ pub mod case;
 pub mod message;
 pub mod observed;
 pub mod ownership;
+pub mod ways;

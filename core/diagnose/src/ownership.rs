@@ -9,7 +9,7 @@ use serde_json::Value;
 
 /// Who owns what in an object.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Ownership {
+pub struct ObjectOwnership {
     /// The managers, in the order of `managedFields`.
     pub managers: Vec<ManagerEntry>,
     /// The lines of the object as YAML, without `managedFields`.
@@ -39,7 +39,7 @@ pub struct ManagerEntry {
 pub struct OwnedLine {
     /// The line.
     pub line: Line,
-    /// The owners, as positions in [`Ownership::managers`].
+    /// The owners, as positions in [`ObjectOwnership::managers`].
     pub owners: Vec<usize>,
     /// Why a value has no owner; `None` if it has one, or if the line has no value of its own.
     pub unowned: Option<Unowned>,
@@ -48,7 +48,7 @@ pub struct OwnedLine {
 /// Why a value has no owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unowned {
-    /// Ownership of this field is never recorded: it identifies the object, or only the server sets
+    /// ObjectOwnership of this field is never recorded: it identifies the object, or only the server sets
     /// it (`k8s.io/apimachinery/pkg/util/managedfields/internal/stripmeta.go`, v1.36).
     NeverOwned,
     /// It has the value that the server fills in when no one sets it.
@@ -71,7 +71,7 @@ const NEVER_OWNED: [&str; 8] = [
     "resourceVersion",
 ];
 
-impl Ownership {
+impl ObjectOwnership {
     /// The owners of an object of this type.
     pub fn of(object: &Value, root: &Struct) -> Self {
         let owners = Owners::of(object);

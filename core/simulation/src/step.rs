@@ -91,7 +91,8 @@ impl Exchange {
         exchange
     }
 
-    pub(super) fn new(request: &Request<Vec<u8>>, response: &Response<Vec<u8>>) -> Self {
+    /// A request and its answer.
+    pub fn new(request: &Request<Vec<u8>>, response: &Response<Vec<u8>>) -> Self {
         let header = |name: http::header::HeaderName| {
             let value = request.headers().get(name);
             let value = value.and_then(|value| value.to_str().ok());

@@ -61,5 +61,13 @@ pub fn client(preset: Preset) -> String {
         Preset::Update => en::client_update(),
         Preset::MergeFrom => en::client_merge_from(),
         Preset::Autoscaler => en::client_autoscaler(),
+        Preset::Helm3 => en::client_helm_3(),
+        Preset::Helm4 => en::client_helm_4(),
+        Preset::ArgoCdClientSide => en::client_argo_cd_client_side(),
+        Preset::ArgoCdServerSide => en::client_argo_cd_server_side(),
+        Preset::Flux => en::client_flux(),
+        Preset::Terraform => en::client_terraform(),
+        Preset::ControllerApply => en::client_controller_apply(),
+        Preset::CreateOrUpdate => en::client_create_or_update(),
     }
 }

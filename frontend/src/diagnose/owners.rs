@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use optimist_apiserver::object::Metadata;
 use optimist_client::visible;
-use optimist_diagnose::ownership::{ManagerEntry, OwnedLine, Ownership, Unowned};
+use optimist_diagnose::ownership::{ManagerEntry, ObjectOwnership, OwnedLine, Unowned};
 use optimist_messages::{diagnose as messages, label};
 use yew::{AttrValue, Html, Properties, classes, component, html, use_effect_with, use_state_eq};
 
@@ -127,7 +127,7 @@ fn is_free(line: &OwnedLine) -> bool {
 }
 
 /// The managers, to show the lines of one alone.
-fn chips(props: &OwnersProps, ownership: &Ownership) -> Html {
+fn chips(props: &OwnersProps, ownership: &ObjectOwnership) -> Html {
     let chip = |filter: OwnerFilter, mark: Html, name: String, title: String, count: usize| {
         let on = props.filter == Some(filter);
         let next = (!on).then_some(filter);
@@ -170,7 +170,7 @@ fn chips(props: &OwnersProps, ownership: &Ownership) -> Html {
     }
 }
 
-fn row(ownership: &Ownership, owned: &OwnedLine) -> Html {
+fn row(ownership: &ObjectOwnership, owned: &OwnedLine) -> Html {
     let line = &owned.line;
     let names = names(ownership, owned);
     let value = line.value.as_ref().map(|token| {
@@ -203,7 +203,7 @@ fn row(ownership: &Ownership, owned: &OwnedLine) -> Html {
 }
 
 /// The owners of a line, in words.
-fn names(ownership: &Ownership, owned: &OwnedLine) -> String {
+fn names(ownership: &ObjectOwnership, owned: &OwnedLine) -> String {
     match owned.unowned {
         Some(Unowned::Default) => return label::owners_default(),
         Some(Unowned::NoEntry) => return label::owners_no_owner(),

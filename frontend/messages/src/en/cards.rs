@@ -58,6 +58,14 @@ crate::catalogue::messages! {
     client_update() "client-go Update";
     client_merge_from() "client.MergeFrom";
     client_autoscaler() "HPA";
+    client_helm_3() "Helm 3";
+    client_helm_4() "Helm 4";
+    client_argo_cd_client_side() "Argo CD";
+    client_argo_cd_server_side() "Argo CD ServerSideApply";
+    client_flux() "Flux";
+    client_terraform() "Terraform";
+    client_controller_apply() "controller-runtime Apply";
+    client_create_or_update() "CreateOrUpdate";
 
     // Manifests that cannot be loaded.
     load_refused(code, message) "The server refuses the object ({code}): {message}";

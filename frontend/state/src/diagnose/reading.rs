@@ -9,7 +9,7 @@ use optimist_client::to_yaml;
 use optimist_diagnose::brought::{Brought, NotRecognized, recognize};
 use optimist_diagnose::case::{Case, Installed, NotInstalled};
 use optimist_diagnose::observed::{FieldChange, Fight, ObservedVersion, field_changes, fights};
-use optimist_diagnose::ownership::Ownership;
+use optimist_diagnose::ownership::ObjectOwnership;
 use optimist_text::share::masked;
 use serde_json::{Value, json};
 
@@ -24,7 +24,7 @@ pub struct CaseReading {
     /// The object on a server of its own, or why it is on none.
     pub installed: Result<Installed, NotInstalled>,
     /// Who owns what in the object. Values that look private are masked.
-    pub ownership: Option<Ownership>,
+    pub ownership: Option<ObjectOwnership>,
     /// What happened to it.
     pub history: Option<RecordedHistory>,
 }
@@ -36,7 +36,7 @@ impl CaseReading {
         let root = installed.as_ref().ok().map(|it| &*it.resource().root);
         // The object of the case, not of the server: what was brought is what is shown.
         let ownership = case.live.as_ref().zip(root);
-        let ownership = ownership.map(|(object, root)| Ownership::of(&masked(object), root));
+        let ownership = ownership.map(|(object, root)| ObjectOwnership::of(&masked(object), root));
         let history = root.and_then(|root| RecordedHistory::of(&case.versions, root));
         Self {
             ownership,

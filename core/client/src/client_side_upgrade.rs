@@ -1,0 +1,115 @@
+//! From client-side apply to server-side apply: the entries of client-side managers become part of an
+//! applier's entry (`k8s.io/client-go/util/csaupgrade/upgrade.go`, v0.36).
+
+use serde_json::{Value, json};
+
+use optimist_apiserver::apply::{
+    LAST_APPLIED, ManagedFieldsOperation, Managers, Path, PathElement, from_fields_v1, to_fields_v1,
+};
+use optimist_apiserver::object::{Metadata, text};
+
+/// The managers that own the annotation of client-side apply by an Update: those that applied in the
+/// client (`FindFieldsOwners`). Sorted, each once.
+pub fn client_side_managers(object: &Value) -> Vec<String> {
+    let field = ["metadata", "annotations", LAST_APPLIED];
+    let annotation = Path(field.map(|name| PathElement::Field(name.to_owned())).into());
+    let managed = object.metadata().and_then(|meta| meta.get("managedFields"));
+    let managers = Managers::decode(managed).unwrap_or_default();
+    let owners = managers.iter().filter(|owned| {
+        owned.manager.operation == ManagedFieldsOperation::Update && owned.set.contains(&annotation)
+    });
+    let mut names: Vec<String> = owners.map(|owned| owned.manager.name.clone()).collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+/// The JSON patch that makes the Update entries of these managers part of the Apply entry of
+/// `applier`; `None` if there is nothing to change (`UpgradeManagedFieldsPatch`). It carries the
+/// version of the object.
+pub fn upgrade_patch(object: &Value, from: &[String], applier: &str) -> Option<Value> {
+    let entries = object.metadata()?.get("managedFields")?.as_array()?;
+    let mut upgraded = entries.clone();
+    for name in from {
+        upgrade(&mut upgraded, name, applier);
+    }
+    (upgraded != *entries).then(|| {
+        json!([
+            {"op": "replace", "path": "/metadata/managedFields", "value": upgraded},
+            {"op": "replace", "path": "/metadata/resourceVersion",
+                "value": object.resource_version()},
+        ])
+    })
+}
+
+fn is_of(entry: &Value, name: &str, operation: &str) -> bool {
+    text(entry, "manager") == name
+        && text(entry, "operation") == operation
+        && text(entry, "subresource").is_empty()
+}
+
+fn upgrade(entries: &mut Vec<Value>, name: &str, applier: &str) {
+    let applied = entries.iter().position(|it| is_of(it, applier, "Apply"));
+    let updated = || entries.iter().position(|it| is_of(it, name, "Update"));
+    let Some(at) = applied.or_else(updated) else {
+        return;
+    };
+    let target = &mut entries[at];
+    target["manager"] = applier.into();
+    target["operation"] = "Apply".into();
+    let version = text(target, "apiVersion").to_owned();
+    let same = |it: &&Value| is_of(it, name, "Update") && text(it, "apiVersion") == version;
+    let fields = entries.iter().find(same).map(|it| it["fieldsV1"].clone());
+    if let Some(fields) = fields {
+        let sets = [&entries[at]["fieldsV1"], &fields].map(from_fields_v1);
+        if let [Some(own), Some(other)] = sets {
+            entries[at]["fieldsV1"] = to_fields_v1(&own.union(&other));
+        }
+    }
+    entries.retain(|it| !is_of(it, name, "Update"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn object(entries: &Value) -> Value {
+        json!({"metadata": {"name": "web", "resourceVersion": "7", "managedFields": entries}})
+    }
+
+    fn entry(manager: &str, operation: &str, fields: Value) -> Value {
+        json!({"manager": manager, "operation": operation, "apiVersion": "v1",
+            "fieldsType": "FieldsV1", "fieldsV1": fields})
+    }
+
+    #[test]
+    fn the_entry_of_a_client_side_manager_becomes_the_appliers() {
+        let annotation = json!({"f:metadata": {"f:annotations": {
+            "f:kubectl.kubernetes.io/last-applied-configuration": {}}}});
+        let csa = entry("kubectl-client-side-apply", "Update", annotation.clone());
+        let other = entry("hpa", "Update", json!({"f:data": {"f:b": {}}}));
+        let before = object(&json!([csa, other]));
+        let managers = client_side_managers(&before);
+        assert_eq!(managers, ["kubectl-client-side-apply"]);
+        let patch = upgrade_patch(&before, &managers, "kubectl").expect("there is something to do");
+        assert_eq!(
+            patch[0]["value"],
+            json!([entry("kubectl", "Apply", annotation), other])
+        );
+        assert_eq!(patch[1]["value"], "7");
+    }
+
+    #[test]
+    fn what_both_own_is_the_appliers_afterwards() {
+        let own = entry("m", "Apply", json!({"f:data": {"f:a": {}}}));
+        let csa = entry("m", "Update", json!({"f:data": {"f:b": {}}}));
+        let patch = upgrade_patch(&object(&json!([csa, own])), &["m".to_owned()], "m");
+        let both = entry("m", "Apply", json!({"f:data": {"f:a": {}, "f:b": {}}}));
+        assert_eq!(
+            patch.expect("there is something to do")[0]["value"],
+            json!([both])
+        );
+        let done = object(&json!([both]));
+        assert_eq!(upgrade_patch(&done, &["m".to_owned()], "m"), None);
+    }
+}

@@ -1,0 +1,202 @@
+//! Field by field, what a way of writing did to an object and to its owners.
+
+use std::collections::BTreeSet;
+
+use optimist_apiserver::apply::{
+    Manager, Managers, Path, PathElement, covers, differing, field_set,
+};
+use optimist_apiserver::object::Metadata;
+use optimist_apiserver::schema::Struct;
+use serde_json::Value;
+
+/// What became of one field.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FieldOutcome {
+    /// The field: a leaf of the schema.
+    pub field: Path,
+    /// The value before; `None` if there was none.
+    pub before: Option<Value>,
+    /// The value that the change wants; `None` if the change says nothing about the field.
+    pub wanted: Option<Value>,
+    /// The value after; `None` if there is none.
+    pub after: Option<Value>,
+    /// The owners before.
+    pub owners_before: Vec<Manager>,
+    /// The owners after.
+    pub owners_after: Vec<Manager>,
+    /// The managers that the server named when it refused the field, as messages name them.
+    pub refused_by: Vec<String>,
+    /// What happened.
+    pub effect: FieldEffect,
+}
+
+/// What happened to a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FieldEffect {
+    /// The server refused the write because of this field.
+    Refused,
+    /// The value changed, and a former owner lost the field.
+    TakenOver,
+    /// The value changed.
+    Changed,
+    /// The field is new.
+    Added,
+    /// The field is gone.
+    Removed,
+    /// The change wants another value, and the field kept its own.
+    Kept,
+    /// The value stayed. The writer owns it now, together with those who owned it before.
+    Shared,
+    /// The value stayed, and its owners changed in another way.
+    OwnersChanged,
+    /// The manifest no longer says it, the writer owned it, and it is still there.
+    LeftBehind,
+}
+
+/// What is compared.
+pub(super) struct Comparison<'a> {
+    pub(super) before: &'a Value,
+    pub(super) after: &'a Value,
+    /// What the change says: a manifest, or the object with its edits.
+    pub(super) wanted: &'a Value,
+    /// What the writer means to have from now on, if it declares a whole manifest.
+    pub(super) declared: Option<&'a Value>,
+    /// The name of the writer's manager.
+    pub(super) writer: &'a str,
+    /// Conflicts that the server named: field and manager.
+    pub(super) refused: &'a [(String, String)],
+    pub(super) root: &'a Struct,
+}
+
+impl Comparison<'_> {
+    /// The fields that changed, that are refused, that kept another value than the wanted one, or
+    /// whose owners changed. In the order of paths.
+    pub(super) fn outcomes(&self) -> Vec<FieldOutcome> {
+        let managers = |object: &Value| {
+            let managed = object.metadata().and_then(|meta| meta.get("managedFields"));
+            Managers::decode(managed).unwrap_or_default()
+        };
+        let (old, new) = (managers(self.before), managers(self.after));
+        let mut fields: BTreeSet<Path> = BTreeSet::new();
+        fields.extend(differing(self.before, self.after, self.root));
+        // What the change says and the object does not have.
+        let wanted = leaves(self.wanted, self.root);
+        let other = |path: &&Path| !self.has_wanted(path);
+        fields.extend(wanted.iter().filter(other).cloned());
+        let named = |path: &Path| {
+            let printed = path.to_string();
+            self.refused.iter().any(|(field, _)| *field == printed)
+        };
+        if !self.refused.is_empty() {
+            let all = field_set(self.wanted, self.root).paths();
+            fields.extend(all.into_iter().filter(named));
+        }
+        let changed = |path: &Path| owners(path, &old) != owners(path, &new);
+        let all = leaves(self.after, self.root);
+        fields.extend(all.iter().filter(|path| changed(path)).cloned());
+        if self.declared.is_some() {
+            fields.extend(all.into_iter().filter(|path| self.is_left(path, &old)));
+        }
+        let fields = fields.into_iter().filter(|path| !is_of_the_server(path));
+        fields
+            .filter_map(|path| self.outcome(path, &old, &new))
+            .collect()
+    }
+
+    /// Whether the object has what the change says of a field. The server may have filled it up.
+    fn has_wanted(&self, path: &Path) -> bool {
+        let values = path.find(self.after).zip(path.find(self.wanted));
+        values.is_some_and(|(after, wanted)| covers(after, wanted, path, self.root))
+    }
+
+    fn is_left(&self, path: &Path, old: &Managers) -> bool {
+        let said = self.declared.is_some_and(|it| path.find(it).is_some());
+        !said && owners(path, old).iter().any(|it| it.name == self.writer)
+    }
+
+    fn outcome(&self, field: Path, old: &Managers, new: &Managers) -> Option<FieldOutcome> {
+        let value = |object: &Value| field.find(object).cloned();
+        let (before, after) = (value(self.before), value(self.after));
+        let wanted = value(self.wanted);
+        let (owners_before, owners_after) = (owners(&field, old), owners(&field, new));
+        let printed = field.to_string();
+        let refused = self.refused.iter().filter(|(field, _)| *field == printed);
+        let refused_by: Vec<String> = refused.map(|(_, manager)| manager.clone()).collect();
+        let lost = owners_before
+            .iter()
+            .any(|it| it.name != self.writer && !owners_after.contains(it));
+        let gained = owners_after
+            .iter()
+            .any(|it| it.name == self.writer && !owners_before.contains(it));
+        let effect = if !refused_by.is_empty() {
+            FieldEffect::Refused
+        } else {
+            match (&before, &after) {
+                (None, None) => wanted.as_ref().map(|_| FieldEffect::Kept)?,
+                (None, Some(_)) => FieldEffect::Added,
+                (Some(_), None) => FieldEffect::Removed,
+                (Some(a), Some(b)) if a != b && lost => FieldEffect::TakenOver,
+                (Some(a), Some(b)) if a != b => FieldEffect::Changed,
+                _ if wanted.is_some() && !self.has_wanted(&field) => FieldEffect::Kept,
+                _ if self.declared.is_some() && self.is_left(&field, old) => {
+                    FieldEffect::LeftBehind
+                }
+                _ if gained && !lost && !owners_before.is_empty() => FieldEffect::Shared,
+                _ if owners_before != owners_after => FieldEffect::OwnersChanged,
+                _ => return None,
+            }
+        };
+        Some(FieldOutcome {
+            before,
+            wanted,
+            after,
+            owners_before,
+            owners_after,
+            refused_by,
+            effect,
+            field,
+        })
+    }
+}
+
+/// The owners of a leaf.
+pub(super) fn owners(path: &Path, managers: &Managers) -> Vec<Manager> {
+    let owning = managers.iter().filter(|owned| owned.set.contains(path));
+    owning.map(|owned| owned.manager.clone()).collect()
+}
+
+/// The paths of an object that have no further path in them.
+pub(super) fn leaves(object: &Value, root: &Struct) -> Vec<Path> {
+    let mut kept: Vec<Path> = Vec::new();
+    for path in field_set(object, root).paths() {
+        let around = |last: &Path| last.0.len() < path.0.len() && path.0.starts_with(&last.0);
+        while kept.last().is_some_and(around) {
+            kept.pop();
+        }
+        kept.push(path);
+    }
+    kept
+}
+
+/// What identifies an object, and what the server writes itself.
+fn is_of_the_server(path: &Path) -> bool {
+    let name = |at: usize| match path.0.get(at) {
+        Some(PathElement::Field(name)) => name.as_str(),
+        _ => "",
+    };
+    match name(0) {
+        "apiVersion" | "kind" => true,
+        "metadata" => matches!(
+            name(1),
+            "name"
+                | "namespace"
+                | "uid"
+                | "resourceVersion"
+                | "generation"
+                | "managedFields"
+                | "creationTimestamp"
+                | "selfLink"
+        ),
+        _ => false,
+    }
+}

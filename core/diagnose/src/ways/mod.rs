@@ -1,0 +1,269 @@
+//! What each way of writing would do to an object: every way is run on a clone of the server.
+//!
+//! [`ChangeTable::rows`] gives the rows. Each [`Row`] has the requests that were sent with their
+//! answers, field by field what became of the object and of its owners, and what a second run does.
+
+mod fields;
+mod flux;
+mod manifest;
+mod procedure;
+mod row;
+
+use std::sync::Arc;
+
+use optimist_apiserver::object::Metadata;
+use optimist_apiserver::server::{ApiServer, Resource};
+use optimist_client::{Preset, Strategy, WorkingCopy};
+use optimist_simulation::{Action, ActorId, ByHand, Exchange, HistoryTree, ObjectRef, Operation};
+use serde_json::Value;
+
+use crate::case::Installed;
+
+pub use fields::{FieldEffect, FieldOutcome};
+pub use row::{ConflictCause, Row, SecondRun, TakenBack};
+
+/// What someone wants to write.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WantedChange {
+    /// The content.
+    pub content: ChangeContent,
+    /// The field manager of the tools that let people choose one
+    /// ([`Preset::manager_is_chosen`]); `None` for the default of each tool.
+    pub manager: Option<String>,
+    /// The manifest of the same tool before this one, for tools that compare with it (Helm 3). `None`
+    /// if it is not known; then it is taken to have had what the tool owns in the object.
+    pub previous: Option<Value>,
+}
+
+/// The content of a change.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ChangeContent {
+    /// A manifest. It says nothing about fields that it leaves out.
+    Manifest(Value),
+    /// The whole object, edited.
+    Edited(Value),
+}
+
+impl WantedChange {
+    /// A manifest, written by the default manager of each tool.
+    pub fn manifest(manifest: Value) -> Self {
+        Self {
+            content: ChangeContent::Manifest(manifest),
+            manager: None,
+            previous: None,
+        }
+    }
+
+    /// The object, edited, written by the default manager of each tool.
+    pub fn edited(object: Value) -> Self {
+        Self {
+            content: ChangeContent::Edited(object),
+            manager: None,
+            previous: None,
+        }
+    }
+}
+
+/// A way of writing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Way {
+    /// `kubectl create` (`k8s.io/kubectl/pkg/cmd/create/create.go`, v1.36).
+    Create,
+    /// A client that people know, and what it does about conflicts of ownership.
+    Client(Preset, OnOwned),
+}
+
+/// What an apply does about fields that others own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum OnOwned {
+    /// What the client does without options.
+    Usual,
+    /// It takes the fields over (`--force-conflicts`, `force_conflicts`, `client.ForceOwnership`).
+    Force,
+    /// The fields in conflict are taken out of the manifest, and the apply is sent again.
+    LeaveOut,
+}
+
+impl Way {
+    /// Every way, in the order of a table.
+    pub fn all() -> Vec<Self> {
+        let usual = |preset| Way::Client(preset, OnOwned::Usual);
+        let mut ways = vec![
+            usual(Preset::KubectlApplyServerSide),
+            Way::Client(Preset::KubectlApplyServerSide, OnOwned::Force),
+            Way::Client(Preset::KubectlApplyServerSide, OnOwned::LeaveOut),
+            usual(Preset::KubectlApply),
+            Way::Create,
+        ];
+        for preset in Preset::ALL {
+            ways.extend(Some(usual(preset)).filter(|way| !ways.contains(way)));
+        }
+        for preset in Preset::OF_MANIFESTS {
+            ways.push(usual(preset));
+            if matches!(preset, Preset::Helm4 | Preset::Terraform) {
+                ways.push(Way::Client(preset, OnOwned::Force));
+                ways.push(Way::Client(preset, OnOwned::LeaveOut));
+            }
+        }
+        ways
+    }
+
+    /// Whether the way writes a whole manifest: a field that it leaves out is meant to go.
+    pub fn declares(self) -> bool {
+        let Way::Client(preset, _) = self else {
+            return true;
+        };
+        matches!(
+            preset,
+            Preset::KubectlApply | Preset::KubectlApplyServerSide | Preset::KubectlReplace
+        ) || Preset::OF_MANIFESTS.contains(&preset) && preset != Preset::CreateOrUpdate
+    }
+}
+
+/// An object on a server, and a change of it.
+#[derive(Clone, Debug)]
+pub struct ChangeTable {
+    installed: Installed,
+    change: WantedChange,
+}
+
+/// What is not run with the client itself, to be said beside its row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Assumption {
+    /// The manifest of the last release was not brought. It is taken to have had the fields that Helm
+    /// owns in the object.
+    PreviousRelease,
+    /// Helm 4 applies server-side if the last release did, or with `--server-side=true`.
+    ServerSide,
+}
+
+impl ChangeTable {
+    /// A change of an installed object.
+    pub fn new(installed: &Installed, change: WantedChange) -> Self {
+        Self {
+            installed: installed.clone(),
+            change,
+        }
+    }
+
+    /// The rows of all ways that can carry the change, in the order of [`Way::all`].
+    pub fn rows(&self) -> Vec<Row> {
+        Way::all()
+            .into_iter()
+            .filter_map(|way| self.row(way))
+            .collect()
+    }
+
+    /// The row of one way; `None` if this way cannot carry the change: it writes only labels or only
+    /// replicas, or the kind has no `/scale`.
+    pub fn row(&self, way: Way) -> Option<Row> {
+        row::run(self, way)
+    }
+
+    /// What the row stands on beyond what was brought.
+    pub fn assumptions(&self, way: Way) -> Vec<Assumption> {
+        match way {
+            Way::Client(Preset::Helm3, _) if self.change.previous.is_none() => {
+                vec![Assumption::PreviousRelease]
+            }
+            Way::Client(Preset::Helm4, _) => vec![Assumption::ServerSide],
+            _ => Vec::new(),
+        }
+    }
+
+    /// A history in which editor A reads the object and sends the requests of a row, for Play. The
+    /// last request is the current step. A row whose last request is one write of the object, and not
+    /// a create, is sent as the edit of A.
+    pub fn history(&self, row: &Row) -> HistoryTree {
+        let mut tree = HistoryTree::new(self.installed.world.clone());
+        tree.act(Operation::Act(ActorId::A, Action::Get));
+        for exchange in &row.requests {
+            let body = match &*exchange.sent {
+                Value::Null => String::new(),
+                body => body.to_string(),
+            };
+            let by_hand = ByHand {
+                method: exchange.method.to_string(),
+                target: exchange.target.clone(),
+                content_type: exchange.content_type.clone(),
+                body,
+            };
+            tree.act(Operation::Act(ActorId::A, Action::Request(by_hand)));
+        }
+        tree
+    }
+
+    fn server(&self) -> ApiServer {
+        self.installed.world.server().clone()
+    }
+
+    fn subject(&self) -> &ObjectRef {
+        self.installed.world.subject()
+    }
+}
+
+/// What a client has at hand when it runs: the server, the object as it reads it, and the change.
+struct Client<'a> {
+    server: &'a mut ApiServer,
+    subject: &'a ObjectRef,
+    change: &'a WantedChange,
+    /// The object as it was when the change was thought of.
+    first: &'a Arc<Value>,
+    /// The object as it was read now.
+    live: Arc<Value>,
+    sent: Vec<Exchange>,
+}
+
+impl Client<'_> {
+    fn resource(&self) -> &Resource {
+        self.subject.resource()
+    }
+
+    /// A working copy with the change.
+    fn copy(&self) -> WorkingCopy {
+        let mut copy = WorkingCopy::default();
+        match &self.change.content {
+            ChangeContent::Manifest(manifest) => {
+                copy.settle(Arc::clone(&self.live));
+                let manifest = manifest::of_object(manifest, &self.live);
+                copy.edit(manifest::merged(&self.live, &manifest, self.resource()));
+            }
+            ChangeContent::Edited(object) => {
+                copy.settle(Arc::clone(self.first));
+                copy.edit(object.clone());
+                copy.refresh(Arc::clone(&self.live), &self.resource().root);
+            }
+        }
+        copy
+    }
+
+    /// The manifest of a manager: what was brought, or for an edited object what the manager declared
+    /// before, with the edits.
+    fn manifest(&self, manager: &str) -> Value {
+        match &self.change.content {
+            ChangeContent::Manifest(manifest) => manifest::of_object(manifest, &self.live),
+            ChangeContent::Edited(_) => {
+                let write = optimist_client::Write {
+                    manager: Some(manager.to_owned()),
+                    ..optimist_client::Write::usual(Strategy::Apply)
+                };
+                let body = write.body(self.resource(), &self.copy(), manager);
+                body.unwrap_or_else(|| Value::Object(Default::default()))
+            }
+        }
+    }
+}
+
+/// The object as a GET shows it; `null` if it is gone.
+fn read(server: &mut ApiServer, subject: &ObjectRef) -> Arc<Value> {
+    let request = optimist_client::get_request(&subject.path(), "optimist");
+    let response = request.map(|request| server.handle(request));
+    let found = response.filter(|response| response.status().is_success());
+    let object = found.and_then(|response| serde_json::from_slice(response.body()).ok());
+    Arc::new(object.unwrap_or_default())
+}
+
+/// The version of an object, for comparisons.
+fn version_of(object: &Value) -> &str {
+    object.resource_version()
+}

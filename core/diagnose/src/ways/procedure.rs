@@ -1,0 +1,394 @@
+//! The requests of each way, as its client sends them.
+
+use http::{Request, header};
+use optimist_apiserver::apply::{
+    LAST_APPLIED, ManagedFieldsOperation, Managers, Set, compare, field_set,
+};
+use optimist_apiserver::object::Metadata;
+use optimist_apiserver::server::{Definition, Fact};
+use optimist_client::{
+    Preset, Strategy, WorkingCopy, Write, bare, client_side_managers, last_applied,
+    three_way_patch, upgrade_patch,
+};
+use optimist_simulation::Exchange;
+use serde_json::{Value, json};
+
+use super::{Client, OnOwned, Way, manifest, read, version_of};
+
+/// The agent of controllers whose manager was not chosen.
+const CONTROLLER: &str = "controller";
+
+/// The most rounds in which conflicting fields are left out. Each leaves out at least one field.
+const ROUNDS: usize = 100;
+
+impl Client<'_> {
+    /// Runs a way. `None` if the way cannot carry the change; nothing is sent if the client sees that
+    /// there is nothing to do.
+    pub(super) fn run(&mut self, way: Way) -> Option<()> {
+        let Way::Client(preset, on_owned) = way else {
+            self.create();
+            return Some(());
+        };
+        let write = preset.write(self.resource())?;
+        match preset {
+            Preset::KubectlReplace => self.replace(&write),
+            Preset::KubectlApply | Preset::ArgoCdClientSide => {
+                self.apply_in_the_client(preset, &write)
+            }
+            Preset::KubectlApplyServerSide | Preset::ArgoCdServerSide => {
+                self.kubectl_apply(preset, &write, on_owned);
+            }
+            Preset::Helm4 => self.helm_4(&write, on_owned),
+            Preset::Terraform | Preset::ControllerApply => {
+                self.apply(preset, &write, on_owned);
+            }
+            Preset::Flux => self.flux(&write),
+            Preset::Helm3 => self.helm_3(&write),
+            Preset::KubectlScale | Preset::Autoscaler => return self.scale(preset, &write),
+            Preset::KubectlLabel => return self.label(&write),
+            Preset::KubectlEdit | Preset::Update | Preset::MergeFrom | Preset::CreateOrUpdate => {
+                self.edit(preset, &write);
+            }
+        }
+        Some(())
+    }
+
+    /// The manager that a write goes by.
+    fn manager(&self, preset: Preset, write: &Write) -> String {
+        let chosen = self.change.manager.as_ref();
+        let chosen = chosen.filter(|_| preset.manager_is_chosen());
+        let own = chosen.or(write.manager.as_ref()).cloned();
+        own.unwrap_or_else(|| CONTROLLER.to_owned())
+    }
+
+    fn create(&mut self) {
+        let body = bare(&self.manifest("kubectl-create"));
+        let collection = self.resource().path(self.subject.namespace(), "");
+        let target = format!("{collection}?fieldManager=kubectl-create&fieldValidation=Strict");
+        self.send("POST", &target, "application/json", "kubectl", &body);
+    }
+
+    /// `kubectl replace`: without a version in the file it sends the one that is stored
+    /// (`k8s.io/cli-runtime/pkg/resource/helper.go Replace`, v0.36).
+    fn replace(&mut self, write: &Write) {
+        let mut body = match &self.change.content {
+            super::ChangeContent::Manifest(manifest) => manifest::of_object(manifest, &self.live),
+            super::ChangeContent::Edited(_) => self.edited(),
+        };
+        if body.resource_version().is_empty() {
+            body.set_meta("resourceVersion", version_of(&self.live));
+        }
+        self.write(Preset::KubectlReplace, write, &body);
+    }
+
+    fn edited(&self) -> Value {
+        let copy = self.copy();
+        copy.edited()
+            .map(|object| (**object).clone())
+            .unwrap_or_default()
+    }
+
+    /// The edits alone, in the body of the strategy.
+    fn edit(&mut self, preset: Preset, write: &Write) {
+        let copy = self.copy();
+        // An Update of client-go is sent also without an edit.
+        if copy.is_edited() || preset == Preset::Update {
+            self.send_copy(preset, write, &copy);
+        }
+    }
+
+    fn send_copy(&mut self, preset: Preset, write: &Write, copy: &WorkingCopy) {
+        let manager = self.manager(preset, write);
+        if let Some(body) = write.body(self.resource(), copy, &manager) {
+            self.write(preset, write, &body);
+        }
+    }
+
+    /// Replicas alone.
+    fn scale(&mut self, preset: Preset, write: &Write) -> Option<()> {
+        let edited = self.edited();
+        let replicas = edited.pointer("/spec/replicas")?.clone();
+        let differs = self.first.pointer("/spec/replicas") != Some(&replicas);
+        if !differs {
+            return None;
+        }
+        if self.live.pointer("/spec/replicas") == Some(&replicas) && preset == Preset::Autoscaler {
+            return Some(());
+        }
+        let mut object = (*self.live).clone();
+        object["spec"]["replicas"] = replicas.clone();
+        let mut copy = WorkingCopy::default();
+        copy.settle(std::sync::Arc::clone(&self.live));
+        copy.edit(object);
+        if preset == Preset::KubectlScale {
+            // `ScaleSimple` sends the patch whatever the present number is.
+            self.write(preset, write, &json!({"spec": {"replicas": replicas}}));
+        } else {
+            self.send_copy(preset, write, &copy);
+        }
+        Some(())
+    }
+
+    /// Labels alone.
+    fn label(&mut self, write: &Write) -> Option<()> {
+        let labels = |object: &Value| object.pointer("/metadata/labels").cloned();
+        let wanted = labels(&self.edited());
+        if labels(self.first) == wanted {
+            return None;
+        }
+        let mut object = (*self.live).clone();
+        object.set_meta("labels", wanted.unwrap_or_default());
+        let mut copy = WorkingCopy::default();
+        copy.settle(std::sync::Arc::clone(&self.live));
+        copy.edit(object);
+        if copy.is_edited() {
+            self.send_copy(Preset::KubectlLabel, write, &copy);
+        }
+        Some(())
+    }
+
+    /// Client-side apply (`k8s.io/kubectl/pkg/cmd/apply/patcher.go`, v1.36). An empty patch is not
+    /// sent.
+    fn apply_in_the_client(&mut self, preset: Preset, write: &Write) {
+        let manifest = match &self.change.content {
+            super::ChangeContent::Manifest(manifest) => manifest::of_object(manifest, &self.live),
+            super::ChangeContent::Edited(_) => self.declared_and_edited(&last_applied(&self.live)),
+        };
+        let version = manifest.resource_version().to_owned();
+        let annotated = manifest::annotated(&bare(&manifest));
+        let last = last_applied(&self.live);
+        let mut patch = three_way_patch(self.resource(), &last, &self.live, &annotated);
+        if is_empty(&patch) {
+            return;
+        }
+        if !version.is_empty() {
+            patch.set_meta("resourceVersion", version);
+        }
+        self.write(preset, write, &patch);
+    }
+
+    /// What a former manifest declared, with the edits.
+    fn declared_and_edited(&self, former: &Value) -> Value {
+        let edited = self.edited();
+        let root = &self.resource().root;
+        let changed = compare(&self.live, &edited, root);
+        let fields = field_set(former, root)
+            .union(&changed.added)
+            .union(&changed.modified);
+        manifest::part(&edited, &fields, self.resource())
+    }
+
+    /// Helm 3 (`createPatch`): kinds that Helm was not built with get a patch of the difference
+    /// between the two manifests, whatever the object has.
+    fn helm_3(&mut self, write: &Write) {
+        let previous = self.change.previous.clone().unwrap_or_else(|| {
+            let owned = self.owned_by("helm");
+            manifest::part(&self.live, &owned, self.resource())
+        });
+        let previous = bare(&manifest::of_object(&previous, &self.live));
+        let manifest = match &self.change.content {
+            super::ChangeContent::Manifest(manifest) => {
+                bare(&manifest::of_object(manifest, &self.live))
+            }
+            super::ChangeContent::Edited(_) => self.declared_and_edited(&previous),
+        };
+        let patch = match self.resource().definition {
+            Definition::Builtin(_) => {
+                three_way_patch(self.resource(), &previous, &self.live, &manifest)
+            }
+            Definition::Custom(_) => optimist_apiserver::patch::merge_diff(&previous, &manifest),
+        };
+        if !is_empty(&patch) {
+            self.write(Preset::Helm3, write, &patch);
+        }
+    }
+
+    /// What a manager owns, by any operation on the object itself.
+    fn owned_by(&self, name: &str) -> Set {
+        let managed = self
+            .live
+            .metadata()
+            .and_then(|meta| meta.get("managedFields"));
+        let managers = Managers::decode(managed).unwrap_or_default();
+        let own = managers
+            .iter()
+            .filter(|owned| owned.manager.name == name && owned.manager.subresource.is_empty());
+        own.fold(Set::default(), |all, owned| all.union(&owned.set))
+    }
+
+    /// An apply of the manifest. Whether it was accepted.
+    pub(super) fn apply(&mut self, preset: Preset, write: &Write, on_owned: OnOwned) -> bool {
+        let manager = self.manager(preset, write);
+        let mut body = self.manifest(&manager);
+        let write = Write {
+            force: write.force || on_owned == OnOwned::Force,
+            manager: Some(manager),
+            ..write.clone()
+        };
+        for _ in 0..ROUNDS {
+            self.write(preset, &write, &body);
+            let Some(exchange) = self.sent.last() else {
+                return false;
+            };
+            let conflicts = exchange.facts.iter().filter_map(|fact| match fact {
+                Fact::OwnedByOther { field, .. } => Some(field.clone()),
+                _ => None,
+            });
+            let conflicts: Vec<String> = conflicts.collect();
+            if on_owned != OnOwned::LeaveOut || conflicts.is_empty() {
+                return exchange.code < 300;
+            }
+            let fields = manifest::printed(&body, &conflicts, self.resource());
+            let left = manifest::without(&body, &fields);
+            if left == body {
+                return false;
+            }
+            body = left;
+        }
+        false
+    }
+
+    /// `kubectl apply --server-side`, which afterwards migrates from client-side apply
+    /// (`k8s.io/kubectl/pkg/cmd/apply/apply.go saveLastApplyAnnotationIfNecessary,
+    /// migrateToSSAIfNecessary`, v1.36).
+    fn kubectl_apply(&mut self, preset: Preset, write: &Write, on_owned: OnOwned) {
+        if !self.apply(preset, write, on_owned) {
+            return;
+        }
+        let manager = self.manager(preset, write);
+        let object = read(self.server, self.subject);
+        if manager == "kubectl" && !self.keep_annotation(&object) {
+            return;
+        }
+        let object = read(self.server, self.subject);
+        let former = client_side_managers(&object);
+        let Some(patch) = upgrade_patch(&object, &former, &manager) else {
+            return;
+        };
+        let Some(first) = self.sent.first().cloned() else {
+            return;
+        };
+        let by = Write {
+            manager: Some(manager),
+            ..Write::usual(Strategy::JsonPatch)
+        };
+        if self.write(preset, &by, &patch) {
+            let last = self.last_apply(&first);
+            let target = last.target.clone();
+            self.send(
+                "PATCH",
+                &target,
+                &last.content_type,
+                &last.manager,
+                &last.sent,
+            );
+        }
+    }
+
+    /// The apply of the manifest that was accepted.
+    fn last_apply(&self, first: &Exchange) -> Exchange {
+        let mut applies = self
+            .sent
+            .iter()
+            .rev()
+            .filter(|it| it.target == first.target);
+        applies.find(|it| it.code < 300).unwrap_or(first).clone()
+    }
+
+    /// The annotation of client-side apply gets an applier, so that the migration does not remove it.
+    fn keep_annotation(&mut self, object: &Value) -> bool {
+        let annotation = object.pointer("/metadata/annotations");
+        let annotation = annotation.and_then(|all| all.get(LAST_APPLIED)).cloned();
+        let managed = object.metadata().and_then(|meta| meta.get("managedFields"));
+        let managers = Managers::decode(managed).unwrap_or_default();
+        let field = ["metadata", "annotations", LAST_APPLIED];
+        let field = Set::of_fields(&[&field]);
+        let applied = managers.iter().any(|owned| {
+            owned.manager.operation == ManagedFieldsOperation::Apply && field.is_subset(&owned.set)
+        });
+        let Some(annotation) = annotation.filter(|_| !applied) else {
+            return true;
+        };
+        let mut body = manifest::part(object, &Set::default(), self.subject.resource());
+        body.set_meta("annotations", json!({LAST_APPLIED: annotation}));
+        let target = format!("{}?fieldManager=kubectl-last-applied", self.subject.path());
+        let target = format!("{target}&fieldValidation=Strict");
+        self.send(
+            "PATCH",
+            &target,
+            Strategy::Apply.media_type(),
+            "kubectl",
+            &body,
+        )
+    }
+
+    /// Helm 4: an entry that Helm owns by Update becomes part of its applier's entry first.
+    fn helm_4(&mut self, write: &Write, on_owned: OnOwned) {
+        let own = ["helm".to_owned()];
+        if let Some(patch) = upgrade_patch(&self.live, &own, "helm") {
+            let by = Write {
+                manager: Some("helm".to_owned()),
+                ..Write::usual(Strategy::JsonPatch)
+            };
+            if !self.write(Preset::Helm4, &by, &patch) {
+                return;
+            }
+        }
+        self.apply(Preset::Helm4, write, on_owned);
+    }
+
+    /// Sends a body as a write does. Whether it was accepted.
+    pub(super) fn write(&mut self, preset: Preset, write: &Write, body: &Value) -> bool {
+        let manager = self.manager(preset, write);
+        let mut copy = WorkingCopy::default();
+        copy.settle(std::sync::Arc::clone(&self.live));
+        let own = preset.manager_is_chosen() && self.change.manager.is_some();
+        let named = write.strategy == Strategy::Apply || own && write.manager.is_some();
+        let write = Write {
+            body: Some(body.to_string()),
+            manager: if named {
+                Some(manager.clone())
+            } else {
+                write.manager.clone()
+            },
+            ..write.clone()
+        };
+        let Some(request) = write.request(self.resource(), &copy, &manager) else {
+            return false;
+        };
+        let mut target = request.uri().to_string();
+        if preset.validates_strictly() {
+            target.push(if target.contains('?') { '&' } else { '?' });
+            target.push_str("fieldValidation=Strict");
+        }
+        let method = request.method().to_string();
+        self.send(
+            &method,
+            &target,
+            write.strategy.media_type(),
+            &manager,
+            body,
+        )
+    }
+
+    fn send(&mut self, method: &str, target: &str, media: &str, agent: &str, body: &Value) -> bool {
+        let request = Request::builder()
+            .method(method)
+            .uri(target)
+            .header(header::CONTENT_TYPE, media)
+            .header(header::USER_AGENT, agent)
+            .body(body.to_string().into_bytes());
+        let Ok(request) = request else {
+            return false;
+        };
+        let response = self.server.handle(request.clone());
+        let exchange = Exchange::new(&request, &response);
+        let accepted = exchange.code < 300;
+        self.sent.push(exchange);
+        accepted
+    }
+}
+
+fn is_empty(patch: &Value) -> bool {
+    patch.as_object().is_some_and(|members| members.is_empty())
+}

@@ -1,0 +1,265 @@
+//! One row of the table: a way of writing, run.
+
+use std::sync::Arc;
+
+use optimist_apiserver::apply::{ManagedFieldsOperation, Manager, Path};
+use optimist_apiserver::object::text;
+use optimist_apiserver::server::{ApiServer, Fact};
+use optimist_client::bare;
+use optimist_simulation::Exchange;
+use serde_json::Value;
+
+use super::fields::{Comparison, FieldEffect, FieldOutcome};
+use super::{ChangeContent, ChangeTable, Client, Way, manifest, read, version_of};
+
+/// What a way of writing did.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// The way.
+    pub way: Way,
+    /// The requests that were sent and their answers, in their order. Empty if the client saw that
+    /// there is nothing to do.
+    pub requests: Vec<Exchange>,
+    /// The status code of the answer that decides: the last one. `None` if nothing was sent.
+    pub code: Option<u16>,
+    /// The reason of a refusal (`metav1.StatusReason`); empty if there is none.
+    pub reason: String,
+    /// The message of a refusal.
+    pub message: String,
+    /// The causes of a refusal.
+    pub causes: Vec<ConflictCause>,
+    /// The texts of the Warning headers of all answers.
+    pub warnings: Vec<String>,
+    /// Field by field, what became of the object. Fields that kept value and owners are left out.
+    pub fields: Vec<FieldOutcome>,
+    /// What the same run does once more; `None` if this one was refused.
+    pub second_run: Option<SecondRun>,
+    /// Who will write a field again that this run took.
+    pub taken_back: Vec<TakenBack>,
+    /// The object before, as a GET shows it.
+    pub before: Arc<Value>,
+    /// The object after, as a GET shows it.
+    pub after: Arc<Value>,
+    /// Whether the values of this kind were not checked.
+    pub values_not_checked: bool,
+}
+
+/// A cause of a refusal (`metav1.StatusCause`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConflictCause {
+    /// The field.
+    pub field: String,
+    /// What is wrong.
+    pub message: String,
+    /// The reason: `FieldManagerConflict`, `FieldValueInvalid`.
+    pub reason: String,
+}
+
+/// What the same run does once more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SecondRun {
+    /// The status code; `None` if nothing was sent.
+    pub code: Option<u16>,
+    /// Whether it made a new version.
+    pub changes: bool,
+}
+
+/// A field that another manager will write again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TakenBack {
+    /// The field.
+    pub field: Path,
+    /// The manager that had set it.
+    pub manager: Manager,
+    /// Whether it is the HorizontalPodAutoscaler: kube-controller-manager through `/scale`.
+    pub autoscaler: bool,
+}
+
+impl Row {
+    /// Whether the object was written.
+    pub fn is_written(&self) -> bool {
+        version_of(&self.before) != version_of(&self.after)
+    }
+
+    /// Whether the deciding request was refused.
+    pub fn is_refused(&self) -> bool {
+        self.code.is_some_and(|code| code >= 300)
+    }
+
+    /// The fields with this effect.
+    pub fn with(&self, effect: FieldEffect) -> impl Iterator<Item = &FieldOutcome> {
+        self.fields
+            .iter()
+            .filter(move |field| field.effect == effect)
+    }
+}
+
+/// A run of a way on a server.
+struct Run {
+    requests: Vec<Exchange>,
+    after: Arc<Value>,
+    /// What the change says, and what the writer declares.
+    wanted: Value,
+    declared: Option<Value>,
+    writer: String,
+}
+
+fn once(table: &ChangeTable, first: &Arc<Value>, server: &mut ApiServer, way: Way) -> Option<Run> {
+    let subject = table.subject();
+    let live = read(server, subject);
+    let mut client = Client {
+        server,
+        subject,
+        change: &table.change,
+        first,
+        live,
+        sent: Vec::new(),
+    };
+    client.run(way)?;
+    let requests = std::mem::take(&mut client.sent);
+    let writer = writer(&requests);
+    let declared = way.declares().then(|| {
+        // Conflicting fields may have been left out: what was sent last is what is declared.
+        let applied = requests
+            .iter()
+            .rev()
+            .find(|it| it.content_type.contains("apply-patch"));
+        let sent = applied
+            .filter(|it| it.code < 300)
+            .map(|it| (*it.sent).clone());
+        let said = sent.unwrap_or_else(|| client.manifest(&writer));
+        manifest::in_server_words(&said, subject.resource())
+    });
+    let wanted = match &table.change.content {
+        ChangeContent::Manifest(said) => {
+            let said = bare(&manifest::of_object(said, &client.live));
+            manifest::in_server_words(&said, subject.resource())
+        }
+        ChangeContent::Edited(object) => object.clone(),
+    };
+    Some(Run {
+        after: read(server, subject),
+        requests,
+        wanted,
+        declared,
+        writer,
+    })
+}
+
+/// The manager by which the deciding request wrote.
+fn writer(requests: &[Exchange]) -> String {
+    let Some(last) = requests.last() else {
+        return String::new();
+    };
+    let (_, query) = last.target.split_once('?').unwrap_or_default();
+    let mut options = form_urlencoded::parse(query.as_bytes());
+    let named = options.find(|(name, _)| name == "fieldManager");
+    let agent = last.manager.split('/').next().unwrap_or_default();
+    named.map_or_else(|| agent.to_owned(), |(_, manager)| manager.into_owned())
+}
+
+pub(super) fn run(table: &ChangeTable, way: Way) -> Option<Row> {
+    let mut server = table.server();
+    let before = read(&mut server, table.subject());
+    let run = once(table, &before, &mut server, way)?;
+    let last = run.requests.last();
+    let code = last.map(|exchange| exchange.code);
+    let refused = code.is_some_and(|code| code >= 300);
+    let second_run = (!refused).then(|| {
+        let again = once(table, &before, &mut server, way);
+        SecondRun {
+            code: again
+                .as_ref()
+                .and_then(|again| Some(again.requests.last()?.code)),
+            changes: again.is_some_and(|again| version_of(&again.after) != version_of(&run.after)),
+        }
+    });
+    let answer = last
+        .filter(|_| refused)
+        .map(|last| Arc::clone(&last.received));
+    let answer = answer.unwrap_or_default();
+    let conflicts = conflicts(last);
+    let fields = Comparison {
+        before: &before,
+        after: &run.after,
+        wanted: &run.wanted,
+        declared: run.declared.as_ref(),
+        writer: &run.writer,
+        refused: &conflicts,
+        root: &table.subject().resource().root,
+    }
+    .outcomes();
+    let warnings = run
+        .requests
+        .iter()
+        .flat_map(|it| it.warnings.iter().cloned());
+    let not_checked = |fact: &Fact| matches!(fact, Fact::NotThorough(_));
+    Some(Row {
+        way,
+        code,
+        reason: text(&answer, "reason").to_owned(),
+        message: text(&answer, "message").to_owned(),
+        causes: causes(&answer),
+        warnings: warnings.collect(),
+        taken_back: taken_back(&fields, &run.writer),
+        fields,
+        second_run,
+        values_not_checked: run
+            .requests
+            .iter()
+            .any(|it| it.facts.iter().any(not_checked)),
+        requests: run.requests,
+        before,
+        after: run.after,
+    })
+}
+
+fn conflicts(last: Option<&Exchange>) -> Vec<(String, String)> {
+    let facts = last.into_iter().flat_map(|exchange| &exchange.facts);
+    let owned = facts.filter_map(|fact| match fact {
+        Fact::OwnedByOther { field, manager } => Some((field.clone(), manager.clone())),
+        _ => None,
+    });
+    owned.collect()
+}
+
+fn causes(answer: &Value) -> Vec<ConflictCause> {
+    let causes = answer.pointer("/details/causes").and_then(Value::as_array);
+    let causes = causes.into_iter().flatten().map(|cause| ConflictCause {
+        field: text(cause, "field").to_owned(),
+        message: text(cause, "message").to_owned(),
+        reason: text(cause, "reason").to_owned(),
+    });
+    causes.collect()
+}
+
+/// Tools that write when people run them, and names that no client writes by any more.
+const WRITES_ON_COMMAND: [&str; 4] = ["helm", "Terraform", "before-first-apply", "ancient-changes"];
+
+/// A manager that runs all the time writes its fields again. Which managers run all the time is not in
+/// the object: kubectl, Helm and Terraform do not, all others are taken to.
+fn taken_back(fields: &[FieldOutcome], writer: &str) -> Vec<TakenBack> {
+    let mut found = Vec::new();
+    let taken = [
+        FieldEffect::TakenOver,
+        FieldEffect::Changed,
+        FieldEffect::Removed,
+    ];
+    for field in fields.iter().filter(|field| taken.contains(&field.effect)) {
+        for manager in &field.owners_before {
+            let name = manager.name.as_str();
+            let on_command = name.starts_with("kubectl") || WRITES_ON_COMMAND.contains(&name);
+            if name == writer || on_command {
+                continue;
+            }
+            found.push(TakenBack {
+                field: field.field.clone(),
+                manager: manager.clone(),
+                autoscaler: name == "kube-controller-manager"
+                    && manager.operation == ManagedFieldsOperation::Update
+                    && manager.subresource == "scale",
+            });
+        }
+    }
+    found
+}
