@@ -7,6 +7,7 @@
 
 mod addition;
 mod aligned_rows;
+mod answered;
 mod changes;
 mod client_side_apply;
 mod client_side_upgrade;
@@ -26,6 +27,7 @@ mod write;
 
 pub use addition::{Addition, ItemNotation, add_typed, item_notation, without_empty};
 pub use aligned_rows::{AlignedRow, AlignedRows, COPIES, Fold, STORED};
+pub use answered::AnsweredRequest;
 pub use changes::{ValueChange, brief_both, changes, dotted};
 pub use client_side_apply::{last_applied, three_way_patch};
 pub use client_side_upgrade::{client_side_managers, upgrade_patch};

@@ -4,15 +4,20 @@
 //! The caller decides when the next request is sent, and how many of the arrived events reach the
 //! store.
 
+mod progress;
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use http::{Request, Response, header};
 use serde_json::Value;
 
+use super::answered::AnsweredRequest;
 use super::indexed_store::IndexedStore;
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::{ApiServer, EventType, Watch, WatchEvent};
+pub use progress::ReflectorProgress;
+use progress::{is_unavailable, lost, refused, refused_watch};
 
 /// The number of items of a page of a list (`defaultPageSize` of the pager).
 const PAGE_SIZE: usize = 500;
@@ -29,42 +34,6 @@ pub enum Begin {
     WatchList,
 }
 
-/// The result of a step of a reflector.
-#[derive(Clone, Debug, PartialEq)]
-pub enum ReflectorProgress {
-    /// It got a page of a list, and there are more.
-    Paged,
-    /// It got a list, the last page of a list, or all initial events: the store equals the
-    /// collection at this version.
-    Synced {
-        /// That version.
-        version: String,
-    },
-    /// It opened a watch from this version.
-    Watching {
-        /// That version.
-        version: String,
-    },
-    /// It read this number of events from the watch.
-    Received(usize),
-    /// The watch ended. The next one begins where this one ended.
-    Closed,
-    /// The watch ended with an error, such as 410: the reflector lists again.
-    Lost {
-        /// The code of the error.
-        code: u16,
-        /// Its message.
-        message: String,
-    },
-    /// A request was refused: the reflector retries it or sends another request.
-    Refused {
-        /// The code of the answer.
-        code: u16,
-        /// Its message.
-        message: String,
-    },
-}
-
 /// A client that keeps an [`IndexedStore`] in sync with a collection of the server. Cloning is
 /// cheap.
 #[derive(Clone, Debug)]
@@ -79,6 +48,7 @@ pub struct Reflector {
     /// The server has answered that it cannot serve that version.
     unavailable: bool,
     phase: Phase,
+    answered: Option<AnsweredRequest>,
 }
 
 #[derive(Clone, Debug)]
@@ -124,6 +94,7 @@ impl Reflector {
             seen: String::new(),
             unavailable: false,
             phase: Phase::Begin,
+            answered: None,
         }
     }
 
@@ -188,6 +159,11 @@ impl Reflector {
         };
     }
 
+    /// The last request with its answer, unless it was taken.
+    pub fn take_answered(&mut self) -> Option<AnsweredRequest> {
+        self.answered.take()
+    }
+
     /// Receives the data that the server has sent, without reading it.
     pub fn receive(&mut self, server: &ApiServer) {
         if let Phase::Initial { connection, .. } | Phase::Watching(connection) = &mut self.phase {
@@ -244,9 +220,12 @@ impl Reflector {
         if pages.limit > 0 {
             query.push(("limit", pages.limit.to_string()));
         }
-        let response = server.handle(self.request(&query));
+        let request = self.request(&query);
+        let response = server.handle(request.clone());
         let body: Value = serde_json::from_slice(response.body()).unwrap_or(Value::Null);
-        if !response.status().is_success() {
+        let status = response.status();
+        self.answered = Some(AnsweredRequest { request, response });
+        if !status.is_success() {
             let unavailable = is_unavailable(&body);
             if body["code"] == 410 && !pages.token.is_empty() {
                 // The rest of the list is too old, so the whole list is fetched in one page.
@@ -255,7 +234,7 @@ impl Reflector {
                 self.unavailable = true;
                 self.phase = Phase::Listing(self.first_page());
             }
-            return refused(&response, &body);
+            return refused(status, &body);
         }
         pages.take(body);
         if !pages.token.is_empty() {
@@ -312,7 +291,7 @@ impl Reflector {
     }
 
     fn open(
-        &self,
+        &mut self,
         server: &mut ApiServer,
         query: &[(&str, String)],
     ) -> Result<Connection, Response<Vec<u8>>> {
@@ -326,7 +305,11 @@ impl Reflector {
                 (SHORTEST_WATCH + jitter as u64).to_string(),
             ),
         ]);
-        let watch = server.watch(&self.request(&query))?;
+        let request = self.request(&query);
+        let watch = server.watch(&request);
+        let response = watch.as_ref().err().cloned().unwrap_or_default();
+        self.answered = Some(AnsweredRequest { request, response });
+        let watch = watch?;
         let arrived = VecDeque::new();
         Ok(Connection { watch, arrived })
     }
@@ -456,33 +439,5 @@ fn apply(store: &mut IndexedStore, event: WatchEvent) {
         EventType::Added | EventType::Modified => store.put(event.object),
         EventType::Deleted => store.remove(&event.object),
         EventType::Bookmark | EventType::Error => {}
-    }
-}
-
-/// Whether the server cannot serve the requested version, because it is too old or in the future.
-fn is_unavailable(status: &Value) -> bool {
-    status["code"] == 410 || status["details"]["causes"][0]["reason"] == "ResourceVersionTooLarge"
-}
-
-fn lost(event: &WatchEvent) -> ReflectorProgress {
-    let status = &event.object;
-    let code = status["code"].as_u64();
-    ReflectorProgress::Lost {
-        code: code
-            .and_then(|code| u16::try_from(code).ok())
-            .unwrap_or_default(),
-        message: status["message"].as_str().unwrap_or_default().to_owned(),
-    }
-}
-
-fn refused_watch(response: &Response<Vec<u8>>) -> ReflectorProgress {
-    let status = serde_json::from_slice(response.body()).unwrap_or(Value::Null);
-    refused(response, &status)
-}
-
-fn refused(response: &Response<Vec<u8>>, status: &Value) -> ReflectorProgress {
-    ReflectorProgress::Refused {
-        code: response.status().as_u16(),
-        message: status["message"].as_str().unwrap_or_default().to_owned(),
     }
 }

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::{ApiServer, Resource};
-use optimist_client::{Begin, IndexedStore, Reflector, ReflectorProgress};
+use optimist_client::{AnsweredRequest, Begin, IndexedStore, Reflector, ReflectorProgress};
 
 use crate::client::{collection, key};
 use crate::version::compare_versions;
@@ -174,21 +174,34 @@ impl Cache {
     /// Delivers the next event that changes the cache. Bookmarks before it are read, and a watch
     /// that has ended is opened again. `None` if no event is there or no watch is open.
     pub fn deliver(&mut self, server: &mut ApiServer) -> Option<Notification> {
+        let step = self.deliver_step(server)?;
+        step.notifications.into_iter().next()
+    }
+
+    /// The same, with what the reflector did: an event was read, the watch was lost, or a request
+    /// was refused. `None` if no event is there or no watch is open.
+    pub fn deliver_step(&mut self, server: &mut ApiServer) -> Option<CacheStep> {
         if !self.is_watching() {
             return None;
         }
         loop {
             let step = self.step(server);
-            if let Some(notification) = step.notifications.into_iter().next() {
-                return Some(notification);
+            if !step.notifications.is_empty() {
+                return Some(step);
             }
             match step.progress {
-                ReflectorProgress::Received(0)
-                | ReflectorProgress::Lost { .. }
-                | ReflectorProgress::Refused { .. } => return None,
+                ReflectorProgress::Received(0) => return None,
+                ReflectorProgress::Lost { .. } | ReflectorProgress::Refused { .. } => {
+                    return Some(step);
+                }
                 _ => {}
             }
         }
+    }
+
+    /// The last request of its reflector with its answer, unless it was taken.
+    pub fn take_answered(&mut self) -> Option<AnsweredRequest> {
+        self.reflector.take_answered()
     }
 
     /// Drops the watch: events on their way are lost. The next watch starts at the version of the

@@ -11,6 +11,7 @@ use optimist_apiserver::object::{GroupName, Metadata, text};
 use optimist_apiserver::patch::merge_diff;
 use optimist_apiserver::server::{ApiServer, Resource};
 use optimist_apiserver::status::Status;
+use optimist_client::AnsweredRequest;
 
 /// An error of a client.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -212,13 +213,30 @@ impl ClientCall {
         resource: &Resource,
         manager: &str,
     ) -> Result<Arc<Value>, ApiError> {
-        let response = server.handle(self.request(resource, manager));
-        if !response.status().is_success() {
-            return Err(ApiError::of_response(&response));
-        }
-        let answer = serde_json::from_slice(response.body()).unwrap_or(Value::Null);
-        Ok(Arc::new(answer))
+        answer_of(&self.exchange(server, resource, manager))
     }
+
+    /// Sends it, and keeps the request and its answer as they went over the wire.
+    pub(crate) fn exchange(
+        &self,
+        server: &mut ApiServer,
+        resource: &Resource,
+        manager: &str,
+    ) -> AnsweredRequest {
+        let request = self.request(resource, manager);
+        let response = server.handle(request.clone());
+        AnsweredRequest { request, response }
+    }
+}
+
+/// The object of an answer, or its error.
+pub(crate) fn answer_of(answered: &AnsweredRequest) -> Result<Arc<Value>, ApiError> {
+    let response = &answered.response;
+    if !response.status().is_success() {
+        return Err(ApiError::of_response(response));
+    }
+    let answer = serde_json::from_slice(response.body()).unwrap_or(Value::Null);
+    Ok(Arc::new(answer))
 }
 
 /// `mergeFromPatch.Data` (`pkg/client/patch.go`): an empty difference is sent as `{}`.

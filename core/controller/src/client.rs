@@ -10,10 +10,10 @@ use serde_json::Value;
 
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::{ApiServer, Resource};
-use optimist_client::{Backoff, IndexedStore};
+use optimist_client::{AnsweredRequest, Backoff, IndexedStore};
 
 use crate::cache::Cache;
-use crate::call::{ApiError, ClientCall};
+use crate::call::{ApiError, ClientCall, answer_of};
 use crate::own_writes::OwnWrites;
 
 /// Where a read is answered.
@@ -55,11 +55,12 @@ pub enum OperationResult {
 }
 
 /// The client of one controller. Cloning is cheap.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default)]
 pub struct Client {
     manager: String,
     /// Its last writes, if it reads its own writes; else `None`.
     own_writes: Option<OwnWrites>,
+    answered: Option<AnsweredRequest>,
 }
 
 impl Client {
@@ -68,6 +69,7 @@ impl Client {
         Self {
             manager: manager.to_owned(),
             own_writes: None,
+            answered: None,
         }
     }
 
@@ -149,30 +151,29 @@ impl Client {
             namespace: namespace.to_owned(),
         };
         let list = call.send(server, resource, &self.manager)?;
-        let items = list.get("items").and_then(Value::as_array);
-        Ok(items
-            .into_iter()
-            .flatten()
-            .map(|item| {
-                let mut item = item.clone();
-                item["apiVersion"] = resource.group_version.to_string().into();
-                item["kind"] = resource.kind.as_str().into();
-                Arc::new(item)
-            })
-            .collect())
+        Ok(items(&list, resource))
     }
 
-    /// A write. The version of the answer is noted, if the client reads its own writes.
+    /// The last request of [`send`](Self::send) with its answer, unless it was taken.
+    pub fn take_answered(&mut self) -> Option<AnsweredRequest> {
+        self.answered.take()
+    }
+
+    /// A request. The version of the answer to a write is noted, if the client reads its own
+    /// writes.
     ///
     /// # Errors
     /// The server's refusal.
-    pub fn write(
+    pub fn send(
         &mut self,
         server: &mut ApiServer,
         resource: &Resource,
         call: &ClientCall,
     ) -> Answer<Arc<Value>> {
-        let answer = call.send(server, resource, &self.manager)?;
+        let answered = call.exchange(server, resource, &self.manager);
+        let answer = answer_of(&answered);
+        self.answered = Some(answered);
+        let answer = answer?;
         let version = answer.resource_version();
         if let (Some(own), false, false) =
             (&mut self.own_writes, version.is_empty(), call.is_read())
@@ -201,7 +202,7 @@ impl Client {
                 let mut object = object;
                 mutate(&mut object);
                 let call = ClientCall::Create(Arc::new(object));
-                let created = self.write(server, &resource, &call)?;
+                let created = self.send(server, &resource, &call)?;
                 Ok((OperationResult::Created, created))
             }
             Ok(existing) => {
@@ -214,7 +215,7 @@ impl Client {
                     object,
                     status: false,
                 };
-                let updated = self.write(server, &resource, &call)?;
+                let updated = self.send(server, &resource, &call)?;
                 Ok((OperationResult::Updated, updated))
             }
         }
@@ -243,6 +244,18 @@ impl Client {
             }
         }
     }
+}
+
+/// The items of a list, with the apiVersion and kind that the list has.
+pub(crate) fn items(list: &Value, resource: &Resource) -> Vec<Arc<Value>> {
+    let items = list.get("items").and_then(Value::as_array);
+    let items = items.into_iter().flatten().map(|item| {
+        let mut item = item.clone();
+        item["apiVersion"] = resource.group_version.to_string().into();
+        item["kind"] = resource.kind.as_str().into();
+        Arc::new(item)
+    });
+    items.collect()
 }
 
 /// `namespace/name`, or the name alone.

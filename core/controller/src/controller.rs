@@ -7,14 +7,16 @@ use std::time::Duration;
 
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::ApiServer;
-use optimist_client::Begin;
+use optimist_client::{AnsweredRequest, Begin};
 
-use crate::cache::{Cache, Notification};
+use crate::cache::{Cache, CacheStep, Notification};
+use crate::call::{ApiError, ClientCall};
 use crate::client::{CachedObjects, Client};
 use crate::handler::Handler;
 use crate::own_writes::{ConsistencyStore, Expectations};
 use crate::program::{Code, Context, Kind, Program, Run, StatementStep};
 use crate::queue::{ReconcileResult, WorkQueue};
+use crate::report::{CacheReport, Handled, QueueReaction, WorkerReport};
 
 /// A program watches a kind that the server does not have.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -134,6 +136,35 @@ impl Controller {
         Some(notification)
     }
 
+    /// Sends the next request of a cache that has no open watch: a list, or the watch. `None` if its
+    /// watch is open.
+    pub fn connect(&mut self, index: usize, server: &mut ApiServer) -> Option<CacheReport> {
+        let cache = self.caches.get_mut(index);
+        let step = cache.filter(|cache| !cache.is_watching())?.step(server);
+        Some(self.report(index, step))
+    }
+
+    /// Delivers the next event of a cache, and says what became of it. `None` if there is none.
+    pub fn deliver_next(&mut self, index: usize, server: &mut ApiServer) -> Option<CacheReport> {
+        let step = self.caches.get_mut(index)?.deliver_step(server)?;
+        Some(self.report(index, step))
+    }
+
+    fn report(&mut self, index: usize, step: CacheStep) -> CacheReport {
+        CacheReport {
+            progress: step.progress,
+            handled: self.told(index, &step.notifications),
+        }
+    }
+
+    /// The last request of the controller with its answer, unless it was taken. A caller that takes
+    /// it after each step gets every request.
+    pub fn take_answered(&mut self) -> Option<AnsweredRequest> {
+        let caches = self.caches.iter_mut().filter_map(Cache::take_answered);
+        let of_caches = caches.last();
+        self.client.take_answered().or(of_caches)
+    }
+
     /// Drops the watch of a cache.
     pub fn drop_watch(&mut self, index: usize) {
         if let Some(cache) = self.caches.get_mut(index) {
@@ -142,11 +173,10 @@ impl Controller {
     }
 
     /// Tells the handlers of every object of a cache again.
-    pub fn resync(&mut self, index: usize) -> Vec<Notification> {
+    pub fn resync(&mut self, index: usize) -> Vec<Handled> {
         let cache = self.caches.get(index);
         let notifications = cache.map_or_else(Vec::new, Cache::resync);
-        self.told(index, &notifications);
-        notifications
+        self.told(index, &notifications)
     }
 
     /// Ends the process in whatever state it is, and starts it again with empty memory: caches,
@@ -173,6 +203,12 @@ impl Controller {
     /// does not have them, the run fails at once, and the key is queued again. Returns the key and
     /// whether the run began.
     pub fn take(&mut self, server: &ApiServer) -> Option<(String, bool)> {
+        let (key, failed) = self.take_key(server)?;
+        Some((key, failed.is_none()))
+    }
+
+    /// The key, and what the queue did if the run failed at once.
+    fn take_key(&mut self, server: &ApiServer) -> Option<(String, Option<QueueReaction>)> {
         if !self.can_take() {
             return None;
         }
@@ -180,11 +216,11 @@ impl Controller {
         let waits = self.code.program().options.wait_for_own_version;
         if waits && !self.written.is_ready(&key, self.caches.iter()) {
             let now = server.environment().elapsed();
-            self.queue.finish(&key, ReconcileResult::Error, now);
-            return Some((key, false));
+            let queue = self.queue.finish(&key, ReconcileResult::Error, now);
+            return Some((key, Some(queue)));
         }
         self.run = Some(Run::new(&key));
-        Some((key, true))
+        Some((key, None))
     }
 
     /// Whether the worker can perform a step: it has a run that does not wait for a cache.
@@ -195,6 +231,10 @@ impl Controller {
 
     /// Performs the next statement of the run. `None` if the worker has no run.
     pub fn step(&mut self, server: &mut ApiServer) -> Option<StatementStep> {
+        self.step_and_keep(server).map(|stepped| stepped.step)
+    }
+
+    fn step_and_keep(&mut self, server: &mut ApiServer) -> Option<Stepped> {
         let run = self.run.as_mut()?;
         let options = self.code.program().options;
         let mut context = Context {
@@ -206,21 +246,81 @@ impl Controller {
             written: &mut self.written,
         };
         let step = run.step(&self.code, &mut context);
+        let (call, error) = (run.sent().cloned(), run.error().cloned());
+        let mut queue = QueueReaction::default();
         if let StatementStep::Finished(result) = step {
             let now = server.environment().elapsed();
-            self.queue.finish(run.key(), result, now);
+            queue = self.queue.finish(run.key(), result, now);
             self.run = None;
         }
-        Some(step)
+        Some(Stepped {
+            step,
+            call,
+            error,
+            queue,
+        })
     }
 
     /// Performs the statements up to the next one that touches more than the variables of the run.
-    pub fn step_to_visible(&mut self, server: &mut ApiServer) {
-        while let Some(run) = &self.run
+    /// Returns their numbers.
+    pub fn step_to_visible(&mut self, server: &mut ApiServer) -> Vec<usize> {
+        let mut statements = Vec::new();
+        // Loops in loops can be longer than anyone waits.
+        while statements.len() < INVISIBLE_STEPS
+            && let Some(run) = &self.run
             && !run.is_visible(&self.code)
         {
-            self.step(server);
+            if let Some(StatementStep::Performed { statement, .. }) = self.step(server) {
+                statements.push(statement);
+            }
         }
+        statements
+    }
+
+    /// Performs one step of the worker: it takes a key, or it performs the next statement that
+    /// touches more than the variables of the run. The statements up to the next such statement
+    /// are performed too. `None` if the worker waits for a key or for a cache.
+    pub fn work_step(&mut self, server: &mut ApiServer) -> Option<WorkerReport> {
+        let Some(run) = &self.run else {
+            let (key, failed) = self.take_key(server)?;
+            self.step_to_visible(server);
+            return Some(match failed {
+                Some(queue) => WorkerReport::NotReady { key, queue },
+                None => WorkerReport::Taken { key },
+            });
+        };
+        if !self.can_step() {
+            return None;
+        }
+        let key = run.key().to_owned();
+        let statement = self.code.statement_at(run.at());
+        let Stepped {
+            step,
+            call,
+            error,
+            queue,
+        } = self.step_and_keep(server)?;
+        Some(match step {
+            StatementStep::Waits => return None,
+            StatementStep::Finished(result) => WorkerReport::Finished {
+                key,
+                statement,
+                call,
+                error,
+                result,
+                queue,
+            },
+            StatementStep::Performed { statement, .. } => {
+                let mut statements = vec![statement];
+                statements.extend(self.step_to_visible(server));
+                WorkerReport::Performed {
+                    key,
+                    statements,
+                    call,
+                    error,
+                }
+            }
+        })
     }
 
     /// Runs until the worker waits: for a key, or for a cache.
@@ -244,21 +344,35 @@ impl Controller {
     }
 
     /// Adds the keys of notifications to the queue.
-    fn told(&mut self, index: usize, notifications: &[Notification]) {
+    fn told(&mut self, index: usize, notifications: &[Notification]) -> Vec<Handled> {
         let code = self.code.clone();
         let Some(watched) = code.program().watches.get(index) else {
-            return;
+            return Vec::new();
         };
+        let mut handled = Vec::new();
         for notification in notifications {
             let keys = watched.handler.keys(notification);
             if matches!(watched.handler, Handler::Owner { .. }) {
                 self.observe(notification, &keys);
             }
             let mut predicates = watched.predicates.iter();
-            if predicates.all(|predicate| predicate.passes(notification)) {
-                keys.iter().for_each(|key| self.queue.add(key));
-            }
+            let dropped_by = predicates.find(|predicate| !predicate.passes(notification));
+            let keys = if dropped_by.is_some() {
+                Vec::new()
+            } else {
+                keys
+            };
+            let added = keys.into_iter().map(|key| {
+                let addition = self.queue.add(&key);
+                (key, addition)
+            });
+            handled.push(Handled {
+                notification: notification.clone(),
+                keys: added.collect(),
+                dropped_by: dropped_by.cloned(),
+            });
         }
+        handled
     }
 
     /// Counts what was expected. A child that is about to go when it is first seen counts as
@@ -279,6 +393,17 @@ impl Controller {
         }
     }
 }
+
+/// A performed statement, with what a finished run does not keep.
+struct Stepped {
+    step: StatementStep,
+    call: Option<ClientCall>,
+    error: Option<ApiError>,
+    queue: QueueReaction,
+}
+
+/// More statements than a program of a lesson performs between two that others can see.
+const INVISIBLE_STEPS: usize = 1_000;
 
 /// More steps than a worker needs for a few keys.
 const WORK_STEPS: usize = 10_000;

@@ -23,6 +23,7 @@ mod own_writes;
 mod predicate;
 pub mod program;
 mod queue;
+mod report;
 pub mod search;
 mod version;
 
@@ -34,4 +35,5 @@ pub use handler::{Handler, controller_of, owner_references};
 pub use own_writes::{ConsistencyStore, EXPECTATIONS_TIMEOUT, Expectations, OwnWrites};
 pub use predicate::Predicate;
 pub use queue::{BASE_DELAY, MAX_DELAY, ReconcileResult, WorkQueue, backoff};
+pub use report::{CacheReport, Handled, KeyAddition, QueueReaction, WorkerReport};
 pub use version::compare_versions;

@@ -10,6 +10,8 @@ use std::time::Duration;
 use imbl::{OrdMap, OrdSet, Vector};
 use serde::{Deserialize, Serialize};
 
+use crate::report::{KeyAddition, QueueReaction};
+
 /// The delay after the first failure of an item.
 pub const BASE_DELAY: Duration = Duration::from_millis(5);
 /// The longest delay after a failure.
@@ -55,13 +57,15 @@ struct Waiting {
 impl WorkQueue {
     /// Marks a key as in need of processing (`Add`): nothing if it is marked; else it is queued,
     /// unless it is being processed.
-    pub fn add(&mut self, key: &str) {
-        if self.dirty.contains(key) {
-            return;
-        }
-        self.dirty.insert(key.to_owned());
-        if !self.processing.contains(key) {
+    pub fn add(&mut self, key: &str) -> KeyAddition {
+        let processing = self.processing.contains(key);
+        if self.dirty.insert(key.to_owned()).is_none() && !processing {
             self.queue.push_back(key.to_owned());
+            return KeyAddition::Queued;
+        }
+        match processing {
+            true => KeyAddition::AfterItsRun,
+            false => KeyAddition::AlreadyQueued,
         }
     }
 
@@ -140,19 +144,27 @@ impl WorkQueue {
 
     /// Handles the result of a reconcile, and ends the processing of the key
     /// (`sigs.k8s.io/controller-runtime/pkg/internal/controller/controller.go reconcileHandler`).
-    pub fn finish(&mut self, key: &str, result: ReconcileResult, now: Duration) {
+    pub fn finish(&mut self, key: &str, result: ReconcileResult, now: Duration) -> QueueReaction {
+        let mut after = None;
         match result {
             ReconcileResult::Done | ReconcileResult::RequeueAfter(0) => self.forget(key),
             ReconcileResult::RequeueAfter(milliseconds) => {
                 self.forget(key);
-                self.add_after(key, Duration::from_millis(milliseconds), now);
+                let delay = Duration::from_millis(milliseconds);
+                self.add_after(key, delay, now);
+                after = Some(delay);
             }
             ReconcileResult::Requeue | ReconcileResult::Error => {
-                self.add_rate_limited(key, now);
+                after = Some(self.add_rate_limited(key, now));
             }
             ReconcileResult::TerminalError => {}
         }
         self.done(key);
+        QueueReaction {
+            after,
+            failures: self.num_requeues(key),
+            queued_again: self.dirty.contains(key),
+        }
     }
 
     /// The queued keys, first in, first out.

@@ -60,6 +60,7 @@ impl Step {
                 let from = from.unwrap_or_default().to_owned();
                 return Headline::Operation(Operation::Watch(WatchAction::Open(from)));
             }
+            (Operation::Control(_), Some(exchange)) if !self.is_stream() => exchange,
             (operation, _) => return Headline::Operation(operation.clone()),
         };
         let applies = exchange.content_type == "application/apply-patch+yaml";
@@ -76,6 +77,14 @@ impl Step {
     }
 
     fn headline_content(&self) -> Option<HeadlineContent> {
+        if let Operation::Control(_) = self.operation {
+            let mut edits = self.edits.iter().filter(|change| !change.is_bookkeeping());
+            return edits.next().map(|first| HeadlineContent::Edits {
+                manifest: false,
+                first: Some(first.clone()),
+                more: edits.count(),
+            });
+        }
         let write = self.write()?;
         if self.is_by_hand() {
             return Some(HeadlineContent::ByHand);

@@ -1,12 +1,14 @@
 //! Actors, a watcher and one API server: their steps, the tree of histories, the verdict of a
-//! history ([`verdict`]), and the search of every order ([`explore`]). The crate depends on
-//! `optimist-apiserver` and `optimist-client`. Lessons, exports and the page use it.
+//! history ([`verdict`]), and the search of every order ([`explore`]). The third actor can be a
+//! controller. The crate depends on `optimist-apiserver`, `optimist-client` and
+//! `optimist-controller`. Lessons, exports and the page use it.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
 mod action;
 mod actor;
 mod branches;
+mod controller;
 mod dry_run_preview;
 mod endings;
 mod explanation;
@@ -26,6 +28,9 @@ mod world;
 pub use action::{Action, ByHand, Delete};
 pub use actor::{Actor, ActorId};
 pub use branches::{BranchOutcome, BranchPoint, LastWrite};
+pub use controller::{
+    ControllerEvent, ControllerOperation, ControllerProgram, ControllerStart, EventOnTheWay, WIDGET,
+};
 pub use dry_run_preview::DryRunPreview;
 pub use endings::{Ending, EndingMethod, EndingOutcome, Endings};
 pub use explanation::{

@@ -3,8 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
+use http::Method;
 use serde_json::Value;
 
+use super::step::Exchange;
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::{Resource, key_of};
 
@@ -46,6 +48,17 @@ impl ObjectRef {
     /// Its key in the store.
     pub fn key(&self) -> &str {
         &self.key
+    }
+
+    /// Whether a request is about the object: it names it, or creates it.
+    pub(crate) fn is_addressed_by(&self, exchange: &Exchange) -> bool {
+        let path = exchange.target.split('?').next().unwrap_or_default();
+        let rest = path.strip_prefix(&self.path());
+        let is_named = rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+        let is_created = exchange.method == Method::POST
+            && exchange.sent.name() == self.name()
+            && self.path() == format!("{path}/{}", self.name());
+        is_named || is_created
     }
 
     /// Its path on the server.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Action, ActorId, WatchAction};
+use super::{Action, ActorId, ControllerOperation, WatchAction};
 
 /// An operation that takes a step, and who does it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,8 +18,10 @@ pub enum Operation {
         /// Whether the API server is restarted too, so that its watch cache is empty as well.
         restart: bool,
     },
-    /// Some seconds pass.
+    /// Some seconds pass. Keys of the controller whose time has come are added to its queue.
     Wait(u32),
+    /// The controller does something, or something happens to it.
+    Control(ControllerOperation),
 }
 
 impl fmt::Display for Operation {
@@ -41,6 +43,7 @@ impl fmt::Display for Operation {
             Operation::Compact { restart: false } => "compact",
             Operation::Compact { restart: true } => "compact and restart",
             Operation::Wait(seconds) => return write!(f, "{seconds} s pass"),
+            Operation::Control(operation) => return operation.fmt(f),
         })
     }
 }

@@ -7,12 +7,15 @@ use std::fmt;
 use http::{Request, header};
 use serde_json::Value;
 
-use super::{NGINX, ObjectRef};
+use super::{ControllerStart, NGINX, ObjectRef};
 use optimist_apiserver::environment::Environment;
 use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::server::{ApiServer, DEFAULT_NAMESPACE, Release};
 use optimist_apiserver::storage::{MAX_FIRST_REVISION, Revision};
-use optimist_client::{Manifest, ManifestError, objects, refuse_repeated_keys, title, to_yaml};
+use optimist_client::{
+    Begin, Manifest, ManifestError, objects, refuse_repeated_keys, title, to_yaml,
+};
+use optimist_controller::Controller;
 
 /// The objects that are stored before the first step, and how.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -31,6 +34,8 @@ pub struct Start {
     pub installed: bool,
     /// The release of the server.
     pub release: Release,
+    /// The controller, if the third actor is one.
+    pub controller: Option<ControllerStart>,
 }
 
 /// Why a manifest could not become the stored object.
@@ -233,6 +238,25 @@ impl Start {
                 texts.join("---\n")
             }),
         })
+    }
+
+    /// The controller, before it has sent anything.
+    pub(super) fn make_controller(
+        &self,
+        server: &ApiServer,
+        subjects: &[ObjectRef],
+    ) -> Result<Option<Controller>, LoadError> {
+        let Some(start) = &self.controller else {
+            return Ok(None);
+        };
+        let last = subjects.last().map(ObjectRef::namespace);
+        let namespace = start.namespace.as_deref().or(last);
+        let namespace = namespace.unwrap_or(DEFAULT_NAMESPACE);
+        let program = start.program.program();
+        let controller = Controller::new(program, server, namespace, Begin::List);
+        controller
+            .map(Some)
+            .map_err(|unknown| ManifestError::Content(unknown.to_string()).into())
     }
 
     fn store(&self, server: &mut ApiServer, object: &Value) -> Result<ObjectRef, LoadError> {

@@ -6,7 +6,7 @@ use http::{Method, Request, Response};
 use serde_json::Value;
 
 use super::verdict::{Edit, Loss, Replaced};
-use super::{Action, ActorId, ObjectRef, Operation, Received, WatchAction, World};
+use super::{Action, ActorId, ControllerEvent, ObjectRef, Operation, Received, WatchAction, World};
 use optimist_apiserver::apply::Path;
 use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::server::{EventType, Fact, Facts};
@@ -81,6 +81,8 @@ pub struct Step {
     pub declared: Vec<Path>,
     /// The edits that got a 2xx and that the server did not store.
     pub left_out: Vec<Arc<Edit>>,
+    /// What a step of the controller did.
+    pub controller: Option<Arc<ControllerEvent>>,
 }
 
 impl Exchange {
@@ -198,6 +200,7 @@ impl Step {
             meant: None,
             declared: Vec::new(),
             left_out: Vec::new(),
+            controller: None,
         }
     }
 
@@ -217,6 +220,7 @@ impl Step {
     pub fn actor(&self) -> Option<ActorId> {
         match self.operation {
             Operation::Act(actor, _) => Some(actor),
+            Operation::Control(_) => Some(ActorId::C),
             _ => None,
         }
     }
@@ -280,6 +284,10 @@ impl Step {
             Operation::Act(_, Action::Get) => false,
             Operation::Act(_, Action::Request(by_hand)) => by_hand.method != "GET",
             Operation::Act(..) => true,
+            Operation::Control(_) => {
+                let exchange = self.exchange.as_ref();
+                exchange.is_some_and(|exchange| exchange.method != Method::GET)
+            }
             _ => false,
         }
     }
@@ -297,13 +305,21 @@ impl Step {
 
     /// Whether the step opened a watch.
     pub fn is_stream(&self) -> bool {
-        matches!(
-            self.operation,
-            Operation::Watch(WatchAction::Open(_) | WatchAction::Resume)
-        ) && self
-            .exchange
-            .as_ref()
-            .is_some_and(|exchange| exchange.code < 400)
+        let opens = match &self.operation {
+            Operation::Watch(action) => {
+                matches!(action, WatchAction::Open(_) | WatchAction::Resume)
+            }
+            Operation::Control(_) => self
+                .exchange
+                .as_ref()
+                .is_some_and(|exchange| exchange.target.contains("watch=true")),
+            _ => false,
+        };
+        opens
+            && self
+                .exchange
+                .as_ref()
+                .is_some_and(|exchange| exchange.code < 400)
     }
 
     /// The error that a watch began with.
@@ -322,19 +338,8 @@ impl Step {
         if world.subjects().count() < 2 {
             return None;
         }
-        let path = exchange.target.split('?').next().unwrap_or_default();
-        let is_named = |subject: &&ObjectRef| {
-            let rest = path.strip_prefix(&subject.path());
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        };
-        let is_created = |subject: &&ObjectRef| {
-            exchange.method == Method::POST
-                && exchange.sent.name() == subject.name()
-                && subject.path() == format!("{path}/{}", subject.name())
-        };
-        let subject = world
-            .subjects()
-            .find(|subject| is_named(subject) || is_created(subject))?;
+        let mut subjects = world.subjects();
+        let subject = subjects.find(|subject| subject.is_addressed_by(exchange))?;
         let same_name = |other: &&ObjectRef| other.name() == subject.name();
         Some(match world.subjects().filter(same_name).count() {
             1 => subject.name().to_owned(),

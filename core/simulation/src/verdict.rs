@@ -19,7 +19,9 @@ use imbl::OrdSet;
 use serde_json::Value;
 
 use optimist_apiserver::apply::{Path, Places};
+use optimist_apiserver::object::Metadata;
 use optimist_apiserver::schema::Struct;
+use optimist_apiserver::storage::Revision;
 pub use optimist_client::Edit;
 
 /// A lost edit: the server acknowledged it, and it is no longer in the object.
@@ -114,6 +116,8 @@ struct Acknowledged<Id> {
     edit: Arc<Edit>,
     /// The actors that have been shown it.
     readers: Vec<Id>,
+    /// The version that the object had once the edit was made. Only a deletion has none.
+    since: Revision,
 }
 
 impl<Id: PartialEq> Acknowledged<Id> {
@@ -215,6 +219,31 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
         });
     }
 
+    /// Records that an actor was shown an earlier version of the object, such as one from a cache,
+    /// and which fields have changed since that version.
+    pub fn read_earlier(
+        &mut self,
+        who: Id,
+        object: &Arc<Value>,
+        version: Revision,
+        changed: impl IntoIterator<Item = Path>,
+    ) {
+        let known = self.kept.iter_mut().filter(|known| known.since <= version);
+        known.for_each(|known| known.read_by(who));
+        self.shown.retain(|shown| shown.who != who);
+        self.shown.push(Shown {
+            who,
+            object: Arc::clone(object),
+            changed: changed.into_iter().collect(),
+        });
+    }
+
+    /// Records that an actor that was refused has looked at the objects since, and has nothing
+    /// more to do.
+    pub fn is_content(&mut self, who: Id) {
+        self.refused.retain(|(refused, _)| *refused != who);
+    }
+
     /// Records that an actor was answered that the object does not exist. The answer shows the
     /// deletion of the object, and no other edit.
     pub fn not_found(&mut self, who: Id) {
@@ -248,6 +277,8 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
         let mut others: Vec<(&Shown<Id>, Places<'_>)> = others
             .map(|shown| (shown, Places::of(&shown.object)))
             .collect();
+        let version = write.after.map(|object| object.resource_version().parse());
+        let since = version.and_then(Result::ok).unwrap_or(Revision::MAX);
         let mut stored = Vec::new();
         for edit in write.edits {
             let Some(edit) = edit.as_stored(before.as_mut(), after.as_mut(), write.root) else {
@@ -268,6 +299,7 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
                 owner: who,
                 edit: Arc::new(edit),
                 readers,
+                since,
             };
             stored.push((edit, holds));
         }

@@ -1,5 +1,7 @@
 //! The state of a history after a step: the server, its actors and its watchers.
 
+mod control;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,6 +20,7 @@ use optimist_apiserver::server::{ApiServer, Fact, Resource};
 use optimist_apiserver::storage::{Revision, Version};
 use optimist_client::{Declares, OnConflict, Subresource, WorkingCopy, Write};
 use optimist_client::{ValueChange, changes};
+use optimist_controller::Controller;
 
 /// The server, the observed objects, the actors and the watchers. Cloning is cheap.
 #[derive(Clone, Debug)]
@@ -29,6 +32,8 @@ pub struct World {
     /// The index of the current object.
     subject: usize,
     actors: [Actor; 3],
+    /// The third actor, if it is a controller.
+    controller: Option<Arc<Controller>>,
 }
 
 impl World {
@@ -50,6 +55,7 @@ impl World {
     /// As [`load`](Self::load).
     pub fn begin(start: Arc<Start>) -> Result<(Self, Vec<String>), LoadError> {
         let made = start.make()?;
+        let controller = start.make_controller(&made.server, &made.subjects)?;
         let start = match made.manifests {
             Some(manifests) if manifests != start.manifests => Arc::new(Start {
                 manifests,
@@ -65,12 +71,17 @@ impl World {
                 (subject, watcher, UpdateTracker::default())
             })
             .collect();
+        let mut actors = ActorId::ALL.map(Actor::new);
+        if let Some(controller) = &controller {
+            actors[ActorId::C as usize].manager = controller.client().manager().into();
+        }
         let world = Self {
             start,
             server: made.server,
             subject: subjects.len().saturating_sub(1),
             subjects,
-            actors: ActorId::ALL.map(Actor::new),
+            actors,
+            controller: controller.map(Arc::new),
         };
         Ok((world, made.dropped))
     }
@@ -217,12 +228,19 @@ impl World {
     /// Performs an operation and delivers its events to the watchers. `None` if the operation is
     /// not possible now.
     pub fn act(&mut self, operation: Operation) -> Option<Step> {
+        let revision = self.server.store().revision();
         let mut step = match operation {
+            // The third lane is the controller's.
+            Operation::Act(ActorId::C, _) if self.controller.is_some() => return None,
             Operation::Act(id, action) => self.request(id, action)?,
             Operation::Watch(action) => self.watch(action)?,
             Operation::Compact { restart } => self.compact(restart)?,
             Operation::Wait(seconds) => self.wait(seconds),
+            Operation::Control(operation) => self.control(operation)?,
         };
+        if self.controller.is_some() {
+            self.observe_new_objects(revision);
+        }
         for (i, (_, watcher, _)) in self.subjects.iter_mut().enumerate() {
             let arrived = watcher.poll(&self.server);
             if i == self.subject {
@@ -252,6 +270,7 @@ impl World {
     fn wait(&mut self, seconds: u32) -> Step {
         let time = Duration::from_secs(seconds.into());
         self.server.environment_mut().advance(time);
+        self.wake_controller();
         self.aside(Operation::Wait(seconds), None)
     }
 

@@ -9,6 +9,7 @@
 
 mod caption;
 mod catalogue;
+mod controller;
 pub mod diagnose;
 mod edits;
 mod en;

@@ -17,6 +17,7 @@ pub fn actor(operation: &Operation, world: &World) -> String {
         Operation::Watch(_) => en::watcher(),
         Operation::Compact { .. } => en::etcd(),
         Operation::Wait(_) => en::clock(),
+        Operation::Control(_) => world.actor(ActorId::C).name.to_string(),
     }
 }
 
@@ -227,6 +228,7 @@ fn operation_name(operation: &Operation) -> String {
         Operation::Compact { restart: false } => en::operation_compact(),
         Operation::Compact { restart: true } => en::operation_restart(),
         Operation::Wait(seconds) => en::operation_wait(seconds),
+        Operation::Control(operation) => crate::controller::operation(*operation),
     }
 }
 

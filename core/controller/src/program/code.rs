@@ -51,6 +51,18 @@ impl Code {
             .map(|(instruction, _)| instruction)
     }
 
+    /// The variable into which a statement reads; `None` if the statement is not a read.
+    pub fn reads_into(&self, statement: usize) -> Option<&str> {
+        let mut instructions = self.instructions.iter();
+        let (instruction, _) = instructions.find(|(_, number)| *number == statement)?;
+        match instruction {
+            Instruction::Do(Statement::Get { into, .. } | Statement::List { into, .. }) => {
+                Some(into)
+            }
+            _ => None,
+        }
+    }
+
     /// The number of the statement at a place: statements are numbered as they are written, blocks
     /// after their head. `None` at the end.
     pub fn statement_at(&self, at: usize) -> Option<usize> {

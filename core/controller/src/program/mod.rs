@@ -10,7 +10,8 @@ use serde_json::Value;
 
 pub use code::Code;
 pub use ready::{
-    Annotator, ChildMaker, Cleaner, Copier, FieldOwner, FinalizerKeeper, Scaler, StatusWriter,
+    Annotator, ChildMaker, Cleaner, Copier, FieldOwner, FinalizerKeeper, ReadyProgram,
+    ReadyProgramName, Scaler, StatusWriter, Switch,
 };
 pub use run::{Context, Run, StatementStep, Variable};
 
@@ -20,7 +21,7 @@ use crate::predicate::Predicate;
 use crate::queue::ReconcileResult;
 
 /// A reconciler, with what it watches and how its client reads.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Program {
     /// The name of the controller: the user agent and field manager of its requests.
@@ -86,7 +87,7 @@ impl Kind {
 }
 
 /// A kind that a controller watches (`For` and `Owns` of controller-runtime's builder).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct WatchedKind {
     /// The kind.
@@ -99,7 +100,7 @@ pub struct WatchedKind {
 }
 
 /// How the client of a controller reads, and what the controller remembers of its writes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct ControllerOptions {
     /// Whether cached reads give copies or the cached objects themselves.
@@ -114,7 +115,7 @@ pub struct ControllerOptions {
 
 /// A statement. Texts can contain `{name}` and `{namespace}` of the key, and fields of variables,
 /// `{parent/metadata/uid}`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Statement {
     /// Reads an object. A NotFound leaves the variable without an object; any other error is
@@ -281,7 +282,7 @@ pub enum Statement {
 }
 
 /// What happens after an error with a reason.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct OnError {
     /// The reason: `NotFound`, `AlreadyExists`, `Conflict`, …
@@ -310,7 +311,7 @@ impl OnError {
 }
 
 /// A value. There is none if a variable has no object, or the object has no such field.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Expression {
     /// This value.
@@ -326,7 +327,7 @@ pub enum Expression {
 }
 
 /// A condition.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum BoolExpression {
     /// A variable has an object; after a Get: no NotFound.

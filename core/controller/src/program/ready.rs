@@ -6,6 +6,7 @@ mod copier;
 mod field_owner;
 mod finalizer;
 mod scaler;
+mod switches;
 
 use serde_json::json;
 
@@ -15,6 +16,7 @@ pub use copier::Copier;
 pub use field_owner::FieldOwner;
 pub use finalizer::FinalizerKeeper;
 pub use scaler::Scaler;
+pub use switches::{ReadyProgram, ReadyProgramName, Switch};
 
 use super::{
     BoolExpression, ControllerOptions, Expression, Kind, OnError, Program, Statement, WatchedKind,

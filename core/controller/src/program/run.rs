@@ -83,6 +83,7 @@ pub struct Run {
     loops: OrdMap<usize, Remaining>,
     /// The uid of the object of the key.
     uid: String,
+    sent: Option<ClientCall>,
     error: Option<ApiError>,
 }
 
@@ -111,6 +112,7 @@ impl Run {
             variables: OrdMap::new(),
             loops: OrdMap::new(),
             uid: String::new(),
+            sent: None,
             error: None,
         }
     }
@@ -142,6 +144,11 @@ impl Run {
     /// The error of the last request, if it failed.
     pub fn error(&self) -> Option<&ApiError> {
         self.error.as_ref()
+    }
+
+    /// The request of the last statement, if it sent one.
+    pub fn sent(&self) -> Option<&ClientCall> {
+        self.sent.as_ref()
     }
 
     /// Whether no statement is left.
@@ -216,6 +223,7 @@ impl Run {
             }
             Instruction::Do(statement) => self.perform(statement, context, &mut sent),
         };
+        self.sent.clone_from(&sent);
         match next {
             Next::On => self.at += 1,
             Next::To(to) => self.at = to,

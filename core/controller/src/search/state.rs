@@ -216,6 +216,10 @@ impl SystemState {
             }
             (_, None) => {}
         }
+        // A search has no use for the bytes of the requests, and keeps many states.
+        for controller in &mut self.controllers {
+            controller.take_answered();
+        }
     }
 }
 

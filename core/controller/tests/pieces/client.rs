@@ -17,7 +17,7 @@ fn stored(server: &ApiServer, name: &str) -> Arc<Value> {
 
 fn send(client: &mut Client, server: &mut ApiServer, call: ClientCall) -> Answer<Arc<Value>> {
     let resource = config_maps(server);
-    client.write(server, &resource, &call)
+    client.send(server, &resource, &call)
 }
 
 /// A changed copy of an object.
@@ -94,7 +94,7 @@ fn retried(live: bool, deliver: bool) -> (Answer<()>, u32) {
             object,
             status: false,
         };
-        client.write(server, &resource, &call).map(|_| ())
+        client.send(server, &resource, &call).map(|_| ())
     });
     (answer, attempts)
 }
@@ -233,7 +233,7 @@ fn a_status_update_leaves_the_spec_alone() {
         "spec": {"containers": [{"name": "c", "image": "nginx:1"}]}});
     let mut client = Client::new("demo");
     let create = ClientCall::Create(Arc::new(pod));
-    let created = client.write(&mut server, &resource, &create).unwrap();
+    let created = client.send(&mut server, &resource, &create).unwrap();
     let mut object = Value::clone(&created);
     object["spec"]["containers"][0]["image"] = "nginx:2".into();
     object["status"]["message"] = "seen".into();
@@ -241,7 +241,7 @@ fn a_status_update_leaves_the_spec_alone() {
         object: Arc::new(object),
         status: true,
     };
-    let updated = client.write(&mut server, &resource, &update).unwrap();
+    let updated = client.send(&mut server, &resource, &update).unwrap();
     assert_eq!(updated["spec"], created["spec"]);
     assert_eq!(updated["status"]["message"], "seen");
 }

@@ -15,7 +15,10 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{Action, ActorId, HistoryTree, Operation, Outcome, Step, World};
+use super::{
+    Action, ActorId, ControllerEvent, ControllerOperation, HistoryTree, Operation, Outcome, Step,
+    World,
+};
 use crate::verdict::{Edit, Loss};
 use optimist_apiserver::storage::Revision;
 use optimist_client::Strategy;
@@ -237,6 +240,13 @@ pub enum ExplanationKind {
         /// By how many seconds.
         seconds: u32,
     },
+    /// The controller did something, or something happened to it.
+    Controlled {
+        /// The operation.
+        operation: ControllerOperation,
+        /// What it did.
+        event: Option<Arc<ControllerEvent>>,
+    },
     /// The version that a watch was to begin after is too old.
     Expired,
     /// The server refused a watch or a list.
@@ -335,6 +345,10 @@ impl HistoryTree {
             Operation::Act(actor, _) => *actor,
             Operation::Watch(action) => return watching::watched(self, step, action),
             Operation::Compact { restart } => return watching::compacted(step, *restart),
+            Operation::Control(operation) => {
+                let (operation, event) = (*operation, step.controller.clone());
+                return Explanation::of(ExplanationKind::Controlled { operation, event }, None);
+            }
             Operation::Wait(seconds) => {
                 let seconds = *seconds;
                 return Explanation::of(ExplanationKind::Waited { seconds }, None);

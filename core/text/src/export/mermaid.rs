@@ -32,7 +32,7 @@ pub fn mermaid(tree: &HistoryTree) -> String {
         let from = match &step.operation {
             Operation::Act(ActorId::A, _) => "A",
             Operation::Act(ActorId::B, _) => "B",
-            Operation::Act(ActorId::C, _) => "C",
+            Operation::Act(ActorId::C, _) | Operation::Control(_) => "C",
             Operation::Watch(_) => "W",
             Operation::Compact { .. } | Operation::Wait(_) => {
                 line(format_args!("Note over S: {what}"));

@@ -8,7 +8,7 @@ pub use markdown::markdown;
 pub use mermaid::mermaid;
 pub use script::script;
 
-use optimist_simulation::{HistoryTree, Operation, Step, World};
+use optimist_simulation::{ActorId, HistoryTree, Operation, Step, World};
 
 /// A step on the path to the current node, with the worlds before and after it.
 #[derive(Clone, Copy)]
@@ -43,5 +43,6 @@ fn who<'a>(told: &Told<'a>) -> &'a str {
         Operation::Watch(_) => "Watcher",
         Operation::Compact { .. } => "etcd",
         Operation::Wait(_) => "Clock",
+        Operation::Control(_) => &told.before.actor(ActorId::C).name,
     }
 }

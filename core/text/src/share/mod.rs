@@ -9,6 +9,7 @@ mod private;
 mod replay;
 mod session;
 mod size;
+mod start;
 mod text;
 
 pub use private::{MASK, Private, masked};

@@ -9,7 +9,9 @@ use optimist_apiserver::apply::{Path, Set, from_fields_v1, to_fields_v1};
 use optimist_apiserver::object::text;
 use optimist_client::ValueChange;
 use optimist_client::{Declares, OnConflict, Strategy, Subresource, Write};
-use optimist_simulation::{Action, ActorId, ByHand, Delete, Operation, WatchAction};
+use optimist_simulation::{
+    Action, ActorId, ByHand, ControllerOperation, Delete, Operation, WatchAction,
+};
 
 type Read<T> = Result<T, ShareError>;
 
@@ -131,6 +133,7 @@ pub(super) fn operation_to_json(operation: &Operation) -> (Value, &'static str) 
         Operation::Watch(WatchAction::List) => ("ol".into(), ""),
         Operation::Compact { restart } => (json!({"k": restart}), ""),
         Operation::Wait(seconds) => (json!({"w": seconds}), ""),
+        Operation::Control(operation) => (controller_to_json(*operation), ""),
     }
 }
 
@@ -143,8 +146,13 @@ pub(super) fn operation_from_json(value: &Value, who: &str) -> Read<Operation> {
             "or" => Ok(Operation::Watch(WatchAction::Resume)),
             "od" => Ok(Operation::Watch(WatchAction::Drop)),
             "ol" => Ok(Operation::Watch(WatchAction::List)),
-            _ => Err(NO_SUCH_OPERATION),
+            word => controller_from_json(word, None),
         };
+    }
+    for key in ["cc", "cd", "cx", "cy"] {
+        if let Some(cache) = value.get(key).and_then(Value::as_u64) {
+            return controller_from_json(key, usize::try_from(cache).ok());
+        }
     }
     if let Some(version) = value.get("o").and_then(Value::as_str) {
         return Ok(Operation::Watch(WatchAction::Open(version.to_owned())));
@@ -155,6 +163,33 @@ pub(super) fn operation_from_json(value: &Value, who: &str) -> Read<Operation> {
     let seconds = value.get("w").and_then(Value::as_u64);
     let seconds = seconds.and_then(|seconds| u32::try_from(seconds).ok());
     seconds.map(Operation::Wait).ok_or(NO_SUCH_OPERATION)
+}
+
+fn controller_to_json(operation: ControllerOperation) -> Value {
+    use ControllerOperation as C;
+    match operation {
+        C::Connect(cache) => json!({"cc": cache}),
+        C::Deliver(cache) => json!({"cd": cache}),
+        C::DropWatch(cache) => json!({"cx": cache}),
+        C::Resync(cache) => json!({"cy": cache}),
+        C::Step => "cs".into(),
+        C::Restart => "cr".into(),
+        C::Wake => "cw".into(),
+    }
+}
+
+fn controller_from_json(word: &str, cache: Option<usize>) -> Read<Operation> {
+    use ControllerOperation as C;
+    Ok(Operation::Control(match (word, cache) {
+        ("cc", Some(cache)) => C::Connect(cache),
+        ("cd", Some(cache)) => C::Deliver(cache),
+        ("cx", Some(cache)) => C::DropWatch(cache),
+        ("cy", Some(cache)) => C::Resync(cache),
+        ("cs", None) => C::Step,
+        ("cr", None) => C::Restart,
+        ("cw", None) => C::Wake,
+        _ => return Err(NO_SUCH_OPERATION),
+    }))
 }
 
 fn action_to_json(action: &Action) -> Value {

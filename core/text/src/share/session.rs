@@ -8,6 +8,7 @@ use super::operation::{
     actor_code, declared_to_json, edits_to_json, operation_from_json, operation_to_json,
     write_to_json,
 };
+use super::start::{start_from_json, start_to_json};
 use super::text::{pack, unpack};
 use super::{Replay, ShareError};
 use optimist_apiserver::object::text;
@@ -15,7 +16,7 @@ use optimist_apiserver::server::Release;
 use optimist_client::{Strategy, WorkingCopy};
 use optimist_lesson::PageRecord;
 use optimist_simulation::{
-    Action, ActorId, HistoryTree, NGINX, NodeId, Operation, Outcome, Start, Step, World,
+    Action, ActorId, HistoryTree, NodeId, Operation, Outcome, Start, Step, World,
 };
 
 /// A session without its results.
@@ -215,17 +216,7 @@ impl Session {
                 json.insert(key.to_owned(), value);
             }
         };
-        let start = &self.start;
-        if start.manifests != NGINX {
-            put("m", start.manifests.as_str().into());
-        }
-        put("v", start.version.into());
-        put("c", start.created_by.as_deref().into());
-        put("a", start.applied.into());
-        put("o", start.installed.into());
-        if start.release != Release::default() {
-            put("r", start.release.to_string().into());
-        }
+        start_to_json(&self.start, &mut put);
         put("t", self.root.clone());
         let nodes = self.nodes.iter().enumerate().map(|(before, node)| {
             let (what, who) = operation_to_json(&node.operation);
@@ -322,24 +313,6 @@ impl Learning {
             pages: pages.collect(),
         }
     }
-}
-
-fn start_from_json(json: &Value) -> Result<Start, ShareError> {
-    // Empty texts are not written, and are absent when read.
-    let written = |key: &str| Some(text(json, key)).filter(|text| !text.is_empty());
-    Ok(Start {
-        manifests: written("m").unwrap_or(NGINX).to_owned(),
-        version: json.get("v").and_then(Value::as_u64),
-        created_by: written("c").map(str::to_owned),
-        applied: json.get("a").and_then(Value::as_bool).unwrap_or(false),
-        installed: json.get("o").and_then(Value::as_bool).unwrap_or(false),
-        release: match written("r") {
-            Some(release) => release
-                .parse()
-                .map_err(|_| ShareError::Damaged("its server is of a release that is not known"))?,
-            None => Release::default(),
-        },
-    })
 }
 
 fn nodes_from_json(json: &Value) -> Result<Vec<RecordedOperation>, ShareError> {

@@ -115,4 +115,11 @@ crate::catalogue::messages! {
     operation_compact() "compact";
     operation_restart() "compact and restart";
     operation_wait(seconds) "{seconds} s pass";
+    controller_connects() "connect";
+    controller_delivers() "event delivered";
+    controller_steps() "step";
+    controller_drops() "watch dropped";
+    controller_resyncs() "resync";
+    controller_restarts() "restart";
+    controller_wakes() "waiting key added";
 }

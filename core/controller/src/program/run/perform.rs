@@ -12,7 +12,7 @@ use super::values::{render, set_at};
 use super::{Context, Next, Remaining, Run, Variable};
 use crate::cache::Cache;
 use crate::call::ClientCall;
-use crate::client::{Source, collection};
+use crate::client::{Source, collection, items};
 use crate::handler::controller_of;
 use crate::program::{Kind, OnError, Statement};
 use crate::queue::ReconcileResult;
@@ -115,14 +115,10 @@ impl Run {
                 let Some(resource) = resource_of(context, kind) else {
                     return Next::Return(ReconcileResult::Error);
                 };
-                *sent = Some(ClientCall::Get {
-                    namespace: namespace.clone(),
-                    name: name.clone(),
-                });
-                let server = &mut *context.server;
-                context
-                    .client
-                    .get_live(server, &resource, &namespace, &name)
+                let call = ClientCall::Get { namespace, name };
+                let answer = context.client.send(context.server, &resource, &call);
+                *sent = Some(call);
+                answer
             }
         };
         self.variables.remove(into);
@@ -166,11 +162,10 @@ impl Run {
                     return Next::Return(ReconcileResult::Error);
                 };
                 let namespace = self.namespace().to_owned();
-                *sent = Some(ClientCall::List {
-                    namespace: namespace.clone(),
-                });
-                let server = &mut *context.server;
-                context.client.list_live(server, &resource, &namespace)
+                let call = ClientCall::List { namespace };
+                let answer = context.client.send(context.server, &resource, &call);
+                *sent = Some(call);
+                answer.map(|list| items(&list, &resource))
             }
         };
         let mut objects = match answer {
@@ -257,7 +252,7 @@ impl Run {
         let Some(resource) = resource else {
             return Next::Return(ReconcileResult::Error);
         };
-        let answer = context.client.write(context.server, &resource, &call);
+        let answer = context.client.send(context.server, &resource, &call);
         let deletes = matches!(call, ClientCall::Delete { .. });
         let creates = matches!(call, ClientCall::Create(_));
         *sent = Some(call);

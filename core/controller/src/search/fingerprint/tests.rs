@@ -22,7 +22,7 @@ fn server(seed: u64, first_revision: u64, values: &[&str]) -> ApiServer {
                 status: false,
             },
         };
-        client.write(&mut server, &resource, &call).unwrap();
+        client.send(&mut server, &resource, &call).unwrap();
     }
     server
 }

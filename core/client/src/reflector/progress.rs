@@ -1,0 +1,70 @@
+//! What a step of a reflector did.
+
+use http::{Response, StatusCode};
+use serde_json::Value;
+
+use optimist_apiserver::server::WatchEvent;
+
+/// The result of a step of a reflector.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ReflectorProgress {
+    /// It got a page of a list, and there are more.
+    Paged,
+    /// It got a list, the last page of a list, or all initial events: the store equals the
+    /// collection at this version.
+    Synced {
+        /// That version.
+        version: String,
+    },
+    /// It opened a watch from this version.
+    Watching {
+        /// That version.
+        version: String,
+    },
+    /// It read this number of events from the watch.
+    Received(usize),
+    /// The watch ended. The next one begins where this one ended.
+    Closed,
+    /// The watch ended with an error, such as 410: the reflector lists again.
+    Lost {
+        /// The code of the error.
+        code: u16,
+        /// Its message.
+        message: String,
+    },
+    /// A request was refused: the reflector retries it or sends another request.
+    Refused {
+        /// The code of the answer.
+        code: u16,
+        /// Its message.
+        message: String,
+    },
+}
+
+/// Whether the server cannot serve the requested version, because it is too old or in the future.
+pub(super) fn is_unavailable(status: &Value) -> bool {
+    status["code"] == 410 || status["details"]["causes"][0]["reason"] == "ResourceVersionTooLarge"
+}
+
+pub(super) fn lost(event: &WatchEvent) -> ReflectorProgress {
+    let status = &event.object;
+    let code = status["code"].as_u64();
+    ReflectorProgress::Lost {
+        code: code
+            .and_then(|code| u16::try_from(code).ok())
+            .unwrap_or_default(),
+        message: status["message"].as_str().unwrap_or_default().to_owned(),
+    }
+}
+
+pub(super) fn refused_watch(response: &Response<Vec<u8>>) -> ReflectorProgress {
+    let status = serde_json::from_slice(response.body()).unwrap_or(Value::Null);
+    refused(response.status(), &status)
+}
+
+pub(super) fn refused(code: StatusCode, status: &Value) -> ReflectorProgress {
+    ReflectorProgress::Refused {
+        code: code.as_u16(),
+        message: status["message"].as_str().unwrap_or_default().to_owned(),
+    }
+}

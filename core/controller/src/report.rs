@@ -1,0 +1,117 @@
+//! What a step of a controller did, as data.
+
+use std::time::Duration;
+
+use optimist_client::ReflectorProgress;
+
+use crate::cache::Notification;
+use crate::call::{ApiError, ClientCall};
+use crate::predicate::Predicate;
+use crate::queue::ReconcileResult;
+
+/// What became of a key that was added to the queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyAddition {
+    /// It was queued.
+    Queued,
+    /// It is queued already: the two additions make one run.
+    AlreadyQueued,
+    /// It is being processed: it is queued when its run is over.
+    AfterItsRun,
+}
+
+/// What the queue did with a key at the end of its run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QueueReaction {
+    /// The key is added after this time; `None` if it does not wait.
+    pub after: Option<Duration>,
+    /// How many failures of the key are counted now.
+    pub failures: u32,
+    /// Whether the key was queued again at once, because it was added during its run.
+    pub queued_again: bool,
+}
+
+/// What became of a notification.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Handled {
+    /// The notification.
+    pub notification: Notification,
+    /// The predicate that dropped it; `None` if it reached the handler.
+    pub dropped_by: Option<Predicate>,
+    /// The keys that the handler added, and what became of each.
+    pub keys: Vec<(String, KeyAddition)>,
+}
+
+/// What a step of a cache did.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CacheReport {
+    /// What the reflector did.
+    pub progress: ReflectorProgress,
+    /// What the handlers were told, in order.
+    pub handled: Vec<Handled>,
+}
+
+/// What a step of a worker did.
+#[derive(Clone, Debug, PartialEq)]
+pub enum WorkerReport {
+    /// It took a key, and its run begins.
+    Taken {
+        /// The key.
+        key: String,
+    },
+    /// It took a key, and the run failed at once: a cache does not have what earlier runs for the
+    /// key wrote (`EnsureReady` of Kubernetes 1.36).
+    NotReady {
+        /// The key.
+        key: String,
+        /// What the queue did.
+        queue: QueueReaction,
+    },
+    /// It performed statements.
+    Performed {
+        /// The key of the run.
+        key: String,
+        /// The numbers of the statements, in order. Only the first one touches more than the
+        /// variables of the run.
+        statements: Vec<usize>,
+        /// The request that was sent, if one was.
+        call: Option<ClientCall>,
+        /// The error of the read or the request. The program took it into account.
+        error: Option<ApiError>,
+    },
+    /// The run is over.
+    Finished {
+        /// The key of the run.
+        key: String,
+        /// The number of the statement that ended it; `None` at the end of the program.
+        statement: Option<usize>,
+        /// The request that was sent, if one was.
+        call: Option<ClientCall>,
+        /// The error that ended it.
+        error: Option<ApiError>,
+        /// What it returned.
+        result: ReconcileResult,
+        /// What the queue did.
+        queue: QueueReaction,
+    },
+}
+
+impl WorkerReport {
+    /// The key.
+    pub fn key(&self) -> &str {
+        match self {
+            Self::Taken { key }
+            | Self::NotReady { key, .. }
+            | Self::Performed { key, .. }
+            | Self::Finished { key, .. } => key,
+        }
+    }
+
+    /// The request that was sent, if one was.
+    pub fn call(&self) -> Option<&ClientCall> {
+        match self {
+            Self::Performed { call, .. } | Self::Finished { call, .. } => call.as_ref(),
+            Self::Taken { .. } | Self::NotReady { .. } => None,
+        }
+    }
+}

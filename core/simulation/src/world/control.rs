@@ -1,0 +1,356 @@
+//! What a controller does in a world.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::{World, changed_fields};
+use crate::controller::{ControllerEvent, ControllerOperation, EventOnTheWay};
+use crate::step::Exchange;
+use crate::verdict::{Accepted, Edit, RefusalKind, UpdateTracker};
+use crate::watcher::Watcher;
+use crate::{ActorId, ObjectRef, Operation, Step};
+use optimist_apiserver::object::{Metadata, text};
+use optimist_apiserver::server::{EventType, Facts};
+use optimist_apiserver::storage::{Change, Revision};
+use optimist_client::{AnsweredRequest, changes};
+use optimist_controller::program::Variable;
+use optimist_controller::{ClientCall, Controller, ReconcileResult, WorkerReport};
+
+impl World {
+    /// The controller, if the history has one.
+    pub fn controller(&self) -> Option<&Controller> {
+        self.controller.as_deref()
+    }
+
+    /// The events that have not reached a cache of the controller, in their order. They arrive one
+    /// by one if the watch of the cache is open.
+    pub fn events_on_the_way(&self, cache: usize) -> Vec<EventOnTheWay> {
+        let caches = self.controller().map(Controller::caches);
+        let Some(cache) = caches.and_then(|caches| caches.get(cache)) else {
+            return Vec::new();
+        };
+        let prefix = cache.prefix();
+        let version = cache.version().parse().unwrap_or_default();
+        let log = self.server.store().log_after(version);
+        let changes = log.filter(|change| change.key.starts_with(&prefix));
+        let events = changes.filter_map(|change| {
+            let object = change.after.as_ref().or(change.before.as_ref())?;
+            Some(EventOnTheWay {
+                revision: change.revision,
+                event_type: match (&change.before, &change.after) {
+                    (None, _) => EventType::Added,
+                    (_, None) => EventType::Deleted,
+                    _ => EventType::Modified,
+                },
+                kind: cache.resource().kind.clone(),
+                name: object.name().to_owned(),
+            })
+        });
+        events.collect()
+    }
+
+    /// Performs an operation of the controller. `None` if it is not possible now.
+    pub(super) fn control(&mut self, operation: ControllerOperation) -> Option<Step> {
+        let revision = self.server.store().revision();
+        let event = self.perform(operation)?;
+        let answered = Arc::make_mut(self.controller.as_mut()?).take_answered();
+        let exchange = answered.map(|answered| exchange_of(&answered));
+        self.observe_new_objects(revision);
+        let mut step = self.step_of(Operation::Control(operation), exchange, revision, &event);
+        if let ControllerEvent::Worker(report) = &event {
+            self.note_worker(report, &mut step, revision);
+        }
+        step.controller = Some(Arc::new(event));
+        Some(step)
+    }
+
+    fn perform(&mut self, operation: ControllerOperation) -> Option<ControllerEvent> {
+        let server = &mut self.server;
+        let controller = Arc::make_mut(self.controller.as_mut()?);
+        Some(match operation {
+            ControllerOperation::Connect(cache) => {
+                let report = controller.connect(cache, server)?;
+                ControllerEvent::Connected { cache, report }
+            }
+            ControllerOperation::Deliver(cache) => {
+                let report = controller.deliver_next(cache, server)?;
+                ControllerEvent::Delivered { cache, report }
+            }
+            ControllerOperation::Step => {
+                if controller.run().is_none() {
+                    // Two runs never see the same time.
+                    let second = Duration::from_secs(u64::from(controller.can_take()));
+                    server.environment_mut().advance(second);
+                }
+                ControllerEvent::Worker(controller.work_step(server)?)
+            }
+            ControllerOperation::DropWatch(cache) => {
+                let dropped = controller.caches().get(cache)?;
+                if !dropped.is_watching() {
+                    return None;
+                }
+                let on_the_way = dropped.behind(server);
+                controller.drop_watch(cache);
+                ControllerEvent::WatchDropped { cache, on_the_way }
+            }
+            ControllerOperation::Resync(cache) => {
+                if !controller.caches().get(cache)?.has_synced() {
+                    return None;
+                }
+                let handled = controller.resync(cache);
+                ControllerEvent::Resynced { cache, handled }
+            }
+            ControllerOperation::Restart => {
+                controller.restart();
+                ControllerEvent::Restarted
+            }
+            ControllerOperation::Wake => {
+                let ready = controller.queue().next_ready()?;
+                let after = ready.saturating_sub(server.environment().elapsed());
+                server.environment_mut().advance(after);
+                controller.advance_to(ready);
+                ControllerEvent::Woken { after }
+            }
+        })
+    }
+
+    /// Adds the waiting keys of the controller whose time has come.
+    pub(super) fn wake_controller(&mut self) {
+        let now = self.server.environment().elapsed();
+        if let Some(controller) = &mut self.controller {
+            Arc::make_mut(controller).advance_to(now);
+        }
+    }
+
+    /// Lets the editors see the objects that were created after a revision.
+    pub(super) fn observe_new_objects(&mut self, revision: Revision) {
+        let log = self.server.store().log_after(revision);
+        let created: Vec<_> = log
+            .filter(|change| change.before.is_none())
+            .filter_map(|change| change.after.clone())
+            .collect();
+        for object in created {
+            let (api_version, kind) = (text(&object, "apiVersion"), text(&object, "kind"));
+            let Some(resource) = self.server.resources().by_kind(api_version, kind) else {
+                continue;
+            };
+            let subject = ObjectRef::new(resource, &object);
+            if self.subjects().all(|known| *known != subject) {
+                let watcher = Watcher::new(&subject);
+                self.subjects
+                    .push((subject, watcher, UpdateTracker::default()));
+            }
+        }
+    }
+
+    /// The step, with the versions of the object that its request is about.
+    fn step_of(
+        &self,
+        operation: Operation,
+        exchange: Option<Exchange>,
+        revision: Revision,
+        event: &ControllerEvent,
+    ) -> Step {
+        let ControllerEvent::Worker(report) = event else {
+            return self.aside(operation, exchange);
+        };
+        let changed = self.changed_since(revision).map(|change| {
+            let before = change.before.as_deref();
+            (before, change.after.as_deref())
+        });
+        let addressed = exchange.as_ref().and_then(|exchange| {
+            let subject = self.addressed_by(exchange)?;
+            let stored = self.server.store().get(self.subjects[subject].0.key());
+            stored.map(|(_, object)| (Some(&**object), Some(&**object)))
+        });
+        let stored = changed.or(addressed).unwrap_or_default();
+        let edits = report.call().map_or_else(Vec::new, |call| match call {
+            ClientCall::Update { object, .. } => {
+                let base = self.version_of(object);
+                base.map_or_else(Vec::new, |base| changes(&base, object))
+            }
+            ClientCall::MergeFrom { base, object, .. } => changes(base, object),
+            _ => Vec::new(),
+        });
+        Step::new(operation, exchange, edits, stored)
+    }
+
+    fn changed_since(&self, revision: Revision) -> Option<&Change> {
+        self.server.store().log_after(revision).next()
+    }
+
+    /// The index of the object that a request is about.
+    fn addressed_by(&self, exchange: &Exchange) -> Option<usize> {
+        let mut subjects = self.subjects();
+        subjects.position(|subject| subject.is_addressed_by(exchange))
+    }
+
+    /// An object as the server stored it at the version that it has.
+    fn version_of(&self, object: &Value) -> Option<Arc<Value>> {
+        let version: Revision = object.resource_version().parse().ok()?;
+        let mut log = self.server.store().log_after(version.checked_sub(1)?);
+        let change = log.next().filter(|change| change.revision == version)?;
+        change.after.clone()
+    }
+
+    /// Records what a step of the worker was shown and what it wrote.
+    fn note_worker(&mut self, report: &WorkerReport, step: &mut Step, revision: Revision) {
+        match (&step.exchange, report) {
+            (Some(exchange), _) if step.is_read() => self.note_live_read(&exchange.clone()),
+            (Some(_), _) => self.note_write(report, step, revision),
+            (None, WorkerReport::Performed { statements, .. }) => {
+                let read = self.read_by_run(statements.first().copied());
+                self.note_cached_read(read.unwrap_or_default());
+            }
+            _ => {}
+        }
+        if let WorkerReport::Finished { result, .. } = report
+            && !matches!(
+                result,
+                ReconcileResult::Error | ReconcileResult::TerminalError
+            )
+        {
+            // Nothing is left of what it was refused: it looked at the objects and is content.
+            for (.., updates) in &mut self.subjects {
+                updates.is_content(ActorId::C);
+            }
+        }
+    }
+
+    fn note_live_read(&mut self, exchange: &Exchange) {
+        let store = self.server.store();
+        for (subject, _, updates) in &mut self.subjects {
+            let stored = store.get(subject.key()).map(|(_, object)| object);
+            match stored {
+                Some(object) if exchange.shows(object) => updates.read(ActorId::C, object),
+                None if exchange.shows_absence(subject) => updates.not_found(ActorId::C),
+                _ => {}
+            }
+        }
+    }
+
+    /// The objects that a statement of the present run has read.
+    fn read_by_run(&self, statement: Option<usize>) -> Option<Vec<Arc<Value>>> {
+        let controller = self.controller()?;
+        let into = controller.code().reads_into(statement?)?;
+        let mut variables = controller.run()?.variables();
+        Some(match variables.find(|(name, _)| *name == into)?.1 {
+            Variable::Object { object, .. } => vec![Arc::clone(object)],
+            Variable::List { objects, .. } => objects.clone(),
+        })
+    }
+
+    /// A cached read shows the objects as they were when the cache got them.
+    fn note_cached_read(&mut self, shown: Vec<Arc<Value>>) {
+        for object in shown {
+            let Some(object) = self.version_of(&object) else {
+                continue;
+            };
+            let version = object.resource_version().parse().unwrap_or_default();
+            let log = self.server.store().log_after(version);
+            let later: Vec<_> = log.cloned().collect();
+            let mut subjects = self.subjects.iter_mut();
+            let found = subjects.find(|(subject, ..)| {
+                subject.name() == object.name()
+                    && subject.namespace() == object.namespace()
+                    && subject.resource().kind == text(&object, "kind")
+            });
+            let Some((subject, _, updates)) = found else {
+                continue;
+            };
+            let root = &subject.resource().root;
+            let later = later.iter().filter(|change| *change.key == *subject.key());
+            let changed = later.flat_map(|change| {
+                changed_fields(change.before.as_ref(), change.after.as_ref(), root)
+            });
+            updates.read_earlier(ActorId::C, &object, version, changed);
+        }
+    }
+
+    /// Records a write of the worker.
+    fn note_write(&mut self, report: &WorkerReport, step: &mut Step, revision: Revision) {
+        let Some(exchange) = &step.exchange else {
+            return;
+        };
+        let change = self.changed_since(revision).cloned();
+        let at = match &change {
+            Some(change) => self
+                .subjects()
+                .position(|subject| *subject.key() == *change.key),
+            None => self.addressed_by(exchange),
+        };
+        let Some(at) = at else {
+            return;
+        };
+        if exchange.code >= 400 {
+            let (subject, _, updates) = &mut self.subjects[at];
+            if self.server.store().get(subject.key()).is_none() && exchange.shows_absence(subject) {
+                updates.not_found(ActorId::C);
+            }
+            updates.refused(ActorId::C, RefusalKind::of(exchange.code));
+            return;
+        }
+        let stored = self.server.store().get(self.subjects[at].0.key());
+        let stored = stored.map(|(_, object)| Arc::clone(object));
+        let (before, after) = match change {
+            Some(change) => (change.before, change.after),
+            None => (stored.clone(), stored),
+        };
+        let meant = self.meant_by(report.call(), at, (before.as_deref(), after.as_deref()));
+        let (subject, _, updates) = &mut self.subjects[at];
+        let root = &subject.resource().root;
+        let changed = changed_fields(before.as_ref(), after.as_ref(), root);
+        let done = updates.accepted(
+            ActorId::C,
+            Accepted {
+                step: 0,
+                edits: &meant,
+                before: before.as_ref(),
+                after: after.as_ref(),
+                changed: &changed,
+                shown: after.as_ref().is_some_and(|object| exchange.shows(object)),
+                retries: false,
+                root,
+            },
+        );
+        (step.losses, step.replaced, step.left_out) = (done.losses, done.replaced, done.left_out);
+    }
+
+    /// The edits that a write of the controller means to make: for an update, the differences from
+    /// the version that the object has.
+    fn meant_by(
+        &self,
+        call: Option<&ClientCall>,
+        subject: usize,
+        stored: (Option<&Value>, Option<&Value>),
+    ) -> Vec<Arc<Edit>> {
+        let root = &self.subjects[subject].0.resource().root;
+        let between = |a: Option<&Value>, b: Option<&Value>| {
+            a.zip(b)
+                .map_or_else(Vec::new, |(a, b)| Edit::between(a, b, root))
+        };
+        match call {
+            Some(ClientCall::Delete { .. }) => vec![Edit::deletion()],
+            Some(ClientCall::Update { object, .. }) => {
+                let base = self.version_of(object);
+                between(base.as_deref().or(stored.0), Some(object))
+            }
+            Some(ClientCall::MergeFrom { base, object, .. }) => between(Some(base), Some(object)),
+            _ => between(stored.0, stored.1),
+        }
+    }
+}
+
+/// A request with its answer, for a step. The events of a watch come later.
+fn exchange_of(answered: &AnsweredRequest) -> Exchange {
+    let AnsweredRequest { request, response } = answered;
+    let is_stream = response.body().is_empty()
+        && response.status().is_success()
+        && response.extensions().get::<Facts>().is_none();
+    match is_stream {
+        true => Exchange::stream(request),
+        false => Exchange::new(request, response),
+    }
+}

@@ -1,0 +1,358 @@
+//! A controller as the third actor of a history.
+
+use optimist_apiserver::object::Metadata;
+use optimist_apiserver::server::EventType;
+use optimist_client::{Begin, Strategy, Write, edit_scalar};
+use optimist_controller::program::{ReadyProgram, ReadyProgramName, Switch};
+use optimist_controller::{Controller, KeyAddition, ReconcileResult, WorkerReport};
+use optimist_simulation::verdict::Verdict;
+use optimist_simulation::{
+    Action, ActorId, ControllerEvent, ControllerOperation as Do, HistoryTree, Operation, Outcome,
+    Start, Step, WIDGET, World,
+};
+use proptest::prelude::{Just, ProptestConfig, prop, prop_assert_eq, prop_oneof, proptest};
+use proptest::strategy::Strategy as _;
+
+fn start(name: ReadyProgramName, switches: &[Switch]) -> Start {
+    let program = ReadyProgram::new(name).with(switches.iter().copied());
+    Start {
+        controller: Some(program.into()),
+        ..Start::with(WIDGET)
+    }
+}
+
+fn tree(name: ReadyProgramName, switches: &[Switch]) -> HistoryTree {
+    let (world, _) = World::begin(start(name, switches).into()).unwrap();
+    HistoryTree::new(world)
+}
+
+fn control(tree: &mut HistoryTree, operation: Do) -> Step {
+    let node = tree.act(Operation::Control(operation));
+    let node = node.unwrap_or_else(|| panic!("{operation:?} is not possible"));
+    tree.step(node).unwrap().clone()
+}
+
+fn event(step: &Step) -> &ControllerEvent {
+    step.controller
+        .as_deref()
+        .expect("a step of the controller")
+}
+
+fn edit(tree: &mut HistoryTree, editor: ActorId, pointer: &str, text: &str) -> Outcome {
+    tree.act(Operation::Act(editor, Action::Get)).unwrap();
+    write(tree, editor, pointer, text, Write::default())
+}
+
+fn write(
+    tree: &mut HistoryTree,
+    editor: ActorId,
+    pointer: &str,
+    text: &str,
+    write: Write,
+) -> Outcome {
+    let copy = tree.world_mut().copy_mut(editor);
+    let object = edit_scalar(copy.edited().unwrap(), pointer, text).unwrap();
+    copy.edit(object);
+    let send = Operation::Act(editor, Action::Send(write));
+    let node = tree.act(send).unwrap();
+    tree.step(node).unwrap().outcome()
+}
+
+fn names(tree: &HistoryTree) -> Vec<String> {
+    let subjects = tree.world().subjects();
+    subjects
+        .map(|subject| subject.resource().kind.clone())
+        .collect()
+}
+
+#[test]
+fn the_lists_and_watches_of_the_caches_are_steps_with_their_requests() {
+    let mut tree = tree(ReadyProgramName::ChildMaker, &[]);
+    let first = control(&mut tree, Do::Connect(0));
+    let list = first.exchange.as_ref().unwrap();
+    assert_eq!(list.received["items"][0]["metadata"]["name"], "web");
+    assert_eq!(
+        (first.actor(), first.outcome()),
+        (Some(ActorId::C), Outcome::Read)
+    );
+    let ControllerEvent::Connected { cache: 0, report } = event(&first) else {
+        panic!("{first:?}")
+    };
+    let queued = [("default/web".to_owned(), KeyAddition::Queued)];
+    assert_eq!(report.handled[0].keys, queued);
+    let second = control(&mut tree, Do::Connect(0));
+    assert!(second.is_stream() && second.exchange.is_some());
+    assert_eq!(
+        tree.act(Operation::Control(Do::Connect(0))),
+        None,
+        "it watches"
+    );
+    let nodes = tree.len();
+    tree.connect_controller().unwrap();
+    assert_eq!(tree.len(), nodes + 2, "the other cache lists and watches");
+    assert!(tree.connect_controller().is_none());
+}
+
+#[test]
+fn a_generated_name_and_a_cache_that_is_behind_make_a_second_child() {
+    let mut tree = tree(ReadyProgramName::ChildMaker, &[]);
+    tree.connect_controller().unwrap();
+    tree.run_controller().unwrap();
+    assert_eq!(
+        names(&tree),
+        ["Widget", "ConfigMap"],
+        "an editor can open the child"
+    );
+    let on_the_way = tree.world().events_on_the_way(1);
+    assert_eq!(on_the_way.len(), 1);
+    assert_eq!(on_the_way[0].event_type, EventType::Added);
+    assert_eq!(
+        edit(&mut tree, ActorId::A, "/spec/size", "2"),
+        Outcome::Written
+    );
+    let delivered = control(&mut tree, Do::Deliver(0));
+    assert!(delivered.exchange.is_none() && delivered.outcome() == Outcome::Done);
+    tree.run_controller().unwrap();
+    assert_eq!(names(&tree), ["Widget", "ConfigMap", "ConfigMap"]);
+    let behind = |tree: &HistoryTree| {
+        let world = tree.world();
+        world.controller().unwrap().caches()[1].behind(world.server())
+    };
+    assert_eq!(behind(&tree), 2);
+    control(&mut tree, Do::Deliver(1));
+    assert_eq!(behind(&tree), 1);
+}
+
+#[test]
+fn the_end_of_a_run_says_its_result_and_what_the_queue_did() {
+    use Switch::DerivedName;
+    let mut tree = tree(ReadyProgramName::ChildMaker, &[DerivedName]);
+    tree.connect_controller().unwrap();
+    tree.run_controller().unwrap();
+    edit(&mut tree, ActorId::A, "/spec/size", "2");
+    control(&mut tree, Do::Deliver(0));
+    let last = tree.run_controller().unwrap();
+    let step = tree.step(last).unwrap();
+    assert_eq!(step.status_line(), "409 AlreadyExists");
+    let ControllerEvent::Worker(WorkerReport::Finished { result, queue, .. }) = event(step) else {
+        panic!("{step:?}")
+    };
+    assert_eq!(*result, ReconcileResult::Error);
+    assert_eq!(queue.after, Some(std::time::Duration::from_millis(5)));
+    assert_eq!(queue.failures, 1);
+    control(&mut tree, Do::Wake);
+    assert!(tree.world().controller().unwrap().can_take());
+}
+
+#[test]
+fn a_run_that_waits_for_its_own_version_is_queued_again() {
+    let mut tree = tree(ReadyProgramName::ChildMaker, &[Switch::WaitForOwnVersion]);
+    tree.connect_controller().unwrap();
+    tree.run_controller().unwrap();
+    edit(&mut tree, ActorId::A, "/spec/size", "2");
+    control(&mut tree, Do::Deliver(0));
+    let step = control(&mut tree, Do::Step);
+    let ControllerEvent::Worker(WorkerReport::NotReady { key, queue }) = event(&step) else {
+        panic!("{step:?}")
+    };
+    assert_eq!((key.as_str(), queue.failures), ("default/web", 1));
+}
+
+#[test]
+fn a_restart_forgets_and_a_dropped_watch_loses_what_is_on_its_way() {
+    let mut tree = tree(ReadyProgramName::ChildMaker, &[]);
+    tree.connect_controller().unwrap();
+    edit(&mut tree, ActorId::A, "/spec/size", "2");
+    let step = control(&mut tree, Do::DropWatch(0));
+    let lost = ControllerEvent::WatchDropped {
+        cache: 0,
+        on_the_way: 1,
+    };
+    assert_eq!(event(&step), &lost);
+    assert_eq!(tree.act(Operation::Control(Do::Deliver(0))), None);
+    control(&mut tree, Do::Restart);
+    let controller = tree.world().controller().unwrap();
+    assert_eq!(controller.queue().queued().count(), 0);
+    assert_eq!(controller.caches()[0].version(), "");
+    tree.connect_controller().unwrap();
+    assert!(tree.world().controller().unwrap().can_take());
+}
+
+#[test]
+fn the_third_lane_is_the_controllers() {
+    let mut tree = tree(ReadyProgramName::ChildMaker, &[]);
+    assert_eq!(tree.act(Operation::Act(ActorId::C, Action::Get)), None);
+    assert_eq!(&*tree.world().actor(ActorId::C).manager, "child-maker");
+    let (mut without, _) = World::load(WIDGET).unwrap();
+    assert!(without.act(Operation::Control(Do::Step)).is_none());
+    assert!(
+        without
+            .act(Operation::Act(ActorId::C, Action::Get))
+            .is_some()
+    );
+}
+
+/// The finalizer keeper has cached the object, A adds a finalizer, and the controller patches.
+fn patched(switches: &[Switch]) -> HistoryTree {
+    let mut tree = tree(ReadyProgramName::FinalizerKeeper, switches);
+    tree.connect_controller().unwrap();
+    tree.act(Operation::Act(ActorId::A, Action::Get)).unwrap();
+    let copy = tree.world_mut().copy_mut(ActorId::A);
+    let mut object = (**copy.edited().unwrap()).clone();
+    object.set_meta("finalizers", serde_json::json!(["example.com/other"]));
+    copy.edit(object);
+    let send = Action::Send(Write::usual(Strategy::MergePatch));
+    tree.act(Operation::Act(ActorId::A, send)).unwrap();
+    tree.run_controller().unwrap();
+    tree
+}
+
+#[test]
+fn a_write_from_a_stale_cache_loses_the_edit_that_the_cache_had_not_seen() {
+    // kubermatic#6759; java-operator-sdk#1248
+    let tree = patched(&[]);
+    assert_eq!(tree.world().verdict(), Verdict::Lost);
+    let losses = tree.world().updates().losses();
+    assert_eq!(
+        (losses[0].owner, losses[0].culprit),
+        (ActorId::A, ActorId::C)
+    );
+    let with_lock = patched(&[Switch::OptimisticLock]);
+    assert_eq!(with_lock.world().updates().losses(), []);
+    assert_eq!(with_lock.world().verdict(), Verdict::Refused);
+}
+
+#[test]
+fn what_the_cache_has_seen_is_replaced_knowingly_and_a_later_good_run_is_no_refusal() {
+    let mut tree = tree(ReadyProgramName::FieldOwner, &[Switch::OptimisticLock]);
+    tree.connect_controller().unwrap();
+    control(&mut tree, Do::Step);
+    edit(&mut tree, ActorId::A, "/spec/size", "7");
+    tree.run_controller().unwrap();
+    assert_eq!(tree.world().verdict(), Verdict::Refused);
+    control(&mut tree, Do::Deliver(0));
+    while tree.run_controller().is_some() {}
+    assert_eq!(tree.world().stored().unwrap().1["spec"]["size"], 3);
+    assert_eq!(tree.world().updates().losses(), []);
+    assert_eq!(tree.world().verdict(), Verdict::Replaced);
+}
+
+#[test]
+fn a_history_with_a_controller_goes_back_and_forth_and_equals_a_replay() {
+    let mut tree = tree(ReadyProgramName::ChildMaker, &[]);
+    tree.connect_controller().unwrap();
+    tree.run_controller().unwrap();
+    edit(&mut tree, ActorId::B, "/spec/size", "4");
+    control(&mut tree, Do::Deliver(0));
+    let end = tree.run_controller().unwrap();
+    let seen = |tree: &HistoryTree| format!("{:?}", tree.world());
+    let there = seen(&tree);
+    while tree.back() {}
+    assert_eq!(tree.world().controller().unwrap().caches()[0].version(), "");
+    while tree.forward() {}
+    assert_eq!((tree.current(), seen(&tree)), (end, there));
+    // Another choice is a branch.
+    tree.go(end - 2);
+    control(&mut tree, Do::Restart);
+    assert!(tree.ends().len() == 2 && tree.exists(end));
+}
+
+#[derive(Clone, Debug)]
+enum Happening {
+    Control(Do),
+    /// An editor sets the size.
+    Edit(u8),
+}
+
+fn happening() -> impl proptest::strategy::Strategy<Value = Happening> {
+    prop_oneof![
+        6 => Just(Happening::Control(Do::Step)),
+        3 => (0_usize..2).prop_map(|cache| Happening::Control(Do::Deliver(cache))),
+        2 => (0_usize..2).prop_map(|cache| Happening::Control(Do::Connect(cache))),
+        1 => (0_usize..2).prop_map(|cache| Happening::Control(Do::DropWatch(cache))),
+        1 => (0_usize..2).prop_map(|cache| Happening::Control(Do::Resync(cache))),
+        1 => Just(Happening::Control(Do::Restart)),
+        1 => Just(Happening::Control(Do::Wake)),
+        2 => (0_u8..9).prop_map(Happening::Edit),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+    #[test]
+    fn a_controller_in_a_world_does_what_it_does_alone(
+        program in 0..ReadyProgramName::ALL.len(),
+        happenings in prop::collection::vec(happening(), 1..40),
+    ) {
+        let name = ReadyProgramName::ALL[program];
+        let (world, _) = World::begin(start(name, &[]).into()).unwrap();
+        let mut server = world.server().clone();
+        let program = ReadyProgram::new(name).program();
+        let mut lone = Controller::new(program, &server, "default", Begin::List).unwrap();
+        let mut tree = HistoryTree::new(world);
+        let mut requests = (Vec::new(), Vec::new());
+        let second = std::time::Duration::from_secs(1);
+        for happening in happenings {
+            match happening {
+                Happening::Edit(size) => {
+                    edit(&mut tree, ActorId::A, "/spec/size", &size.to_string());
+                    let line = tree.current_path();
+                    let steps = [line[tree.position() - 1], line[tree.position()]];
+                    for node in steps {
+                        let exchange = tree.step(node).unwrap().exchange.clone().unwrap();
+                        server.environment_mut().advance(second);
+                        let request = http::Request::builder()
+                            .method(exchange.method)
+                            .uri(exchange.target)
+                            .header("user-agent", exchange.manager)
+                            .header("content-type", exchange.content_type)
+                            .body(match &*exchange.sent {
+                                serde_json::Value::Null => Vec::new(),
+                                sent => sent.to_string().into_bytes(),
+                            });
+                        server.handle(request.unwrap());
+                    }
+                }
+                Happening::Control(operation) => {
+                    let node = tree.act(Operation::Control(operation));
+                    if let Some(exchange) = node.and_then(|node| tree.step(node)?.exchange.clone()) {
+                        requests.0.push((exchange.method, exchange.target, exchange.code));
+                    }
+                    match operation {
+                        Do::Connect(cache) => drop(lone.connect(cache, &mut server)),
+                        Do::Deliver(cache) => drop(lone.deliver(cache, &mut server)),
+                        Do::DropWatch(cache) if cache < lone.caches().len() => lone.drop_watch(cache),
+                        Do::Resync(cache) if cache < lone.caches().len() => drop(lone.resync(cache)),
+                        Do::Restart => lone.restart(),
+                        Do::Wake => {
+                            if let Some(ready) = lone.queue().next_ready() {
+                                let now = server.environment().elapsed();
+                                server.environment_mut().advance(ready.saturating_sub(now));
+                                lone.advance_to(ready);
+                            }
+                        }
+                        Do::Step if lone.can_step() => {
+ lone.step(&mut server);
+ lone.step_to_visible(&mut server);
+ }
+                        Do::Step if lone.can_take() => {
+                            server.environment_mut().advance(second);
+                            lone.take(&server);
+                            lone.step_to_visible(&mut server);
+                        }
+                        _ => {}
+                    }
+                    if let Some(answered) = lone.take_answered() {
+                        let request = answered.request;
+                        let code = answered.response.status().as_u16();
+                        requests.1.push((request.method().clone(), request.uri().to_string(), code));
+                    }
+                }
+            }
+            prop_assert_eq!(&requests.0, &requests.1);
+        }
+        let world = tree.world();
+        prop_assert_eq!(world.server().store().revision(), server.store().revision());
+        prop_assert_eq!(world.controller().unwrap().queue(), lone.queue());
+    }
+}

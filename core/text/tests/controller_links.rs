@@ -1,0 +1,86 @@
+//! Links of histories with a controller.
+
+use optimist_controller::program::{ReadyProgram, ReadyProgramName, Switch};
+use optimist_simulation::{
+    Action, ActorId, ControllerOperation as Do, ControllerProgram, ControllerStart, HistoryTree,
+    Operation, Start, WIDGET, World,
+};
+use optimist_text::share::Session;
+
+fn tree(controller: ControllerStart) -> HistoryTree {
+    let start = Start {
+        controller: Some(controller),
+        ..Start::with(WIDGET)
+    };
+    HistoryTree::new(World::begin(start.into()).unwrap().0)
+}
+
+/// A history in which the controller does everything that it can.
+fn played(mut tree: HistoryTree) -> HistoryTree {
+    tree.connect_controller().unwrap();
+    tree.run_controller().unwrap();
+    let fork = tree.current();
+    for operation in [
+        Do::Deliver(1),
+        Do::Resync(0),
+        Do::Step,
+        Do::Restart,
+        Do::Connect(0),
+        Do::DropWatch(1),
+    ] {
+        tree.act(Operation::Control(operation));
+    }
+    tree.go(fork);
+    tree.world_mut().look_at("ConfigMap", "web-child");
+    tree.act(Operation::Act(ActorId::A, Action::Get)).unwrap();
+    tree.act(Operation::Control(Do::Resync(0))).unwrap();
+    tree.run_controller().unwrap();
+    tree.act(Operation::Control(Do::Wake)).unwrap();
+    tree
+}
+
+fn reopened(tree: &HistoryTree) -> HistoryTree {
+    let text = Session::of(tree).to_text();
+    Session::parse(&text).unwrap().replay().finish().unwrap()
+}
+
+fn requests(tree: &HistoryTree) -> Vec<String> {
+    let steps = (1..tree.len()).map(|node| tree.step(node).unwrap());
+    let told = steps.map(|step| {
+        format!(
+            "{:?} {:?} {:?}",
+            step.operation, step.exchange, step.controller
+        )
+    });
+    told.collect()
+}
+
+#[test]
+fn a_link_carries_a_history_with_a_ready_program_and_its_switches() {
+    use Switch::DerivedName;
+    let program = ReadyProgram::new(ReadyProgramName::ChildMaker).with([DerivedName]);
+    let tree = played(tree(program.into()));
+    let again = reopened(&tree);
+    assert_eq!(again.world().start(), tree.world().start());
+    assert_eq!(again.current_path(), tree.current_path());
+    assert_eq!(requests(&again), requests(&tree));
+    assert_eq!(
+        format!("{:?}", again.world()),
+        format!("{:?}", tree.world())
+    );
+}
+
+#[test]
+fn a_link_carries_a_program_that_is_written_out() {
+    let mut program = ReadyProgram::new(ReadyProgramName::ChildMaker)
+        .with([Switch::DerivedName])
+        .program();
+    program.name = "my-controller".to_owned();
+    let tree = played(tree(ControllerStart {
+        program: ControllerProgram::Written(program),
+        namespace: Some("default".to_owned()),
+    }));
+    let again = reopened(&tree);
+    assert_eq!(&*again.world().actor(ActorId::C).manager, "my-controller");
+    assert_eq!(requests(&again), requests(&tree));
+}
