@@ -179,22 +179,23 @@ impl Cache {
     }
 
     /// The same, with what the reflector did: an event was read, the watch was lost, or a request
-    /// was refused. `None` if no event is there or no watch is open.
+    /// was sent. `None` if no event is there or no watch is open.
     pub fn deliver_step(&mut self, server: &mut ApiServer) -> Option<CacheStep> {
         if !self.is_watching() {
             return None;
         }
+        let mut last = None;
         loop {
             let step = self.step(server);
             if !step.notifications.is_empty() {
                 return Some(step);
             }
             match step.progress {
-                ReflectorProgress::Received(0) => return None,
+                ReflectorProgress::Received(0) => return last,
                 ReflectorProgress::Lost { .. } | ReflectorProgress::Refused { .. } => {
                     return Some(step);
                 }
-                _ => {}
+                _ => last = Some(step),
             }
         }
     }
@@ -237,10 +238,17 @@ impl Cache {
 
     fn step_most(&mut self, server: &mut ApiServer, most: usize) -> CacheStep {
         let before = self.objects().clone();
+        let version = self.version().to_owned();
         let progress = self.reflector.step(server, most);
         let notifications = match &progress {
             ReflectorProgress::Synced { .. } => self.replaced(&before),
-            ReflectorProgress::Received(_) | ReflectorProgress::Closed => self.changed(&before),
+            ReflectorProgress::Received(_) | ReflectorProgress::Closed => {
+                let changed = self.changed(&before);
+                match changed.is_empty() && version != self.version() {
+                    true => self.unchanged().into_iter().collect(),
+                    false => changed,
+                }
+            }
             _ => Vec::new(),
         };
         CacheStep {
@@ -273,6 +281,17 @@ impl Cache {
             },
         }));
         notifications
+    }
+
+    /// What the handlers are told of an event whose object the cache has already, because a client
+    /// replaced the cached object with the answer to its write. A bookmark has no object.
+    fn unchanged(&self) -> Option<Notification> {
+        let mut objects = self.objects().iter().map(|(_, object)| object);
+        let object = objects.find(|object| object.resource_version() == self.version())?;
+        Some(Notification::Updated {
+            old: Arc::clone(object),
+            new: Arc::clone(object),
+        })
     }
 
     /// What the handlers are told of at most one event.

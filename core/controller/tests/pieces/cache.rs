@@ -1,3 +1,4 @@
+use std::sync::Arc;
 use std::time::Duration;
 
 use optimist_apiserver::object::Metadata;
@@ -40,6 +41,26 @@ fn delivered(cache: &mut Cache, server: &mut ApiServer) -> Vec<String> {
     std::iter::from_fn(|| cache.deliver(server))
         .map(|notification| line(&notification))
         .collect()
+}
+
+#[test]
+fn the_event_of_a_write_is_told_also_if_the_cached_object_is_already_its_answer() {
+    let mut server = ApiServer::default();
+    write(&mut server, "a", "1");
+    let mut cache = synced(&mut server);
+    write(&mut server, "a", "2");
+    let (_, stored) = server.store().get("/registry/configmaps/default/a").unwrap();
+    cache.change_in_place(Arc::clone(stored));
+    let told = cache.deliver(&mut server);
+    assert!(
+        matches!(&told, Some(Notification::Updated { new, .. }) if new == stored_in(&cache)),
+        "{told:?}"
+    );
+    assert_eq!(cache.deliver(&mut server), None);
+}
+
+fn stored_in(cache: &Cache) -> &Arc<serde_json::Value> {
+    cache.get("default/a").unwrap()
 }
 
 #[test]
