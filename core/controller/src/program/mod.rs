@@ -13,7 +13,7 @@ pub use ready::{
     Annotator, ChildMaker, Cleaner, Copier, FieldOwner, FinalizerKeeper, ReadyProgram,
     ReadyProgramName, Scaler, StatusWriter, Switch,
 };
-pub use run::{Context, Run, StatementStep, Variable};
+pub use run::{Context, Run, StatementStep, Variable, set_at};
 
 use crate::client::{CachedObjects, Source};
 use crate::handler::Handler;

@@ -62,6 +62,10 @@ impl Digests {
         for controller in state.controllers() {
             self.controller(state.server(), controller);
         }
+        for (revision, writer) in state.writers() {
+            self.words.push(Word::Version(revision));
+            self.plain(writer);
+        }
         for editor in state.editors() {
             self.run(editor, &[]);
         }

@@ -16,6 +16,7 @@
 //! run out.
 
 mod fingerprint;
+mod lost_edit;
 mod property;
 mod settling;
 mod state;
@@ -218,7 +219,7 @@ impl PropertySearch {
     ) {
         for (index, property) in self.scenario.safety.iter().enumerate() {
             let known = self.violations.iter().any(|(known, _)| *known == index);
-            if !known && !property.holds(before.server(), after.server()) {
+            if !known && !property.holds(before, after) {
                 let mut path = self.path(from);
                 path.push(transition);
                 self.violations.push((index, path));

@@ -7,6 +7,8 @@ use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::server::ApiServer;
 use optimist_apiserver::storage::Change;
 
+use super::SystemState;
+use super::lost_edit::loses_edit;
 use crate::client::collection;
 use crate::handler::controller_of;
 use crate::program::Kind;
@@ -21,6 +23,9 @@ pub enum Safety {
     NotDeletedWhileOwnerLives(Kind),
     /// No step removes a finalizer from an object of a kind that is not about to go.
     KeepsFinalizer(String, Kind),
+    /// No write undoes a change of another process that was stored after the version from which the
+    /// write was made.
+    NoEditLost,
 }
 
 /// A property that must hold at rest.
@@ -52,8 +57,10 @@ pub struct FieldOf {
 
 impl Safety {
     /// Whether it holds for a step, and for the state afterwards.
-    pub fn holds(&self, before: &ApiServer, after: &ApiServer) -> bool {
+    pub fn holds(&self, state: &SystemState, next: &SystemState) -> bool {
+        let (before, after) = (state.server(), next.server());
         match self {
+            Self::NoEditLost => !loses_edit(state, next),
             Self::AtMost(most, kind) => count(after, kind) <= *most,
             Self::NotDeletedWhileOwnerLives(kind) => {
                 let mut changes = changes(before, after, kind);

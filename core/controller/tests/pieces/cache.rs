@@ -49,7 +49,10 @@ fn the_event_of_a_write_is_told_also_if_the_cached_object_is_already_its_answer(
     write(&mut server, "a", "1");
     let mut cache = synced(&mut server);
     write(&mut server, "a", "2");
-    let (_, stored) = server.store().get("/registry/configmaps/default/a").unwrap();
+    let (_, stored) = server
+        .store()
+        .get("/registry/configmaps/default/a")
+        .unwrap();
     cache.change_in_place(Arc::clone(stored));
     let told = cache.deliver(&mut server);
     assert!(

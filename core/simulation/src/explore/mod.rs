@@ -3,7 +3,9 @@
 //! A [`Scenario`] has the start, and the intent and the write method of each actor. A [`Search`]
 //! sends the actors' requests in every order to
 //! [`ApiServer::handle`](optimist_apiserver::server::ApiServer::handle), and counts the verdicts.
+//! A [`ControllerSearch`] does the same with a controller among the actors.
 
+mod controlled;
 mod explanation;
 mod found;
 mod intent;
@@ -16,6 +18,7 @@ mod state;
 mod tally;
 mod write_method;
 
+pub use controlled::{ControllerQuestion, ControllerSearch, ControllerWitness, EditorPlan};
 pub use explanation::{ActorProgress, TransitionMeaning};
 pub use found::StateView;
 pub use intent::{ChangeKind, IntendedChange, Intent};

@@ -20,7 +20,7 @@ impl Run {
     }
 
     /// Sets a variable to an object of its own.
-    pub(super) fn put(&mut self, name: &str, object: Arc<Value>) {
+    pub(crate) fn put(&mut self, name: &str, object: Arc<Value>) {
         let variable = Variable::Object {
             object,
             shared: false,
@@ -138,7 +138,7 @@ pub(super) fn render(value: &Value, text: &dyn Fn(&str) -> String) -> Value {
 
 /// Sets or removes the member at a JSON pointer. Missing objects on its path are made; what is on
 /// the path and is no object is replaced by one.
-pub(super) fn set_at(object: &mut Value, field: &str, value: Option<Value>) {
+pub fn set_at(object: &mut Value, field: &str, value: Option<Value>) {
     let Some((path, last)) = field.rsplit_once('/') else {
         return;
     };
