@@ -1,5 +1,8 @@
 //! Writes a module for every kube-rs snippet that the page can show: each kind of request with its
-//! options, and an edit of each field of the built-in kinds.
+//! options, an edit of each field of the built-in kinds, and the ready reconcilers.
+
+#[path = "../core/text/tests/programs/mod.rs"]
+mod programs;
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -9,7 +12,7 @@ use std::{env, fs};
 use optimist_apiserver::schema::{Scalar, Struct, Type};
 use optimist_apiserver::server::{ApiServer, Definition, Resource};
 use optimist_client::ValueChange;
-use optimist_text::render::{Call, Snippet, kube_rs};
+use optimist_text::render::{Call, ProgramLanguage, Snippet, kube_rs, program_text};
 use serde_json::{Value, json};
 
 const DEPLOYMENT: &str = "/apis/apps/v1/namespaces/default/deployments/web";
@@ -46,9 +49,26 @@ fn main() {
             every_field(&mut modules, resource);
         }
     }
+    reconcilers(&mut modules);
     let out = env::var_os("OUT_DIR").expect("cargo sets it");
     fs::write(Path::new(&out).join("snippets.rs"), modules.text).expect("it can be written");
     println!("cargo::rerun-if-changed=build.rs");
+}
+
+/// The ready reconcilers, and one with every statement in an unusual place.
+fn reconcilers(modules: &mut Modules) {
+    let unusual = ("unusual", programs::unusual());
+    for (name, program) in programs::ready().into_iter().chain([unusual]) {
+        let text = program_text(&program, ProgramLanguage::Rust);
+        // A program can have statements behind a return, and variables that are not read.
+        let allowed = "#[allow(unused_variables, unused_assignments, unused_mut, unreachable_code)]";
+        writeln!(modules.text, "{allowed}\nmod program_{name} {{\n{}", text.imports)
+            .expect("a string takes everything");
+        for line in text.lines {
+            writeln!(modules.text, "{}", line.text).expect("a string takes everything");
+        }
+        modules.text.push_str("}\n");
+    }
 }
 
 #[derive(Default)]

@@ -57,7 +57,6 @@
 pub mod apply;
 pub mod cel;
 pub mod environment;
-pub mod field;
 pub mod go;
 pub mod json;
 pub mod limits;

@@ -8,7 +8,6 @@ mod flux;
 mod manifest;
 mod procedure;
 mod row;
-mod way_out;
 
 use std::sync::Arc;
 
@@ -22,7 +21,6 @@ use crate::case::Installed;
 
 pub use fields::{FieldEffect, FieldOutcome};
 pub use row::{ConflictCause, Row, SecondRun, TakenBack};
-pub use way_out::{WayOut, WayOutKind};
 
 /// What someone wants to write.
 #[derive(Clone, Debug, PartialEq)]
@@ -159,8 +157,7 @@ impl ChangeTable {
     /// The row of one way; `None` if this way cannot carry the change: it writes only labels or only
     /// replicas, or the kind has no `/scale`.
     pub fn row(&self, way: Way) -> Option<Row> {
-        let procedure = |client: &mut Client<'_>| client.run(way);
-        row::run(self, way, &procedure, &procedure)
+        row::run(self, way)
     }
 
     /// What the row stands on beyond what was brought.

@@ -11,8 +11,9 @@ use serde_json::Value;
 
 use super::call::{Call, ClientMethod, ParsedRequest, Snippet, json};
 use super::edits::{Assignment, edits};
-use imports::Imports;
-use literal::{literal, raw};
+pub(super) use fields::{assign, field_name};
+pub(super) use imports::Imports;
+pub(super) use literal::{literal, raw};
 use optimist_apiserver::go::quote;
 use optimist_apiserver::object::{Metadata, text};
 use optimist_client::OnConflict;

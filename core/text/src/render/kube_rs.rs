@@ -7,7 +7,8 @@ use serde_json::Value;
 
 use super::call::{Call, ClientMethod, ParsedRequest, Snippet};
 use super::edits::{Assignment, edits};
-use literal::{literal, string};
+pub(super) use fields::{assign, place, snake};
+pub(super) use literal::{literal, string};
 
 /// An async Rust function that sends a request: with the types of `k8s-openapi` for built-in
 /// kinds, with `DynamicObject` for others.

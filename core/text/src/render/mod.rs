@@ -1,4 +1,4 @@
-//! Requests as commands and code.
+//! Requests and reconcilers as commands and code.
 
 mod call;
 mod client_go;
@@ -6,6 +6,7 @@ mod edits;
 mod kube_rs;
 mod kubectl;
 mod kubectl_output;
+mod program;
 
 pub(crate) use call::is_of_kind;
 pub use call::{Call, Snippet};
@@ -13,3 +14,4 @@ pub use client_go::client_go;
 pub use kube_rs::kube_rs;
 pub use kubectl::kubectl;
 pub use kubectl_output::{KubectlOutput, kubectl_output};
+pub use program::{ProgramLanguage, ProgramLine, ProgramText, program_text};

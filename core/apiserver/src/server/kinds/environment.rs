@@ -4,7 +4,6 @@
 use serde_json::Value;
 
 use super::names::{self, NameRule};
-use crate::field::Path;
 use crate::go;
 use crate::object::text;
 use crate::status::FieldError;
@@ -32,20 +31,18 @@ const RESOURCES: [&str; 6] = [
 ];
 
 /// Checks variables one by one.
-pub(super) fn variables(variables: &[Value], path: &Path<'_>) -> Vec<FieldError> {
+pub(super) fn variables(variables: &[Value], path: &str) -> Vec<FieldError> {
     let mut errors = Vec::new();
     for (i, variable) in variables.iter().enumerate() {
         let name = text(variable, "name");
-        let item = path.index(i);
-        let field = item.child("name");
+        let field = format!("{path}[{i}].name");
         if name.is_empty() {
             errors.push(FieldError::required(field, ""));
         } else {
             errors.extend(broken(name, &field, names::env_var));
         }
         if let Some(source) = variable.get("valueFrom") {
-            let item = path.index(i);
-            let path = item.child("valueFrom");
+            let path = format!("{path}[{i}].valueFrom");
             let has_value = !text(variable, "value").is_empty();
             errors.extend(value_from(source, has_value, &path));
         }
@@ -54,13 +51,12 @@ pub(super) fn variables(variables: &[Value], path: &Path<'_>) -> Vec<FieldError>
 }
 
 /// Checks where whole sets of variables come from.
-pub(super) fn sources(sources: &[Value], path: &Path<'_>) -> Vec<FieldError> {
+pub(super) fn sources(sources: &[Value], path: &str) -> Vec<FieldError> {
     let mut errors = Vec::new();
     for (i, source) in sources.iter().enumerate() {
         let prefix = text(source, "prefix");
         if !prefix.is_empty() {
-            let item = path.index(i);
-            let field = item.child("prefix");
+            let field = format!("{path}[{i}].prefix");
             errors.extend(broken(prefix, &field, names::env_var));
         }
         let mut count = 0;
@@ -68,9 +64,7 @@ pub(super) fn sources(sources: &[Value], path: &Path<'_>) -> Vec<FieldError> {
             if let Some(reference) = source.get(kind) {
                 count += 1;
                 let name = text(reference, "name");
-                let item = path.index(i);
-                let place = item.child(kind);
-                let field = place.child("name");
+                let field = format!("{path}[{i}].{kind}.name");
                 if name.is_empty() {
                     errors.push(FieldError::required(field, ""));
                 } else {
@@ -89,16 +83,16 @@ pub(super) fn sources(sources: &[Value], path: &Path<'_>) -> Vec<FieldError> {
 }
 
 /// `validateEnvVarValueFrom`: one source, and no value besides.
-fn value_from(source: &Value, has_value: bool, path: &Path<'_>) -> Vec<FieldError> {
+fn value_from(source: &Value, has_value: bool, path: &str) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let mut count = 0;
     if let Some(reference) = source.get("fieldRef") {
         count += 1;
-        errors.extend(field_ref(reference, &FIELDS, &path.child("fieldRef")));
+        errors.extend(field_ref(reference, &FIELDS, &format!("{path}.fieldRef")));
     }
     if let Some(reference) = source.get("resourceFieldRef") {
         count += 1;
-        errors.extend(resource_ref(reference, &path.child("resourceFieldRef")));
+        errors.extend(resource_ref(reference, &format!("{path}.resourceFieldRef")));
     }
     for kind in ["configMapKeyRef", "secretKeyRef"] {
         if let Some(reference) = source.get(kind) {
@@ -106,11 +100,10 @@ fn value_from(source: &Value, has_value: bool, path: &Path<'_>) -> Vec<FieldErro
             let (name, key) = (text(reference, "name"), text(reference, "key"));
             errors.extend(broken(
                 name,
-                &path.child(kind).child("name"),
+                &format!("{path}.{kind}.name"),
                 names::subdomain,
             ));
-            let place = path.child(kind);
-            let field = place.child("key");
+            let field = format!("{path}.{kind}.key");
             if key.is_empty() {
                 errors.push(FieldError::required(field, ""));
             } else {
@@ -142,14 +135,14 @@ const FIELDS_OF_VOLUMES: [&str; 5] = [
 ];
 
 /// Checks the field that a file of a volume shows.
-pub(super) fn volume_field(reference: &Value, path: &Path<'_>) -> Vec<FieldError> {
+pub(super) fn volume_field(reference: &Value, path: &str) -> Vec<FieldError> {
     field_ref(reference, &FIELDS_OF_VOLUMES, path)
 }
 
 /// Checks the resource of a container that a file of a volume shows.
-pub(super) fn volume_resource(reference: &Value, path: &Path<'_>) -> Vec<FieldError> {
+pub(super) fn volume_resource(reference: &Value, path: &str) -> Vec<FieldError> {
     if text(reference, "containerName").is_empty() {
-        let mut errors = vec![FieldError::required(path.child("containerName"), "")];
+        let mut errors = vec![FieldError::required(format!("{path}.containerName"), "")];
         errors.extend(divisor(reference, path));
         return errors;
     }
@@ -157,10 +150,10 @@ pub(super) fn volume_resource(reference: &Value, path: &Path<'_>) -> Vec<FieldEr
 }
 
 /// `validateContainerResourceFieldSelector`.
-fn resource_ref(reference: &Value, path: &Path<'_>) -> Vec<FieldError> {
+fn resource_ref(reference: &Value, path: &str) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let resource = text(reference, "resource");
-    let field = path.child("resource");
+    let field = format!("{path}.resource");
     let of_huge_pages = ["limits.hugepages-", "requests.hugepages-"];
     let of_huge_pages = of_huge_pages.iter().any(|p| resource.starts_with(p));
     if resource.is_empty() {
@@ -174,7 +167,7 @@ fn resource_ref(reference: &Value, path: &Path<'_>) -> Vec<FieldError> {
 }
 
 /// `validateContainerResourceDivisor`.
-fn divisor(reference: &Value, path: &Path<'_>) -> Option<FieldError> {
+fn divisor(reference: &Value, path: &str) -> Option<FieldError> {
     const SIZES: &str = "1, 1k, 1M, 1G, 1T, 1P, 1E, 1Ki, 1Mi, 1Gi, 1Ti, 1Pi, 1Ei";
     let (resource, divisor) = (text(reference, "resource"), text(reference, "divisor"));
     let (_, kind) = resource.split_once('.')?;
@@ -187,7 +180,7 @@ fn divisor(reference: &Value, path: &Path<'_>) -> Option<FieldError> {
     };
     let fits = matches!(divisor, "" | "0") || allowed.split([',', ' ']).any(|a| a == divisor);
     (!fits).then(|| {
-        let field = path.child("divisor");
+        let field = format!("{path}.divisor");
         let detail =
             format!("only divisor's values {allowed} are supported with the {name} resource");
         FieldError::invalid(field, &resource.into(), detail)
@@ -195,9 +188,9 @@ fn divisor(reference: &Value, path: &Path<'_>) -> Option<FieldError> {
 }
 
 /// `validateObjectFieldSelector`.
-fn field_ref(reference: &Value, known: &[&str], path: &Path<'_>) -> Vec<FieldError> {
+fn field_ref(reference: &Value, known: &[&str], path: &str) -> Vec<FieldError> {
     let wanted = text(reference, "fieldPath");
-    let field = path.child("fieldPath");
+    let field = format!("{path}.fieldPath");
     if wanted.is_empty() {
         return vec![FieldError::required(field, "")];
     }
@@ -226,7 +219,7 @@ fn field_ref(reference: &Value, known: &[&str], path: &Path<'_>) -> Vec<FieldErr
     vec![FieldError::invalid(field, &wanted.into(), detail)]
 }
 
-fn broken(value: &str, field: &Path<'_>, rule: NameRule) -> Vec<FieldError> {
+fn broken(value: &str, field: &str, rule: NameRule) -> Vec<FieldError> {
     let reasons = rule(value).into_iter();
     reasons
         .map(|why| FieldError::invalid(field, &value.into(), why))
@@ -241,7 +234,7 @@ mod tests {
     #[test]
     fn a_variable_has_one_value_from_one_place() {
         let texts = |variable: Value| -> Vec<String> {
-            let errors = variables(&[variable], &Path::new("env"));
+            let errors = variables(&[variable], "env");
             errors.iter().map(ToString::to_string).collect()
         };
         let from = json!({"fieldRef": {"fieldPath": "metadata.name"}});

@@ -8,11 +8,8 @@ use serde_json::Value;
 use super::label_selector::list;
 use super::pod_template::one_of;
 use super::{containers, names};
-use crate::field::Path;
 use crate::object::text;
 use crate::status::FieldError;
-
-const PORTS: Path<'static> = Path::new("spec.ports");
 
 /// `validateServicePort`.
 pub(super) fn each(service: &Value) -> Vec<FieldError> {
@@ -20,8 +17,8 @@ pub(super) fn each(service: &Value) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let mut seen = BTreeSet::new();
     for (i, port) in ports.iter().enumerate() {
-        let path = PORTS.index(i);
-        let field = |name: &'static str| path.child(name);
+        let path = format!("spec.ports[{i}]");
+        let field = |name: &str| format!("{path}.{name}");
         let name = text(port, "name");
         if name.is_empty() {
             if ports.len() > 1 {
@@ -46,7 +43,7 @@ pub(super) fn each(service: &Value) -> Vec<FieldError> {
         if let Some(protocol) = port.get("appProtocol").and_then(Value::as_str) {
             let reasons = names::qualified(protocol).into_iter();
             let field = field("appProtocol");
-            errors.extend(reasons.map(|why| FieldError::invalid(field, &protocol.into(), why)));
+            errors.extend(reasons.map(|why| FieldError::invalid(&field, &protocol.into(), why)));
         }
     }
     errors
@@ -61,8 +58,7 @@ pub(super) fn repeated(service: &Value) -> Vec<FieldError> {
     if text(spec, "type") == "ClusterIP" {
         for (i, port) in ports.iter().enumerate() {
             if of(port, "nodePort") != 0 {
-                let item = PORTS.index(i);
-                let field = item.child("nodePort");
+                let field = format!("spec.ports[{i}].nodePort");
                 let detail = "may not be used when `type` is 'ClusterIP'";
                 errors.push(FieldError::forbidden(field, detail));
             }
@@ -72,8 +68,7 @@ pub(super) fn repeated(service: &Value) -> Vec<FieldError> {
     for (i, port) in ports.iter().enumerate() {
         let number = of(port, "nodePort");
         if number != 0 && !seen.insert((text(port, "protocol"), number)) {
-            let item = PORTS.index(i);
-            let field = item.child("nodePort");
+            let field = format!("spec.ports[{i}].nodePort");
             errors.push(FieldError::duplicate(field, &number.into()));
         }
     }
@@ -87,7 +82,7 @@ pub(super) fn repeated(service: &Value) -> Vec<FieldError> {
                  \"TargetPort\":0,\"NodePort\":0}}",
                 Value::from(protocol)
             );
-            let field = PORTS.index(i);
+            let field = format!("spec.ports[{i}]");
             errors.push(FieldError::duplicate(field, &Value::Null).shown(key));
         }
     }

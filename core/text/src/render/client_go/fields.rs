@@ -22,7 +22,7 @@ struct Place<'a> {
 }
 
 /// The statements that apply an edit to a typed object; `None` if its kind has no such field.
-pub(super) fn assign(
+pub(in crate::render) fn assign(
     variable: &str,
     root: &Struct,
     edit: &Assignment,
@@ -190,7 +190,7 @@ const EXCEPTIONS: &[((&str, &str), &str)] = &[
 ];
 
 /// The Go name of a field.
-pub(super) fn field_name(owner: &str, field: &str) -> String {
+pub(in crate::render) fn field_name(owner: &str, field: &str) -> String {
     let exception = EXCEPTIONS.iter().find(|(of, _)| *of == (owner, field));
     if let Some((_, name)) = exception {
         return (*name).to_owned();

@@ -6,25 +6,25 @@ use optimist_apiserver::go::quote;
 
 /// The packages that the code uses.
 #[derive(Default)]
-pub(super) struct Imports(BTreeSet<String>);
+pub(in crate::render) struct Imports(BTreeSet<String>);
 
 impl Imports {
-    pub(super) fn add(&mut self, package: &str) {
+    pub(in crate::render) fn add(&mut self, package: &str) {
         self.0.insert(quote(package));
     }
 
     /// A package with an alias.
-    pub(super) fn add_as(&mut self, name: &str, package: &str) -> String {
+    pub(in crate::render) fn add_as(&mut self, name: &str, package: &str) -> String {
         self.0.insert(format!("{name} {}", quote(package)));
         name.to_owned()
     }
 
-    pub(super) fn meta(&mut self) -> String {
+    pub(in crate::render) fn meta(&mut self) -> String {
         self.add_as("metav1", "k8s.io/apimachinery/pkg/apis/meta/v1")
     }
 
     /// The package of a built-in type.
-    pub(super) fn package_of(&mut self, ty: &str) -> String {
+    pub(in crate::render) fn package_of(&mut self, ty: &str) -> String {
         match ty {
             "ObjectMeta"
             | "OwnerReference"
@@ -43,7 +43,7 @@ impl Imports {
     }
 
     /// In the order of gofmt: the standard library first.
-    pub(super) fn render(&self) -> String {
+    pub(in crate::render) fn render(&self) -> String {
         let path = |line: &String| line.split('"').nth(1).unwrap_or_default().to_owned();
         let (mut other, mut standard): (Vec<&String>, Vec<&String>) =
             self.0.iter().partition(|line| {

@@ -5,7 +5,7 @@ use serde_json::Value;
 use optimist_apiserver::go::quote;
 
 /// Text as a raw string if possible, otherwise as a quoted string.
-pub(super) fn raw(text: &str) -> String {
+pub(in crate::render) fn raw(text: &str) -> String {
     if text.contains(['`', '\r']) {
         quote(text)
     } else {
@@ -14,7 +14,7 @@ pub(super) fn raw(text: &str) -> String {
 }
 
 /// A JSON value as a Go literal.
-pub(super) fn literal(value: &Value) -> String {
+pub(in crate::render) fn literal(value: &Value) -> String {
     match value {
         Value::Null => "nil".to_owned(),
         Value::Bool(b) => b.to_string(),

@@ -17,7 +17,11 @@ struct Place<'a> {
 }
 
 /// The statement that applies an edit to a typed object; `None` if its type does not allow it.
-pub(super) fn assign(variable: &str, root: &Struct, edit: &Assignment) -> Option<String> {
+pub(in crate::render) fn assign(
+    variable: &str,
+    root: &Struct,
+    edit: &Assignment,
+) -> Option<String> {
     let place = find(variable, root, &edit.path)?;
     let Some(value) = &edit.value else {
         return Some(match place.in_map {
@@ -38,6 +42,17 @@ pub(super) fn assign(variable: &str, root: &Struct, edit: &Assignment) -> Option
         Some((map, key)) => format!("{map}.insert({key}.into(), {value});\n"),
         None => format!("{} = {value};\n", place.name),
     })
+}
+
+/// A field of an object as a place to assign to: its name, and its map and key if it is a member of
+/// a map; `None` if the kind has no such field.
+pub(in crate::render) fn place(
+    variable: &str,
+    root: &Struct,
+    path: &[String],
+) -> Option<(String, Option<(String, String)>)> {
+    let place = find(variable, root, path)?;
+    Some((place.name, place.in_map))
 }
 
 fn find<'a>(variable: &str, root: &'a Struct, path: &[String]) -> Option<Place<'a>> {
@@ -140,7 +155,7 @@ const OTHERWISE: &[(&str, &str)] = &[
 ];
 
 /// The Rust name of a field: `cluster_ips` for `clusterIPs`.
-pub(super) fn snake(name: &str) -> String {
+pub(in crate::render) fn snake(name: &str) -> String {
     let letters: Vec<char> = name.chars().collect();
     // The `s` of a plural belongs to the upper-case letters before it.
     let plural = letters.ends_with(&['s'])

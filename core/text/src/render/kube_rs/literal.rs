@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 /// Text as a Rust string literal.
-pub(super) fn string(text: &str) -> String {
+pub(in crate::render) fn string(text: &str) -> String {
     format!("{text:?}")
 }
 
@@ -11,7 +11,7 @@ pub(super) fn string(text: &str) -> String {
 const MAX_LITERAL_LENGTH: usize = 600;
 
 /// A JSON value as an expression of type `Value`.
-pub(super) fn literal(value: &Value) -> String {
+pub(in crate::render) fn literal(value: &Value) -> String {
     let text = value.to_string();
     if text.len() > MAX_LITERAL_LENGTH {
         let text = format!("{value:#}");

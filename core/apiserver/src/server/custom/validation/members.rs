@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::field::Path;
 use crate::object::text;
 use crate::schema::openapi::Schema;
 use crate::status::{FieldError, Problem};
@@ -14,7 +13,7 @@ use crate::status::{FieldError, Problem};
 const MAX_SELECTABLE: usize = 8;
 
 /// `ValidateCustomResourceDefinitionSubresources`.
-pub(super) fn scale(scale: &Value, path: &Path<'_>) -> Vec<FieldError> {
+pub(super) fn scale(scale: &Value, path: &str) -> Vec<FieldError> {
     if !scale.is_object() {
         return Vec::new();
     }
@@ -25,8 +24,7 @@ pub(super) fn scale(scale: &Value, path: &Path<'_>) -> Vec<FieldError> {
         ("labelSelectorPath", &[".spec.", ".status."], false),
     ] {
         let value = text(scale, field);
-        let of_scale = path.child("scale");
-        let field = of_scale.child(field);
+        let field = format!("{path}.scale.{field}");
         if value.is_empty() {
             errors.extend(required.then(|| FieldError::required(field, "")));
         } else if let Some(error) = no_simple_path(value, &field) {
@@ -42,13 +40,13 @@ pub(super) fn scale(scale: &Value, path: &Path<'_>) -> Vec<FieldError> {
     errors
 }
 
-fn no_simple_path(path: &str, field: &Path<'_>) -> Option<FieldError> {
+fn no_simple_path(path: &str, field: &str) -> Option<FieldError> {
     let detail = "must be a simple json path starting with .";
     (!path.starts_with('.')).then(|| FieldError::invalid(field, &path.into(), detail))
 }
 
 /// `ValidateCustomResourceColumnDefinition`.
-pub(super) fn column(column: &Value, path: &Path<'_>) -> Vec<FieldError> {
+pub(super) fn column(column: &Value, path: &str) -> Vec<FieldError> {
     const TYPES: [&str; 5] = ["boolean", "date", "integer", "number", "string"];
     const FORMATS: [&str; 8] = [
         "byte",
@@ -63,21 +61,21 @@ pub(super) fn column(column: &Value, path: &Path<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let (ty, format) = (text(column, "type"), text(column, "format"));
     if text(column, "name").is_empty() {
-        errors.push(FieldError::required(path.child("name"), ""));
+        errors.push(FieldError::required(format!("{path}.name"), ""));
     }
     let of_type = format!("must be one of {}", TYPES.join(","));
     if ty.is_empty() {
-        errors.push(FieldError::required(path.child("type"), of_type));
+        errors.push(FieldError::required(format!("{path}.type"), of_type));
     } else if !TYPES.contains(&ty) {
-        let field = path.child("type");
+        let field = format!("{path}.type");
         errors.push(FieldError::invalid(field, &ty.into(), of_type));
     }
     if !format.is_empty() && !FORMATS.contains(&format) {
         let detail = format!("must be one of {}", FORMATS.join(","));
-        let field = path.child("format");
+        let field = format!("{path}.format");
         errors.push(FieldError::invalid(field, &format.into(), detail));
     }
-    let field = path.child("JSONPath");
+    let field = format!("{path}.JSONPath");
     match text(column, "jsonPath") {
         "" => errors.push(FieldError::required(field, "")),
         json_path => errors.extend(no_simple_path(json_path, &field)),
@@ -86,11 +84,7 @@ pub(super) fn column(column: &Value, path: &Path<'_>) -> Vec<FieldError> {
 }
 
 /// `ValidateCustomResourceSelectableFields`.
-pub(super) fn selectable(
-    fields: &[Value],
-    schema: Option<&Schema>,
-    path: &Path<'_>,
-) -> Vec<FieldError> {
+pub(super) fn selectable(fields: &[Value], schema: Option<&Schema>, path: &str) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let Some(schema) = schema else {
         return errors;
@@ -98,14 +92,13 @@ pub(super) fn selectable(
     let mut known = BTreeSet::new();
     for (i, field) in fields.iter().enumerate() {
         let json_path = text(field, "jsonPath");
-        let item = path.index(i);
-        let field = item.child("jsonPath");
+        let field = format!("{path}[{i}].jsonPath");
         if json_path.is_empty() {
             errors.push(FieldError::required(field, ""));
             continue;
         }
         let mut invalid = |detail: String| {
-            errors.push(FieldError::invalid(field, &json_path.into(), detail));
+            errors.push(FieldError::invalid(&*field, &json_path.into(), detail));
         };
         let found = match schema_at(json_path, schema) {
             Ok(found) => found,
