@@ -203,12 +203,13 @@ impl Run {
 
     /// Performs the next statement.
     pub fn step(&mut self, code: &Code, context: &mut Context<'_>) -> StatementStep {
+        self.sent = None;
+        self.error = None;
         let Some(instruction) = code.instruction(self.at) else {
             return StatementStep::Finished(ReconcileResult::Done);
         };
         let statement = code.statement_at(self.at).unwrap_or_default();
         let mut sent = None;
-        self.error = None;
         let next = match instruction {
             Instruction::Jump(to) => Next::To(*to),
             Instruction::Branch(condition, otherwise) => {

@@ -4,7 +4,7 @@ use optimist_client::Begin;
 use optimist_controller::program::{
     BoolExpression, ControllerOptions, Expression, Program, Statement, StatementStep,
 };
-use optimist_controller::{ClientCall, Controller, Handler, ReconcileResult, Source};
+use optimist_controller::{ClientCall, Controller, Handler, ReconcileResult, Source, WorkerReport};
 use serde_json::json;
 
 use crate::start::{KEY, config_map, server, widget};
@@ -120,4 +120,20 @@ fn a_statement_about_a_variable_without_an_object_is_an_error_and_no_panic() {
     let (statements, result, calls, _) = run(vec![update]);
     assert_eq!((statements.len(), calls.len()), (0, 0));
     assert_eq!(result, Some(ReconcileResult::Error));
+}
+
+#[test]
+fn each_request_is_reported_by_the_step_that_sent_it_and_by_no_other() {
+    let mut server = server();
+    let program = program(create("one-").to_vec());
+    let mut controller = Controller::new(program, &server, "default", Begin::List).unwrap();
+    controller.sync(&mut server);
+    let reports: Vec<_> = std::iter::from_fn(|| controller.work_step(&mut server)).collect();
+    let calls = reports.iter().filter_map(WorkerReport::call).count();
+    let last = reports.last().expect("it ran");
+    assert!(
+        matches!(last, WorkerReport::Finished { error: None, .. }),
+        "{last:?}"
+    );
+    assert_eq!((calls, last.call()), (1, None));
 }
