@@ -388,7 +388,7 @@ fn is_thorough(resource: &Resource) -> bool {
 /// A definition of the object's kind that keeps every field and knows no lists: all versions that the
 /// object and its managers name are served. `/status` and `/scale` are served if a manager wrote
 /// there.
-fn schemaless(object: &Value, plural: &str) -> Value {
+pub(crate) fn schemaless(object: &Value, plural: &str) -> Value {
     let own = GroupVersion::parse(text(object, "apiVersion"));
     let own = own.unwrap_or_else(|| GroupVersion::new("", ""));
     let managed = object.metadata().and_then(|meta| meta.get("managedFields"));

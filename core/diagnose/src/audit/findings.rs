@@ -1,0 +1,298 @@
+//! What stands out in a recorded history: fights, lost updates, conflicts and what clients did about
+//! them, writes that changed nothing, hot loops.
+
+use std::collections::BTreeMap;
+
+use optimist_apiserver::apply::Path;
+use optimist_apiserver::object::{Metadata, text};
+use serde_json::Value;
+
+use super::recorded::{RecordedHistory, RecordedStep};
+use super::{AuditEvent, AuditLog};
+use crate::observed::{FieldChange, Fight, fights};
+
+/// What stands out. Steps are positions in [`RecordedHistory::steps`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Findings {
+    /// Every change of a field with the step that made it, in their order.
+    pub changes: Vec<(usize, FieldChange)>,
+    /// The fields that managers set in turn, the most flips first.
+    pub fights: Vec<Fight>,
+    /// The lost updates.
+    pub lost: Vec<LostUpdate>,
+    /// The conflicts (409).
+    pub conflicts: Vec<RecordedConflict>,
+    /// The steps of accepted writes that changed nothing.
+    pub unchanged: Vec<usize>,
+    /// The same request, sent again and again.
+    pub loops: Vec<HotLoop>,
+}
+
+/// A value that a client wrote and another client replaced or removed without having read it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LostUpdate {
+    /// The field.
+    pub field: Path,
+    /// The value that was lost.
+    pub value: Value,
+    /// The step that wrote it.
+    pub written: usize,
+    /// The step that lost it.
+    pub lost: usize,
+    /// Whether the client had a watch on the collection, so that it may have known the value. What a
+    /// watch showed is not in a log.
+    pub may_have_watched: bool,
+}
+
+/// A conflict.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordedConflict {
+    /// The step that was refused.
+    pub step: usize,
+    /// What the client did next.
+    pub reaction: Reaction,
+    /// The step of its next write; `None` if there is none.
+    pub next: Option<usize>,
+}
+
+/// What a client did after a conflict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reaction {
+    /// It read the object, and wrote again.
+    ReadAgain,
+    /// It sent the same request again.
+    SentAgain,
+    /// It applied with force.
+    Forced,
+    /// It wrote without the version that was refused.
+    WithoutVersion,
+    /// It wrote something else without a read.
+    WroteOtherwise,
+    /// It wrote no more.
+    GaveUp,
+}
+
+/// The same request, sent again and again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HotLoop {
+    /// The client, as a position in [`RecordedHistory::clients`].
+    pub client: usize,
+    /// The steps.
+    pub steps: Vec<usize>,
+    /// How many of them changed the object.
+    pub changes: usize,
+    /// The time from the first to the last, in microseconds.
+    pub lasted: u64,
+}
+
+/// The fewest requests that are a loop.
+pub const MIN_REPEATS: usize = 5;
+
+/// How many different requests are followed at the same time.
+const MAX_OPEN: usize = 100;
+
+/// The longest pause between two requests of a loop, in microseconds.
+pub const MAX_PAUSE: u64 = 10_000_000;
+
+impl Findings {
+    /// What stands out in a history of a log.
+    pub fn of(history: &RecordedHistory, log: &AuditLog) -> Self {
+        let steps = &history.steps;
+        let mut changes = Vec::new();
+        for (at, step) in steps.iter().enumerate() {
+            changes.extend(step.changes.iter().map(|change| (at, change.clone())));
+        }
+        let only: Vec<FieldChange> = changes.iter().map(|(_, change)| change.clone()).collect();
+        let unchanged = steps.iter().enumerate().filter(|(_, step)| {
+            let event = &log.events[step.event];
+            let accepted = event.code.is_some_and(|code| code < 300);
+            accepted && event.is_write() && !event.is_dry_run() && step.changed() == Some(false)
+        });
+        Self {
+            fights: fights(&only),
+            lost: lost(history, log, &changes),
+            conflicts: conflicts(steps, log),
+            unchanged: unchanged.map(|(at, _)| at).collect(),
+            loops: loops(steps, log),
+            changes,
+        }
+    }
+}
+
+/// A value is lost if a write without a version replaces it, its client had not been shown it, and
+/// another client had written it. A client is shown what it reads, and what its own writes return.
+fn lost(
+    history: &RecordedHistory,
+    log: &AuditLog,
+    changes: &[(usize, FieldChange)],
+) -> Vec<LostUpdate> {
+    let steps = &history.steps;
+    let mut found = Vec::new();
+    let mut latest: BTreeMap<&Path, (usize, &FieldChange)> = BTreeMap::new();
+    for (at, change) in changes {
+        let step = &steps[*at];
+        let event = &log.events[step.event];
+        let Some((written, last)) = latest.insert(&change.field, (*at, change)) else {
+            continue;
+        };
+        let by_other = steps[written].client != step.client || last.by != change.by;
+        if !by_other || carries_version(event) {
+            continue;
+        }
+        let between = || steps[written + 1..*at].iter();
+        let own = |other: &&RecordedStep| other.client == step.client;
+        let shown = between().filter(own).any(|other| {
+            let event = &log.events[other.event];
+            shows(event, &change.field)
+        });
+        if shown {
+            continue;
+        }
+        let watches = steps[..*at].iter().filter(own);
+        let mut watches = watches.map(|other| &log.events[other.event]);
+        // A removal loses no value.
+        let Some(value) = change.before.clone() else {
+            continue;
+        };
+        found.push(LostUpdate {
+            field: change.field.clone(),
+            value,
+            written,
+            lost: *at,
+            may_have_watched: watches.any(|event| event.verb == "watch"),
+        });
+    }
+    found
+}
+
+/// Whether a write names the version that it is based on.
+fn carries_version(event: &AuditEvent) -> bool {
+    let Some(body) = event.request.as_deref() else {
+        return false;
+    };
+    let in_patch = body.as_array().is_some_and(|operations| {
+        operations
+            .iter()
+            .any(|operation| text(operation, "path") == "/metadata/resourceVersion")
+    });
+    in_patch || !body.resource_version().is_empty()
+}
+
+/// Whether the answer to a request showed a client the object, or named the field as another
+/// manager's.
+fn shows(event: &AuditEvent, field: &Path) -> bool {
+    let accepted = event.code.is_some_and(|code| code < 300);
+    if accepted {
+        return event.verb != "watch" && event.verb != "delete";
+    }
+    let causes = event.response.as_deref();
+    let causes = causes.and_then(|answer| answer.pointer("/details/causes"));
+    let causes = causes.and_then(Value::as_array).into_iter().flatten();
+    let printed = field.to_string();
+    causes
+        .into_iter()
+        .any(|cause| text(cause, "field") == printed)
+}
+
+fn conflicts(steps: &[RecordedStep], log: &AuditLog) -> Vec<RecordedConflict> {
+    let mut found = Vec::new();
+    for (at, step) in steps.iter().enumerate() {
+        let event = &log.events[step.event];
+        if event.code != Some(409) || !event.is_write() {
+            continue;
+        }
+        let after = steps.iter().enumerate().skip(at + 1);
+        let own = after.filter(|(_, other)| {
+            let same_manager = || log.events[other.event].manager() == event.manager();
+            other.client == step.client && (!log.events[other.event].is_write() || same_manager())
+        });
+        let mut read = false;
+        let mut next = None;
+        for (later, other) in own {
+            let other = &log.events[other.event];
+            if other.is_write() {
+                next = Some((later, other));
+                break;
+            }
+            read |= other.verb == "get" || other.verb == "list";
+        }
+        let reaction = match next {
+            None => Reaction::GaveUp,
+            Some((_, other)) if forces(other) && !forces(event) => Reaction::Forced,
+            Some(_) if read => Reaction::ReadAgain,
+            Some((_, other)) if other.uri == event.uri && other.request == event.request => {
+                Reaction::SentAgain
+            }
+            Some((_, other)) if carries_version(event) && !carries_version(other) => {
+                Reaction::WithoutVersion
+            }
+            Some(_) => Reaction::WroteOtherwise,
+        };
+        found.push(RecordedConflict {
+            step: at,
+            reaction,
+            next: next.map(|(later, _)| later),
+        });
+    }
+    found
+}
+
+fn forces(event: &AuditEvent) -> bool {
+    event.query("force").as_deref() == Some("true")
+}
+
+fn loops(steps: &[RecordedStep], log: &AuditLog) -> Vec<HotLoop> {
+    let mut open: Vec<(usize, &AuditEvent, Value, HotLoop)> = Vec::new();
+    let mut found = Vec::new();
+    for (at, step) in steps.iter().enumerate() {
+        let event = &log.events[step.event];
+        if !event.is_write() {
+            continue;
+        }
+        let body = without_version(event);
+        let known = open.iter().position(|(client, last, known, _)| {
+            *client == step.client
+                && last.verb == event.verb
+                && last.uri == event.uri
+                && *known == body
+                && event.received.saturating_sub(last.received) <= MAX_PAUSE
+        });
+        let changed = usize::from(step.changed() == Some(true));
+        match known {
+            Some(known) => {
+                let (_, last, _, hot) = &mut open[known];
+                hot.lasted += event.received.saturating_sub(last.received);
+                hot.steps.push(at);
+                hot.changes += changed;
+                *last = event;
+            }
+            None => {
+                if open.len() == MAX_OPEN {
+                    found.push(open.remove(0).3);
+                }
+                let hot = HotLoop {
+                    client: step.client,
+                    steps: vec![at],
+                    changes: changed,
+                    lasted: 0,
+                };
+                open.push((step.client, event, body, hot));
+            }
+        }
+    }
+    found.extend(open.into_iter().map(|(.., hot)| hot));
+    found.retain(|hot| hot.steps.len() >= MIN_REPEATS);
+    found.sort_by_key(|hot| std::cmp::Reverse(hot.steps.len()));
+    found
+}
+
+/// The body of a request without the version that it is based on.
+fn without_version(event: &AuditEvent) -> Value {
+    let mut body = event.request.as_deref().cloned().unwrap_or_default();
+    if body.get("metadata").is_some_and(Value::is_object) {
+        for field in ["resourceVersion", "managedFields", "generation"] {
+            body.metadata_mut().remove(field);
+        }
+    }
+    body
+}

@@ -1,0 +1,350 @@
+//! An audit log of kube-apiserver: what was sent, by whom, and what the server answered.
+//!
+//! [`AuditReader`] reads the log in slices. [`AuditLog::objects`] lists the objects that it is about.
+//! [`RecordedHistory`](recorded::RecordedHistory) replays what happened to one of them, with the core
+//! run beside each request, and [`Findings`](findings::Findings) says what stands out.
+
+pub mod findings;
+pub mod recorded;
+mod run;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use optimist_apiserver::environment::Timestamp;
+use optimist_apiserver::limits;
+use optimist_apiserver::object::text;
+use serde_json::Value;
+
+use crate::brought::is_audit;
+
+/// How much of a request the log has (`k8s.io/apiserver/pkg/apis/audit/v1 Level`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum AuditLevel {
+    /// Who asked for what, and the code of the answer.
+    Metadata,
+    /// Also the body of the request.
+    Request,
+    /// Also the body of the answer.
+    RequestResponse,
+}
+
+/// The object that a request is about (`ObjectReference`). Empty texts are not said.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AuditedObject {
+    /// The API group.
+    pub group: String,
+    /// The version of the group.
+    pub version: String,
+    /// The resource, in the plural.
+    pub resource: String,
+    /// The namespace.
+    pub namespace: String,
+    /// The name; empty for a request to a collection.
+    pub name: String,
+    /// The subresource.
+    pub subresource: String,
+}
+
+/// A request with its answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AuditEvent {
+    /// The line of the log, counted from 1.
+    pub line: usize,
+    /// How much the log has of it.
+    pub level: AuditLevel,
+    /// The verb: `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`.
+    pub verb: String,
+    /// Path and query.
+    pub uri: String,
+    /// The user.
+    pub user: String,
+    /// The User-Agent.
+    pub agent: String,
+    /// The object.
+    pub object: AuditedObject,
+    /// The status code of the answer; `None` if the log does not have it.
+    pub code: Option<u16>,
+    /// The body of the request; `None` if the log does not have it.
+    pub request: Option<Arc<Value>>,
+    /// The body of the answer; `None` if the log does not have it.
+    pub response: Option<Arc<Value>>,
+    /// When the request arrived, in microseconds since 1970-01-01T00:00:00Z.
+    pub received: u64,
+    /// When the answer was complete, in the same unit. A write took effect before it.
+    pub completed: u64,
+    /// Whether the answer was still going on: a watch that is open at the end of the log.
+    pub open: bool,
+}
+
+impl AuditEvent {
+    /// Whether it is meant to change an object.
+    pub fn is_write(&self) -> bool {
+        matches!(
+            self.verb.as_str(),
+            "create" | "update" | "patch" | "delete" | "deletecollection"
+        )
+    }
+
+    /// Whether it only shows what would happen.
+    pub fn is_dry_run(&self) -> bool {
+        self.query("dryRun").is_some()
+    }
+
+    /// An option of the query.
+    pub fn query(&self, name: &str) -> Option<String> {
+        let (_, query) = self.uri.split_once('?')?;
+        let mut options = form_urlencoded::parse(query.as_bytes());
+        let found = options.find(|(option, _)| option == name)?;
+        Some(found.1.into_owned())
+    }
+
+    /// The field manager: the option, or the beginning of the User-Agent
+    /// (`k8s.io/apiserver/pkg/endpoints/handlers/create.go managerOrUserAgent`, v1.36).
+    pub fn manager(&self) -> String {
+        let agent = || self.agent.split('/').next().unwrap_or_default().to_owned();
+        let named = self.query("fieldManager").filter(|name| !name.is_empty());
+        named.unwrap_or_else(agent)
+    }
+}
+
+/// A line that is no event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LineProblem {
+    /// The line, counted from 1.
+    pub line: usize,
+    /// What is wrong, in words.
+    pub message: String,
+}
+
+impl fmt::Display for LineProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.line, self.message)
+    }
+}
+
+/// A log that was read.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct AuditLog {
+    /// The requests, in the order of their answers.
+    pub events: Vec<AuditEvent>,
+    /// The first lines that are no events.
+    pub problems: Vec<LineProblem>,
+    /// How many lines are no events.
+    pub skipped: usize,
+    /// Whether the log has more events than [`MAX_EVENTS`]; the rest is left out.
+    pub cut: bool,
+}
+
+/// The most events that are kept of a log.
+pub const MAX_EVENTS: usize = 20_000;
+
+/// The most problems that are kept of a log.
+const MAX_PROBLEMS: usize = 20;
+
+/// Reads a log in slices, so that a page stays usable and can stop.
+#[derive(Clone, Debug)]
+pub struct AuditReader {
+    text: Arc<str>,
+    at: usize,
+    line: usize,
+    log: AuditLog,
+    /// The events whose answer was going on, by their auditID: a later stage takes their place.
+    started: BTreeMap<String, usize>,
+}
+
+impl AuditReader {
+    /// A reader at the beginning of a log: JSON lines of `audit.k8s.io` events, or one document with
+    /// a list of them.
+    pub fn new(text: Arc<str>) -> Self {
+        Self {
+            text,
+            at: 0,
+            line: 0,
+            log: AuditLog::default(),
+            started: BTreeMap::new(),
+        }
+    }
+
+    /// How far it is, and how much there is, in bytes.
+    pub fn progress(&self) -> (usize, usize) {
+        (self.at, self.text.len())
+    }
+
+    /// Reads on for about this many bytes, at least one line. Whether there is more.
+    pub fn advance(&mut self, bytes: usize) -> bool {
+        let text = Arc::clone(&self.text);
+        let until = self.at.saturating_add(bytes.max(1));
+        while self.at < text.len() && self.at < until {
+            if self.log.events.len() >= MAX_EVENTS {
+                self.log.cut = true;
+                self.at = text.len();
+                return false;
+            }
+            let rest = &text[self.at..];
+            let end = rest.find('\n').map_or(rest.len(), |end| end + 1);
+            self.line += 1;
+            let line = rest[..end].trim();
+            let whole = rest[..end].len() < rest.len() && line == "{";
+            if whole && self.line == 1 {
+                // A list that is printed over many lines.
+                self.document(rest);
+                self.at = text.len();
+                return false;
+            }
+            if !line.is_empty() {
+                self.document(line);
+            }
+            self.at += end;
+        }
+        self.at < text.len()
+    }
+
+    /// Reads to the end.
+    pub fn finish(mut self) -> AuditLog {
+        while self.advance(usize::MAX / 2) {}
+        self.log.events.sort_by_key(|event| event.completed);
+        self.log
+    }
+
+    fn document(&mut self, text: &str) {
+        let value: Value = match serde_json::from_str(text) {
+            Ok(value) => value,
+            Err(error) => return self.skip(error.to_string()),
+        };
+        match value.get("items").and_then(Value::as_array) {
+            Some(items) if is_audit(&value) => items.iter().for_each(|item| self.event(item)),
+            _ => self.event(&value),
+        }
+    }
+
+    fn skip(&mut self, message: String) {
+        self.log.skipped += 1;
+        if self.log.problems.len() < MAX_PROBLEMS {
+            let line = self.line;
+            self.log.problems.push(LineProblem { line, message });
+        }
+    }
+
+    fn event(&mut self, value: &Value) {
+        if !is_audit(value) && text(value, "kind") != "Event" {
+            return self.skip("it is no event of an audit log".to_owned());
+        }
+        if let Err(refusal) = limits::check(value) {
+            return self.skip(refusal.message);
+        }
+        let stage = text(value, "stage");
+        if stage == "RequestReceived" {
+            return;
+        }
+        let Some(event) = read(value, self.line) else {
+            return self.skip("it has no verb, no requestURI or no time".to_owned());
+        };
+        let id = text(value, "auditID");
+        if let Some(at) = self.started.remove(id) {
+            // The last stage of a request has all that earlier ones have.
+            self.log.events[at] = event;
+            return;
+        }
+        if event.open && !id.is_empty() {
+            self.started.insert(id.to_owned(), self.log.events.len());
+        }
+        self.log.events.push(event);
+    }
+}
+
+impl AuditLog {
+    /// The objects with requests by name, those with the most writes first.
+    pub fn objects(&self) -> Vec<(AuditedObject, usize)> {
+        let mut found: Vec<(AuditedObject, usize)> = Vec::new();
+        for event in self
+            .events
+            .iter()
+            .filter(|event| !event.object.name.is_empty())
+        {
+            let object = AuditedObject {
+                subresource: String::new(),
+                ..event.object.clone()
+            };
+            let at = found.iter().position(|(known, _)| known.is(&object));
+            let at = at.unwrap_or_else(|| {
+                found.push((object, 0));
+                found.len() - 1
+            });
+            found[at].1 += usize::from(event.is_write());
+        }
+        found.sort_by_key(|(_, writes)| std::cmp::Reverse(*writes));
+        found
+    }
+}
+
+impl AuditedObject {
+    /// Whether both are the same object. The version of the group does not tell objects apart.
+    pub fn is(&self, other: &Self) -> bool {
+        self.is_beside(other) && self.name == other.name
+    }
+
+    /// Whether a request to this collection or object can be about another object of the same
+    /// collection.
+    pub fn is_beside(&self, other: &Self) -> bool {
+        self.group == other.group
+            && self.resource == other.resource
+            && self.namespace == other.namespace
+    }
+}
+
+/// The event of a document; `None` if it lacks what makes it a request.
+fn read(value: &Value, line: usize) -> Option<AuditEvent> {
+    let owned = |value: &Value, field: &str| text(value, field).to_owned();
+    let (verb, uri) = (owned(value, "verb"), owned(value, "requestURI"));
+    let received = micros(text(value, "requestReceivedTimestamp"))?;
+    let completed = micros(text(value, "stageTimestamp")).unwrap_or(received);
+    if verb.is_empty() || !uri.starts_with('/') {
+        return None;
+    }
+    let object = value.get("objectRef").unwrap_or(&Value::Null);
+    let code = value
+        .pointer("/responseStatus/code")
+        .and_then(Value::as_u64);
+    let body = |field: &str| value.get(field).filter(|it| !it.is_null()).cloned();
+    Some(AuditEvent {
+        line,
+        level: match text(value, "level") {
+            "RequestResponse" => AuditLevel::RequestResponse,
+            "Request" => AuditLevel::Request,
+            _ => AuditLevel::Metadata,
+        },
+        verb,
+        uri,
+        user: owned(value.get("user").unwrap_or(&Value::Null), "username"),
+        agent: owned(value, "userAgent"),
+        object: AuditedObject {
+            group: owned(object, "apiGroup"),
+            version: owned(object, "apiVersion"),
+            resource: owned(object, "resource"),
+            namespace: owned(object, "namespace"),
+            name: owned(object, "name"),
+            subresource: owned(object, "subresource"),
+        },
+        code: code.and_then(|code| u16::try_from(code).ok()),
+        request: body("requestObject").map(Arc::new),
+        response: body("responseObject").map(Arc::new),
+        received,
+        completed,
+        open: text(value, "stage") == "ResponseStarted",
+    })
+}
+
+/// A time of the log (`metav1.MicroTime`), in microseconds since 1970-01-01T00:00:00Z.
+fn micros(time: &str) -> Option<u64> {
+    let seconds = Timestamp::parse(time)?.seconds;
+    let fraction = time.split_once('.').map_or("", |(_, rest)| rest);
+    let digits: String = fraction
+        .chars()
+        .take_while(char::is_ascii_digit)
+        .take(6)
+        .collect();
+    let parsed: u64 = format!("{digits:0<6}").parse().ok()?;
+    seconds.checked_mul(1_000_000)?.checked_add(parsed)
+}

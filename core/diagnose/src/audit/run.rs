@@ -1,0 +1,235 @@
+//! The core run beside a recorded request.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::{Request, header};
+use optimist_apiserver::object::{Metadata, text};
+use optimist_apiserver::server::{ApiServer, Definition, Resource};
+use optimist_client::Strategy;
+use optimist_simulation::Exchange;
+use serde_json::{Value, json};
+
+use super::AuditEvent;
+use super::recorded::{Compared, Difference, NotRun, Prediction};
+
+/// The first second of every environment: 2026-01-01T00:00:00Z.
+const START: u64 = 1_767_225_600;
+
+/// Lets the clock of a server show the time of a request, if it is later than the present one.
+pub(super) fn set_clock(server: &mut ApiServer, micros: u64) {
+    let wanted = Duration::from_micros(micros.saturating_sub(START * 1_000_000));
+    let now = server.environment().elapsed();
+    server.environment_mut().advance(wanted.saturating_sub(now));
+}
+
+/// What the core answers to a request, beside what was answered. `known` is the version of the object
+/// before, if the object is known.
+pub(super) fn predict(
+    server: &ApiServer,
+    event: &AuditEvent,
+    resource: &Resource,
+    known: Option<&Value>,
+) -> Prediction {
+    let Some(code) = event.code else {
+        return Prediction::NotRun(NotRun::NoAnswer);
+    };
+    let Some(method) = method(&event.verb) else {
+        return Prediction::NotRun(NotRun::Verb);
+    };
+    let needs_body = matches!(event.verb.as_str(), "create" | "update" | "patch");
+    if needs_body && event.request.is_none() {
+        return Prediction::NotRun(NotRun::NoBody);
+    }
+    let media = match event.verb.as_str() {
+        "patch" => patch_types(event, resource),
+        _ => vec!["application/json"],
+    };
+    let mut runs: Vec<(&'static str, Exchange, Vec<Difference>)> = Vec::new();
+    for media in media {
+        let mut server = server.clone();
+        let Some(exchange) = send(&mut server, event, method, media) else {
+            return Prediction::NotRun(NotRun::Verb);
+        };
+        let differences = differences(event, code, &exchange, known);
+        runs.push((media, exchange, differences));
+    }
+    let same: Vec<&'static str> = runs
+        .iter()
+        .filter(|(_, _, differences)| differences.is_empty())
+        .map(|(media, ..)| *media)
+        .collect();
+    let at = runs
+        .iter()
+        .position(|(_, _, differences)| differences.is_empty());
+    let compared = if event.response.is_some() && is_comparable(event) {
+        Compared::Answer
+    } else {
+        Compared::Code
+    };
+    let (_, exchange, differences) = runs.swap_remove(at.unwrap_or(0));
+    if at.is_some() {
+        Prediction::Same {
+            exchange,
+            compared,
+            patch_types: if event.verb == "patch" {
+                same
+            } else {
+                Vec::new()
+            },
+        }
+    } else {
+        Prediction::Other {
+            exchange,
+            differences,
+        }
+    }
+}
+
+/// The state of a server after a request: the same request, once more.
+pub(super) fn carry_out(server: &mut ApiServer, event: &AuditEvent, exchange: &Exchange) {
+    if let Some(method) = method(&event.verb) {
+        send(server, event, method, &exchange.content_type);
+    }
+}
+
+fn method(verb: &str) -> Option<&'static str> {
+    Some(match verb {
+        "get" | "list" | "watch" => "GET",
+        "create" => "POST",
+        "update" => "PUT",
+        "patch" => "PATCH",
+        "delete" => "DELETE",
+        _ => return None,
+    })
+}
+
+/// The log does not have the media type of a patch. A list is a JSON patch. `force` is an option of
+/// apply only; an apply needs a manager and says its kind. The others are tried.
+fn patch_types(event: &AuditEvent, resource: &Resource) -> Vec<&'static str> {
+    let body = event.request.as_deref().unwrap_or(&Value::Null);
+    if body.is_array() {
+        return vec![Strategy::JsonPatch.media_type()];
+    }
+    let apply = Strategy::Apply.media_type();
+    if event.query("force").is_some() {
+        return vec![apply];
+    }
+    let mut types = Vec::new();
+    let says_kind = !text(body, "apiVersion").is_empty() && !text(body, "kind").is_empty();
+    if says_kind && event.query("fieldManager").is_some() {
+        types.push(apply);
+    }
+    if matches!(resource.definition, Definition::Builtin(_)) {
+        types.push(Strategy::StrategicMergePatch.media_type());
+    }
+    types.push(Strategy::MergePatch.media_type());
+    types
+}
+
+fn send(server: &mut ApiServer, event: &AuditEvent, method: &str, media: &str) -> Option<Exchange> {
+    let body = match &event.request {
+        Some(body) if method != "GET" => body.to_string().into_bytes(),
+        _ => Vec::new(),
+    };
+    let mut request = Request::builder()
+        .method(method)
+        .uri(&event.uri)
+        .header(header::USER_AGENT, &event.agent);
+    if !body.is_empty() {
+        request = request.header(header::CONTENT_TYPE, media);
+    }
+    let request = request.body(body).ok()?;
+    let response = server.handle(request.clone());
+    Some(Exchange::new(&request, &response))
+}
+
+/// Whether the body of an answer says something that the core can know: not for collections, which
+/// have other objects too.
+fn is_comparable(event: &AuditEvent) -> bool {
+    !matches!(event.verb.as_str(), "list" | "watch")
+}
+
+/// In what the answers differ. What no server can foresee is left out: times, the uid of a new
+/// object, and which version a new one is.
+fn differences(
+    event: &AuditEvent,
+    code: u16,
+    exchange: &Exchange,
+    known: Option<&Value>,
+) -> Vec<Difference> {
+    let mut found = Vec::new();
+    if exchange.code != code {
+        found.push(Difference {
+            pointer: String::new(),
+            recorded: Some(json!(code)),
+            core: Some(json!(exchange.code)),
+        });
+    }
+    let Some(response) = event.response.as_deref().filter(|_| is_comparable(event)) else {
+        return found;
+    };
+    let recorded = comparable(response, known);
+    let core = comparable(&exchange.received, known);
+    for change in optimist_client::changes(&recorded, &core) {
+        found.push(Difference {
+            pointer: change.pointer,
+            recorded: change.before,
+            core: change.after,
+        });
+    }
+    // `changes` leaves out what every write changes.
+    for field in ["resourceVersion", "generation", "managedFields"] {
+        let of = |object: &Value| object.metadata().and_then(|meta| meta.get(field)).cloned();
+        let (recorded, core) = (of(&recorded), of(&core));
+        let pointer = format!("/metadata/{field}");
+        if recorded != core && found.iter().all(|it| !it.pointer.starts_with(&pointer)) {
+            found.push(Difference {
+                pointer,
+                recorded,
+                core,
+            });
+        }
+    }
+    found
+}
+
+/// An answer without what no server can foresee.
+fn comparable(answer: &Value, known: Option<&Value>) -> Value {
+    let mut answer = answer.clone();
+    if text(&answer, "kind") == "Status" {
+        if let Some(Value::Array(causes)) = answer.pointer_mut("/details/causes") {
+            causes.sort_by_key(Value::to_string);
+        }
+        return answer;
+    }
+    if !answer.get("metadata").is_some_and(Value::is_object) {
+        return answer;
+    }
+    let version = known.map(|known| known.resource_version().to_owned());
+    let changed = version.as_deref() != Some(answer.resource_version());
+    let meta = answer.metadata_mut();
+    meta.insert(
+        "resourceVersion".to_owned(),
+        if changed { "a new one" } else { "the same" }.into(),
+    );
+    meta.remove("creationTimestamp");
+    if known.is_none() {
+        meta.remove("uid");
+    }
+    if let Some(Value::Array(entries)) = meta.get_mut("managedFields") {
+        for entry in entries.iter_mut().filter_map(Value::as_object_mut) {
+            entry.remove("time");
+        }
+        // Their order depends on the times.
+        entries.sort_by_key(Value::to_string);
+    }
+    answer
+}
+
+/// The object of a successful answer, if the answer has it.
+pub(super) fn object_of(event: &AuditEvent) -> Option<Arc<Value>> {
+    let response = event.response.as_ref()?;
+    let whole = !response.uid().is_empty() && !matches!(text(response, "kind"), "Status" | "Scale");
+    whole.then(|| Arc::clone(response))
+}

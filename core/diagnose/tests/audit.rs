@@ -1,0 +1,257 @@
+//! The audit log of a recorded fight: the core predicts every answer, and the findings name what
+//! happened.
+
+use std::sync::Arc;
+
+use optimist_apiserver::server::Release;
+use optimist_diagnose::audit::findings::{Findings, MIN_REPEATS, Reaction};
+use optimist_diagnose::audit::recorded::{Compared, NotRun, Prediction, RecordedHistory};
+use optimist_diagnose::audit::{AuditLog, AuditReader};
+use serde_json::{Value, json};
+
+const LOG: &str = include_str!("live/audit.log");
+
+fn read(text: &str) -> AuditLog {
+    AuditReader::new(text.into()).finish()
+}
+
+fn history(log: &AuditLog) -> RecordedHistory {
+    let (object, _) = log.objects().remove(0);
+    RecordedHistory::new(object, &[], Release::default()).finish(log)
+}
+
+/// The log with each event changed.
+fn changed(change: impl Fn(&mut Value)) -> AuditLog {
+    let lines = LOG.lines().map(|line| {
+        let mut event: Value = serde_json::from_str(line).expect("it is JSON");
+        change(&mut event);
+        event.to_string()
+    });
+    read(&lines.collect::<Vec<_>>().join("\n"))
+}
+
+#[test]
+fn every_answer_of_the_recorded_fight_is_predicted() {
+    let log = read(LOG);
+    assert_eq!((log.events.len(), log.skipped), (15, 0));
+    let history = history(&log);
+    for step in &history.steps {
+        let event = &log.events[step.event];
+        let Prediction::Same { compared, .. } = &step.prediction else {
+            panic!("{} {}: {:#?}", event.verb, event.uri, step.prediction);
+        };
+        let collection = matches!(event.verb.as_str(), "list" | "watch");
+        let expected = if collection {
+            Compared::Code
+        } else {
+            Compared::Answer
+        };
+        assert_eq!(*compared, expected, "{} {}", event.verb, event.uri);
+    }
+    assert_eq!(history.counts(), (15, 0, 0));
+}
+
+#[test]
+fn the_log_and_the_watch_tell_the_same_fight() {
+    let log = read(LOG);
+    let history = history(&log);
+    assert_eq!(history.versions().len(), 8);
+    let findings = Findings::of(&history, &log);
+    let told: Vec<_> = findings
+        .fights
+        .iter()
+        .map(|fight| {
+            let managers = fight.managers.iter().map(|one| one.name.as_str());
+            let managers = managers.collect::<Vec<_>>();
+            (fight.field.to_string(), fight.flips, managers)
+        })
+        .collect();
+    let both = vec!["helm", "web-operator"];
+    let image = ".spec.template.spec.containers[name=\"web\"].image";
+    assert_eq!(
+        told,
+        [
+            (".spec.replicas".to_owned(), 6, both.clone()),
+            (image.to_owned(), 4, both),
+        ]
+    );
+}
+
+#[test]
+fn conflicts_and_lost_updates_name_their_requests() {
+    let log = read(LOG);
+    let history = history(&log);
+    let findings = Findings::of(&history, &log);
+    let reactions: Vec<_> = findings
+        .conflicts
+        .iter()
+        .map(|it| {
+            let event = &log.events[history.steps[it.step].event];
+            (event.manager(), event.verb.clone(), it.reaction)
+        })
+        .collect();
+    assert_eq!(
+        reactions,
+        [
+            ("helm".to_owned(), "patch".to_owned(), Reaction::Forced),
+            (
+                "web-operator".to_owned(),
+                "update".to_owned(),
+                Reaction::WithoutVersion
+            ),
+            ("helm".to_owned(), "patch".to_owned(), Reaction::Forced),
+        ]
+    );
+    // After its conflict the operator patched without a read, over what helm had just applied.
+    let lost = findings.lost.iter().find(|lost| {
+        let event = &log.events[history.steps[lost.lost].event];
+        event.manager() == "web-operator" && lost.field.to_string() == ".spec.replicas"
+    });
+    let lost = lost.expect("it is found");
+    assert_eq!(lost.value, json!(2));
+    assert!(!lost.may_have_watched);
+    assert_eq!(findings.unchanged, [0usize; 0]);
+}
+
+#[test]
+fn a_log_without_answers_is_run_on_what_the_core_itself_stored() {
+    let log = changed(|event| {
+        event["level"] = "Request".into();
+        let members = event.as_object_mut().expect("it is an object");
+        members.remove("responseObject");
+    });
+    let history = history(&log);
+    let (same, other, not_run) = history.counts();
+    assert_eq!((same, other, not_run), (15, 0, 0));
+    for step in &history.steps {
+        assert!(
+            matches!(
+                &step.prediction,
+                Prediction::Same {
+                    compared: Compared::Code,
+                    ..
+                }
+            ),
+            "{:?}",
+            step.prediction
+        );
+    }
+    assert_eq!(Findings::of(&history, &log).fights.len(), 2);
+}
+
+#[test]
+fn a_log_of_metadata_is_not_guessed_from() {
+    let log = changed(|event| {
+        event["level"] = "Metadata".into();
+        let members = event.as_object_mut().expect("it is an object");
+        members.remove("responseObject");
+        members.remove("requestObject");
+    });
+    let history = history(&log);
+    for step in history
+        .steps
+        .iter()
+        .filter(|step| log.events[step.event].is_write())
+    {
+        let not_run = matches!(
+            step.prediction,
+            Prediction::NotRun(NotRun::NoBody | NotRun::UnknownState)
+        );
+        assert!(not_run, "{:?}", step.prediction);
+    }
+    let findings = Findings::of(&history, &log);
+    assert_eq!(findings.fights, []);
+    assert_eq!(findings.conflicts.len(), 3);
+}
+
+#[test]
+fn an_answer_that_the_core_does_not_give_is_said_with_the_difference() {
+    let log = changed(|event| {
+        let admitted = event["auditID"] == "f1777ea9-07db-4692-b502-a33084060299";
+        if admitted {
+            // As a mutating webhook would do.
+            event["responseObject"]["spec"]["replicas"] = json!(7);
+        }
+    });
+    let history = history(&log);
+    let others: Vec<_> = history
+        .steps
+        .iter()
+        .filter_map(|step| match &step.prediction {
+            Prediction::Other { differences, .. } => Some(differences),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(others.len(), 1);
+    assert_eq!(others[0].len(), 1);
+    assert_eq!(others[0][0].pointer, "/spec/replicas");
+    assert_eq!(others[0][0].recorded, Some(json!(7)));
+    assert_eq!(others[0][0].core, Some(json!(2)));
+}
+
+#[test]
+fn a_log_that_begins_later_takes_the_first_answer_as_the_state() {
+    let later: Vec<&str> = LOG.lines().skip(3).collect();
+    let log = read(&later.join("\n"));
+    let history = history(&log);
+    let (same, other, not_run) = history.counts();
+    assert_eq!((other, not_run), (0, 1));
+    assert_eq!(same, history.steps.len() - 1);
+    let first = &history.steps[0].prediction;
+    assert!(
+        matches!(first, Prediction::NotRun(NotRun::UnknownState)),
+        "{first:?}"
+    );
+}
+
+#[test]
+fn the_same_request_again_and_again_is_a_loop() {
+    let line = LOG.lines().nth(3).expect("the first patch of the operator");
+    let mut lines: Vec<String> = LOG.lines().take(4).map(str::to_owned).collect();
+    for i in 1..=MIN_REPEATS {
+        let mut event: Value = serde_json::from_str(line).expect("it is JSON");
+        event["auditID"] = i.to_string().into();
+        let time = format!("2026-11-22T06:06:{:02}.000000Z", 10 + i);
+        event["requestReceivedTimestamp"] = time.as_str().into();
+        event["stageTimestamp"] = time.as_str().into();
+        lines.push(event.to_string());
+    }
+    let log = read(&lines.join("\n"));
+    let history = history(&log);
+    assert_eq!(history.counts().1, 0, "{:#?}", history.steps.last());
+    let findings = Findings::of(&history, &log);
+    assert_eq!(findings.unchanged.len(), MIN_REPEATS);
+    assert_eq!(findings.loops.len(), 1);
+    let hot = &findings.loops[0];
+    assert_eq!((hot.steps.len(), hot.changes), (MIN_REPEATS, 0));
+    assert_eq!(hot.lasted, (MIN_REPEATS as u64 - 1) * 1_000_000);
+}
+
+#[test]
+fn a_log_is_read_in_slices_and_bad_lines_are_named() {
+    let text = format!(
+        "{LOG}\nnot json\n{{\"kind\": \"Pod\"}}\n[]\n\n{}",
+        "x".repeat(1000)
+    );
+    let whole = read(&text);
+    assert_eq!((whole.skipped, whole.problems.len()), (4, 4));
+    let lines: Vec<usize> = whole.problems.iter().map(|it| it.line).collect();
+    assert_eq!(lines, [18, 19, 20, 22]);
+    let mut reader = AuditReader::new(Arc::from(text.as_str()));
+    let mut slices = 0;
+    while reader.advance(4096) {
+        slices += 1;
+        let (read, all) = reader.progress();
+        assert!(read <= all && read >= slices);
+    }
+    assert!(slices > 3, "{slices}");
+    assert_eq!(reader.finish(), whole);
+    let events: Vec<Value> = LOG
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("ok"))
+        .collect();
+    let list = json!({"kind": "EventList", "apiVersion": "audit.k8s.io/v1", "items": events});
+    for text in [list.to_string(), format!("{list:#}")] {
+        assert_eq!(read(&text).events.len(), 15);
+    }
+}
