@@ -9,6 +9,7 @@ use optimist_diagnose::message::{
 use optimist_diagnose::ownership::ManagerEntry;
 
 use crate::en;
+pub use crate::ways::{assumption, client_long, effect, owners_change, row_notes, way};
 
 /// What an error is, in a few words.
 pub fn error_title(error: &PrintedError) -> String {

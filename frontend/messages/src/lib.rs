@@ -21,6 +21,7 @@ pub mod label;
 mod manifest;
 mod steps;
 mod watch;
+mod ways;
 mod write_method;
 
 pub use caption::{Caption, caption, first_steps};

@@ -6,7 +6,7 @@ use wasm_bindgen::JsCast;
 use web_sys::{ClipboardEvent, HtmlInputElement, HtmlTextAreaElement};
 use yew::{Callback, Event, Html, InputEvent, SubmitEvent, TargetCast, html};
 
-use super::{card, take_files};
+use super::{card, table, take_files};
 use crate::components::icon::{Icon, icon};
 use crate::state::{
     BringProblem, CaseExample, CaseKeeping, DiagnoseMsg, MAX_ITEMS, Sends, StateHandle,
@@ -30,6 +30,9 @@ pub(super) fn brought(store: &StateHandle) -> Html {
             }
             { problem(store) }
             { paste(store) }
+            if case.reading().is_some() {
+                { table::writer(store) }
+            }
             if case.items.is_empty() {
                 { examples(store) }
             } else {

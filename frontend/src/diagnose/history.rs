@@ -140,7 +140,7 @@ fn marked(managers: &[&Manager], by: Option<&Manager>) -> Html {
 }
 
 /// A value, on one line and not too long.
-fn written(value: Option<&Value>) -> String {
+pub(super) fn written(value: Option<&Value>) -> String {
     let Some(value) = value else {
         return label::happened_absent();
     };

@@ -6,9 +6,12 @@ mod history;
 mod messages;
 mod owners;
 mod sign;
+mod table;
 
 use std::cell::Cell;
+use std::rc::Rc;
 
+use optimist_apiserver::object::Metadata;
 use optimist_client::visible;
 use optimist_diagnose::brought::MAX_LOG;
 use optimist_messages::label;
@@ -130,6 +133,7 @@ fn middle(store: &StateHandle) -> Html {
                         <owners::Owners
                             reading={owners::Shared::from(reading)}
                             filter={case.owner}
+                            contested={Rc::clone(&case.contested)}
                             sender={store.dispatcher()}
                         />
                     },
@@ -171,8 +175,16 @@ fn outcome(store: &StateHandle) -> Html {
     let history = reading.and_then(|reading| reading.history.as_ref());
     let live = reading.is_some_and(|reading| reading.case.live.is_some());
     let next = case.errors().into_iter().map(messages::next_step);
+    let version = reading.and_then(|it| it.case.live.as_ref());
+    let version = version.map_or("", |live| live.resource_version());
     html! {
         <>
+            if let Some(run) = &case.table {
+                { table::table(store, run, version) }
+            } else if live && history.is_none() {
+                <h2>{ label::ways_title() }</h2>
+                <p class="says">{ label::ways_empty() }</p>
+            }
             if let (Some(reading), Some(history)) = (reading, history) {
                 <h2>{ visible(&label::happened_to(&reading.case.id)).into_owned() }</h2>
                 { history::history(&reading.case.id, history) }

@@ -40,6 +40,8 @@ impl PartialEq for Shared {
 pub(super) struct OwnersProps {
     pub(super) reading: Shared,
     pub(super) filter: Option<OwnerFilter>,
+    /// The lines with a conflict.
+    pub(super) contested: Rc<Vec<String>>,
     pub(super) sender: Dispatcher,
 }
 
@@ -84,7 +86,10 @@ pub(super) fn Owners(props: &OwnersProps) -> Html {
                 { chips(props, ownership) }
             }
             <div class="owned-lines" role="region" tabindex="0" aria-label={label::owners_lines()}>
-                { for lines.iter().take(*shown).map(|line| row(ownership, line)) }
+                { for lines.iter().take(*shown).map(|line| {
+                    let contested = props.contested.contains(&line.line.pointer);
+                    row(ownership, line, contested)
+                }) }
                 if more > 0 {
                     <button type="button" class="button" onclick={onmore}>
                         { label::owners_more(&more.min(LINES)) }
@@ -170,7 +175,7 @@ fn chips(props: &OwnersProps, ownership: &ObjectOwnership) -> Html {
     }
 }
 
-fn row(ownership: &ObjectOwnership, owned: &OwnedLine) -> Html {
+fn row(ownership: &ObjectOwnership, owned: &OwnedLine, contested: bool) -> Html {
     let line = &owned.line;
     let names = names(ownership, owned);
     let value = line.value.as_ref().map(|token| {
@@ -182,7 +187,10 @@ fn row(ownership: &ObjectOwnership, owned: &OwnedLine) -> Html {
     });
     let first = owned.owners.first().map(|number| look(*number));
     html! {
-        <div class={classes!("owned-line", first)} style={format!("--indent:{}ch", line.indent)}>
+        <div
+            class={classes!("owned-line", first, contested.then_some("contested"))}
+            title={contested.then(label::owners_contested)}
+            style={format!("--indent:{}ch", line.indent)}>
             <span class="source">
                 { line.dashes.clone() }
                 if let Some(key) = &line.key {

@@ -44,8 +44,8 @@ use optimist_simulation::{ActorId, Exchange, HistoryTree, NGINX, World};
 pub use address::{Address, Destination, LessonAddress, Page, lesson_fragment, session_fragment};
 pub use cards::{CardObjects, aligned_rows};
 pub use diagnose::{
-    BringProblem, BroughtItem, CASE, CaseExample, CaseKeeping, CaseReading, CaseSection,
-    DiagnoseMsg, DiagnoseState, MAX_ITEMS, OwnerFilter, RecordedHistory,
+    BringProblem, BroughtItem, CASE, CaseExample, CaseKeeping, CaseReading, CaseSection, ChangeRun,
+    DiagnoseMsg, DiagnoseState, MAX_ITEMS, OwnerFilter, RecordedHistory, WRITERS,
 };
 pub use editing::{EditMsg, Editing, EditingState, FIELD, RawYaml, Typing};
 use effect::Effects;
@@ -339,7 +339,7 @@ impl State {
     pub fn is_working(&self) -> bool {
         let redacted = self.share.redacted.as_deref();
         let redacting = redacted.is_some_and(|redacted| redacted.replay.progress().is_some());
-        let reading = self.diagnose.is_reading();
-        redacting || reading || self.learn.is_searching() || self.progress().is_some()
+        let diagnosing = self.diagnose.is_working();
+        redacting || diagnosing || self.learn.is_searching() || self.progress().is_some()
     }
 }

@@ -12,6 +12,7 @@ const PASTE: &str = "Paste here";
 
 const WATCH: &str = include_str!("../../state/examples/fight.json");
 const LIVE: &str = include_str!("../../state/examples/deployment.yaml");
+const UPGRADE: &str = include_str!("../../state/examples/upgrade.yaml");
 const MESSAGE: &str = include_str!("../../state/examples/conflict.txt");
 
 async fn diagnose() -> Page {
@@ -104,5 +105,27 @@ async fn a_reload_keeps_the_case() {
     assert_eq!(page.text(CASE), case);
     page.press(CASE, "Remove all").await;
     assert!(page.text(CASE).contains("Or try an example"));
+    page.close().await;
+}
+
+#[wasm_bindgen_test]
+async fn what_a_helm_upgrade_takes_from_the_autoscaler_is_said_before_it_runs() {
+    let page = diagnose().await;
+    bring(&page, LIVE).await;
+    bring(&page, UPGRADE).await;
+    let table = page.text("What would happen");
+    for says in [
+        "Helm 44095 staysnginx:1.28 stays",
+        "Refused for replicas and image. Nothing is written.",
+        "Helm 4 with force2005 → 2nginx:1.28 → nginx:1.29",
+        "HorizontalPodAutoscaler and argocd-controller may write again: a fight.",
+    ] {
+        assert!(table.contains(says), "{says}: {table}");
+    }
+    page.press("What would happen", "Step through Helm 4 in Play")
+        .await;
+    page.at_rest().await;
+    let all = page.all_text();
+    assert!(all.contains("Apply failed with 2 conflicts"), "{all}");
     page.close().await;
 }

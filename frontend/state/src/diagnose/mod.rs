@@ -1,17 +1,21 @@
 //! The state of Diagnose: what was brought from a cluster, and what of it is looked at. What the
 //! texts mean decides `optimist_diagnose`.
 
+mod change_run;
 mod example;
 mod reading;
 
 use std::rc::Rc;
 
+use optimist_client::Preset;
 use optimist_diagnose::brought::{Brought, NotRecognized, recognize_file};
 use optimist_diagnose::case::Case;
-use optimist_diagnose::message::ReportedError;
+use optimist_diagnose::message::{PrintedError, ReportedError, Tool};
+use optimist_diagnose::ways::Way;
 use optimist_sessions::StorageArea;
 use serde_json::{Value, json};
 
+pub use self::change_run::{ChangeRun, WRITERS};
 pub use self::example::CaseExample;
 pub use self::reading::{CaseReading, RecordedHistory};
 use crate::State;
@@ -38,6 +42,17 @@ pub struct DiagnoseState {
     pub cases: Vec<Rc<CaseReading>>,
     /// The position of the object that is looked at.
     chosen: usize,
+    /// The client that people write with, if they chose one.
+    client: Option<Preset>,
+    /// The field manager that people write by; empty for the default of the client.
+    pub manager: String,
+    /// What each way of writing would do to the object that is looked at.
+    pub table: Option<ChangeRun>,
+    /// The lines of the object with a conflict, as JSON pointers: those that an error message names,
+    /// and those for which the change is refused.
+    pub contested: Rc<Vec<String>>,
+    /// Whether all ways of writing are shown.
+    pub all_ways: bool,
     /// The number of the next thing.
     next: u32,
     /// The texts that are not read yet.
@@ -135,6 +150,16 @@ pub enum DiagnoseMsg {
     Clear,
     /// Looks at the object at this position.
     Choose(usize),
+    /// People write with this client.
+    Client(Preset),
+    /// People write by this field manager.
+    Manager(String),
+    /// Shows all ways of writing, or those of the client and some to compare.
+    AllWays(bool),
+    /// Stops running ways of writing.
+    CancelTable,
+    /// Steps through a way of writing, in Play.
+    Step(Way),
     /// Shows the lines of one owner only, or all.
     Owner(Option<OwnerFilter>),
     /// Shows a part of the page.
@@ -145,6 +170,55 @@ impl DiagnoseState {
     /// Whether some text is not read yet.
     pub fn is_reading(&self) -> bool {
         !self.waiting.is_empty()
+    }
+
+    /// Whether something is not read or not run yet.
+    pub fn is_working(&self) -> bool {
+        let table = self.table.as_ref().and_then(ChangeRun::progress);
+        self.is_reading() || table.is_some()
+    }
+
+    /// The client that people write with: the one that they chose, else the tool of an error message,
+    /// else a tool that has written the object, else kubectl.
+    pub fn client(&self) -> Preset {
+        let chosen = self.client.or_else(|| {
+            let tools = self.errors().into_iter().filter_map(|error| error.tool);
+            tools.filter_map(client_of).next()
+        });
+        let ownership = self.reading().and_then(|it| it.ownership.as_ref());
+        let managers = ownership.into_iter().flat_map(|it| &it.managers);
+        let mut writers = managers.filter_map(|entry| match entry.manager.name.as_str() {
+            "helm" => Some(Preset::Helm4),
+            "argocd-controller" => Some(Preset::ArgoCdServerSide),
+            "kustomize-controller" => Some(Preset::Flux),
+            "Terraform" => Some(Preset::Terraform),
+            _ => None,
+        });
+        let chosen = chosen.or_else(|| writers.next());
+        chosen.unwrap_or(Preset::KubectlApplyServerSide)
+    }
+
+    /// Runs the ways of writing for what is looked at now.
+    fn run_again(&mut self) {
+        let client = self.client();
+        let reading = self.reading();
+        self.table = reading.and_then(|it| ChangeRun::of(it, client, &self.manager));
+        self.mark_conflicts();
+    }
+
+    fn mark_conflicts(&mut self) {
+        let Some(reading) = self.reading() else {
+            self.contested = Rc::default();
+            return;
+        };
+        let mut fields: Vec<String> = Vec::new();
+        for error in &reading.case.errors {
+            if let PrintedError::Apply(conflicts) = &error.error {
+                fields.extend(conflicts.iter().flat_map(|it| it.fields.iter().cloned()));
+            }
+        }
+        fields.extend(self.table.iter().flat_map(ChangeRun::refused));
+        self.contested = Rc::new(reading.pointers(&fields));
     }
 
     /// What is known of the object that is looked at.
@@ -229,6 +303,7 @@ impl DiagnoseState {
         let cases = Case::all_of(&brought).into_iter();
         self.cases = cases.map(|case| Rc::new(CaseReading::of(case))).collect();
         self.chosen = self.chosen.min(self.cases.len().saturating_sub(1));
+        self.run_again();
     }
 
     /// The texts as the tab keeps them; `None` if there are none.
@@ -241,8 +316,29 @@ impl DiagnoseState {
             CaseKeeping::Kept
         };
         let keep = !texts.is_empty() && self.kept == CaseKeeping::Kept;
-        keep.then(|| json!({"texts": texts}).to_string())
+        keep.then(|| {
+            let client = self.client.and_then(client_slug);
+            json!({"texts": texts, "client": client, "manager": self.manager}).to_string()
+        })
     }
+}
+
+/// The client that a tool writes with.
+fn client_of(tool: Tool) -> Option<Preset> {
+    match tool {
+        Tool::Kubectl => Some(Preset::KubectlApplyServerSide),
+        Tool::Helm => Some(Preset::Helm4),
+        Tool::Terraform => Some(Preset::Terraform),
+        Tool::ArgoCd => Some(Preset::ArgoCdServerSide),
+        Tool::Flux => Some(Preset::Flux),
+        Tool::ControllerRuntime => Some(Preset::ControllerApply),
+        Tool::Pulumi | Tool::Ansible | Tool::KubeControllerManager => None,
+    }
+}
+
+fn client_slug(client: Preset) -> Option<&'static str> {
+    let mut known = WRITERS.iter().filter(|(preset, _)| *preset == client);
+    known.next().map(|(_, slug)| *slug)
 }
 
 impl State {
@@ -260,6 +356,12 @@ impl State {
         let kept: Value = serde_json::from_str(&kept).unwrap_or_default();
         let case = self.case();
         case.opened = true;
+        let client = kept["client"].as_str().unwrap_or_default();
+        case.client = WRITERS
+            .iter()
+            .find(|(_, slug)| *slug == client)
+            .map(|it| it.0);
+        case.manager = kept["manager"].as_str().unwrap_or_default().to_owned();
         let texts = kept["texts"].as_array().into_iter().flatten();
         texts
             .filter_map(Value::as_str)
@@ -301,13 +403,31 @@ impl State {
             DiagnoseMsg::Choose(position) => {
                 case.chosen = position.min(case.cases.len().saturating_sub(1));
                 case.owner = None;
+                case.run_again();
             }
+            DiagnoseMsg::Client(client) => {
+                case.client = Some(client);
+                case.run_again();
+                self.keep_case(fx);
+            }
+            DiagnoseMsg::Manager(manager) => {
+                case.manager = manager;
+                case.run_again();
+                self.keep_case(fx);
+            }
+            DiagnoseMsg::AllWays(all) => case.all_ways = all,
+            DiagnoseMsg::CancelTable => {
+                if let Some(table) = &mut case.table {
+                    table.cancelled = true;
+                }
+            }
+            DiagnoseMsg::Step(way) => self.step_through(way, fx),
             DiagnoseMsg::Owner(filter) => case.owner = filter,
             DiagnoseMsg::Section(section) => case.section = section,
         }
     }
 
-    /// Reads the next text that was brought.
+    /// Reads the next text that was brought, or runs ways of writing for a slice.
     #[inline(never)] // not on the first screen
     pub(crate) fn read_further(&mut self, fx: &mut Effects<'_>) {
         if self.diagnose.is_reading() {
@@ -316,6 +436,24 @@ impl State {
                 self.case().look_again();
                 self.keep_case(fx);
             }
+        } else if self.diagnose.is_working()
+            && let Some(table) = &mut self.case().table
+        {
+            let done = fx.slice(|| table.advance());
+            if done.is_some() {
+                self.case().mark_conflicts();
+            }
+        }
+    }
+
+    /// Opens the history of a way of writing in Play.
+    fn step_through(&mut self, way: Way, fx: &mut Effects<'_>) {
+        let table = self.diagnose.table.as_ref();
+        if let Some(tree) = table.and_then(|table| table.history(way)) {
+            // Who steps through a real case needs all of the page.
+            self.view.show_all_controls(fx);
+            self.enter_shown(Rc::new(tree), fx);
+            fx.go_to(Page::Play.fragment());
         }
     }
 

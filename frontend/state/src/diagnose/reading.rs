@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use optimist_apiserver::apply::{Manager, Managers};
+use optimist_apiserver::apply::{Manager, Managers, field_set};
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::schema::Struct;
 use optimist_client::to_yaml;
@@ -44,6 +44,30 @@ impl CaseReading {
             installed,
             case,
         }
+    }
+}
+
+impl CaseReading {
+    /// The lines of the object whose fields have these paths, as messages print them: JSON pointers.
+    pub(super) fn pointers(&self, fields: &[String]) -> Vec<String> {
+        let (Some(live), Some(ownership)) = (&self.case.live, &self.ownership) else {
+            return Vec::new();
+        };
+        let Ok(installed) = &self.installed else {
+            return Vec::new();
+        };
+        if fields.is_empty() {
+            return Vec::new();
+        }
+        let paths = field_set(live, &installed.resource().root).paths();
+        let named = paths.iter().filter(|it| fields.contains(&it.to_string()));
+        let values: Vec<&Value> = named.filter_map(|path| path.find(live)).collect();
+        let pointers = ownership.lines.iter().map(|line| &line.line.pointer);
+        let found = pointers.filter(|pointer| {
+            let value = live.pointer(pointer);
+            value.is_some_and(|value| values.iter().any(|it| std::ptr::eq(*it, value)))
+        });
+        found.cloned().collect()
     }
 }
 

@@ -1,6 +1,8 @@
 //! The case of Diagnose: what is brought, what follows, and what the tab keeps.
 
+use optimist_client::Preset;
 use optimist_diagnose::brought::{Brought, NotRecognized};
+use optimist_diagnose::ways::{FieldEffect, OnOwned, Way};
 use optimist_sessions::StorageArea;
 use optimist_state::{
     BringProblem, CASE, CaseExample, CaseKeeping, DiagnoseMsg, DiagnoseState, MAX_ITEMS,
@@ -251,4 +253,96 @@ fn a_case_that_is_too_large_to_keep_says_so() {
     bring(&mut page, &"x".repeat(2_500_000));
     assert_eq!(page.state.diagnose.kept, CaseKeeping::TooLarge);
     assert_eq!(page.keys(StorageArea::Tab, CASE), [""; 0]);
+}
+
+/// The effects of a way on a field.
+fn effect(page: &Page, way: Way, field: &str) -> Option<FieldEffect> {
+    let table = page
+        .state
+        .diagnose
+        .table
+        .as_ref()
+        .expect("there is a table");
+    let row = table.rows.iter().find(|row| row.way == way)?;
+    let outcome = row.fields.iter().find(|it| it.field.to_string() == field);
+    outcome.map(|outcome| outcome.effect)
+}
+
+#[test]
+fn a_helm_upgrade_shows_what_it_takes_from_the_autoscaler() {
+    let page = example(CaseExample::LiveObject);
+    let case = &page.state.diagnose;
+    assert_eq!(case.client(), Preset::Helm4, "helm has written the object");
+    let usual = Way::Client(Preset::Helm4, OnOwned::Usual);
+    let force = Way::Client(Preset::Helm4, OnOwned::Force);
+    let replicas = ".spec.replicas";
+    assert_eq!(effect(&page, usual, replicas), Some(FieldEffect::Refused));
+    assert_eq!(effect(&page, force, replicas), Some(FieldEffect::TakenOver));
+    let table = case.table.as_ref().expect("there is a table");
+    assert_eq!(table.progress(), None);
+    let columns: Vec<String> = table.columns().iter().map(ToString::to_string).collect();
+    let image = ".spec.template.spec.containers[name=\"nginx\"].image";
+    assert_eq!(columns, [replicas, image]);
+    assert_eq!(
+        *case.contested,
+        [
+            "/spec/replicas".to_owned(),
+            "/spec/template/spec/containers/0/image".to_owned()
+        ]
+    );
+}
+
+#[test]
+fn a_way_of_writing_opens_in_play_at_its_answer() {
+    let mut page = example(CaseExample::LiveObject);
+    page.send(DiagnoseMsg::Step(Way::Client(
+        Preset::Helm4,
+        OnOwned::Usual,
+    )));
+    let tree = &page.state.session.tree;
+    let step = tree.step(tree.current()).expect("there is a step");
+    let exchange = step.exchange.as_ref().expect("a request was sent");
+    assert_eq!(exchange.code, 409);
+    let message = exchange.received["message"].as_str().unwrap_or_default();
+    assert!(
+        message.starts_with("Apply failed with 2 conflicts"),
+        "{message}"
+    );
+    assert_eq!(
+        page.browser.addresses.borrow().last().map(String::as_str),
+        Some("#/play")
+    );
+    // The case stays.
+    assert_eq!(page.state.diagnose.items.len(), 2);
+}
+
+#[test]
+fn another_client_and_its_manager_run_the_table_again_and_outlive_a_reload() {
+    let mut page = example(CaseExample::LiveObject);
+    page.send(DiagnoseMsg::Client(Preset::KubectlApplyServerSide));
+    page.send(DiagnoseMsg::Manager("helm".to_owned()));
+    page.finish_work();
+    let way = Way::Client(Preset::KubectlApplyServerSide, OnOwned::Usual);
+    // helm owns the label, so it is changed and not refused.
+    let chart = ".metadata.labels.helm.sh/chart";
+    assert_eq!(effect(&page, way, chart), Some(FieldEffect::Kept));
+    let force = Way::Client(Preset::KubectlApplyServerSide, OnOwned::Force);
+    assert_eq!(effect(&page, force, chart), Some(FieldEffect::Changed));
+    let page = page.reload("#/diagnose");
+    assert_eq!(page.state.diagnose.client(), Preset::KubectlApplyServerSide);
+    assert_eq!(page.state.diagnose.manager, "helm");
+    assert_eq!(effect(&page, force, chart), Some(FieldEffect::Changed));
+}
+
+#[test]
+fn the_table_can_be_cancelled() {
+    let mut page = diagnose();
+    page.send(DiagnoseMsg::Example(CaseExample::LiveObject));
+    while page.state.diagnose.is_reading() {
+        page.send(optimist_state::Msg::Work);
+    }
+    let table = page.state.diagnose.table.as_ref();
+    assert!(table.is_some_and(|table| table.progress().is_some()));
+    page.send(DiagnoseMsg::CancelTable);
+    assert!(!page.state.is_working());
 }

@@ -1,0 +1,162 @@
+//! What Diagnose says of ways of writing and of what they do.
+
+use optimist_client::Preset;
+use optimist_diagnose::ways::{
+    Assumption, FieldEffect, FieldOutcome, OnOwned, Row, TakenBack, Way,
+};
+
+use crate::diagnose::{names, owner};
+use crate::edits::field;
+use crate::{client, en};
+
+/// How many fields a sentence names.
+const NAMED: usize = 2;
+
+/// What a client is called where nothing around it says that it is one of kubectl.
+pub fn client_long(preset: Preset) -> String {
+    if preset.is_kubectl() {
+        en::client_of_kubectl(&client(preset))
+    } else {
+        client(preset)
+    }
+}
+
+/// What a way of writing is called, and what it does about conflicts of ownership.
+pub fn way(way: Way) -> (String, Option<String>) {
+    match way {
+        Way::Create => (en::way_create(), None),
+        Way::Client(preset, on_owned) => {
+            let more = match on_owned {
+                OnOwned::Usual => None,
+                OnOwned::Force => Some(en::way_force()),
+                OnOwned::LeaveOut => Some(en::way_leave_out()),
+            };
+            (client_long(preset), more)
+        }
+    }
+}
+
+/// What became of a field, in a word or two.
+pub fn effect(effect: FieldEffect) -> String {
+    match effect {
+        FieldEffect::Refused => en::effect_refused(),
+        FieldEffect::TakenOver => en::effect_taken_over(),
+        FieldEffect::Changed => en::effect_changed(),
+        FieldEffect::Added => en::effect_added(),
+        FieldEffect::Removed => en::effect_removed(),
+        FieldEffect::Kept => en::effect_kept(),
+        FieldEffect::Shared => en::effect_shared(),
+        FieldEffect::OwnersChanged => en::effect_owners_changed(),
+        FieldEffect::LeftBehind => en::effect_left_behind(),
+    }
+}
+
+/// The owners of a field before and after, if they changed; else its owners.
+pub fn owners_change(outcome: &FieldOutcome) -> String {
+    let all = |managers: &[optimist_apiserver::apply::Manager]| {
+        let all: Vec<String> = managers.iter().map(owner).collect();
+        if all.is_empty() {
+            en::owners_no_owner()
+        } else {
+            all.join(", ")
+        }
+    };
+    let (before, after) = (all(&outcome.owners_before), all(&outcome.owners_after));
+    if before == after {
+        before
+    } else {
+        format!("{before} → {after}")
+    }
+}
+
+/// What is to be said of a row, the most important first.
+pub fn row_notes(row: &Row) -> Vec<String> {
+    let mut notes = Vec::new();
+    if row.is_refused() {
+        notes.push(refusal(row));
+    } else if row.requests.is_empty() {
+        notes.push(en::row_nothing_sent());
+    } else if !row.is_written() {
+        notes.push(en::row_nothing_changed());
+    }
+    let fields = |effect| {
+        let of = row.with(effect);
+        let of: Vec<String> = of.map(|it| field(&it.field)).collect();
+        (!of.is_empty()).then(|| (listed(&of), of.len()))
+    };
+    let taken = fields(FieldEffect::TakenOver);
+    notes.extend(taken.map(|(named, _)| en::row_takes(&named)));
+    notes.extend(taken_back(&row.taken_back));
+    let removed = fields(FieldEffect::Removed);
+    notes.extend(removed.map(|(named, count)| en::row_removes(&count, &named)));
+    let left = fields(FieldEffect::LeftBehind);
+    notes.extend(left.map(|(named, _)| en::row_leaves(&named)));
+    let kept = fields(FieldEffect::Kept).filter(|_| !row.is_refused());
+    notes.extend(kept.map(|(named, _)| en::row_keeps(&named)));
+    let shared = fields(FieldEffect::Shared);
+    notes.extend(shared.map(|(_, count)| en::row_shares(&count)));
+    match &row.second_run {
+        Some(second) if second.changes => notes.push(en::row_second_changes()),
+        Some(_) if row.is_written() => notes.push(en::row_second_nothing()),
+        _ => {}
+    }
+    notes.extend(row.warnings.iter().map(|warning| en::row_warning(warning)));
+    if row.values_not_checked && !row.is_refused() {
+        notes.push(en::row_values());
+    }
+    notes
+}
+
+/// Why a row was refused.
+fn refusal(row: &Row) -> String {
+    let of: Vec<String> = row
+        .with(FieldEffect::Refused)
+        .map(|it| field(&it.field))
+        .collect();
+    if of.is_empty() {
+        en::row_refused(&row.message)
+    } else {
+        en::row_refused_for(&listed(&of))
+    }
+}
+
+/// Who will write again what was taken.
+fn taken_back(all: &[TakenBack]) -> Vec<String> {
+    let mut managers: Vec<String> = Vec::new();
+    for one in all {
+        let name = if one.autoscaler {
+            en::row_autoscaler()
+        } else {
+            one.manager.name.clone()
+        };
+        if !managers.contains(&name) {
+            managers.push(name);
+        }
+    }
+    if managers.is_empty() {
+        return Vec::new();
+    }
+    vec![en::row_taken_back(&names(&managers))]
+}
+
+/// What a row stands on.
+pub fn assumption(assumption: Assumption) -> String {
+    match assumption {
+        Assumption::PreviousRelease => en::assume_previous_release(),
+        Assumption::ServerSide => en::assume_server_side(),
+    }
+}
+
+/// `replicas, image and 3 more`.
+fn listed(fields: &[String]) -> String {
+    let mut all = fields.to_vec();
+    // The image of each container is one word.
+    all.dedup();
+    let fields = &all;
+    let named = fields.iter().take(NAMED).cloned();
+    let named: Vec<String> = named.collect();
+    match fields.len().saturating_sub(NAMED) {
+        0 => names(&named),
+        more => en::row_more(&named.join(", "), &more),
+    }
+}

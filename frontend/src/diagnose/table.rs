@@ -1,0 +1,244 @@
+//! What would happen: the change in each way of writing.
+
+use optimist_apiserver::apply::Path;
+use optimist_client::visible;
+use optimist_diagnose::ways::{FieldEffect, FieldOutcome, Row};
+use optimist_messages::{diagnose as messages, field, label};
+use serde_json::Value;
+use web_sys::HtmlInputElement;
+use yew::{Event, Html, TargetCast, classes, html};
+
+use super::history::written;
+use crate::components::more::chosen;
+use crate::state::{ChangeRun, DiagnoseMsg, Sends, StateHandle, WRITERS};
+
+/// How the change is written: the client, and its field manager.
+pub(super) fn writer(store: &StateHandle) -> Html {
+    let case = &store.diagnose;
+    let client = case.client();
+    let onclient = store.on(|event: Event| {
+        let at = chosen(&event);
+        DiagnoseMsg::Client(WRITERS.get(at).map_or(WRITERS[0].0, |it| it.0))
+    });
+    let onmanager = store.on(|event: Event| {
+        let input = event.target_dyn_into::<HtmlInputElement>();
+        DiagnoseMsg::Manager(input.map(|input| input.value()).unwrap_or_default())
+    });
+    html! {
+        <div class="case-writer">
+            <label class="field">
+                <span>{ label::ways_client() }</span>
+                <select aria-label={label::ways_client()} onchange={onclient}>
+                    { for WRITERS.iter().map(|(preset, slug)| html! {
+                        <option value={*slug} selected={*preset == client}>
+                            { messages::client_long(*preset) }
+                        </option>
+                    }) }
+                </select>
+            </label>
+            if client.manager_is_chosen() {
+                <label class="field">
+                    <span>{ label::ways_manager() }</span>
+                    <input
+                        type="text"
+                        aria-label={label::ways_manager()}
+                        placeholder={label::ways_manager_default()}
+                        value={case.manager.clone()}
+                        maxlength="128"
+                        spellcheck="false"
+                        autocapitalize="off"
+                        onchange={onmanager}
+                    />
+                </label>
+            }
+        </div>
+    }
+}
+
+/// The table.
+pub(super) fn table(store: &StateHandle, run: &ChangeRun, version: &str) -> Html {
+    let all = store.diagnose.all_ways;
+    let columns = run.columns();
+    let shown = run.rows.iter().filter(|row| all || run.is_first(row));
+    html! {
+        <section class="ways" aria-label={label::ways_title()}>
+            <h2>{ label::ways_title() }</h2>
+            <p class="says">{ label::ways_of(&version) }</p>
+            { progress(store, run) }
+            <table class="case-table" aria-label={label::ways_table()}>
+                <thead>
+                    <tr>
+                        <th scope="col">{ label::ways_way() }</th>
+                        <th scope="col" class="way-answer">{ label::ways_answer() }</th>
+                        { for columns.iter().map(head) }
+                    </tr>
+                </thead>
+                { for shown.map(|one| row(store, one, &columns)) }
+            </table>
+            { assumptions(store, run) }
+            if run.rows.iter().any(|row| !run.is_first(row)) {
+                <button
+                    type="button"
+                    class="link"
+                    aria-expanded={all.to_string()}
+                    onclick={store.sends(DiagnoseMsg::AllWays(!all))}
+                >
+                    { if all { label::ways_fewer() } else { label::ways_all(&run.rows.len()) } }
+                </button>
+            }
+        </section>
+    }
+}
+
+fn progress(store: &StateHandle, run: &ChangeRun) -> Html {
+    let Some((done, total)) = run.progress() else {
+        return Html::default();
+    };
+    html! {
+        <div class="progress">
+            <progress value={done.to_string()} max={total.to_string()} aria-label={label::ways_title()} />
+            <span>{ label::ways_progress(&done, &total) }</span>
+            <button
+                type="button"
+                class="button small"
+                onclick={store.sends(DiagnoseMsg::CancelTable)}
+            >
+                { label::search_cancel() }
+            </button>
+        </div>
+    }
+}
+
+/// A field as a heading: its name, with the whole path behind it.
+fn head(path: &Path) -> Html {
+    html! {
+        <th scope="col" title={visible(&path.to_string()).into_owned()}>{ field(path) }</th>
+    }
+}
+
+/// What the rows that are shown stand on, each once.
+fn assumptions(store: &StateHandle, run: &ChangeRun) -> Html {
+    let all = store.diagnose.all_ways;
+    let shown = run.rows.iter().filter(|row| all || run.is_first(row));
+    let mut said = Vec::new();
+    for one in shown.flat_map(|row| run.assumptions(row.way)) {
+        if !said.contains(&one) {
+            said.push(one);
+        }
+    }
+    html! {
+        { for said.into_iter().map(|one| html! { <p class="says">{ messages::assumption(one) }</p> }) }
+    }
+}
+
+fn row(store: &StateHandle, row: &Row, columns: &[Path]) -> Html {
+    let (name, more) = messages::way(row.way);
+    let code = row
+        .code
+        .map_or_else(label::ways_nothing_sent, |code| code.to_string());
+    let refused = row.is_refused();
+    let notes = messages::row_notes(row);
+    let width = columns.len() + 2;
+    let whole = match &more {
+        Some(more) => format!("{name} {more}"),
+        None => name.clone(),
+    };
+    html! {
+        <tbody class={classes!(refused.then_some("is-refused"))}>
+            <tr>
+                <th scope="row">
+                    { name.clone() }
+                    if let Some(more) = &more {
+                        <span>{ " " }{ more.clone() }</span>
+                    }
+                </th>
+                <td class={classes!("way-answer", if refused { "refused" } else { "ok" })}>
+                    <b>{ code }</b>
+                </td>
+                { for columns.iter().map(|column| cell(row, column)) }
+            </tr>
+            <tr class="notes">
+                <td colspan={width.to_string()}>
+                    { for notes.into_iter().map(|note| html! {
+                        <p>{ visible(&note).into_owned() }</p>
+                    }) }
+                    <div class="row-actions">
+                        if !row.requests.is_empty() {
+                            <button
+                                type="button"
+                                class="link"
+                                aria-label={label::ways_step_through(&whole)}
+                                onclick={store.sends(DiagnoseMsg::Step(row.way))}
+                            >
+                                { label::ways_step() }
+                            </button>
+                        }
+                        { details(row) }
+                    </div>
+                </td>
+            </tr>
+        </tbody>
+    }
+}
+
+/// What becomes of a field that has a column.
+fn cell(row: &Row, column: &Path) -> Html {
+    let outcome = row.fields.iter().find(|field| field.field == *column);
+    let Some(outcome) = outcome else {
+        return html! { <td class="code">{ written(column.find(&row.after)) }</td> };
+    };
+    let class = match outcome.effect {
+        FieldEffect::TakenOver => "lost",
+        FieldEffect::Refused => "refused",
+        _ => "",
+    };
+    html! { <td class={classes!("code", class)}>{ fate(outcome) }</td> }
+}
+
+/// `8 → 3`, `8 stays`.
+fn fate(outcome: &FieldOutcome) -> String {
+    let (before, after): (Option<&Value>, Option<&Value>) =
+        (outcome.before.as_ref(), outcome.after.as_ref());
+    match outcome.effect {
+        FieldEffect::TakenOver
+        | FieldEffect::Changed
+        | FieldEffect::Added
+        | FieldEffect::Removed => format!("{} → {}", written(before), written(after)),
+        FieldEffect::Refused | FieldEffect::Kept => label::ways_stays(&written(after)),
+        FieldEffect::Shared | FieldEffect::OwnersChanged | FieldEffect::LeftBehind => {
+            written(after)
+        }
+    }
+}
+
+/// How many fields of a row are listed.
+const MAX_FIELDS: usize = 200;
+
+/// Every field that changed, or whose owners changed.
+fn details(row: &Row) -> Html {
+    if row.fields.is_empty() {
+        return Html::default();
+    }
+    let more = row.fields.len().saturating_sub(MAX_FIELDS);
+    let line = |outcome: &FieldOutcome| {
+        let owners = messages::owners_change(outcome);
+        html! {
+            <li>
+                <code>{ visible(&outcome.field.to_string()).into_owned() }</code>
+                { " " }{ messages::effect(outcome.effect) }{ ": " }{ fate(outcome) }
+                if !owners.is_empty() {
+                    <span class="muted">{ " · " }{ visible(&owners).into_owned() }</span>
+                }
+            </li>
+        }
+    };
+    html! {
+        <details>
+            <summary>{ label::ways_fields(&row.fields.len()) }</summary>
+            <ul class="fates">{ for row.fields.iter().take(MAX_FIELDS).map(line) }</ul>
+            if more > 0 {
+                <p class="muted">{ label::happened_more(&more) }</p>
+            }
+        </details>
+    }
+}

@@ -1,0 +1,205 @@
+//! The table over ways of writing, filled row by row.
+
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use optimist_apiserver::apply::Path;
+use optimist_client::Preset;
+use optimist_diagnose::ways::{ChangeTable, FieldEffect, FieldOutcome, Row, WantedChange, Way};
+use optimist_simulation::HistoryTree;
+use optimist_text::share::{MASK, masked};
+use serde_json::Value;
+
+use super::reading::CaseReading;
+
+/// The clients that write a manifest, each with its name in links.
+pub const WRITERS: [(Preset, &str); 13] = [
+    (Preset::KubectlApplyServerSide, "kubectl-apply-server-side"),
+    (Preset::KubectlApply, "kubectl-apply"),
+    (Preset::KubectlReplace, "kubectl-replace"),
+    (Preset::Helm4, "helm-4"),
+    (Preset::Helm3, "helm-3"),
+    (Preset::ArgoCdServerSide, "argo-cd-server-side"),
+    (Preset::ArgoCdClientSide, "argo-cd"),
+    (Preset::Flux, "flux"),
+    (Preset::Terraform, "terraform"),
+    (Preset::ControllerApply, "controller-apply"),
+    (Preset::CreateOrUpdate, "create-or-update"),
+    (Preset::Update, "update"),
+    (Preset::MergeFrom, "merge-from"),
+];
+
+/// Ways that are shown beside those of the client that was chosen.
+const COMPARED: [Preset; 3] = [
+    Preset::KubectlApply,
+    Preset::KubectlReplace,
+    Preset::MergeFrom,
+];
+
+/// The most fields that have a column of their own.
+const COLUMNS: usize = 2;
+
+/// What became of a field, and its value.
+type Fate<'a> = (FieldEffect, Option<&'a Value>);
+
+/// A table over ways of writing, and what is left to be run.
+#[derive(Clone, Debug)]
+pub struct ChangeRun {
+    table: Rc<ChangeTable>,
+    wanted: Rc<Value>,
+    left: VecDeque<Way>,
+    total: usize,
+    /// The client that was chosen.
+    pub client: Preset,
+    /// The rows so far. Values that look private are masked.
+    pub rows: Vec<Rc<Row>>,
+    /// Whether people stopped it.
+    pub cancelled: bool,
+}
+
+impl ChangeRun {
+    /// The table of a case; `None` without a live object and a manifest.
+    pub(super) fn of(reading: &CaseReading, client: Preset, manager: &str) -> Option<Self> {
+        let installed = reading.installed.as_ref().ok()?;
+        let manifest = reading.case.manifest.clone()?;
+        let wanted = Rc::new(masked(&manifest));
+        let manager = manager.trim();
+        let change = WantedChange {
+            manager: (!manager.is_empty()).then(|| manager.to_owned()),
+            previous: reading.case.previous_manifest.clone(),
+            ..WantedChange::manifest(manifest)
+        };
+        let mut left = Way::all();
+        // Stable: what is seen first is run first.
+        left.sort_by_key(|way| rank(*way, client));
+        Some(Self {
+            table: Rc::new(ChangeTable::new(installed, change)),
+            wanted,
+            total: left.len(),
+            left: left.into(),
+            client,
+            rows: Vec::new(),
+            cancelled: false,
+        })
+    }
+
+    /// How many ways are run, and how many there are, while some are left.
+    pub fn progress(&self) -> Option<(usize, usize)> {
+        let left = self.left.len();
+        (left > 0 && !self.cancelled).then(|| (self.total - left, self.total))
+    }
+
+    /// Runs the next way. Something if that was the last one.
+    pub(super) fn advance(&mut self) -> Option<()> {
+        let way = self.left.pop_front()?;
+        if let Some(mut row) = self.table.row(way) {
+            mask(&mut row, &self.wanted);
+            self.rows.push(Rc::new(row));
+        }
+        self.left.is_empty().then_some(())
+    }
+
+    /// The history of a way, for Play.
+    pub(super) fn history(&self, way: Way) -> Option<HistoryTree> {
+        let row = self.rows.iter().find(|row| row.way == way)?;
+        Some(self.table.history(row))
+    }
+
+    /// What a way stands on beyond what was brought.
+    pub fn assumptions(&self, way: Way) -> Vec<optimist_diagnose::ways::Assumption> {
+        self.table.assumptions(way)
+    }
+
+    /// Whether a row is shown before people ask for all.
+    pub fn is_first(&self, row: &Row) -> bool {
+        rank(row.way, self.client) < 2
+    }
+
+    /// The fields that have a column: of the change, those that are refused or taken over when the
+    /// client that was chosen writes, then those whose fate differs most between the rows.
+    pub fn columns(&self) -> Vec<Path> {
+        let mut found: Vec<(Path, bool, Vec<Fate<'_>>)> = Vec::new();
+        for row in &self.rows {
+            for field in &row.fields {
+                if field.wanted.is_none() || field.wanted == field.before {
+                    continue;
+                }
+                let own = rank(row.way, self.client) == 0;
+                let contested =
+                    own && matches!(field.effect, FieldEffect::Refused | FieldEffect::TakenOver);
+                let fate = (field.effect, field.after.as_ref());
+                let known = found.iter().position(|(path, ..)| *path == field.field);
+                let at = known.unwrap_or_else(|| {
+                    found.push((field.field.clone(), false, Vec::new()));
+                    found.len() - 1
+                });
+                let (_, any, fates) = &mut found[at];
+                *any |= contested;
+                if !fates.contains(&fate) {
+                    fates.push(fate);
+                }
+            }
+        }
+        // Stable: else in the order of paths.
+        found.sort_by_key(|(_, contested, fates)| std::cmp::Reverse((*contested, fates.len())));
+        let paths = found.into_iter().take(COLUMNS);
+        paths.map(|(path, ..)| path).collect()
+    }
+
+    /// The fields for which the server refuses the writes of the client that was chosen.
+    pub(super) fn refused(&self) -> impl Iterator<Item = String> {
+        let own = self
+            .rows
+            .iter()
+            .filter(|row| rank(row.way, self.client) == 0);
+        let refused = own.flat_map(|row| row.with(FieldEffect::Refused));
+        refused.map(|outcome| outcome.field.to_string())
+    }
+}
+
+/// The ways of the client that was chosen, then those that it is compared with, then all others.
+fn rank(way: Way, client: Preset) -> u8 {
+    match way {
+        Way::Client(preset, _) if preset == client => 0,
+        Way::Client(preset, _) if COMPARED.contains(&preset) => 1,
+        _ => 2,
+    }
+}
+
+/// Masks the values of a row that look private.
+fn mask(row: &mut Row, wanted: &Value) {
+    let (before, after) = (masked(&row.before), masked(&row.after));
+    let mut fields = std::mem::take(&mut row.fields);
+    for outcome in &mut fields {
+        mask_field(outcome, &before, &after, wanted);
+    }
+    row.fields = fields;
+    row.before = before.into();
+    row.after = after.into();
+}
+
+fn mask_field(outcome: &mut FieldOutcome, before: &Value, after: &Value, wanted: &Value) {
+    let field = &outcome.field;
+    let shown = [
+        field.find(before).cloned(),
+        field.find(after).cloned(),
+        field.find(wanted).cloned(),
+    ];
+    let hides = |value: &Option<Value>| value.as_ref().is_some_and(|it| *it == MASK);
+    let private = shown.iter().any(hides);
+    let [before, after, said] = shown;
+    if outcome.before.is_some() {
+        outcome.before = before;
+    }
+    if outcome.after.is_some() {
+        outcome.after = after;
+    }
+    if outcome.wanted.is_some() {
+        // A manifest may write a value elsewhere than the server stores it.
+        outcome.wanted = if private {
+            Some(MASK.into())
+        } else {
+            said.or(outcome.wanted.take())
+        };
+    }
+}
