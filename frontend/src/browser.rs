@@ -102,9 +102,9 @@ pub(crate) fn language() -> Option<String> {
 /// The text of a file beside the page.
 ///
 /// # Errors
-/// Why it did not come.
+/// The file, if it did not come.
 pub(crate) async fn fetched(file: &str) -> Result<String, String> {
-    let told = || format!("{file} could not be loaded.");
+    let told = || file.to_owned();
     let window = window().ok_or_else(told)?;
     let response = JsFuture::from(window.fetch_with_str(file)).await;
     let response: Response = response

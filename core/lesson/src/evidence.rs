@@ -105,7 +105,9 @@ pub(super) fn ways_and_mistakes(
 ) {
     let missing = |tree: &HistoryTree| {
         let aims = walk.goal(tree).into_iter();
-        let missing = aims.filter(|(_, holds)| !holds).map(|(label, _)| label);
+        let missing = aims
+            .filter(|(_, holds)| !holds)
+            .map(|(label, _)| label.to_string());
         missing.collect::<Vec<String>>()
     };
     let go = |check: &mut LessonCheck, tree: &mut HistoryTree, actions: &[ScriptAction]| {

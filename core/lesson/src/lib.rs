@@ -21,7 +21,7 @@ mod walkthrough;
 pub use catalogue::{Catalogue, CatalogueEntry, Chapter};
 pub use challenge::Finding;
 pub use check::{LessonCheck, check_lesson};
-pub use condition::{Condition, Past};
+pub use condition::{Condition, GoalLabel, PartLabel, Past};
 pub use fields::LessonError;
 pub use model::{
     CastMember, Challenge, ChallengeCase, Choice, Claim, Experiment, FactBasis, Goal, GoalPart,

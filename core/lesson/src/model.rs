@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::condition::Condition;
+use super::condition::{Condition, PartLabel};
 use super::fields::LessonError;
 use super::script::{ScriptAction, ScriptEdit};
 use optimist_client::Write;
@@ -180,7 +180,7 @@ pub struct WrongAttempt {
 #[derive(Clone, Debug, PartialEq)]
 pub struct GoalPart {
     /// A short description.
-    pub label: String,
+    pub label: PartLabel,
     /// The conditions.
     pub conditions: Vec<Condition>,
 }

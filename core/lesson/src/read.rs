@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::condition::{Condition, conditions, conditions_of, keys};
+use super::condition::{Condition, PartLabel, conditions, conditions_of, keys};
 use super::fields::{Fields, LessonError, Read, items, members, text, word};
 use super::mistake::{check_manifests, parse_lesson};
 use super::model::{
@@ -274,7 +274,7 @@ fn mistake(located: &Located) -> Read<WrongAttempt> {
 fn aims(located: &Located) -> Read<Vec<GoalPart>> {
     let Content::List(items) = &located.content else {
         let aims = conditions(located)?.into_iter().map(|condition| GoalPart {
-            label: condition.label(),
+            label: PartLabel::Conditions(vec![condition.label()]),
             conditions: vec![condition],
         });
         return Ok(aims.collect());
@@ -284,10 +284,10 @@ fn aims(located: &Located) -> Read<Vec<GoalPart>> {
         known.extend(keys());
         let fields = Fields::of(located, "a part of a goal", &known)?;
         let conditions = conditions_of(&fields)?;
-        let label = fields.text("say")?.unwrap_or_else(|| {
-            let labels: Vec<String> = conditions.iter().map(Condition::label).collect();
-            labels.join(", ")
-        });
+        let label = match fields.text("say")? {
+            Some(text) => PartLabel::Own(text),
+            None => PartLabel::Conditions(conditions.iter().map(Condition::label).collect()),
+        };
         Ok(GoalPart { label, conditions })
     });
     aims.collect()

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use super::condition::Past;
+use super::condition::{PartLabel, Past};
 use super::fields::LessonError;
 use super::model::{Lesson, LessonStep, Task};
 use super::script::ScriptAction;
@@ -256,7 +256,7 @@ impl Walkthrough {
     }
 
     /// The parts of this page's goal, and whether each holds here; empty if the page has no goal.
-    pub fn goal(&self, tree: &HistoryTree) -> Vec<(String, bool)> {
+    pub fn goal(&self, tree: &HistoryTree) -> Vec<(PartLabel, bool)> {
         let Some(Task::Goal(goal)) = &self.step().task else {
             return Vec::new();
         };

@@ -630,7 +630,7 @@ impl Learner {
     fn missing(&self) -> Vec<String> {
         let goal = self.walk.goal(&self.tree).into_iter();
         goal.filter(|(_, holds)| !holds)
-            .map(|(label, _)| label)
+            .map(|(label, _)| label.to_string())
             .collect()
     }
 }

@@ -17,6 +17,7 @@ mod endings;
 pub mod explore;
 mod facts;
 mod folds;
+mod goal;
 pub mod label;
 mod manifest;
 mod steps;
@@ -30,6 +31,7 @@ pub use edits::{edit, edit_result, field, value};
 pub use endings::{ending_method, ending_outcome, endings_title};
 pub use facts::{fact, server_says, unevaluated_rules};
 pub use folds::{folded, now};
+pub use goal::goal;
 pub use manifest::{left_out, load_error};
 pub use steps::{
     actor, announcement, answer, answer_brief, ask, branch, branch_labels, headline, last_write,

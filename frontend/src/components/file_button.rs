@@ -1,6 +1,7 @@
 //! A button that takes the text of a file.
 
 use optimist_client::{ManifestError, decode};
+use optimist_messages::label;
 use wasm_bindgen_futures::spawn_local;
 use web_sys::{File, HtmlInputElement};
 use yew::{Event, Html, TargetCast, html};
@@ -22,21 +23,18 @@ const MAX_LINES: usize = 100_000;
 pub(crate) async fn text_of(file: &File) -> Result<String, ManifestError> {
     // Before it is read: a file may be larger than the memory of the page.
     if file.size() > MAX_FILE_SIZE {
-        return Err(ManifestError::Content(format!(
-            "{} has more than 16 MB, which is too much for this page.",
-            file.name()
+        return Err(ManifestError::Content(label::file_too_large(
+            &file.name(),
+            &(MAX_FILE_SIZE / 1e6),
         )));
     }
     let Some(bytes) = browser::bytes(file).await else {
-        return Err(ManifestError::Content(format!(
-            "The browser could not read {}.",
-            file.name()
-        )));
+        return Err(ManifestError::Content(label::file_unreadable(&file.name())));
     };
     if bytes.iter().filter(|byte| **byte == b'\n').count() > MAX_LINES {
-        return Err(ManifestError::Content(format!(
-            "{} has more than {MAX_LINES} lines, which is too much for this page.",
-            file.name()
+        return Err(ManifestError::Content(label::file_too_many_lines(
+            &file.name(),
+            &MAX_LINES,
         )));
     }
     decode(&bytes)

@@ -21,10 +21,7 @@ pub(super) fn map(store: &StateHandle, model: &Explored) -> Html {
             RowState::Impossible(_) | RowState::Cancelled => {
                 sentences::stopped(row).unwrap_or_default()
             }
-            _ => format!(
-                "Searching: {} states so far.",
-                messages::number(row.states as u128)
-            ),
+            _ => label::map_searching(&messages::number(row.states as u128)),
         };
         return html! {
             <>
@@ -53,10 +50,9 @@ pub(super) fn map(store: &StateHandle, model: &Explored) -> Html {
                 { explanation(model, search, &outlook) }
             } else {
                 <p class="muted too-many">
-                    { format!(
-                        "{} states with {} steps between them: more than a picture can show. The list has every ending.",
-                        messages::number(search.states() as u128),
-                        messages::number(search.edges().len() as u128),
+                    { label::map_too_large(
+                        &messages::number(search.states() as u128),
+                        &messages::number(search.edges().len() as u128),
                     ) }
                 </p>
             }

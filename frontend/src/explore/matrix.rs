@@ -183,11 +183,10 @@ fn bar(store: &StateHandle, model: &Explored, at: usize, row: &ExploreRow) -> Ht
         }
         // Shares, so that what is rare is seen beside what is countless.
         let share = (count as f64 / total as f64 * 100.0).max(3.0);
-        let label = format!(
-            "{} of {} {}. Open the shortest in Play",
-            messages::number(count),
-            messages::number(total),
-            messages::ending(verdict, model.setup.actors(), count)
+        let label = label::matrix_open(
+            &messages::number(count),
+            &messages::number(total),
+            &messages::ending(verdict, model.setup.actors(), count),
         );
         let onclick = replay::ending(store, model, search, verdict);
         let chosen = at == model.chosen;

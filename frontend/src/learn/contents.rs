@@ -26,7 +26,7 @@ pub(super) fn contents(store: &StateHandle) -> Html {
                     { file_button(store, &label::lessons_own(), ".yaml,.yml,text/yaml", own) }
                 </div>
                 if let Some(problem) = &store.learn.problem {
-                    <p class="problem" role="alert">{ problem.clone() }</p>
+                    <p class="problem" role="alert">{ super::problem(problem) }</p>
                 }
                 if let Some(catalogue) = &store.learn.catalogue {
                     { for catalogue.chapters.iter().map(|it| chapter(it, progress.as_deref())) }

@@ -35,7 +35,7 @@ pub(super) fn lesson(store: &StateHandle, course: &Course) -> Html {
                     { task(store, course) }
                 }
                 if let Some(problem) = &store.learn.problem {
-                    <p class="problem" role="alert">{ problem.clone() }</p>
+                    <p class="problem" role="alert">{ super::problem(problem) }</p>
                 }
             </div>
             { way_on(store, course, step) }

@@ -5,12 +5,14 @@ mod lesson;
 mod prose;
 mod task;
 
+use optimist_lesson::LessonError;
+use optimist_messages::label;
 use wasm_bindgen_futures::spawn_local;
 use yew::{Html, Properties, component, use_effect_with};
 
 use crate::browser;
 use crate::components::stage;
-use crate::state::{LearnMsg, Sends, StateHandle};
+use crate::state::{LearnMsg, LearnProblem, Sends, StateHandle};
 
 /// What the page is given.
 #[derive(Clone, PartialEq, Properties)]
@@ -67,5 +69,21 @@ pub(crate) fn Lessons(props: &LessonsProps) -> Html {
     match &store.learn.course {
         Some(course) => stage(store, Some(lesson::lesson(store, course))),
         None => contents::contents(store),
+    }
+}
+
+/// Why a lesson is not open, in words.
+fn problem(problem: &LearnProblem) -> String {
+    let shown = |error: &LessonError| label::lesson_error(&error.line, &error.message);
+    match problem {
+        LearnProblem::NotLoaded(file) => label::file_not_loaded(file),
+        LearnProblem::Unknown(lesson) => label::lesson_unknown(lesson),
+        LearnProblem::NotOpened(errors) => {
+            let errors: Vec<String> = errors.iter().map(shown).collect();
+            label::lesson_not_opened(&errors.join(". "))
+        }
+        LearnProblem::NotOpenedAgain => label::lesson_not_opened_again(),
+        LearnProblem::Unreadable(error) => optimist_messages::load_error(error),
+        LearnProblem::Error(error) => shown(error),
     }
 }

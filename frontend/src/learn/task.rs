@@ -34,7 +34,7 @@ fn goal(store: &StateHandle, course: &Course, goal: &Goal) -> Html {
                             if holds { { icon(Icon::Check) } }
                         </span>
                         <span class="unseen">{ if holds { label::task_done() } else { label::task_not_yet() } }</span>
-                        { label }
+                        { optimist_messages::goal(&label) }
                     </li>
                 }) }
             </ul>

@@ -55,7 +55,7 @@ pub use explore::{
     ExploreTransfer, MapFocus, RowState, SearchTurn, StopReason, ThirdActorChoice, TransferMsg,
     both_edited,
 };
-pub use learn::{Course, Learn, LearnMsg, LessonProgress, PROGRESS};
+pub use learn::{Course, Learn, LearnMsg, LearnProblem, LessonProgress, PROGRESS};
 pub use manifest::{Loaded, ManifestMsg, ManifestState};
 pub use persistence::{Persistence, PersistenceMsg};
 pub use requests::{RequestDraft, RequestMsg, RequestState};

@@ -7,6 +7,7 @@ use optimist_simulation::{HistoryTree, LeftOut, LoadError, Start, World};
 
 use crate::State;
 use crate::effect::Effects;
+use crate::learn::LearnProblem;
 use crate::view::Dialog;
 
 /// What came of loading a manifest.
@@ -97,7 +98,7 @@ impl State {
         match self.view.dialog {
             Some(Dialog::Load) => self.manifest.problem = Some(problem),
             Some(Dialog::Share) => self.share.opening.problem = Some(problem.to_string()),
-            _ => self.learn.problem = Some(problem.to_string()),
+            _ => self.learn.problem = Some(LearnProblem::Unreadable(problem)),
         }
     }
 }

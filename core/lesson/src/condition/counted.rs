@@ -7,7 +7,7 @@ use optimist_client::Strategy;
 use optimist_simulation::Outcome;
 use serde_json::Value;
 
-use super::{Claim, Condition, Past};
+use super::{Claim, Condition, GoalLabel, Past};
 use crate::fields::{LessonError, Read, number};
 
 /// Something that can be counted in a history.
@@ -17,8 +17,8 @@ pub(super) struct Counted {
     pub(super) key: &'static str,
     /// What is counted, in the plural.
     what: &'static str,
-    /// As a goal: that there are none.
-    none: Option<&'static str>,
+    /// As a goal: that there are none. The name of the message, and its text in English.
+    none: Option<(&'static str, &'static str)>,
     count: fn(Past<'_>) -> usize,
 }
 
@@ -40,13 +40,13 @@ pub(super) static ALL: &[Counted] = &[
     Counted {
         key: "refused",
         what: "requests refused",
-        none: Some("no request is refused"),
+        none: Some(("goal_none_refused", "no request is refused")),
         count: |past| past.count(|step| step.outcome() == Outcome::Refused),
     },
     Counted {
         key: "conflicts",
         what: "conflicts",
-        none: Some("no conflict"),
+        none: Some(("goal_no_conflict", "no conflict")),
         count: |past| {
             let conflicts = past.exchanges().filter(|exchange| exchange.is_conflict());
             conflicts.count()
@@ -56,26 +56,26 @@ pub(super) static ALL: &[Counted] = &[
     Counted {
         key: "lost",
         what: "lost updates",
-        none: Some("no update is lost"),
+        none: Some(("goal_none_lost", "no update is lost")),
         count: |past| past.steps().map(|step| step.losses.len()).sum(),
     },
     Counted {
         key: "forced",
         what: "applies with force",
-        none: Some("nothing is forced"),
+        none: Some(("goal_none_forced", "nothing is forced")),
         count: |past| past.forced(),
     },
     // Stored writes of any strategy that did not name the version they were made from.
     Counted {
         key: "unversioned",
         what: "writes without a version",
-        none: Some("every write says its version"),
+        none: Some(("goal_all_versioned", "every write says its version")),
         count: |past| past.unversioned(|_| true),
     },
     Counted {
         key: "unversioned updates",
         what: "Updates without a version",
-        none: Some("no Update without a version"),
+        none: Some(("goal_updates_versioned", "no Update without a version")),
         count: |past| past.unversioned(|strategy| strategy == Strategy::Update),
     },
 ];
@@ -106,10 +106,14 @@ impl Claim for CountIs {
         Some((self.counted.count)(past).to_string())
     }
 
-    fn label(&self) -> String {
+    fn label(&self) -> GoalLabel {
         match (self.count, self.counted.none) {
-            (Count::Exactly(0), Some(none)) => none.to_owned(),
-            _ => self.to_string(),
+            (Count::Exactly(0), Some((message, english))) => GoalLabel {
+                message,
+                english,
+                arguments: Vec::new(),
+            },
+            _ => GoalLabel::claim(self.to_string()),
         }
     }
 }

@@ -8,6 +8,7 @@
 mod answer;
 mod combined;
 mod counted;
+mod label;
 mod object;
 mod past;
 mod writers;
@@ -21,6 +22,7 @@ use serde_json::Value;
 use super::FieldPath;
 use super::fields::{Fields, LessonError, Read, members};
 use super::script::ACTORS;
+pub use label::{GoalLabel, PartLabel};
 use optimist_simulation::ActorId;
 pub use past::Past;
 
@@ -35,8 +37,8 @@ impl Condition {
         Self(Arc::new(claim))
     }
 
-    /// As a goal that one works towards, in few words: `replicas is 5`.
-    pub(super) fn label(&self) -> String {
+    /// As a goal that one works towards.
+    pub(super) fn label(&self) -> GoalLabel {
         self.0.label()
     }
 }
@@ -64,9 +66,9 @@ trait Claim: fmt::Debug + fmt::Display + Send + Sync {
         None
     }
 
-    /// As a goal that one works towards, in few words.
-    fn label(&self) -> String {
-        self.to_string()
+    /// As a goal that one works towards.
+    fn label(&self) -> GoalLabel {
+        GoalLabel::claim(self.to_string())
     }
 }
 

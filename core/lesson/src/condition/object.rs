@@ -7,7 +7,7 @@ use optimist_apiserver::yaml::Located;
 use optimist_simulation::{ActorId, Outcome};
 use serde_json::Value;
 
-use super::{Claim, Condition, Past, Shown, by_actor, found_at, has, place, places};
+use super::{Claim, Condition, GoalLabel, Past, Shown, by_actor, found_at, has, place, places};
 use crate::FieldPath;
 use crate::fields::{LessonError, Read, flag, items, members, number, text, word};
 use crate::script::ACTORS;
@@ -125,10 +125,19 @@ impl Claim for Stored {
         Some(found_at(past.stored(), &self.0))
     }
 
-    fn label(&self) -> String {
+    fn label(&self) -> GoalLabel {
+        let field = ("field", self.0.field().to_owned());
         match &self.1 {
-            None => format!("{} is gone", self.0.field()),
-            value => format!("{} is {}", self.0.field(), Shown(value.as_ref())),
+            None => GoalLabel {
+                message: "goal_gone",
+                english: "{field} is gone",
+                arguments: vec![field],
+            },
+            value => GoalLabel {
+                message: "goal_value",
+                english: "{field} is {value}",
+                arguments: vec![field, ("value", Shown(value.as_ref()).to_string())],
+            },
         }
     }
 }
@@ -152,8 +161,15 @@ impl Claim for Same {
         Some(format!("{one} and {other}"))
     }
 
-    fn label(&self) -> String {
-        format!("{} equals {}", self.0.field(), self.1.field())
+    fn label(&self) -> GoalLabel {
+        GoalLabel {
+            message: "goal_same",
+            english: "{field} equals {other}",
+            arguments: vec![
+                ("field", self.0.field().to_owned()),
+                ("other", self.1.field().to_owned()),
+            ],
+        }
     }
 }
 
@@ -213,11 +229,22 @@ impl Claim for Owners {
         Some(owners_of(past.stored()?, &self.0).join(", "))
     }
 
-    fn label(&self) -> String {
+    fn label(&self) -> GoalLabel {
         if self.1.is_empty() {
-            return self.to_string();
+            return GoalLabel {
+                message: "goal_no_owner",
+                english: "no manager owns {field}",
+                arguments: vec![("field", self.0.to_string())],
+            };
         }
-        format!("{} is owned by {}", self.0.field(), self.1.join(" and "))
+        GoalLabel {
+            message: "goal_owners",
+            english: "{field} is owned by {managers}",
+            arguments: vec![
+                ("field", self.0.field().to_owned()),
+                ("managers", self.1.join(" and ")),
+            ],
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use optimist_apiserver::yaml::Located;
 use optimist_client::Strategy;
 use optimist_simulation::{ActorId, Exchange, NodeId, Outcome};
 
-use super::{Claim, Condition, Past, by_actor, place};
+use super::{Claim, Condition, GoalLabel, Past, by_actor, place};
 use crate::FieldPath;
 use crate::fields::{LessonError, Read, items, members, word};
 use crate::script::{ACTORS, STRATEGIES};
@@ -126,8 +126,15 @@ impl Claim for SetBy {
         )
     }
 
-    fn label(&self) -> String {
-        format!("{} has set {}", self.1.letter(), self.0.field())
+    fn label(&self) -> GoalLabel {
+        GoalLabel {
+            message: "goal_set_by",
+            english: "{actor} has set {field}",
+            arguments: vec![
+                ("actor", self.1.letter().to_owned()),
+                ("field", self.0.field().to_owned()),
+            ],
+        }
     }
 }
 

@@ -32,6 +32,9 @@ crate::catalogue::messages! {
     matrix_refused() "refused";
     matrix_lost() "lost update";
     matrix_all() "all";
+    matrix_open(count, total, ending) "{count} of {total} {ending}. Open the shortest in Play";
+    map_searching(states) "Searching: {states} states so far.";
+    map_too_large(states, steps) "{states} states with {steps} steps between them: more than a picture can show. The list has every ending.";
     legend() "Legend";
     legend_kept_both() "both edits are in the object";
     legend_kept_all() "all edits are in the object";

@@ -5,6 +5,11 @@ crate::catalogue::messages! {
     lessons_text() "You predict, the lesson runs the request and explains the result. Leave the script at any time: the page keeps what you try.";
     lessons_own() "Open a lesson of your own";
     lessons_loading() "Loading";
+    file_not_loaded(file) "{file} could not be loaded.";
+    lesson_unknown(lesson) "There is no lesson “{lesson}”. These are the lessons.";
+    lesson_not_opened(errors) "The lesson was not opened. {errors}.";
+    lesson_not_opened_again() "The lesson from a file that was open cannot be opened again.";
+    lesson_error(line, message) "line {line}: {message}";
     lesson_done() "done";
     lesson_at(step, steps) "at step {step} of {steps}";
     lesson_steps(steps) "{steps} {steps|step|steps}";

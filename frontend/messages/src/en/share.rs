@@ -3,6 +3,9 @@
 crate::catalogue::messages! {
     share_search() "The edits and how they are sent, not what came of it. Whoever opens it searches again.";
     share_steps(steps) "{steps} {steps|step|steps}, in all branches: what was done, not what came of it. Whoever opens it does it again, at the step where you are.";
+    file_too_large(file, megabytes) "{file} has more than {megabytes} MB, which is too much for this page.";
+    file_too_many_lines(file, lines) "{file} has more than {lines} lines, which is too much for this page.";
+    file_unreadable(file) "The browser could not read {file}.";
     share_title() "Share this session";
     share_title_search() "Share this search";
     share_title_not_opened() "This session cannot be opened";

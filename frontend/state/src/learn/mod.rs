@@ -1,6 +1,7 @@
 //! The lesson that is open, and how far one got in each.
 
 mod course;
+mod problem;
 mod progress;
 mod reopening;
 mod search;
@@ -15,6 +16,7 @@ use optimist_text::share::{Learning, Session};
 
 pub use self::course::Course;
 use self::course::{FILE, key};
+pub use self::problem::LearnProblem;
 pub(crate) use self::progress::progress_is_readable;
 pub use self::progress::{LessonProgress, PROGRESS};
 use self::reopening::Reopening;
@@ -26,9 +28,9 @@ use crate::session::SessionChange;
 /// What people do with lessons.
 #[derive(Clone, Debug)]
 pub enum LearnMsg {
-    /// The catalogue came, or why not.
+    /// The list of lessons came, or its file did not load.
     Catalogue(Result<String, String>),
-    /// The text of a lesson came, or why not.
+    /// The text of a lesson came, or its file did not load.
     Text(String, Result<String, String>),
     /// A lesson came from a file.
     File(String),
@@ -64,7 +66,7 @@ pub struct Learn {
     /// The lesson that the address names.
     pub wanted: Option<String>,
     /// Why something could not be opened.
-    pub problem: Option<String>,
+    pub problem: Option<LearnProblem>,
     /// The lesson that is taken.
     pub course: Option<Rc<Course>>,
     /// Whether it is shown to a room: large, a step for each key.
@@ -109,7 +111,7 @@ impl Learn {
             return;
         };
         if !catalogue.lessons().any(|entry| entry.name == *wanted) {
-            self.problem = Some(unknown(wanted));
+            self.problem = Some(LearnProblem::Unknown(wanted.clone()));
             self.wanted = None;
         }
     }
@@ -123,22 +125,24 @@ impl State {
                     self.learn.catalogue = Some(Rc::new(catalogue));
                     self.learn.check_wanted();
                 }
-                Err(error) => self.learn.problem = Some(error.to_string()),
+                Err(error) => self.learn.problem = Some(LearnProblem::Error(error)),
             },
-            LearnMsg::Catalogue(Err(problem)) => self.learn.problem = Some(problem),
+            LearnMsg::Catalogue(Err(file)) => {
+                self.learn.problem = Some(LearnProblem::NotLoaded(file));
+            }
             LearnMsg::Text(name, text) => {
                 if self.learn.wanted.as_ref() != Some(&name) {
                     return;
                 }
-                let opened = text.and_then(|text| {
+                let opened = text.map_err(LearnProblem::NotLoaded).and_then(|text| {
                     let opened = self.open_lesson(name, &text, fx);
-                    opened.map_err(|error| error.to_string())
+                    opened.map_err(LearnProblem::Error)
                 });
                 self.learn.problem = opened.err();
             }
             LearnMsg::File(text) => match checked(&text) {
                 Ok(()) => self.open_file(&text, fx),
-                Err(problem) => self.learn.problem = Some(problem),
+                Err(errors) => self.learn.problem = Some(LearnProblem::NotOpened(errors)),
             },
             LearnMsg::Leave => {
                 self.learn.wanted = None;
@@ -194,7 +198,7 @@ impl State {
             _ => {}
         }
         if let LessonAddress::Unknown(path) = lesson {
-            self.learn.problem = Some(unknown(path));
+            self.learn.problem = Some(LearnProblem::Unknown(path.to_owned()));
         }
         self.learn.check_wanted();
         let learn = &self.learn;
@@ -218,8 +222,7 @@ impl State {
         });
         if opened.is_none() {
             self.keep_unopened("A lesson from a file", &text, fx);
-            let problem = "The lesson from a file that was open cannot be opened again.";
-            self.learn.problem = Some(problem.to_owned());
+            self.learn.problem = Some(LearnProblem::NotOpenedAgain);
             fx.write(StorageArea::Tab, FILE, None);
         }
     }
@@ -293,7 +296,7 @@ impl State {
 
     fn open_file(&mut self, text: &str, fx: &mut Effects<'_>) {
         if let Err(error) = self.open_lesson(String::new(), text, fx) {
-            self.learn.problem = Some(format!("The lesson was not opened. {error}."));
+            self.learn.problem = Some(LearnProblem::NotOpened(vec![error]));
         }
     }
 
@@ -344,7 +347,7 @@ impl State {
             course.finding = None;
             course.search = None;
         }
-        self.learn.problem = done.err().map(|error| error.to_string());
+        self.learn.problem = done.err().map(LearnProblem::Error);
         self.session.playing = false;
         self.follow(SessionChange::Moved);
     }
@@ -369,18 +372,9 @@ impl State {
     }
 }
 
-fn unknown(lesson: &str) -> String {
-    format!("There is no lesson “{lesson}”. These are the lessons.")
-}
-
 /// Holds a lesson of one's own to everything that it says, as `cargo xtask lesson` does.
 #[inline(never)] // not on the first screen
-fn checked(text: &str) -> Result<(), String> {
-    let lesson = Lesson::parse(text).map_err(|error| vec![error]);
-    lesson
-        .and_then(|lesson| Arc::new(lesson).check())
-        .map_err(|errors| {
-            let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
-            format!("The lesson was not opened. {}.", errors.join(". "))
-        })
+fn checked(text: &str) -> Result<(), Vec<LessonError>> {
+    let lesson = Lesson::parse(text).map_err(|error| vec![error])?;
+    Arc::new(lesson).check()
 }

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use optimist_lesson::{Lesson, LessonError, Walkthrough};
 use optimist_text::share::{Learning, Replay, Session};
 
-use super::Learn;
 use super::course::{Course, earlier_fingerprint, fingerprint};
+use super::{Learn, LearnProblem};
 use crate::State;
 use crate::effect::Effects;
 use crate::share::replay_slice;
@@ -106,7 +106,7 @@ impl State {
         let lesson = Arc::clone(&reopening.lesson);
         self.keep_way(&lesson, &reopening.kept, fx);
         let begun = self.begin_at_first(reopening.name.clone(), &reopening.source, lesson, fx);
-        self.learn.problem = begun.err().map(|error| error.to_string());
+        self.learn.problem = begun.err().map(LearnProblem::Error);
     }
 
     /// Keeps the way through a lesson that the lesson does not open with.
