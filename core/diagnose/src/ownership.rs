@@ -274,7 +274,7 @@ fn yaml(line: &Line) -> String {
 }
 
 /// Text in a cell of a Markdown table: nothing in it is markup.
-pub(crate) fn cell(text: &str) -> String {
+pub fn cell(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in visible(text).chars() {
         match c {

@@ -5,7 +5,7 @@ mod session;
 
 use optimist_client::Write;
 use optimist_simulation::{Action, ActorId, ByHand, HistoryTree, Operation, World};
-use optimist_text::share::Session;
+use optimist_text::share::{MASK, Session, masked};
 use proptest::prelude::*;
 use session::{edit, reopened};
 
@@ -136,4 +136,50 @@ proptest! {
         let now = object["data"]["password"].as_str().unwrap();
         prop_assert!(now != password || password.starts_with("$("), "{}", now);
     }
+}
+
+const SECRET: &str = "apiVersion: v1
+kind: Secret
+metadata: {name: login}
+data: {word: aHVudGVyMg==}
+";
+
+#[test]
+fn texts_that_a_page_adds_are_searched_too_also_a_watch() {
+    let event = |word: &str| {
+        serde_json::json!({"type": "MODIFIED", "object": {"apiVersion": "v1", "kind": "Secret",
+            "metadata": {"name": "login"}, "data": {"word": word}}})
+    };
+    let watch = format!("{}\n{}\n", event("aHVudGVyMg=="), event("aHVudGVyMw=="));
+    let mut session = Session::of(&tree(
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n",
+    ));
+    session.extra = serde_json::json!({"texts": [SECRET, watch, "No object at all"]});
+    let without = session.without(&session.private_values());
+    let texts = without.extra["texts"].as_array().unwrap();
+    let all = without.extra.to_string();
+    assert!(
+        !all.contains("aHVudGVyM") && !all.contains("hunter"),
+        "{all}"
+    );
+    let words = |text: &str| -> Vec<String> {
+        let documents = serde_json::Deserializer::from_str(text).into_iter();
+        let documents = documents.map(|it: serde_json::Result<serde_json::Value>| it.unwrap());
+        documents
+            .map(|it| it["object"]["data"]["word"].to_string())
+            .collect()
+    };
+    // The watch is still one, and different values stay different.
+    let words = words(texts[1].as_str().unwrap());
+    assert_eq!(words.len(), 2);
+    assert_ne!(words[0], words[1]);
+    assert_eq!(texts[2], "No object at all");
+}
+
+#[test]
+fn an_object_is_shown_with_its_private_values_masked() {
+    let object = optimist_client::objects(SECRET).unwrap().remove(0);
+    let shown = masked(&object);
+    assert_eq!(shown["data"]["word"], MASK);
+    assert_eq!(shown["metadata"], object["metadata"]);
 }

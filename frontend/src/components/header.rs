@@ -53,7 +53,7 @@ pub(crate) fn header(store: &StateHandle) -> Html {
                     <span>{ "Load manifest" }</span>
                 </button>
             }
-            if stage {
+            if stage || store.page == Page::Diagnose && !store.diagnose.items.is_empty() {
                 <button
                     type="button"
                     class="button share-button"

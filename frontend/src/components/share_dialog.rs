@@ -38,15 +38,17 @@ pub(crate) fn share_dialog(store: &StateHandle) -> Html {
         page => page,
     };
     let explored = page == Page::Explore;
-    let what = if explored {
-        label::share_search()
-    } else {
-        label::share_steps(&session.steps())
+    let diagnosed = page == Page::Diagnose;
+    let what = match page {
+        Page::Explore => label::share_search(),
+        Page::Diagnose => label::share_case(),
+        Page::Play | Page::Learn => label::share_steps(&session.steps()),
     };
-    let title = match (&store.share.opening.problem, explored) {
+    let title = match (&store.share.opening.problem, page) {
         (Some(_), _) => label::share_title_not_opened(),
-        (None, true) => label::share_title_search(),
-        (None, false) => label::share_title(),
+        (None, Page::Explore) => label::share_title_search(),
+        (None, Page::Diagnose) => label::share_title_case(),
+        (None, Page::Play | Page::Learn) => label::share_title(),
     };
     let link = format!("{}{}", browser::address(), session_fragment(page, &text));
     html! {
@@ -58,7 +60,7 @@ pub(crate) fn share_dialog(store: &StateHandle) -> Html {
                     { warning(store, &private) }
                 }
                 { link_and_file(store, &link, &text) }
-                if !explored {
+                if !explored && !diagnosed {
                     { exported(store) }
                 }
             </div>

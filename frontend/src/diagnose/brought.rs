@@ -20,6 +20,12 @@ pub(super) fn brought(store: &StateHandle) -> Html {
     let case = &store.diagnose;
     html! {
         <>
+            if case.has_earlier() {
+                <button type="button" class="button" onclick={store.sends(DiagnoseMsg::Return)}>
+                    { icon(Icon::Back) }
+                    <span>{ label::diagnose_return() }</span>
+                </button>
+            }
             <h2>{ label::diagnose_bring() }</h2>
             <p class="says" id="bring-hint">{ label::diagnose_bring_hint() }</p>
             <ul class="case-cards">

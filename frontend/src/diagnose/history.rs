@@ -10,7 +10,7 @@ use yew::{Html, classes, html};
 
 use super::messages::command;
 use super::owners::look;
-use crate::state::RecordedHistory;
+use crate::state::ObservedHistory;
 
 /// How many changes are drawn.
 const MAX_CHANGES: usize = 300;
@@ -22,7 +22,7 @@ const MAX_FLIPS: usize = 120;
 const MAX_VALUE: usize = 60;
 
 /// Draws a history.
-pub(super) fn history(id: &ObjectId, history: &RecordedHistory) -> Html {
+pub(super) fn history(id: &ObjectId, history: &ObservedHistory) -> Html {
     let managers = history.managers();
     html! {
         <article class="history">
@@ -39,7 +39,7 @@ pub(super) fn history(id: &ObjectId, history: &RecordedHistory) -> Html {
 }
 
 /// What is to be said where there is no fight.
-fn verdict(history: &RecordedHistory) -> Html {
+fn verdict(history: &ObservedHistory) -> Html {
     let says = match &history.problem {
         Some(problem) => label::happened_managed_fields(problem),
         None if history.versions.len() < 2 => {
@@ -57,7 +57,7 @@ fn verdict(history: &RecordedHistory) -> Html {
     html! { <p class="says">{ visible(&says).into_owned() }</p> }
 }
 
-fn of_fight(history: &RecordedHistory, managers: &[&Manager], fight: &Fight) -> Html {
+fn of_fight(history: &ObservedHistory, managers: &[&Manager], fight: &Fight) -> Html {
     let names: Vec<String> = fight.managers.iter().map(messages::owner).collect();
     let all = || history.changes.iter().filter(|it| it.field == fight.field);
     let first = history.versions.first().cloned();
@@ -94,7 +94,7 @@ fn of_fight(history: &RecordedHistory, managers: &[&Manager], fight: &Fight) -> 
 }
 
 /// The value before the fight.
-fn begin(history: &RecordedHistory, managers: &[&Manager], fight: &Fight) -> Html {
+fn begin(history: &ObservedHistory, managers: &[&Manager], fight: &Fight) -> Html {
     let begins = history.changes.iter().find(|it| it.field == fight.field);
     let version = history.versions.first().cloned();
     begins.map_or_else(Html::default, |change| {
@@ -156,7 +156,7 @@ pub(super) fn written(value: Option<&Value>) -> String {
 }
 
 /// Every change, field by field.
-fn changes(id: &ObjectId, history: &RecordedHistory, managers: &[&Manager]) -> Html {
+fn changes(id: &ObjectId, history: &ObservedHistory, managers: &[&Manager]) -> Html {
     let mut all: Vec<(&FieldChange, &Option<String>)> =
         history.changes.iter().zip(&history.times).collect();
     // Stable: the changes of one field stay in their order.

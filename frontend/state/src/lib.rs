@@ -45,7 +45,7 @@ pub use address::{Address, Destination, LessonAddress, Page, lesson_fragment, se
 pub use cards::{CardObjects, aligned_rows};
 pub use diagnose::{
     BringProblem, BroughtItem, CASE, CaseExample, CaseKeeping, CaseReading, CaseSection, ChangeRun,
-    DiagnoseMsg, DiagnoseState, MAX_ITEMS, OwnerFilter, RecordedHistory, WRITERS,
+    DiagnoseMsg, DiagnoseState, MAX_ITEMS, ObservedHistory, OwnerFilter, WRITERS,
 };
 pub use editing::{EditMsg, Editing, EditingState, FIELD, RawYaml, Typing};
 use effect::Effects;
@@ -270,7 +270,12 @@ impl State {
             }
             _ => {}
         }
+        let shares = matches!(msg, ViewMsg::Dialog(Some(Dialog::Share)));
         self.view.update(msg, fx);
+        if shares && self.page == Page::Diagnose {
+            // What a cluster says is private until people say otherwise.
+            self.redact(true);
+        }
     }
 
     /// Lets the other slices follow what became of the session.

@@ -118,13 +118,17 @@ impl State {
 
     /// What the page that is open shows, as a session.
     pub fn shared(&self) -> Session {
-        let explored = (self.page == Page::Explore).then(|| self.explore.session());
-        explored.flatten().unwrap_or_else(|| self.stage_session())
+        let other = match self.page {
+            Page::Explore => self.explore.session(),
+            Page::Diagnose => self.case_session(),
+            Page::Play | Page::Learn => None,
+        };
+        other.unwrap_or_else(|| self.stage_session())
     }
 
     /// Leaves the values out of what is shared that look private, or no longer.
     #[inline(never)] // not on the first screen
-    fn redact(&mut self, on: bool) {
+    pub(crate) fn redact(&mut self, on: bool) {
         self.share.redacted = on.then(|| {
             let session = self.shared();
             let private = session.private_values();
@@ -233,14 +237,21 @@ impl State {
             self.view.server_tab = tab;
             return;
         }
-        let (learning, explored, setup) = {
+        let (learning, page, setup) = {
             let replay = replay.borrow();
             let session = replay.session();
-            let explored = session.page == Page::Explore.slug();
-            (session.learning.clone(), explored, session.extra.clone())
+            let of = |page: &Page| session.page == page.slug();
+            let page = Page::ALL.into_iter().find(of);
+            (session.learning.clone(), page, session.extra.clone())
         };
         match learning {
-            None if explored => {
+            None if page == Some(Page::Diagnose) => {
+                self.opened_elsewhere(fx);
+                self.case().open_link(&setup);
+                self.page = Page::Diagnose;
+                fx.go_to(Page::Diagnose.fragment());
+            }
+            None if page == Some(Page::Explore) => {
                 self.opened_elsewhere(fx);
                 self.explore.ask(tree, setup);
                 self.page = Page::Explore;

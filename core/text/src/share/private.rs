@@ -313,12 +313,11 @@ fn replace(value: &mut Value, key: &str, replacements: &BTreeMap<String, String>
     }
 }
 
-/// The objects of a text in JSON or YAML.
+/// The objects of a text in JSON or YAML; JSON documents may follow each other, as in a watch.
 fn read(text: &str) -> Option<Vec<Value>> {
-    let json = serde_json::from_str::<Value>(text)
-        .ok()
-        .map(|value| vec![value]);
-    json.or_else(|| objects(text).ok())
+    let documents = serde_json::Deserializer::from_str(text).into_iter::<Value>();
+    let json: Result<Vec<Value>, _> = documents.collect();
+    json.ok().or_else(|| objects(text).ok())
 }
 
 /// A text, or the object in it, with its private values replaced.
@@ -349,7 +348,7 @@ fn replaced_text(text: &str, replacements: &BTreeMap<String, String>) -> Option<
             }
         })
         .collect();
-    Some(texts.join("---\n"))
+    Some(texts.join(if json { "\n" } else { "---\n" }))
 }
 
 /// What stands for a private value where an object is shown.
@@ -378,7 +377,7 @@ impl Session {
             finder.value("", "", value);
         }
         let json = self.to_json();
-        for part in ["n", "t", "l", "b"] {
+        for part in ["n", "t", "l", "b", "x"] {
             if let Some(part) = json.get(part) {
                 finder.session(part, secret);
             }
@@ -406,7 +405,7 @@ impl Session {
             replacements.insert(one.value.clone(), STANDARD.encode(name));
         }
         let mut json = self.to_json();
-        for part in ["m", "n", "t", "l", "b"] {
+        for part in ["m", "n", "t", "l", "b", "x"] {
             if let Some(part) = json.get_mut(part) {
                 replace(part, "", &replacements);
             }

@@ -11,6 +11,7 @@ crate::catalogue::messages! {
     diagnose_add() "Add";
     diagnose_file() "Choose a file";
     diagnose_clear() "Remove all";
+    diagnose_return() "Back to your case";
     diagnose_remove(title) "Remove {title}";
     diagnose_reading() "Reading what you brought.";
     diagnose_case() "The case";

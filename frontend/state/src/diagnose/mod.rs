@@ -4,6 +4,7 @@
 mod change_run;
 mod example;
 mod reading;
+mod saved_case;
 
 use std::rc::Rc;
 
@@ -13,20 +14,17 @@ use optimist_diagnose::case::Case;
 use optimist_diagnose::message::{PrintedError, ReportedError, Tool};
 use optimist_diagnose::ways::Way;
 use optimist_sessions::StorageArea;
-use serde_json::{Value, json};
 
 pub use self::change_run::{ChangeRun, WRITERS};
 pub use self::example::CaseExample;
-pub use self::reading::{CaseReading, RecordedHistory};
+pub use self::reading::{CaseReading, ObservedHistory};
+use self::saved_case::SavedCase;
 use crate::State;
 use crate::address::Page;
 use crate::effect::Effects;
 
 /// Where the tab keeps the texts of the case.
 pub const CASE: &str = "optimist.case";
-
-/// The most characters of a case that the tab keeps: a browser gives about 5 million for everything.
-const MAX_KEPT: usize = 2_000_000;
 
 /// The most things in a case.
 pub const MAX_ITEMS: usize = 50;
@@ -65,6 +63,8 @@ pub struct DiagnoseState {
     pub owner: Option<OwnerFilter>,
     /// The part of the page that a narrow window shows.
     pub section: CaseSection,
+    /// The case that was here before a link brought another one.
+    earlier: Option<Rc<SavedCase>>,
     /// Whether the tab keeps the case for after a reload.
     pub kept: CaseKeeping,
 }
@@ -148,6 +148,8 @@ pub enum DiagnoseMsg {
     Remove(u32),
     /// Removes everything.
     Clear,
+    /// Goes back to the case that was here before a link was opened.
+    Return,
     /// Looks at the object at this position.
     Choose(usize),
     /// People write with this client.
@@ -261,6 +263,7 @@ impl DiagnoseState {
             opened: self.opened,
             next: self.next,
             draft: std::mem::take(&mut self.draft),
+            earlier: self.earlier.take(),
             ..Self::default()
         };
     }
@@ -305,22 +308,6 @@ impl DiagnoseState {
         self.chosen = self.chosen.min(self.cases.len().saturating_sub(1));
         self.run_again();
     }
-
-    /// The texts as the tab keeps them; `None` if there are none.
-    fn kept_text(&mut self) -> Option<String> {
-        let texts: Vec<&str> = self.items.iter().map(|item| &*item.text).collect();
-        let size: usize = texts.iter().map(|text| text.len()).sum();
-        self.kept = if size > MAX_KEPT {
-            CaseKeeping::TooLarge
-        } else {
-            CaseKeeping::Kept
-        };
-        let keep = !texts.is_empty() && self.kept == CaseKeeping::Kept;
-        keep.then(|| {
-            let client = self.client.and_then(client_slug);
-            json!({"texts": texts, "client": client, "manager": self.manager}).to_string()
-        })
-    }
 }
 
 /// The client that a tool writes with.
@@ -336,13 +323,8 @@ fn client_of(tool: Tool) -> Option<Preset> {
     }
 }
 
-fn client_slug(client: Preset) -> Option<&'static str> {
-    let mut known = WRITERS.iter().filter(|(preset, _)| *preset == client);
-    known.next().map(|(_, slug)| *slug)
-}
-
 impl State {
-    fn case(&mut self) -> &mut DiagnoseState {
+    pub(crate) fn case(&mut self) -> &mut DiagnoseState {
         Rc::make_mut(&mut self.diagnose)
     }
 
@@ -353,19 +335,9 @@ impl State {
             return;
         }
         let kept = fx.read(StorageArea::Tab, CASE).unwrap_or_default();
-        let kept: Value = serde_json::from_str(&kept).unwrap_or_default();
         let case = self.case();
         case.opened = true;
-        let client = kept["client"].as_str().unwrap_or_default();
-        case.client = WRITERS
-            .iter()
-            .find(|(_, slug)| *slug == client)
-            .map(|it| it.0);
-        case.manager = kept["manager"].as_str().unwrap_or_default().to_owned();
-        let texts = kept["texts"].as_array().into_iter().flatten();
-        texts
-            .filter_map(Value::as_str)
-            .for_each(|text| case.wait(text));
+        case.restore(&kept);
     }
 
     #[inline(never)] // not on the first screen
@@ -398,6 +370,10 @@ impl State {
             }
             DiagnoseMsg::Clear => {
                 case.remove_all();
+                self.keep_case(fx);
+            }
+            DiagnoseMsg::Return => {
+                case.take_earlier();
                 self.keep_case(fx);
             }
             DiagnoseMsg::Choose(position) => {

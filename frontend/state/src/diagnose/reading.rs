@@ -26,7 +26,7 @@ pub struct CaseReading {
     /// Who owns what in the object. Values that look private are masked.
     pub ownership: Option<ObjectOwnership>,
     /// What happened to it.
-    pub history: Option<RecordedHistory>,
+    pub history: Option<ObservedHistory>,
 }
 
 impl CaseReading {
@@ -37,7 +37,7 @@ impl CaseReading {
         // The object of the case, not of the server: what was brought is what is shown.
         let ownership = case.live.as_ref().zip(root);
         let ownership = ownership.map(|(object, root)| ObjectOwnership::of(&masked(object), root));
-        let history = root.and_then(|root| RecordedHistory::of(&case.versions, root));
+        let history = root.and_then(|root| ObservedHistory::of(&case.versions, root));
         Self {
             ownership,
             history,
@@ -73,7 +73,7 @@ impl CaseReading {
 
 /// Versions of one object, and what changed between them.
 #[derive(Clone, Debug)]
-pub struct RecordedHistory {
+pub struct ObservedHistory {
     /// The `resourceVersion` of each, oldest first.
     pub versions: Vec<String>,
     /// The changes between them. Values that look private are masked.
@@ -86,7 +86,7 @@ pub struct RecordedHistory {
     pub problem: Option<String>,
 }
 
-impl RecordedHistory {
+impl ObservedHistory {
     fn of(versions: &[ObservedVersion], root: &Struct) -> Option<Self> {
         if versions.is_empty() {
             return None;

@@ -5,8 +5,8 @@ use optimist_diagnose::brought::{Brought, NotRecognized};
 use optimist_diagnose::ways::{FieldEffect, OnOwned, Way};
 use optimist_sessions::StorageArea;
 use optimist_state::{
-    BringProblem, CASE, CaseExample, CaseKeeping, DiagnoseMsg, DiagnoseState, MAX_ITEMS,
-    Page as WayIn,
+    BringProblem, CASE, CaseExample, CaseKeeping, DiagnoseMsg, DiagnoseState, Dialog, MAX_ITEMS,
+    Page as WayIn, ViewMsg, session_fragment,
 };
 
 use crate::page::Page;
@@ -345,4 +345,51 @@ fn the_table_can_be_cancelled() {
     assert!(table.is_some_and(|table| table.progress().is_some()));
     page.send(DiagnoseMsg::CancelTable);
     assert!(!page.state.is_working());
+}
+
+/// The link to the case, as the share dialog gives it at first.
+fn link(page: &mut Page) -> String {
+    page.send(ViewMsg::Dialog(Some(Dialog::Share)));
+    page.finish_work();
+    let redacted = page.state.share.redacted.as_ref().expect("it is redacted");
+    session_fragment(WayIn::Diagnose, &redacted.session.to_text())
+}
+
+#[test]
+fn a_link_brings_the_case_and_the_own_one_can_be_returned_to() {
+    let mut page = example(CaseExample::LiveObject);
+    page.send(DiagnoseMsg::Client(Preset::Flux));
+    let link = link(&mut page);
+    let mut other = example(CaseExample::Watch);
+    let own = texts(&other.state.diagnose)[0].to_owned();
+    other.send(optimist_state::Msg::Address(link));
+    other.finish_work();
+    assert_eq!(other.state.page, WayIn::Diagnose);
+    assert_eq!(other.state.diagnose.client(), Preset::Flux);
+    assert_eq!(
+        texts(&other.state.diagnose),
+        texts(&page.state.diagnose),
+        "nothing in it looks private"
+    );
+    // After a reload the own case is still there.
+    let mut other = other.reload("#/diagnose");
+    assert!(other.state.diagnose.has_earlier());
+    other.send(DiagnoseMsg::Return);
+    other.finish_work();
+    assert_eq!(texts(&other.state.diagnose), [own]);
+    assert!(!other.state.diagnose.has_earlier());
+}
+
+#[test]
+fn a_link_has_no_private_values_until_people_ask_for_them() {
+    let mut page = diagnose();
+    bring(&mut page, SECRET);
+    let link = link(&mut page);
+    let other = Page::open_at(&link, Default::default());
+    let texts = texts(&other.state.diagnose).join("");
+    assert!(texts.contains("word:"), "{texts}");
+    assert!(!texts.contains("aHVudGVyMg"), "{texts}");
+    assert!(other.state.diagnose.reading().is_some());
+    page.send(optimist_state::ShareMsg::Redact(false));
+    assert!(page.state.shared().extra.to_string().contains("aHVudGVyMg"));
 }

@@ -1,0 +1,143 @@
+//! A case as the tab and links keep it: its texts, and how people write.
+
+use std::rc::Rc;
+
+use optimist_client::Preset;
+use optimist_simulation::{HistoryTree, NGINX, World};
+use optimist_text::share::Session;
+use serde_json::{Value, json};
+
+use super::{CaseKeeping, DiagnoseState, WRITERS};
+use crate::State;
+use crate::address::Page;
+
+/// The most characters of a case that the tab keeps: a browser gives about 5 million for everything.
+const MAX_KEPT: usize = 2_000_000;
+
+/// A case without what follows from it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct SavedCase {
+    texts: Vec<Rc<str>>,
+    client: Option<Preset>,
+    manager: String,
+}
+
+impl SavedCase {
+    /// From its JSON. What is missing or not valid is left out.
+    fn parse(json: &Value) -> Self {
+        let texts = json["texts"].as_array().into_iter().flatten();
+        let slug = json["client"].as_str().unwrap_or_default();
+        let known = WRITERS.iter().find(|(_, known)| *known == slug);
+        Self {
+            texts: texts
+                .filter_map(|text| Some(text.as_str()?.into()))
+                .collect(),
+            client: known.map(|(client, _)| *client),
+            manager: json["manager"].as_str().unwrap_or_default().to_owned(),
+        }
+    }
+
+    fn to_json(&self) -> Value {
+        let texts: Vec<&str> = self.texts.iter().map(|text| &**text).collect();
+        let client = self.client.and_then(client_slug);
+        json!({"texts": texts, "client": client, "manager": self.manager})
+    }
+
+    fn size(&self) -> usize {
+        self.texts.iter().map(|text| text.len()).sum()
+    }
+}
+
+fn client_slug(client: Preset) -> Option<&'static str> {
+    let mut known = WRITERS.iter().filter(|(preset, _)| *preset == client);
+    known.next().map(|(_, slug)| *slug)
+}
+
+impl DiagnoseState {
+    /// Whether there is a case to go back to.
+    pub fn has_earlier(&self) -> bool {
+        self.earlier.is_some()
+    }
+
+    /// The case without what follows from it, with the texts that are not read yet.
+    fn saved(&self) -> SavedCase {
+        let read = self.items.iter().map(|item| Rc::clone(&item.text));
+        SavedCase {
+            texts: read.chain(self.waiting.iter().cloned()).collect(),
+            client: self.client,
+            manager: self.manager.clone(),
+        }
+    }
+
+    fn show(&mut self, saved: &SavedCase) {
+        self.remove_all();
+        self.client = saved.client;
+        self.manager.clone_from(&saved.manager);
+        saved.texts.iter().for_each(|text| self.wait(text));
+    }
+
+    /// Brings again what the tab has kept.
+    pub(super) fn restore(&mut self, kept: &str) {
+        let kept: Value = serde_json::from_str(kept).unwrap_or_default();
+        self.show(&SavedCase::parse(&kept));
+        if kept["earlier"].is_object() {
+            self.earlier = Some(Rc::new(SavedCase::parse(&kept["earlier"])));
+        }
+    }
+
+    /// Shows the case of a link. The case that was here can be returned to.
+    pub(crate) fn open_link(&mut self, json: &Value) {
+        let own = self.saved();
+        self.opened = true;
+        self.show(&SavedCase::parse(json));
+        if !own.texts.is_empty() {
+            self.earlier = Some(Rc::new(own));
+        }
+    }
+
+    /// Goes back to the case that was here before a link was opened.
+    pub(super) fn take_earlier(&mut self) {
+        if let Some(earlier) = self.earlier.take() {
+            self.show(&earlier);
+        }
+    }
+
+    /// The case as the tab keeps it; `None` if there is nothing to keep, or too much.
+    pub(super) fn kept_text(&mut self) -> Option<String> {
+        let saved = self.saved();
+        let earlier = self.earlier.as_deref();
+        let size = saved.size() + earlier.map_or(0, SavedCase::size);
+        self.kept = if size > MAX_KEPT {
+            CaseKeeping::TooLarge
+        } else {
+            CaseKeeping::Kept
+        };
+        let empty = saved.texts.is_empty() && earlier.is_none();
+        (!empty && self.kept == CaseKeeping::Kept).then(|| {
+            let mut json = saved.to_json();
+            if let Some(earlier) = earlier {
+                json["earlier"] = earlier.to_json();
+            }
+            json.to_string()
+        })
+    }
+
+    /// The case as a session for links; `None` if nothing was brought.
+    fn session(&self) -> Option<Session> {
+        let saved = self.saved();
+        if saved.texts.is_empty() {
+            return None;
+        }
+        let mut session = Session::of(&HistoryTree::new(World::load(NGINX).ok()?.0));
+        session.page = Page::Diagnose.slug().to_owned();
+        session.extra = saved.to_json();
+        Some(session)
+    }
+}
+
+impl State {
+    /// The case that is open, as a session for links.
+    pub(crate) fn case_session(&self) -> Option<Session> {
+        self.diagnose.session()
+    }
+}
