@@ -8,6 +8,7 @@
 mod caption;
 mod cards;
 mod diagnose;
+mod etcd;
 mod explore;
 mod inspector;
 mod learn;
@@ -18,6 +19,7 @@ mod watch;
 pub use caption::*;
 pub use cards::*;
 pub use diagnose::*;
+pub use etcd::*;
 pub use explore::*;
 pub use inspector::*;
 pub use learn::*;
@@ -31,6 +33,7 @@ pub(crate) const ENGLISH: &[&[(&str, &[&str], &str)]] = &[
     caption::ENGLISH,
     cards::ENGLISH,
     diagnose::ENGLISH,
+    etcd::ENGLISH,
     explore::ENGLISH,
     inspector::ENGLISH,
     learn::ENGLISH,

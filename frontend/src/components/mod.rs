@@ -10,6 +10,7 @@ pub(crate) mod dialog;
 mod diff;
 mod divider;
 mod editor_card;
+mod etcd;
 mod file_button;
 pub(crate) mod fold;
 mod header;

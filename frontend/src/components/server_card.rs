@@ -7,6 +7,7 @@ use optimist_client::{AlignedRows, STORED, ValueChange, changes, visible};
 use optimist_simulation::LastWrite;
 use yew::{Event, Html, html};
 
+use super::etcd;
 use super::more::chosen;
 use super::owners;
 use super::revisions::revisions;
@@ -15,11 +16,12 @@ use super::watch;
 use super::yaml_view::YamlView;
 use crate::state::{Lane, Sends, ServerTab, SessionMsg, ShareMsg, State, StateHandle, ViewMsg};
 
-const TABS: [(ServerTab, &str); 4] = [
+const TABS: [(ServerTab, &str); 5] = [
     (ServerTab::Object, "Object"),
     (ServerTab::Owners, "Owners"),
     (ServerTab::Revisions, "Revisions"),
     (ServerTab::Watch, "Watch"),
+    (ServerTab::Etcd, "etcd"),
 ];
 
 /// What the step that led here changed in the store, and whose colour that has.
@@ -132,6 +134,8 @@ pub(crate) fn server_card(store: &StateHandle, aligned: &Rc<AlignedRows>) -> Htm
                     { revisions(store) }
                 } else if store.view.server_tab == ServerTab::Watch {
                     { watch::stream(store) }
+                } else if store.view.server_tab == ServerTab::Etcd {
+                    { etcd::keys(store) }
                 } else if let Some((_, object)) = stored {
                     <YamlView
                         dispatcher={store.dispatcher()}
@@ -160,6 +164,8 @@ pub(crate) fn server_card(store: &StateHandle, aligned: &Rc<AlignedRows>) -> Htm
                     { owners::foresight(store) }
                 } else if store.view.server_tab == ServerTab::Revisions {
                     <p class="last-write">{ optimist_messages::last_write(&store.session.tree) }</p>
+                } else if store.view.server_tab == ServerTab::Etcd {
+                    { etcd::compaction(store) }
                 } else {
                     { unevaluated_rules(store) }
                 }

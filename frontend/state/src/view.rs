@@ -73,6 +73,8 @@ pub enum ServerTab {
     Revisions,
     /// The event stream.
     Watch,
+    /// The keys of etcd.
+    Etcd,
 }
 
 /// What the inspector shows.

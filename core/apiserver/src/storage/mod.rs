@@ -3,6 +3,7 @@
 //!
 //! Values are opaque here. Cloning a store copies a few pointers; clones share their history.
 
+mod key_values;
 mod watch_cache;
 
 use std::collections::BTreeMap;
@@ -11,6 +12,7 @@ use std::sync::Arc;
 use imbl::{OrdMap, Vector};
 use serde_json::Value;
 
+pub use key_values::{KeyValue, NO_LEASE};
 pub use watch_cache::WatchCache;
 
 /// A revision of the whole store; every change takes the next one. A key's *mod revision* is what

@@ -3,6 +3,7 @@
 mod call;
 mod client_go;
 mod edits;
+mod etcdctl;
 mod kube_rs;
 mod kubectl;
 mod kubectl_output;
@@ -11,6 +12,7 @@ mod program;
 pub(crate) use call::is_of_kind;
 pub use call::{Call, Snippet};
 pub use client_go::client_go;
+pub use etcdctl::{Etcdctl, etcdctl_get, etcdctl_watch, stored_value};
 pub use kube_rs::kube_rs;
 pub use kubectl::kubectl;
 pub use kubectl_output::{KubectlOutput, kubectl_output};
