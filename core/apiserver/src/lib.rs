@@ -57,6 +57,7 @@
 pub mod apply;
 pub mod cel;
 pub mod environment;
+pub mod field;
 pub mod go;
 pub mod json;
 pub mod limits;

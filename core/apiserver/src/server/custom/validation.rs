@@ -15,6 +15,7 @@ use serde_json::Value;
 pub(in crate::server) use rules::unknown_rules;
 
 use super::served::versions;
+use crate::field::Path;
 use crate::go;
 use crate::object::{Metadata, text};
 use crate::schema::custom::is_known_format;
@@ -39,10 +40,7 @@ pub(super) fn validate(object: &Value, live: Option<&Value>) -> Vec<FieldError> 
     if let Some(live) = live {
         errors.extend(spec::validate_update(object, live));
     }
-    errors.extend(spec::names(
-        &object["status"]["acceptedNames"],
-        "status.acceptedNames",
-    ));
+    errors.extend(spec::names(&object["status"]["acceptedNames"], &ACCEPTED));
     errors.extend(stored_versions(object));
     errors.extend(approval(object, live));
     let preserves = |object: &Value| object["spec"]["preserveUnknownFields"] == true;
@@ -55,11 +53,13 @@ pub(super) fn validate(object: &Value, live: Option<&Value>) -> Vec<FieldError> 
     errors
 }
 
+const ACCEPTED: Path<'static> = Path::new("status.acceptedNames");
+
 /// Checks a write of the status (`ValidateUpdateCustomResourceDefinitionStatus`).
 pub(super) fn validate_status(object: &Value, live: &Value) -> Vec<FieldError> {
     let mut errors = metadata::update_of_any_kind(object, live);
     let accepted = &object["status"]["acceptedNames"];
-    errors.extend(spec::names(accepted, "status.acceptedNames"));
+    errors.extend(spec::names(accepted, &ACCEPTED));
     errors
 }
 
@@ -101,7 +101,8 @@ fn stored_versions(object: &Value) -> Vec<FieldError> {
                  remain in spec.versions until a storage migration ensures no data remains \
                  persisted in {name} and removes {name} from status.storedVersions"
             );
-            let field = format!("{FIELD}[{i}]");
+            let list = Path::new(FIELD);
+            let field = list.index(i);
             errors.push(FieldError::invalid(field, &(*name).into(), detail));
         }
     }
@@ -133,7 +134,8 @@ fn approval(object: &Value, live: Option<&Value>) -> Option<FieldError> {
     if live.is_some_and(|live| state(&note(live)) == state(&found)) {
         return None;
     }
-    let field = format!("metadata.annotations[{APPROVED}]");
+    let annotations = Path::new("metadata.annotations");
+    let field = annotations.key(APPROVED);
     let say = |how: &str| {
         format!(
             "protected groups must have approval annotation {}{how}, see \

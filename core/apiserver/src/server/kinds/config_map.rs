@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::{Rules, metadata, names};
+use crate::field::Path;
 use crate::object::JsonMap;
 use crate::status::FieldError;
 
@@ -28,8 +29,12 @@ fn validate(config_map: &Value, live: Option<&Value>) -> Vec<FieldError> {
         errors.extend(key_errors("data", key));
         if binary.is_some_and(|binary| binary.contains_key(key)) {
             let detail = "duplicate of key present in binaryData";
-            let field = format!("data[{key}]");
-            errors.push(FieldError::invalid(field, &key.as_str().into(), detail));
+            let field = Path::new("data");
+            errors.push(FieldError::invalid(
+                field.key(key),
+                &key.as_str().into(),
+                detail,
+            ));
         }
         size += value.as_str().unwrap_or_default().len();
     }
@@ -65,7 +70,7 @@ fn immutable(config_map: &Value, live: &Value) -> Vec<FieldError> {
 
 fn key_errors(field: &str, key: &str) -> impl Iterator<Item = FieldError> {
     let reasons = names::config_key(key).into_iter();
-    reasons.map(move |why| FieldError::invalid(format!("{field}[{key}]"), &key.into(), why))
+    reasons.map(move |why| FieldError::invalid(Path::new(field).key(key), &key.into(), why))
 }
 
 fn members<'a>(object: &'a Value, field: &str) -> impl Iterator<Item = (&'a String, &'a Value)> {

@@ -9,6 +9,7 @@ use super::label_selector::list;
 use super::metadata::negative;
 use super::pod_template::one_of;
 use super::{environment, internal, names, resources, volumes};
+use crate::field::Path;
 use crate::object::text;
 use crate::status::FieldError;
 
@@ -25,18 +26,22 @@ pub(super) struct PodContext<'a> {
 }
 
 /// The containers that run side by side: at least one.
-pub(super) fn regular(containers: &[Value], pod: &PodContext<'_>, path: &str) -> Vec<FieldError> {
+pub(super) fn regular(
+    containers: &[Value],
+    pod: &PodContext<'_>,
+    path: &Path<'_>,
+) -> Vec<FieldError> {
     if containers.is_empty() {
         return vec![FieldError::required(path, "")];
     }
     let mut errors = Vec::new();
     let mut seen = BTreeSet::new();
     for (i, container) in containers.iter().enumerate() {
-        let path = format!("{path}[{i}]");
+        let path = path.index(i);
         errors.extend(common(container, pod, &path));
         let name = text(container, "name");
         if !seen.insert(name) {
-            let field = format!("{path}.name");
+            let field = path.child("name");
             errors.push(FieldError::duplicate(field, &name.into()));
         }
         errors.extend(restarting(container, &path));
@@ -51,17 +56,17 @@ pub(super) fn init(
     containers: &[Value],
     others: &[Value],
     pod: &PodContext<'_>,
-    path: &str,
+    path: &Path<'_>,
 ) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let mut seen: BTreeSet<&str> = others.iter().map(|other| text(other, "name")).collect();
     for (i, container) in containers.iter().enumerate() {
         let whole = path;
-        let path = format!("{path}[{i}]");
+        let path = path.index(i);
         errors.extend(common(container, pod, &path));
         let name = text(container, "name");
         if !seen.insert(name) && !name.is_empty() {
-            let field = format!("{path}.name");
+            let field = path.child("name");
             errors.push(FieldError::duplicate(field, &name.into()));
         }
         errors.extend(host_ports(std::slice::from_ref(container), whole));
@@ -78,7 +83,7 @@ pub(super) fn init(
         ] {
             if container.get(field).is_some() {
                 let detail = "may not be set for init containers without restartPolicy=Always";
-                errors.push(FieldError::forbidden(format!("{path}.{field}"), detail));
+                errors.push(FieldError::forbidden(path.child(field), detail));
             }
         }
     }
@@ -86,8 +91,8 @@ pub(super) fn init(
 }
 
 /// `validateContainerCommon`.
-fn common(container: &Value, pod: &PodContext<'_>, path: &str) -> Vec<FieldError> {
-    let field = |name: &str| format!("{path}.{name}");
+fn common(container: &Value, pod: &PodContext<'_>, path: &Path<'_>) -> Vec<FieldError> {
+    let field = |name: &'static str| path.child(name);
     let mut errors = Vec::new();
     let name = text(container, "name");
     if name.is_empty() {
@@ -134,13 +139,13 @@ fn common(container: &Value, pod: &PodContext<'_>, path: &str) -> Vec<FieldError
 }
 
 /// `validateResizePolicy`; upstream names the list, not the item.
-fn resizing(container: &Value, pod: &PodContext<'_>, path: &str) -> Vec<FieldError> {
+fn resizing(container: &Value, pod: &PodContext<'_>, path: &Path<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let mut seen = BTreeSet::new();
     for (i, policy) in list(container, "resizePolicy").iter().enumerate() {
         let resource = text(policy, "resourceName");
         if !seen.insert(resource) {
-            let field = format!("{path}[{i}]");
+            let field = path.index(i);
             errors.push(FieldError::duplicate(field, &resource.into()));
         }
         errors.extend(one_of(policy, path, "resourceName", &["cpu", "memory"]));
@@ -156,26 +161,26 @@ fn resizing(container: &Value, pod: &PodContext<'_>, path: &str) -> Vec<FieldErr
 }
 
 /// A container may restart in another way than its pod (`validateContainerRestartPolicy`).
-fn restarting(container: &Value, path: &str) -> Option<FieldError> {
+fn restarting(container: &Value, path: &Path<'_>) -> Option<FieldError> {
     const POLICIES: [&str; 3] = ["Always", "Never", "OnFailure"];
     let policy = container.get("restartPolicy")?;
-    let field = format!("{path}.restartPolicy");
+    let field = path.child("restartPolicy");
     let known = POLICIES.iter().any(|known| policy == known);
     (!known).then(|| FieldError::not_supported(field, policy, &POLICIES))
 }
 
 /// `ValidateSecurityContext` of one container.
-fn security(context: &Value, host_users: bool, path: &str) -> Vec<FieldError> {
+fn security(context: &Value, host_users: bool, path: &Path<'_>) -> Vec<FieldError> {
     let mut errors = users(context, path);
     let mounts = ["Default", "Unmasked"];
     if let Some(mount) = context.get("procMount")
         && !mounts.iter().any(|known| mount == known)
     {
-        let field = format!("{path}.procMount");
+        let field = path.child("procMount");
         errors.push(FieldError::not_supported(field, mount, &mounts));
     }
     if host_users && context["procMount"] == "Unmasked" {
-        let field = format!("{path}.procMount");
+        let field = path.child("procMount");
         let detail = "`hostUsers` must be false to use `Unmasked`";
         errors.push(FieldError::invalid(field, &"Unmasked".into(), detail));
     }
@@ -185,20 +190,21 @@ fn security(context: &Value, host_users: bool, path: &str) -> Vec<FieldError> {
 }
 
 /// `validateSeccompProfileField`.
-pub(super) fn seccomp(context: &Value, path: &str) -> Vec<FieldError> {
+pub(super) fn seccomp(context: &Value, path: &Path<'_>) -> Vec<FieldError> {
     let Some(profile) = context.get("seccompProfile") else {
         return Vec::new();
     };
-    let field = |name: &str| format!("{path}.seccompProfile{name}");
+    let path = path.child("seccompProfile");
+    let field = |name: &'static str| path.child(name);
     let mut errors = Vec::new();
     let kind = text(profile, "type");
     let kinds = ["Localhost", "RuntimeDefault", "Unconfined"];
     if kind.is_empty() {
         let detail = "type is required when seccompProfile is set";
-        errors.push(FieldError::required(field(".type"), detail));
+        errors.push(FieldError::required(field("type"), detail));
     } else if !kinds.contains(&kind) {
         errors.push(FieldError::not_supported(
-            field(".type"),
+            field("type"),
             &kind.into(),
             &kinds,
         ));
@@ -206,16 +212,16 @@ pub(super) fn seccomp(context: &Value, path: &str) -> Vec<FieldError> {
     match (kind, profile.get("localhostProfile")) {
         ("Localhost", None) => {
             let detail = "must be set when seccomp type is Localhost";
-            errors.push(FieldError::required(field(".localhostProfile"), detail));
+            errors.push(FieldError::required(field("localhostProfile"), detail));
         }
         ("Localhost", Some(file)) => errors.extend(volumes::descending(
             file.as_str().unwrap_or_default(),
-            &field(".localhostProfile"),
+            &field("localhostProfile"),
         )),
         (_, Some(_)) => {
             let detail = "can only be set when seccomp type is Localhost";
             errors.push(FieldError::invalid(
-                field(".localhostProfile"),
+                field("localhostProfile"),
                 profile,
                 detail,
             ));
@@ -226,11 +232,12 @@ pub(super) fn seccomp(context: &Value, path: &str) -> Vec<FieldError> {
 }
 
 /// `validateContainerPorts`.
-fn ports(ports: &[Value], path: &str) -> Vec<FieldError> {
+fn ports(ports: &[Value], path: &Path<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let mut seen = BTreeSet::new();
     for (i, port) in ports.iter().enumerate() {
-        let field = |name: &str| format!("{path}[{i}].{name}");
+        let item = path.index(i);
+        let field = |name: &'static str| item.child(name);
         let name = text(port, "name");
         if !name.is_empty() {
             let reasons = names::port_name(name);
@@ -260,7 +267,7 @@ fn ports(ports: &[Value], path: &str) -> Vec<FieldError> {
 }
 
 /// No two containers take the same port of their host (`checkHostPortConflicts`).
-fn host_ports(containers: &[Value], path: &str) -> Vec<FieldError> {
+fn host_ports(containers: &[Value], path: &Path<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let mut taken = BTreeSet::new();
     for (i, container) in containers.iter().enumerate() {
@@ -269,7 +276,9 @@ fn host_ports(containers: &[Value], path: &str) -> Vec<FieldError> {
             let (protocol, address) = (text(port, "protocol"), text(port, "hostIP"));
             let place = format!("{protocol}/{address}/{number}");
             if number != 0 && !taken.insert(place.clone()) {
-                let field = format!("{path}[{i}].ports[{j}].hostPort");
+                let item = path.index(i);
+                let port_path = item.item("ports", j);
+                let field = port_path.child("hostPort");
                 errors.push(FieldError::duplicate(field, &place.into()));
             }
         }
@@ -278,14 +287,15 @@ fn host_ports(containers: &[Value], path: &str) -> Vec<FieldError> {
 }
 
 /// `ValidateVolumeMounts`.
-fn mounts(container: &Value, pod: &PodContext<'_>, path: &str) -> Vec<FieldError> {
+fn mounts(container: &Value, pod: &PodContext<'_>, path: &Path<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let mut paths = BTreeSet::new();
     let devices = list(container, "volumeDevices").iter();
     let device_names: BTreeSet<&str> = devices.clone().map(|device| text(device, "name")).collect();
     let device_paths: BTreeSet<&str> = devices.map(|device| text(device, "devicePath")).collect();
     for (i, mount) in list(container, "volumeMounts").iter().enumerate() {
-        let field = |name: &str| format!("{path}[{i}].{name}");
+        let item = path.index(i);
+        let field = |name: &'static str| item.child(name);
         let (name, place) = (text(mount, "name"), text(mount, "mountPath"));
         if name.is_empty() {
             errors.push(FieldError::required(field("name"), ""));
@@ -301,7 +311,7 @@ fn mounts(container: &Value, pod: &PodContext<'_>, path: &str) -> Vec<FieldError
         if place.is_empty() {
             errors.push(FieldError::required(field("mountPath"), ""));
         }
-        let mut wrong = |name: &str, value: &str, detail: &str| {
+        let mut wrong = |name: &'static str, value: &str, detail: &str| {
             errors.push(FieldError::invalid(field(name), &value.into(), detail));
         };
         if !paths.insert(place) {
@@ -320,30 +330,27 @@ fn mounts(container: &Value, pod: &PodContext<'_>, path: &str) -> Vec<FieldError
             wrong("subPathExpr", expression, detail);
         }
         // Upstream names the list here, not the item.
-        errors.extend(volumes::descending(below, &format!("{path}.subPath")));
-        errors.extend(volumes::descending(
-            expression,
-            &format!("{path}.subPathExpr"),
-        ));
+        errors.extend(volumes::descending(below, &path.child("subPath")));
+        errors.extend(volumes::descending(expression, &path.child("subPathExpr")));
     }
     errors
 }
 
 /// The user and group of processes.
-pub(super) fn users(context: &Value, path: &str) -> Vec<FieldError> {
+pub(super) fn users(context: &Value, path: &Path<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     for name in ["runAsUser", "runAsGroup"] {
         if let Some(id) = context.get(name).and_then(Value::as_i64) {
             let reasons = names::in_range(id, 0, i64::from(i32::MAX)).into_iter();
-            let field = format!("{path}.{name}");
-            errors.extend(reasons.map(|why| FieldError::invalid(&field, &id.into(), why)));
+            let field = path.child(name);
+            errors.extend(reasons.map(|why| FieldError::invalid(field, &id.into(), why)));
         }
     }
     errors
 }
 
 /// What gives more rights cannot go along with what takes them.
-fn escalation(context: &Value, path: &str) -> Vec<FieldError> {
+fn escalation(context: &Value, path: &Path<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     if context["allowPrivilegeEscalation"] != false {
         return errors;
@@ -364,11 +371,12 @@ fn escalation(context: &Value, path: &str) -> Vec<FieldError> {
 }
 
 /// Hooks and probes of a container that stays.
-fn life(container: &Value, pod: &PodContext<'_>, path: &str) -> Vec<FieldError> {
+fn life(container: &Value, pod: &PodContext<'_>, path: &Path<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     for hook in ["postStart", "preStop"] {
         if let Some(handler) = container["lifecycle"].get(hook) {
-            let path = format!("{path}.lifecycle.{hook}");
+            let lifecycle = path.child("lifecycle");
+            let path = lifecycle.child(hook);
             errors.extend(self::handler(handler, pod.grace, &path));
         }
     }
@@ -376,16 +384,16 @@ fn life(container: &Value, pod: &PodContext<'_>, path: &str) -> Vec<FieldError> 
         let Some(probe) = container.get(name) else {
             continue;
         };
-        let path = format!("{path}.{name}");
+        let path = path.child(name);
         errors.extend(self::probe(probe, pod.grace, &path));
         if name == "readinessProbe" {
             if let Some(seconds) = probe.get("terminationGracePeriodSeconds") {
-                let field = format!("{path}.terminationGracePeriodSeconds");
+                let field = path.child("terminationGracePeriodSeconds");
                 let detail = "must not be set for readinessProbes";
                 errors.push(FieldError::invalid(field, seconds, detail));
             }
         } else if probe["successThreshold"] != 1 {
-            let field = format!("{path}.successThreshold");
+            let field = path.child("successThreshold");
             let threshold = probe["successThreshold"].as_i64().unwrap_or(0).into();
             errors.push(FieldError::invalid(field, &threshold, "must be 1"));
         }
@@ -393,7 +401,7 @@ fn life(container: &Value, pod: &PodContext<'_>, path: &str) -> Vec<FieldError> 
     errors
 }
 
-fn probe(probe: &Value, grace: i64, path: &str) -> Vec<FieldError> {
+fn probe(probe: &Value, grace: i64, path: &Path<'_>) -> Vec<FieldError> {
     let mut errors = handler(probe, grace, path);
     for name in [
         "initialDelaySeconds",
@@ -404,14 +412,14 @@ fn probe(probe: &Value, grace: i64, path: &str) -> Vec<FieldError> {
     ] {
         let number = probe.get(name).and_then(Value::as_i64).unwrap_or(0);
         if number < 0 {
-            errors.push(negative(format!("{path}.{name}"), number));
+            errors.push(negative(path.child(name), number));
         }
     }
     let name = "terminationGracePeriodSeconds";
     if let Some(seconds) = probe.get(name).and_then(Value::as_i64)
         && seconds <= 0
     {
-        let field = format!("{path}.{name}");
+        let field = path.child(name);
         let detail = "must be greater than 0";
         errors.push(FieldError::invalid(field, &seconds.into(), detail));
     }
@@ -419,14 +427,14 @@ fn probe(probe: &Value, grace: i64, path: &str) -> Vec<FieldError> {
 }
 
 /// What a probe or hook does: one thing (`validateHandler`).
-fn handler(handler: &Value, grace: i64, path: &str) -> Vec<FieldError> {
+fn handler(handler: &Value, grace: i64, path: &Path<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let mut found = false;
     for name in ["exec", "httpGet", "tcpSocket", "grpc", "sleep"] {
         let Some(action) = handler.get(name) else {
             continue;
         };
-        let path = format!("{path}.{name}");
+        let path = path.child(name);
         if found {
             let detail = "may not specify more than 1 handler type";
             errors.push(FieldError::forbidden(path, detail));
@@ -435,11 +443,11 @@ fn handler(handler: &Value, grace: i64, path: &str) -> Vec<FieldError> {
         found = true;
         match name {
             "exec" if list(action, "command").is_empty() => {
-                errors.push(FieldError::required(format!("{path}.command"), ""));
+                errors.push(FieldError::required(path.child("command"), ""));
             }
             "httpGet" => errors.extend(http_get(action, &path)),
             "tcpSocket" | "grpc" => {
-                errors.extend(port_or_name(&action["port"], &format!("{path}.port")))
+                errors.extend(port_or_name(&action["port"], &path.child("port")))
             }
             "sleep" => {
                 let seconds = action["seconds"].as_i64().unwrap_or(0);
@@ -460,29 +468,29 @@ fn handler(handler: &Value, grace: i64, path: &str) -> Vec<FieldError> {
     errors
 }
 
-fn http_get(action: &Value, path: &str) -> Vec<FieldError> {
+fn http_get(action: &Value, path: &Path<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     if text(action, "path").is_empty() {
-        errors.push(FieldError::required(format!("{path}.path"), ""));
+        errors.push(FieldError::required(path.child("path"), ""));
     }
-    errors.extend(port_or_name(&action["port"], &format!("{path}.port")));
+    errors.extend(port_or_name(&action["port"], &path.child("port")));
     let scheme = text(action, "scheme");
     let schemes = ["HTTP", "HTTPS"];
     if !schemes.contains(&scheme) {
-        let field = format!("{path}.scheme");
+        let field = path.child("scheme");
         errors.push(FieldError::not_supported(field, &scheme.into(), &schemes));
     }
     for header in list(action, "httpHeaders") {
         let name = text(header, "name");
         let reasons = names::http_header(name).into_iter();
-        let field = format!("{path}.httpHeaders");
-        errors.extend(reasons.map(|why| FieldError::invalid(&field, &name.into(), why)));
+        let field = path.child("httpHeaders");
+        errors.extend(reasons.map(|why| FieldError::invalid(field, &name.into(), why)));
     }
     errors
 }
 
 /// A port by number or by name (`ValidatePortNumOrName`).
-pub(super) fn port_or_name(port: &Value, field: &str) -> Vec<FieldError> {
+pub(super) fn port_or_name(port: &Value, field: &Path<'_>) -> Vec<FieldError> {
     let reasons = match port {
         Value::String(name) => names::port_name(name),
         number => names::port_number(number.as_i64().unwrap_or(0)),
@@ -514,14 +522,14 @@ mod tests {
             restarts: "Always",
             host_users: true,
         };
-        let errors = regular(&[container], &pod, "c");
+        let errors = regular(&[container], &pod, &Path::new("c"));
         errors.iter().map(ToString::to_string).collect()
     }
 
     #[test]
     fn rights_are_not_given_and_taken_at_once() {
         let context = |context: Value| {
-            let errors = security(&context, true, "s");
+            let errors = security(&context, true, &Path::new("s"));
             errors.iter().map(ToString::to_string).collect::<Vec<_>>()
         };
         let both = json!({"allowPrivilegeEscalation": false, "privileged": true});

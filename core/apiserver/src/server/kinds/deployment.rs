@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::metadata::{self, IMMUTABLE, negative};
 use super::{Rules, StatusRules, label_selector, names, pod_template, pod_warnings};
+use crate::field::Path;
 use crate::object::{Metadata, text};
 use crate::status::FieldError;
 
@@ -38,14 +39,17 @@ fn validate(deployment: &Value, live: Option<&Value>) -> Vec<FieldError> {
     errors
 }
 
+const SPEC: Path<'static> = Path::new("spec");
+const STATUS: Path<'static> = Path::new("status");
+
 /// `ValidateDeploymentSpec`.
 fn validate_spec(spec: &Value) -> Vec<FieldError> {
-    let mut errors = not_negative(spec, "spec", "replicas");
+    let mut errors = not_negative(spec, &SPEC, "replicas");
     let selector = &spec["selector"];
     if selector.is_null() {
         errors.push(FieldError::required("spec.selector", ""));
     } else {
-        errors.extend(label_selector::validate(selector, "spec.selector"));
+        errors.extend(label_selector::validate(selector, &SPEC.child("selector")));
         if label_selector::is_empty(selector) {
             let detail = "empty selector is invalid for deployment";
             errors.push(label_selector::invalid("spec.selector", selector, detail));
@@ -59,16 +63,16 @@ fn validate_spec(spec: &Value) -> Vec<FieldError> {
             let field = "spec.template.metadata.labels";
             errors.push(FieldError::invalid(field, labels, detail));
         }
-        errors.extend(pod_template::validate(template, "spec.template"));
+        errors.extend(pod_template::validate(template, &SPEC.child("template")));
         errors.extend(runs_forever(&template["spec"]));
     } else {
         let detail = "invalid label selector";
         errors.push(label_selector::invalid("spec.selector", selector, detail));
     }
     errors.extend(strategy(&spec["strategy"]));
-    errors.extend(not_negative(spec, "spec", "minReadySeconds"));
-    errors.extend(not_negative(spec, "spec", "revisionHistoryLimit"));
-    errors.extend(not_negative(spec, "spec", "progressDeadlineSeconds"));
+    errors.extend(not_negative(spec, &SPEC, "minReadySeconds"));
+    errors.extend(not_negative(spec, &SPEC, "revisionHistoryLimit"));
+    errors.extend(not_negative(spec, &SPEC, "progressDeadlineSeconds"));
     if let Some(deadline) = spec["progressDeadlineSeconds"].as_i64()
         && deadline <= spec["minReadySeconds"].as_i64().unwrap_or(0)
     {
@@ -142,7 +146,8 @@ fn strategy(strategy: &Value) -> Vec<FieldError> {
 
 /// A number of pods, or a percentage of them (`ValidatePositiveIntOrPercent`).
 fn share(rolling: &Value, name: &str) -> Vec<FieldError> {
-    let field = format!("spec.strategy.rollingUpdate.{name}");
+    let rolling_update = SPEC.child("strategy.rollingUpdate");
+    let field = rolling_update.child(name);
     match &rolling[name] {
         Value::String(_) if percent(&rolling[name]).is_none() => {
             let detail = "a valid percent string must be a numeric string followed by an ending '%' \
@@ -183,14 +188,14 @@ fn validate_status(deployment: &Value, live: &Value) -> Vec<FieldError> {
         "terminatingReplicas",
         "collisionCount",
     ] {
-        errors.extend(not_negative(status, "status", field));
+        errors.extend(not_negative(status, &STATUS, field));
     }
     let count = |status: &Value, field| status.get(field).and_then(Value::as_i64).unwrap_or(0);
     let mut limit = |field, most, what: &str| {
         let number = count(status, field);
         if number > count(status, most) {
             let detail = format!("cannot be greater than {what}");
-            let field = format!("status.{field}");
+            let field = STATUS.child(field);
             errors.push(FieldError::invalid(field, &number.into(), detail));
         }
     };
@@ -207,9 +212,9 @@ fn validate_status(deployment: &Value, live: &Value) -> Vec<FieldError> {
     errors
 }
 
-fn not_negative(value: &Value, path: &str, field: &str) -> Vec<FieldError> {
+fn not_negative(value: &Value, path: &Path<'_>, field: &str) -> Vec<FieldError> {
     match value.get(field).and_then(Value::as_i64) {
-        Some(number) if number < 0 => vec![negative(format!("{path}.{field}"), number)],
+        Some(number) if number < 0 => vec![negative(path.child(field), number)],
         _ => Vec::new(),
     }
 }
@@ -231,7 +236,7 @@ fn warn(deployment: &Value, live: Option<&Value>) -> Vec<String> {
         }
     }
     let template = &deployment["spec"]["template"];
-    warnings.extend(pod_warnings::of(template, "spec.template."));
+    warnings.extend(pod_warnings::of(template, Some(&SPEC.child("template"))));
     warnings
 }
 

@@ -4,6 +4,7 @@
 use serde_json::Value;
 
 use super::names::{self, NameRule};
+use crate::field::Path;
 use crate::go;
 use crate::object::text;
 use crate::status::FieldError;
@@ -31,18 +32,20 @@ const RESOURCES: [&str; 6] = [
 ];
 
 /// Checks variables one by one.
-pub(super) fn variables(variables: &[Value], path: &str) -> Vec<FieldError> {
+pub(super) fn variables(variables: &[Value], path: &Path<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     for (i, variable) in variables.iter().enumerate() {
         let name = text(variable, "name");
-        let field = format!("{path}[{i}].name");
+        let item = path.index(i);
+        let field = item.child("name");
         if name.is_empty() {
             errors.push(FieldError::required(field, ""));
         } else {
             errors.extend(broken(name, &field, names::env_var));
         }
         if let Some(source) = variable.get("valueFrom") {
-            let path = format!("{path}[{i}].valueFrom");
+            let item = path.index(i);
+            let path = item.child("valueFrom");
             let has_value = !text(variable, "value").is_empty();
             errors.extend(value_from(source, has_value, &path));
         }
@@ -51,12 +54,13 @@ pub(super) fn variables(variables: &[Value], path: &str) -> Vec<FieldError> {
 }
 
 /// Checks where whole sets of variables come from.
-pub(super) fn sources(sources: &[Value], path: &str) -> Vec<FieldError> {
+pub(super) fn sources(sources: &[Value], path: &Path<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     for (i, source) in sources.iter().enumerate() {
         let prefix = text(source, "prefix");
         if !prefix.is_empty() {
-            let field = format!("{path}[{i}].prefix");
+            let item = path.index(i);
+            let field = item.child("prefix");
             errors.extend(broken(prefix, &field, names::env_var));
         }
         let mut count = 0;
@@ -64,7 +68,9 @@ pub(super) fn sources(sources: &[Value], path: &str) -> Vec<FieldError> {
             if let Some(reference) = source.get(kind) {
                 count += 1;
                 let name = text(reference, "name");
-                let field = format!("{path}[{i}].{kind}.name");
+                let item = path.index(i);
+                let place = item.child(kind);
+                let field = place.child("name");
                 if name.is_empty() {
                     errors.push(FieldError::required(field, ""));
                 } else {
@@ -83,16 +89,16 @@ pub(super) fn sources(sources: &[Value], path: &str) -> Vec<FieldError> {
 }
 
 /// `validateEnvVarValueFrom`: one source, and no value besides.
-fn value_from(source: &Value, has_value: bool, path: &str) -> Vec<FieldError> {
+fn value_from(source: &Value, has_value: bool, path: &Path<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let mut count = 0;
     if let Some(reference) = source.get("fieldRef") {
         count += 1;
-        errors.extend(field_ref(reference, &FIELDS, &format!("{path}.fieldRef")));
+        errors.extend(field_ref(reference, &FIELDS, &path.child("fieldRef")));
     }
     if let Some(reference) = source.get("resourceFieldRef") {
         count += 1;
-        errors.extend(resource_ref(reference, &format!("{path}.resourceFieldRef")));
+        errors.extend(resource_ref(reference, &path.child("resourceFieldRef")));
     }
     for kind in ["configMapKeyRef", "secretKeyRef"] {
         if let Some(reference) = source.get(kind) {
@@ -100,10 +106,11 @@ fn value_from(source: &Value, has_value: bool, path: &str) -> Vec<FieldError> {
             let (name, key) = (text(reference, "name"), text(reference, "key"));
             errors.extend(broken(
                 name,
-                &format!("{path}.{kind}.name"),
+                &path.child(kind).child("name"),
                 names::subdomain,
             ));
-            let field = format!("{path}.{kind}.key");
+            let place = path.child(kind);
+            let field = place.child("key");
             if key.is_empty() {
                 errors.push(FieldError::required(field, ""));
             } else {
@@ -135,14 +142,14 @@ const FIELDS_OF_VOLUMES: [&str; 5] = [
 ];
 
 /// Checks the field that a file of a volume shows.
-pub(super) fn volume_field(reference: &Value, path: &str) -> Vec<FieldError> {
+pub(super) fn volume_field(reference: &Value, path: &Path<'_>) -> Vec<FieldError> {
     field_ref(reference, &FIELDS_OF_VOLUMES, path)
 }
 
 /// Checks the resource of a container that a file of a volume shows.
-pub(super) fn volume_resource(reference: &Value, path: &str) -> Vec<FieldError> {
+pub(super) fn volume_resource(reference: &Value, path: &Path<'_>) -> Vec<FieldError> {
     if text(reference, "containerName").is_empty() {
-        let mut errors = vec![FieldError::required(format!("{path}.containerName"), "")];
+        let mut errors = vec![FieldError::required(path.child("containerName"), "")];
         errors.extend(divisor(reference, path));
         return errors;
     }
@@ -150,10 +157,10 @@ pub(super) fn volume_resource(reference: &Value, path: &str) -> Vec<FieldError> 
 }
 
 /// `validateContainerResourceFieldSelector`.
-fn resource_ref(reference: &Value, path: &str) -> Vec<FieldError> {
+fn resource_ref(reference: &Value, path: &Path<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let resource = text(reference, "resource");
-    let field = format!("{path}.resource");
+    let field = path.child("resource");
     let of_huge_pages = ["limits.hugepages-", "requests.hugepages-"];
     let of_huge_pages = of_huge_pages.iter().any(|p| resource.starts_with(p));
     if resource.is_empty() {
@@ -167,7 +174,7 @@ fn resource_ref(reference: &Value, path: &str) -> Vec<FieldError> {
 }
 
 /// `validateContainerResourceDivisor`.
-fn divisor(reference: &Value, path: &str) -> Option<FieldError> {
+fn divisor(reference: &Value, path: &Path<'_>) -> Option<FieldError> {
     const SIZES: &str = "1, 1k, 1M, 1G, 1T, 1P, 1E, 1Ki, 1Mi, 1Gi, 1Ti, 1Pi, 1Ei";
     let (resource, divisor) = (text(reference, "resource"), text(reference, "divisor"));
     let (_, kind) = resource.split_once('.')?;
@@ -180,7 +187,7 @@ fn divisor(reference: &Value, path: &str) -> Option<FieldError> {
     };
     let fits = matches!(divisor, "" | "0") || allowed.split([',', ' ']).any(|a| a == divisor);
     (!fits).then(|| {
-        let field = format!("{path}.divisor");
+        let field = path.child("divisor");
         let detail =
             format!("only divisor's values {allowed} are supported with the {name} resource");
         FieldError::invalid(field, &resource.into(), detail)
@@ -188,9 +195,9 @@ fn divisor(reference: &Value, path: &str) -> Option<FieldError> {
 }
 
 /// `validateObjectFieldSelector`.
-fn field_ref(reference: &Value, known: &[&str], path: &str) -> Vec<FieldError> {
+fn field_ref(reference: &Value, known: &[&str], path: &Path<'_>) -> Vec<FieldError> {
     let wanted = text(reference, "fieldPath");
-    let field = format!("{path}.fieldPath");
+    let field = path.child("fieldPath");
     if wanted.is_empty() {
         return vec![FieldError::required(field, "")];
     }
@@ -219,7 +226,7 @@ fn field_ref(reference: &Value, known: &[&str], path: &str) -> Vec<FieldError> {
     vec![FieldError::invalid(field, &wanted.into(), detail)]
 }
 
-fn broken(value: &str, field: &str, rule: NameRule) -> Vec<FieldError> {
+fn broken(value: &str, field: &Path<'_>, rule: NameRule) -> Vec<FieldError> {
     let reasons = rule(value).into_iter();
     reasons
         .map(|why| FieldError::invalid(field, &value.into(), why))
@@ -234,7 +241,7 @@ mod tests {
     #[test]
     fn a_variable_has_one_value_from_one_place() {
         let texts = |variable: Value| -> Vec<String> {
-            let errors = variables(&[variable], "env");
+            let errors = variables(&[variable], &Path::new("env"));
             errors.iter().map(ToString::to_string).collect()
         };
         let from = json!({"fieldRef": {"fieldPath": "metadata.name"}});

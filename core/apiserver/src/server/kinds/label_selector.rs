@@ -3,42 +3,43 @@
 use serde_json::Value;
 
 use super::{metadata, names};
+use crate::field::Path;
 use crate::object::text;
 use crate::server::wire;
 use crate::status::FieldError;
 
 /// Checks a selector that is there.
-pub(super) fn validate(selector: &Value, path: &str) -> Vec<FieldError> {
+pub(super) fn validate(selector: &Value, path: &Path<'_>) -> Vec<FieldError> {
     let labels = selector.get("matchLabels");
-    let mut errors = metadata::labels(labels, &format!("{path}.matchLabels"));
+    let mut errors = metadata::labels(labels, &path.child("matchLabels"));
     for (i, requirement) in requirements(selector).iter().enumerate() {
-        let path = format!("{path}.matchExpressions[{i}]");
+        let path = path.item("matchExpressions", i);
         let none = values(requirement).is_empty();
         let operator = text(requirement, "operator");
         match operator {
             "In" | "NotIn" if none => {
                 let detail = "must be specified when `operator` is 'In' or 'NotIn'";
-                errors.push(FieldError::required(format!("{path}.values"), detail));
+                errors.push(FieldError::required(path.child("values"), detail));
             }
             "Exists" | "DoesNotExist" if !none => {
                 let detail = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
-                errors.push(FieldError::forbidden(format!("{path}.values"), detail));
+                errors.push(FieldError::forbidden(path.child("values"), detail));
             }
             "In" | "NotIn" | "Exists" | "DoesNotExist" => {}
             other => {
-                let field = format!("{path}.operator");
+                let field = path.child("operator");
                 let detail = "not a valid selector operator";
                 errors.push(FieldError::invalid(field, &other.into(), detail));
             }
         }
         let key = text(requirement, "key");
         let reasons = names::qualified(key).into_iter();
-        let field = format!("{path}.key");
-        errors.extend(reasons.map(|why| FieldError::invalid(&field, &key.into(), why)));
+        let field = path.child("key");
+        errors.extend(reasons.map(|why| FieldError::invalid(field, &key.into(), why)));
         for (j, value) in values(requirement).iter().enumerate() {
             let reasons = names::label_value(value.as_str().unwrap_or_default()).into_iter();
-            let field = format!("{path}.values[{j}]");
-            errors.extend(reasons.map(|why| FieldError::invalid(&field, value, why)));
+            let field = path.item("values", j);
+            errors.extend(reasons.map(|why| FieldError::invalid(field, value, why)));
         }
     }
     errors
@@ -63,7 +64,7 @@ pub(super) fn is_empty(selector: &Value) -> bool {
 
 /// Whether a selector can be used (`LabelSelectorAsSelector`).
 pub(super) fn is_sound(selector: &Value) -> bool {
-    validate(selector, "").is_empty()
+    validate(selector, &Path::new("")).is_empty()
 }
 
 /// Whether a selector chooses what is made from a template; one that is absent chooses nothing.
@@ -130,7 +131,7 @@ mod tests {
             {"key": "a", "operator": "Exists", "values": ["x"]},
             {"key": "a", "operator": "Like"},
         ]});
-        let fields: Vec<String> = validate(&selector, "s")
+        let fields: Vec<String> = validate(&selector, &Path::new("s"))
             .into_iter()
             .map(|e| e.field)
             .collect();

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::names::{self, NameRule};
+use crate::field::Path;
 use crate::go;
 use crate::object::{GroupVersion, JsonMap, Metadata, text};
 use crate::server::wire;
@@ -135,7 +136,7 @@ pub(in crate::server) fn update_of_any_kind(object: &Value, live: &Value) -> Vec
         };
         let now = of(object);
         if now != of(live) {
-            let field = format!("metadata.{field}");
+            let field = METADATA.child(field);
             errors.push(FieldError::invalid(field, &now, IMMUTABLE));
         }
     }
@@ -143,19 +144,24 @@ pub(in crate::server) fn update_of_any_kind(object: &Value, live: &Value) -> Vec
     errors
 }
 
+const METADATA: Path<'static> = Path::new("metadata");
+
 /// Labels, annotations, owners and managed fields: checked whenever metadata is.
 fn common(object: &Value) -> Vec<FieldError> {
     let Some(meta) = object.metadata() else {
         return Vec::new();
     };
-    let mut errors = labels(meta.get("labels"), "metadata.labels");
-    errors.extend(annotations(meta.get("annotations"), "metadata.annotations"));
+    let mut errors = labels(meta.get("labels"), &METADATA.child("labels"));
+    errors.extend(annotations(
+        meta.get("annotations"),
+        &METADATA.child("annotations"),
+    ));
     errors.extend(owners(meta));
     errors
 }
 
 /// Labels: their keys and values (`ValidateLabels`).
-pub(in crate::server) fn labels(labels: Option<&Value>, path: &str) -> Vec<FieldError> {
+pub(in crate::server) fn labels(labels: Option<&Value>, path: &Path<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     for (key, value) in members(labels) {
         let reasons = names::qualified(key).into_iter();
@@ -168,7 +174,10 @@ pub(in crate::server) fn labels(labels: Option<&Value>, path: &str) -> Vec<Field
 }
 
 /// Annotations: their keys in any case, and their size (`ValidateAnnotations`).
-pub(in crate::server) fn annotations(annotations: Option<&Value>, path: &str) -> Vec<FieldError> {
+pub(in crate::server) fn annotations(
+    annotations: Option<&Value>,
+    path: &Path<'_>,
+) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let mut size = 0;
     for (key, value) in members(annotations) {
@@ -190,7 +199,7 @@ fn members(map: Option<&Value>) -> impl Iterator<Item = (&str, &Value)> {
 }
 
 fn owners(meta: &JsonMap) -> Vec<FieldError> {
-    const PATH: &str = "metadata.ownerReferences";
+    const PATH: Path<'static> = METADATA.child("ownerReferences");
     let mut errors = Vec::new();
     let mut controller: Option<String> = None;
     let Some(list) = meta.get("ownerReferences") else {
@@ -205,13 +214,13 @@ fn owners(meta: &JsonMap) -> Vec<FieldError> {
         let api_version = text(owner, "apiVersion");
         let parsed = GroupVersion::parse(api_version).unwrap_or_else(|| GroupVersion::new("", ""));
         if parsed.version.is_empty() {
-            let field = format!("{PATH}.apiVersion");
+            let field = PATH.child("apiVersion");
             let detail = "version must not be empty";
             errors.push(FieldError::invalid(field, &api_version.into(), detail));
         }
         for field in ["kind", "name", "uid"] {
             if text(owner, field).is_empty() {
-                let field = format!("{PATH}.{field}");
+                let field = PATH.child(field);
                 errors.push(FieldError::invalid(field, &"".into(), "must not be empty"));
             }
         }
@@ -289,24 +298,24 @@ fn finalizers(object: &Value) -> Vec<FieldError> {
 fn finalizers_with_domain(object: &Value) -> Vec<FieldError> {
     let finalizers = object.finalizers().into_iter().enumerate();
     finalizers
-        .filter_map(|(i, name)| without_domain(name, format!("metadata.finalizers[{i}]")))
+        .filter_map(|(i, name)| without_domain(name, &METADATA.item("finalizers", i)))
         .collect()
 }
 
 /// `validateKubeFinalizerName`: without a domain only those that Kubernetes itself knows.
-fn without_domain(name: &str, field: String) -> Option<FieldError> {
+fn without_domain(name: &str, field: &Path<'_>) -> Option<FieldError> {
     let detail = "name is neither a standard finalizer name nor is it fully qualified";
     (!name.contains('/') && !STANDARD_FINALIZERS.contains(&name))
         .then(|| FieldError::invalid(field, &name.into(), detail))
 }
 
 /// What is wrong with the name of a finalizer (`validateFinalizerName`).
-pub(super) fn finalizer(name: &str, field: &str) -> Vec<FieldError> {
+pub(super) fn finalizer(name: &str, field: &Path<'_>) -> Vec<FieldError> {
     let reasons = names::qualified(name).into_iter();
     let mut errors: Vec<FieldError> = reasons
         .map(|why| FieldError::invalid(field, &name.into(), why))
         .collect();
-    errors.extend(without_domain(name, field.to_owned()));
+    errors.extend(without_domain(name, field));
     errors
 }
 

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::label_selector::list;
 use super::{Rules, StatusRules, metadata, names};
+use crate::field::Path;
 use crate::object::{Metadata, text};
 use crate::status::FieldError;
 
@@ -58,9 +59,10 @@ fn validate(namespace: &Value, live: Option<&Value>) -> Vec<FieldError> {
     // `/finalize` names each, a new namespace does not.
     let finalizers = list(&namespace["spec"], "finalizers").iter().enumerate();
     for (i, finalizer) in finalizers {
+        let list = Path::new("spec.finalizers");
         let field = match live {
-            None => "spec.finalizers".to_owned(),
-            Some(_) => format!("spec.finalizers[{i}]"),
+            None => list,
+            Some(_) => list.index(i),
         };
         errors.extend(metadata::finalizer(
             finalizer.as_str().unwrap_or_default(),

@@ -7,6 +7,7 @@ use super::{
     Rules, StatusRules, metadata, names, pod_admission, pod_annotations, pod_status, pod_template,
     pod_update, pod_warnings,
 };
+use crate::field::Path;
 use crate::object::{Metadata, text};
 use crate::schema::Quantity;
 use crate::status::FieldError;
@@ -53,6 +54,8 @@ pub(super) const RULES: Rules = Rules {
     ..Rules::NONE
 };
 
+const SPEC: Path<'static> = Path::new("spec");
+
 fn validate(pod: &Value, live: Option<&Value>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     if let Some(live) = live {
@@ -62,7 +65,7 @@ fn validate(pod: &Value, live: Option<&Value>) -> Vec<FieldError> {
     errors.extend(metadata::builtin(pod, names::subdomain));
     errors.extend(pod_annotations::validate(pod));
     let spec = &pod["spec"];
-    errors.extend(pod_template::spec_errors(spec, "spec", true));
+    errors.extend(pod_template::spec_errors(spec, &SPEC, true));
     errors.extend(tokens(spec));
     errors.extend(images(spec));
     match live {
@@ -95,7 +98,9 @@ fn tokens(spec: &Value) -> Vec<FieldError> {
     for (i, volume) in list(spec, "volumes").iter().enumerate() {
         for (j, source) in list(&volume["projected"], "sources").iter().enumerate() {
             if source.get("serviceAccountToken").is_some() {
-                let field = format!("spec.volumes[{i}].projected.sources[{j}].serviceAccountToken");
+                let volume = SPEC.item("volumes", i);
+                let source = volume.item("projected.sources", j);
+                let field = source.child("serviceAccountToken");
                 let detail = "must not be specified when serviceAccountName is not set";
                 errors.push(FieldError::forbidden(field, detail));
             }
@@ -112,7 +117,8 @@ fn images(spec: &Value) -> Vec<FieldError> {
         for (i, container) in list(spec, kind).iter().enumerate() {
             let image = text(container, "image");
             if image != image.trim() {
-                let field = format!("spec.{kind}[{i}].image");
+                let container = SPEC.item(kind, i);
+                let field = container.child("image");
                 let detail = "must not have leading or trailing whitespace";
                 errors.push(FieldError::invalid(field, &image.into(), detail));
             }
@@ -135,7 +141,7 @@ fn warn(pod: &Value, live: Option<&Value>) -> Vec<String> {
             reasons.join(" ")
         ));
     }
-    warnings.extend(pod_warnings::of(pod, ""));
+    warnings.extend(pod_warnings::of(pod, None));
     warnings
 }
 

@@ -4,6 +4,7 @@
 
 use serde_json::Value;
 
+use crate::field::Path;
 use crate::object::text;
 use crate::status::FieldError;
 
@@ -80,8 +81,9 @@ pub(super) fn validate_change(pod: &Value, live: &Value) -> Vec<FieldError> {
     errors
 }
 
-fn field(annotation: &str) -> String {
-    format!("metadata.annotations[{annotation}]")
+fn field(annotation: &str) -> Path<'_> {
+    const ANNOTATIONS: Path<'static> = Path::new("metadata.annotations");
+    ANNOTATIONS.key(annotation)
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::internal;
 use super::label_selector::list;
 use super::pod_update::take_back;
+use crate::field::Path;
 use crate::object::JsonMap;
 use crate::status::FieldError;
 
@@ -55,7 +56,9 @@ pub(super) fn pardon(spec: &mut JsonMap, live: &Value) -> Vec<FieldError> {
 fn terms(now: &Value, before: &Value) -> Vec<FieldError> {
     let of = |affinity: &Value| list(&affinity[REQUIRED], "nodeSelectorTerms").to_vec();
     let (now, before) = (of(now), of(before));
-    let path = format!("spec.affinity.nodeAffinity.{REQUIRED}.nodeSelectorTerms");
+    let affinity = Path::new("spec.affinity.nodeAffinity");
+    let required = affinity.child(REQUIRED);
+    let path = required.child("nodeSelectorTerms");
     let shown = |terms: &Value| internal::compact("NodeSelectorTerm", terms);
     if before.is_empty() {
         return Vec::new();
@@ -74,7 +77,7 @@ fn terms(now: &Value, before: &Value) -> Vec<FieldError> {
     changed
         .map(|(i, (now, _))| {
             let detail = "only additions are allowed (no mutations or deletions)";
-            FieldError::invalid(format!("{path}[{i}]"), &Value::Null, detail).shown(shown(now))
+            FieldError::invalid(path.index(i), &Value::Null, detail).shown(shown(now))
         })
         .collect()
 }

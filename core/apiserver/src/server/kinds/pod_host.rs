@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::label_selector::list;
 use super::{containers, ip, names};
+use crate::field::Path;
 use crate::object::text;
 use crate::status::FieldError;
 
@@ -16,7 +17,7 @@ const MAX_SEARCH_PATHS: usize = 32;
 const MAX_SEARCH_LIST_LENGTH: usize = 2048;
 
 /// Checks how a pod resolves names.
-pub(super) fn dns(spec: &Value, path: &str) -> Vec<FieldError> {
+pub(super) fn dns(spec: &Value, path: &Path<'_>) -> Vec<FieldError> {
     let config = spec.get("dnsConfig");
     let servers = config.map_or(&[][..], |config| list(config, "nameservers"));
     if text(spec, "dnsPolicy") == "None" {
@@ -26,7 +27,7 @@ pub(super) fn dns(spec: &Value, path: &str) -> Vec<FieldError> {
         }
         if servers.is_empty() {
             let detail = "must provide at least one DNS nameserver when `dnsPolicy` is None";
-            return vec![FieldError::required(format!("{path}.nameservers"), detail)];
+            return vec![FieldError::required(path.child("nameservers"), detail)];
         }
     }
     let Some(config) = config else {
@@ -34,7 +35,7 @@ pub(super) fn dns(spec: &Value, path: &str) -> Vec<FieldError> {
     };
     let mut errors = Vec::new();
     let mut wrong = |name: &str, detail: String| {
-        let field = format!("{path}.{name}");
+        let field = path.child(name);
         errors.push(FieldError::invalid(field, &config[name], detail));
     };
     if servers.len() > MAX_NAMESERVERS {
@@ -42,11 +43,11 @@ pub(super) fn dns(spec: &Value, path: &str) -> Vec<FieldError> {
         wrong("nameservers", detail);
     }
     for (i, server) in servers.iter().enumerate() {
-        errors.extend(ip::check(server, &format!("{path}.nameservers[{i}]"), &[]));
+        errors.extend(ip::check(server, &path.item("nameservers", i), &[]));
     }
     let searches = list(config, "searches");
     let mut wrong = |name: &str, detail: String| {
-        let field = format!("{path}.{name}");
+        let field = path.child(name);
         errors.push(FieldError::invalid(field, &config[name], detail));
     };
     if searches.len() > MAX_SEARCH_PATHS {
@@ -64,12 +65,12 @@ pub(super) fn dns(spec: &Value, path: &str) -> Vec<FieldError> {
     for (i, search) in all.into_iter().enumerate().filter(|(_, s)| *s != ".") {
         let search = search.strip_suffix('.').unwrap_or(search);
         let reasons = names::subdomain_with_underscore(search).into_iter();
-        let field = format!("{path}.searches[{i}]");
-        errors.extend(reasons.map(|why| FieldError::invalid(&field, &search.into(), why)));
+        let field = path.item("searches", i);
+        errors.extend(reasons.map(|why| FieldError::invalid(field, &search.into(), why)));
     }
     for (i, option) in list(config, "options").iter().enumerate() {
         if text(option, "name").is_empty() {
-            let field = format!("{path}.options[{i}]");
+            let field = path.item("options", i);
             errors.push(FieldError::required(field, "must not be empty"));
         }
     }
@@ -77,27 +78,28 @@ pub(super) fn dns(spec: &Value, path: &str) -> Vec<FieldError> {
 }
 
 /// Checks names that a pod gives to addresses.
-pub(super) fn aliases(aliases: &[Value], path: &str) -> Vec<FieldError> {
+pub(super) fn aliases(aliases: &[Value], path: &Path<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     for (i, alias) in aliases.iter().enumerate() {
         let address = text(alias, "ip").into();
-        errors.extend(ip::check(&address, &format!("{path}[{i}].ip"), &[]));
+        errors.extend(ip::check(&address, &path.index(i).child("ip"), &[]));
         for (j, name) in list(alias, "hostnames").iter().enumerate() {
             let reasons = names::subdomain(name.as_str().unwrap_or_default());
-            let field = format!("{path}[{i}].hostnames[{j}]");
+            let item = path.index(i);
+            let field = item.item("hostnames", j);
             let reasons = reasons.into_iter();
-            errors.extend(reasons.map(|why| FieldError::invalid(&field, name, why)));
+            errors.extend(reasons.map(|why| FieldError::invalid(field, name, why)));
         }
     }
     errors
 }
 
 /// Checks the system that a pod is for.
-pub(super) fn system(os: &Value, path: &str) -> Option<FieldError> {
+pub(super) fn system(os: &Value, path: &Path<'_>) -> Option<FieldError> {
     const SYSTEMS: [&str; 2] = ["linux", "windows"];
     let name = os.get("name")?.as_str().unwrap_or_default();
     if name.is_empty() {
-        let field = format!("{path}.name");
+        let field = path.child("name");
         return Some(FieldError::required(field, "cannot be empty"));
     }
     let known = SYSTEMS.contains(&name);
@@ -105,60 +107,60 @@ pub(super) fn system(os: &Value, path: &str) -> Option<FieldError> {
 }
 
 /// Checks the security context of a whole pod.
-pub(super) fn security(spec: &Value, path: &str) -> Vec<FieldError> {
+pub(super) fn security(spec: &Value, path: &Path<'_>) -> Vec<FieldError> {
     let context = &spec["securityContext"];
     let mut errors = Vec::new();
-    let mut group = |id: &Value, field: String| {
-        if let Some(number) = id.as_i64() {
-            let reasons = names::in_range(number, 0, i64::from(i32::MAX)).into_iter();
-            errors.extend(reasons.map(|why| FieldError::invalid(&field, id, why)));
-        }
-    };
-    group(&context["fsGroup"], format!("{path}.fsGroup"));
+    errors.extend(group(&context["fsGroup"], &path.child("fsGroup")));
     errors.extend(containers::users(context, path));
-    let mut group = |id: &Value, field: String| {
-        if let Some(number) = id.as_i64() {
-            let reasons = names::in_range(number, 0, i64::from(i32::MAX)).into_iter();
-            errors.extend(reasons.map(|why| FieldError::invalid(&field, id, why)));
-        }
-    };
     for (i, id) in list(context, "supplementalGroups").iter().enumerate() {
-        group(id, format!("{path}.supplementalGroups[{i}]"));
+        errors.extend(group(id, &path.item("supplementalGroups", i)));
     }
     if spec["shareProcessNamespace"] == true && spec["hostPID"] == true {
-        let field = format!("{path}.shareProcessNamespace");
+        let field = path.child("shareProcessNamespace");
         let detail = "ShareProcessNamespace and HostPID cannot both be enabled";
         errors.push(FieldError::invalid(field, &true.into(), detail));
     }
-    errors.extend(kernel_settings(spec, &format!("{path}.sysctls")));
+    errors.extend(kernel_settings(spec, &path.child("sysctls")));
     let policies = ["Always", "OnRootMismatch"];
     if let Some(policy) = context.get("fsGroupChangePolicy")
         && !policies.iter().any(|known| policy == known)
     {
-        let field = format!("{path}.fsGroupChangePolicy");
+        let field = path.child("fsGroupChangePolicy");
         errors.push(FieldError::not_supported(field, policy, &policies));
     }
     errors.extend(containers::seccomp(context, path));
     errors
 }
 
+/// The number of a group (`IsValidGroupID`).
+fn group(id: &Value, field: &Path<'_>) -> Vec<FieldError> {
+    let reasons = id
+        .as_i64()
+        .map(|number| names::in_range(number, 0, i64::from(i32::MAX)));
+    let reasons = reasons.into_iter().flatten();
+    reasons
+        .map(|why| FieldError::invalid(field, id, why))
+        .collect()
+}
+
 /// `validateSysctls`.
-fn kernel_settings(spec: &Value, path: &str) -> Vec<FieldError> {
+fn kernel_settings(spec: &Value, path: &Path<'_>) -> Vec<FieldError> {
     const MAX_LENGTH: usize = 253;
     const PATTERN: &str = "^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$";
     let mut errors = Vec::new();
     let mut seen = BTreeSet::new();
     for (i, setting) in list(&spec["securityContext"], "sysctls").iter().enumerate() {
         let name = text(setting, "name");
-        let field = format!("{path}[{i}].name");
+        let item = path.index(i);
+        let field = item.child("name");
         if name.is_empty() {
-            errors.push(FieldError::required(&field, ""));
+            errors.push(FieldError::required(field, ""));
         } else if name.len() > MAX_LENGTH || !name.split(['.', '/']).all(is_setting) {
             let detail =
                 format!("must have at most {MAX_LENGTH} characters and match regex {PATTERN}");
-            errors.push(FieldError::invalid(&field, &name.into(), detail));
+            errors.push(FieldError::invalid(field, &name.into(), detail));
         } else if !seen.insert(name) {
-            errors.push(FieldError::duplicate(&field, &name.into()));
+            errors.push(FieldError::duplicate(field, &name.into()));
         }
         // A setting of a namespace that the pod shares with its host is one of the host
         // (`ValidateHostSysctl`).
@@ -176,7 +178,7 @@ fn kernel_settings(spec: &Value, path: &str) -> Vec<FieldError> {
             .find(|(host, is_of)| *is_of && spec[*host] == true);
         if let Some((host, _)) = shared {
             let detail = format!("may not be specified when '{host}' is true");
-            errors.push(FieldError::invalid(&field, &name.into(), detail));
+            errors.push(FieldError::invalid(field, &name.into(), detail));
         }
     }
     errors
@@ -197,7 +199,10 @@ mod tests {
     fn nameservers_are_addresses_and_options_have_names() {
         let spec = json!({"dnsConfig": {"nameservers": ["x", "1.1.1.1"], "options": [{}],
             "searches": ["a_b.example.", "."]}});
-        let said: Vec<String> = dns(&spec, "d").iter().map(ToString::to_string).collect();
+        let said: Vec<String> = dns(&spec, &Path::new("d"))
+            .iter()
+            .map(ToString::to_string)
+            .collect();
         assert_eq!(said.len(), 2);
         assert!(said[0].starts_with("d.nameservers[0]: Invalid value: \"x\""));
         assert_eq!(said[1], "d.options[0]: Required value: must not be empty");
@@ -206,7 +211,7 @@ mod tests {
     #[test]
     fn a_pod_shares_processes_with_its_host_or_among_its_containers() {
         let both = json!({"hostPID": true, "shareProcessNamespace": true, "securityContext": {}});
-        let said: Vec<String> = security(&both, "s")
+        let said: Vec<String> = security(&both, &Path::new("s"))
             .iter()
             .map(ToString::to_string)
             .collect();
@@ -217,7 +222,7 @@ mod tests {
                  cannot both be enabled"
             ]
         );
-        assert!(security(&json!({"shareProcessNamespace": true}), "s").is_empty());
+        assert!(security(&json!({"shareProcessNamespace": true}), &Path::new("s")).is_empty());
     }
 
     #[test]
@@ -225,7 +230,7 @@ mod tests {
         let settings = json!([{"name": "kernel.shm_rmid_forced"}, {"name": "net/core/x"}]);
         let spec = |host: &str| json!({host: true, "securityContext": {"sysctls": settings}});
         let fields = |host: &str| -> Vec<String> {
-            let errors = kernel_settings(&spec(host), "s");
+            let errors = kernel_settings(&spec(host), &Path::new("s"));
             errors.into_iter().map(|error| error.field).collect()
         };
         assert_eq!(fields("hostIPC"), ["s[0].name"]);
@@ -237,7 +242,7 @@ mod tests {
     fn kernel_settings_have_names_with_points_or_slashes() {
         let of = |name: &str| {
             let spec = json!({"securityContext": {"sysctls": [{"name": name, "value": "1"}]}});
-            kernel_settings(&spec, "s").len()
+            kernel_settings(&spec, &Path::new("s")).len()
         };
         assert_eq!(of("net.ipv4/tcp_syncookies"), 0);
         assert_eq!(of("Bad/../x"), 1);

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::label_selector::{self, list};
 use super::names;
+use crate::field::Path;
 use crate::object::text;
 use crate::status::FieldError;
 
@@ -15,54 +16,59 @@ const PREFERRED: &str = "preferredDuringSchedulingIgnoredDuringExecution";
 const NOT_POSITIVE: &str = "must be greater than zero";
 
 /// Checks the affinity of a pod.
-pub(super) fn affinity(affinity: &Value, path: &str) -> Vec<FieldError> {
+pub(super) fn affinity(affinity: &Value, path: &Path<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let node = &affinity["nodeAffinity"];
     if let Some(required) = node.get(REQUIRED) {
-        let path = format!("{path}.nodeAffinity.{REQUIRED}.nodeSelectorTerms");
+        let node_affinity = path.child("nodeAffinity");
+        let selector = node_affinity.child(REQUIRED);
+        let path = selector.child("nodeSelectorTerms");
         let terms = list(required, "nodeSelectorTerms");
         if terms.is_empty() {
             let detail = "must have at least one node selector term";
-            errors.push(FieldError::required(&path, detail));
+            errors.push(FieldError::required(path, detail));
         }
         for (i, term) in terms.iter().enumerate() {
-            errors.extend(node_term(term, &format!("{path}[{i}]")));
+            errors.extend(node_term(term, &path.index(i)));
         }
     }
     for (i, preferred) in list(node, PREFERRED).iter().enumerate() {
-        let path = format!("{path}.nodeAffinity.{PREFERRED}[{i}]");
+        let node_affinity = path.child("nodeAffinity");
+        let path = node_affinity.item(PREFERRED, i);
         errors.extend(weight(preferred, &path));
         errors.extend(node_term(
             &preferred["preference"],
-            &format!("{path}.preference"),
+            &path.child("preference"),
         ));
     }
     for kind in ["podAffinity", "podAntiAffinity"] {
         for (i, term) in list(&affinity[kind], REQUIRED).iter().enumerate() {
-            errors.extend(pod_term(term, &format!("{path}.{kind}.{REQUIRED}[{i}]")));
+            errors.extend(pod_term(term, &path.child(kind).item(REQUIRED, i)));
         }
         for (i, preferred) in list(&affinity[kind], PREFERRED).iter().enumerate() {
-            let path = format!("{path}.{kind}.{PREFERRED}[{i}]");
+            let affinity_path = path.child(kind);
+            let path = affinity_path.item(PREFERRED, i);
             errors.extend(weight(preferred, &path));
             let term = &preferred["podAffinityTerm"];
-            errors.extend(pod_term(term, &format!("{path}.podAffinityTerm")));
+            errors.extend(pod_term(term, &path.child("podAffinityTerm")));
         }
     }
     errors
 }
 
-fn weight(preferred: &Value, path: &str) -> Option<FieldError> {
+fn weight(preferred: &Value, path: &Path<'_>) -> Option<FieldError> {
     let weight = preferred["weight"].as_i64().unwrap_or(0);
     let detail = "must be in the range 1-100";
     let wrong = !(1..=100).contains(&weight);
-    wrong.then(|| FieldError::invalid(format!("{path}.weight"), &weight.into(), detail))
+    wrong.then(|| FieldError::invalid(path.child("weight"), &weight.into(), detail))
 }
 
 /// `ValidateNodeSelectorTerm`.
-fn node_term(term: &Value, path: &str) -> Vec<FieldError> {
+fn node_term(term: &Value, path: &Path<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     for (i, rule) in list(term, "matchExpressions").iter().enumerate() {
-        let field = |name: &str| format!("{path}.matchExpressions[{i}].{name}");
+        let item = path.item("matchExpressions", i);
+        let field = |name: &'static str| item.child(name);
         let values = list(rule, "values");
         match text(rule, "operator") {
             "In" | "NotIn" => {
@@ -95,13 +101,13 @@ fn node_term(term: &Value, path: &str) -> Vec<FieldError> {
         errors.extend(reasons.map(|why| FieldError::invalid(field("key"), &key.into(), why)));
     }
     for (i, rule) in list(term, "matchFields").iter().enumerate() {
-        errors.extend(node_field(rule, &format!("{path}.matchFields[{i}]")));
+        errors.extend(node_field(rule, &path.item("matchFields", i)));
     }
     errors
 }
 
 /// Nodes can be told apart by one field: their name (`ValidateNodeFieldSelectorRequirement`).
-fn node_field(rule: &Value, path: &str) -> Vec<FieldError> {
+fn node_field(rule: &Value, path: &Path<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let values = list(rule, "values");
     match text(rule, "operator") {
@@ -109,12 +115,12 @@ fn node_field(rule: &Value, path: &str) -> Vec<FieldError> {
             if values.len() != 1 {
                 let detail = "must be only one value when `operator` is 'In' or 'NotIn' for node \
                      field selector";
-                errors.push(FieldError::required(format!("{path}.values"), detail));
+                errors.push(FieldError::required(path.child("values"), detail));
             }
         }
         other => {
             let detail = "not a valid selector operator";
-            let field = format!("{path}.operator");
+            let field = path.child("operator");
             errors.push(FieldError::invalid(field, &other.into(), detail));
         }
     }
@@ -123,39 +129,39 @@ fn node_field(rule: &Value, path: &str) -> Vec<FieldError> {
         for (i, value) in values.iter().enumerate() {
             let name = value.as_str().unwrap_or_default();
             let reasons = names::subdomain(name).into_iter();
-            let field = format!("{path}.values[{i}]");
-            errors.extend(reasons.map(|why| FieldError::invalid(&field, value, why)));
+            let field = path.item("values", i);
+            errors.extend(reasons.map(|why| FieldError::invalid(field, value, why)));
         }
     } else {
         let detail = "not a valid field selector key";
-        let field = format!("{path}.key");
+        let field = path.child("key");
         errors.push(FieldError::invalid(field, &key.into(), detail));
     }
     errors
 }
 
 /// `validatePodAffinityTerm`.
-fn pod_term(term: &Value, path: &str) -> Vec<FieldError> {
+fn pod_term(term: &Value, path: &Path<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     for name in ["labelSelector", "namespaceSelector"] {
         if let Some(selector) = term.get(name) {
-            let path = format!("{path}.{name}");
+            let path = path.child(name);
             errors.extend(label_selector::validate(selector, &path));
         }
     }
     for namespace in list(term, "namespaces") {
         let reasons = names::label(namespace.as_str().unwrap_or_default());
-        let field = format!("{path}.namespace");
+        let field = path.child("namespace");
         let reasons = reasons.into_iter();
-        errors.extend(reasons.map(|why| FieldError::invalid(&field, namespace, why)));
+        errors.extend(reasons.map(|why| FieldError::invalid(field, namespace, why)));
     }
     let key = text(term, "topologyKey");
-    let field = format!("{path}.topologyKey");
+    let field = path.child("topologyKey");
     if key.is_empty() {
-        errors.push(FieldError::required(&field, "can not be empty"));
+        errors.push(FieldError::required(field, "can not be empty"));
     }
     let reasons = names::qualified(key).into_iter();
-    errors.extend(reasons.map(|why| FieldError::invalid(&field, &key.into(), why)));
+    errors.extend(reasons.map(|why| FieldError::invalid(field, &key.into(), why)));
     errors
 }
 
@@ -163,10 +169,11 @@ fn pod_term(term: &Value, path: &str) -> Vec<FieldError> {
 const ACTIONS: [&str; 2] = ["DoNotSchedule", "ScheduleAnyway"];
 
 /// Checks the topology spread constraints of a pod.
-pub(super) fn spread(constraints: &[Value], path: &str) -> Vec<FieldError> {
+pub(super) fn spread(constraints: &[Value], path: &Path<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     for (i, constraint) in constraints.iter().enumerate() {
-        let field = |name: &str| format!("{path}[{i}].{name}");
+        let item = path.index(i);
+        let field = |name: &'static str| item.child(name);
         let skew = constraint["maxSkew"].as_i64().unwrap_or(0);
         if skew <= 0 {
             let value = skew.into();
@@ -209,7 +216,7 @@ pub(super) fn spread(constraints: &[Value], path: &str) -> Vec<FieldError> {
 }
 
 /// `validateMinDomains`.
-fn min_domains(constraint: &Value, action: &str, path: &str) -> Vec<FieldError> {
+fn min_domains(constraint: &Value, action: &str, path: &Path<'_>) -> Vec<FieldError> {
     let Some(least) = constraint.get("minDomains").and_then(Value::as_i64) else {
         return Vec::new();
     };
@@ -228,7 +235,7 @@ fn min_domains(constraint: &Value, action: &str, path: &str) -> Vec<FieldError> 
 }
 
 /// `validateMatchLabelKeysInTopologySpread`.
-fn label_keys(constraint: &Value, path: &str) -> Vec<FieldError> {
+fn label_keys(constraint: &Value, path: &Path<'_>) -> Vec<FieldError> {
     let keys = list(constraint, "matchLabelKeys");
     if keys.is_empty() {
         return Vec::new();
@@ -245,10 +252,10 @@ fn label_keys(constraint: &Value, path: &str) -> Vec<FieldError> {
     selected.extend(rules.map(|rule| text(rule, "key")));
     let mut errors = Vec::new();
     for (i, key) in keys.iter().enumerate() {
-        let field = format!("{path}[{i}]");
+        let field = path.index(i);
         let name = key.as_str().unwrap_or_default();
         let reasons = names::qualified(name).into_iter();
-        errors.extend(reasons.map(|why| FieldError::invalid(&field, key, why)));
+        errors.extend(reasons.map(|why| FieldError::invalid(field, key, why)));
         if selected.contains(name) {
             let detail = "exists in both matchLabelKeys and labelSelector";
             errors.push(FieldError::invalid(field, key, detail));
@@ -271,7 +278,7 @@ mod tests {
         ]);
         let terms = json!([{"matchExpressions": rules}]);
         let wanted = json!({"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": terms}}});
-        let errors = affinity(&wanted, "a");
+        let errors = affinity(&wanted, &Path::new("a"));
         assert_eq!(errors.len(), 4);
         assert!(errors[0].to_string().ends_with("is 'In' or 'NotIn'"));
     }
@@ -280,7 +287,7 @@ mod tests {
     fn constraints_are_positive_and_not_repeated() {
         let constraint =
             json!({"maxSkew": 0, "topologyKey": "z", "whenUnsatisfiable": "DoNotSchedule"});
-        let said: Vec<String> = spread(&[constraint.clone(), constraint], "t")
+        let said: Vec<String> = spread(&[constraint.clone(), constraint], &Path::new("t"))
             .iter()
             .map(ToString::to_string)
             .collect();

@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::label_selector::list;
 use super::metadata::IMMUTABLE;
 use super::{internal, ip, metadata, names, pod_annotations};
+use crate::field::Path;
 use crate::object::text;
 use crate::status::FieldError;
 
@@ -74,6 +75,8 @@ pub(super) fn validate(pod: &Value, live: &Value) -> Vec<FieldError> {
     errors
 }
 
+const STATUS: Path<'static> = Path::new("status");
+
 /// A condition that the system does not know has a qualified name (`validatePodConditions`); the
 /// path is upstream's.
 fn conditions(status: &Value) -> Vec<FieldError> {
@@ -83,7 +86,9 @@ fn conditions(status: &Value) -> Vec<FieldError> {
     others
         .flat_map(|(i, condition)| {
             let name = text(condition, "type");
-            let field = format!("metadata.conditions[{i}].Type");
+            let metadata = Path::new("metadata");
+            let item = metadata.item("conditions", i);
+            let field = item.child("Type").to_string();
             let reasons = names::qualified(name).into_iter();
             reasons.map(move |why| FieldError::invalid(field.as_str(), &name.into(), why))
         })
@@ -120,7 +125,7 @@ fn restarts(kind: &str, containers: &str, pod: &Value, live: &Value) -> Vec<Fiel
         let running = now.filter(|status| text(status, "name") == name && !ended(status));
         errors.extend(running.map(|_| {
             let detail = "may not be transitioned to non-terminated state";
-            FieldError::forbidden(format!("status.{kind}[{i}].state"), detail)
+            FieldError::forbidden(STATUS.item(kind, i).child("state"), detail)
         }));
     }
     errors
@@ -142,7 +147,7 @@ fn host_addresses(status: &Value, before: &Value) -> Vec<FieldError> {
 
 /// At most one address of each family (`validatePodIPs`).
 fn addresses(status: &Value, before: &Value, name: &str, ty: &str) -> Vec<FieldError> {
-    let path = format!("status.{name}");
+    let path = STATUS.child(name);
     let of = |status| -> Vec<Value> {
         let addresses = list(status, name).iter();
         addresses.map(|address| address["ip"].clone()).collect()
@@ -151,7 +156,7 @@ fn addresses(status: &Value, before: &Value, name: &str, ty: &str) -> Vec<FieldE
     let mut errors: Vec<FieldError> = now
         .iter()
         .enumerate()
-        .filter_map(|(i, address)| ip::check(address, &format!("{path}[{i}]"), &old))
+        .filter_map(|(i, address)| ip::check(address, &path.index(i), &old))
         .collect();
     if now.len() < 2 {
         return errors;
@@ -161,7 +166,7 @@ fn addresses(status: &Value, before: &Value, name: &str, ty: &str) -> Vec<FieldE
     let shown = |value: &Value| internal::compact(ty, value);
     let several = (families.len() != 2 || now.len() > 2).then(|| {
         let detail = "may specify no more than one IP for each IP family";
-        let error = FieldError::invalid(path.as_str(), &Value::Null, detail);
+        let error = FieldError::invalid(path, &Value::Null, detail);
         error.shown(shown(&status[name]))
     });
     let mut seen = BTreeSet::new();
@@ -169,7 +174,7 @@ fn addresses(status: &Value, before: &Value, name: &str, ty: &str) -> Vec<FieldE
     let repeated = all.filter(|(_, address)| !seen.insert(text(address, "ip").to_owned()));
     let repeated: Vec<FieldError> = repeated
         .map(|(i, address)| {
-            let error = FieldError::duplicate(format!("{path}[{i}]"), &Value::Null);
+            let error = FieldError::duplicate(path.index(i), &Value::Null);
             error.shown(shown(address))
         })
         .collect();

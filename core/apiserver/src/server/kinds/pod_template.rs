@@ -8,30 +8,31 @@ use serde_json::Value;
 
 use super::label_selector::list;
 use super::{containers, metadata, names, pod_host, pod_scheduling, volumes};
+use crate::field::Path;
 use crate::object::text;
 use crate::status::FieldError;
 
 /// Checks a template.
-pub(super) fn validate(template: &Value, path: &str) -> Vec<FieldError> {
+pub(super) fn validate(template: &Value, path: &Path<'_>) -> Vec<FieldError> {
     let meta = &template["metadata"];
-    let mut errors = metadata::labels(meta.get("labels"), &format!("{path}.labels"));
+    let mut errors = metadata::labels(meta.get("labels"), &path.child("labels"));
     let annotations = meta.get("annotations");
     errors.extend(metadata::annotations(
         annotations,
-        &format!("{path}.annotations"),
+        &path.child("annotations"),
     ));
     let spec = &template["spec"];
-    errors.extend(spec_errors(spec, &format!("{path}.spec"), false));
+    errors.extend(spec_errors(spec, &path.child("spec"), false));
     if !list(spec, "ephemeralContainers").is_empty() {
         let detail = "ephemeral containers not allowed in pod template";
-        let field = format!("{path}.spec.ephemeralContainers");
+        let field = path.child("spec.ephemeralContainers");
         errors.push(FieldError::forbidden(field, detail));
     }
     errors
 }
 
 /// Checks the spec of a pod, or of a template. The order of the errors is upstream's.
-pub(super) fn spec_errors(spec: &Value, path: &str, of_pod: bool) -> Vec<FieldError> {
+pub(super) fn spec_errors(spec: &Value, path: &Path<'_>, of_pod: bool) -> Vec<FieldError> {
     let mut errors = containers_errors(spec, path, of_pod);
     errors.extend(placement_errors(spec, path));
     errors.extend(identity_errors(spec, path));
@@ -39,8 +40,8 @@ pub(super) fn spec_errors(spec: &Value, path: &str, of_pod: bool) -> Vec<FieldEr
 }
 
 /// The volumes and containers, and how they run.
-fn containers_errors(spec: &Value, path: &str, of_pod: bool) -> Vec<FieldError> {
-    let field = |name: &str| format!("{path}.{name}");
+fn containers_errors(spec: &Value, path: &Path<'_>, of_pod: bool) -> Vec<FieldError> {
+    let field = |name: &'static str| path.child(name);
     let (known, mut errors) = volumes::validate(list(spec, "volumes"), &field("volumes"));
     let grace = spec["terminationGracePeriodSeconds"].as_i64().unwrap_or(0);
     let pod = containers::PodContext {
@@ -66,8 +67,8 @@ fn containers_errors(spec: &Value, path: &str, of_pod: bool) -> Vec<FieldError> 
 }
 
 /// Where the pod may run, and what it gets from its host.
-fn placement_errors(spec: &Value, path: &str) -> Vec<FieldError> {
-    let field = |name: &str| format!("{path}.{name}");
+fn placement_errors(spec: &Value, path: &Path<'_>) -> Vec<FieldError> {
+    let field = |name: &'static str| path.child(name);
     let mut errors = metadata::labels(spec.get("nodeSelector"), &field("nodeSelector"));
     errors.extend(pod_host::security(spec, &field("securityContext")));
     errors.extend(pod_scheduling::affinity(
@@ -77,9 +78,10 @@ fn placement_errors(spec: &Value, path: &str) -> Vec<FieldError> {
     errors.extend(pod_host::dns(spec, &field("dnsConfig")));
     for (i, gate) in list(spec, "readinessGates").iter().enumerate() {
         let condition = text(gate, "conditionType");
-        let field = format!("{path}.readinessGates[{i}].conditionType");
+        let item = path.item("readinessGates", i);
+        let field = item.child("conditionType");
         let reasons = names::qualified(condition).into_iter();
-        errors.extend(reasons.map(|why| FieldError::invalid(&field, &condition.into(), why)));
+        errors.extend(reasons.map(|why| FieldError::invalid(field, &condition.into(), why)));
     }
     errors.extend(gates(spec, &field("schedulingGates")));
     errors.extend(pod_scheduling::spread(
@@ -90,8 +92,8 @@ fn placement_errors(spec: &Value, path: &str) -> Vec<FieldError> {
 }
 
 /// The names and limits of the pod.
-fn identity_errors(spec: &Value, path: &str) -> Vec<FieldError> {
-    let field = |name: &str| format!("{path}.{name}");
+fn identity_errors(spec: &Value, path: &Path<'_>) -> Vec<FieldError> {
+    let field = |name: &'static str| path.child(name);
     let mut errors = Vec::new();
     for name in ["serviceAccountName", "nodeName"] {
         errors.extend(named(spec, &field(name), name, names::subdomain));
@@ -99,7 +101,7 @@ fn identity_errors(spec: &Value, path: &str) -> Vec<FieldError> {
     if let Some(seconds) = spec["activeDeadlineSeconds"].as_i64() {
         let reasons = names::in_range(seconds, 1, i64::from(i32::MAX)).into_iter();
         let field = field("activeDeadlineSeconds");
-        errors.extend(reasons.map(|why| FieldError::invalid(&field, &seconds.into(), why)));
+        errors.extend(reasons.map(|why| FieldError::invalid(field, &seconds.into(), why)));
     }
     for name in ["hostname", "subdomain"] {
         errors.extend(named(spec, &field(name), name, names::label));
@@ -125,7 +127,7 @@ fn identity_errors(spec: &Value, path: &str) -> Vec<FieldError> {
 }
 
 /// A field that contains a name, if it is set.
-fn named(spec: &Value, path: &str, name: &str, rule: names::NameRule) -> Vec<FieldError> {
+fn named(spec: &Value, path: &Path<'_>, name: &str, rule: names::NameRule) -> Vec<FieldError> {
     let value = text(spec, name);
     if value.is_empty() {
         return Vec::new();
@@ -139,7 +141,7 @@ fn named(spec: &Value, path: &str, name: &str, rule: names::NameRule) -> Vec<Fie
 /// A field with an enumeration of values.
 pub(super) fn one_of(
     owner: &Value,
-    path: &str,
+    path: &Path<'_>,
     name: &str,
     supported: &[&str],
 ) -> Option<FieldError> {
@@ -151,14 +153,16 @@ pub(super) fn one_of(
 }
 
 /// On the network of its host a container has the ports of the host (`validatePodHostNetworkDeps`).
-fn host_ports_of_the_host(spec: &Value, path: &str, of_pod: bool) -> Vec<FieldError> {
+fn host_ports_of_the_host(spec: &Value, path: &Path<'_>, of_pod: bool) -> Vec<FieldError> {
     let mut errors = Vec::new();
     for (i, container) in list(spec, "containers").iter().enumerate() {
         for (j, port) in list(container, "ports").iter().enumerate() {
             let host = port["hostPort"].as_i64().unwrap_or(0);
             if (of_pod || host != 0) && Some(host) != port["containerPort"].as_i64() {
                 let detail = "must match `containerPort` when `hostNetwork` is true";
-                let field = format!("{path}.containers[{i}].ports[{j}].hostPort");
+                let item = path.item("containers", i);
+                let port_path = item.item("ports", j);
+                let field = port_path.child("hostPort");
                 errors.push(FieldError::invalid(field, &host.into(), detail));
             }
         }
@@ -166,14 +170,14 @@ fn host_ports_of_the_host(spec: &Value, path: &str, of_pod: bool) -> Vec<FieldEr
     errors
 }
 
-fn gates(spec: &Value, path: &str) -> Vec<FieldError> {
+fn gates(spec: &Value, path: &Path<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let mut seen = BTreeSet::new();
     for (i, gate) in list(spec, "schedulingGates").iter().enumerate() {
         let name = text(gate, "name");
-        let field = format!("{path}[{i}]");
+        let field = path.index(i);
         let reasons = names::qualified(name).into_iter();
-        errors.extend(reasons.map(|why| FieldError::invalid(&field, &name.into(), why)));
+        errors.extend(reasons.map(|why| FieldError::invalid(field, &name.into(), why)));
         if !seen.insert(name) {
             errors.push(FieldError::duplicate(field, &name.into()));
         }
@@ -182,10 +186,11 @@ fn gates(spec: &Value, path: &str) -> Vec<FieldError> {
 }
 
 /// `ValidateTolerations`.
-pub(super) fn tolerations(tolerations: &[Value], path: &str) -> Vec<FieldError> {
+pub(super) fn tolerations(tolerations: &[Value], path: &Path<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     for (i, toleration) in tolerations.iter().enumerate() {
-        let field = |name: &str| format!("{path}[{i}].{name}");
+        let item = path.index(i);
+        let field = |name: &'static str| item.child(name);
         let (key, operator) = (text(toleration, "key"), text(toleration, "operator"));
         let (value, effect) = (text(toleration, "value"), text(toleration, "effect"));
         if !key.is_empty() {

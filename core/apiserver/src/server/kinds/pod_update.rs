@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::label_selector::list;
 use super::{difference, internal, names, pod_gated, pod_template};
+use crate::field::Path;
 use crate::json::sorted_text;
 use crate::object::{JsonMap, text};
 use crate::schema::Empties;
@@ -17,12 +18,14 @@ const MAY_CHANGE: &str = "pod updates may not change fields other than \
      `spec.tolerations` (only additions to existing tolerations),\
      `spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
 
+const SPEC: Path<'static> = Path::new("spec");
+
 /// Checks an update of a pod's spec; what changed is shown with the empty lists of the request.
 pub(super) fn validate(spec: &Value, empties: &Empties, live: &Value) -> Vec<FieldError> {
     let mut errors = Vec::new();
     for kind in ["containers", "initContainers"] {
         let containers = list(spec, kind);
-        let field = format!("spec.{kind}");
+        let field = SPEC.child(kind);
         if containers.len() != list(live, kind).len() {
             let detail = "pod updates may not add or remove containers";
             errors.push(FieldError::forbidden(field, detail));
@@ -30,11 +33,13 @@ pub(super) fn validate(spec: &Value, empties: &Empties, live: &Value) -> Vec<Fie
         }
         for (i, container) in containers.iter().enumerate() {
             if text(container, "image").is_empty() {
-                errors.push(FieldError::required(format!("{field}[{i}].image"), ""));
+                let item = field.index(i);
+                errors.push(FieldError::required(item.child("image"), ""));
             }
             let image = text(container, "image");
             if image != image.trim() {
-                let field = format!("{field}[{i}].image");
+                let item = field.index(i);
+                let field = item.child("image");
                 let detail = "must not have leading or trailing whitespace";
                 errors.push(FieldError::invalid(field, &image.into(), detail));
             }
@@ -84,7 +89,7 @@ fn deadline(spec: &Value, live: &Value) -> Option<FieldError> {
 
 /// Tolerations may come, and change how long they last (`validateOnlyAddedTolerations`).
 fn tolerations(spec: &Value, live: &Value) -> Vec<FieldError> {
-    let field = "spec.tolerations";
+    let field = SPEC.child("tolerations");
     let untimed = |toleration: &Value| {
         let mut toleration = toleration.clone();
         if let Value::Object(map) = &mut toleration {
@@ -98,7 +103,7 @@ fn tolerations(spec: &Value, live: &Value) -> Vec<FieldError> {
         let detail = "existing toleration can not be modified except its tolerationSeconds";
         return vec![FieldError::forbidden(field, detail)];
     }
-    pod_template::tolerations(list(spec, "tolerations"), field)
+    pod_template::tolerations(list(spec, "tolerations"), &field)
 }
 
 /// Gates may go only (`validateOnlyDeletedSchedulingGates`).
@@ -111,7 +116,8 @@ fn gates(spec: &Value, live: &Value) -> Vec<FieldError> {
         .map(|(i, name)| {
             let detail =
                 format!("only deletion is allowed, but found new scheduling gate '{name}'");
-            FieldError::forbidden(format!("spec.schedulingGates[{i}].name"), detail)
+            let gate = SPEC.item("schedulingGates", i);
+            FieldError::forbidden(gate.child("name"), detail)
         })
         .collect()
 }

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::label_selector::list;
 use super::{ip, names};
+use crate::field::Path;
 use crate::go;
 use crate::object::text;
 use crate::schema::Quantity;
@@ -80,8 +81,10 @@ const VOLUMES: [(&str, &str); 9] = [
     ("rbd", "deprecated in v1.28, non-functional in v1.31+"),
 ];
 
-/// The warnings for a pod or template. `path` is empty or ends with a dot.
-pub(super) fn of(template: &Value, path: &str) -> Vec<String> {
+/// The warnings for a pod, or for a template with its path.
+pub(super) fn of(template: &Value, path: Option<&Path<'_>>) -> Vec<String> {
+    let member = |name| path.map_or(Path::new(name), |path| path.child(name));
+    let (path, path_of_annotations) = (&member("spec"), &member("metadata.annotations"));
     let spec = &template["spec"];
     let annotations = &template["metadata"]["annotations"];
     let mut warnings = Vec::new();
@@ -89,15 +92,15 @@ pub(super) fn of(template: &Value, path: &str) -> Vec<String> {
     spreads(spec, path, &mut warnings);
     for (annotation, message) in ANNOTATIONS {
         if annotations.get(annotation).is_some() {
-            warnings.push(format!(
-                "{path}metadata.annotations[{annotation}]: {message}"
-            ));
+            let field = path_of_annotations.key(annotation);
+            warnings.push(format!("{field}: {message}"));
         }
     }
     for (i, volume) in list(spec, "volumes").iter().enumerate() {
         for (kind, message) in VOLUMES {
             if volume.get(kind).is_some() {
-                warnings.push(format!("{path}spec.volumes[{i}].{kind}: {message}"));
+                let volume = path.item("volumes", i);
+                warnings.push(format!("{}: {message}", volume.child(kind)));
             }
         }
     }
@@ -107,22 +110,33 @@ pub(super) fn of(template: &Value, path: &str) -> Vec<String> {
     for (i, secret) in list(spec, "imagePullSecrets").iter().enumerate() {
         if text(secret, "name").is_empty() {
             warnings.push(format!(
-                "{path}spec.imagePullSecrets[{i}].name: invalid empty name \"\""
+                "{path}.imagePullSecrets[{i}].name: invalid empty name \"\""
             ));
         }
     }
-    fractions(
-        &spec["overhead"],
-        &format!("{path}spec.overhead"),
-        &mut warnings,
-    );
+    fractions(&spec["overhead"], &path.child("overhead"), &mut warnings);
     if spec["securityContext"].get("seccompProfile").is_none() {
-        replaced_annotation(annotations, SECCOMP_OF_POD, path, &mut warnings);
+        replaced_annotation(
+            annotations,
+            SECCOMP_OF_POD,
+            path_of_annotations,
+            &mut warnings,
+        );
     }
-    of_containers(spec, annotations, path, &mut warnings);
+    let containers = containers(spec, path);
+    for container in &containers {
+        let value = container.value;
+        if value["securityContext"].get("seccompProfile").is_none() {
+            let name = format!("{SECCOMP_OF_CONTAINER}{}", text(value, "name"));
+            replaced_annotation(annotations, &name, path_of_annotations, &mut warnings);
+        }
+        of_container(value, &container.path, &mut warnings);
+    }
+    equal_ports(&containers, &mut warnings);
+    equal_port_names(&containers, &mut warnings);
     if spec["terminationGracePeriodSeconds"].as_i64().unwrap_or(0) < 0 {
         warnings.push(format!(
-            "{path}spec.terminationGracePeriodSeconds: must be >= 0; negative values are invalid \
+            "{path}.terminationGracePeriodSeconds: must be >= 0; negative values are invalid \
              and will be treated as 1"
         ));
     }
@@ -131,58 +145,61 @@ pub(super) fn of(template: &Value, path: &str) -> Vec<String> {
     warnings
 }
 
-/// The warnings for each container and for all containers together.
-fn of_containers(spec: &Value, annotations: &Value, path: &str, warnings: &mut Vec<String>) {
-    let containers = containers(spec, path);
-    for (container, container_path) in &containers {
-        if container["securityContext"].get("seccompProfile").is_none() {
-            let name = format!("{SECCOMP_OF_CONTAINER}{}", text(container, "name"));
-            replaced_annotation(annotations, &name, path, warnings);
-        }
-        for list in ["limits", "requests"] {
-            let path = format!("{container_path}.resources.{list}");
-            fractions(&container["resources"][list], &path, warnings);
-        }
-        hidden_variables(container, container_path, warnings);
+/// The warnings for a container by itself.
+fn of_container(container: &Value, path: &Path<'_>, warnings: &mut Vec<String>) {
+    let resources = path.child("resources");
+    for list in ["limits", "requests"] {
+        fractions(
+            &container["resources"][list],
+            &resources.child(list),
+            warnings,
+        );
     }
-    equal_ports(&containers, warnings);
-    equal_port_names(&containers, warnings);
+    hidden_variables(container, path, warnings);
 }
 
 /// A profile that an annotation names and no field does (`api.SeccompPodAnnotationKey`).
-fn replaced_annotation(annotations: &Value, name: &str, path: &str, warnings: &mut Vec<String>) {
+fn replaced_annotation(
+    annotations: &Value,
+    name: &str,
+    path: &Path<'_>,
+    warnings: &mut Vec<String>,
+) {
     if annotations.get(name).is_some() {
         warnings.push(format!(
-            "{path}metadata.annotations[{name}]: non-functional in v1.27+; use the \
+            "{path}[{name}]: non-functional in v1.27+; use the \
              \"seccompProfile\" field instead"
         ));
     }
 }
 
 /// Labels by which nodes are chosen.
-fn nodes(spec: &Value, path: &str, warnings: &mut Vec<String>) {
+fn nodes(spec: &Value, path: &Path<'_>, warnings: &mut Vec<String>) {
     for (label, message) in NODE_LABELS {
         if spec["nodeSelector"].get(label).is_some() {
-            warnings.push(format!("{path}spec.nodeSelector[{label}]: {message}"));
+            let selector = path.child("nodeSelector");
+            warnings.push(format!("{}: {message}", selector.key(label)));
         }
     }
     let affinity = &spec["affinity"]["nodeAffinity"];
-    let path = format!("{path}spec.affinity.nodeAffinity");
+    let path = path.child("affinity.nodeAffinity");
     let required = &affinity[REQUIRED];
     for (i, term) in list(required, "nodeSelectorTerms").iter().enumerate() {
-        let path = format!("{path}.{REQUIRED}.nodeSelectorTerms[{i}]");
+        let selector = path.child(REQUIRED);
+        let path = selector.item("nodeSelectorTerms", i);
         node_term(term, false, &path, warnings);
     }
     for (i, term) in list(affinity, PREFERRED).iter().enumerate() {
-        let path = format!("{path}.{PREFERRED}[{i}].preference");
+        let item = path.item(PREFERRED, i);
+        let path = item.child("preference");
         node_term(&term["preference"], true, &path, warnings);
     }
 }
 
 /// `GetWarningsForNodeSelectorTerm` of `pkg/api/node/util.go`.
-fn node_term(term: &Value, with_values: bool, path: &str, warnings: &mut Vec<String>) {
+fn node_term(term: &Value, with_values: bool, path: &Path<'_>, warnings: &mut Vec<String>) {
     for (i, rule) in list(term, "matchExpressions").iter().enumerate() {
-        let path = format!("{path}.matchExpressions[{i}]");
+        let path = path.item("matchExpressions", i);
         let key = text(rule, "key");
         if let Some(message) = renamed_label(key) {
             warnings.push(format!("{path}.key: {key} is {message}"));
@@ -204,9 +221,9 @@ fn renamed_label(label: &str) -> Option<&'static str> {
 }
 
 /// How pods are spread over nodes.
-fn spreads(spec: &Value, path: &str, warnings: &mut Vec<String>) {
+fn spreads(spec: &Value, path: &Path<'_>, warnings: &mut Vec<String>) {
     for (i, constraint) in list(spec, "topologySpreadConstraints").iter().enumerate() {
-        let path = format!("{path}spec.topologySpreadConstraints[{i}]");
+        let path = path.item("topologySpreadConstraints", i);
         let key = text(constraint, "topologyKey");
         if let Some(message) = renamed_label(key) {
             warnings.push(format!("{path}.topologyKey: {key} is {message}"));
@@ -216,22 +233,24 @@ fn spreads(spec: &Value, path: &str, warnings: &mut Vec<String>) {
 }
 
 /// Pods near which a pod is to run, or not.
-fn neighbours(spec: &Value, path: &str, warnings: &mut Vec<String>) {
+fn neighbours(spec: &Value, path: &Path<'_>, warnings: &mut Vec<String>) {
     for kind in ["podAffinity", "podAntiAffinity"] {
         let affinity = &spec["affinity"][kind];
-        let path = format!("{path}spec.affinity.{kind}");
+        let affinity_path = path.child("affinity");
+        let path = affinity_path.child(kind);
         for (i, term) in list(affinity, REQUIRED).iter().enumerate() {
-            selects_nothing(term, &format!("{path}.{REQUIRED}[{i}]"), warnings);
+            selects_nothing(term, &path.item(REQUIRED, i), warnings);
         }
         for (i, term) in list(affinity, PREFERRED).iter().enumerate() {
-            let path = format!("{path}.{PREFERRED}[{i}].podAffinityTerm");
+            let item = path.item(PREFERRED, i);
+            let path = item.child("podAffinityTerm");
             selects_nothing(&term["podAffinityTerm"], &path, warnings);
         }
     }
 }
 
 /// An absent selector selects no pod, and an empty selector selects all pods.
-fn selects_nothing(owner: &Value, path: &str, warnings: &mut Vec<String>) {
+fn selects_nothing(owner: &Value, path: &Path<'_>, warnings: &mut Vec<String>) {
     if owner.get("labelSelector").is_none() {
         warnings.push(format!(
             "{path}.labelSelector: a null labelSelector results in matching no pod"
@@ -240,47 +259,55 @@ fn selects_nothing(owner: &Value, path: &str, warnings: &mut Vec<String>) {
 }
 
 /// Addresses in forms that are accepted no longer.
-fn addresses(spec: &Value, path: &str, warnings: &mut Vec<String>) {
+fn addresses(spec: &Value, path: &Path<'_>, warnings: &mut Vec<String>) {
     let servers = list(&spec["dnsConfig"], "nameservers").iter().enumerate();
     warnings.extend(servers.filter_map(|(i, server)| {
-        let field = format!("{path}spec.dnsConfig.nameservers[{i}]");
+        let field = path.item("dnsConfig.nameservers", i);
         ip::warning(server.as_str()?, &field)
     }));
     let aliases = list(spec, "hostAliases").iter().enumerate();
     warnings.extend(aliases.filter_map(|(i, alias)| {
-        ip::warning(
-            text(alias, "ip"),
-            &format!("{path}spec.hostAliases[{i}].ip"),
-        )
+        ip::warning(text(alias, "ip"), &path.item("hostAliases", i).child("ip"))
     }));
 }
 
-/// All containers with their paths, in the order in which upstream visits them.
-fn containers<'a>(spec: &'a Value, path: &str) -> Vec<(&'a Value, String)> {
+/// A container, the list it is in, and its path.
+struct Container<'a> {
+    value: &'a Value,
+    list: &'static str,
+    path: Path<'a>,
+}
+
+/// All containers, in the order in which upstream visits them.
+fn containers<'a>(spec: &'a Value, path: &'a Path<'a>) -> Vec<Container<'a>> {
     ["initContainers", "containers", "ephemeralContainers"]
         .into_iter()
         .flat_map(|kind| {
             let containers = list(spec, kind).iter().enumerate();
-            containers.map(move |(i, container)| (container, format!("{path}spec.{kind}[{i}]")))
+            containers.map(move |(i, value)| Container {
+                value,
+                list: kind,
+                path: path.item(kind, i),
+            })
         })
         .collect()
 }
 
-fn repeated(spec: &Value, field: &str, key: &str, path: &str, warnings: &mut Vec<String>) {
+fn repeated(spec: &Value, field: &str, key: &str, path: &Path<'_>, warnings: &mut Vec<String>) {
     let mut seen = BTreeSet::new();
     for (i, item) in list(spec, field).iter().enumerate() {
         let value = text(item, key);
         if !seen.insert(value) {
             let value = go::quote(value);
             warnings.push(format!(
-                "{path}spec.{field}[{i}].{key}: duplicate {key} {value}"
+                "{path}.{field}[{i}].{key}: duplicate {key} {value}"
             ));
         }
     }
 }
 
 /// Half a byte is no amount.
-fn fractions(amounts: &Value, path: &str, warnings: &mut Vec<String>) {
+fn fractions(amounts: &Value, path: &Path<'_>, warnings: &mut Vec<String>) {
     for resource in ["memory", "ephemeral-storage"] {
         let Some(value) = amounts.get(resource) else {
             continue;
@@ -295,7 +322,7 @@ fn fractions(amounts: &Value, path: &str, warnings: &mut Vec<String>) {
 }
 
 /// A variable that is set again without referring to what it was.
-fn hidden_variables(container: &Value, path: &str, warnings: &mut Vec<String>) {
+fn hidden_variables(container: &Value, path: &Path<'_>, warnings: &mut Vec<String>) {
     let mut seen = BTreeSet::new();
     for (i, variable) in list(container, "env").iter().enumerate() {
         let (name, value) = (text(variable, "name"), text(variable, "value"));
@@ -314,13 +341,13 @@ fn hidden_variables(container: &Value, path: &str, warnings: &mut Vec<String>) {
 }
 
 /// Containers share the network of their pod, so equal ports clash.
-fn equal_ports(containers: &[(&Value, String)], warnings: &mut Vec<String>) {
+fn equal_ports(containers: &[Container<'_>], warnings: &mut Vec<String>) {
     /// Its path, and the address and the port of the host.
-    type HostPort<'a> = (String, &'a str, i64);
+    type HostPort<'a> = (Path<'a>, &'a str, i64);
     let mut all: BTreeMap<(i64, &str), Vec<HostPort<'_>>> = BTreeMap::new();
-    for (container, path) in containers {
-        for (i, port) in list(container, "ports").iter().enumerate() {
-            let path = format!("{path}.ports[{i}]");
+    for container in containers {
+        for (i, port) in list(container.value, "ports").iter().enumerate() {
+            let path = container.path.item("ports", i);
             let number = |name: &str| port.get(name).and_then(Value::as_i64).unwrap_or(0);
             let (address, host) = (text(port, "hostIP"), number("hostPort"));
             let key = (number("containerPort"), text(port, "protocol"));
@@ -360,20 +387,22 @@ fn equal_ports(containers: &[(&Value, String)], warnings: &mut Vec<String>) {
 }
 
 /// Of equal names in containers that run side by side only the first is ever found.
-fn equal_port_names(containers: &[(&Value, String)], warnings: &mut Vec<String>) {
-    let mut first: BTreeMap<&str, String> = BTreeMap::new();
-    for (container, path) in containers {
-        let comes_and_goes =
-            path.contains("initContainers[") && text(container, "restartPolicy") != "Always";
-        if comes_and_goes || path.contains("ephemeralContainers[") {
+fn equal_port_names(containers: &[Container<'_>], warnings: &mut Vec<String>) {
+    let mut first: BTreeMap<&str, Path<'_>> = BTreeMap::new();
+    for container in containers {
+        let stays = match container.list {
+            "initContainers" => text(container.value, "restartPolicy") == "Always",
+            list => list == "containers",
+        };
+        if !stays {
             continue;
         }
-        for (i, port) in list(container, "ports").iter().enumerate() {
+        for (i, port) in list(container.value, "ports").iter().enumerate() {
             let name = text(port, "name");
             if name.is_empty() {
                 continue;
             }
-            let path = format!("{path}.ports[{i}]");
+            let path = container.path.item("ports", i);
             if let Some(other) = first.get(name) {
                 let name = go::quote(name);
                 warnings.push(format!(
@@ -397,7 +426,7 @@ mod tests {
         let port = json!({"name": "web", "containerPort": 80, "protocol": "TCP"});
         let containers = json!([{"ports": [port]}, {"ports": [port]}]);
         assert_eq!(
-            of(&json!({"spec": {"containers": containers}}), ""),
+            of(&json!({"spec": {"containers": containers}}), None),
             [
                 "spec.containers[1].ports[0]: duplicate port definition with spec.containers[0].ports[0]",
                 "spec.containers[1].ports[0]: duplicate port name \"web\" with \
@@ -423,7 +452,7 @@ mod tests {
                 "dnsConfig": {"nameservers": ["010.0.0.1"]},
             },
         });
-        let said = of(&pod, "");
+        let said = of(&pod, None);
         let begins = [
             "spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[0]\
              .preference.matchExpressions[0].key: beta.kubernetes.io/os is deprecated since v1.14",
@@ -447,7 +476,7 @@ mod tests {
     fn a_variable_may_build_on_itself_but_not_hide_itself() {
         let warned = |value: &str| {
             let env = json!([{"name": "A", "value": "1"}, {"name": "A", "value": value}]);
-            !of(&json!({"spec": {"containers": [{"env": env}]}}), "").is_empty()
+            !of(&json!({"spec": {"containers": [{"env": env}]}}), None).is_empty()
         };
         assert!(warned("2"));
         assert!(warned("$(A)"));

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::metadata::negative_text;
 use super::names;
+use crate::field::Path;
 use crate::object::JsonMap;
 use crate::schema::Quantity;
 use crate::status::FieldError;
@@ -33,20 +34,20 @@ const STANDARD: [&str; 17] = [
 ];
 
 /// Checks limits, then requests against them.
-pub(super) fn validate(resources: &Value, path: &str) -> Vec<FieldError> {
+pub(super) fn validate(resources: &Value, path: &Path<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let limits = resources.get("limits").and_then(Value::as_object);
     for (name, value) in limits.into_iter().flat_map(JsonMap::iter) {
-        errors.extend(amount(name, value, &format!("{path}.limits[{name}]")));
+        errors.extend(amount(name, value, &path.child("limits").key(name)));
     }
     let requests = resources.get("requests").and_then(Value::as_object);
     for (name, value) in requests.into_iter().flat_map(JsonMap::iter) {
-        errors.extend(amount(name, value, &format!("{path}.requests[{name}]")));
+        errors.extend(amount(name, value, &path.child("requests").key(name)));
         let overcommit = is_native(name) && !name.starts_with("hugepages-");
         let Some(limit) = limits.and_then(|limits| limits.get(name)) else {
             if !overcommit {
                 let detail = "Limit must be set for non overcommitable resources";
-                errors.push(FieldError::required(format!("{path}.limits"), detail));
+                errors.push(FieldError::required(path.child("limits"), detail));
             }
             continue;
         };
@@ -60,16 +61,12 @@ pub(super) fn validate(resources: &Value, path: &str) -> Vec<FieldError> {
         };
         let shown = limit.as_str().unwrap_or_default();
         let detail = format!("must be {rule} {name} limit of {shown}");
-        errors.push(FieldError::invalid(
-            format!("{path}.requests"),
-            value,
-            detail,
-        ));
+        errors.push(FieldError::invalid(path.child("requests"), value, detail));
     }
     errors
 }
 
-fn amount(name: &str, value: &Value, field: &str) -> Vec<FieldError> {
+fn amount(name: &str, value: &Value, field: &Path<'_>) -> Vec<FieldError> {
     let mut errors: Vec<FieldError> = reasons_against(name)
         .into_iter()
         .map(|why| FieldError::invalid(field, &name.into(), why))
@@ -118,7 +115,7 @@ mod tests {
     use serde_json::json;
 
     fn texts(resources: &Value) -> Vec<String> {
-        let errors = validate(resources, "r");
+        let errors = validate(resources, &Path::new("r"));
         errors.iter().map(ToString::to_string).collect()
     }
 

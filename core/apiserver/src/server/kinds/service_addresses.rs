@@ -6,10 +6,11 @@ use serde_json::Value;
 use super::ip;
 use super::label_selector::list;
 use super::service::{is_headless, needs_cluster_ip};
+use crate::field::Path;
 use crate::object::text;
 use crate::status::FieldError;
 
-const IPS: &str = "spec.clusterIPs";
+const IPS: Path<'static> = Path::new("spec.clusterIPs");
 
 /// `ValidateServiceClusterIPsRelatedFields`: addresses, their families and the policy; `live` is
 /// the stored Service on update.
@@ -37,7 +38,7 @@ pub(super) fn cluster_ips(service: &Value, live: Option<&Value>) -> Vec<FieldErr
         let error = if i == 0 && ip == "None" {
             (ips.len() > 1).then(|| invalid("'None' must be the first and only value"))
         } else {
-            ip::check(ip, &format!("{IPS}[{i}]"), old)
+            ip::check(ip, &IPS.index(i), old)
         };
         broken |= error.is_some();
         errors.extend(error);
@@ -75,7 +76,7 @@ fn addresses_of_families(ips: &[Value], families: &[Value]) -> Vec<FieldError> {
         };
         if wrong {
             let detail = format!("expected an {family} value as indicated by `ipFamilies[{i}]`");
-            errors.push(FieldError::invalid(format!("{IPS}[{i}]"), ip, detail));
+            errors.push(FieldError::invalid(IPS.index(i), ip, detail));
         }
     }
     errors
@@ -86,10 +87,11 @@ fn families(spec: &Value) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let families = list(spec, "ipFamilies");
     for (i, family) in families.iter().enumerate() {
-        let field = format!("spec.ipFamilies[{i}]");
+        let path = Path::new("spec.ipFamilies");
+        let field = path.index(i);
         if family != "IPv4" && family != "IPv6" {
             let supported = ["IPv4", "IPv6"];
-            errors.push(FieldError::not_supported(&field, family, &supported));
+            errors.push(FieldError::not_supported(field, family, &supported));
         }
         if families[..i].contains(family) {
             errors.push(FieldError::duplicate(field, family));
@@ -125,7 +127,7 @@ pub(super) fn kept(service: &Value, live: &Value) -> Vec<FieldError> {
         if ips.len() == old_ips.len() {
             for (i, (ip, old)) in ips.iter().zip(old_ips).enumerate() {
                 if ip != old {
-                    let field = format!("spec.clusterIPs[{i}]");
+                    let field = IPS.index(i);
                     errors.push(FieldError::invalid(field, &shown(ips), changed));
                 }
             }

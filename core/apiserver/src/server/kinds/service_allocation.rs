@@ -10,6 +10,7 @@ use super::label_selector::list;
 use super::service::{is_headless, needs_cluster_ip, needs_health_check_port, needs_node_port};
 use super::service_node_ports::{self, node_port};
 use super::{NotAllocated, service_addresses};
+use crate::field::Path;
 use crate::object::text;
 use crate::status::FieldError;
 use crate::storage::Store;
@@ -159,7 +160,8 @@ fn settle_families(service: &mut Value, live: Option<&Value>) -> Allocated {
     }
     for (i, family) in families.iter().enumerate() {
         if family != "IPv4" {
-            let field = format!("spec.ipFamilies[{i}]");
+            let path = Path::new("spec.ipFamilies");
+            let field = path.index(i);
             let detail = "not configured on this cluster";
             errors.push(FieldError::invalid(field, family, detail));
         }
@@ -234,7 +236,8 @@ fn infer_families(spec: &mut Value) -> Vec<FieldError> {
             continue;
         }
         if ip.as_str().is_some_and(|ip| ip.contains(':')) {
-            let field = format!("spec.clusterIPs[{i}]");
+            let path = Path::new("spec.clusterIPs");
+            let field = path.index(i);
             let detail = "IPv6 is not configured on this cluster";
             let all = ips.clone().into();
             errors.push(FieldError::invalid(field, &all, detail));

@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::label_selector::list;
 use super::service::is_load_balancer;
 use super::{ip, metadata, names};
+use crate::field::Path;
 use crate::object::{Metadata, text};
 use crate::status::FieldError;
 
@@ -32,7 +33,7 @@ fn source_ranges(service: &Value, live: Option<&Value>) -> Vec<FieldError> {
         annotations.get(RANGES)?.as_str().map(str::to_owned)
     };
     if !ranges.is_empty() {
-        let path = "spec.LoadBalancerSourceRanges";
+        let path = Path::new("spec.LoadBalancerSourceRanges");
         if !is_load_balancer(service) {
             errors.push(FieldError::forbidden(path, ONLY));
         }
@@ -42,12 +43,13 @@ fn source_ranges(service: &Value, live: Option<&Value>) -> Vec<FieldError> {
         let old: Vec<&str> = old.iter().filter_map(Value::as_str).collect();
         for (i, range) in ranges.iter().enumerate() {
             let range = range.as_str().unwrap_or_default().trim();
-            errors.extend(ip::check_range(range, &format!("{path}[{i}]"), &old));
+            errors.extend(ip::check_range(range, &path.index(i), &old));
         }
     } else if let Some(written) = annotation(service) {
-        let path = format!("metadata.annotations[{RANGES}]");
+        let annotations = Path::new("metadata.annotations");
+        let path = annotations.key(RANGES);
         if !is_load_balancer(service) {
-            errors.push(FieldError::forbidden(&path, ONLY));
+            errors.push(FieldError::forbidden(path, ONLY));
         }
         let old = live.and_then(annotation).unwrap_or_default();
         let old: Vec<&str> = old.split(',').collect();
@@ -91,7 +93,7 @@ pub(super) fn class(service: &Value, live: Option<&Value>) -> Vec<FieldError> {
 
 /// `ValidateServiceStatusUpdate`.
 pub(super) fn status(service: &Value, live: &Value) -> Vec<FieldError> {
-    let path = "status.loadBalancer.ingress";
+    let path = Path::new("status.loadBalancer.ingress");
     let mut errors = metadata::builtin_update(service, live);
     let ingresses = list(&service["status"]["loadBalancer"], "ingress");
     if !is_load_balancer(service) && !ingresses.is_empty() {
@@ -102,7 +104,8 @@ pub(super) fn status(service: &Value, live: &Value) -> Vec<FieldError> {
     let old = list(&live["status"]["loadBalancer"], "ingress").iter();
     let old: Vec<Value> = old.filter_map(|old| old.get("ip")).cloned().collect();
     for (i, ingress) in ingresses.iter().enumerate() {
-        let field = |name: &str| format!("{path}[{i}].{name}");
+        let item = path.index(i);
+        let field = |name: &'static str| item.child(name);
         let ip = ingress.get("ip");
         if let Some(ip) = ip {
             errors.extend(ip::check(ip, &field("ip"), &old));
@@ -126,7 +129,7 @@ pub(super) fn status(service: &Value, live: &Value) -> Vec<FieldError> {
         if !name.is_empty() {
             let reasons = names::subdomain(name).into_iter();
             let field = field("hostname");
-            errors.extend(reasons.map(|why| FieldError::invalid(&field, &name.into(), why)));
+            errors.extend(reasons.map(|why| FieldError::invalid(field, &name.into(), why)));
             if ip::sloppy(name).is_some() {
                 let detail = "must be a DNS name, not an IP address";
                 errors.push(FieldError::invalid(field, &name.into(), detail));

@@ -8,8 +8,11 @@ use serde_json::Value;
 use super::label_selector::list;
 use super::pod_template::one_of;
 use super::{containers, names};
+use crate::field::Path;
 use crate::object::text;
 use crate::status::FieldError;
+
+const PORTS: Path<'static> = Path::new("spec.ports");
 
 /// `validateServicePort`.
 pub(super) fn each(service: &Value) -> Vec<FieldError> {
@@ -17,8 +20,8 @@ pub(super) fn each(service: &Value) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let mut seen = BTreeSet::new();
     for (i, port) in ports.iter().enumerate() {
-        let path = format!("spec.ports[{i}]");
-        let field = |name: &str| format!("{path}.{name}");
+        let path = PORTS.index(i);
+        let field = |name: &'static str| path.child(name);
         let name = text(port, "name");
         if name.is_empty() {
             if ports.len() > 1 {
@@ -43,7 +46,7 @@ pub(super) fn each(service: &Value) -> Vec<FieldError> {
         if let Some(protocol) = port.get("appProtocol").and_then(Value::as_str) {
             let reasons = names::qualified(protocol).into_iter();
             let field = field("appProtocol");
-            errors.extend(reasons.map(|why| FieldError::invalid(&field, &protocol.into(), why)));
+            errors.extend(reasons.map(|why| FieldError::invalid(field, &protocol.into(), why)));
         }
     }
     errors
@@ -58,7 +61,8 @@ pub(super) fn repeated(service: &Value) -> Vec<FieldError> {
     if text(spec, "type") == "ClusterIP" {
         for (i, port) in ports.iter().enumerate() {
             if of(port, "nodePort") != 0 {
-                let field = format!("spec.ports[{i}].nodePort");
+                let item = PORTS.index(i);
+                let field = item.child("nodePort");
                 let detail = "may not be used when `type` is 'ClusterIP'";
                 errors.push(FieldError::forbidden(field, detail));
             }
@@ -68,7 +72,8 @@ pub(super) fn repeated(service: &Value) -> Vec<FieldError> {
     for (i, port) in ports.iter().enumerate() {
         let number = of(port, "nodePort");
         if number != 0 && !seen.insert((text(port, "protocol"), number)) {
-            let field = format!("spec.ports[{i}].nodePort");
+            let item = PORTS.index(i);
+            let field = item.child("nodePort");
             errors.push(FieldError::duplicate(field, &number.into()));
         }
     }
@@ -82,7 +87,7 @@ pub(super) fn repeated(service: &Value) -> Vec<FieldError> {
                  \"TargetPort\":0,\"NodePort\":0}}",
                 Value::from(protocol)
             );
-            let field = format!("spec.ports[{i}]");
+            let field = PORTS.index(i);
             errors.push(FieldError::duplicate(field, &Value::Null).shown(key));
         }
     }

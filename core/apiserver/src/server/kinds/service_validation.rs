@@ -11,6 +11,7 @@ use super::service::{
 };
 use super::service_addresses::{cluster_ips, kept};
 use super::{ip, names, service_load_balancer, service_ports};
+use crate::field::Path;
 use crate::object::text;
 use crate::status::FieldError;
 
@@ -47,19 +48,22 @@ pub(super) fn validate(service: &Value, live: Option<&Value>) -> Vec<FieldError>
     }
     errors.extend(by_type(service));
     errors.extend(service_ports::each(service));
-    errors.extend(metadata::labels(spec.get("selector"), "spec.selector"));
+    errors.extend(metadata::labels(
+        spec.get("selector"),
+        &SPEC.child("selector"),
+    ));
     errors.extend(affinity(spec));
     errors.extend(cluster_ips(service, live));
     let old = live.map_or(&[][..], |live| list(&live["spec"], "externalIPs"));
     for (i, ip) in list(spec, "externalIPs").iter().enumerate() {
-        let field = format!("spec.externalIPs[{i}]");
+        let field = SPEC.item("externalIPs", i);
         match ip::check(ip, &field, old) {
             Some(error) => errors.push(error),
             None => errors.extend(ip::check_not_special(ip, &field)),
         }
     }
     let types = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
-    errors.extend(one_of(spec, "spec.type", "type", &types));
+    errors.extend(one_of(spec, &SPEC.child("type"), "type", &types));
     errors.extend(service_ports::repeated(service));
     errors.extend(service_load_balancer::reserved(service, live));
     errors.extend(service_load_balancer::class(service, None));
@@ -67,11 +71,14 @@ pub(super) fn validate(service: &Value, live: Option<&Value>) -> Vec<FieldError>
     errors
 }
 
+const SPEC: Path<'static> = Path::new("spec");
+
 /// The annotation that was renamed says the same under both names.
 fn topology(service: &Value) -> Option<FieldError> {
     let annotation = |name| service["metadata"]["annotations"].get(name);
     let (mode, hints) = (annotation(TOPOLOGY_MODE)?, annotation(TOPOLOGY_HINTS)?);
-    let field = format!("metadata.annotations[{TOPOLOGY_MODE}]");
+    let annotations = Path::new("metadata.annotations");
+    let field = annotations.key(TOPOLOGY_MODE);
     let detail = format!("must match annotations[{TOPOLOGY_HINTS}] when both are specified");
     (mode != hints).then(|| FieldError::invalid(field, mode, detail))
 }
@@ -99,7 +106,7 @@ fn by_type(service: &Value) -> Vec<FieldError> {
     ] {
         if set {
             let detail = "may not be set for ExternalName services";
-            errors.push(FieldError::forbidden(format!("spec.{field}"), detail));
+            errors.push(FieldError::forbidden(SPEC.child(field), detail));
         }
     }
     let name = text(spec, "externalName");
@@ -115,10 +122,10 @@ fn by_type(service: &Value) -> Vec<FieldError> {
 }
 
 fn affinity(spec: &Value) -> Vec<FieldError> {
-    let path = "spec.sessionAffinityConfig";
+    let path = SPEC.child("sessionAffinityConfig");
     let mut errors: Vec<FieldError> = one_of(
         spec,
-        "spec.sessionAffinity",
+        &SPEC.child("sessionAffinity"),
         "sessionAffinity",
         &["ClientIP", "None"],
     )
@@ -136,7 +143,7 @@ fn affinity(spec: &Value) -> Vec<FieldError> {
             if let Some(seconds) = timeout.and_then(Value::as_i64)
                 && !(1..=MAX_AFFINITY_LENGTH).contains(&seconds)
             {
-                let field = format!("{path}.clientIP.timeoutSeconds");
+                let field = path.child("clientIP.timeoutSeconds");
                 let detail = format!("must be greater than 0 and less than {MAX_AFFINITY_LENGTH}");
                 errors.push(FieldError::invalid(field, &seconds.into(), detail));
             }
@@ -150,10 +157,10 @@ fn affinity(spec: &Value) -> Vec<FieldError> {
 fn traffic(service: &Value) -> Vec<FieldError> {
     let spec = &service["spec"];
     let mut errors = Vec::new();
-    let field = "spec.externalTrafficPolicy";
+    let field = SPEC.child("externalTrafficPolicy");
     let policies = ["Cluster", "Local"];
     if is_external(service) {
-        errors.extend(one_of(spec, field, "externalTrafficPolicy", &policies));
+        errors.extend(one_of(spec, &field, "externalTrafficPolicy", &policies));
     } else if let Some(policy) = spec.get("externalTrafficPolicy") {
         let detail = "may only be set for externally-accessible services";
         errors.push(FieldError::invalid(field, policy, detail));

@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::ip;
 use super::label_selector::list;
 use super::service_validation::{TOPOLOGY_HINTS, TOPOLOGY_MODE};
+use crate::field::Path;
 use crate::object::text;
 
 /// The warnings for a Service (`GetWarningsForService`).
@@ -41,10 +42,10 @@ pub(super) fn of(service: &Value) -> Vec<String> {
             "spec.externalIPs is deprecated and may no longer be implemented in some clusters";
         warnings.push(what.to_owned());
     }
-    warnings.extend(ip::warning(load_balancer_ip, "spec.loadBalancerIP"));
+    warnings.extend(ip::warning(load_balancer_ip, &SPEC.child("loadBalancerIP")));
     let ranges = list(spec, "loadBalancerSourceRanges").iter();
     for (i, range) in ranges.filter_map(Value::as_str).enumerate() {
-        let field = format!("spec.loadBalancerSourceRanges[{i}]");
+        let field = SPEC.item("loadBalancerSourceRanges", i);
         warnings.extend(ip::range_warnings(range, &field));
     }
     for (is, what) in [
@@ -68,10 +69,12 @@ pub(super) fn of(service: &Value) -> Vec<String> {
     warnings
 }
 
+const SPEC: Path<'static> = Path::new("spec");
+
 fn of_addresses(spec: &Value, list_name: &str) -> Vec<String> {
     let addresses = list(spec, list_name).iter().filter_map(Value::as_str);
     addresses
         .enumerate()
-        .filter_map(|(i, address)| ip::warning(address, &format!("spec.{list_name}[{i}]")))
+        .filter_map(|(i, address)| ip::warning(address, &SPEC.item(list_name, i)))
         .collect()
 }

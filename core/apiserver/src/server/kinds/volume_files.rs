@@ -9,30 +9,31 @@ use serde_json::Value;
 use super::environment;
 use super::label_selector::list;
 use super::volumes::{descending, required};
+use crate::field::Path;
 use crate::object::text;
 use crate::status::FieldError;
 
 /// Files from keys, and their modes.
-pub(super) fn of_keys(source: &Value, path: &str) -> Vec<FieldError> {
+pub(super) fn of_keys(source: &Value, path: &Path<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     errors.extend(mode(source, "defaultMode", path));
     errors.extend(keys(source, path));
     errors
 }
 
-fn keys(source: &Value, path: &str) -> Vec<FieldError> {
+fn keys(source: &Value, path: &Path<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     for (i, item) in list(source, "items").iter().enumerate() {
-        let path = format!("{path}.items[{i}]");
+        let path = path.item("items", i);
         errors.extend(required(item, &path, &["key", "path"]));
-        errors.extend(below(text(item, "path"), &format!("{path}.path")));
+        errors.extend(below(text(item, "path"), &path.child("path")));
         errors.extend(mode(item, "mode", &path));
     }
     errors
 }
 
 /// Files from fields of the pod. Upstream names the volume, not the item.
-pub(super) fn of_pod(source: &Value, path: &str) -> Vec<FieldError> {
+pub(super) fn of_pod(source: &Value, path: &Path<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     errors.extend(mode(source, "defaultMode", path));
     for item in list(source, "items") {
@@ -41,12 +42,12 @@ pub(super) fn of_pod(source: &Value, path: &str) -> Vec<FieldError> {
     errors
 }
 
-fn field(item: &Value, path: &str) -> Vec<FieldError> {
+fn field(item: &Value, path: &Path<'_>) -> Vec<FieldError> {
     let mut errors = required(item, path, &["path"]);
-    errors.extend(below(text(item, "path"), &format!("{path}.path")));
+    errors.extend(below(text(item, "path"), &path.child("path")));
     match (item.get("fieldRef"), item.get("resourceFieldRef")) {
         (Some(reference), other) => {
-            let path_of_field = format!("{path}.fieldRef");
+            let path_of_field = path.child("fieldRef");
             errors.extend(environment::volume_field(reference, &path_of_field));
             if other.is_some() {
                 let detail = "fieldRef and resourceFieldRef can not be specified simultaneously";
@@ -54,7 +55,7 @@ fn field(item: &Value, path: &str) -> Vec<FieldError> {
             }
         }
         (None, Some(reference)) => {
-            let path = format!("{path}.resourceFieldRef");
+            let path = path.child("resourceFieldRef");
             errors.extend(environment::volume_resource(reference, &path));
         }
         (None, None) => {
@@ -67,12 +68,12 @@ fn field(item: &Value, path: &str) -> Vec<FieldError> {
 }
 
 /// Files of several sources, each at a place of its own.
-pub(super) fn projected(volume: &Value, path: &str) -> Vec<FieldError> {
+pub(super) fn projected(volume: &Value, path: &Path<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     errors.extend(mode(volume, "defaultMode", path));
     let mut seen = BTreeSet::new();
     for (i, source) in list(volume, "sources").iter().enumerate() {
-        let own = format!("{path}.sources[{i}]");
+        let own = path.item("sources", i);
         let mut count = 0;
         let mut place = |target: &str, shown: &str| {
             let repeated = !target.is_empty() && !seen.insert(target.to_owned());
@@ -84,7 +85,7 @@ pub(super) fn projected(volume: &Value, path: &str) -> Vec<FieldError> {
                 continue;
             };
             count += 1;
-            let path = format!("{own}.{kind}");
+            let path = own.child(kind);
             errors.extend(required(keyed, &path, &["name"]));
             errors.extend(keys(keyed, &path));
             let targets = list(keyed, "items").iter().map(|item| text(item, "path"));
@@ -92,7 +93,7 @@ pub(super) fn projected(volume: &Value, path: &str) -> Vec<FieldError> {
         }
         if let Some(fields) = source.get("downwardAPI") {
             count += 1;
-            let path = format!("{own}.downwardAPI");
+            let path = own.child("downwardAPI");
             for item in list(fields, "items") {
                 errors.extend(field(item, &path));
                 errors.extend(place(text(item, "path"), text(item, "path")));
@@ -100,9 +101,9 @@ pub(super) fn projected(volume: &Value, path: &str) -> Vec<FieldError> {
         }
         if let Some(token) = source.get("serviceAccountToken") {
             count += 1;
-            errors.extend(lifetime(token, &format!("{own}.serviceAccountToken")));
+            errors.extend(lifetime(token, &own.child("serviceAccountToken")));
             errors.extend(required(token, path, &["path"]));
-            errors.extend(below(text(token, "path"), &format!("{path}.path")));
+            errors.extend(below(text(token, "path"), &path.child("path")));
         }
         if count > 1 {
             let detail = "may not specify more than 1 volume type per source";
@@ -112,19 +113,19 @@ pub(super) fn projected(volume: &Value, path: &str) -> Vec<FieldError> {
     errors
 }
 
-fn lifetime(token: &Value, path: &str) -> Option<FieldError> {
+fn lifetime(token: &Value, path: &Path<'_>) -> Option<FieldError> {
     let seconds = token["expirationSeconds"].as_i64().unwrap_or(0);
     let detail = match seconds {
         ..600 => "may not specify a duration less than 10 minutes",
         600..=0x1_0000_0000 => return None,
         _ => "may not specify a duration larger than 2^32 seconds",
     };
-    let field = format!("{path}.expirationSeconds");
+    let field = path.child("expirationSeconds");
     Some(FieldError::invalid(field, &seconds.into(), detail))
 }
 
 /// A path below the volume whose name is not reserved (`ValidateLocalNonReservedPath`).
-fn below(target: &str, field: &str) -> Vec<FieldError> {
+fn below(target: &str, field: &Path<'_>) -> Vec<FieldError> {
     let mut errors = descending(target, field);
     if target.starts_with("..") && !target.starts_with("../") {
         let detail = "must not start with '..'";
@@ -133,13 +134,13 @@ fn below(target: &str, field: &str) -> Vec<FieldError> {
     errors
 }
 
-fn mode(owner: &Value, name: &str, path: &str) -> Option<FieldError> {
+fn mode(owner: &Value, name: &str, path: &Path<'_>) -> Option<FieldError> {
     let mode = owner.get(name)?.as_i64()?;
     if (0..=0o777).contains(&mode) {
         return None;
     }
     let detail = "must be a number between 0 and 0777 (octal), both inclusive";
-    let field = format!("{path}.{name}");
+    let field = path.child(name);
     Some(FieldError::invalid(field, &mode.into(), detail))
 }
 
@@ -154,7 +155,7 @@ mod tests {
 
     #[test]
     fn a_file_is_made_of_one_field_of_the_pod() {
-        let of = |item: Value| texts(of_pod(&json!({"items": [item]}), "d"));
+        let of = |item: Value| texts(of_pod(&json!({"items": [item]}), &Path::new("d")));
         let labels = json!({"fieldPath": "metadata.labels"});
         assert!(of(json!({"path": "l", "fieldRef": labels})).is_empty());
         assert_eq!(
@@ -191,7 +192,7 @@ mod tests {
             {"configMap": {"name": "c", "items": [item]}, "serviceAccountToken": {"path": "t", "expirationSeconds": 5}},
         ]);
         assert_eq!(
-            texts(projected(&json!({"sources": sources}), "p")),
+            texts(projected(&json!({"sources": sources}), &Path::new("p"))),
             [
                 "p.sources[1].secret.name: Required value",
                 "p: Invalid value: \"c\": conflicting duplicate paths",

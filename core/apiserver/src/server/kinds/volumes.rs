@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::label_selector::list;
 use super::pod_template::one_of;
 use super::{names, volume_files};
+use crate::field::Path;
 use crate::object::text;
 use crate::schema::Quantity;
 use crate::status::FieldError;
@@ -49,20 +50,20 @@ const SOURCES: [(&str, &str); 30] = [
 /// Checks volumes; those that are sound are given by name, for mounts to refer to.
 pub(super) fn validate<'a>(
     volumes: &'a [Value],
-    path: &str,
+    path: &Path<'_>,
 ) -> (BTreeMap<&'a str, &'a Value>, Vec<FieldError>) {
     let mut known = BTreeMap::new();
     let mut errors = Vec::new();
     for (i, volume) in volumes.iter().enumerate() {
-        let path = format!("{path}[{i}]");
+        let path = path.index(i);
         let name = text(volume, "name");
-        let field = format!("{path}.name");
+        let field = path.child("name");
         let mut own = source(volume, &path);
         if name.is_empty() {
-            own.push(FieldError::required(&field, ""));
+            own.push(FieldError::required(field, ""));
         } else {
             let reasons = names::label(name).into_iter();
-            own.extend(reasons.map(|why| FieldError::invalid(&field, &name.into(), why)));
+            own.extend(reasons.map(|why| FieldError::invalid(field, &name.into(), why)));
         }
         if known.contains_key(name) {
             own.push(FieldError::duplicate(field, &name.into()));
@@ -79,15 +80,16 @@ pub(super) fn validate<'a>(
 pub(super) fn devices(
     container: &Value,
     known: &BTreeMap<&str, &Value>,
-    path: &str,
+    path: &Path<'_>,
 ) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let (mut seen_names, mut seen_paths) = (BTreeSet::new(), BTreeSet::new());
     let mounts = list(container, "volumeMounts");
     for (i, device) in list(container, "volumeDevices").iter().enumerate() {
         let (name, place) = (text(device, "name"), text(device, "devicePath"));
-        let field = |what: &str| format!("{path}[{i}].{what}");
-        let wrong = |what: &str, value: &str, detail: &str| {
+        let item = path.index(i);
+        let field = |what: &'static str| item.child(what);
+        let wrong = |what: &'static str, value: &str, detail: &str| {
             FieldError::invalid(field(what), &value.into(), detail)
         };
         if name.is_empty() {
@@ -122,7 +124,11 @@ pub(super) fn devices(
 }
 
 /// The volume of a device: it must exist, and be of a type that has a block mode.
-fn device_volume(name: &str, known: &BTreeMap<&str, &Value>, field: String) -> Option<FieldError> {
+fn device_volume(
+    name: &str,
+    known: &BTreeMap<&str, &Value>,
+    field: Path<'_>,
+) -> Option<FieldError> {
     let Some(volume) = known.get(name) else {
         let problem = crate::status::Problem::NotFound;
         return Some(FieldError::with_value(problem, field, &name.into(), ""));
@@ -138,7 +144,7 @@ fn device_volume(name: &str, known: &BTreeMap<&str, &Value>, field: String) -> O
 }
 
 /// `validateVolumeSource`: one kind of volume, and what it needs.
-fn source(volume: &Value, path: &str) -> Vec<FieldError> {
+fn source(volume: &Value, path: &Path<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let mut found = false;
     for (name, when_second) in SOURCES {
@@ -146,12 +152,12 @@ fn source(volume: &Value, path: &str) -> Vec<FieldError> {
             continue;
         };
         if found {
-            let field = format!("{path}.{when_second}");
+            let field = path.child(when_second);
             let detail = "may not specify more than 1 volume type";
             errors.push(FieldError::forbidden(field, detail));
         } else {
             found = true;
-            errors.extend(content(name, source, &format!("{path}.{name}")));
+            errors.extend(content(name, source, &path.child(name)));
         }
     }
     if !found {
@@ -160,19 +166,19 @@ fn source(volume: &Value, path: &str) -> Vec<FieldError> {
     errors
 }
 
-fn content(name: &str, source: &Value, path: &str) -> Vec<FieldError> {
+fn content(name: &str, source: &Value, path: &Path<'_>) -> Vec<FieldError> {
     match name {
         "emptyDir" => match source.get("sizeLimit") {
             Some(limit) if Quantity::from(limit).is_negative() => {
                 let detail = "SizeLimit field must be a valid resource quantity";
-                vec![FieldError::forbidden(format!("{path}.sizeLimit"), detail)]
+                vec![FieldError::forbidden(path.child("sizeLimit"), detail)]
             }
             _ => Vec::new(),
         },
         "hostPath" => host_path(source, path),
         "gitRepo" => {
             let mut errors = required(source, path, &["repository"]);
-            let field = format!("{path}.directory");
+            let field = path.child("directory");
             errors.extend(descending(text(source, "directory"), &field));
             errors
         }
@@ -190,7 +196,7 @@ fn content(name: &str, source: &Value, path: &str) -> Vec<FieldError> {
             let mut errors = required(source, path, &["server", "path"]);
             let mount = text(source, "path");
             if !mount.is_empty() && !mount.starts_with('/') {
-                let field = format!("{path}.path");
+                let field = path.child("path");
                 let detail = "must be an absolute path";
                 errors.push(FieldError::invalid(field, &mount.into(), detail));
             }
@@ -202,7 +208,7 @@ fn content(name: &str, source: &Value, path: &str) -> Vec<FieldError> {
         "csi" => required(source, path, &["driver"]),
         "image" => {
             let mut errors = required(source, path, &["reference"]);
-            let field = format!("{path}.pullPolicy");
+            let field = path.child("pullPolicy");
             let policies = ["Always", "IfNotPresent", "Never"];
             errors.extend(one_of(source, &field, "pullPolicy", &policies));
             errors
@@ -211,19 +217,19 @@ fn content(name: &str, source: &Value, path: &str) -> Vec<FieldError> {
     }
 }
 
-pub(super) fn required(owner: &Value, path: &str, fields: &[&str]) -> Vec<FieldError> {
+pub(super) fn required(owner: &Value, path: &Path<'_>, fields: &[&str]) -> Vec<FieldError> {
     let missing = fields.iter().filter(|field| text(owner, field).is_empty());
     missing
-        .map(|field| FieldError::required(format!("{path}.{field}"), ""))
+        .map(|field| FieldError::required(path.child(field), ""))
         .collect()
 }
 
-fn host_path(source: &Value, path: &str) -> Vec<FieldError> {
+fn host_path(source: &Value, path: &Path<'_>) -> Vec<FieldError> {
     let mut errors = required(source, path, &["path"]);
     if !errors.is_empty() {
         return errors;
     }
-    errors.extend(no_backsteps(text(source, "path"), &format!("{path}.path")));
+    errors.extend(no_backsteps(text(source, "path"), &path.child("path")));
     let types = [
         "",
         "BlockDevice",
@@ -236,14 +242,14 @@ fn host_path(source: &Value, path: &str) -> Vec<FieldError> {
     ];
     let kind = text(source, "type");
     if !types.contains(&kind) {
-        let field = format!("{path}.type");
+        let field = path.child("type");
         errors.push(FieldError::not_supported(field, &kind.into(), &types));
     }
     errors
 }
 
 /// A relative path that goes down only (`validateLocalDescendingPath`).
-pub(super) fn descending(target: &str, field: &str) -> Vec<FieldError> {
+pub(super) fn descending(target: &str, field: &Path<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     if target.starts_with('/') {
         let detail = "must be a relative path";
@@ -253,7 +259,7 @@ pub(super) fn descending(target: &str, field: &str) -> Vec<FieldError> {
     errors
 }
 
-fn no_backsteps(target: &str, field: &str) -> Option<FieldError> {
+fn no_backsteps(target: &str, field: &Path<'_>) -> Option<FieldError> {
     let back = target.split('/').any(|part| part == "..");
     back.then(|| FieldError::invalid(field, &target.into(), "must not contain '..'"))
 }
@@ -271,7 +277,7 @@ mod tests {
             json!({"name": "b", "emptyDir": {}, "configMap": {"name": "c"}}),
             json!({"name": "c", "secret": {}}),
         ];
-        let (known, errors) = validate(&volumes, "v");
+        let (known, errors) = validate(&volumes, &Path::new("v"));
         let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
         assert_eq!(
             texts,

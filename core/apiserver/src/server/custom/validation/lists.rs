@@ -5,13 +5,14 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::schema::{among, flag, needs_type};
+use crate::field::Path;
 use crate::object::text;
 use crate::status::FieldError;
 
-pub(super) fn kinds_of_maps(schema: &Value, path: &str, errors: &mut Vec<FieldError>) {
+pub(super) fn kinds_of_maps(schema: &Value, path: &Path<'_>, errors: &mut Vec<FieldError>) {
     let preserve = "x-kubernetes-preserve-unknown-fields";
     if schema[preserve] == false {
-        let field = format!("{path}.{preserve}");
+        let field = path.child(preserve);
         errors.push(FieldError::invalid(
             field,
             &false.into(),
@@ -23,7 +24,7 @@ pub(super) fn kinds_of_maps(schema: &Value, path: &str, errors: &mut Vec<FieldEr
     errors.extend(among(schema, path, map_type, &["atomic", "granular"]));
 }
 
-pub(super) fn kinds_of_lists(schema: &Value, path: &str, errors: &mut Vec<FieldError>) {
+pub(super) fn kinds_of_lists(schema: &Value, path: &Path<'_>, errors: &mut Vec<FieldError>) {
     const LIST: &str = "x-kubernetes-list-type";
     const MAP: &str = "x-kubernetes-map-type";
     let misplaced = needs_type(schema, path, LIST, "array");
@@ -40,7 +41,7 @@ pub(super) fn kinds_of_lists(schema: &Value, path: &str, errors: &mut Vec<FieldE
         };
         errors.extend(
             wrong.map(|keyword| {
-                FieldError::invalid(format!("{path}.items.{keyword}"), shown, atomic)
+                FieldError::invalid(path.child("items").child(keyword), shown, atomic)
             }),
         );
     }
@@ -49,7 +50,7 @@ pub(super) fn kinds_of_lists(schema: &Value, path: &str, errors: &mut Vec<FieldE
     let keys = schema["x-kubernetes-list-map-keys"].as_array();
     if keys.is_some_and(|keys| !keys.is_empty()) && list_type != Some("map") {
         let detail = "must be map if x-kubernetes-list-map-keys is non-empty";
-        let field = format!("{path}.{LIST}");
+        let field = path.child(LIST);
         errors.push(match list_type {
             None => FieldError::required(field, detail),
             Some(other) => FieldError::invalid(field, &other.into(), detail),
@@ -60,15 +61,12 @@ pub(super) fn kinds_of_lists(schema: &Value, path: &str, errors: &mut Vec<FieldE
             "cannot be nullable when x-kubernetes-list-type is {}",
             list_type.unwrap_or_default()
         );
-        errors.push(FieldError::forbidden(
-            format!("{path}.items.nullable"),
-            detail,
-        ));
+        errors.push(FieldError::forbidden(path.child("items.nullable"), detail));
     }
 }
 
 /// The keys of a list with keys.
-pub(super) fn list_keys(schema: &Value, path: &str, errors: &mut Vec<FieldError>) {
+pub(super) fn list_keys(schema: &Value, path: &Path<'_>, errors: &mut Vec<FieldError>) {
     const KEYS: &str = "x-kubernetes-list-map-keys";
     if schema["x-kubernetes-list-type"] != "map" {
         return;
@@ -76,25 +74,21 @@ pub(super) fn list_keys(schema: &Value, path: &str, errors: &mut Vec<FieldError>
     let (items, list) = (&schema["items"], &schema[KEYS]);
     let keys = list.as_array().map(Vec::as_slice).unwrap_or_default();
     let keys: Vec<&str> = keys.iter().filter_map(Value::as_str).collect();
-    let field = format!("{path}.{KEYS}");
+    let field = path.child(KEYS);
     if keys.is_empty() {
         let detail = "must not be empty if x-kubernetes-list-type is map";
-        errors.push(FieldError::required(&*field, detail));
+        errors.push(FieldError::required(field, detail));
     }
     if items.is_null() {
         let detail = "must have a schema if x-kubernetes-list-type is map";
-        errors.push(FieldError::required(format!("{path}.items"), detail));
+        errors.push(FieldError::required(path.child("items"), detail));
         return;
     }
     let ty = &items["type"];
     if ty != "object" {
         let detail = "must be object if parent array's x-kubernetes-list-type is map";
         let shown = if ty.is_null() { &Value::from("") } else { ty };
-        errors.push(FieldError::invalid(
-            format!("{path}.items.type"),
-            shown,
-            detail,
-        ));
+        errors.push(FieldError::invalid(path.child("items.type"), shown, detail));
         return;
     }
     let required = items["required"].as_array();
@@ -104,16 +98,17 @@ pub(super) fn list_keys(schema: &Value, path: &str, errors: &mut Vec<FieldError>
         match items["properties"].get(key) {
             None => {
                 let detail = "entries must all be names of item properties";
-                errors.push(FieldError::invalid(&*field, list, detail));
+                errors.push(FieldError::invalid(field, list, detail));
             }
             Some(property) => {
-                let at = format!("{path}.items.properties[{key}]");
+                let properties = path.child("items.properties");
+                let at = properties.key(key);
                 list_key(property, &at, ty, required(key), errors);
             }
         }
         if !seen.insert(key) {
             let detail = "must not contain duplicate entries";
-            errors.push(FieldError::invalid(&*field, list, detail));
+            errors.push(FieldError::invalid(field, list, detail));
         }
     }
 }
@@ -121,23 +116,23 @@ pub(super) fn list_keys(schema: &Value, path: &str, errors: &mut Vec<FieldError>
 /// A property that is a key of a list with keys. `ty` is the type of the items: upstream shows it.
 fn list_key(
     property: &Value,
-    path: &str,
+    path: &Path<'_>,
     ty: &Value,
     required: bool,
     errors: &mut Vec<FieldError>,
 ) {
     if matches!(text(property, "type"), "array" | "object") {
         let detail = "must be a scalar type if parent array's x-kubernetes-list-type is map";
-        errors.push(FieldError::invalid(format!("{path}.type"), ty, detail));
+        errors.push(FieldError::invalid(path.child("type"), ty, detail));
     }
     if !required && property["default"].is_null() {
         let detail = "this property is in x-kubernetes-list-map-keys, so it must have \
              a default or be a required property";
-        errors.push(FieldError::required(format!("{path}.default"), detail));
+        errors.push(FieldError::required(path.child("default"), detail));
     }
     if flag(property, "nullable") {
         let detail = "this property is in x-kubernetes-list-map-keys, so it cannot be \
              nullable";
-        errors.push(FieldError::forbidden(format!("{path}.nullable"), detail));
+        errors.push(FieldError::forbidden(path.child("nullable"), detail));
     }
 }

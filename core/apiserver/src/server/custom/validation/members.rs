@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use crate::field::Path;
 use crate::object::text;
 use crate::schema::openapi::Schema;
 use crate::status::{FieldError, Problem};
@@ -13,7 +14,7 @@ use crate::status::{FieldError, Problem};
 const MAX_SELECTABLE: usize = 8;
 
 /// `ValidateCustomResourceDefinitionSubresources`.
-pub(super) fn scale(scale: &Value, path: &str) -> Vec<FieldError> {
+pub(super) fn scale(scale: &Value, path: &Path<'_>) -> Vec<FieldError> {
     if !scale.is_object() {
         return Vec::new();
     }
@@ -24,7 +25,8 @@ pub(super) fn scale(scale: &Value, path: &str) -> Vec<FieldError> {
         ("labelSelectorPath", &[".spec.", ".status."], false),
     ] {
         let value = text(scale, field);
-        let field = format!("{path}.scale.{field}");
+        let of_scale = path.child("scale");
+        let field = of_scale.child(field);
         if value.is_empty() {
             errors.extend(required.then(|| FieldError::required(field, "")));
         } else if let Some(error) = no_simple_path(value, &field) {
@@ -40,13 +42,13 @@ pub(super) fn scale(scale: &Value, path: &str) -> Vec<FieldError> {
     errors
 }
 
-fn no_simple_path(path: &str, field: &str) -> Option<FieldError> {
+fn no_simple_path(path: &str, field: &Path<'_>) -> Option<FieldError> {
     let detail = "must be a simple json path starting with .";
     (!path.starts_with('.')).then(|| FieldError::invalid(field, &path.into(), detail))
 }
 
 /// `ValidateCustomResourceColumnDefinition`.
-pub(super) fn column(column: &Value, path: &str) -> Vec<FieldError> {
+pub(super) fn column(column: &Value, path: &Path<'_>) -> Vec<FieldError> {
     const TYPES: [&str; 5] = ["boolean", "date", "integer", "number", "string"];
     const FORMATS: [&str; 8] = [
         "byte",
@@ -61,21 +63,21 @@ pub(super) fn column(column: &Value, path: &str) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let (ty, format) = (text(column, "type"), text(column, "format"));
     if text(column, "name").is_empty() {
-        errors.push(FieldError::required(format!("{path}.name"), ""));
+        errors.push(FieldError::required(path.child("name"), ""));
     }
     let of_type = format!("must be one of {}", TYPES.join(","));
     if ty.is_empty() {
-        errors.push(FieldError::required(format!("{path}.type"), of_type));
+        errors.push(FieldError::required(path.child("type"), of_type));
     } else if !TYPES.contains(&ty) {
-        let field = format!("{path}.type");
+        let field = path.child("type");
         errors.push(FieldError::invalid(field, &ty.into(), of_type));
     }
     if !format.is_empty() && !FORMATS.contains(&format) {
         let detail = format!("must be one of {}", FORMATS.join(","));
-        let field = format!("{path}.format");
+        let field = path.child("format");
         errors.push(FieldError::invalid(field, &format.into(), detail));
     }
-    let field = format!("{path}.JSONPath");
+    let field = path.child("JSONPath");
     match text(column, "jsonPath") {
         "" => errors.push(FieldError::required(field, "")),
         json_path => errors.extend(no_simple_path(json_path, &field)),
@@ -84,7 +86,11 @@ pub(super) fn column(column: &Value, path: &str) -> Vec<FieldError> {
 }
 
 /// `ValidateCustomResourceSelectableFields`.
-pub(super) fn selectable(fields: &[Value], schema: Option<&Schema>, path: &str) -> Vec<FieldError> {
+pub(super) fn selectable(
+    fields: &[Value],
+    schema: Option<&Schema>,
+    path: &Path<'_>,
+) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let Some(schema) = schema else {
         return errors;
@@ -92,13 +98,14 @@ pub(super) fn selectable(fields: &[Value], schema: Option<&Schema>, path: &str) 
     let mut known = BTreeSet::new();
     for (i, field) in fields.iter().enumerate() {
         let json_path = text(field, "jsonPath");
-        let field = format!("{path}[{i}].jsonPath");
+        let item = path.index(i);
+        let field = item.child("jsonPath");
         if json_path.is_empty() {
             errors.push(FieldError::required(field, ""));
             continue;
         }
         let mut invalid = |detail: String| {
-            errors.push(FieldError::invalid(&*field, &json_path.into(), detail));
+            errors.push(FieldError::invalid(field, &json_path.into(), detail));
         };
         let found = match schema_at(json_path, schema) {
             Ok(found) => found,

@@ -5,6 +5,7 @@
 use serde_json::Value;
 
 use crate::cel::{Declared, MAX_REQUEST, Unusable};
+use crate::field::Path;
 use crate::go;
 use crate::object::text;
 use crate::schema::ListKind;
@@ -60,16 +61,16 @@ impl Found {
         }
     }
 
-    fn weigh(&mut self, field: &str, name: &str, cost: u64) {
+    fn weigh(&mut self, field: &Path<'_>, name: &str, cost: u64) {
         if !self.stored && cost > RULE_LIMIT {
             let detail = exceeds(name, cost, RULE_LIMIT);
             self.errors.push(FieldError::forbidden(field, detail));
         }
-        self.observe(field.to_owned(), cost);
+        self.observe(field.to_string(), cost);
     }
 
     /// The errors of rules that cost too much together.
-    pub(super) fn of_total(&mut self, path: &str) -> Vec<FieldError> {
+    pub(super) fn of_total(&mut self, path: &Path<'_>) -> Vec<FieldError> {
         if self.total <= TOTAL_LIMIT {
             return Vec::new();
         }
@@ -86,6 +87,9 @@ impl Found {
         errors
     }
 }
+
+/// The keyword of rules.
+pub(super) const RULES: &str = "x-kubernetes-validations";
 
 /// `getCostErrorMessage`.
 fn exceeds(name: &str, cost: u64, limit: u64) -> String {
@@ -146,21 +150,21 @@ impl<'a> Place<'a> {
     }
 
     /// The place of the items; `path` is that of the list.
-    pub(super) fn items(&self, path: &str) -> Option<Self> {
+    pub(super) fn items(&self, path: &Path<'_>) -> Option<Self> {
         let parsed = self.parsed.items.as_deref()?;
         let apart = matches!(self.parsed.list, ListKind::Map(_));
         let known = self.uncorrelatable.clone();
         Some(Self {
             cardinality: self.times(self.parsed.checks.max_items),
-            uncorrelatable: known.or_else(|| (!apart).then(|| path.to_owned())),
+            uncorrelatable: known.or_else(|| (!apart).then(|| path.to_string())),
             ..self.below(parsed)
         })
     }
 
     /// Checks the rules of this schema.
-    pub(super) fn check(&self, json: &Value, path: &str, found: &mut Found) {
+    pub(super) fn check(&self, json: &Value, path: &Path<'_>, found: &mut Found) {
         let declared = Declared::of(self.parsed, self.root);
-        let rules = json["x-kubernetes-validations"].as_array();
+        let rules = json[RULES].as_array();
         for (i, (rule, json)) in self
             .parsed
             .rules
@@ -168,14 +172,15 @@ impl<'a> Place<'a> {
             .zip(rules.into_iter().flatten())
             .enumerate()
         {
-            let field = |name: &str| format!("{path}.x-kubernetes-validations[{i}].{name}");
             let Some(declared) = &declared else {
-                let field = format!("{path}.x-kubernetes-validations");
+                let field = path.child(RULES);
                 let detail = "internal error: failed to retrieve type information for \
                      x-kubernetes-validations";
                 found.errors.push(FieldError::internal(field, detail));
                 return;
             };
+            let path = path.item(RULES, i);
+            let field = |name: &'static str| path.child(name);
             let compiled = rule.compiled(|| Some(declared.clone()));
             let often = self.cardinality.unwrap_or_else(|| {
                 let least = u64::try_from(declared.min_size + 1).unwrap_or(1);
@@ -208,30 +213,25 @@ impl<'a> Place<'a> {
                 matches!(&compiled.rule, Some(Ok(program)) if program.uses_old_self);
             found
                 .errors
-                .extend(self.old_self(rule, uses_old_self, field));
+                .extend(self.old_self(rule, uses_old_self, &path));
         }
     }
 
     /// The error of a rule that uses `oldSelf` where there is none, or allows it to be absent
     /// without using it.
-    fn old_self(
-        &self,
-        rule: &Rule,
-        used: bool,
-        field: impl Fn(&str) -> String,
-    ) -> Option<FieldError> {
+    fn old_self(&self, rule: &Rule, used: bool, path: &Path<'_>) -> Option<FieldError> {
         if used {
             let around = self.uncorrelatable.as_ref()?;
             let detail = format!(
                 "oldSelf cannot be used on the uncorrelatable portion of the schema within {around}"
             );
             let rule = rule.text.as_str().into();
-            return Some(FieldError::invalid(field("rule"), &rule, detail));
+            return Some(FieldError::invalid(path.child("rule"), &rule, detail));
         }
         let optional = rule.optional_old_self?.into();
         let detail = "may not be set if oldSelf is not used in rule";
         Some(FieldError::invalid(
-            field("optionalOldSelf"),
+            path.child("optionalOldSelf"),
             &optional,
             detail,
         ))
@@ -247,7 +247,9 @@ impl<'a> Place<'a> {
         }
         let properties = self.parsed.properties.keys();
         let below = properties.filter_map(|name| self.property(name));
-        let all = below.chain(self.additional()).chain(self.items(""));
+        let all = below
+            .chain(self.additional())
+            .chain(self.items(&Path::new("")));
         all.for_each(|place| place.unknown(found));
     }
 }

@@ -3,8 +3,9 @@
 use serde_json::Value;
 
 use super::lists::{kinds_of_lists, kinds_of_maps, list_keys};
-use super::rules::{Found, Place};
+use super::rules::{Found, Place, RULES};
 use super::structural;
+use crate::field::Path;
 use crate::json::sorted;
 use crate::object::text;
 use crate::schema::custom::{default_errors, normalized_path};
@@ -62,14 +63,14 @@ const TYPES: [&str; 6] = ["array", "boolean", "integer", "number", "object", "st
 /// schema. `stored` is whether the definition has had it before.
 pub(super) fn validate(
     validation: &Value,
-    path: &str,
+    path: &Path<'_>,
     has_status: bool,
     stored: bool,
 ) -> Vec<FieldError> {
     let Some(schema) = validation.get("openAPIV3Schema").filter(|it| !it.is_null()) else {
         return Vec::new();
     };
-    let path = format!("{path}.openAPIV3Schema");
+    let path = path.child("openAPIV3Schema");
     let parsed = match Schema::parse(schema) {
         Ok(parsed) => parsed,
         // Go would not even have decoded it.
@@ -80,7 +81,7 @@ pub(super) fn validate(
         errors.extend(beside_status(schema, &path));
     }
     if flag(schema, "nullable") {
-        let field = format!("{path}.nullable");
+        let field = path.child("nullable");
         errors.push(FieldError::forbidden(
             field,
             "nullable cannot be true at the root",
@@ -91,7 +92,7 @@ pub(super) fn validate(
     if !unsupported_below(schema) {
         let mut of_structure = structural::validate(schema, &path);
         if of_structure.is_empty() {
-            of_structure = default_errors(&parsed, &path);
+            of_structure = default_errors(&parsed, &path.to_string());
         }
         has_rules = of_structure.is_empty();
         errors.extend(of_structure);
@@ -154,16 +155,12 @@ pub(super) fn flag(schema: &Value, name: &str) -> bool {
 }
 
 /// Only so much may stand at the root that nothing is lost when the status is checked by itself.
-fn beside_status(schema: &Value, path: &str) -> Option<FieldError> {
+fn beside_status(schema: &Value, path: &Path<'_>) -> Option<FieldError> {
     let ty = text(schema, "type");
     if !ty.is_empty() && ty != "object" {
         let detail = "only \"object\" is allowed as the type at the root of the schema if the \
              status subresource is enabled";
-        return Some(FieldError::invalid(
-            format!("{path}.type"),
-            &ty.into(),
-            detail,
-        ));
+        return Some(FieldError::invalid(path.child("type"), &ty.into(), detail));
     }
     let misplaced = NOT_AT_ROOT.iter().any(|name| {
         let value = &schema[*name];
@@ -192,7 +189,7 @@ struct Context<'a> {
 /// `ValidateCustomResourceDefinitionOpenAPISchema`.
 fn node(
     schema: &Value,
-    path: &str,
+    path: &Path<'_>,
     context: &Context<'_>,
     errors: &mut Vec<FieldError>,
     found: &mut Found,
@@ -202,7 +199,7 @@ fn node(
     if flag(schema, "uniqueItems") {
         let detail =
             "uniqueItems cannot be set to true since the runtime complexity becomes quadratic";
-        errors.push(FieldError::forbidden(format!("{path}.uniqueItems"), detail));
+        errors.push(FieldError::forbidden(path.child("uniqueItems"), detail));
     }
     let below = Context {
         root: false,
@@ -213,24 +210,25 @@ fn node(
     additional_properties(schema, path, context, &below, errors, found);
     for (name, member) in properties.map(sorted).unwrap_or_default() {
         let below = of_property(name, schema, context, &below);
-        let path = format!("{path}.properties[{name}]");
+        let members = path.child("properties");
+        let path = members.key(name);
         node(member, &path, &below, errors, found);
     }
     if schema["not"].is_object() {
-        let path = format!("{path}.not");
+        let path = path.child("not");
         node(&schema["not"], &path, &below, errors, found);
     }
     for name in ["allOf", "oneOf", "anyOf"] {
         let all = schema[name].as_array().into_iter().flatten();
         for (i, part) in all.enumerate() {
-            let path = format!("{path}.{name}[{i}]");
+            let path = path.item(name, i);
             node(part, &path, &below, errors, found);
         }
     }
     if schema["items"].is_object() {
         let mut below = below.clone();
         below.rules = context.rules.as_ref().and_then(|it| it.items(path));
-        let path = format!("{path}.items");
+        let path = path.child("items");
         node(&schema["items"], &path, &below, errors, found);
     }
     kinds_of_maps(schema, path, errors);
@@ -267,7 +265,7 @@ fn of_property<'a>(
 /// The schema of all members that have no schema of their own.
 fn additional_properties(
     schema: &Value,
-    path: &str,
+    path: &Path<'_>,
     context: &Context<'_>,
     below: &Context<'_>,
     errors: &mut Vec<FieldError>,
@@ -276,10 +274,10 @@ fn additional_properties(
     let others = &schema["additionalProperties"];
     let properties = schema["properties"].as_object();
     let has_properties = properties.is_some_and(|it| !it.is_empty());
-    let field = format!("{path}.additionalProperties");
+    let field = path.child("additionalProperties");
     if !others.is_null() && has_properties && *others != true {
         let detail = "additionalProperties and properties are mutual exclusive";
-        errors.push(FieldError::forbidden(&*field, detail));
+        errors.push(FieldError::forbidden(field, detail));
     }
     if others.is_object() {
         let mut below = below.clone();
@@ -293,16 +291,16 @@ fn additional_properties(
 }
 
 /// `specStandardValidatorV3`.
-fn keywords(schema: &Value, path: &str, context: &Context<'_>, errors: &mut Vec<FieldError>) {
+fn keywords(schema: &Value, path: &Path<'_>, context: &Context<'_>, errors: &mut Vec<FieldError>) {
     let ty = text(schema, "type");
     if !ty.is_empty() && !TYPES.contains(&ty) {
-        let field = format!("{path}.type");
+        let field = path.child("type");
         errors.push(FieldError::not_supported(field, &ty.into(), &TYPES));
     }
     if !schema["default"].is_null()
         && let Some(why) = &context.no_defaults
     {
-        let field = format!("{path}.default");
+        let field = path.child("default");
         errors.push(FieldError::forbidden(
             field,
             format!("must not be set {why}"),
@@ -312,11 +310,11 @@ fn keywords(schema: &Value, path: &str, context: &Context<'_>, errors: &mut Vec<
         let value = &schema[*name];
         if is_set(value) || (*name == "additionalItems" && value.is_boolean()) {
             let detail = format!("{name} is not supported");
-            errors.push(FieldError::forbidden(format!("{path}.{name}"), detail));
+            errors.push(FieldError::forbidden(path.child(name), detail));
         }
     }
-    let mut forbid = |name: &str, detail: &str| {
-        errors.push(FieldError::forbidden(format!("{path}.{name}"), detail));
+    let mut forbid = |name: &'static str, detail: &str| {
+        errors.push(FieldError::forbidden(path.child(name), detail));
     };
     if ty == "null" {
         forbid(
@@ -338,7 +336,7 @@ fn keywords(schema: &Value, path: &str, context: &Context<'_>, errors: &mut Vec<
 /// A keyword that only one type may have.
 pub(super) fn needs_type(
     schema: &Value,
-    path: &str,
+    path: &Path<'_>,
     keyword: &str,
     wanted: &str,
 ) -> Option<FieldError> {
@@ -347,7 +345,7 @@ pub(super) fn needs_type(
         return None;
     }
     let detail = format!("must be {wanted} if {keyword} is specified");
-    let field = format!("{path}.type");
+    let field = path.child("type");
     Some(match ty {
         "" => FieldError::required(field, detail),
         ty => FieldError::invalid(field, &ty.into(), detail),
@@ -357,17 +355,17 @@ pub(super) fn needs_type(
 /// A keyword with few values.
 pub(super) fn among(
     schema: &Value,
-    path: &str,
+    path: &Path<'_>,
     keyword: &str,
     values: &[&str],
 ) -> Option<FieldError> {
     let value = schema[keyword].as_str()?;
-    let field = format!("{path}.{keyword}");
+    let field = path.child(keyword);
     (!values.contains(&value)).then(|| FieldError::not_supported(field, &value.into(), values))
 }
 
 /// The validation rules of a schema, as far as their form goes.
-fn rules(schema: &Value, path: &str, errors: &mut Vec<FieldError>) {
+fn rules(schema: &Value, path: &Path<'_>, errors: &mut Vec<FieldError>) {
     const REASONS: [&str; 4] = [
         "FieldValueDuplicate",
         "FieldValueForbidden",
@@ -375,10 +373,11 @@ fn rules(schema: &Value, path: &str, errors: &mut Vec<FieldError>) {
         "FieldValueRequired",
     ];
     let breaks = |text: &str| text.contains(['\n', '\r']);
-    let all = schema["x-kubernetes-validations"].as_array();
+    let all = schema[RULES].as_array();
     for (i, rule) in all.into_iter().flatten().enumerate() {
-        let field = |name: &str| format!("{path}.x-kubernetes-validations[{i}].{name}");
-        let invalid = |name: &str, detail: &str| {
+        let path = path.item(RULES, i);
+        let field = |name: &'static str| path.child(name);
+        let invalid = |name: &'static str, detail: &str| {
             FieldError::invalid(field(name), &text(rule, name).into(), detail)
         };
         let (body, message) = (text(rule, "rule").trim(), text(rule, "message"));

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::members::{column, scale, selectable};
 use super::{is_url, schema};
+use crate::field::Path;
 use crate::go;
 use crate::object::text;
 use crate::schema::openapi::Schema;
@@ -63,13 +64,16 @@ pub(super) fn schemas(spec: &Value) -> Vec<(String, &Value)> {
     .collect()
 }
 
+const SPEC: Path<'static> = Path::new("spec");
+const NAMES: Path<'static> = SPEC.child("names");
+
 /// `validateCustomResourceDefinitionSpec`; the stored definition is given on update.
 pub(super) fn validate(spec: &Value, live: Option<&Value>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let group = text(spec, "group");
     if group.is_empty() {
         errors.push(FieldError::required("spec.group", ""));
-    } else if let Some(error) = joined("spec.group", group, &subdomain(group), "") {
+    } else if let Some(error) = joined(&SPEC.child("group"), group, &subdomain(group), "") {
         errors.push(error);
     } else if !group.contains('.') {
         let detail = "should be a domain with at least one dot";
@@ -85,13 +89,14 @@ pub(super) fn validate(spec: &Value, live: Option<&Value>) -> Vec<FieldError> {
             .pointer("/schema/openAPIV3Schema")
             .is_none_or(Value::is_null)
         {
-            let field = format!("spec.versions[{i}].schema.openAPIV3Schema");
+            let version = SPEC.item("versions", i);
+            let field = version.child("schema.openAPIV3Schema");
             errors.push(FieldError::required(field, ""));
         }
     }
     errors.extend(of_versions(spec));
     errors.extend(required_names(&spec["names"]));
-    errors.extend(names(&spec["names"], "spec.names"));
+    errors.extend(names(&spec["names"], &NAMES));
     errors.extend(of_members(spec, live));
     errors.extend(conversion(&spec["conversion"]));
     errors
@@ -105,9 +110,10 @@ fn of_versions(spec: &Value) -> Vec<FieldError> {
     for (i, version) in versions(spec).enumerate() {
         let name = text(version, "name");
         unique &= seen.insert(name);
-        let field = format!("spec.versions[{i}].name");
-        errors.extend(joined(&field, name, &label_1035(name), ""));
-        errors.extend(deprecation(version, &format!("spec.versions[{i}]")));
+        let path = SPEC.item("versions", i);
+        let reasons = label_1035(name);
+        errors.extend(joined(&path.child("name"), name, &reasons, ""));
+        errors.extend(deprecation(version, &path));
     }
     let invalid = |detail: &str| {
         FieldError::invalid("spec.versions", &Value::Null, detail).shown(internal(spec))
@@ -126,7 +132,7 @@ fn of_versions(spec: &Value) -> Vec<FieldError> {
     }
     if let Some(first) = versions(spec).next() {
         let name = text(first, "name");
-        errors.extend(joined("spec.version", name, &label_1035(name), ""));
+        errors.extend(joined(&SPEC.child("version"), name, &label_1035(name), ""));
     }
     errors
 }
@@ -160,7 +166,7 @@ fn internal(spec: &Value) -> String {
     format!("[{}]", shown.join(","))
 }
 
-fn deprecation(version: &Value, path: &str) -> Vec<FieldError> {
+fn deprecation(version: &Value, path: &Path<'_>) -> Vec<FieldError> {
     let Some(warning) = version["deprecationWarning"].as_str() else {
         return Vec::new();
     };
@@ -181,8 +187,8 @@ fn deprecation(version: &Value, path: &str) -> Vec<FieldError> {
             ));
         }
     }
-    let field = format!("{path}.deprecationWarning");
-    let invalid = |detail| FieldError::invalid(field.clone(), &warning.into(), detail);
+    let field = path.child("deprecationWarning");
+    let invalid = |detail| FieldError::invalid(field, &warning.into(), detail);
     details.into_iter().map(invalid).collect()
 }
 
@@ -190,12 +196,12 @@ fn required_names(names: &Value) -> Vec<FieldError> {
     let required = ["plural", "singular", "kind", "listKind"];
     let missing = required.iter().filter(|name| text(names, name).is_empty());
     missing
-        .map(|name| FieldError::required(format!("spec.names.{name}"), ""))
+        .map(|name| FieldError::required(NAMES.child(name), ""))
         .collect()
 }
 
 /// `ValidateCustomResourceDefinitionNames`.
-pub(super) fn names(names: &Value, path: &str) -> Vec<FieldError> {
+pub(super) fn names(names: &Value, path: &Path<'_>) -> Vec<FieldError> {
     const MIXED: &str = "may have mixed case, but should otherwise match: ";
     let mut errors = Vec::new();
     for (field, before) in [
@@ -212,27 +218,21 @@ pub(super) fn names(names: &Value, path: &str) -> Vec<FieldError> {
         };
         if !name.is_empty() {
             let reasons = label_1035(&checked);
-            errors.extend(joined(&format!("{path}.{field}"), name, &reasons, before));
+            errors.extend(joined(&path.child(field), name, &reasons, before));
         }
     }
     let each = |list: &str| {
         let values = names[list].as_array().into_iter().flatten().enumerate();
         let values = values.filter_map(|(i, value)| Some((i, value.as_str()?)));
-        let errors = values.filter_map(|(i, value)| {
-            joined(
-                &format!("{path}.{list}[{i}]"),
-                value,
-                &label_1035(value),
-                "",
-            )
-        });
+        let errors = values
+            .filter_map(|(i, value)| joined(&path.item(list, i), value, &label_1035(value), ""));
         errors.collect::<Vec<_>>()
     };
     errors.extend(each("shortNames"));
     let kind = text(names, "kind");
     if !kind.is_empty() && kind == text(names, "listKind") {
         let detail = "kind and listKind may not be the same";
-        let field = format!("{path}.listKind");
+        let field = path.child("listKind");
         errors.push(FieldError::invalid(field, &kind.into(), detail));
     }
     errors.extend(each("categories"));
@@ -263,20 +263,26 @@ fn of_members(spec: &Value, live: Option<&Value>) -> Vec<FieldError> {
             all.find(|before| before["name"] == version["name"])
         });
         let stored = before.is_some_and(|before| before["schema"] == *validation);
-        errors.extend(schema::validate(validation, &path, has_status, stored));
+        errors.extend(schema::validate(
+            validation,
+            &Path::new(&path),
+            has_status,
+            stored,
+        ));
     }
     for (path, _, subresources) in members(spec, "subresources") {
-        errors.extend(scale(&subresources["scale"], &path));
+        errors.extend(scale(&subresources["scale"], &Path::new(&path)));
     }
     for (path, _, columns) in members(spec, "additionalPrinterColumns") {
         let columns = columns.as_array().into_iter().flatten().enumerate();
-        errors.extend(columns.flat_map(|(i, it)| column(it, &format!("{path}[{i}]"))));
+        let path = Path::new(&path);
+        errors.extend(columns.flat_map(|(i, it)| column(it, &path.index(i))));
     }
     for (path, version, fields) in members(spec, "selectableFields") {
         let schema = version.pointer("/schema/openAPIV3Schema");
         let schema = schema.and_then(|schema| Schema::parse(schema).ok());
         let fields = fields.as_array().map(Vec::as_slice).unwrap_or_default();
-        errors.extend(selectable(fields, schema.as_ref(), &path));
+        errors.extend(selectable(fields, schema.as_ref(), &Path::new(&path)));
     }
     errors
 }
@@ -357,7 +363,7 @@ pub(super) fn validate_update(object: &Value, live: &Value) -> Vec<FieldError> {
 }
 
 /// One error of all reasons against a value.
-fn joined(field: &str, value: &str, reasons: &[String], before: &str) -> Option<FieldError> {
+fn joined(field: &Path<'_>, value: &str, reasons: &[String], before: &str) -> Option<FieldError> {
     let detail = format!("{before}{}", reasons.join(","));
     (!reasons.is_empty()).then(|| FieldError::invalid(field, &value.into(), detail))
 }

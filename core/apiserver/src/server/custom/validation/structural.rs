@@ -4,12 +4,13 @@
 use serde_json::{Value, json};
 
 use super::schema::{flag, is_set};
+use crate::field::Path;
 use crate::json::sorted;
 use crate::object::text;
 use crate::status::FieldError;
 
 /// What is wrong with the structure of a schema, sorted.
-pub(super) fn validate(schema: &Value, path: &str) -> Vec<FieldError> {
+pub(super) fn validate(schema: &Value, path: &Path<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     invariants(schema, Level::Root, path, &mut errors);
     complete(schema, Some(schema), path, path, &mut errors);
@@ -32,8 +33,8 @@ fn sorted_properties(schema: &Value) -> Vec<(&String, &Value)> {
 }
 
 /// `validateStructuralInvariants`.
-fn invariants(schema: &Value, level: Level, path: &str, errors: &mut Vec<FieldError>) {
-    let at = |name: &str| format!("{path}.{name}");
+fn invariants(schema: &Value, level: Level, path: &Path<'_>, errors: &mut Vec<FieldError>) {
+    let at = |name: &'static str| path.child(name);
     let (ty, items) = (text(schema, "type"), &schema["items"]);
     if items.is_object() {
         invariants(items, Level::Item, &at("items"), errors);
@@ -42,7 +43,8 @@ fn invariants(schema: &Value, level: Level, path: &str, errors: &mut Vec<FieldEr
     }
     let properties = sorted_properties(schema);
     for (name, member) in &properties {
-        let path = format!("{path}.properties[{name}]");
+        let members = path.child("properties");
+        let path = members.key(name);
         invariants(member, Level::Field, &path, errors);
     }
     let others = &schema["additionalProperties"];
@@ -66,7 +68,9 @@ fn invariants(schema: &Value, level: Level, path: &str, errors: &mut Vec<FieldEr
     for name in ["kind", "apiVersion"] {
         let member = schema["properties"].get(name).filter(|_| resource);
         if let Some(member) = member.filter(|member| text(member, "type") != "string") {
-            let field = format!("{path}.properties[{name}].type");
+            let members = path.child("properties");
+            let member_path = members.key(name);
+            let field = member_path.child("type");
             let ty = text(member, "type").into();
             errors.push(FieldError::invalid(field, &ty, "must be string"));
         }
@@ -82,7 +86,7 @@ fn invariants(schema: &Value, level: Level, path: &str, errors: &mut Vec<FieldEr
     }
 }
 
-fn extensions(schema: &Value, path: &str, errors: &mut Vec<FieldError>) {
+fn extensions(schema: &Value, path: &Path<'_>, errors: &mut Vec<FieldError>) {
     if !flag(schema, "x-kubernetes-int-or-string") {
         return;
     }
@@ -92,27 +96,23 @@ fn extensions(schema: &Value, path: &str, errors: &mut Vec<FieldError>) {
     ] {
         if flag(schema, name) {
             let detail = "must be false if x-kubernetes-int-or-string is true";
-            errors.push(FieldError::invalid(
-                format!("{path}.{name}"),
-                &true.into(),
-                detail,
-            ));
+            errors.push(FieldError::invalid(path.child(name), &true.into(), detail));
         }
     }
 }
 
 /// Every value has a type, unless it is open on purpose.
-fn typed(schema: &Value, level: Level, path: &str, errors: &mut Vec<FieldError>) {
+fn typed(schema: &Value, level: Level, path: &Path<'_>, errors: &mut Vec<FieldError>) {
     let ty = text(schema, "type");
-    let field = format!("{path}.type");
+    let field = path.child("type");
     let embedded = flag(schema, "x-kubernetes-embedded-resource");
     let open = flag(schema, "x-kubernetes-int-or-string")
         || flag(schema, "x-kubernetes-preserve-unknown-fields");
     if embedded && ty != "object" {
         let detail = "must be object if x-kubernetes-embedded-resource is true";
         errors.push(match ty {
-            "" => FieldError::required(&*field, detail),
-            ty => FieldError::invalid(&*field, &ty.into(), detail),
+            "" => FieldError::required(field, detail),
+            ty => FieldError::invalid(field, &ty.into(), detail),
         });
     } else if ty.is_empty() && !open {
         let detail = match level {
@@ -120,11 +120,11 @@ fn typed(schema: &Value, level: Level, path: &str, errors: &mut Vec<FieldError>)
             Level::Item => "must not be empty for specified array items",
             Level::Field => "must not be empty for specified object fields",
         };
-        errors.push(FieldError::required(&*field, detail));
+        errors.push(FieldError::required(field, detail));
     }
     if embedded && !schema["additionalProperties"].is_null() {
         let detail = "must not be used if x-kubernetes-embedded-resource is set";
-        let field = format!("{path}.additionalProperties");
+        let field = path.child("additionalProperties");
         errors.push(FieldError::forbidden(field, detail));
     }
     if level == Level::Root && !matches!(ty, "" | "object") {
@@ -141,14 +141,15 @@ fn of_metadata(
     metadata: &Value,
     level: Level,
     resource: bool,
-    path: &str,
+    path: &Path<'_>,
     errors: &mut Vec<FieldError>,
 ) {
-    let path = format!("{path}.properties[metadata]");
+    let properties = path.child("properties");
+    let path = properties.key("metadata");
     let ty = text(metadata, "type");
     if resource && ty != "object" {
         errors.push(FieldError::invalid(
-            format!("{path}.type"),
+            path.child("type"),
             &ty.into(),
             "must be object",
         ));
@@ -181,7 +182,7 @@ struct Skip {
 }
 
 /// `validateValueValidation`.
-fn value_validation(schema: &Value, skip: Skip, path: &str, errors: &mut Vec<FieldError>) {
+fn value_validation(schema: &Value, skip: Skip, path: &Path<'_>, errors: &mut Vec<FieldError>) {
     for name in ["anyOf", "allOf", "oneOf"] {
         if name == "anyOf" && skip.any_of {
             continue;
@@ -192,23 +193,18 @@ fn value_validation(schema: &Value, skip: Skip, path: &str, errors: &mut Vec<Fie
                 any_of: name == "allOf" && i == 0 && skip.first_any_of,
                 first_any_of: false,
             };
-            nested(part, skip, &format!("{path}.{name}[{i}]"), errors);
+            nested(part, skip, &path.item(name, i), errors);
         }
     }
     if schema["not"].is_object() {
-        nested(
-            &schema["not"],
-            Skip::default(),
-            &format!("{path}.not"),
-            errors,
-        );
+        nested(&schema["not"], Skip::default(), &path.child("not"), errors);
     }
     let pattern = text(schema, "pattern");
     if let Some(why) = no_expression(pattern) {
         let detail =
             format!("must be a valid regular expression, but isn't: error parsing regexp: {why}");
         errors.push(FieldError::invalid(
-            format!("{path}.pattern"),
+            path.child("pattern"),
             &pattern.into(),
             detail,
         ));
@@ -216,22 +212,23 @@ fn value_validation(schema: &Value, skip: Skip, path: &str, errors: &mut Vec<Fie
 }
 
 /// `validateNestedValueValidation`.
-fn nested(schema: &Value, skip: Skip, path: &str, errors: &mut Vec<FieldError>) {
+fn nested(schema: &Value, skip: Skip, path: &Path<'_>, errors: &mut Vec<FieldError>) {
     const EMPTY: &str = "must be empty to be structural";
     const UNDEFINED: &str = "must be undefined to be structural";
     const FALSE: &str = "must be false to be structural";
     value_validation(schema, skip, path, errors);
     if schema["items"].is_object() {
-        let path = format!("{path}.items");
+        let path = path.child("items");
         nested(&schema["items"], Skip::default(), &path, errors);
     }
     for (name, member) in sorted_properties(schema) {
-        let path = format!("{path}.properties[{name}]");
+        let members = path.child("properties");
+        let path = members.key(name);
         nested(member, Skip::default(), &path, errors);
     }
     let others = &schema["additionalProperties"];
     if others.is_object() || *others == true {
-        let field = format!("{path}.additionalProperties");
+        let field = path.child("additionalProperties");
         errors.push(FieldError::forbidden(field, UNDEFINED));
     }
     for (name, detail) in [
@@ -255,13 +252,13 @@ fn nested(schema: &Value, skip: Skip, path: &str, errors: &mut Vec<FieldError>) 
             is_set(value)
         };
         if forbidden {
-            errors.push(FieldError::forbidden(format!("{path}.{name}"), detail));
+            errors.push(FieldError::forbidden(path.child(name), detail));
         }
     }
     if schema["properties"].get("metadata").is_some() {
         let detail = "must not be specified in a nested context";
-        let field = format!("{path}.properties[metadata]");
-        errors.push(FieldError::forbidden(field, detail));
+        let properties = path.child("properties");
+        errors.push(FieldError::forbidden(properties.key("metadata"), detail));
     }
 }
 
@@ -270,8 +267,8 @@ fn nested(schema: &Value, skip: Skip, path: &str, errors: &mut Vec<FieldError>) 
 fn complete(
     validation: &Value,
     schema: Option<&Value>,
-    at: &str,
-    path: &str,
+    at: &Path<'_>,
+    path: &Path<'_>,
     errors: &mut Vec<FieldError>,
 ) {
     let Some(schema) = schema.filter(|schema| schema.is_object()) else {
@@ -283,7 +280,7 @@ fn complete(
     };
     let mut parts = Vec::new();
     if validation["not"].is_object() {
-        parts.push((&validation["not"], format!("{path}.not")));
+        parts.push((&validation["not"], path.child("not")));
     }
     for name in ["allOf", "anyOf", "oneOf"] {
         let all = validation[name]
@@ -291,7 +288,7 @@ fn complete(
             .into_iter()
             .flatten()
             .enumerate();
-        parts.extend(all.map(|(i, part)| (part, format!("{path}.{name}[{i}]"))));
+        parts.extend(all.map(|(i, part)| (part, path.item(name, i))));
     }
     for (part, path) in parts {
         complete(part, Some(schema), at, &path, errors);
@@ -302,12 +299,12 @@ fn complete(
 fn nested_complete(
     validation: &Value,
     schema: &Value,
-    at: &str,
-    path: &str,
+    at: &Path<'_>,
+    path: &Path<'_>,
     errors: &mut Vec<FieldError>,
 ) {
     if validation["items"].is_object() {
-        let (at, path) = (format!("{at}.items"), format!("{path}.items"));
+        let (at, path) = (at.child("items"), path.child("items"));
         both(
             &validation["items"],
             schema.get("items"),
@@ -318,8 +315,8 @@ fn nested_complete(
     }
     let properties = validation["properties"].as_object();
     for (name, member) in properties.map(sorted).unwrap_or_default() {
-        let at = format!("{at}.properties[{name}]");
-        let path = format!("{path}.properties[{name}]");
+        let (all, checks) = (at.child("properties"), path.child("properties"));
+        let (at, path) = (all.key(name), checks.key(name));
         both(
             member,
             schema["properties"].get(name.as_str()),
@@ -333,8 +330,8 @@ fn nested_complete(
 fn both(
     validation: &Value,
     schema: Option<&Value>,
-    at: &str,
-    path: &str,
+    at: &Path<'_>,
+    path: &Path<'_>,
     errors: &mut Vec<FieldError>,
 ) {
     complete(validation, schema, at, path, errors);

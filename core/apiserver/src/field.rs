@@ -1,0 +1,105 @@
+//! Paths to fields, as errors name them (`k8s.io/apimachinery/pkg/util/validation/field/path.go`).
+
+use std::fmt;
+
+/// A path to a field: `spec.containers[0].env[1].name`. It refers to the path of what contains the
+/// field, so it costs nothing until an error prints it.
+#[derive(Clone, Copy, Debug)]
+pub struct Path<'a> {
+    parent: Option<&'a Path<'a>>,
+    step: Step<'a>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Step<'a> {
+    Child(&'a str),
+    Index(usize),
+    Key(&'a str),
+    Item(&'a str, usize),
+}
+
+impl<'a> Path<'a> {
+    /// A path from the whole object. The name can have several parts, such as `metadata.labels`.
+    pub const fn new(name: &'a str) -> Self {
+        let step = Step::Child(name);
+        Self { parent: None, step }
+    }
+
+    /// A member of this object. The name can have several parts.
+    pub const fn child(&'a self, name: &'a str) -> Self {
+        self.then(Step::Child(name))
+    }
+
+    /// An item of this list, counted from zero.
+    pub const fn index(&'a self, index: usize) -> Self {
+        self.then(Step::Index(index))
+    }
+
+    /// A member of this map.
+    pub const fn key(&'a self, key: &'a str) -> Self {
+        self.then(Step::Key(key))
+    }
+
+    /// An item of a list that is a member of this object: `child` and `index` at once.
+    pub const fn item(&'a self, list: &'a str, index: usize) -> Self {
+        self.then(Step::Item(list, index))
+    }
+
+    const fn then(&'a self, step: Step<'a>) -> Self {
+        Self {
+            parent: Some(self),
+            step,
+        }
+    }
+}
+
+impl fmt::Display for Path<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(parent) = self.parent {
+            parent.fmt(f)?;
+            if matches!(self.step, Step::Child(_) | Step::Item(..)) {
+                f.write_str(".")?;
+            }
+        }
+        match self.step {
+            Step::Child(name) => f.write_str(name),
+            Step::Index(index) => write!(f, "[{index}]"),
+            Step::Key(key) => write!(f, "[{key}]"),
+            Step::Item(list, index) => write!(f, "{list}[{index}]"),
+        }
+    }
+}
+
+impl From<Path<'_>> for String {
+    fn from(path: Path<'_>) -> Self {
+        path.to_string()
+    }
+}
+
+impl From<&Path<'_>> for String {
+    fn from(path: &Path<'_>) -> Self {
+        path.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_follow_a_dot_and_items_and_keys_stand_in_brackets() {
+        let spec = Path::new("spec.template.spec");
+        let container = spec.item("containers", 0);
+        let limits = container.child("resources.limits");
+        assert_eq!(
+            limits.key("example.com/gpu").to_string(),
+            "spec.template.spec.containers[0].resources.limits[example.com/gpu]"
+        );
+        let list = container.child("env");
+        assert_eq!(
+            list.index(12).child("name").to_string(),
+            "spec.template.spec.containers[0].env[12].name"
+        );
+        assert_eq!(String::from(&spec), "spec.template.spec");
+    }
+}
