@@ -7,7 +7,9 @@ use optimist_apiserver::object::Metadata;
 use optimist_client::Preset;
 use optimist_diagnose::brought::{Brought, recognize};
 use optimist_diagnose::case::{Case, Installed};
-use optimist_diagnose::ways::{ChangeTable, FieldEffect, OnOwned, Row, WantedChange, Way};
+use optimist_diagnose::ways::{
+    ChangeTable, FieldEffect, OnOwned, Row, WantedChange, Way, WayOut, WayOutKind,
+};
 use optimist_simulation::World;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -404,4 +406,99 @@ fn a_migration_from_client_side_apply_runs_as_kubectl_runs_it() {
         "what the manifest left out is gone"
     );
     assert!(!row.second_run.expect("it was accepted").changes);
+}
+
+/// Each way out with its codes, whether it settles, and the replicas and their owners afterwards.
+fn told(out: &WayOut) -> (WayOutKind, Vec<u16>, bool, Value, Vec<String>) {
+    let codes = out.row.requests.iter().map(|it| it.code).collect();
+    let managed = Managers::decode(out.row.after["metadata"].get("managedFields"));
+    let managed = managed.expect("they can be read");
+    let field = optimist_apiserver::apply::Path(vec![
+        optimist_apiserver::apply::PathElement::Field("spec".to_owned()),
+        optimist_apiserver::apply::PathElement::Field("replicas".to_owned()),
+    ]);
+    let owners = managed.iter().filter(|owned| owned.set.contains(&field));
+    let owners = owners.map(|owned| owned.manager.name.clone()).collect();
+    let replicas = out.row.after["spec"]["replicas"].clone();
+    (out.kind, codes, out.settles, replicas, owners)
+}
+
+#[test]
+fn every_way_out_of_a_conflict_is_run_with_its_consequences() {
+    let outs = deployment(CHART).ways_out(Preset::Helm4);
+    let (helm, scaler) = ("helm".to_owned(), "kube-controller-manager".to_owned());
+    let told: Vec<_> = outs.iter().map(told).collect();
+    assert_eq!(
+        told,
+        [
+            (
+                WayOutKind::LeaveOut,
+                vec![200],
+                true,
+                json!(5),
+                vec![scaler.clone()]
+            ),
+            (
+                WayOutKind::Agree,
+                vec![200],
+                true,
+                json!(5),
+                vec![helm.clone(), scaler]
+            ),
+            (
+                WayOutKind::Transfer,
+                vec![200, 200, 200],
+                false,
+                json!(3),
+                vec![helm.clone()]
+            ),
+            (WayOutKind::Force, vec![200], false, json!(3), vec![helm]),
+        ]
+    );
+    assert!(outs[0].manifest.pointer("/spec/replicas").is_none());
+    for out in &outs {
+        replayed(&installed(LIVE[4]), &out.row);
+        let resource = installed(LIVE[4]).world.resource().clone();
+        assert_eq!(out.row.commands(&resource).len(), out.row.requests.len());
+    }
+}
+
+#[test]
+fn an_applier_gives_a_field_up_by_applying_without_it() {
+    let live = r#"{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a",
+        "namespace": "shop", "uid": "u", "resourceVersion": "500",
+        "managedFields": [{"manager": "one", "operation": "Apply", "apiVersion": "v1",
+            "fieldsType": "FieldsV1", "fieldsV1": {"f:data": {"f:a": {}, "f:b": {}}}},
+            {"manager": "kubectl-client-side-apply", "operation": "Update", "apiVersion": "v1",
+            "fieldsType": "FieldsV1", "fieldsV1": {"f:data": {"f:c": {}}}}]},
+        "data": {"a": "1", "b": "2", "c": "3"}}"#;
+    let change = |data: Value| {
+        WantedChange::manifest(json!({"apiVersion": "v1", "kind": "ConfigMap",
+            "metadata": {"name": "a"}, "data": data}))
+    };
+    let outs = |data| {
+        let table = ChangeTable::new(&installed(live), change(data));
+        table.ways_out(Preset::KubectlApplyServerSide)
+    };
+    let of_applier = outs(json!({"a": "9"}));
+    let transfer = of_applier
+        .iter()
+        .find(|out| out.kind == WayOutKind::Transfer);
+    let transfer = transfer.expect("it is offered");
+    assert!(transfer.settles);
+    assert_eq!(
+        transfer.row.after["data"],
+        json!({"a": "9", "b": "2", "c": "3"})
+    );
+    assert!(transfer.row.requests[1].target.contains("fieldManager=one"));
+    assert!(of_applier.iter().all(|out| out.kind != WayOutKind::Migrate));
+    let of_client = outs(json!({"c": "9"}));
+    let migrate = of_client.iter().find(|out| out.kind == WayOutKind::Migrate);
+    let migrate = migrate.expect("it is offered");
+    assert!(migrate.settles);
+    assert_eq!(
+        migrate.row.after["data"],
+        json!({"a": "1", "b": "2", "c": "9"})
+    );
+    assert_eq!(outs(json!({"new": "1"})).len(), 0, "there is no conflict");
 }

@@ -8,6 +8,7 @@ mod flux;
 mod manifest;
 mod procedure;
 mod row;
+mod way_out;
 
 use std::sync::Arc;
 
@@ -21,6 +22,7 @@ use crate::case::Installed;
 
 pub use fields::{FieldEffect, FieldOutcome};
 pub use row::{ConflictCause, Row, SecondRun, TakenBack};
+pub use way_out::{WayOut, WayOutKind};
 
 /// What someone wants to write.
 #[derive(Clone, Debug, PartialEq)]
@@ -157,7 +159,8 @@ impl ChangeTable {
     /// The row of one way; `None` if this way cannot carry the change: it writes only labels or only
     /// replicas, or the kind has no `/scale`.
     pub fn row(&self, way: Way) -> Option<Row> {
-        row::run(self, way)
+        let procedure = |client: &mut Client<'_>| client.run(way);
+        row::run(self, way, &procedure, &procedure)
     }
 
     /// What the row stands on beyond what was brought.

@@ -337,6 +337,22 @@ impl Client<'_> {
         self.apply(Preset::Helm4, write, on_owned);
     }
 
+    /// Sends a body as another manager. Whether it was accepted.
+    pub(super) fn write_as(&mut self, write: &Write, body: &Value, manager: &str) -> bool {
+        let mut copy = WorkingCopy::default();
+        copy.settle(std::sync::Arc::clone(&self.live));
+        let write = Write {
+            body: Some(body.to_string()),
+            ..write.clone()
+        };
+        let Some(request) = write.request(self.resource(), &copy, manager) else {
+            return false;
+        };
+        let (method, target) = (request.method().to_string(), request.uri().to_string());
+        let media = write.strategy.media_type();
+        self.send(&method, &target, media, manager, body)
+    }
+
     /// Sends a body as a write does. Whether it was accepted.
     pub(super) fn write(&mut self, preset: Preset, write: &Write, body: &Value) -> bool {
         let manager = self.manager(preset, write);

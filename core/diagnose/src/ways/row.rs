@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use optimist_apiserver::apply::{ManagedFieldsOperation, Manager, Path};
 use optimist_apiserver::object::text;
-use optimist_apiserver::server::{ApiServer, Fact};
+use optimist_apiserver::server::{ApiServer, Fact, Resource};
 use optimist_client::bare;
 use optimist_simulation::Exchange;
+use optimist_text::render::{Call, kubectl};
 use serde_json::Value;
 
 use super::fields::{Comparison, FieldEffect, FieldOutcome};
@@ -17,6 +18,8 @@ use super::{ChangeContent, ChangeTable, Client, Way, manifest, read, version_of}
 pub struct Row {
     /// The way.
     pub way: Way,
+    /// The field manager of the last request; empty if nothing was sent.
+    pub writer: String,
     /// The requests that were sent and their answers, in their order. Empty if the client saw that
     /// there is nothing to do.
     pub requests: Vec<Exchange>,
@@ -86,6 +89,24 @@ impl Row {
         self.code.is_some_and(|code| code >= 300)
     }
 
+    /// The command that sends each request: kubectl, also where another client sent it.
+    pub fn commands(&self, resource: &Resource) -> Vec<String> {
+        let commands = self.requests.iter().map(|exchange| {
+            kubectl(&Call {
+                method: exchange.method.as_str(),
+                target: &exchange.target,
+                content_type: &exchange.content_type,
+                user_agent: &exchange.manager,
+                body: &exchange.sent,
+                resource: Some(resource),
+                edits: None,
+                attempts: 1,
+                reads_again: false,
+            })
+        });
+        commands.collect()
+    }
+
     /// The fields with this effect.
     pub fn with(&self, effect: FieldEffect) -> impl Iterator<Item = &FieldOutcome> {
         self.fields
@@ -104,7 +125,15 @@ struct Run {
     writer: String,
 }
 
-fn once(table: &ChangeTable, first: &Arc<Value>, server: &mut ApiServer, way: Way) -> Option<Run> {
+/// What a client does. `None` if it cannot carry the change.
+pub(super) type Procedure<'a> = &'a dyn Fn(&mut Client<'_>) -> Option<()>;
+
+fn once(
+    table: &ChangeTable,
+    first: &Arc<Value>,
+    server: &mut ApiServer,
+    (way, procedure): (Way, Procedure<'_>),
+) -> Option<Run> {
     let subject = table.subject();
     let live = read(server, subject);
     let mut client = Client {
@@ -115,7 +144,7 @@ fn once(table: &ChangeTable, first: &Arc<Value>, server: &mut ApiServer, way: Wa
         live,
         sent: Vec::new(),
     };
-    client.run(way)?;
+    procedure(&mut client)?;
     let requests = std::mem::take(&mut client.sent);
     let writer = writer(&requests);
     let declared = way.declares().then(|| {
@@ -158,15 +187,21 @@ fn writer(requests: &[Exchange]) -> String {
     named.map_or_else(|| agent.to_owned(), |(_, manager)| manager.into_owned())
 }
 
-pub(super) fn run(table: &ChangeTable, way: Way) -> Option<Row> {
+/// Runs a procedure, and then another one on what it left.
+pub(super) fn run(
+    table: &ChangeTable,
+    way: Way,
+    procedure: Procedure<'_>,
+    second: Procedure<'_>,
+) -> Option<Row> {
     let mut server = table.server();
     let before = read(&mut server, table.subject());
-    let run = once(table, &before, &mut server, way)?;
+    let run = once(table, &before, &mut server, (way, procedure))?;
     let last = run.requests.last();
     let code = last.map(|exchange| exchange.code);
     let refused = code.is_some_and(|code| code >= 300);
     let second_run = (!refused).then(|| {
-        let again = once(table, &before, &mut server, way);
+        let again = once(table, &before, &mut server, (way, second));
         SecondRun {
             code: again
                 .as_ref()
@@ -202,6 +237,7 @@ pub(super) fn run(table: &ChangeTable, way: Way) -> Option<Row> {
         causes: causes(&answer),
         warnings: warnings.collect(),
         taken_back: taken_back(&fields, &run.writer),
+        writer: run.writer,
         fields,
         second_run,
         values_not_checked: run

@@ -1,0 +1,291 @@
+//! Ways out of a conflict of an apply: each is run, with what it does to the object and its owners.
+
+use optimist_apiserver::apply::{
+    ManagedFieldsOperation, Managers, Owned, Path, from_fields_v1, to_fields_v1,
+};
+use optimist_apiserver::object::{Metadata, text};
+use optimist_apiserver::server::Fact;
+use optimist_client::{Preset, Strategy, Write, client_side_managers, upgrade_patch};
+use serde_json::{Value, json};
+
+use super::manifest;
+use super::row::{self, Row};
+use super::{ChangeTable, Client, OnOwned, Way, read};
+
+/// A way out of a conflict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum WayOutKind {
+    /// The writer takes the fields over.
+    Force,
+    /// The writer leaves the fields out of its manifest.
+    LeaveOut,
+    /// The writer writes the values that the object has, and owns them together with the others.
+    Agree,
+    /// The writer agrees first, then the others give the fields up, then the writer writes its own
+    /// values. An applier gives up by applying without the fields. For any other manager the fields
+    /// are taken out of its entry in `managedFields`.
+    Transfer,
+    /// The entries of client-side apply become the writer's, then it applies
+    /// (`k8s.io/client-go/util/csaupgrade`).
+    Migrate,
+}
+
+/// A way out that was run.
+#[derive(Clone, Debug)]
+pub struct WayOut {
+    /// Which one.
+    pub kind: WayOutKind,
+    /// What was sent and what became of the object. [`Row::requests`] has every request, also those
+    /// that the other managers send.
+    pub row: Row,
+    /// The manifest that the writer has from now on.
+    pub manifest: Value,
+    /// Whether it settles the conflict: all was accepted, the manifest applied once more changes
+    /// nothing, and no other manager is known to write the fields again.
+    pub settles: bool,
+}
+
+impl ChangeTable {
+    /// The ways out of a conflict that a client gets when it applies; empty if it gets none. Flux and
+    /// Argo CD always apply with force, so they get none.
+    pub fn ways_out(&self, preset: Preset) -> Vec<WayOut> {
+        let way = Way::Client(preset, OnOwned::Usual);
+        let Some(refused) = self.row(way) else {
+            return Vec::new();
+        };
+        let conflicts = conflicts(&refused);
+        if conflicts.is_empty() {
+            return Vec::new();
+        }
+        let Some(sent) = refused.requests.last() else {
+            return Vec::new();
+        };
+        let context = Conflict {
+            table: self,
+            preset,
+            sent: (*sent.sent).clone(),
+            writer: refused.writer.clone(),
+            fields: manifest::printed(&sent.sent, &conflicts, self.subject().resource()),
+        };
+        let kinds = [
+            WayOutKind::LeaveOut,
+            WayOutKind::Agree,
+            WayOutKind::Transfer,
+            WayOutKind::Migrate,
+            WayOutKind::Force,
+        ];
+        kinds
+            .into_iter()
+            .filter_map(|kind| context.run(kind, &refused))
+            .collect()
+    }
+}
+
+/// The fields that the server named when it refused.
+fn conflicts(row: &Row) -> Vec<String> {
+    let facts = row.requests.last().into_iter().flat_map(|it| &it.facts);
+    let owned = facts.filter_map(|fact| match fact {
+        Fact::OwnedByOther { field, .. } => Some(field.clone()),
+        _ => None,
+    });
+    owned.collect()
+}
+
+struct Conflict<'a> {
+    table: &'a ChangeTable,
+    preset: Preset,
+    /// The manifest that was refused.
+    sent: Value,
+    writer: String,
+    fields: Vec<Path>,
+}
+
+impl Conflict<'_> {
+    fn run(&self, kind: WayOutKind, refused: &Row) -> Option<WayOut> {
+        let live = &refused.before;
+        let manifest = match kind {
+            WayOutKind::LeaveOut => manifest::without(&self.sent, &self.fields),
+            WayOutKind::Agree => self.agreed(live),
+            _ => self.sent.clone(),
+        };
+        let on_owned = match kind {
+            WayOutKind::Force => OnOwned::Force,
+            WayOutKind::LeaveOut => OnOwned::LeaveOut,
+            _ => OnOwned::Usual,
+        };
+        if kind == WayOutKind::Migrate && self.migration(live).is_none() {
+            return None;
+        }
+        let procedure = |client: &mut Client<'_>| {
+            match kind {
+                WayOutKind::Transfer => {
+                    if !self.apply(client, &self.agreed(live), false) {
+                        return Some(());
+                    }
+                    if !self.others_give_up(client) {
+                        return Some(());
+                    }
+                }
+                WayOutKind::Migrate => {
+                    let patch = self.migration(&client.live)?;
+                    if !self.patch(client, &patch) {
+                        return Some(());
+                    }
+                }
+                _ => {}
+            }
+            self.apply(client, &manifest, kind == WayOutKind::Force);
+            Some(())
+        };
+        let second = |client: &mut Client<'_>| {
+            self.apply(client, &manifest, false);
+            Some(())
+        };
+        let way = Way::Client(self.preset, on_owned);
+        let mut row = row::run(self.table, way, &procedure, &second)?;
+        if kind == WayOutKind::Transfer {
+            // An applier that applied without the fields does not write them again. A manager whose
+            // entry was edited knows nothing of it.
+            let updates =
+                |it: &row::TakenBack| it.manager.operation != ManagedFieldsOperation::Apply;
+            row.taken_back.retain(updates);
+        }
+        let again = row.second_run.as_ref();
+        let settles = again.is_some_and(|again| again.code == Some(200) && !again.changes)
+            && row.taken_back.is_empty();
+        Some(WayOut {
+            kind,
+            row,
+            manifest,
+            settles,
+        })
+    }
+
+    /// The manifest with the values of the object where they conflict.
+    fn agreed(&self, live: &Value) -> Value {
+        let mut agreed = self.sent.clone();
+        for field in &self.fields {
+            match field.find(live) {
+                Some(value) => field.put(&mut agreed, value.clone()),
+                None => field.take(&mut agreed),
+            }
+        }
+        agreed
+    }
+
+    fn apply(&self, client: &mut Client<'_>, manifest: &Value, force: bool) -> bool {
+        let write = Write {
+            manager: Some(self.writer.clone()),
+            force,
+            ..Write::usual(Strategy::Apply)
+        };
+        client.write(self.preset, &write, manifest)
+    }
+
+    /// A JSON patch of the whole object, by the writer.
+    fn patch(&self, client: &mut Client<'_>, patch: &Value) -> bool {
+        let write = Write {
+            manager: Some(self.writer.clone()),
+            ..Write::usual(Strategy::JsonPatch)
+        };
+        client.write(self.preset, &write, patch)
+    }
+
+    /// The patch that makes the entries of client-side apply the writer's.
+    fn migration(&self, live: &Value) -> Option<Value> {
+        let mut former = client_side_managers(live);
+        // kubectl's client-side manager without its annotation is one all the same.
+        let usual = "kubectl-client-side-apply";
+        let owns = managers(live)
+            .iter()
+            .any(|owned| owned.manager.name == usual);
+        if owns && !former.iter().any(|name| name == usual) {
+            former.push(usual.to_owned());
+        }
+        let concerned = managers(live).into_iter().any(|owned| {
+            former.contains(&owned.manager.name)
+                && owned.manager.operation == ManagedFieldsOperation::Update
+                && self.fields.iter().any(|field| owned.set.contains(field))
+        });
+        upgrade_patch(live, &former, &self.writer).filter(|_| concerned)
+    }
+
+    /// The other owners of the fields give them up. Whether all was accepted.
+    fn others_give_up(&self, client: &mut Client<'_>) -> bool {
+        let object = read(client.server, client.subject);
+        let others = managers(&object).into_iter().filter(|owned| {
+            let own = owned.manager.name == self.writer
+                && owned.manager.operation == ManagedFieldsOperation::Apply;
+            !own && self.fields.iter().any(|field| owned.set.contains(field))
+        });
+        let others: Vec<Owned> = others.collect();
+        for other in others {
+            let applies = other.manager.operation == ManagedFieldsOperation::Apply
+                && other.manager.subresource.is_empty();
+            let accepted = if applies {
+                self.applies_without(client, &other)
+            } else {
+                let object = read(client.server, client.subject);
+                let patch = entry_without(&object, &other, &self.fields);
+                patch.is_some_and(|patch| self.patch(client, &patch))
+            };
+            if !accepted {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// An applier applies what it declared, without the fields.
+    fn applies_without(&self, client: &mut Client<'_>, other: &Owned) -> bool {
+        let object = read(client.server, client.subject);
+        let mut set = other.set.clone();
+        let mut fields = optimist_apiserver::apply::Set::default();
+        self.fields.iter().for_each(|field| fields.insert(field));
+        set.subtract(&fields);
+        let mut body = manifest::part(&object, &set, client.subject.resource());
+        body["apiVersion"] = other.api_version.as_str().into();
+        let write = Write {
+            manager: Some(other.manager.name.clone()),
+            ..Write::usual(Strategy::Apply)
+        };
+        client.write_as(&write, &body, &other.manager.name)
+    }
+}
+
+fn managers(object: &Value) -> Vec<Owned> {
+    let managed = object.metadata().and_then(|meta| meta.get("managedFields"));
+    let managers = Managers::decode(managed).unwrap_or_default();
+    managers.iter().cloned().collect()
+}
+
+/// The JSON patch that takes fields out of an entry of `managedFields`; `None` if there is no such
+/// entry. It carries the version of the object.
+fn entry_without(object: &Value, owned: &Owned, fields: &[Path]) -> Option<Value> {
+    let entries = object.metadata()?.get("managedFields")?.as_array()?;
+    let operation = match owned.manager.operation {
+        ManagedFieldsOperation::Apply => "Apply",
+        ManagedFieldsOperation::Update => "Update",
+    };
+    let at = entries.iter().position(|entry| {
+        text(entry, "manager") == owned.manager.name
+            && text(entry, "operation") == operation
+            && text(entry, "subresource") == owned.manager.subresource
+            && text(entry, "apiVersion") == owned.api_version
+    })?;
+    let set = from_fields_v1(&entries[at]["fieldsV1"])?;
+    let mut left = optimist_apiserver::apply::Set::default();
+    for path in set.paths().iter().filter(|path| !fields.contains(path)) {
+        left.insert(path);
+    }
+    let path = format!("/metadata/managedFields/{at}");
+    let change = if left.is_empty() {
+        json!({"op": "remove", "path": path})
+    } else {
+        let path = format!("{path}/fieldsV1");
+        json!({"op": "replace", "path": path, "value": to_fields_v1(&left)})
+    };
+    let version = json!({"op": "replace", "path": "/metadata/resourceVersion",
+        "value": object.resource_version()});
+    Some(json!([change, version]))
+}
