@@ -1,5 +1,6 @@
 //! What the keys do, wherever the keyboard is.
 
+use optimist_messages::label;
 use optimist_simulation::ActorId;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlInputElement, KeyboardEvent};
@@ -7,30 +8,37 @@ use web_sys::{Element, HtmlInputElement, KeyboardEvent};
 use crate::browser;
 use crate::state::{Dialog, Lane, LearnMsg, Msg, Page, RequestMsg, SessionMsg, State, ViewMsg};
 
-/// The keys and what they do, as the help lists them.
-pub(crate) const KEYS: [(&str, &str); 8] = [
-    ("← →", "one step back, one step forward"),
-    ("Home End", "to the start, to the last step"),
-    ("a b", "work as Editor A, as Editor B"),
-    ("g", "Get: read the object"),
-    (
-        "Enter",
-        "Send; in a value: keep what you typed; in a value of several lines: a new line",
-    ),
-    ("Ctrl Enter", "Send, from anywhere"),
-    ("Esc", "cancel typing, close a dialog"),
-    ("?", "this list"),
+/// Keys, and what they do in words.
+pub(crate) type Key = (&'static str, fn() -> String);
+
+/// The keys, as the help lists them.
+pub(crate) const KEYS: [Key; 8] = [
+    ("← →", label::key_arrows),
+    ("Home End", label::key_ends),
+    ("a b c", label::key_actors),
+    ("g", label::key_get),
+    ("Enter", label::key_enter),
+    ("Ctrl Enter", label::key_send),
+    ("Esc", label::key_escape),
+    ("?", label::key_help),
+];
+
+/// The keys of the line between the cards and the timeline.
+pub(crate) const DIVIDER_KEYS: [Key; 3] = [
+    ("↑ ↓", label::key_divider),
+    ("Home End", label::key_divider_ends),
+    ("Enter", label::key_divider_reset),
 ];
 
 /// The keys of a lesson.
-pub(crate) const LESSON_KEYS: [(&str, &str); 7] = [
-    ("n p", "next step of the lesson, the one before"),
-    ("1 2 3", "predict"),
-    ("l", "back to the lesson, from wherever you tried something"),
-    ("h s", "a hint; show a way to do the task"),
-    ("o", "try every order of a challenge"),
-    ("t", "teach: large, and the arrows turn the lesson"),
-    ("PageDown", "next as well, for a presenter"),
+pub(crate) const LESSON_KEYS: [Key; 7] = [
+    ("n p", label::key_lesson_steps),
+    ("1 2 3", label::key_predict),
+    ("l", label::key_return),
+    ("h s", label::key_hint),
+    ("o", label::key_orders),
+    ("t", label::key_teach),
+    ("PageDown", label::key_presenter),
 ];
 
 /// What has the keyboard, as far as keys mean something to it already.

@@ -1,4 +1,8 @@
 //! Clients that people know, as write methods: verb, body, manager and subresource.
+//!
+//! Read at v0.36.3 of `k8s.io/kubectl` and `k8s.io/client-go`, v0.24.1 of controller-runtime, and v1.36
+//! of `k8s.io/kubernetes`. A client that names no manager gets its User-Agent up to the first `/`
+//! (`k8s.io/apiserver/pkg/endpoints/handlers/create.go managerOrUserAgent`).
 
 use super::{Declares, OnConflict, Strategy, Subresource, Write};
 use optimist_apiserver::server::{Definition, Resource};
@@ -6,24 +10,31 @@ use optimist_apiserver::server::{Definition, Resource};
 /// A client that people know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Preset {
-    /// `kubectl edit` (`k8s.io/kubectl/pkg/cmd/util/editor/editoroptions.go`).
+    /// `kubectl edit`: a patch with what was edited, without the version that was read
+    /// (`pkg/cmd/util/editor/editoptions.go visitToPatch`; the manager: `pkg/cmd/edit/edit.go`).
     KubectlEdit,
-    /// `kubectl apply` (`k8s.io/kubectl/pkg/cmd/apply/patcher.go`).
+    /// `kubectl apply` (`pkg/cmd/apply/patcher.go patchSimple`; the manager:
+    /// `pkg/cmd/apply/apply.go FieldManagerClientSideApply`). `Patch` there repeats it after a 409. A
+    /// patch without a version gets none.
     KubectlApply,
-    /// `kubectl apply --server-side` (`k8s.io/kubectl/pkg/cmd/apply/apply.go`).
+    /// `kubectl apply --server-side` (`pkg/cmd/apply/apply.go applyOneObject`,
+    /// `fieldManagerServerSideApply`).
     KubectlApplyServerSide,
-    /// `kubectl replace` of what `kubectl get` printed
-    /// (`k8s.io/kubectl/pkg/cmd/replace/replace.go`).
+    /// `kubectl replace` of what `kubectl get` printed, with its version
+    /// (`pkg/cmd/replace/replace.go Run`).
     KubectlReplace,
-    /// `kubectl scale` (`k8s.io/kubectl/pkg/scale/scale.go ScaleSimple`).
+    /// `kubectl scale` without `--current-replicas` and `--resource-version`: a merge patch of
+    /// `/scale`, without a manager (`pkg/scale/scale.go ScaleSimple`).
     KubectlScale,
-    /// `kubectl label` (`k8s.io/kubectl/pkg/cmd/label/label.go`).
+    /// `kubectl label`: a merge patch, for built-in kinds too (`pkg/cmd/label/label.go RunLabel`).
     KubectlLabel,
-    /// client-go: Get, change, Update in `RetryOnConflict`.
+    /// client-go: Get, change, Update in `RetryOnConflict` (`util/retry/util.go`).
     Update,
-    /// controller-runtime: Patch with `client.MergeFrom`.
+    /// controller-runtime: Patch with `client.MergeFrom`, without its optimistic lock
+    /// (`pkg/client/patch.go`).
     MergeFrom,
-    /// The HorizontalPodAutoscaler (`pkg/controller/podautoscaler/horizontal.go`).
+    /// The HorizontalPodAutoscaler: an Update of `/scale` without a manager, in `RetryOnConflict` with
+    /// `DefaultRetry` (`pkg/controller/podautoscaler/horizontal.go reconcileAutoscaler`).
     Autoscaler,
     /// Helm 3, and Helm 4 with `--server-side=false`: a patch of what the last release, this release
     /// and the object say (`helm.sh/helm/v4/pkg/kube/client.go createPatch`, v4.2). The patch needs
@@ -130,20 +141,23 @@ impl Preset {
             force: true,
             ..manifest(write)
         };
+        let retried = |write| Write {
+            on_conflict: OnConflict::ReadAgain(OnConflict::DEFAULT_ATTEMPTS),
+            ..write
+        };
         let write = match self {
             Preset::KubectlEdit => as_manager(patches, "kubectl-edit"),
             Preset::KubectlApply => manifest(as_manager(patches, "kubectl-client-side-apply")),
             Preset::KubectlApplyServerSide => manifest(as_manager(Strategy::Apply, "kubectl")),
             Preset::KubectlReplace => as_manager(Strategy::Update, "kubectl-replace"),
-            // It names no manager: the server takes the beginning of the User-Agent.
             Preset::KubectlScale => scale(as_manager(Strategy::MergePatch, "kubectl")),
             Preset::KubectlLabel => as_manager(Strategy::MergePatch, "kubectl-label"),
-            Preset::Update => Write {
-                on_conflict: OnConflict::ReadAgain(OnConflict::DEFAULT_ATTEMPTS),
-                ..Write::usual(Strategy::Update)
-            },
+            Preset::Update => retried(Write::usual(Strategy::Update)),
             Preset::MergeFrom => Write::usual(Strategy::MergePatch),
-            Preset::Autoscaler => scale(as_manager(Strategy::Update, "kube-controller-manager")),
+            Preset::Autoscaler => retried(scale(as_manager(
+                Strategy::Update,
+                "kube-controller-manager",
+            ))),
             Preset::Helm3 => as_manager(patches, "helm"),
             Preset::Helm4 => manifest(as_manager(Strategy::Apply, "helm")),
             Preset::ArgoCdClientSide => manifest(as_manager(patches, "argocd-controller")),
@@ -238,6 +252,18 @@ mod tests {
         }
         let (_, _, scale) = request(Preset::KubectlScale);
         assert_eq!(scale, r#"{"spec":{"replicas":5}}"#);
+    }
+
+    #[test]
+    fn the_clients_that_send_a_version_and_run_unattended_read_again_after_a_409() {
+        let resources = Resources::builtin();
+        let resource = resources.by_kind("apps/v1", "Deployment").unwrap();
+        let retries = |preset: &Preset| {
+            let write = preset.write(resource).unwrap();
+            write.on_conflict == OnConflict::ReadAgain(5)
+        };
+        let retrying: Vec<_> = Preset::ALL.into_iter().filter(retries).collect();
+        assert_eq!(retrying, [Preset::Update, Preset::Autoscaler]);
     }
 
     #[test]

@@ -51,7 +51,7 @@ pub fn caption(explanation: &Explanation, world: &World) -> Caption {
         .text
         .extend(results.map(|result| edit_result(result, world)));
     if let Kind::Lost { .. } = explanation.kind {
-        let told = lost(&explanation.kind, world);
+        let told = lost(&explanation.kind);
         caption.title = told.title;
         // Only the first loss is told here; the Why card has all of them.
         caption.text.truncate(1);
@@ -91,17 +91,17 @@ fn reading(kind: &Kind, world: &World) -> Caption {
 }
 
 #[inline(never)] // not on the first screen
-fn lost(kind: &Kind, world: &World) -> Caption {
+fn lost(kind: &Kind) -> Caption {
     let Kind::Lost {
-        actor,
         loss,
         request: sent,
         forced,
+        ..
     } = kind
     else {
         return Caption::default();
     };
-    let told = en::lost_told(&world.actor(loss.owner).name, &world.actor(*actor).name);
+    let told = en::lost_told();
     let why = if *forced {
         en::lost_forced()
     } else {

@@ -12,6 +12,7 @@ mod etcd;
 mod explore;
 mod inspector;
 mod learn;
+mod play;
 mod share;
 mod steps;
 mod watch;
@@ -23,6 +24,7 @@ pub use etcd::*;
 pub use explore::*;
 pub use inspector::*;
 pub use learn::*;
+pub use play::*;
 pub use share::*;
 pub use steps::*;
 pub use watch::*;
@@ -37,6 +39,7 @@ pub(crate) const ENGLISH: &[&[(&str, &[&str], &str)]] = &[
     explore::ENGLISH,
     inspector::ENGLISH,
     learn::ENGLISH,
+    play::ENGLISH,
     share::ENGLISH,
     steps::ENGLISH,
     watch::ENGLISH,

@@ -97,7 +97,8 @@ pub fn ask(step: &Step, world: &World) -> String {
     }
 }
 
-/// The answer where there is little room: `200 · 101`. The pill of a refusal has its reason.
+/// The answer where there is little room: `200 · 100`. The pill of a write has its versions, that of
+/// a refusal its reason.
 pub fn answer_brief(step: &Step) -> String {
     let Some(exchange) = &step.exchange else {
         return answer(step);
@@ -106,7 +107,7 @@ pub fn answer_brief(step: &Step) -> String {
         return en::answer_more(&exchange.code, &lost);
     }
     match step.outcome() {
-        Outcome::Refused if pill(step).is_some() => exchange.code.to_string(),
+        Outcome::Refused | Outcome::Written if pill(step).is_some() => exchange.code.to_string(),
         Outcome::Refused => step.status_line(),
         Outcome::Unchanged => en::answer_unchanged_brief(&exchange.code),
         _ if step.is_stream() => en::answer_stream(&exchange.code),

@@ -59,10 +59,9 @@ fn a_write_that_is_stored_and_the_conflict_after_it() {
     assert_eq!(
         said(&tree),
         "Both read 100. Only one may write it.\n\
-         Editor B still holds the copy of version 100. The stored object is now at 101.\n\
-         The server compared 100 with 101 and stored nothing. The server does not check which \
-         fields changed: it would refuse an unrelated edit too.\n\
-         Get as B: the edit is kept and redone on the stored object. Then send as B again."
+         Editor B still holds version 100. The stored object is at 101.\n\
+         The server compared 100 with 101 and stored nothing. Which fields changed does not matter.\n\
+         Get as B, then send again."
     );
     assert_eq!(
         facts(&tree),
@@ -88,8 +87,7 @@ fn a_forced_apply_that_loses_an_update() {
         said(&tree),
         "An update is lost: A's replicas = 5.\n\
          Editor B overwrote Editor A's replicas = 5 without having read it.\n\
-         The server told Editor A and Editor B that their writes succeeded. No response reports the \
-         lost edit.\n\
+         Both writes succeeded: no response reports the lost edit.\n\
          Force took ownership without checking the current owner or value.\n\
          Step back, and send as B without force, or read again first."
     );
@@ -116,7 +114,7 @@ fn a_patch_whose_test_fails() {
          The patch tests that replicas is 3. It is 5, so the server stored nothing. A change to a \
          field that the patch neither tests nor edits would not have stopped it.\n\
          It is a 422, not a 409, so RetryOnConflict does not retry.\n\
-         Get as B: the edit is kept and redone on the stored object. Then send as B again."
+         Get as B, then send again."
     );
     assert_eq!(
         facts(&tree),

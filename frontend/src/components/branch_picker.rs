@@ -44,7 +44,7 @@ pub(crate) fn branch_picker(branches: &[Branch], dispatcher: &Dispatcher) -> Htm
             aria-label={label::branches_from_here()}
         >
             { icon(Icon::Branch) }
-            { for branches.iter().enumerate().map(choice) }
+            <span class="fork-branches">{ for branches.iter().enumerate().map(choice) }</span>
             <button
                 type="button"
                 aria-label={label::branches_compare()}

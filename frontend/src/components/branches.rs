@@ -97,7 +97,7 @@ fn row_buttons(store: &StateHandle, end: NodeId, name: &str, deletable: bool) ->
                 aria-label={label::branch_open(&name)}
                 onclick={store.sends(SessionMsg::OpenBranch(end))}
             >
-                { "Open" }
+                { label::open() }
             </button>
             <button
                 type="button"
@@ -106,7 +106,7 @@ fn row_buttons(store: &StateHandle, end: NodeId, name: &str, deletable: bool) ->
                 disabled={!deletable}
                 onclick={store.sends(SessionMsg::DeleteBranch(end))}
             >
-                { "Delete" }
+                { label::delete() }
             </button>
         </span>
     }
@@ -133,7 +133,7 @@ fn compared(store: &StateHandle, branch_point: &BranchPoint, names: [String; 2])
             } else {
                 <table>
                     <thead>
-                        <tr><th scope="col">{ "Field" }</th><th scope="col">{ left }</th><th scope="col">{ right }</th></tr>
+                        <tr><th scope="col">{ label::compared_field() }</th><th scope="col">{ left }</th><th scope="col">{ right }</th></tr>
                     </thead>
                     <tbody>{ for branch_point.differs.iter().map(difference) }</tbody>
                 </table>

@@ -17,7 +17,7 @@ pub(crate) fn caption(store: &StateHandle) -> Html {
             class={classes!("caption", (store.session.tree.current() != 0).then_some("started"))}
             // It scrolls where a window is low.
             tabindex="0"
-            aria-label="What happened"
+            aria-label={label::what_happened()}
         >
             if let Some(loaded) = &store.manifest.loaded {
                 { notice(store, loaded) }
@@ -27,7 +27,7 @@ pub(crate) fn caption(store: &StateHandle) -> Html {
                 <div class="caption-text">
                     { for words.text.into_iter().map(|text| html! { <p>{ text }{ " " }</p> }) }
                     if let Some(next) = words.next.filter(|_| !taught) {
-                        <p class="next"><b>{ "Next " }</b>{ next }</p>
+                        <p class="next"><b>{ label::next() }{ " " }</b>{ next }</p>
                     }
                 </div>
             </div>
@@ -54,12 +54,12 @@ fn to_try(store: &StateHandle) -> Html {
         return other_endings(store);
     }
     html! {
-        <ol class="invitation" aria-label="To try">
+        <ol class="invitation" aria-label={label::to_try()}>
             { for invitation.into_iter().map(|(text, done)| html! {
                 <li class={classes!(done.then_some("done"))}>
                     if done {
                         <span class="tick">{ icon(Icon::Check) }</span>
-                        <span class="unseen">{ "Done: " }</span>
+                        <span class="unseen">{ label::done() }</span>
                     }
                     { text }
                 </li>
@@ -116,30 +116,29 @@ fn notice(store: &StateHandle, loaded: &Loaded) -> Html {
     html! {
         <div class="notice" role="status">
             <p>
-                { "Loaded " }<b>{ &loaded.object }</b>
-                { format!(" as version {}", loaded.version) }
+                { label::loaded() }{ " " }<b>{ &loaded.object }</b>{ " " }
                 { match loaded.others {
-                    0 => ".".to_owned(),
-                    1 => ", and one more object. Choose between them in the API server's card.".to_owned(),
-                    more => format!(", and {more} more objects. Choose between them in the API server's card."),
+                    0 => label::loaded_as(&loaded.version),
+                    1 => label::loaded_one_more(&loaded.version),
+                    more => label::loaded_more(&loaded.version, &more),
                 } }
             </p>
             if !loaded.left_out.is_empty() {
-                <p><b>{ "Not loaded:" }</b></p>
+                <p><b>{ label::not_loaded_some() }</b></p>
                 <ul>{ for loaded.left_out.iter().map(|left| html! {
                     <li><b>{ &left.object }</b>{ format!(": {}", visible(&optimist_messages::left_out(left))) }</li>
                 }) }</ul>
             }
             if !loaded.dropped.is_empty() {
                 <p>
-                    { "Dropped, because the server owns them: " }
+                    { label::dropped_fields() }{ " " }
                     { for loaded.dropped.iter().map(|field| html! { <code>{ field }</code> }) }
                 </p>
             }
             <button
                 type="button"
                 class="icon-button small"
-                aria-label="Dismiss"
+                aria-label={label::dismiss()}
                 onclick={store.sends(ManifestMsg::DismissLoaded)}
             >
                 { icon(Icon::Cross) }

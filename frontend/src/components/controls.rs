@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use optimist_apiserver::server::Resource;
 use optimist_client::Write;
-use optimist_messages::write_method;
+use optimist_messages::{label, write_method};
 use optimist_simulation::{ActorId, Delete};
 use yew::{Html, Properties, component, html};
 
@@ -75,9 +75,9 @@ pub(crate) fn controls(store: &StateHandle, id: ActorId) -> ControlsProps {
 pub(crate) fn Controls(props: &ControlsProps) -> Html {
     let id = props.id;
     let title = match (props.wrong, props.read) {
-        (true, _) => "The text is no object yet",
-        (_, true) => "",
-        _ => "Get first",
+        (true, _) => label::text_not_object(),
+        (_, true) => String::new(),
+        _ => label::get_first(),
     };
     html! {
         <div class="controls">
@@ -88,7 +88,7 @@ pub(crate) fn Controls(props: &ControlsProps) -> Html {
                 { method(props) }
                 { undo(props) }
                 <button type="button" class="button" onclick={props.dispatcher.sends(RequestMsg::Get(id))}>
-                    { "Get" }
+                    { label::get() }
                 </button>
                 <button
                     type="button"
@@ -97,7 +97,7 @@ pub(crate) fn Controls(props: &ControlsProps) -> Html {
                     {title}
                     onclick={props.dispatcher.sends(RequestMsg::Send(id))}
                 >
-                    { "Send" }
+                    { label::send() }
                 </button>
             </div>
         </div>
@@ -111,7 +111,7 @@ fn method(props: &ControlsProps) -> Html {
         <details class="more method">
             <summary
                 class="button"
-                aria-label={format!("{} writes: {method}", props.name)}
+                aria-label={label::writes_by(&props.name, &method)}
                 title={method.clone()}
             >
                 <span class="method-words">{ method }</span>
@@ -124,23 +124,22 @@ fn method(props: &ControlsProps) -> Html {
 
 /// Drops the edits, or makes the dropped ones again.
 fn undo(props: &ControlsProps) -> Html {
-    let (label, msg) = if props.edited || props.wrong {
-        ("Discard edits", EditMsg::Discard(props.id))
+    let (title, sign, msg) = if props.edited || props.wrong {
+        (label::discard(), Icon::Undo, EditMsg::Discard(props.id))
     } else if props.discarded {
-        ("Undo discard", EditMsg::Undo(props.id))
+        (label::undo_discard(), Icon::Redo, EditMsg::Undo(props.id))
     } else {
         return Html::default();
     };
-    let redoes = label == "Undo discard";
     html! {
         <button
             type="button"
             class="button discard"
-            aria-label={label}
-            title={label}
+            aria-label={title.clone()}
+            {title}
             onclick={props.dispatcher.sends(msg)}
         >
-            { icon(if redoes { Icon::Redo } else { Icon::Undo }) }
+            { icon(sign) }
         </button>
     }
 }
@@ -154,9 +153,9 @@ fn by_hand(props: &ControlsProps) -> Html {
     };
     html! {
         <p class="by-hand-note">
-            { "Sends a body written by hand. " }
+            { label::sends_by_hand() }{ " " }
             <button type="button" class="link" onclick={props.dispatcher.sends(EditMsg::Write(props.id, computed))}>
-                { "Use the edits" }
+                { label::use_edits() }
             </button>
         </p>
     }

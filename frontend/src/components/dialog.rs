@@ -1,6 +1,7 @@
 //! A modal dialog: the browser keeps the keyboard inside and closes it on Escape; then the keyboard is
 //! where it was before.
 
+use optimist_messages::label;
 use web_sys::HtmlDialogElement;
 use yew::{
     AttrValue, Children, Event, Html, Properties, component, html, use_effect_with, use_node_ref,
@@ -51,7 +52,7 @@ pub(crate) fn Modal(props: &ModalProps) -> Html {
                     type="button"
                     class="icon-button"
                     id="dialog-close"
-                    aria-label="Close"
+                    aria-label={label::close()}
                     onclick={props.store.sends(close)}
                 >
                     { icon(Icon::Cross) }

@@ -20,9 +20,9 @@ pub(crate) fn chip(state: &State, editor: ActorId) -> (String, &'static str) {
         world.copy(editor).resource_version(),
         world.stale_by(editor),
     ) {
-        (None, _) => ("not read yet".to_owned(), "plain"),
-        (Some(version), 0) => (format!("rv {version} · current"), "ok"),
-        (Some(version), behind) => (format!("rv {version} · stale by {behind}"), "refused"),
+        (None, _) => (label::not_read(), "plain"),
+        (Some(version), 0) => (label::copy_current(&version), "ok"),
+        (Some(version), behind) => (label::copy_stale(&version, &behind), "refused"),
     }
 }
 
@@ -61,7 +61,7 @@ pub(crate) fn editor_card(store: &StateHandle, id: ActorId, aligned: &Rc<Aligned
                     aligned={Rc::clone(aligned)}
                     copy={if id == ActorId::A { 0 } else { COPIES - 1 }}
                     id={slug}
-                    label={format!("{name}: working copy")}
+                    label={label::working_copy(name)}
                     {object}
                     marks={copy.edits()}
                     tone={slug}
@@ -72,8 +72,8 @@ pub(crate) fn editor_card(store: &StateHandle, id: ActorId, aligned: &Rc<Aligned
                 />
             } else {
                 <div class="yaml blank">
-                    <p>{ "Nothing read yet." }</p>
-                    <p>{ "Get reads the object. Then click a value to change it." }</p>
+                    <p>{ label::nothing_read() }</p>
+                    <p>{ label::nothing_read_next() }</p>
                 </div>
             }
             // Another editor's are other elements: radio buttons that are renamed into the group of
@@ -105,11 +105,11 @@ fn stale(store: &StateHandle, id: ActorId, chip: &str) -> Html {
             <summary class="chip refused">{ chip.to_owned() }</summary>
             <div class="more-panel">
                 if store.world().stored().is_none() {
-                    <p>{ "The object is gone." }</p>
+                    <p>{ label::object_gone() }</p>
                 } else if changed.is_empty() {
-                    <p>{ "Only bookkeeping changed since: the version, and who owns what." }</p>
+                    <p>{ label::stale_bookkeeping() }</p>
                 } else {
-                    <p>{ "Changed since it was read:" }</p>
+                    <p>{ label::stale_changed() }</p>
                     { for changed.iter().map(|change| html! {
                         <p class="change" title={dotted(&change.pointer)}>{ change.to_string() }</p>
                     }) }
@@ -131,7 +131,7 @@ fn raw_text(store: &StateHandle, id: ActorId, raw: &RawYaml) -> Html {
     html! {
         <div class="raw">
             <textarea
-                aria-label={format!("{name}: working copy as YAML")}
+                aria-label={label::working_copy_yaml(&name)}
                 aria-invalid={raw.error.is_some().to_string()}
                 aria-describedby={raw.error.is_some().then(|| error_id.clone())}
                 value={raw.text.clone()}
@@ -161,7 +161,7 @@ fn who(store: &StateHandle, id: ActorId) -> Html {
     let third = label::third_actor(&store.name(ActorId::C));
     html! {
         <>
-            <select class="who" aria-label="Whose lane this is" {onchange}>
+            <select class="who" aria-label={label::whose_lane()} {onchange}>
                 { for RIGHT.map(|other| html! {
                     <option selected={other == id}>{ name(other) }</option>
                 }) }

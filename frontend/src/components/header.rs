@@ -1,7 +1,8 @@
 //! The bar on top.
 
+use optimist_messages::label;
 use optimist_simulation::ActorId;
-use yew::{Html, html};
+use yew::{Html, classes, html};
 
 use super::icon::{Icon, icon};
 use super::sessions_dialog::called;
@@ -11,23 +12,8 @@ use crate::state::{
 };
 
 pub(crate) fn header(store: &StateHandle) -> Html {
-    let dark = match store.view.theme {
-        Theme::System => browser::prefers_dark(),
-        theme => theme == Theme::Dark,
-    };
-    // Back to what the system says as soon as that is what is asked for.
-    let wanted = match (dark, browser::prefers_dark()) {
-        (true, false) | (false, true) => Theme::System,
-        (true, true) => Theme::Light,
-        (false, false) => Theme::Dark,
-    };
-    let (label, sign) = if dark {
-        ("Light theme", Icon::Sun)
-    } else {
-        ("Dark theme", Icon::Moon)
-    };
     // What the buttons are about is in sight.
-    let stage = match store.page {
+    let has_session = match store.page {
         Page::Play | Page::Explore => true,
         Page::Learn => store.learn.is_on_stage(),
         Page::Diagnose => false,
@@ -39,50 +25,83 @@ pub(crate) fn header(store: &StateHandle) -> Html {
                 <span class="title">{ store.page.title() }</span>
             </h1>
             { navigation(store) }
-            if stage {
+            if has_session {
                 { explore(store) }
             }
             if store.page == Page::Play {
-                <button
-                    type="button"
-                    class="button load"
-                    aria-label="Load manifest"
-                    onclick={store.sends(ViewMsg::Dialog(Some(Dialog::Load)))}
-                >
-                    { icon(Icon::Load) }
-                    <span>{ "Load manifest" }</span>
-                </button>
+                { dialog_button(store, Dialog::Load, "load", Icon::Load, label::load()) }
             }
-            if stage || store.page == Page::Diagnose && !store.diagnose.items.is_empty() {
-                <button
-                    type="button"
-                    class="button share-button"
-                    aria-label="Share"
-                    onclick={store.sends(ViewMsg::Dialog(Some(Dialog::Share)))}
-                >
-                    { icon(Icon::Share) }
-                    <span>{ "Share" }</span>
-                </button>
+            if has_session || store.page == Page::Diagnose && !store.diagnose.items.is_empty() {
+                { dialog_button(store, Dialog::Share, "share-button", Icon::Share, label::share()) }
             }
+            { theme_button(store) }
             <button
                 type="button"
                 class="icon-button"
-                aria-label={label}
-                title={label}
-                onclick={store.sends(ViewMsg::Theme(wanted))}
-            >
-                { icon(sign) }
-            </button>
-            <button
-                type="button"
-                class="icon-button"
-                aria-label="Help and keys"
-                title="Help and keys"
+                aria-label={label::help()}
+                title={label::help()}
                 onclick={store.sends(ViewMsg::Dialog(Some(Dialog::Help)))}
             >
                 { "?" }
             </button>
         </header>
+    }
+}
+
+/// A button that opens a dialog: a sign and a word, of which a phone shows the sign.
+fn dialog_button(
+    store: &StateHandle,
+    dialog: Dialog,
+    class: &'static str,
+    sign: Icon,
+    name: String,
+) -> Html {
+    html! {
+        <button
+            type="button"
+            class={classes!("button", class)}
+            aria-label={name.clone()}
+            onclick={store.sends(ViewMsg::Dialog(Some(dialog)))}
+        >
+            { icon(sign) }
+            <span>{ name }</span>
+        </button>
+    }
+}
+
+/// Switches to the other theme.
+fn theme_button(store: &StateHandle) -> Html {
+    let (name, sign, wanted) = other_theme(store.view.theme);
+    html! {
+        <button
+            type="button"
+            class="icon-button theme"
+            aria-label={name.clone()}
+            title={name}
+            onclick={store.sends(ViewMsg::Theme(wanted))}
+        >
+            { icon(sign) }
+        </button>
+    }
+}
+
+/// The theme that is not shown: what it is called, its sign, and what to choose for it.
+pub(crate) fn other_theme(theme: Theme) -> (String, Icon, Theme) {
+    let prefers_dark = browser::prefers_dark();
+    let dark = match theme {
+        Theme::System => prefers_dark,
+        theme => theme == Theme::Dark,
+    };
+    // Back to what the system says as soon as that is what is asked for.
+    let wanted = match (dark, prefers_dark) {
+        (true, false) | (false, true) => Theme::System,
+        (true, true) => Theme::Light,
+        (false, false) => Theme::Dark,
+    };
+    if dark {
+        (label::theme_light(), Icon::Sun, wanted)
+    } else {
+        (label::theme_dark(), Icon::Moon, wanted)
     }
 }
 
@@ -99,7 +118,7 @@ fn navigation(store: &StateHandle) -> Html {
         }
     };
     html! {
-        <nav class="pages" aria-label="Pages">{ for Page::ALL.iter().map(link) }</nav>
+        <nav class="pages" aria-label={label::pages()}>{ for Page::ALL.iter().map(link) }</nav>
     }
 }
 
@@ -107,44 +126,44 @@ fn navigation(store: &StateHandle) -> Html {
 fn explore(store: &StateHandle) -> Html {
     let away = store.persistence.sessions.last_away();
     if let (Page::Play, Some(away)) = (store.page, away) {
-        let title = format!("{} Yours is kept while this one is shown.", called(away));
+        let title = label::back_to_session_title(&called(away));
         return html! {
             <button
                 type="button"
                 class="button to-explore"
-                aria-label="Back to your session"
+                aria-label={label::back_to_session()}
                 {title}
                 onclick={store.sends(PersistenceMsg::Return)}
             >
                 { icon(Icon::Back) }
-                <span>{ "Back to your session" }</span>
+                <span>{ label::back_to_session() }</span>
             </button>
         };
     }
     let edited = both_edited(&store.session.tree);
     let world = edited.and_then(|node| store.session.tree.world_at(node));
     // Six orders of two who read and write; of three there are more.
-    let label = match world {
-        Some(world) if world.copy(ActorId::C).is_edited() => "Explore all orders",
-        _ => "Explore all 6 orders",
+    let name = match world {
+        Some(world) if world.copy(ActorId::C).is_edited() => label::explore_orders(),
+        _ => label::explore_six_orders(),
     };
     let edited = edited.is_some();
     let title = if edited {
-        "Try every order of these edits, in every way of writing"
+        label::explore_orders_title()
     } else {
-        "Change something in both editors first"
+        label::explore_orders_not_yet()
     };
     html! {
         <button
             type="button"
             class="button to-explore"
-            aria-label={label}
+            aria-label={name.clone()}
             disabled={!edited}
             {title}
             onclick={store.sends(TransferMsg::Explore)}
         >
             { icon(Icon::Branch) }
-            <span>{ label }</span>
+            <span>{ name }</span>
         </button>
     }
 }

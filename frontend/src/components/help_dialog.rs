@@ -1,10 +1,13 @@
 //! What this is, and the keys.
 
+use optimist_messages::label;
 use yew::{Html, html};
 
 use super::dialog::Modal;
+use super::header::other_theme;
+use super::icon::icon;
 use super::more::check;
-use crate::keyboard::{KEYS, LESSON_KEYS};
+use crate::keyboard::{DIVIDER_KEYS, KEYS, Key, LESSON_KEYS};
 use crate::state::{Sends, StateHandle, ViewMsg};
 
 /// Beside the page: `cargo xtask dist` writes it.
@@ -13,37 +16,45 @@ const LICENCES: &str = "licences.html";
 #[inline(never)] // not on the first screen
 pub(crate) fn help_dialog(store: &StateHandle) -> Html {
     html! {
-        <Modal store={store.clone()} title="How this works" begin="dialog-close">
+        <Modal store={store.clone()} title={label::help_title()} begin="dialog-close">
             <div class="dialog-body prose">
+                <p>{ label::help_requests() }</p>
                 <p>
-                    { "You are two people who edit one object on one API server. Get reads it, Send \
-                       writes your working copy back. Every request is a step: an arrow to the \
-                       server and its answer." }
+                    { label::help_version() }{ " " }<code>{ "resourceVersion" }</code>{ ". " }
+                    { label::help_version_after() }
                 </p>
-                <p>
-                    { "Each stored version has a number, the " }<code>{ "resourceVersion" }</code>
-                    { ". A write that carries the number it read is stored only if that is still \
-                       the latest. That is optimistic concurrency: no locks, one comparison." }
-                </p>
-                <p>
-                    { "Step back and do something else whenever you like. The old future is kept as \
-                       a branch." }
-                </p>
-                <h3>{ "Keys" }</h3>
+                <p>{ label::help_branches() }</p>
+                <h3>{ label::keys() }</h3>
                 { check(
                     store.view.letter_keys,
-                    "Use keys that are a single character",
-                    "Switch them off if you speak to your computer, or hit keys by accident",
+                    label::letter_keys(),
+                    label::letter_keys_title(),
                     store.on(ViewMsg::LetterKeys),
                 ) }
                 { keys(&KEYS) }
+                <h3>{ label::keys_divider() }</h3>
+                { keys(&DIVIDER_KEYS) }
                 if store.learn.is_on_stage() {
-                    <h3>{ "In a lesson" }</h3>
+                    <h3>{ label::keys_lesson() }</h3>
                     { keys(&LESSON_KEYS) }
                 }
+                { theme(store) }
                 { licences() }
             </div>
         </Modal>
+    }
+}
+
+/// The other theme: a phone has no room for it in the bar.
+fn theme(store: &StateHandle) -> Html {
+    let (name, sign, wanted) = other_theme(store.view.theme);
+    html! {
+        <p>
+            <button type="button" class="button" onclick={store.sends(ViewMsg::Theme(wanted))}>
+                { icon(sign) }
+                <span>{ name }</span>
+            </button>
+        </p>
     }
 }
 
@@ -51,24 +62,24 @@ pub(crate) fn help_dialog(store: &StateHandle) -> Html {
 fn licences() -> Html {
     if cfg!(debug_assertions) {
         return html! {
-            <p>{ "The licences of what this page is made of come with the release: cargo xtask dist." }</p>
+            <p>{ label::licences_later() }</p>
         };
     }
     html! {
         <p>
             <a href={LICENCES} target="_blank" rel="noopener">
-                { "Licences of what this page is made of" }
+                { label::licences() }
             </a>
         </p>
     }
 }
 
-fn keys(keys: &[(&'static str, &'static str)]) -> Html {
-    let row = |&(keys, what): &(&'static str, &'static str)| {
+fn keys(keys: &[Key]) -> Html {
+    let row = |&(keys, what): &Key| {
         html! {
             <>
                 <dt>{ for keys.split(' ').map(|key| html! { <kbd>{ key }</kbd> }) }</dt>
-                <dd>{ what }</dd>
+                <dd>{ what() }</dd>
             </>
         }
     };

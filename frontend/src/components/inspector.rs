@@ -12,20 +12,29 @@ use super::tabs::{Tabs, panel_id, tabs};
 use super::wire::{preview, wire};
 use crate::state::{InspectorTab, Sends, StateHandle, ViewMsg};
 
-const TABS: [(InspectorTab, &str); 6] = [
-    (InspectorTab::Wire, "Wire"),
-    (InspectorTab::Kubectl, "kubectl"),
-    (InspectorTab::Go, "Go"),
-    (InspectorTab::Rust, "Rust"),
-    (InspectorTab::Diff, "Diff"),
-    (InspectorTab::Preview, "Preview"),
+const TABS: [InspectorTab; 6] = [
+    InspectorTab::Wire,
+    InspectorTab::Kubectl,
+    InspectorTab::Go,
+    InspectorTab::Rust,
+    InspectorTab::Diff,
+    InspectorTab::Preview,
 ];
+
+fn name(tab: InspectorTab) -> String {
+    match tab {
+        InspectorTab::Wire => label::tab_wire(),
+        InspectorTab::Kubectl => "kubectl".to_owned(),
+        InspectorTab::Go => "Go".to_owned(),
+        InspectorTab::Rust => "Rust".to_owned(),
+        InspectorTab::Diff => label::tab_diff(),
+        InspectorTab::Preview => label::tab_preview(),
+    }
+}
 
 pub(crate) fn inspector(store: &StateHandle) -> Html {
     let step = store.session.tree.step(store.session.tree.current());
-    let chosen = TABS
-        .iter()
-        .position(|(tab, _)| *tab == store.view.inspector_tab);
+    let chosen = TABS.iter().position(|tab| *tab == store.view.inspector_tab);
     let content = match (store.view.inspector_tab, step) {
         (InspectorTab::Preview, _) => preview(store),
         (_, None) => nothing_yet(),
@@ -39,17 +48,17 @@ pub(crate) fn inspector(store: &StateHandle) -> Html {
         <aside
             class="inspector"
             id="inspector"
-            aria-label="Inspector"
+            aria-label={label::inspector()}
             data-up={store.view.sheet.to_string()}
         >
             { sheet_handle(store, step) }
             { tabs(&Tabs {
-                label: "Inspector",
+                label: label::inspector(),
                 id: "inspector-tab",
                 class: "underlined",
-                names: &TABS.map(|(_, name)| name),
+                names: &TABS.map(name),
                 chosen: chosen.unwrap_or(0),
-                onchoose: store.on(|i: usize| ViewMsg::InspectorTab(TABS[i.min(TABS.len() - 1)].0)),
+                onchoose: store.on(|i: usize| ViewMsg::InspectorTab(TABS[i.min(TABS.len() - 1)])),
             }) }
             <div
                 class="inspector-body"
@@ -76,11 +85,7 @@ fn nothing_yet() -> Html {
 fn sheet_handle(store: &StateHandle, step: Option<&Step>) -> Html {
     let up = store.view.sheet;
     let (status, tone, rest) = match step {
-        None => (
-            "Inspector".to_owned(),
-            "plain",
-            "nothing was sent yet".to_owned(),
-        ),
+        None => (label::inspector(), "plain", label::nothing_sent()),
         Some(step) => {
             let rest = step.message().map_or_else(
                 || {
@@ -98,7 +103,7 @@ fn sheet_handle(store: &StateHandle, step: Option<&Step>) -> Html {
             );
             match step.edit_results().into_iter().next() {
                 Some(first @ EditResult::Lost { .. }) => (
-                    "lost update".to_owned(),
+                    label::lost_update(),
                     "lost",
                     messages::edit_result(&first, store.world()),
                 ),
@@ -116,7 +121,7 @@ fn sheet_handle(store: &StateHandle, step: Option<&Step>) -> Html {
         >
             <b class={classes!("status", tone)}>{ status }</b>
             <span class="rest">{ rest }</span>
-            <span class="why-word">{ if up { "close" } else { "why" } }</span>
+            <span class="why-word">{ if up { label::sheet_close() } else { label::sheet_why() } }</span>
             { icon(if up { Icon::Down } else { Icon::Up }) }
         </button>
     }

@@ -11,7 +11,7 @@ use crate::state::{ObjectView, Sends, StateHandle, ViewMsg};
 pub(crate) struct JsonView<'a> {
     pub(crate) store: &'a StateHandle,
     pub(crate) view: ObjectView,
-    pub(crate) label: &'static str,
+    pub(crate) label: &'a str,
     pub(crate) body: &'a Value,
     /// The places that matter.
     pub(crate) emphasis: Vec<String>,
@@ -38,7 +38,7 @@ pub(crate) fn json_view(props: &JsonView<'_>) -> Html {
             class={classes!("json", props.refused.then_some("refused"))}
             role="region"
             tabindex="0"
-            aria-label={props.label}
+            aria-label={props.label.to_owned()}
         >
             { for printer.rows }
         </div>

@@ -1,11 +1,12 @@
 //! Where only one card fits: three heads that choose which one is open.
 
+use optimist_messages::label;
+use optimist_simulation::ActorId;
 use yew::{Callback, Html, MouseEvent, classes, html};
 
-use super::editor_card::chip;
 use super::icon::{Icon, icon};
 use crate::browser;
-use crate::state::{Lane, Sends, StateHandle, ViewMsg};
+use crate::state::{Lane, Sends, State, StateHandle, ViewMsg};
 
 /// Opens the card of a lane, and brings it into sight where cards and timeline scroll together.
 fn open(store: &StateHandle, lane: Lane) -> Callback<MouseEvent> {
@@ -16,19 +17,28 @@ fn open(store: &StateHandle, lane: Lane) -> Callback<MouseEvent> {
     })
 }
 
+/// The version of an editor's copy, where there is little room: its words and its tone. A tick says
+/// that it is current.
+fn version_of(state: &State, editor: ActorId) -> (String, &'static str) {
+    let world = state.world();
+    match world.copy(editor).resource_version() {
+        None => (label::not_read(), "plain"),
+        Some(version) if world.stale_by(editor) == 0 => (label::copy_current_short(&version), "ok"),
+        Some(version) => (label::copy_stale_short(&version), "refused"),
+    }
+}
+
 pub(crate) fn lane_tabs(store: &StateHandle) -> Html {
     let head = |lane: Lane| {
         let (name, (version, tone)) = match lane {
-            Lane::Editor(editor) => (store.name(editor), chip(store, editor)),
+            Lane::Editor(editor) => (store.name(editor).to_owned(), version_of(store, editor)),
             Lane::Server => {
                 let version = store.world().stored().map(|(version, _)| version);
-                let version = version.map_or("deleted".to_owned(), |v| format!("rv {v}"));
-                ("Server", (version, "plain"))
+                let version =
+                    version.map_or_else(label::deleted, |v| label::copy_current_short(&v));
+                (label::server_short(), (version, "plain"))
             }
         };
-        // There is no room here for `stale by 1`, and a tick says `current`.
-        let version = version.split(" by ").next().unwrap_or_default();
-        let version = version.trim_end_matches(" · current").to_owned();
         html! {
             <button
                 type="button"
@@ -36,19 +46,19 @@ pub(crate) fn lane_tabs(store: &StateHandle) -> Html {
                 aria-pressed={(store.view.lane == lane).to_string()}
                 onclick={open(store, lane)}
             >
-                <span class="lane-name">{ name.to_owned() }</span>
+                <span class="lane-name">{ name }</span>
                 <span class={classes!("lane-version", tone)}>
                     { version }
                     if tone == "ok" {
                         { icon(Icon::Check) }
-                        <span class="unseen">{ "current" }</span>
+                        <span class="unseen">{ label::current() }</span>
                     }
                 </span>
             </button>
         }
     };
     html! {
-        <div class="lane-tabs" role="group" aria-label="Open card">
+        <div class="lane-tabs" role="group" aria-label={label::open_card()}>
             { for store.lanes().map(head) }
         </div>
     }

@@ -1,10 +1,11 @@
 //! Loading a manifest: pasted, chosen or dropped.
 
 use optimist_client::{ManifestError, visible};
+use optimist_messages::{self as messages, label};
 use optimist_simulation::{LoadError, NGINX};
 use wasm_bindgen_futures::spawn_local;
 use web_sys::{File, HtmlInputElement, HtmlTextAreaElement};
-use yew::{DragEvent, Event, Html, InputEvent, SubmitEvent, TargetCast, html};
+use yew::{Callback, DragEvent, Event, Html, InputEvent, SubmitEvent, TargetCast, html};
 
 use super::dialog::Modal;
 use super::file_button::text_of;
@@ -22,56 +23,57 @@ fn take(store: &StateHandle, file: File) {
     });
 }
 
+/// Reads the file that was chosen.
+fn choosing(store: &StateHandle) -> Callback<Event> {
+    let store = store.clone();
+    Callback::from(move |event: Event| {
+        if let Some(input) = event.target_dyn_into::<HtmlInputElement>() {
+            if let Some(file) = input.files().and_then(|files| files.get(0)) {
+                take(&store, file);
+            }
+            // So that the same file can be chosen again after it was fixed.
+            input.set_value("");
+        }
+    })
+}
+
+/// Reads the file that was dropped.
+fn dropping(store: &StateHandle) -> Callback<DragEvent> {
+    let store = store.clone();
+    Callback::from(move |event: DragEvent| {
+        let files = event.data_transfer().and_then(|data| data.files());
+        if let Some(file) = files.and_then(|files| files.get(0)) {
+            event.prevent_default();
+            take(&store, file);
+        }
+    })
+}
+
 #[inline(never)] // not on the first screen
 pub(crate) fn load_dialog(store: &StateHandle) -> Html {
     let oninput = store.on(|event: InputEvent| {
         let area = event.target_dyn_into::<HtmlTextAreaElement>();
         ManifestMsg::Text(area.map(|area| area.value()).unwrap_or_default())
     });
-    let onchange = {
-        let store = store.clone();
-        move |event: Event| {
-            let input = event.target_dyn_into::<HtmlInputElement>();
-            if let Some(input) = input {
-                if let Some(file) = input.files().and_then(|files| files.get(0)) {
-                    take(&store, file);
-                }
-                // So that the same file can be chosen again after it was fixed.
-                input.set_value("");
-            }
-        }
+    let load = store.sends(ManifestMsg::Load);
+    let onsubmit = move |event: SubmitEvent| {
+        event.prevent_default();
+        load.emit(());
     };
     let ondragover = |event: DragEvent| event.prevent_default();
-    let ondrop = {
-        let store = store.clone();
-        move |event: DragEvent| {
-            let files = event.data_transfer().and_then(|data| data.files());
-            if let Some(file) = files.and_then(|files| files.get(0)) {
-                event.prevent_default();
-                take(&store, file);
-            }
-        }
-    };
-    let onsubmit = {
-        let store = store.clone();
-        move |event: SubmitEvent| {
-            event.prevent_default();
-            store.send(ManifestMsg::Load);
-        }
-    };
+    let ondrop = dropping(store);
     let problem = store.manifest.problem.as_ref();
     html! {
-        <Modal store={store.clone()} title="Load a manifest" begin="manifest">
+        <Modal store={store.clone()} title={label::load_title()} begin="manifest">
             <form class="dialog-body load-form" {ondragover} {ondrop} {onsubmit}>
                 <p class="muted" id="load-hint">
-                    { "Paste YAML or JSON, or drop a file here. Output of " }
+                    { label::load_hint() }{ " " }
                     <code>{ "kubectl get -o yaml" }</code>
-                    { " works, also of several objects: what the server owns is dropped. It starts a new \
-                       session." }
+                    { " " }{ label::load_hint_after() }
                 </p>
                 <textarea
                     id="manifest"
-                    aria-label="Manifest"
+                    aria-label={label::manifest()}
                     aria-describedby="load-hint"
                     aria-invalid={problem.is_some().to_string()}
                     spellcheck="false"
@@ -83,30 +85,41 @@ pub(crate) fn load_dialog(store: &StateHandle) -> Html {
                 if let Some(problem) = problem {
                     { explain(problem, &store.manifest.text) }
                 }
-                <div class="dialog-actions">
-                    <label class="button file">
-                        <input type="file" accept=".yaml,.yml,.json,text/yaml,application/json" {onchange} />
-                        { icon(Icon::Load) }
-                        <span>{ "Choose a file" }</span>
-                    </label>
-                    <button
-                        type="button"
-                        class="button"
-                        onclick={store.sends(ManifestMsg::Text(NGINX.to_owned()))}
-                    >
-                        { "nginx example" }
-                    </button>
-                    <span class="spring" />
-                    <button
-                        type="submit"
-                        class="button primary"
-                        disabled={store.manifest.text.trim().is_empty()}
-                    >
-                        { "Load" }
-                    </button>
-                </div>
+                { actions(store) }
             </form>
         </Modal>
+    }
+}
+
+/// The buttons: where a manifest comes from, and Load.
+fn actions(store: &StateHandle) -> Html {
+    html! {
+        <div class="dialog-actions">
+            <label class="button file">
+                <input
+                    type="file"
+                    accept=".yaml,.yml,.json,text/yaml,application/json"
+                    onchange={choosing(store)}
+                />
+                { icon(Icon::Load) }
+                <span>{ label::choose_file() }</span>
+            </label>
+            <button
+                type="button"
+                class="button"
+                onclick={store.sends(ManifestMsg::Text(NGINX.to_owned()))}
+            >
+                { label::load_example() }
+            </button>
+            <span class="spring" />
+            <button
+                type="submit"
+                class="button primary"
+                disabled={store.manifest.text.trim().is_empty()}
+            >
+                { label::load_button() }
+            </button>
+        </div>
     }
 }
 
@@ -118,11 +131,11 @@ fn explain(problem: &LoadError, text: &str) -> Html {
     };
     html! {
         <div class="problem" role="alert">
-            <p><b>{ "Not loaded. " }</b>{ visible(&optimist_messages::load_error(problem)).into_owned() }</p>
+            <p><b>{ label::not_loaded() }{ " " }</b>{ visible(&messages::load_error(problem)).into_owned() }</p>
             if let Some((line, column)) = place {
                 { excerpt(text, line, column) }
             }
-            <p class="muted">{ "Your session is as it was." }</p>
+            <p class="muted">{ label::share_unchanged() }</p>
         </div>
     }
 }
@@ -147,7 +160,7 @@ fn excerpt(text: &str, line: usize, column: usize) -> Html {
     let mark = shown(wrong.get(at).map_or(' ', |c| *c).to_string());
     let tail = shown(wrong.get(at + 1..to).unwrap_or_default().iter().collect());
     html! {
-        <pre class="excerpt" aria-label={format!("Line {line}, column {column}")}>
+        <pre class="excerpt" aria-label={label::place(&line, &column)}>
             if let Some(before) = before {
                 <span class="context">
                     { number(line - 1) }{ shown(before.chars().take(2 * AROUND).collect()) }{ "\n" }

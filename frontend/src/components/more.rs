@@ -12,12 +12,7 @@ pub(crate) fn chosen(event: &Event) -> usize {
 }
 
 /// A box to tick.
-pub(crate) fn check(
-    on: bool,
-    label: &'static str,
-    title: &'static str,
-    onchange: Callback<bool>,
-) -> Html {
+pub(crate) fn check(on: bool, label: String, title: String, onchange: Callback<bool>) -> Html {
     let onchange = onchange.reform(|event: Event| ticked(&event));
     html! {
         <label class="check" {title}>

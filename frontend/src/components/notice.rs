@@ -1,5 +1,6 @@
 //! What there is to say of the address, of what was kept and of what is being opened.
 
+use optimist_messages::label;
 use yew::{Html, html};
 
 use super::sessions_dialog::called;
@@ -11,7 +12,7 @@ fn notice(store: &StateHandle, dismiss: impl Into<Msg>, told: Html) -> Html {
         <p class="notice" role="status">
             { told }
             <button type="button" class="button small" onclick={store.sends(dismiss)}>
-                { "Dismiss" }
+                { label::dismiss() }
             </button>
         </p>
     }
@@ -22,11 +23,11 @@ fn notice(store: &StateHandle, dismiss: impl Into<Msg>, told: Html) -> Html {
 fn opening(store: &StateHandle, (done, all): (usize, usize)) -> Html {
     html! {
         <p class="notice opening">
-            <span role="status">{ "Opening a session." }</span>
-            <progress aria-label="Steps done" max={all.to_string()} value={done.to_string()} />
-            <span>{ format!("{done} of {all} steps") }</span>
+            <span role="status">{ label::opening() }</span>
+            <progress aria-label={label::opening_progress()} max={all.to_string()} value={done.to_string()} />
+            <span>{ label::opening_steps(&done, &all) }</span>
             <button type="button" class="button small" onclick={store.sends(ShareMsg::CancelOpening)}>
-                { "Cancel" }
+                { label::cancel() }
             </button>
         </p>
     }
@@ -38,29 +39,26 @@ pub(crate) fn kept_notice(store: &StateHandle) -> Html {
         return opening(store, progress);
     }
     if let Some(fragment) = &store.unknown_address {
-        let told =
-            html! { { format!("There is no page {fragment}. This is {}.", store.page.name()) } };
+        let told = html! { { label::no_such_page(fragment, &store.page.name()) } };
         return notice(store, Msg::DismissNotice, told);
     }
     if store.session.full {
         let told = html! {
-            { "The last step was not taken: with it this session would be too large to be opened \
-               again. Delete a branch, or load the object again." }
+            { label::session_full() }
         };
         return notice(store, Msg::DismissNotice, told);
     }
     let kept = &store.persistence;
     if kept.refused {
         let told = html! {
-            { "This browser keeps nothing: its storage is full or forbidden. Share can save the \
-               session as a file." }
+            { label::keeps_nothing() }
         };
         return notice(store, PersistenceMsg::Dismiss, told);
     }
     if !kept.unreadable.is_empty() {
         let what = kept.unreadable.join(", ");
         let told = html! {
-            { format!("Some of what this browser kept cannot be read: {what}. It is left as it is.") }
+            { label::kept_unreadable(&what) }
         };
         return notice(store, PersistenceMsg::Dismiss, told);
     }
@@ -71,13 +69,13 @@ pub(crate) fn kept_notice(store: &StateHandle) -> Html {
     let others = offered.count();
     let (told, open, title) = match others {
         0 => (
-            "There is a session from before.".to_owned(),
-            "Open it",
+            label::session_before(),
+            label::session_before_open(),
             called(first),
         ),
         others => (
-            format!("There are {} sessions from before.", others + 1),
-            "Show them",
+            label::sessions_before(&(others + 1)),
+            label::sessions_before_show(),
             String::new(),
         ),
     };

@@ -4,6 +4,7 @@
 use optimist_apiserver::apply::{ManagedFieldsOperation, Manager, Owners};
 use optimist_client::{Line, dotted, lines};
 use optimist_client::{Strategy, Write};
+use optimist_messages::label;
 use optimist_simulation::{ActorId, Outcome};
 use yew::{Html, classes, html};
 
@@ -28,28 +29,26 @@ fn look(store: &StateHandle, number: usize, manager: &Manager) -> String {
 /// `editor-a applies`, `kubectl-create writes status`.
 fn title(manager: &Manager) -> String {
     let how = match manager.operation {
-        ManagedFieldsOperation::Apply => "by apply",
-        ManagedFieldsOperation::Update => "by writing",
+        ManagedFieldsOperation::Apply => label::owner_apply(&manager.name),
+        ManagedFieldsOperation::Update => label::owner_update(&manager.name),
     };
-    if manager.subresource.is_empty() {
-        format!("{}, {how}", manager.name)
-    } else {
-        format!("{}, {how} {}", manager.name, manager.subresource)
-    }
+    format!("{how} {}", manager.subresource)
+        .trim_end()
+        .to_owned()
 }
 
 /// The stored object, a mark per owner beside each line.
 #[inline(never)] // not on the first screen
 pub(crate) fn owners(store: &StateHandle) -> Html {
     let Some((_, object)) = store.world().stored() else {
-        return html! { <div class="yaml blank"><p>{ "There is no object." }</p></div> };
+        return html! { <div class="yaml blank"><p>{ label::no_object() }</p></div> };
     };
     let owners = Owners::of(object);
     if owners.managers().is_empty() {
         return html! {
             <div class="yaml blank">
-                <p>{ "Nobody owns anything here." }</p>
-                <p>{ "The object has no managedFields." }</p>
+                <p>{ label::no_owners() }</p>
+                <p>{ label::no_owners_why() }</p>
             </div>
         };
     }
@@ -126,7 +125,7 @@ pub(crate) fn foresight(store: &StateHandle) -> Html {
     );
     let Some(preview) = rehearsed else {
         return html! {
-            <p class="last-write">{ format!("{name} has read nothing yet: Get, and edit, to see what an apply would take.") }</p>
+            <p class="last-write">{ label::foresight_none(&name) }</p>
         };
     };
     let mut says: Vec<String> = preview
@@ -134,11 +133,7 @@ pub(crate) fn foresight(store: &StateHandle) -> Html {
         .iter()
         .map(|(manager, path)| {
             let path = path.to_string();
-            format!(
-                "take {} from {}",
-                path.trim_start_matches('.'),
-                manager.name
-            )
+            label::foresight_takes(&path.trim_start_matches('.'), &manager.name)
         })
         .collect();
     let gone = preview
@@ -146,15 +141,15 @@ pub(crate) fn foresight(store: &StateHandle) -> Html {
         .effect
         .iter()
         .filter(|change| change.after.is_none());
-    says.extend(gone.map(|change| format!("remove {}", dotted(&change.pointer))));
+    says.extend(gone.map(|change| label::foresight_removes(&dotted(&change.pointer))));
     let text = match (preview.step.outcome(), says.is_empty()) {
-        (Outcome::Refused, _) => format!("would be refused: {}.", preview.step.status_line()),
-        (_, true) => "would take nothing from anyone.".to_owned(),
-        (_, false) => format!("would {}.", says.join(", ")),
+        (Outcome::Refused, _) => label::foresight_refused(&preview.step.status_line()),
+        (_, true) => label::foresight_nothing(),
+        (_, false) => label::foresight(&says.join(", ")),
     };
     html! {
         <p class={classes!("last-write", "foresight")}>
-            { "A forced apply by " }<b class={slug}>{ name.to_owned() }</b>{ " now " }{ text }
+            { label::foresight_before() }{ " " }<b class={slug}>{ name.to_owned() }</b>{ " " }{ text }
         </p>
     }
 }

@@ -1,5 +1,6 @@
 //! The request behind an arrow, while the pointer or the keyboard is on it.
 
+use optimist_messages::label;
 use optimist_simulation::{NodeId, Step};
 use serde_json::Value;
 use wasm_bindgen::JsCast;
@@ -70,7 +71,7 @@ pub(crate) fn peek(state: &State, pointed: &Pointed) -> Html {
 /// A patch as it was sent; of a whole object what was changed in it.
 fn carried(step: &Step, sent: &Value) -> Html {
     if *sent == Value::Null {
-        return html! { <p>{ "no body" }</p> };
+        return html! { <p>{ label::no_body() }</p> };
     }
     let whole = sent.get("kind").is_some() && step.is_send() && !step.edits.is_empty();
     if !whole {
@@ -79,17 +80,17 @@ fn carried(step: &Step, sent: &Value) -> Html {
     let version = sent.pointer("/metadata/resourceVersion");
     let version = match version.and_then(Value::as_str) {
         Some(version) => format!("resourceVersion: \"{version}\""),
-        None => "no resourceVersion".to_owned(),
+        None => label::no_version(),
     };
     let edits = step.edits.iter().filter(|change| !change.is_bookkeeping());
     let more = edits.clone().count().saturating_sub(NAMED);
     html! {
         <>
-            <p>{ "the whole object, with" }</p>
+            <p>{ label::whole_object() }</p>
             <p class="sent">{ version }</p>
             { for edits.take(NAMED).map(|change| html! { <p class="sent">{ change.to_string() }</p> }) }
             if more > 0 {
-                <p>{ format!("and {more} more") }</p>
+                <p>{ label::and_more(&more) }</p>
             }
         </>
     }

@@ -1,5 +1,6 @@
 //! A request as engineers know it: method, path, media type, body.
 
+use optimist_messages::label;
 use optimist_simulation::ByHand;
 use web_sys::{HtmlInputElement, HtmlTextAreaElement};
 use yew::{Event, Html, InputEvent, SubmitEvent, TargetCast, html};
@@ -24,11 +25,37 @@ pub(crate) fn request_dialog(store: &StateHandle) -> Html {
         return Html::default();
     };
     let by_hand = &request.by_hand;
-    let oninput = changed(store, by_hand, |by_hand, event: &InputEvent| {
-        if let Some(area) = event.target_dyn_into::<HtmlTextAreaElement>() {
-            by_hand.body = area.value();
-        }
-    });
+    let send = store.sends(RequestMsg::SendByHand);
+    let onsubmit = move |event: SubmitEvent| {
+        event.prevent_default();
+        send.emit(());
+    };
+    html! {
+        <Modal
+            store={store.clone()}
+            title={label::request_title(&store.name(request.actor))}
+            begin="request-path"
+        >
+            <form class="dialog-body load-form" {onsubmit}>
+                <p class="muted" id="request-hint">{ label::request_hint() }</p>
+                { head(store, by_hand, request.problem.is_some()) }
+                { body(store, by_hand) }
+                if let Some(problem) = &request.problem {
+                    <p class="problem" role="alert">
+                        <b>{ label::not_sent() }{ " " }</b>{ problem.clone() }
+                    </p>
+                }
+                <div class="dialog-actions">
+                    <span class="spring" />
+                    <button type="submit" class="button primary">{ label::send() }</button>
+                </div>
+            </form>
+        </Modal>
+    }
+}
+
+/// Method, path and media type.
+fn head(store: &StateHandle, by_hand: &ByHand, wrong: bool) -> Html {
     let on_target = changed(store, by_hand, |by_hand, event: &InputEvent| {
         if let Some(input) = event.target_dyn_into::<HtmlInputElement>() {
             by_hand.target = input.value();
@@ -40,73 +67,67 @@ pub(crate) fn request_dialog(store: &StateHandle) -> Html {
     let on_content_type = changed(store, by_hand, |by_hand, event: &Event| {
         by_hand.content_type = selected(event);
     });
-    let onsubmit = {
-        let store = store.clone();
-        move |event: SubmitEvent| {
-            event.prevent_default();
-            store.send(RequestMsg::SendByHand);
-        }
-    };
-    let option = |value: &'static str, chosen: &str| {
-        html! {
-            <option {value} selected={value == chosen}>
-                { if value.is_empty() { "none" } else { value } }
-            </option>
-        }
-    };
     html! {
-        <Modal store={store.clone()} title={format!("A request of {}", store.name(request.actor))} begin="request-path">
-            <form class="dialog-body load-form" {onsubmit}>
-                <p class="muted" id="request-hint">
-                    { "It is sent as it stands, and becomes a step. The working copies stay as they are." }
-                </p>
-                <div class="request-form">
-                    <select aria-label="Method" onchange={on_method}>
-                        { for ByHand::METHODS.map(|method| option(method, &by_hand.method)) }
-                    </select>
-                    <input
-                        id="request-path"
-                        aria-label="Path and query"
-                        aria-invalid={request.problem.is_some().to_string()}
-                        value={by_hand.target.clone()}
-                        spellcheck="false"
-                        autocomplete="off"
-                        autocapitalize="off"
-                        oninput={on_target}
-                    />
-                    <label>
-                        <span>{ "Content-Type" }</span>
-                        <select
-                            aria-label="Content type"
-                            disabled={!by_hand.carries_body()}
-                            onchange={on_content_type}
-                        >
-                            { for CONTENT_TYPES.map(|media| option(media, &by_hand.content_type)) }
-                        </select>
-                    </label>
-                </div>
-                <textarea
-                    aria-label="Body"
-                    aria-describedby="request-hint"
-                    spellcheck="false"
-                    autocapitalize="off"
-                    wrap="off"
+        <div class="request-form">
+            <select aria-label={label::request_method()} onchange={on_method}>
+                { for ByHand::METHODS.map(|method| option(method, &by_hand.method)) }
+            </select>
+            <input
+                id="request-path"
+                aria-label={label::request_path()}
+                aria-invalid={wrong.to_string()}
+                value={by_hand.target.clone()}
+                spellcheck="false"
+                autocomplete="off"
+                autocapitalize="off"
+                oninput={on_target}
+            />
+            <label>
+                <span>{ label::request_content_type_header() }</span>
+                <select
+                    aria-label={label::request_content_type()}
                     disabled={!by_hand.carries_body()}
-                    value={by_hand.body.clone()}
-                    {oninput}
-                />
-                if !by_hand.carries_body() && !by_hand.body.is_empty() {
-                    <p class="muted">{ "A GET carries no body: this one is not sent." }</p>
-                }
-                if let Some(problem) = &request.problem {
-                    <p class="problem" role="alert"><b>{ "Not sent. " }</b>{ problem.clone() }</p>
-                }
-                <div class="dialog-actions">
-                    <span class="spring" />
-                    <button type="submit" class="button primary">{ "Send" }</button>
-                </div>
-            </form>
-        </Modal>
+                    onchange={on_content_type}
+                >
+                    { for CONTENT_TYPES.map(|media| option(media, &by_hand.content_type)) }
+                </select>
+            </label>
+        </div>
+    }
+}
+
+/// A choice of a list; the empty one is none of them.
+fn option(value: &'static str, chosen: &str) -> Html {
+    let name = match value {
+        "" => label::request_no_content_type(),
+        value => value.to_owned(),
+    };
+    html! { <option {value} selected={value == chosen}>{ name }</option> }
+}
+
+/// The body, and that a GET carries none.
+fn body(store: &StateHandle, by_hand: &ByHand) -> Html {
+    let oninput = changed(store, by_hand, |by_hand, event: &InputEvent| {
+        if let Some(area) = event.target_dyn_into::<HtmlTextAreaElement>() {
+            by_hand.body = area.value();
+        }
+    });
+    html! {
+        <>
+            <textarea
+                aria-label={label::request_typed_body()}
+                aria-describedby="request-hint"
+                spellcheck="false"
+                autocapitalize="off"
+                wrap="off"
+                disabled={!by_hand.carries_body()}
+                value={by_hand.body.clone()}
+                {oninput}
+            />
+            if !by_hand.carries_body() && !by_hand.body.is_empty() {
+                <p class="muted">{ label::request_get_body() }</p>
+            }
+        </>
     }
 }
 

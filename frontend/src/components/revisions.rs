@@ -1,6 +1,7 @@
 //! Every stored version, newest first: who wrote it, and what it changed.
 
 use optimist_client::{ValueChange, changes, dotted};
+use optimist_messages::label;
 use optimist_simulation::{ActorId, Outcome};
 use yew::{Html, classes, html};
 
@@ -32,7 +33,7 @@ pub(crate) fn revisions(store: &StateHandle) -> Html {
     }
     rows.reverse();
     html! {
-        <div class="yaml" role="region" tabindex="0" aria-label="Stored versions">
+        <div class="yaml" role="region" tabindex="0" aria-label={label::stored_versions()}>
             <ol class="revisions" reversed={true}>{ for rows }</ol>
         </div>
     }
@@ -52,25 +53,25 @@ fn row(
     html! {
         <li class={classes!("revision", slug)}>
             <div class="revision-head">
-                <span class="number">{ format!("rv {revision}") }</span>
+                <span class="number">{ label::copy_current_short(&revision) }</span>
                 if let Some((node, editor)) = writer {
                     <button
                         type="button"
                         class="link"
-                        title="Go to the step that wrote it"
+                        title={label::revision_go()}
                         onclick={store.sends(SessionMsg::Go(node))}
                     >
                         { store.name(editor).to_owned() }
                     </button>
                 } else {
-                    <span class="muted">{ "as loaded" }</span>
+                    <span class="muted">{ label::revision_as_loaded() }</span>
                 }
             </div>
             { for visible.iter().take(12).map(|change| html! {
                 <div class="change" title={dotted(&change.pointer)}>{ change.to_string() }</div>
             }) }
             if visible.len() > 12 {
-                <div class="muted">{ format!("and {} more", visible.len() - 12) }</div>
+                <div class="muted">{ label::and_more(&(visible.len() - 12)) }</div>
             }
         </li>
     }

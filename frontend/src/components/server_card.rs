@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use optimist_apiserver::server::Release;
 use optimist_client::{AlignedRows, STORED, ValueChange, changes, visible};
+use optimist_messages::{self as messages, label};
 use optimist_simulation::LastWrite;
 use yew::{Event, Html, html};
 
@@ -16,13 +17,23 @@ use super::watch;
 use super::yaml_view::YamlView;
 use crate::state::{Lane, Sends, ServerTab, SessionMsg, ShareMsg, State, StateHandle, ViewMsg};
 
-const TABS: [(ServerTab, &str); 5] = [
-    (ServerTab::Object, "Object"),
-    (ServerTab::Owners, "Owners"),
-    (ServerTab::Revisions, "Revisions"),
-    (ServerTab::Watch, "Watch"),
-    (ServerTab::Etcd, "etcd"),
+const TABS: [ServerTab; 5] = [
+    ServerTab::Object,
+    ServerTab::Owners,
+    ServerTab::Revisions,
+    ServerTab::Watch,
+    ServerTab::Etcd,
 ];
+
+fn name(tab: ServerTab) -> String {
+    match tab {
+        ServerTab::Object => label::server_object(),
+        ServerTab::Owners => label::server_owners(),
+        ServerTab::Revisions => label::server_revisions(),
+        ServerTab::Watch => label::server_watch(),
+        ServerTab::Etcd => "etcd".to_owned(),
+    }
+}
 
 /// What the step that led here changed in the store, and whose colour that has.
 fn last_write(state: &State) -> (Vec<ValueChange>, &'static str) {
@@ -66,7 +77,7 @@ fn subjects(store: &StateHandle) -> Html {
         SessionMsg::LookAt(kind, name)
     });
     html! {
-        <select class="who" aria-label="Which object" {onchange}>
+        <select class="who" aria-label={label::which_object()} {onchange}>
             { for all.iter().map(|(kind, name)| html! {
                 <option selected={is_shown(kind, name)}>{ format!("{kind} {name}") }</option>
             }) }
@@ -85,7 +96,7 @@ fn release(store: &StateHandle) -> Html {
         ShareMsg::Release(Release::ALL[Release::ALL.len() - 1 - chosen])
     });
     html! {
-        <select class="release" aria-label="Release of the API server" {onchange}>
+        <select class="release" aria-label={label::release()} {onchange}>
             { for Release::ALL.iter().rev().map(|each| html! {
                 <option selected={*each == release}>{ each.span() }</option>
             }) }
@@ -95,7 +106,7 @@ fn release(store: &StateHandle) -> Html {
 
 /// The server can accept what a real one refuses, if it cannot evaluate a rule of the kind.
 fn unevaluated_rules(store: &StateHandle) -> Html {
-    match optimist_messages::unevaluated_rules(&store.world().unevaluated_rules()) {
+    match messages::unevaluated_rules(&store.world().unevaluated_rules()) {
         Some(said) => {
             html! { <p class="last-write" role="note">{ visible(&said).into_owned() }</p> }
         }
@@ -105,79 +116,87 @@ fn unevaluated_rules(store: &StateHandle) -> Html {
 
 pub(crate) fn server_card(store: &StateHandle, aligned: &Rc<AlignedRows>) -> Html {
     let stored = store.world().stored();
-    let chosen = TABS
-        .iter()
-        .position(|(tab, _)| *tab == store.view.server_tab);
-    let chip = stored.map_or_else(
-        || "deleted".to_owned(),
-        |(version, _)| format!("rv {version}"),
-    );
-    let (marks, tone) = last_write(store);
+    let chip = stored.map_or_else(label::deleted, |(version, _)| {
+        label::copy_current_short(&version)
+    });
     html! {
         <section
             class="card server"
             id="card-server"
             tabindex="-1"
-            aria-label="API server"
+            aria-label={label::server()}
             data-open={(store.view.lane == Lane::Server).to_string()}
         >
             <header class="card-head">
-                <h2>{ "API server" }</h2>
+                <h2>{ label::server() }</h2>
                 { release(store) }
                 { subjects(store) }
                 <span class="chip plain">{ chip }</span>
             </header>
             <div class="card-body" role="tabpanel" id={panel_id("server")}>
-                if store.view.server_tab == ServerTab::Owners {
-                    { owners::owners(store) }
-                } else if store.view.server_tab == ServerTab::Revisions {
-                    { revisions(store) }
-                } else if store.view.server_tab == ServerTab::Watch {
-                    { watch::stream(store) }
-                } else if store.view.server_tab == ServerTab::Etcd {
-                    { etcd::keys(store) }
-                } else if let Some((_, object)) = stored {
-                    <YamlView
-                        dispatcher={store.dispatcher()}
-                        aligned={Rc::clone(aligned)}
-                        copy={STORED}
-                        id="server"
-                        label="Stored object"
-                        {object}
-                        {marks}
-                        {tone}
-                        toggled={store.view.toggled.clone()}
-                        editor={None}
-                        editing={None}
-                    />
-                } else {
-                    <div class="yaml blank">
-                        <p>{ "Nothing is stored under that name." }</p>
-                        <p>{ "Its versions are under Revisions." }</p>
-                    </div>
-                }
+                { match store.view.server_tab {
+                    ServerTab::Object => object(store, aligned),
+                    ServerTab::Owners => owners::owners(store),
+                    ServerTab::Revisions => revisions(store),
+                    ServerTab::Watch => watch::stream(store),
+                    ServerTab::Etcd => etcd::keys(store),
+                } }
             </div>
-            <div class="controls">
-                if store.view.server_tab == ServerTab::Watch {
-                    { watch::controls(store) }
-                } else if store.view.server_tab == ServerTab::Owners {
-                    { owners::foresight(store) }
-                } else if store.view.server_tab == ServerTab::Revisions {
-                    <p class="last-write">{ optimist_messages::last_write(&store.session.tree) }</p>
-                } else if store.view.server_tab == ServerTab::Etcd {
-                    { etcd::compaction(store) }
-                } else {
-                    { unevaluated_rules(store) }
-                }
-                { tabs(&Tabs {
-                    label: "What the server has",
-                    id: "server",
-                    class: "segmented",
-                    names: &TABS.map(|(_, name)| name),
-                    chosen: chosen.unwrap_or(0),
-                    onchoose: store.on(|i: usize| ViewMsg::ServerTab(TABS[i.min(TABS.len() - 1)].0)),
-                }) }
-            </div>
+            { footer(store) }
         </section>
+    }
+}
+
+/// The stored object, with what the last step changed in it.
+fn object(store: &StateHandle, aligned: &Rc<AlignedRows>) -> Html {
+    let Some((_, object)) = store.world().stored() else {
+        return html! {
+            <div class="yaml blank">
+                <p>{ label::not_stored() }</p>
+                <p>{ label::not_stored_next() }</p>
+            </div>
+        };
+    };
+    let (marks, tone) = last_write(store);
+    html! {
+        <YamlView
+            dispatcher={store.dispatcher()}
+            aligned={Rc::clone(aligned)}
+            copy={STORED}
+            id="server"
+            label={label::stored_object()}
+            {object}
+            {marks}
+            {tone}
+            toggled={store.view.toggled.clone()}
+            editor={None}
+            editing={None}
+        />
+    }
+}
+
+/// What can be done in the view that is open, and the tabs that choose one.
+fn footer(store: &StateHandle) -> Html {
+    let chosen = TABS.iter().position(|tab| *tab == store.view.server_tab);
+    html! {
+        <div class="controls">
+            { match store.view.server_tab {
+                ServerTab::Object => unevaluated_rules(store),
+                ServerTab::Owners => owners::foresight(store),
+                ServerTab::Revisions => html! {
+                    <p class="last-write">{ messages::last_write(&store.session.tree) }</p>
+                },
+                ServerTab::Watch => watch::controls(store),
+                ServerTab::Etcd => etcd::compaction(store),
+            } }
+            { tabs(&Tabs {
+                label: label::server_has(),
+                id: "server",
+                class: "segmented",
+                names: &TABS.map(name),
+                chosen: chosen.unwrap_or(0),
+                onchoose: store.on(|i: usize| ViewMsg::ServerTab(TABS[i.min(TABS.len() - 1)])),
+            }) }
+        </div>
     }
 }

@@ -1,5 +1,6 @@
 //! The sessions that this browser keeps.
 
+use optimist_messages::label;
 use optimist_sessions::{OfferStatus, SavedSession};
 use yew::{Html, html};
 
@@ -10,13 +11,13 @@ use crate::state::{PersistenceMsg, Sends, StateHandle};
 /// What a session is called, and since when it is kept.
 pub(crate) fn called(entry: &SavedSession) -> String {
     let name = match entry.name.as_str() {
-        "" => "A session",
-        name => name,
+        "" => label::session_unnamed(),
+        name => name.to_owned(),
     };
     if entry.date > 0.0 {
-        format!("{name}, {}.", browser::date(entry.date))
+        label::session_called(&name, &browser::date(entry.date))
     } else {
-        format!("{name}, from an earlier version.")
+        label::session_undated(&name)
     }
 }
 
@@ -25,21 +26,20 @@ pub(crate) fn sessions_dialog(store: &StateHandle) -> Html {
     let sessions = &store.persistence.sessions;
     let unreadable = sessions.unreadable().len();
     html! {
-        <Modal store={store.clone()} title="Sessions in this browser" begin="dialog-close">
+        <Modal store={store.clone()} title={label::sessions_title()} begin="dialog-close">
             <div class="dialog-body sessions">
                 <p class="muted">
-                    { "A session that is replaced is kept here, and so is the last one of every tab. \
-                       Only this browser has them." }
+                    { label::sessions_hint() }
                 </p>
                 if sessions.saved().is_empty() {
-                    <p>{ "There is no other session." }</p>
+                    <p>{ label::sessions_none() }</p>
                 }
-                <ul class="session-list" aria-label="Sessions">
+                <ul class="session-list" aria-label={label::sessions()}>
                     { for sessions.saved().iter().map(|entry| row(store, entry)) }
                 </ul>
                 if unreadable > 0 {
                     <p class="problem">
-                        { format!("{unreadable} of what is kept cannot be read. It is left as it is.") }
+                        { label::sessions_unreadable(&unreadable) }
                     </p>
                 }
             </div>
@@ -54,33 +54,33 @@ fn row(store: &StateHandle, entry: &SavedSession) -> Html {
             <span class="session-name">
                 { name.clone() }
                 if entry.standing == OfferStatus::Unopened {
-                    <span class="muted">{ " It could not be opened." }</span>
+                    <span class="muted">{ " " }{ label::session_not_opened() }</span>
                 }
             </span>
             <span class="buttons">
                 <button
                     type="button"
                     class="button small"
-                    aria-label={format!("Open {name}")}
+                    aria-label={label::session_open(&name)}
                     onclick={store.sends(PersistenceMsg::Reopen(entry.id.clone()))}
                 >
-                    { "Open" }
+                    { label::open() }
                 </button>
                 <a
                     class="button small"
                     download="session.optimist"
-                    aria-label={format!("Save as a file: {name}")}
+                    aria-label={label::session_save(&name)}
                     href={format!("data:text/plain,{}", entry.text)}
                 >
-                    { "Save" }
+                    { label::save() }
                 </a>
                 <button
                     type="button"
                     class="button small"
-                    aria-label={format!("Delete {name}")}
+                    aria-label={label::session_delete(&name)}
                     onclick={store.sends(PersistenceMsg::Remove(entry.id.clone()))}
                 >
-                    { "Delete" }
+                    { label::delete() }
                 </button>
             </span>
         </li>

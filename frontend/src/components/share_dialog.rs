@@ -121,7 +121,7 @@ fn link_and_file(store: &StateHandle, link: &str, text: &str) -> Html {
                         { label::share_kept() }
                     </button>
                 }
-                { file_button(store, "Open a file", ".optimist,text/plain", |text| {
+                { file_button(store, &label::share_open_file(), ".optimist,text/plain", |text| {
                     ShareMsg::Open(text).into()
                 }) }
             </div>
@@ -140,23 +140,24 @@ fn warning(store: &StateHandle, private: &[Private]) -> Html {
         .map(|it| format!("{} ({})", it.field, it.looks_like))
         .collect();
     let others = private.len().saturating_sub(MAX_NAMED);
-    let more = match others {
-        0 => String::new(),
-        others => format!(", and {others} more"),
+    let named = named.join(", ");
+    let named = match others {
+        0 => label::share_private_all(&named),
+        others => label::share_private_more(&named, &others),
     };
     let onchange = store.on(|event: Event| ShareMsg::Redact(ticked(&event)));
     html! {
         <div class="problem" role="status">
             <p>
-                <b>{ "Whoever has the link can read this: " }</b>
-                { format!("{}{more}.", named.join(", ")) }
+                <b>{ label::share_private() }{ " " }</b>
+                { named }
             </p>
             <label class="check">
                 <input type="checkbox" id="leave-out" checked={on} {onchange} />
-                <span>{ "Leave these values out of the link, the file and the exports" }</span>
+                <span>{ label::share_leave_out() }</span>
             </label>
             <p class="muted">
-                { "They are found by their names and shapes. Look at the rest yourself." }
+                { label::share_look() }
             </p>
         </div>
     }
@@ -174,12 +175,9 @@ fn exported(store: &StateHandle) -> Html {
         Some(ReplayState::Done(tree)) => return exports(tree),
         Some(ReplayState::Running(replay)) => {
             let (done, all) = replay.borrow().progress();
-            format!("The exports without these values: {done} of {all} steps.")
+            label::share_exporting(&done, &all)
         }
-        Some(ReplayState::Failed) => {
-            "The history cannot be repeated without these values, so there are no exports of it."
-                .to_owned()
-        }
+        Some(ReplayState::Failed) => label::share_no_exports(),
     };
     html! { <p class="muted" role="status">{ told }</p> }
 }
@@ -189,22 +187,21 @@ fn exports(tree: &HistoryTree) -> Html {
     let text = markdown(tree);
     html! {
         <>
-            <h3>{ "This history up to here, for elsewhere" }</h3>
+            <h3>{ label::share_exports() }</h3>
             <div class="dialog-actions">
-                { export("history.md", "Markdown for an issue", &text) }
-                { export("history.mmd", "Mermaid diagram", &mermaid(tree)) }
-                { export("history.sh", "kubectl script", &script(tree)) }
+                { export("history.md", label::share_markdown(), &text) }
+                { export("history.mmd", label::share_mermaid(), &mermaid(tree)) }
+                { export("history.sh", label::share_script(), &script(tree)) }
                 <Copy text={text.clone()} label={Some(AttrValue::from(label::copy_markdown()))} />
             </div>
             <p class="muted">
-                { "The script sends the same requests to the cluster that kubectl talks to, with \
-                   the versions that it gives there." }
+                { label::share_script_hint() }
             </p>
         </>
     }
 }
 
-fn export(file: &'static str, label: &'static str, text: &str) -> Html {
+fn export(file: &'static str, label: String, text: &str) -> Html {
     let text = String::from(js_sys::encode_uri_component(text));
     html! {
         <a class="button" download={file} href={format!("data:text/plain;charset=utf-8,{text}")}>

@@ -1,5 +1,6 @@
 //! The actors, the server and what happened.
 
+use optimist_messages::label;
 use yew::{Html, classes, html};
 
 use super::divider::divider;
@@ -10,7 +11,7 @@ use crate::state::StateHandle;
 pub(crate) fn stage(store: &StateHandle, lesson: Option<Html>) -> Html {
     html! {
         <>
-            <a class="skip" href="#history">{ "Skip to what happened" }</a>
+            <a class="skip" href="#history">{ label::skip() }</a>
             <div
                 class={classes!("page", store.learn.is_on_stage().then_some("learning"))}
                 data-lane={store.view.lane.slug()}

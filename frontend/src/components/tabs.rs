@@ -7,10 +7,10 @@ use crate::browser;
 /// A row of tabs.
 pub(crate) struct Tabs<'a> {
     /// What the tabs are about.
-    pub(crate) label: &'static str,
+    pub(crate) label: String,
     /// Begins the ids of the tabs and of their panel.
     pub(crate) id: &'static str,
-    pub(crate) names: &'a [&'static str],
+    pub(crate) names: &'a [String],
     pub(crate) chosen: usize,
     pub(crate) onchoose: Callback<usize>,
     /// `segmented` or `underlined`.
@@ -25,7 +25,7 @@ pub(crate) fn panel_id(id: &str) -> String {
 /// Draws a row of tabs.
 pub(crate) fn tabs(props: &Tabs<'_>) -> Html {
     let count = props.names.len();
-    let tab = |(i, name): (usize, &&'static str)| {
+    let tab = |(i, name): (usize, &String)| {
         let chosen = i == props.chosen;
         let onclick = props.onchoose.reform(move |_| i);
         let onkeydown = {
@@ -54,13 +54,13 @@ pub(crate) fn tabs(props: &Tabs<'_>) -> Html {
                 {onclick}
                 {onkeydown}
             >
-                { *name }
+                { name }
             </button>
         }
     };
     html! {
         <div class={props.class}>
-            <div class="tablist" role="tablist" aria-label={props.label}>
+            <div class="tablist" role="tablist" aria-label={props.label.clone()}>
                 { for props.names.iter().enumerate().map(tab) }
             </div>
         </div>

@@ -171,7 +171,7 @@ fn scrubber(store: &StateHandle, line: &[NodeId], here: usize) -> Html {
                 max={last.to_string()}
                 value={here.to_string()}
                 disabled={last == 0}
-                aria-label="Step"
+                aria-label={label::step()}
                 aria-valuetext={label::step_of(&here, &last, &text)}
                 {oninput}
             />

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use optimist_messages::label;
 use wasm_bindgen::JsCast;
 use web_sys::{HtmlElement, HtmlInputElement, HtmlTextAreaElement};
 use yew::{
@@ -193,7 +194,7 @@ fn lines(props: &ValueInputProps, field: NodeRef, events: FieldEvents) -> Html {
                 {onblur}
             />
             <span class="typing-hint" id="typing-lines">
-                { "Leaving it keeps what you typed. Ctrl Enter sends, Esc cancels." }
+                { label::typing_lines() }
             </span>
         </>
     }

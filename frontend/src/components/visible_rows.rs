@@ -180,6 +180,11 @@ pub(crate) fn use_in_sight(
     };
     let length = store.session.tree.current_path().len();
     use_effect_with((store.session.number, length, *height), move |_| look());
+    // Where the room changes, the current step stays in sight.
+    let current = store.session.tree.current();
+    use_effect_with((*height, store.view.cards), move |_| {
+        browser::reveal(&format!("#step-{current}"), 8.0);
+    });
     let (height, paper) = (height.setter(), printed.setter());
     use_effect_with((), move |()| {
         let listeners = browser::window().map(|window| {

@@ -92,14 +92,14 @@ fn request(store: &StateHandle, step: &Step, exchange: &Exchange) -> Html {
                 { json_view(&JsonView {
                     store,
                     view: ObjectView::Request,
-                    label: "Request body",
+                    label: &label::request_body(),
                     body: &exchange.sent,
                     emphasis: places(&step.edits),
                     refused: false,
                 }) }
             }
             if let Some(text) = step.sent_text() {
-                <pre class="snippet" aria-label="Request body">{ visible(text).into_owned() }</pre>
+                <pre class="snippet" aria-label={label::request_body()}>{ visible(text).into_owned() }</pre>
             }
         </details>
     }
@@ -119,12 +119,12 @@ fn response(store: &StateHandle, step: &Step, exchange: &Exchange) -> Html {
                 <p class="muted">{ stream }</p>
             }
             { for exchange.warnings.iter().map(|warning| html! {
-                <p class="warning">{ format!("Warning: {}", visible(warning)) }</p>
+                <p class="warning">{ label::warning(&visible(warning)) }</p>
             }) }
             { json_view(&JsonView {
                 store,
                 view: ObjectView::Response,
-                label: "Response body",
+                label: &label::response_body(),
                 body: &exchange.received,
                 emphasis: answer_places(step),
                 refused,
@@ -137,12 +137,12 @@ fn response(store: &StateHandle, step: &Step, exchange: &Exchange) -> Html {
 /// computed from the edits.
 fn by_hand(store: &StateHandle, id: ActorId, computed: &[u8]) -> Html {
     let write = store.world().actor(id).write();
-    let (label, body) = match &write.body {
-        Some(_) => ("Compute it from the edits again", None),
+    let (words, body) = match &write.body {
+        Some(_) => (label::body_compute(), None),
         None => {
             let value: Option<Value> = serde_json::from_slice(computed).ok();
             let pretty = value.and_then(|value| serde_json::to_string_pretty(&value).ok());
-            ("Write it by hand", Some(pretty.unwrap_or_default()))
+            (label::body_by_hand(), Some(pretty.unwrap_or_default()))
         }
     };
     let switched = Write {
@@ -169,20 +169,20 @@ fn by_hand(store: &StateHandle, id: ActorId, computed: &[u8]) -> Html {
                     class="button small"
                     onclick={store.sends(EditMsg::Write(id, switched))}
                 >
-                    { label }
+                    { words }
                 </button>
             </div>
             if let Some(body) = write.body {
                 <textarea
                     class="by-hand"
-                    aria-label="Request body, by hand"
+                    aria-label={label::body_typed()}
                     value={body}
                     spellcheck="false"
                     autocapitalize="off"
                     wrap="off"
                     {oninput}
                 />
-                <p class="muted">{ "Sent as it stands, whatever the card above shows." }</p>
+                <p class="muted">{ label::body_as_it_stands() }</p>
             }
         </>
     }
@@ -197,8 +197,8 @@ pub(crate) fn preview(store: &StateHandle) -> Html {
     let Some(request) = request else {
         return html! {
             <div class="empty">
-                <p>{ format!("{} has read nothing, so there is nothing to send.", actor.name) }</p>
-                <p>{ "Get first. Then this shows the request that Send would make, as you edit." }</p>
+                <p>{ label::preview_none(&actor.name) }</p>
+                <p>{ label::preview_none_next() }</p>
             </div>
         };
     };
@@ -210,7 +210,7 @@ pub(crate) fn preview(store: &StateHandle) -> Html {
     html! {
         <>
             <p class="muted">
-                { "If " }<b class={slug}>{ &*actor.name }</b>{ " pressed Send now:" }
+                { label::preview_if() }{ " " }<b class={slug}>{ &*actor.name }</b>{ " " }{ label::preview_then() }
             </p>
             { request_line(
                 request.method().as_str(),
@@ -220,7 +220,7 @@ pub(crate) fn preview(store: &StateHandle) -> Html {
             ) }
             { by_hand(store, id, request.body()) }
             if !written {
-                { json_view(&JsonView { store, view: ObjectView::Preview, label: "Request body, not sent yet", body: &body, emphasis: places(&store.world().copy(id).edits()), refused: false }) }
+                { json_view(&JsonView { store, view: ObjectView::Preview, label: &label::preview_body(), body: &body, emphasis: places(&store.world().copy(id).edits()), refused: false }) }
             }
         </>
     }

@@ -1,7 +1,7 @@
 //! Everything that can be chosen about how an editor writes, and its rarer requests.
 
 use optimist_client::{Declares, OnConflict, Preset, Strategy, Subresource, Write};
-use optimist_messages::client;
+use optimist_messages::{client, label};
 use optimist_simulation::Delete;
 use web_sys::HtmlInputElement;
 use yew::{Event, Html, TargetCast, html};
@@ -10,56 +10,60 @@ use super::controls::ControlsProps;
 use super::more;
 use crate::state::{EditMsg, Lane, RequestMsg, Sends};
 
-const STRATEGIES: [(Strategy, &str, &str); 5] = [
-    (Strategy::Update, "Update", "PUT the whole object"),
-    (Strategy::MergePatch, "Merge", "PATCH with what changed"),
-    (
-        Strategy::StrategicMergePatch,
-        "Strategic",
-        "strategic merge patch: PATCH with what changed, lists by key",
-    ),
-    (
-        Strategy::JsonPatch,
-        "JSON",
-        "JSON patch: PATCH with operations",
-    ),
-    (
-        Strategy::Apply,
-        "Apply",
-        "server-side apply: PATCH with what you want to own",
-    ),
+const STRATEGIES: [Strategy; 5] = [
+    Strategy::Update,
+    Strategy::MergePatch,
+    Strategy::StrategicMergePatch,
+    Strategy::JsonPatch,
+    Strategy::Apply,
 ];
 
-const ON_CONFLICT: [(OnConflict, &str); 3] = [
-    (OnConflict::GiveUp, "give up"),
-    (
-        OnConflict::ReadAgain(OnConflict::DEFAULT_ATTEMPTS),
-        "read again, redo",
-    ),
-    (
-        OnConflict::Resend(OnConflict::DEFAULT_ATTEMPTS),
-        "send the same again",
-    ),
+/// What a strategy is called where there is little room, and what it sends.
+fn strategy_words(strategy: Strategy) -> (String, String) {
+    match strategy {
+        Strategy::Update => (label::strategy_update(), label::strategy_update_title()),
+        Strategy::MergePatch => (label::strategy_merge(), label::strategy_merge_title()),
+        Strategy::StrategicMergePatch => (
+            label::strategy_strategic(),
+            label::strategy_strategic_title(),
+        ),
+        Strategy::JsonPatch => (label::strategy_json(), label::strategy_json_title()),
+        Strategy::Apply => (label::strategy_apply(), label::strategy_apply_title()),
+    }
+}
+
+const ON_CONFLICT: [OnConflict; 3] = [
+    OnConflict::GiveUp,
+    OnConflict::ReadAgain(OnConflict::DEFAULT_ATTEMPTS),
+    OnConflict::Resend(OnConflict::DEFAULT_ATTEMPTS),
 ];
 
-const DECLARES: [(Declares, &str, &str); 2] = [
-    (
-        Declares::Edits,
-        "my edits",
-        "What this manager applied before, with your edits",
-    ),
-    (
-        Declares::Manifest,
-        "this manifest, as typed",
-        "Every field of the working copy, but those that only the server sets",
-    ),
-];
+fn on_conflict_words(on_conflict: OnConflict) -> String {
+    match on_conflict {
+        OnConflict::GiveUp => label::on_conflict_give_up(),
+        OnConflict::ReadAgain(_) => label::on_conflict_read_again(),
+        OnConflict::Resend(_) => label::on_conflict_resend(),
+    }
+}
 
-const TARGETS: [(Option<Subresource>, &str); 3] = [
-    (None, "the object"),
-    (Some(Subresource::Status), "/status"),
-    (Some(Subresource::Scale), "/scale"),
-];
+const DECLARES: [Declares; 2] = [Declares::Edits, Declares::Manifest];
+
+/// What an apply declares, in short and in full.
+fn declares_words(declares: Declares) -> (String, String) {
+    match declares {
+        Declares::Edits => (label::declares_edits(), label::declares_edits_title()),
+        Declares::Manifest => (label::declares_manifest(), label::declares_manifest_title()),
+    }
+}
+
+const TARGETS: [Option<Subresource>; 3] =
+    [None, Some(Subresource::Status), Some(Subresource::Scale)];
+
+fn target_words(target: Option<Subresource>) -> String {
+    target.map_or_else(label::write_to_object, |subresource| {
+        format!("/{}", subresource.name())
+    })
+}
 
 /// Draws the panel.
 pub(crate) fn write_panel(props: &ControlsProps) -> Html {
@@ -91,27 +95,28 @@ fn presets(props: &ControlsProps) -> Html {
             </button>
         })
     };
-    let row = |label: &'static str, kubectl: bool| {
+    let row = |clients: String, kubectl: bool| {
         let presets = Preset::ALL.into_iter();
         let presets = presets.filter(move |preset| preset.is_kubectl() == kubectl);
         html! {
-            <div class="presets" role="group" aria-label={format!("{} writes like {label}", props.name)}>
-                <span class="presets-of">{ label }</span>
+            <div class="presets" role="group" aria-label={label::writes_like(&props.name, &clients)}>
+                <span class="presets-of">{ clients }</span>
                 { for presets.filter_map(button) }
             </div>
         }
     };
     html! {
         <>
-            { row("kubectl", true) }
-            { row("controller", false) }
+            { row(label::clients_kubectl(), true) }
+            { row(label::clients_controller(), false) }
         </>
     }
 }
 
 fn strategies(props: &ControlsProps) -> Html {
     let name = format!("strategy-{}", Lane::Editor(props.id).slug());
-    let choice = |&(strategy, label, title): &(Strategy, &'static str, &'static str)| {
+    let choice = |strategy: Strategy| {
+        let (word, title) = strategy_words(strategy);
         html! {
             <label {title}>
                 <input
@@ -120,61 +125,61 @@ fn strategies(props: &ControlsProps) -> Html {
                     checked={strategy == props.write.strategy}
                     onchange={props.dispatcher.sends(EditMsg::Strategy(props.id, strategy))}
                 />
-                <span>{ label }</span>
+                <span>{ word }</span>
             </label>
         }
     };
     html! {
         <fieldset class="segmented">
-            <legend class="unseen">{ format!("How {} writes", props.name) }</legend>
-            { for STRATEGIES.iter().map(choice) }
+            <legend class="unseen">{ label::how_writes(&props.name) }</legend>
+            { for STRATEGIES.map(choice) }
         </fieldset>
     }
 }
 
 fn options(props: &ControlsProps) -> Html {
     let (id, write) = (props.id, &props.write);
-    let check = |on: bool, label: &'static str, title: &'static str, set: fn(&mut Write, bool)| {
+    let check = |on: bool, name: String, title: String, set: fn(&mut Write, bool)| {
         let changed = write.clone();
         let onchange = props.dispatcher.on(move |on: bool| {
             let mut write = changed.clone();
             set(&mut write, on);
             EditMsg::Write(id, write)
         });
-        more::check(on, label, title, onchange)
+        more::check(on, name, title, onchange)
     };
     html! {
         <div class="options">
             if write.strategy == Strategy::Apply {
-                { check(write.force, "force", "Take over fields that other managers own", |write, on| {
+                { check(write.force, label::force(), label::force_title(), |write, on| {
                     write.force = on;
                 }) }
                 { declares(props) }
             } else {
                 { check(
                     write.send_resource_version,
-                    "send resourceVersion",
-                    "The server compares it with the stored version",
+                    label::send_version(),
+                    label::send_version_title(),
                     |write, on| write.send_resource_version = on,
                 ) }
             }
             if matches!(write.strategy, Strategy::MergePatch | Strategy::StrategicMergePatch) {
                 { check(
                     write.declares == Declares::Manifest,
-                    "client-side apply",
-                    "kubectl apply: merges the manifest that was applied last, the working copy and the object",
+                    label::client_side(),
+                    label::client_side_title(),
                     |write, on| write.declares = if on { Declares::Manifest } else { Declares::Edits },
                 ) }
             }
             if write.strategy == Strategy::JsonPatch {
                 { check(
                     write.test_values,
-                    "test the old values",
-                    "Nothing is done if one of them is another by now",
+                    label::test_values(),
+                    label::test_values_title(),
                     |write, on| write.test_values = on,
                 ) }
             }
-            { check(write.dry_run, "dry run", "The server answers and stores nothing", |write, on| {
+            { check(write.dry_run, label::dry_run(), label::dry_run_option_title(), |write, on| {
                 write.dry_run = on;
             }) }
             { on_conflict(props) }
@@ -189,7 +194,7 @@ fn declares(props: &ControlsProps) -> Html {
     let chosen = write.declares;
     let onchange = props.dispatcher.on(move |event: Event| {
         let declares = DECLARES.get(more::chosen(&event));
-        let declares = declares.map_or(Declares::Edits, |(declares, ..)| *declares);
+        let declares = declares.copied().unwrap_or_default();
         EditMsg::Write(
             id,
             Write {
@@ -200,10 +205,11 @@ fn declares(props: &ControlsProps) -> Html {
     });
     html! {
         <label class="on-conflict">
-            <span>{ "apply" }</span>
+            <span>{ label::declares() }</span>
             <select {onchange}>
-                { for DECLARES.iter().map(|(declares, label, title)| html! {
-                    <option selected={*declares == chosen} title={*title}>{ *label }</option>
+                { for DECLARES.map(|declares| {
+                    let (words, title) = declares_words(declares);
+                    html! { <option selected={declares == chosen} {title}>{ words }</option> }
                 }) }
             </select>
         </label>
@@ -215,9 +221,7 @@ fn on_conflict(props: &ControlsProps) -> Html {
     let choice = std::mem::discriminant(&write.on_conflict);
     let is_chosen = move |other: &OnConflict| std::mem::discriminant(other) == choice;
     let onchange = props.dispatcher.on(move |event: Event| {
-        let on_conflict = ON_CONFLICT
-            .get(more::chosen(&event))
-            .map(|(choice, _)| *choice);
+        let on_conflict = ON_CONFLICT.get(more::chosen(&event)).copied();
         EditMsg::Write(
             id,
             Write {
@@ -228,10 +232,10 @@ fn on_conflict(props: &ControlsProps) -> Html {
     });
     html! {
         <label class="on-conflict">
-            <span>{ "on conflict" }</span>
+            <span>{ label::on_conflict() }</span>
             <select {onchange}>
-                { for ON_CONFLICT.iter().map(|(choice, label)| html! {
-                    <option selected={is_chosen(choice)}>{ *label }</option>
+                { for ON_CONFLICT.map(|choice| html! {
+                    <option selected={is_chosen(&choice)}>{ on_conflict_words(choice) }</option>
                 }) }
             </select>
         </label>
@@ -251,7 +255,7 @@ fn target(props: &ControlsProps) -> Html {
     };
     let to = changed(|write, event| {
         let target = TARGETS.get(more::chosen(&event));
-        write.subresource = target.and_then(|(target, _)| *target);
+        write.subresource = target.copied().flatten();
     });
     let manager = changed(|write, event| {
         let input = event.target_dyn_into::<HtmlInputElement>();
@@ -261,15 +265,15 @@ fn target(props: &ControlsProps) -> Html {
     html! {
         <div class="write-target">
             <label>
-                <span>{ "Write to" }</span>
+                <span>{ label::write_to() }</span>
                 <select onchange={to}>
-                    { for TARGETS.iter().map(|(target, label)| html! {
-                        <option selected={*target == write.subresource}>{ *label }</option>
+                    { for TARGETS.map(|target| html! {
+                        <option selected={target == write.subresource}>{ target_words(target) }</option>
                     }) }
                 </select>
             </label>
             <label>
-                <span>{ "Manager" }</span>
+                <span>{ label::manager() }</span>
                 <input
                     value={write.manager.clone().unwrap_or_default()}
                     placeholder={props.manager.to_string()}
@@ -293,17 +297,17 @@ fn requests(props: &ControlsProps) -> Html {
             ..delete
         })
     });
-    let button = |label: &'static str, title: &'static str, disabled: bool, onclick| {
+    let button = |name: String, title: String, disabled: bool, onclick| {
         html! {
-            <button type="button" class="button small" {title} {disabled} {onclick}>{ label }</button>
+            <button type="button" class="button small" {title} {disabled} {onclick}>{ name }</button>
         }
     };
     let checks = delete.uid || delete.resource_version;
     html! {
         <>
             <div class="delete-only">
-                { more::check(delete.uid, "delete only this uid", "Refused if it is another object by now", uid) }
-                { more::check(delete.resource_version, "delete only this version", "Refused if it was changed since", version) }
+                { more::check(delete.uid, label::delete_uid(), label::delete_uid_title(), uid) }
+                { more::check(delete.resource_version, label::delete_version(), label::delete_version_title(), version) }
             </div>
             <div class="buttons">
                 if props.read {
@@ -311,15 +315,15 @@ fn requests(props: &ControlsProps) -> Html {
                         type="button"
                         class="button small"
                         aria-pressed={props.raw.to_string()}
-                        title="Type the whole object as YAML"
+                        title={label::yaml_title()}
                         onclick={dispatcher.sends(EditMsg::Raw(id, !props.raw))}
                     >
-                        { "YAML" }
+                        { label::yaml() }
                     </button>
                 }
-                { button("Delete", "", !props.read && checks, dispatcher.sends(RequestMsg::Delete(id))) }
-                { button("Create", "POST the working copy", !props.read, dispatcher.sends(RequestMsg::Create(id))) }
-                { button("By hand…", "Write method, path and body yourself", false, dispatcher.sends(RequestMsg::Begin(id))) }
+                { button(label::delete(), String::new(), !props.read && checks, dispatcher.sends(RequestMsg::Delete(id))) }
+                { button(label::create(), label::create_title(), !props.read, dispatcher.sends(RequestMsg::Create(id))) }
+                { button(label::by_hand(), label::by_hand_title(), false, dispatcher.sends(RequestMsg::Begin(id))) }
             </div>
         </>
     }

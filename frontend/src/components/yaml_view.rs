@@ -3,18 +3,18 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use optimist_client::{
-    AlignedRow, AlignedRows, Fold, ItemNotation, Line, STORED, Token, ValueChange, dotted,
-};
+use optimist_client::{AlignedRow, AlignedRows, Fold, Line, STORED, Token, ValueChange, dotted};
 use optimist_messages::{self as messages, label};
 use optimist_simulation::ActorId;
 use serde_json::Value;
-use yew::{Callback, Html, KeyboardEvent, MouseEvent, Properties, classes, component, html};
+use yew::{Callback, Html, MouseEvent, Properties, classes, component, html};
 
-use super::fold::{holds, is_quiet, size};
+use super::fold::{holds, size};
+use super::line_tools::{
+    addition, addition_to_object, additions, grows, is_list, item_begun, line_keys, own, tools,
+};
 use super::value_input::ValueInput;
 use super::value_text::{cut, text, was};
-use crate::browser;
 use crate::state::{Dispatcher, EditMsg, Editing, Folds, ObjectView, Sends, Typing, ViewMsg};
 
 /// Everything that a view shows, so that one that looks the same is not drawn again.
@@ -87,12 +87,12 @@ impl YamlViewProps {
     }
 
     /// What is being typed at a place.
-    fn typed(&self, typing: Typing, pointer: &str) -> Option<&Editing> {
+    pub(super) fn typed(&self, typing: Typing, pointer: &str) -> Option<&Editing> {
         let editing = self.editing.as_ref();
         editing.filter(|editing| editing.typing == typing && editing.pointer == pointer)
     }
 
-    fn declares(&self, line: &Line) -> bool {
+    pub(super) fn declares(&self, line: &Line) -> bool {
         let declared = self.declared.as_ref();
         declared.is_some_and(|declared| declared.contains(&line.pointer))
     }
@@ -108,6 +108,30 @@ impl YamlViewProps {
 /// An object as YAML.
 #[component]
 pub(crate) fn YamlView(props: &YamlViewProps) -> Html {
+    let gone = props
+        .marks
+        .iter()
+        .filter(|change| change.after.is_none() && !change.is_bookkeeping());
+    html! {
+        <div
+            class={classes!("yaml", props.tone)}
+            role="region"
+            tabindex="0"
+            aria-label={props.label.clone()}
+            id={format!("{}-yaml", props.id)}
+        >
+            { for rows(props) }
+            { for gone.map(|change| html! {
+                <div class="line marked gone" key={format!("gone{}", change.pointer)}>
+                    <span class="was">{ label::line_removed(&dotted(&change.pointer)) }</span>
+                </div>
+            }) }
+        </div>
+    }
+}
+
+/// The rows of the object, with the fields in which additions are typed.
+fn rows(props: &YamlViewProps) -> Vec<Html> {
     let all = &props.aligned.rows;
     let mut rows = Vec::with_capacity(all.len());
     // A new item is typed where it will be: after the others.
@@ -121,17 +145,15 @@ pub(crate) fn YamlView(props: &YamlViewProps) -> Html {
         );
         i += 1;
         let open = props.is_open(row);
-        let within = all.get(i..i + row.below).unwrap_or_default();
         match props.line(row) {
             _ if matches!(row.fold, Fold::Quiet(_) | Fold::Defaults(_)) => {
+                let within = all.get(i..i + row.below).unwrap_or_default();
                 rows.push(members_row(props, row, within, open));
             }
             None => rows.push(gap(row)),
             Some(line) if line.below == 0 => {
                 rows.push(value_row(props, row, line));
-                rows.extend(addition(props, &line.pointer, line.indent + 2));
-                let item = item_begun(line).filter(|_| !grows(line));
-                rows.extend(item.and_then(|item| addition(props, item, line.indent + 2)));
+                rows.extend(additions(props, line));
             }
             Some(line) => {
                 rows.push(fold_row(props, row, line, open));
@@ -148,38 +170,8 @@ pub(crate) fn YamlView(props: &YamlViewProps) -> Html {
         }
     }
     rows.extend(after.map(|(_, typing)| typing));
-    if let Some((editor, _)) = props.editor {
-        rows.push(match addition(props, "", 0) {
-            Some(typing) => typing,
-            None => html! {
-                <div class="line" key="add">{ add(props, editor, "", "add a field") }</div>
-            },
-        });
-    }
-    let gone = props
-        .marks
-        .iter()
-        .filter(|change| change.after.is_none() && !change.is_bookkeeping());
-    html! {
-        <div
-            class={classes!("yaml", props.tone)}
-            role="region"
-            tabindex="0"
-            aria-label={props.label.clone()}
-            id={format!("{}-yaml", props.id)}
-        >
-            { for rows }
-            { for gone.map(|change| html! {
-                <div class="line marked gone" key={format!("gone{}", change.pointer)}>
-                    <span class="was">{ format!("removed {}", dotted(&change.pointer)) }</span>
-                </div>
-            }) }
-        </div>
-    }
-}
-
-fn is_list(props: &YamlViewProps, pointer: &str) -> bool {
-    props.object.pointer(pointer).is_some_and(Value::is_array)
+    rows.extend(addition_to_object(props));
+    rows
 }
 
 /// How far a line is indented, and the room that its tools need beside it.
@@ -192,16 +184,6 @@ fn indented(props: &YamlViewProps, line: &Line) -> String {
         (Some(_), Some(_)) => 74,
     };
     format!("--indent:{}ch;--tools:{room}px", line.indent)
-}
-
-/// Whether something can be added to what a line holds.
-fn grows(line: &Line) -> bool {
-    line.below > 0 || line.value.as_ref().is_some_and(|token| !token.scalar)
-}
-
-/// The list item that a line begins, if it is more than the line.
-fn item_begun(line: &Line) -> Option<&String> {
-    line.items.last().filter(|item| **item != line.pointer)
 }
 
 /// The place of a line that this copy does not have.
@@ -281,10 +263,10 @@ fn value_row(props: &YamlViewProps, row: &AlignedRow, line: &Line) -> Html {
     let was = mark
         .filter(|change| change.pointer == line.pointer && !change.is_bookkeeping())
         .map(|change| match &change.before {
-            Some(Value::String(text)) => format!("was {}", was(text, change.after.as_ref())),
-            Some(value) if value.is_object() || value.is_array() => "changed".to_owned(),
-            Some(value) => format!("was {value}"),
-            None => "new".to_owned(),
+            Some(Value::String(text)) => label::line_was(&was(text, change.after.as_ref())),
+            Some(value) if value.is_object() || value.is_array() => label::line_changed(),
+            Some(value) => label::line_was(&value),
+            None => label::line_new(),
         });
     let start = line
         .value
@@ -316,7 +298,7 @@ fn value_row(props: &YamlViewProps, row: &AlignedRow, line: &Line) -> Html {
             if let Some(was) = was {
                 <span class="was">{ was }</span>
             } else if props.declares(line) {
-                <span class="was">{ "applied unchanged" }</span>
+                <span class="was">{ label::line_applied_unchanged() }</span>
             }
             if let Some(now) = now {
                 <span class="now">{ now }</span>
@@ -349,7 +331,7 @@ fn value(props: &YamlViewProps, line: &Line, token: &Token, start: Option<EditMs
             <ValueInput
                 dispatcher={props.dispatcher.clone()}
                 editing={editing.clone()}
-                label={format!("{name}: {place}")}
+                label={label::line_typing(name, &place)}
                 back_to={id}
             />
         };
@@ -361,180 +343,10 @@ fn value(props: &YamlViewProps, line: &Line, token: &Token, start: Option<EditMs
             class="value"
             {id}
             {onkeydown}
-            aria-label={format!("{place}: {}, edit as {name}", text(token))}
+            aria-label={label::line_edit(&place, &text(token), name)}
             onclick={props.dispatcher.sends(start)}
         >
             { text(token) }
         </button>
     }
-}
-
-/// What can be done with a line of an editor: add to it, take it out. For the pointer and for those
-/// who use a screen reader; the keyboard has `+` and Delete on the line itself.
-#[inline(never)] // not on the first screen
-fn tools(props: &YamlViewProps, line: &Line) -> Html {
-    let Some((editor, _)) = props.editor else {
-        return Html::default();
-    };
-    if props.typed(Typing::Value, &line.pointer).is_some() {
-        return Html::default();
-    }
-    let item = item_begun(line);
-    let fields = |item: &String| props.object.pointer(item).is_some_and(Value::is_object);
-    let remove = |pointer: &str, word: &'static str| {
-        let place = match word {
-            "×" => dotted(pointer),
-            _ => format!("item {}", dotted(pointer)),
-        };
-        html! {
-            <button
-                type="button"
-                class="tool"
-                tabindex="-1"
-                aria-label={format!("Remove {place}")}
-                title={format!("Remove {place}")}
-                onclick={props.dispatcher.sends(EditMsg::Remove(editor, pointer.to_owned()))}
-            >
-                { word }
-            </button>
-        }
-    };
-    if !grows(line) {
-        return html! {
-            <>
-                <span class="tools before">{ remove(&line.pointer, "×") }</span>
-                if let Some(item) = item {
-                    <span class="tools">
-                        if fields(item) {
-                            { add(props, editor, item, "+") }
-                        }
-                        { remove(item, "× item") }
-                    </span>
-                }
-            </>
-        };
-    }
-    html! {
-        <span class="tools">
-            { add(props, editor, &line.pointer, "+") }
-            { remove(&line.pointer, "×") }
-            if let Some(item) = item {
-                { remove(item, "× item") }
-            }
-        </span>
-    }
-}
-
-/// Declares a value that is not changed, so that an apply comes to own it.
-#[inline(never)] // not on the first screen
-fn own(props: &YamlViewProps, line: &Line) -> Html {
-    let scalar = line.value.as_ref().is_some_and(|token| token.scalar);
-    let (Some((editor, name)), Some(_)) = (&props.editor, &props.declared) else {
-        return Html::default();
-    };
-    if !scalar || is_quiet(&line.pointer) || line.pointer.starts_with("/status") {
-        return Html::default();
-    }
-    let place = dotted(&line.pointer);
-    let owned = props.declares(line);
-    let label = if owned {
-        format!("Do not apply {place} of {name}")
-    } else {
-        format!("Apply {place} unchanged, to own it")
-    };
-    html! {
-        <span class="tools">
-            <button
-                type="button"
-                class="tool"
-                tabindex="-1"
-                aria-pressed={owned.to_string()}
-                aria-label={label.clone()}
-                title={label}
-                onclick={props.dispatcher.sends(EditMsg::Own(*editor, line.pointer.clone()))}
-            >
-                { if owned { "× own" } else { "own" } }
-            </button>
-        </span>
-    }
-}
-
-/// Delete takes the line out, `+` adds to what it holds or stands in.
-fn line_keys(props: &YamlViewProps, editor: ActorId, line: &Line) -> Callback<KeyboardEvent> {
-    let grows = grows(line);
-    let pointer = line.pointer.clone();
-    let dispatcher = props.dispatcher.clone();
-    let region = format!("{}-yaml", props.id);
-    Callback::from(move |event: KeyboardEvent| {
-        let around = pointer.rsplit_once('/').map_or("", |(around, _)| around);
-        let msg = match event.key().as_str() {
-            "Delete" | "Backspace" => EditMsg::Remove(editor, pointer.clone()),
-            "+" => {
-                let place = if grows { pointer.as_str() } else { around };
-                EditMsg::Start(editor, Typing::Addition, place.to_owned(), String::new())
-            }
-            _ => return,
-        };
-        event.prevent_default();
-        let removes = matches!(msg, EditMsg::Remove(..));
-        dispatcher.send(msg);
-        if removes {
-            // What had the keyboard is gone.
-            browser::focus_soon(region.clone());
-        }
-    })
-}
-
-fn add(props: &YamlViewProps, editor: ActorId, pointer: &str, word: &'static str) -> Html {
-    let place = if pointer.is_empty() {
-        "the object".to_owned()
-    } else {
-        dotted(pointer)
-    };
-    let start = EditMsg::Start(editor, Typing::Addition, pointer.to_owned(), String::new());
-    html! {
-        <button
-            type="button"
-            class="tool"
-            id={format!("{}{pointer}+", props.id)}
-            tabindex={if pointer.is_empty() { "0" } else { "-1" }}
-            aria-label={if pointer.is_empty() { word.to_owned() } else { format!("Add to {place}") }}
-            title={format!("Add to {place}")}
-            onclick={props.dispatcher.sends(start)}
-        >
-            { word }
-        </button>
-    }
-}
-
-/// The field in which an addition is typed, if one is typed there.
-#[inline(never)] // not on the first screen
-fn addition(props: &YamlViewProps, pointer: &str, indent: usize) -> Option<Html> {
-    let (_, name) = props.editor.as_ref()?;
-    let editing = props.typed(Typing::Addition, pointer)?;
-    let list = is_list(props, pointer);
-    let placeholder = match (editing.notation, list) {
-        (Some(ItemNotation::NameAndValue), _) => label::add_name_and_value(),
-        (None, true) => label::add_item(),
-        (None, false) => label::add_member(),
-    };
-    let place = if pointer.is_empty() {
-        "the object".to_owned()
-    } else {
-        dotted(pointer)
-    };
-    Some(html! {
-        <div class="line marked" style={format!("--indent:{indent}ch")} key={format!("addition{pointer}")}>
-            if list {
-                <span class="dashes">{ "- " }</span>
-            }
-            <ValueInput
-                dispatcher={props.dispatcher.clone()}
-                editing={editing.clone()}
-                label={format!("{name}: add to {place}")}
-                {placeholder}
-                back_to={format!("{}{pointer}+", props.id)}
-            />
-        </div>
-    })
 }

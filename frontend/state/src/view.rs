@@ -192,7 +192,7 @@ pub enum ViewMsg {
 pub const CARDS: RangeInclusive<u8> = 25..=85;
 
 /// How high the cards are until someone moves the divider. `layout.css` has the same number.
-pub const CARDS_AT_FIRST: u8 = 64;
+pub const CARDS_AT_FIRST: u8 = 68;
 
 const CARDS_KEY: &str = "optimist.cards";
 

@@ -70,7 +70,10 @@ async fn only_the_current_step_has_an_arrow_each_way() {
     assert!(last.contains("200 OK · rv 101"), "{last}");
     page.press("Steps", "Back").await;
     let last = page.find(".step.future").unwrap_or_default();
-    assert!(last.contains("200 · 101"), "{last}");
+    assert!(
+        last.contains("200 100 → 101"),
+        "the pill has the versions: {last}"
+    );
 }
 
 #[wasm_bindgen_test]

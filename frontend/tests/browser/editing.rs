@@ -119,7 +119,10 @@ async fn each_line_names_its_owners_and_a_forced_apply_what_it_would_take() {
     page.press("What the server has", "Owners").await;
     let owners = page.text("Owners of the stored object");
     assert!(owners.contains("replicas: 3kubectl-create"), "{owners}");
-    assert!(page.text(SERVER).contains("would take nothing from anyone"));
+    assert!(
+        page.text(SERVER)
+            .contains("would take no field from another manager")
+    );
     page.set(A, "spec.replicas", "5").await;
     assert!(
         page.text(SERVER)
@@ -228,4 +231,34 @@ async fn a_variable_is_added_by_name_and_value_and_typed_where_it_lands() {
     page.add(B, "metadata", "annotations").await;
     page.key_in_field("Escape").await;
     assert!(!page.has(B, "Discard edits"));
+}
+
+#[wasm_bindgen_test]
+async fn an_apply_can_own_a_line_unchanged_and_the_card_and_the_chip_say_what_it_applies() {
+    let page = Page::open().await;
+    page.press(A, "Get").await;
+    page.press(A, "Apply").await;
+    page.press(A, "Apply spec.replicas unchanged, to own it")
+        .await;
+    let line = page.find("#card-a .line:has([id='a/spec/replicas'])");
+    let line = line.unwrap_or_default();
+    assert!(line.contains("applied unchanged"), "{line}");
+    page.press("Inspector", "Preview").await;
+    let body = page.text("Request body, not sent yet");
+    assert!(
+        body.contains("\"replicas\": 3") && !body.contains("image"),
+        "{body}"
+    );
+    page.choose_in(A, "applymy edits", "this manifest, as typed")
+        .await;
+    let body = page.text("Request body, not sent yet");
+    assert!(
+        body.contains("\"spec\": { … }") && body.contains("2 more"),
+        "the whole manifest: {body}"
+    );
+    page.choose_in(A, "applymy edits", "my edits").await;
+    page.press(A, "Do not apply spec.replicas of Editor A")
+        .await;
+    let line = page.find("#card-a .line:has([id='a/spec/replicas'])");
+    assert!(!line.unwrap_or_default().contains("applied"));
 }

@@ -4,9 +4,9 @@ use wasm_bindgen_test::wasm_bindgen_test;
 
 use crate::page::{Page, serve};
 
-/// A language that translates two messages.
+/// A language that translates a caption of each kind and the label of a button.
 const XX: &str = "# A test\nstart_title = Du redaktoroj, unu objekto.\nnone_of_these = ?\n\
-    read_title = {name} legis version {version}.\n";
+    read_title = {name} legis version {version}.\ndiscard = Forĵeti la redaktojn\n";
 
 async fn page_with(query: &str) -> Page {
     serve([("messages/xx.txt".to_owned(), XX)]);
@@ -24,6 +24,8 @@ async fn the_page_speaks_the_language_that_its_address_asks_for() {
         text.contains("Reading does not lock"),
         "the rest is English"
     );
+    page.set("Editor A", "spec.replicas", "5").await;
+    assert!(page.has("Editor A", "Forĵeti la redaktojn"));
     drop(page);
 
     // The texts of a test that comes later are English again.

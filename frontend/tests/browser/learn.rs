@@ -466,3 +466,20 @@ async fn a_lesson_that_takes_long_to_open_again_can_be_cancelled_and_stays_kept(
     let kept = keys.filter(|key| key.starts_with("optimist.kept.")).count();
     assert_eq!(kept, 1, "what was not opened is kept");
 }
+
+#[wasm_bindgen_test]
+async fn a_lesson_says_in_its_column_what_to_do_and_the_strip_above_what_happened() {
+    let page = open("#/learn/02-resourceversion-and-the-409").await;
+    for _ in 0..3 {
+        page.key("n").await;
+    }
+    let strip = page.text("What happened");
+    assert!(strip.contains("Editor A made version 101."), "{strip}");
+    assert!(
+        !strip.contains("Next"),
+        "the lesson says what is next: {strip}"
+    );
+    assert_eq!(page.count(".other-endings"), 0);
+    assert_eq!(page.count(".invitation"), 0);
+    assert!(page.count(".lesson .choice") > 0);
+}

@@ -120,6 +120,139 @@ fn a_visitor_makes_the_409_by_hand_on_a_wide_page_and_on_a_phone() {
     says_nothing(&browser);
 }
 
+/// Nothing that names a request, a version, a way of writing or an actor ends in an ellipsis.
+fn no_word_is_cut(browser: &Browser, what: &str) {
+    const SCRIPT: &str = "
+        const named = '.ask, .answer, .pill, .chip, .method-words, .card-head h2, .card-head select, ' +
+            '.card button:not(.fold, .value), .lane-tab span, .fork button, .transport button, .top a';
+        return [...document.querySelectorAll(named)]
+            .filter(part => part.checkVisibility() && !part.closest('.yaml') &&
+                (part.scrollWidth > part.clientWidth + 1 || part.scrollHeight > part.clientHeight + 3) &&
+                getComputedStyle(part).overflow !== 'visible')
+            .map(part => part.className + ': ' + part.textContent.trim())";
+    let cut = browser.run(SCRIPT, &[]);
+    assert_eq!(cut, serde_json::json!([]), "{what}");
+}
+
+#[test]
+#[ignore = "needs the release site: cargo xtask test page"]
+fn the_object_comes_first_and_no_word_is_cut_from_a_projector_to_a_phone() {
+    const LINES: &str = "
+        const card = document.querySelector('#card-server .yaml');
+        return Math.floor(card.clientHeight / card.querySelector('.line').clientHeight)";
+    const SEEN: &str = "
+        const seen = (inner, outer) => {
+            const [a, b] = [inner, outer].map(part => part.getBoundingClientRect());
+            return a.top >= b.top - 1 && a.bottom <= b.bottom + 1 };
+        const find = what => document.querySelector(what);
+        return [seen(find('[id=\"b/spec/replicas\"]'), find('#card-b .yaml')),
+            seen(find('.step.current'), find('.timeline')), seen(find('.why'), find('.inspector-body'))]";
+    let site = Site::serve(&dist());
+    let browser = Browser::start();
+    browser.resize(1440, 900);
+    browser.go(&site.url());
+    browser.control("Editor A", "Get");
+    conflict(&browser, |_| {});
+    let lines = browser.run(LINES, &[]);
+    assert!(lines.as_u64() >= Some(19), "{lines} lines in a card");
+    // The object, the arrows and the reason, on a projector.
+    browser.resize(1280, 720);
+    browser.wait(
+        "the step in sight",
+        "return document.querySelector('.step.current')",
+        &[],
+    );
+    press(&browser, "Steps", "Back");
+    press(&browser, "Steps", "Forward");
+    assert_eq!(
+        browser.run(SEEN, &[]),
+        serde_json::json!([true, true, true])
+    );
+
+    for ending in [
+        "no version",
+        "merge patch",
+        "apply",
+        "apply, force",
+        "read again, redo",
+    ] {
+        press(&browser, "What happened", ending);
+    }
+    press(&browser, "API server", "Watch");
+    press(&browser, "API server", "Open");
+    press(&browser, "API server", "Drop");
+    browser.control("API server", "Resume 102");
+    for (width, height) in [
+        (1440, 900),
+        (1920, 1080),
+        (1280, 720),
+        (1024, 768),
+        (390, 844),
+    ] {
+        browser.resize(width, height);
+        let what = format!("{width}x{height}");
+        no_word_is_cut(&browser, &what);
+        fits(&browser, &what);
+    }
+    browser.resize(1024, 768);
+    press(&browser, "Editor B", "Show a third actor");
+    no_word_is_cut(&browser, "with the third actor");
+    browser.go(&format!(
+        "{}#/learn/02-resourceversion-and-the-409",
+        site.url()
+    ));
+    for _ in 0..3 {
+        browser.click(&browser.control("Lesson", "Next"));
+    }
+    for (width, height) in [(1440, 900), (1280, 720), (1024, 768), (390, 844)] {
+        browser.resize(width, height);
+        no_word_is_cut(&browser, &format!("a lesson, {width}x{height}"));
+    }
+}
+
+#[test]
+#[ignore = "needs the release site: cargo xtask test page"]
+fn on_a_phone_a_lane_brings_its_card_into_sight_and_load_is_always_there() {
+    const UNDER: &str = "
+        const [tabs, card] = ['.lane-tabs', arguments[0]].map(part =>
+            document.querySelector(part).getBoundingClientRect());
+        return [card.top >= tabs.bottom - 1, card.top < tabs.bottom + 24]";
+    const ROW: &str = "
+        const tops = [...document.querySelectorAll('#card-b .send-row > *')]
+            .filter(part => part.checkVisibility()).map(part => part.getBoundingClientRect());
+        return [tops.length, tops.every(part => part.top === tops[0].top && part.height >= 44)]";
+    let site = Site::serve(&dist());
+    let browser = Browser::start();
+    browser.resize(390, 844);
+    browser.go(&site.url());
+    browser.control("Open card", "Editor A");
+    conflict(&browser, |editor| press(&browser, "Open card", editor));
+    for lane in ["Editor A", "Server", "Editor B"] {
+        press(&browser, "Open card", lane);
+        let card = match lane {
+            "Editor A" => "#card-a",
+            "Editor B" => "#card-b",
+            _ => "#card-server",
+        };
+        let place = browser.run(UNDER, &[card.into()]);
+        assert_eq!(place, serde_json::json!([true, true]), "{lane}");
+    }
+    // The way of writing, Discard, Get and Send.
+    assert_eq!(browser.run(ROW, &[]), serde_json::json!([4, true]));
+    let load = browser.run(
+        "return document.querySelector('.load').checkVisibility()",
+        &[],
+    );
+    assert_eq!(load, serde_json::json!(true), "with edits in both editors");
+    press(&browser, "Editor B", "Editor B writes");
+    let sheet = browser.run(
+        "const sheet = document.querySelector('#card-b .write-panel').getBoundingClientRect();
+        return sheet.left >= 0 && sheet.right <= innerWidth && sheet.width > 340",
+        &[],
+    );
+    assert_eq!(sheet, serde_json::json!(true), "the options are a sheet");
+}
+
 #[test]
 #[ignore = "needs the release site: cargo xtask test page"]
 fn before_anything_was_read_few_controls_are_in_sight_and_the_rest_comes_with_the_409() {

@@ -21,9 +21,9 @@ crate::catalogue::messages! {
     other_object_title(name) "The server accepted {name}'s request.";
     other_object_text() "The request did not change the object that is shown here.";
     lost_title(owner, edit) "An update is lost: {owner}'s {edit}.";
-    lost_told(owner, name) "The server told {owner} and {name} that their writes succeeded. No response reports the lost edit.";
+    lost_told() "Both writes succeeded: no response reports the lost edit.";
     lost_forced() "Force took ownership without checking the current owner or value.";
-    lost_compared(request) "The {request} carried nothing that made the server detect the change.";
+    lost_compared(request) "Nothing in the {request} made the server detect the change.";
     deleted_title(name) "{name} deleted the object.";
     deleted_text(version) "It was version {version}. Any remaining local copy refers to a deleted object.";
     finalized_title(name) "{name}'s write removed the last finalizer.";
@@ -43,9 +43,9 @@ crate::catalogue::messages! {
     conflict_both_title(version) "Both read {version}. Only one may write it.";
     conflict_title(name, version) "{name} read {version}. It is no longer the latest.";
     conflict_sent_title(version) "The request names version {version}. It is not the latest.";
-    conflict_copy(name, sent, stored) "{name} still holds the copy of version {sent}. The stored object is now at {stored}.";
+    conflict_copy(name, sent, stored) "{name} still holds version {sent}. The stored object is at {stored}.";
     conflict_stored(stored) "The stored object is at version {stored}.";
-    conflict_compared(sent, stored) "The server compared {sent} with {stored} and stored nothing. The server does not check which fields changed: it would refuse an unrelated edit too.";
+    conflict_compared(sent, stored) "The server compared {sent} with {stored} and stored nothing. Which fields changed does not matter.";
     test_failed_title() "A test in the patch failed.";
     test_failed(field, wanted, found) "The patch tests that {field} is {wanted}. It is {found}, so the server stored nothing.";
     test_failed_cut(field) "The patch tests the value of {field}. The stored value is another one, so the server stored nothing.";
@@ -63,7 +63,7 @@ crate::catalogue::messages! {
     next_get(actor) "Get as {actor}.";
     next_get_too(actor) "Get as {actor} too.";
     next_get_to_see(actor) "Get as {actor} to see what is stored now.";
-    next_get_and_send(actor) "Get as {actor}: the edit is kept and redone on the stored object. Then send as {actor} again.";
+    next_get_and_send(actor) "Get as {actor}, then send again.";
     next_change_both() "Change one value in A and another in B, then send both.";
     next_send_both() "Send both, in any order.";
     next_send(actor) "Send as {actor}.";
@@ -76,7 +76,7 @@ crate::catalogue::messages! {
     next_change_stale(name) "Change a value in {name}'s stale copy and send it.";
     next_change_other(name) "Change another value in {name}, or send it to another part of the object, under more.";
     next_without_force(actor) "Step back, and send as {actor} without force, or read again first.";
-    next_compare(actor) "Step back, and send as {actor} so that the server compares: with resourceVersion, or as an apply.";
+    next_compare(actor) "Step back, and send as {actor} with resourceVersion, or as an apply.";
     next_other_order() "Step back and send in another order: this history is kept.";
     next_force(name) "Tick force in {name} to take ownership, or undo the edit.";
     next_create() "Step back to before the object was deleted, or choose Create under more.";

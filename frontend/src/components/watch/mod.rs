@@ -4,6 +4,7 @@ pub(crate) mod arrows;
 
 use optimist_apiserver::server::EventType;
 use optimist_messages as messages;
+use optimist_messages::label;
 use optimist_simulation::{Connection, Operation, Received, WatchAction, World};
 use wasm_bindgen::JsCast;
 use web_sys::HtmlInputElement;
@@ -108,19 +109,19 @@ pub(crate) fn controls(store: &StateHandle) -> Html {
                 <button
                     type="button"
                     class="button"
-                    title="Let etcd forget every version but the current one"
+                    title={label::compact_title()}
                     disabled={compacted && !restart}
                     onclick={store.sends(SessionMsg::Act(Operation::Compact { restart }))}
                 >
-                    { "Compact" }
+                    { label::compact() }
                 </button>
-                <label class="check" title="Its watch cache remembers what etcd forgets, until it restarts">
+                <label class="check" title={label::restart_too_title()}>
                     <input
                         type="checkbox"
                         checked={restart}
                         onchange={store.on(|event: Event| ViewMsg::Restart(ticked(&event)))}
                     />
-                    <span>{ "restart the server too" }</span>
+                    <span>{ label::restart_too() }</span>
                 </label>
             </div>
         </>
@@ -130,47 +131,47 @@ pub(crate) fn controls(store: &StateHandle) -> Html {
 /// A button of the watcher.
 struct Press {
     name: String,
-    title: &'static str,
+    title: String,
     primary: bool,
     action: WatchAction,
 }
 
 fn presses(world: &World, from: &str) -> Vec<Press> {
     let watcher = world.watcher();
-    let open = |name: &str, primary| Press {
-        name: name.to_owned(),
-        title: "Open a watch from the chosen version",
+    let open = |primary| Press {
+        name: label::watch_open_button(),
+        title: label::watch_open_title(),
         primary,
         action: WatchAction::Open(from.to_owned()),
     };
     match watcher.connection() {
-        Connection::None => vec![open("Open", true)],
+        Connection::None => vec![open(true)],
         Connection::Open { .. } => vec![
-            open("Open", false),
+            open(false),
             Press {
-                name: "Drop".to_owned(),
-                title: "Let the connection go, as a network does",
+                name: label::watch_drop(),
+                title: label::watch_drop_title(),
                 primary: true,
                 action: WatchAction::Drop,
             },
         ],
         Connection::Failed { .. } => vec![
-            open("Open", false),
+            open(false),
             Press {
-                name: "List again".to_owned(),
-                title: "What a reflector does: list, then watch from the list's version",
+                name: label::watch_list(),
+                title: label::watch_list_title(),
                 primary: true,
                 action: WatchAction::List,
             },
         ],
         Connection::Dropped | Connection::Closed | Connection::Listed => vec![
-            open("Open", false),
+            open(false),
             Press {
                 name: match watcher.seen() {
-                    "" => "Resume".to_owned(),
-                    seen => format!("Resume {seen}"),
+                    "" => label::watch_resume(),
+                    seen => label::watch_resume_from(&seen),
                 },
-                title: "Open a watch from the last version that was seen",
+                title: label::watch_resume_title(),
                 primary: true,
                 action: WatchAction::Resume,
             },
@@ -194,11 +195,14 @@ fn version_select(store: &StateHandle) -> Html {
         .collect();
     versions.drain(1..versions.len().saturating_sub(OFFERED).max(1));
     versions.reverse();
-    let names = [("", "now".to_owned()), ("0", "rv 0".to_owned())];
+    let names = [
+        ("", label::watch_now()),
+        ("0", label::copy_current_short(&0)),
+    ];
     let names = names.map(|(value, name)| (value.to_owned(), name));
     let versions = versions
         .into_iter()
-        .map(|version| (version.clone(), format!("rv {version}")));
+        .map(|version| (version.clone(), label::copy_current_short(&version)));
     let onchange = store.on(|event: Event| {
         // A select's value is read as an input's is; its own type would be one more binding.
         let select = event
@@ -209,8 +213,8 @@ fn version_select(store: &StateHandle) -> Html {
     html! {
         <select
             class="button"
-            aria-label="resourceVersion to watch from"
-            title="now: no resourceVersion; 0: whatever the cache has; a version: every change after it"
+            aria-label={label::watch_from()}
+            title={label::watch_from_title()}
             {onchange}
         >
             { for names.into_iter().chain(versions).map(|(value, name)| {
