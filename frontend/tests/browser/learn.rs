@@ -16,7 +16,7 @@ macro_rules! lessons {
     };
 }
 
-const LESSONS: [(&str, &str); 14] = lessons!(
+const LESSONS: [(&str, &str); 17] = lessons!(
     "01-the-lost-update"
     "02-resourceversion-and-the-409"
     "03-read-again-then-retry"
@@ -31,6 +31,9 @@ const LESSONS: [(&str, &str); 14] = lessons!(
     "12-giving-up-a-field"
     "13-from-client-side-to-server-side"
     "14-delete-with-care"
+    "26-the-version-left-in-the-file"
+    "27-writes-that-change-nothing"
+    "28-from-etcd-up"
 );
 
 const CATALOGUE: &str = include_str!("../../../lessons/catalogue.yaml");
@@ -136,7 +139,7 @@ async fn every_lesson_is_walked_by_keyboard_from_its_first_step_to_its_last() {
     }
     let page = visit("#/learn").await;
     wait(&page, ".entry").await;
-    assert_eq!(page.count(".so-far.done"), 14);
+    assert_eq!(page.count(".so-far.done"), LESSONS.len());
 }
 
 #[wasm_bindgen_test]
@@ -264,7 +267,7 @@ async fn a_lesson_that_is_not_there_is_told() {
             .unwrap()
             .contains("There is no lesson")
     );
-    assert_eq!(page.count(".entry"), 14);
+    assert_eq!(page.count(".entry"), LESSONS.len());
 }
 
 #[wasm_bindgen_test]

@@ -35,7 +35,7 @@ pub(super) fn code(value: &Located) -> Read<Vec<Condition>> {
     Ok(vec![Condition::new(Code(code))])
 }
 
-fn status_code(value: &Located) -> Read<u16> {
+pub(super) fn status_code(value: &Located) -> Read<u16> {
     u16::try_from(number(value)?)
         .ok()
         .filter(|code| (100..600).contains(code))

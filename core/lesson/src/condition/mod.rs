@@ -11,6 +11,7 @@ mod counted;
 mod label;
 mod object;
 mod past;
+mod watch;
 mod writers;
 
 use std::fmt;
@@ -93,6 +94,7 @@ const KINDS: &[Kind] = &[
     kind("exists", object::exists),
     kind("set by", writers::set_by),
     kind("writers", writers::writers),
+    kind("watch", watch::watch),
     kind("not", combined::not),
     kind("any", combined::any),
     kind("all", combined::all),

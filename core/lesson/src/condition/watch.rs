@@ -1,0 +1,87 @@
+//! Conditions on the watcher's connection.
+
+use std::fmt;
+
+use optimist_apiserver::yaml::{Content, Located};
+use optimist_simulation::Connection;
+use serde_json::Value;
+
+use super::answer::status_code;
+use super::{Claim, Condition, Past};
+use crate::fields::{LessonError, Read};
+
+/// How it is about the watch of the current object.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Watch {
+    None,
+    Open,
+    Dropped,
+    Closed,
+    Listed,
+    /// The server refused it, or ended it with an error of this code.
+    Failed(u16),
+}
+
+const WORDS: [(&str, Watch); 5] = [
+    ("none", Watch::None),
+    ("open", Watch::Open),
+    ("dropped", Watch::Dropped),
+    ("closed", Watch::Closed),
+    ("listed", Watch::Listed),
+];
+
+pub(super) fn watch(value: &Located) -> Read<Vec<Condition>> {
+    let watch = match &value.content {
+        Content::Scalar(Value::String(word), _) => {
+            let known = WORDS.iter().find(|(known, _)| known == word);
+            known.map(|(_, watch)| *watch).ok_or_else(|| {
+                let words = WORDS.map(|(word, _)| word).join(", ");
+                LessonError::new(value.line, format!("a watch is {words} or a status code"))
+            })?
+        }
+        _ => Watch::Failed(status_code(value)?),
+    };
+    Ok(vec![Condition::new(watch)])
+}
+
+fn found(past: Past<'_>) -> Watch {
+    match past.tree().world().watcher().connection() {
+        Connection::None => Watch::None,
+        Connection::Open { .. } => Watch::Open,
+        Connection::Dropped => Watch::Dropped,
+        Connection::Closed => Watch::Closed,
+        Connection::Listed => Watch::Listed,
+        Connection::Failed { code, .. } => Watch::Failed(*code),
+    }
+}
+
+impl Claim for Watch {
+    fn holds(&self, past: Past<'_>) -> bool {
+        found(past) == *self
+    }
+
+    fn found(&self, past: Past<'_>) -> Option<String> {
+        Some(found(past).word())
+    }
+}
+
+impl Watch {
+    fn word(self) -> String {
+        match (self, WORDS.iter().find(|(_, watch)| *watch == self)) {
+            (Watch::Failed(code), _) => code.to_string(),
+            (_, Some((word, _))) => (*word).to_owned(),
+            (_, None) => String::new(),
+        }
+    }
+}
+
+impl fmt::Display for Watch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Watch::Failed(code) => write!(f, "the watch ends with {code}"),
+            Watch::None => f.write_str("no watch was opened"),
+            Watch::Listed => f.write_str("the watcher has listed again"),
+            other => write!(f, "the watch is {}", other.word()),
+        }
+    }
+}
