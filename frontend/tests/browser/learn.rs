@@ -139,7 +139,7 @@ async fn every_lesson_is_walked_by_keyboard_from_its_first_step_to_its_last() {
     }
     let page = visit("#/learn").await;
     wait(&page, ".entry").await;
-    assert_eq!(page.count(".so-far.done"), LESSONS.len());
+    assert_eq!(page.count(".so-far.done"), LESSONS.len() as u32);
 }
 
 #[wasm_bindgen_test]
@@ -267,7 +267,7 @@ async fn a_lesson_that_is_not_there_is_told() {
             .unwrap()
             .contains("There is no lesson")
     );
-    assert_eq!(page.count(".entry"), LESSONS.len());
+    assert_eq!(page.count(".entry"), LESSONS.len() as u32);
 }
 
 #[wasm_bindgen_test]
