@@ -1,0 +1,137 @@
+//! The maps in README.md and CONTRIBUTING.md are true: their files and names exist, and crates
+//! depend on each other as they say.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn root() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+}
+
+fn read(file: &str) -> String {
+    fs::read_to_string(root().join(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
+}
+
+/// The parts of a text between backticks.
+fn code(text: &str) -> impl Iterator<Item = &str> {
+    text.split('`').skip(1).step_by(2)
+}
+
+/// Every Rust file of a path, which is a file or a folder.
+fn sources(path: &Path, found: &mut Vec<PathBuf>) {
+    if path.is_file() {
+        found.push(path.to_owned());
+        return;
+    }
+    for entry in fs::read_dir(path).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() || path.extension().is_some_and(|it| it == "rs") {
+            sources(&path, found);
+        }
+    }
+}
+
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+#[test]
+fn each_answer_of_the_map_names_files_that_have_the_names_beside_them() {
+    let contributing = read("CONTRIBUTING.md");
+    let rows = contributing
+        .lines()
+        .skip_while(|line| !line.starts_with("| question"));
+    let rows: Vec<&str> = rows
+        .skip(2)
+        .take_while(|line| line.starts_with('|'))
+        .collect();
+    assert!(rows.len() >= 12, "the table has {} rows", rows.len());
+    let mut wrong = Vec::new();
+    for row in rows {
+        let answer = row.split('|').nth(2).unwrap();
+        let (paths, names): (Vec<&str>, Vec<&str>) = code(answer).partition(|it| it.contains('/'));
+        let mut files = Vec::new();
+        for path in &paths {
+            match root().join(path) {
+                found if found.exists() => sources(&found, &mut files),
+                _ => wrong.push(format!("{path} does not exist")),
+            }
+        }
+        let texts: Vec<String> = files
+            .iter()
+            .map(|it| fs::read_to_string(it).unwrap())
+            .collect();
+        for name in names {
+            let name = name.rsplit("::").next().unwrap();
+            let is_there = |text: &String| text.split(|c| !is_word(c)).any(|word| word == name);
+            if !texts.iter().any(is_there) {
+                wrong.push(format!("no {name} in {paths:?}"));
+            }
+        }
+    }
+    assert_eq!(wrong, [""; 0]);
+}
+
+/// What each crate of the core depends on, without its tests, by their folders.
+fn dependencies() -> BTreeMap<String, Vec<String>> {
+    let crates = fs::read_dir(root().join("core")).unwrap();
+    let crates = crates.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let of = |name: &str| {
+        let manifest = read(&format!("core/{name}/Cargo.toml"));
+        let lines = manifest
+            .lines()
+            .skip_while(|line| *line != "[dependencies]")
+            .skip(1);
+        let lines = lines.take_while(|line| !line.starts_with('['));
+        let others = lines.filter_map(|line| line.strip_prefix("optimist-")?.split('.').next());
+        others.map(str::to_owned).collect()
+    };
+    crates.map(|name| (name.clone(), of(&name))).collect()
+}
+
+#[test]
+fn each_crate_of_the_core_depends_only_on_crates_above_it_in_the_readme() {
+    let readme = read("README.md");
+    let order: Vec<&str> = readme
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `core/")?.split_once("/`"))
+        .map(|(name, _)| name)
+        .collect();
+    let all = dependencies();
+    assert_eq!(
+        order.len(),
+        all.len(),
+        "every crate of core has a row: {order:?}"
+    );
+    for (name, others) in &all {
+        let place = |name: &str| order.iter().position(|it| *it == name);
+        let own = place(name).unwrap_or_else(|| panic!("core/{name} has no row"));
+        for other in others {
+            assert!(place(other).unwrap() < own, "{name} depends on {other}");
+        }
+    }
+}
+
+#[test]
+fn each_arrow_of_the_map_is_a_dependency() {
+    let contributing = read("CONTRIBUTING.md");
+    let arrows = contributing
+        .lines()
+        .filter_map(|line| line.trim().split_once(" --> "));
+    let arrows = arrows.map(|(from, to)| (from.split('[').next().unwrap(), to));
+    let all = dependencies();
+    let mut checked = 0;
+    for (from, to) in arrows {
+        if let Some(others) = all.get(from) {
+            let to = to.split('[').next().unwrap();
+            assert!(others.iter().any(|it| it == to), "{from} --> {to}");
+            checked += 1;
+        }
+    }
+    assert_eq!(
+        checked,
+        all.len() - 1,
+        "all but the lowest crate have an arrow"
+    );
+}
