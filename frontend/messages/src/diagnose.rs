@@ -8,6 +8,7 @@ use optimist_diagnose::message::{
 };
 use optimist_diagnose::ownership::ManagerEntry;
 
+pub use crate::audit::{asked, audited, hot_loop, lost_update, prediction, recorded_conflict};
 use crate::en;
 pub use crate::ways::{assumption, client_long, effect, owners_change, row_notes, way};
 

@@ -27,7 +27,9 @@ pub(super) fn history(id: &ObjectId, history: &ObservedHistory) -> Html {
     html! {
         <article class="history">
             { verdict(history) }
-            { for history.fights.iter().map(|fight| of_fight(history, &managers, fight)) }
+            { for history.fights.iter().map(|fight| {
+                of_fight(&history.changes, history.versions.first(), &managers, fight)
+            }) }
             if !history.changes.is_empty() {
                 <details open={history.fights.is_empty()}>
                     <summary>{ label::happened_others(&history.changes.len()) }</summary>
@@ -57,10 +59,19 @@ fn verdict(history: &ObservedHistory) -> Html {
     html! { <p class="says">{ visible(&says).into_owned() }</p> }
 }
 
-fn of_fight(history: &ObservedHistory, managers: &[&Manager], fight: &Fight) -> Html {
+/// A field that managers fight over. `first` is the version before the changes, if it is known.
+pub(super) fn of_fight(
+    changes: &[FieldChange],
+    first: Option<&String>,
+    managers: &[&Manager],
+    fight: &Fight,
+) -> Html {
     let names: Vec<String> = fight.managers.iter().map(messages::owner).collect();
-    let all = || history.changes.iter().filter(|it| it.field == fight.field);
-    let first = history.versions.first().cloned();
+    let all = || changes.iter().filter(|it| it.field == fight.field);
+    let first = first
+        .cloned()
+        .or_else(|| all().next().map(|it| it.resource_version.clone()));
+    let first = first.unwrap_or_default();
     let last = all().next_back().map(|it| it.resource_version.clone());
     let more = all().count().saturating_sub(MAX_FLIPS);
     html! {
@@ -73,12 +84,12 @@ fn of_fight(history: &ObservedHistory, managers: &[&Manager], fight: &Fight) -> 
             <p class="says">
                 { label::happened_flips_text(
                     &fight.flips,
-                    &first.unwrap_or_default(),
+                    &first,
                     &last.unwrap_or_default(),
                 ) }
             </p>
             <ol class="flips" aria-label={label::happened_chart(&names.join(", "))}>
-                { begin(history, managers, fight) }
+                { begin(changes, &first, managers, fight) }
                 { for all().take(MAX_FLIPS).map(|it| flip(
                     managers,
                     it.by.as_ref(),
@@ -94,15 +105,14 @@ fn of_fight(history: &ObservedHistory, managers: &[&Manager], fight: &Fight) -> 
 }
 
 /// The value before the fight.
-fn begin(history: &ObservedHistory, managers: &[&Manager], fight: &Fight) -> Html {
-    let begins = history.changes.iter().find(|it| it.field == fight.field);
-    let version = history.versions.first().cloned();
+fn begin(changes: &[FieldChange], version: &str, managers: &[&Manager], fight: &Fight) -> Html {
+    let begins = changes.iter().find(|it| it.field == fight.field);
     begins.map_or_else(Html::default, |change| {
         flip(
             managers,
             change.owner_before.as_ref(),
             change.before.as_ref(),
-            &version.unwrap_or_default(),
+            version,
         )
     })
 }
@@ -120,7 +130,7 @@ fn flip(managers: &[&Manager], by: Option<&Manager>, value: Option<&Value>, vers
 }
 
 /// A manager with its mark; who it was if that is known.
-fn marked(managers: &[&Manager], by: Option<&Manager>) -> Html {
+pub(super) fn marked(managers: &[&Manager], by: Option<&Manager>) -> Html {
     let Some(by) = by else {
         return html! {
             <span class="by" title={label::happened_unknown_hint()}>

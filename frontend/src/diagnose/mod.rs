@@ -1,5 +1,6 @@
 //! The Diagnose page: what was brought from a cluster, who owns what, and what happened.
 
+mod audit;
 mod brought;
 mod card;
 mod history;
@@ -181,9 +182,12 @@ fn outcome(store: &StateHandle) -> Html {
         <>
             if let Some(run) = &case.table {
                 { table::table(store, run, version) }
-            } else if live && history.is_none() {
+            } else if live && history.is_none() && case.audit.is_none() {
                 <h2>{ label::ways_title() }</h2>
                 <p class="says">{ label::ways_empty() }</p>
+            }
+            if let Some(run) = &case.audit {
+                { audit::audit(store, run) }
             }
             if let (Some(reading), Some(history)) = (reading, history) {
                 <h2>{ visible(&label::happened_to(&reading.case.id)).into_owned() }</h2>

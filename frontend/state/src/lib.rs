@@ -44,8 +44,9 @@ use optimist_simulation::{ActorId, Exchange, HistoryTree, NGINX, World};
 pub use address::{Address, Destination, LessonAddress, Page, lesson_fragment, session_fragment};
 pub use cards::{CardObjects, aligned_rows};
 pub use diagnose::{
-    BringProblem, BroughtItem, CASE, CaseExample, CaseKeeping, CaseReading, CaseSection, ChangeRun,
-    DiagnoseMsg, DiagnoseState, MAX_ITEMS, ObservedHistory, OwnerFilter, WRITERS,
+    AuditReplay, AuditRun, BringProblem, BroughtItem, CASE, CaseExample, CaseKeeping, CaseReading,
+    CaseSection, ChangeRun, DiagnoseMsg, DiagnoseState, MAX_ITEMS, ObservedHistory, OwnerFilter,
+    WRITERS,
 };
 pub use editing::{EditMsg, Editing, EditingState, FIELD, RawYaml, Typing};
 use effect::Effects;

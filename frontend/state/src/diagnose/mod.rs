@@ -1,6 +1,7 @@
 //! The state of Diagnose: what was brought from a cluster, and what of it is looked at. What the
 //! texts mean decides `optimist_diagnose`.
 
+mod audit_run;
 mod change_run;
 mod example;
 mod reading;
@@ -15,6 +16,7 @@ use optimist_diagnose::message::{PrintedError, ReportedError, Tool};
 use optimist_diagnose::ways::Way;
 use optimist_sessions::StorageArea;
 
+pub use self::audit_run::{AuditReplay, AuditRun};
 pub use self::change_run::{ChangeRun, WRITERS};
 pub use self::example::CaseExample;
 pub use self::reading::{CaseReading, ObservedHistory};
@@ -46,6 +48,8 @@ pub struct DiagnoseState {
     pub manager: String,
     /// What each way of writing would do to the object that is looked at.
     pub table: Option<ChangeRun>,
+    /// The audit log of the case.
+    pub audit: Option<AuditRun>,
     /// The lines of the object with a conflict, as JSON pointers: those that an error message names,
     /// and those for which the change is refused.
     pub contested: Rc<Vec<String>>,
@@ -160,6 +164,10 @@ pub enum DiagnoseMsg {
     AllWays(bool),
     /// Stops running ways of writing.
     CancelTable,
+    /// Looks at the object of the audit log at this position.
+    ChooseAudited(usize),
+    /// Stops reading the audit log.
+    CancelAudit,
     /// Steps through a way of writing, in Play.
     Step(Way),
     /// Shows the lines of one owner only, or all.
@@ -177,7 +185,8 @@ impl DiagnoseState {
     /// Whether something is not read or not run yet.
     pub fn is_working(&self) -> bool {
         let table = self.table.as_ref().and_then(ChangeRun::progress);
-        self.is_reading() || table.is_some()
+        let audit = self.audit.as_ref().and_then(AuditRun::progress);
+        self.is_reading() || table.is_some() || audit.is_some()
     }
 
     /// The client that people write with: the one that they chose, else the tool of an error message,
@@ -305,8 +314,43 @@ impl DiagnoseState {
         let brought: Vec<Brought> = items.filter_map(|it| it.content.clone().ok()).collect();
         let cases = Case::all_of(&brought).into_iter();
         self.cases = cases.map(|case| Rc::new(CaseReading::of(case))).collect();
+        self.read_log();
+        self.add_audited();
         self.chosen = self.chosen.min(self.cases.len().saturating_sub(1));
         self.run_again();
+    }
+
+    /// Adds the object of the audit log, as the log has it last, if nothing else was brought of it.
+    fn add_audited(&mut self) {
+        let replay = self.audit.as_ref().and_then(|run| run.replay.as_ref());
+        let versions = replay.map(|replay| replay.history.versions());
+        let versions = versions.filter(|all| !all.is_empty());
+        let found = versions.map(|all| Case::all_of(&[Brought::Versions(all)]));
+        for case in found.into_iter().flatten() {
+            if !self
+                .cases
+                .iter()
+                .any(|known| known.case.id.may_be(&case.id))
+            {
+                let mut reading = CaseReading::of(case);
+                // The log itself says what happened.
+                reading.history = None;
+                self.cases.push(Rc::new(reading));
+            }
+        }
+    }
+
+    /// Begins to read the audit log of the case, if it is another one than before.
+    fn read_log(&mut self) {
+        let mut logs = self.items.iter().filter_map(|item| match &item.content {
+            Ok(Brought::AuditLog(text)) => Some((item.id, text)),
+            _ => None,
+        });
+        let log = logs.next();
+        let known = self.audit.as_ref().map(|run| run.item);
+        if known != log.map(|(id, _)| id) {
+            self.audit = log.map(|(id, text)| AuditRun::new(id, text));
+        }
     }
 }
 
@@ -397,6 +441,17 @@ impl State {
                     table.cancelled = true;
                 }
             }
+            DiagnoseMsg::ChooseAudited(position) => {
+                if let Some(run) = &mut case.audit {
+                    run.choose(position);
+                }
+                case.look_again();
+            }
+            DiagnoseMsg::CancelAudit => {
+                if let Some(run) = &mut case.audit {
+                    run.cancelled = true;
+                }
+            }
             DiagnoseMsg::Step(way) => self.step_through(way, fx),
             DiagnoseMsg::Owner(filter) => case.owner = filter,
             DiagnoseMsg::Section(section) => case.section = section,
@@ -412,13 +467,21 @@ impl State {
                 self.case().look_again();
                 self.keep_case(fx);
             }
-        } else if self.diagnose.is_working()
-            && let Some(table) = &mut self.case().table
-        {
-            let done = fx.slice(|| table.advance());
-            if done.is_some() {
-                self.case().mark_conflicts();
+            return;
+        }
+        if !self.diagnose.is_working() {
+            return;
+        }
+        let case = self.case();
+        let audit = case.audit.as_mut().filter(|run| run.progress().is_some());
+        if let Some(run) = audit {
+            if fx.slice(|| run.advance()).is_some() {
+                case.look_again();
             }
+        } else if let Some(table) = &mut case.table
+            && fx.slice(|| table.advance()).is_some()
+        {
+            case.mark_conflicts();
         }
     }
 

@@ -36,6 +36,8 @@ data:
   word: aHVudGVyMg==
 "#;
 
+const AUDIT: &str = include_str!("../../../../core/diagnose/tests/live/audit.log");
+
 fn diagnose() -> Page {
     Page::open_at("#/diagnose", Default::default())
 }
@@ -392,4 +394,46 @@ fn a_link_has_no_private_values_until_people_ask_for_them() {
     assert!(other.state.diagnose.reading().is_some());
     page.send(optimist_state::ShareMsg::Redact(false));
     assert!(page.state.shared().extra.to_string().contains("aHVudGVyMg"));
+}
+
+#[test]
+fn an_audit_log_is_replayed_with_every_answer_predicted_and_shows_the_fight() {
+    let mut page = diagnose();
+    bring(&mut page, AUDIT);
+    let run = page.state.diagnose.audit.as_ref().expect("there is a log");
+    assert_eq!(run.progress(), None);
+    let replay = run.replay.as_ref().expect("it is replayed");
+    let (same, other, not_run) = replay.history.counts();
+    assert_eq!((other, not_run), (0, 0));
+    assert_eq!(same, replay.history.steps.len());
+    let fight = &replay.findings.fights[0];
+    assert_eq!(fight.field.to_string(), ".spec.replicas");
+    assert_eq!(fight.flips, 6);
+    // Who owns what at the end of the log is shown too.
+    let reading = page.state.diagnose.reading().expect("there is an object");
+    assert_eq!(reading.case.id.to_string(), "Deployment fight/shop");
+    assert!(reading.ownership.is_some());
+    let item = page.state.diagnose.items[0].id;
+    page.send(DiagnoseMsg::Remove(item));
+    assert!(page.state.diagnose.audit.is_none());
+    assert!(page.state.diagnose.reading().is_none());
+}
+
+#[test]
+fn a_large_audit_log_is_read_in_slices_and_can_be_cancelled() {
+    let mut page = diagnose();
+    let long = AUDIT.repeat(40);
+    assert!(long.len() > 1_500_000);
+    page.send(DiagnoseMsg::Bring(long));
+    let reads = |page: &Page| {
+        let run = page.state.diagnose.audit.as_ref();
+        run.is_some_and(|run| run.progress().is_some())
+    };
+    while !reads(&page) {
+        page.send(optimist_state::Msg::Work);
+    }
+    page.send(optimist_state::Msg::Work);
+    assert!(reads(&page), "one slice is not enough");
+    page.send(DiagnoseMsg::CancelAudit);
+    assert!(!page.state.is_working());
 }

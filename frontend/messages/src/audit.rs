@@ -1,0 +1,129 @@
+//! What Diagnose says of a recorded history.
+
+use optimist_apiserver::apply::ManagedFieldsOperation;
+use optimist_diagnose::audit::findings::{HotLoop, LostUpdate, Reaction, RecordedConflict};
+use optimist_diagnose::audit::recorded::{Compared, NotRun, Prediction, RecordedStep};
+use optimist_diagnose::audit::{AuditEvent, AuditedObject};
+
+use crate::edits::{field, value};
+use crate::en;
+
+/// `deployments fight/shop`.
+pub fn audited(object: &AuditedObject) -> String {
+    let group = if object.group.is_empty() {
+        String::new()
+    } else {
+        format!(".{}", object.group)
+    };
+    let slash = if object.namespace.is_empty() { "" } else { "/" };
+    format!(
+        "{}{group} {}{slash}{}",
+        object.resource, object.namespace, object.name
+    )
+}
+
+/// What was asked: `apply, force`, `update /scale`.
+pub fn asked(step: &RecordedStep, event: &AuditEvent) -> String {
+    let applies = step
+        .manager
+        .as_ref()
+        .is_some_and(|manager| manager.operation == ManagedFieldsOperation::Apply);
+    let mut text = if applies {
+        en::audit_apply()
+    } else {
+        event.verb.clone()
+    };
+    if !event.object.subresource.is_empty() {
+        text = format!("{text} /{}", event.object.subresource);
+    }
+    if event.query("force").as_deref() == Some("true") {
+        text = en::audit_forced(&text);
+    }
+    if event.is_dry_run() {
+        text = en::audit_dry_run(&text);
+    }
+    text
+}
+
+/// What the core says to a step, in a word or two, and in a sentence.
+pub fn prediction(prediction: &Prediction) -> (String, String) {
+    match prediction {
+        Prediction::Same {
+            compared,
+            patch_types,
+            ..
+        } => {
+            let mut says = match compared {
+                Compared::Answer => en::audit_same_answer(),
+                Compared::Code => en::audit_same_code(),
+            };
+            if patch_types.len() > 1 {
+                says = format!("{says} {}", en::audit_patch_types(&patch_types.len()));
+            }
+            (en::audit_same(), says)
+        }
+        Prediction::Other { differences, .. } => {
+            let named = differences.iter().take(3).map(|one| {
+                let place = if one.pointer.is_empty() {
+                    en::audit_code()
+                } else {
+                    one.pointer.clone()
+                };
+                let (recorded, core) = (value(one.recorded.as_ref()), value(one.core.as_ref()));
+                en::audit_difference(&place, &recorded, &core)
+            });
+            let named: Vec<String> = named.collect();
+            (en::audit_other(), en::audit_differs(&named.join("; ")))
+        }
+        Prediction::NotRun(why) => (
+            en::audit_not_run(),
+            match why {
+                NotRun::UnknownState => en::audit_unknown_state(),
+                NotRun::NoBody => en::audit_no_body(),
+                NotRun::NoAnswer => en::audit_no_answer(),
+                NotRun::Verb => en::audit_verb(),
+            },
+        ),
+    }
+}
+
+/// That an update was lost: steps are counted from 1.
+pub fn lost_update(lost: &LostUpdate, writer: &str, loser: &str) -> String {
+    let says = en::audit_lost(
+        &writer,
+        &field(&lost.field),
+        &value(Some(&lost.value)),
+        &(lost.written + 1),
+        &loser,
+        &(lost.lost + 1),
+    );
+    if lost.may_have_watched {
+        format!("{says} {}", en::audit_lost_watch(&loser))
+    } else {
+        says
+    }
+}
+
+/// A conflict, and what the client did next.
+pub fn recorded_conflict(conflict: &RecordedConflict, who: &str) -> String {
+    let next = match conflict.reaction {
+        Reaction::ReadAgain => en::audit_read_again(),
+        Reaction::SentAgain => en::audit_sent_again(),
+        Reaction::Forced => en::audit_then_forced(),
+        Reaction::WithoutVersion => en::audit_without_version(),
+        Reaction::WroteOtherwise => en::audit_wrote_otherwise(),
+        Reaction::GaveUp => en::audit_gave_up(),
+    };
+    en::audit_conflict(&(conflict.step + 1), &who, &next)
+}
+
+/// The same request again and again.
+pub fn hot_loop(hot: &HotLoop, who: &str) -> String {
+    let seconds = format!(
+        "{}.{}",
+        hot.lasted / 1_000_000,
+        hot.lasted % 1_000_000 / 100_000
+    );
+    let first = hot.steps.first().map_or(0, |step| step + 1);
+    en::audit_loop(&who, &hot.steps.len(), &seconds, &first, &hot.changes)
+}

@@ -1,0 +1,177 @@
+//! An audit log: read and replayed a slice at a time.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use optimist_apiserver::server::Release;
+use optimist_diagnose::audit::findings::Findings;
+use optimist_diagnose::audit::recorded::{RecordedHistory, RecordedStep};
+use optimist_diagnose::audit::{AuditLog, AuditReader, AuditedObject};
+use optimist_diagnose::observed::FieldChange;
+use optimist_text::share::masked;
+use serde_json::Value;
+
+/// How many bytes are read at a time: less than a slice of the work.
+const BYTES: usize = 32 * 1024;
+
+/// An audit log that is read, then replayed for one of its objects.
+#[derive(Clone, Debug)]
+pub struct AuditRun {
+    /// The thing of the case that the log is.
+    pub(super) item: u32,
+    /// Shared between the states of the page: only the last one goes on.
+    stage: Rc<RefCell<Stage>>,
+    /// The objects of the log with their writes, those with the most first.
+    pub objects: Rc<Vec<(AuditedObject, usize)>>,
+    /// The position of the object that is looked at.
+    pub chosen: usize,
+    /// What happened to it, once all of it is replayed.
+    pub replay: Option<Rc<AuditReplay>>,
+    /// Whether people stopped it.
+    pub cancelled: bool,
+}
+
+/// What happened to one object of a log.
+#[derive(Debug)]
+pub struct AuditReplay {
+    /// The log.
+    pub log: Arc<AuditLog>,
+    /// The steps, with the core run beside them.
+    pub history: RecordedHistory,
+    /// What stands out. Values that look private are masked.
+    pub findings: Findings,
+}
+
+#[derive(Debug)]
+enum Stage {
+    Reading(AuditReader),
+    Replaying(Arc<AuditLog>, Box<RecordedHistory>, usize),
+    Done(Arc<AuditLog>),
+}
+
+impl AuditRun {
+    pub(super) fn new(item: u32, text: &Arc<str>) -> Self {
+        Self {
+            item,
+            stage: Rc::new(RefCell::new(Stage::Reading(AuditReader::new(Arc::clone(
+                text,
+            ))))),
+            objects: Rc::default(),
+            chosen: 0,
+            replay: None,
+            cancelled: false,
+        }
+    }
+
+    /// How far it is, and how much there is; `None` if it is done or was stopped.
+    pub fn progress(&self) -> Option<(usize, usize)> {
+        if self.cancelled {
+            return None;
+        }
+        match &*self.stage.borrow() {
+            Stage::Reading(reader) => Some(reader.progress()),
+            Stage::Replaying(log, _, done) => Some((*done, log.events.len())),
+            Stage::Done(_) => None,
+        }
+    }
+
+    /// Whether the log is still read, and no object is replayed yet.
+    pub fn is_reading(&self) -> bool {
+        matches!(*self.stage.borrow(), Stage::Reading(_))
+    }
+
+    /// Looks at another object of the log.
+    pub(super) fn choose(&mut self, position: usize) {
+        let log = match &*self.stage.borrow() {
+            Stage::Reading(_) => return,
+            Stage::Replaying(log, ..) | Stage::Done(log) => Arc::clone(log),
+        };
+        self.chosen = position.min(self.objects.len().saturating_sub(1));
+        self.cancelled = false;
+        self.replay = None;
+        self.stage = Rc::new(RefCell::new(self.begin(log)));
+    }
+
+    /// The object that is looked at, before its first request.
+    fn begin(&self, log: Arc<AuditLog>) -> Stage {
+        match self.objects.get(self.chosen) {
+            Some((object, _)) => {
+                let history = RecordedHistory::new(object.clone(), &[], Release::default());
+                Stage::Replaying(log, Box::new(history), 0)
+            }
+            None => Stage::Done(log),
+        }
+    }
+
+    /// Reads or replays a little. Something if all is done.
+    pub(super) fn advance(&mut self) -> Option<()> {
+        let stage = Rc::clone(&self.stage);
+        let mut stage = stage.borrow_mut();
+        let more = match &mut *stage {
+            Stage::Reading(reader) => reader.advance(BYTES),
+            Stage::Replaying(log, history, done) => {
+                *done += 1;
+                history.advance(log, 1)
+            }
+            Stage::Done(_) => return Some(()),
+        };
+        if !more {
+            let whole = std::mem::replace(&mut *stage, Stage::Done(Arc::default()));
+            *stage = self.next(whole);
+        }
+        matches!(*stage, Stage::Done(_)).then_some(())
+    }
+
+    /// What comes after a stage that is done.
+    fn next(&mut self, whole: Stage) -> Stage {
+        match whole {
+            Stage::Reading(reader) => {
+                let log = Arc::new(reader.finish());
+                self.objects = Rc::new(log.objects());
+                self.begin(log)
+            }
+            Stage::Replaying(log, history, _) => {
+                let mut findings = Findings::of(&history, &log);
+                mask(&mut findings, &history.steps);
+                self.replay = Some(Rc::new(AuditReplay {
+                    history: *history,
+                    findings,
+                    log: Arc::clone(&log),
+                }));
+                Stage::Done(log)
+            }
+            done => done,
+        }
+    }
+}
+
+/// Masks the values of findings that look private.
+fn mask(findings: &mut Findings, steps: &[RecordedStep]) {
+    let mut last: Option<(usize, Value, Value)> = None;
+    for (at, change) in &mut findings.changes {
+        let Some(step) = steps.get(*at) else { continue };
+        let shown = match last.take() {
+            Some(shown) if shown.0 == *at => shown,
+            _ => {
+                let shown =
+                    |object: &Option<Arc<Value>>| object.as_deref().map(masked).unwrap_or_default();
+                (*at, shown(&step.before), shown(&step.after))
+            }
+        };
+        mask_change(change, &shown.1, &shown.2);
+        last = Some(shown);
+    }
+    for lost in &mut findings.lost {
+        let written = steps.get(lost.written);
+        let object = written.and_then(|step| step.after.as_deref().map(masked));
+        if let Some(value) = object.and_then(|object| lost.field.find(&object).cloned()) {
+            lost.value = value;
+        }
+    }
+}
+
+fn mask_change(change: &mut FieldChange, before: &Value, after: &Value) {
+    change.before = change.field.find(before).cloned();
+    change.after = change.field.find(after).cloned();
+}
