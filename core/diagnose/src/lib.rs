@@ -17,4 +17,5 @@ pub mod case;
 pub mod message;
 pub mod observed;
 pub mod ownership;
+pub mod scene;
 pub mod ways;

@@ -79,7 +79,24 @@ fn a_custom_resource_without_its_definition_is_schemaless_and_that_is_said() {
     let formed = Note::PluralFormed {
         plural: "backups".to_owned(),
     };
-    assert_eq!(notes, [schemaless, formed]);
+    assert_eq!(notes, [schemaless, Note::ListsFromOwners, formed]);
+}
+
+#[test]
+fn lists_are_merged_as_the_owners_show_without_a_definition() {
+    let installed = installed(LIVE[0]);
+    let mut object = get(&installed.world);
+    let targets = object["spec"]["targets"].as_array().map_or(0, Vec::len);
+    object["spec"]["targets"][0]["path"] = json!("/other");
+    let root = &installed.resource().root;
+    let changed = optimist_apiserver::apply::differing(&get(&installed.world), &object, root);
+    let texts: Vec<String> = changed.iter().map(ToString::to_string).collect();
+    assert!(targets > 0);
+    assert!(
+        texts.len() == 1 && texts[0].starts_with(".spec.targets[name="),
+        "{texts:?}"
+    );
+    assert!(texts[0].ends_with("].path"), "{texts:?}");
 }
 
 /// The owners of the line with this text.

@@ -78,6 +78,15 @@ pub struct TakenBack {
     pub autoscaler: bool,
 }
 
+impl SecondRun {
+    fn of(again: Option<&Run>, before: &Value) -> Self {
+        Self {
+            code: again.and_then(|again| Some(again.requests.last()?.code)),
+            changes: again.is_some_and(|again| version_of(&again.after) != version_of(before)),
+        }
+    }
+}
+
 impl Row {
     /// Whether the object was written.
     pub fn is_written(&self) -> bool {
@@ -202,12 +211,7 @@ pub(super) fn run(
     let refused = code.is_some_and(|code| code >= 300);
     let second_run = (!refused).then(|| {
         let again = once(table, &before, &mut server, (way, second));
-        SecondRun {
-            code: again
-                .as_ref()
-                .and_then(|again| Some(again.requests.last()?.code)),
-            changes: again.is_some_and(|again| version_of(&again.after) != version_of(&run.after)),
-        }
+        SecondRun::of(again.as_ref(), &run.after)
     });
     let answer = last
         .filter(|_| refused)

@@ -1,0 +1,356 @@
+//! From an error message alone to a scene in which the server says it again.
+//!
+//! What the message does not say is filled in and listed in [`Scene::missing`], so that the page can
+//! ask for it. A scene is given only if the core answers with the text of the message.
+
+mod kind;
+mod path;
+mod request;
+mod sample;
+
+use std::fmt;
+
+use optimist_apiserver::apply::{ManagedFieldsOperation, Manager, Path, Set, to_fields_v1};
+use optimist_apiserver::json::Node;
+use optimist_apiserver::object::{Metadata, text};
+use optimist_apiserver::schema::{Struct, decode, fill_defaults};
+use optimist_client::Preset;
+use optimist_simulation::Exchange;
+use serde_json::{Value, json};
+
+use crate::case::{Case, Installed, NotInstalled};
+use crate::message::{ManagerConflict, PrintedError, ReportedError, Tool};
+use crate::ways::WantedChange;
+
+use kind::KnownKind;
+
+/// What a person adds to a message. `None` where nothing is added.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GivenParts {
+    /// Group and version.
+    pub api_version: Option<String>,
+    /// The kind.
+    pub kind: Option<String>,
+    /// The namespace.
+    pub namespace: Option<String>,
+    /// The name.
+    pub name: Option<String>,
+    /// The field manager of the refused write.
+    pub manager: Option<String>,
+}
+
+/// A part that the message does not say, with what stands in its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MissingPart {
+    /// The kind with its version.
+    Kind {
+        /// The kind that is taken, `Deployment (apps/v1)`.
+        assumed: String,
+        /// All kinds that have the fields of the message; empty if only a custom resource can.
+        candidates: Vec<String>,
+    },
+    /// The namespace.
+    Namespace {
+        /// The one that is taken.
+        assumed: String,
+    },
+    /// The name.
+    Name {
+        /// The one that is taken.
+        assumed: String,
+    },
+    /// The field manager of the refused write.
+    Manager {
+        /// The one that is taken.
+        assumed: String,
+    },
+    /// The values of the fields: no message says them.
+    Values,
+}
+
+/// A scene in which the server says the message.
+#[derive(Clone, Debug)]
+pub struct Scene {
+    /// The object on a server.
+    pub installed: Installed,
+    /// The requests. The last one gets the message.
+    pub requests: Vec<Exchange>,
+    /// What was refused, if it was an apply: run it in other ways with
+    /// [`ChangeTable`](crate::ways::ChangeTable).
+    pub change: Option<WantedChange>,
+    /// The client that was refused, if the message shows it and it applies.
+    pub client: Option<Preset>,
+    /// What the message does not say.
+    pub missing: Vec<MissingPart>,
+}
+
+impl Scene {
+    /// The message of the server.
+    pub fn message(&self) -> &str {
+        let last = self.requests.last();
+        last.map_or("", |exchange| text(&exchange.received, "message"))
+    }
+}
+
+/// Why there is no scene.
+#[derive(Clone, Debug, PartialEq)]
+pub enum NoScene {
+    /// kubectl compares by itself here: the server refuses nothing.
+    NotOfTheServer,
+    /// The kind is not served by this release, or the object cannot be stored.
+    NotInstalled(NotInstalled),
+    /// The core says something else: what it says.
+    SaysOtherwise(String),
+}
+
+impl fmt::Display for NoScene {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotOfTheServer => {
+                f.write_str("kubectl compares by itself here. The server refuses nothing.")
+            }
+            Self::NotInstalled(why) => write!(f, "{why}"),
+            Self::SaysOtherwise(message) => write!(f, "The server says something else: {message}"),
+        }
+    }
+}
+
+impl std::error::Error for NoScene {}
+
+/// The name of an object that a message does not name.
+const NAME: &str = "example";
+
+/// The version of the stored object.
+const VERSION: &str = "1000";
+
+/// The uid of the stored object.
+const UID: &str = "00000000-0000-4000-8000-000000000000";
+
+impl Scene {
+    /// The scene of an error, with what a person adds.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn of(error: &ReportedError, given: &GivenParts) -> Result<Self, NoScene> {
+        if matches!(
+            error.error,
+            PrintedError::OtherThanExpected { .. } | PrintedError::NotOverwritten { .. }
+        ) {
+            return Err(NoScene::NotOfTheServer);
+        }
+        let mut missing = Vec::new();
+        let kind = KnownKind::of(error, given, &mut missing);
+        let object = named(error, given, &kind, &mut missing);
+        let manager = manager(error, given, &mut missing);
+        let mut draft = Draft {
+            error,
+            kind,
+            live: object.clone(),
+            wanted: object,
+            manager,
+        };
+        draft.fill(&mut missing);
+        draft.play(missing)
+    }
+}
+
+/// A scene that was not run yet.
+struct Draft<'a> {
+    error: &'a ReportedError,
+    kind: KnownKind,
+    /// The object as it is stored.
+    live: Value,
+    /// The manifest of the refused write.
+    wanted: Value,
+    manager: String,
+}
+
+impl Draft<'_> {
+    /// Fills in what the error needs: the fields with other values, their owners, the version.
+    fn fill(&mut self, missing: &mut Vec<MissingPart>) {
+        self.live.set_meta("uid", UID);
+        self.live.set_meta("resourceVersion", VERSION);
+        self.live.set_meta("managedFields", json!([]));
+        match &self.error.error {
+            PrintedError::Apply(conflicts) => {
+                sample::skeleton(&mut self.live);
+                let entries = conflicts.iter().map(|conflict| self.own(conflict));
+                let entries: Vec<(Vec<Path>, Value)> = entries.collect();
+                let root = self.kind.root();
+                for path in entries.iter().flat_map(|(paths, _)| paths) {
+                    let [before, after] = sample::values(path, root.as_deref());
+                    path.put(&mut self.live, before);
+                    path.put(&mut self.wanted, after);
+                }
+                if let Some(root) = &root {
+                    self.live = stored(&self.live, root);
+                }
+                let entries: Vec<Value> = entries.into_iter().map(|(_, entry)| entry).collect();
+                self.live.set_meta("managedFields", Value::Array(entries));
+                missing.push(MissingPart::Values);
+            }
+            PrintedError::OtherUid { stored, .. } if !stored.is_empty() => {
+                self.live.set_meta("uid", stored.as_str());
+            }
+            PrintedError::Precondition { of, stored, .. } => {
+                let field = match of {
+                    crate::message::Precondition::Uid => "uid",
+                    crate::message::Precondition::ResourceVersion => "resourceVersion",
+                };
+                self.live.set_meta(field, stored.as_str());
+            }
+            PrintedError::AlreadyExists { terminating: true } => {
+                self.live
+                    .set_meta("deletionTimestamp", "2026-01-01T00:00:00Z");
+                self.live.set_meta("deletionGracePeriodSeconds", 0);
+                self.live
+                    .set_meta("finalizers", json!(["example.com/wait"]));
+            }
+            _ => {}
+        }
+    }
+
+    /// The fields of a conflict, and the entry of the manager that owns them.
+    fn own(&self, conflict: &ManagerConflict) -> (Vec<Path>, Value) {
+        let root = self.kind.root();
+        let parsed = conflict.fields.iter();
+        let paths: Vec<Path> = parsed
+            .filter_map(|field| path::parse(field, root.as_deref()))
+            .collect();
+        let mut set = Set::default();
+        paths.iter().for_each(|path| set.insert(path));
+        let operation = match conflict.api_version {
+            Some(_) => ManagedFieldsOperation::Update,
+            None => ManagedFieldsOperation::Apply,
+        };
+        let own = text(&self.live, "apiVersion");
+        let version = conflict.api_version.as_deref().unwrap_or(own);
+        let subresource = conflict.subresource.as_deref().unwrap_or_default();
+        let manager = Manager::new(&conflict.manager, operation, version, subresource);
+        let mut entry = json!({
+            "manager": manager.name, "apiVersion": version, "fieldsType": "FieldsV1",
+            "operation": if conflict.api_version.is_some() { "Update" } else { "Apply" },
+            "fieldsV1": to_fields_v1(&set), "time": "2026-01-01T00:00:00Z",
+        });
+        if !subresource.is_empty() {
+            entry["subresource"] = subresource.into();
+        }
+        (paths, entry)
+    }
+
+    fn play(self, missing: Vec<MissingPart>) -> Result<Scene, NoScene> {
+        let mut case = Case::about(self.live.clone());
+        case.definitions
+            .extend(self.kind.definition(&self.error.error, &self.live));
+        let installed = case.install().map_err(NoScene::NotInstalled)?;
+        let requests = request::send(&self, &installed);
+        let last = requests.last();
+        let said = last.map(|exchange| text(&exchange.received, "message").to_owned());
+        let said = said.unwrap_or_default();
+        if !self.is_said(&said) {
+            return Err(NoScene::SaysOtherwise(said));
+        }
+        let applies = matches!(self.error.error, PrintedError::Apply(_));
+        let on_status = last.is_some_and(|it| it.target.contains("/status?"));
+        let change = (applies && !on_status).then(|| WantedChange {
+            manager: Some(self.manager.clone()),
+            ..WantedChange::manifest(self.wanted)
+        });
+        Ok(Scene {
+            installed,
+            requests,
+            change,
+            client: client(self.error.tool).filter(|_| applies),
+            missing,
+        })
+    }
+
+    /// Whether the core's message is the one that was printed.
+    fn is_said(&self, message: &str) -> bool {
+        let again = crate::message::reported_errors(message);
+        let [again] = &again[..] else {
+            return false;
+        };
+        // Servers before v1.28 also printed times, which are not kept.
+        again.error == self.error.error
+    }
+}
+
+/// An object as a server stores it: with the defaults of its kind.
+fn stored(object: &Value, root: &Struct) -> Value {
+    let Ok(decoded) = decode(Node::from(object.clone()), root) else {
+        return object.clone();
+    };
+    let mut stored = decoded.value;
+    fill_defaults(&mut stored, root);
+    for field in ["apiVersion", "kind"] {
+        stored[field] = object[field].clone();
+    }
+    stored
+}
+
+/// The client that applies, by the tool that printed the error.
+fn client(tool: Option<Tool>) -> Option<Preset> {
+    match tool? {
+        Tool::Kubectl => Some(Preset::KubectlApplyServerSide),
+        Tool::Helm => Some(Preset::Helm4),
+        Tool::Terraform => Some(Preset::Terraform),
+        Tool::ControllerRuntime => Some(Preset::ControllerApply),
+        _ => None,
+    }
+}
+
+/// The object with what the message says of its identity.
+fn named(
+    error: &ReportedError,
+    given: &GivenParts,
+    kind: &KnownKind,
+    missing: &mut Vec<MissingPart>,
+) -> Value {
+    let said = |given: &Option<String>, said: &Option<String>| given.clone().or(said.clone());
+    let mut object = json!({"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {}});
+    let name = said(&given.name, &error.object.name).unwrap_or_else(|| {
+        let assumed = NAME.to_owned();
+        missing.push(MissingPart::Name { assumed });
+        NAME.to_owned()
+    });
+    object.set_meta("name", name);
+    if kind.namespaced {
+        let namespace = said(&given.namespace, &error.object.namespace).unwrap_or_else(|| {
+            let assumed = "default".to_owned();
+            missing.push(MissingPart::Namespace { assumed });
+            "default".to_owned()
+        });
+        object.set_meta("namespace", namespace);
+    }
+    object
+}
+
+/// The manager of the refused write: tools have usual ones.
+fn manager(error: &ReportedError, given: &GivenParts, missing: &mut Vec<MissingPart>) -> String {
+    if let Some(manager) = &given.manager {
+        return manager.clone();
+    }
+    let PrintedError::Apply(conflicts) = &error.error else {
+        return "client".to_owned();
+    };
+    let usual = match error.tool {
+        Some(Tool::Helm) => "helm",
+        Some(Tool::Terraform) => "Terraform",
+        Some(Tool::Flux) => "kustomize-controller",
+        Some(Tool::ArgoCd) => "argocd-controller",
+        _ => "kubectl",
+    };
+    // An applier has no conflict with itself.
+    let itself = |it: &ManagerConflict| it.manager == usual && it.api_version.is_none();
+    let assumed = if conflicts.iter().any(itself) {
+        "another-manager"
+    } else {
+        usual
+    };
+    let assumed = assumed.to_owned();
+    missing.push(MissingPart::Manager {
+        assumed: assumed.clone(),
+    });
+    assumed
+}

@@ -1,0 +1,126 @@
+//! The request that the server refused.
+
+use http::{Request, header};
+use optimist_apiserver::object::Metadata;
+use optimist_simulation::Exchange;
+use serde_json::{Value, json};
+
+use super::{Draft, VERSION};
+use crate::case::Installed;
+use crate::message::{Precondition, PrintedError};
+
+/// Sends the requests of a scene. The last one gets the message.
+pub(super) fn send(draft: &Draft<'_>, installed: &Installed) -> Vec<Exchange> {
+    let mut server = installed.world.server().clone();
+    let mut sent = Vec::new();
+    for (method, target, media, body) in requests(draft, installed) {
+        let request = Request::builder()
+            .method(method)
+            .uri(target)
+            .header(header::CONTENT_TYPE, media)
+            .header(header::USER_AGENT, &draft.manager)
+            .body(body.to_string().into_bytes());
+        let Ok(request) = request else {
+            continue;
+        };
+        let response = server.handle(request.clone());
+        sent.push(Exchange::new(&request, &response));
+    }
+    sent
+}
+
+type Line = (&'static str, String, &'static str, Value);
+
+const JSON: &str = "application/json";
+const APPLY: &str = "application/apply-patch+yaml";
+
+fn requests(draft: &Draft<'_>, installed: &Installed) -> Vec<Line> {
+    let path = installed.world.subject().path();
+    let apply = |target: &str| {
+        let manager: String = form_urlencoded::byte_serialize(draft.manager.as_bytes()).collect();
+        format!("{target}?fieldManager={manager}&force=false")
+    };
+    match &draft.error.error {
+        PrintedError::Apply(conflicts) => {
+            let status = |field: &String| field.starts_with(".status");
+            let of_status = conflicts.iter().flat_map(|it| &it.fields).all(status);
+            let target = if of_status {
+                format!("{path}/status")
+            } else {
+                path
+            };
+            vec![("PATCH", apply(&target), APPLY, draft.wanted.clone())]
+        }
+        PrintedError::Modified => {
+            let mut body = stored(installed);
+            let older = VERSION.parse::<u64>().map_or(1, |version| version - 1);
+            body.set_meta("resourceVersion", older.to_string());
+            vec![("PUT", path, JSON, body)]
+        }
+        PrintedError::OtherUid {
+            sent,
+            stored: of,
+            key,
+        } => {
+            let mut body = stored(installed);
+            body.set_meta("uid", sent.as_str());
+            if !of.is_empty() {
+                let dry_run = !key.starts_with("/registry");
+                let target = if dry_run {
+                    format!("{path}?dryRun=All")
+                } else {
+                    path
+                };
+                return vec![("PUT", target, JSON, body)];
+            }
+            let gone = (
+                "DELETE",
+                path.clone(),
+                JSON,
+                json!({"kind": "DeleteOptions",
+                "apiVersion": "v1"}),
+            );
+            if key.is_empty() {
+                let mut manifest = draft.wanted.clone();
+                manifest.set_meta("uid", sent.as_str());
+                return vec![gone, ("PATCH", apply(&path), APPLY, manifest)];
+            }
+            vec![gone, ("PUT", path, JSON, body)]
+        }
+        PrintedError::Precondition { of, sent, .. } => {
+            let field = match of {
+                Precondition::Uid => "uid",
+                Precondition::ResourceVersion => "resourceVersion",
+            };
+            let body = json!({"kind": "DeleteOptions", "apiVersion": "v1",
+                "preconditions": {field: sent}});
+            vec![("DELETE", path, JSON, body)]
+        }
+        PrintedError::AlreadyExists { .. } => {
+            let resource = installed.world.resource();
+            let collection = resource.path(draft.live.namespace(), "");
+            let mut body = draft.wanted.clone();
+            super::sample::skeleton(&mut body);
+            vec![("POST", collection, JSON, body)]
+        }
+        PrintedError::PatchRefused => {
+            let test = json!([{"op": "test", "path": "/metadata/resourceVersion", "value": "1"}]);
+            vec![("PATCH", path, "application/json-patch+json", test)]
+        }
+        PrintedError::ManagedFieldsSent => {
+            let mut body = draft.wanted.clone();
+            let entry = json!({"manager": "a", "operation": "Update", "apiVersion": "v1",
+                "fieldsType": "FieldsV1", "fieldsV1": {}});
+            body.set_meta("managedFields", json!([entry]));
+            vec![("PATCH", apply(&path), APPLY, body)]
+        }
+        PrintedError::OtherThanExpected { .. } | PrintedError::NotOverwritten { .. } => Vec::new(),
+    }
+}
+
+fn stored(installed: &Installed) -> Value {
+    installed
+        .object()
+        .map(|object| (**object).clone())
+        .unwrap_or_default()
+}

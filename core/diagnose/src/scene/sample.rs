@@ -1,0 +1,95 @@
+//! Values for the fields that a message names.
+
+use optimist_apiserver::apply::{Path, PathElement};
+use optimist_apiserver::object::{Metadata, text};
+use optimist_apiserver::schema::{Scalar, Struct, Type};
+use serde_json::{Map, Value, json};
+
+use super::path::{At, next};
+
+/// How deep a value is filled.
+const DEPTH: usize = 8;
+
+/// Two different values that a field can have: the stored one, and the one that is refused.
+pub(super) fn values(path: &Path, root: Option<&Struct>) -> [Value; 2] {
+    let mut at = root.map_or(At::Open, At::Struct);
+    for element in &path.0 {
+        at = next(at, element).unwrap_or(At::Open);
+    }
+    [0, 1].map(|which| {
+        let mut value = match at {
+            At::Type(ty) => of_type(ty, which, DEPTH),
+            At::Struct(inner) => of_struct(inner, which, DEPTH),
+            At::Open => json!(["a", "b"][which]),
+        };
+        // An item keeps its keys.
+        match path.0.last() {
+            Some(PathElement::Key(keys)) => {
+                for (name, key) in keys {
+                    value[name] = key.clone();
+                }
+            }
+            Some(PathElement::Value(own)) => value = own.clone(),
+            _ => {}
+        }
+        value
+    })
+}
+
+fn of_type(ty: &Type, which: usize, depth: usize) -> Value {
+    match ty {
+        Type::Scalar(scalar) => of_scalar(*scalar, which),
+        Type::Struct(inner) => of_struct(inner, which, depth),
+        Type::Map(inner) => {
+            let mut map = Map::new();
+            map.insert("a".to_owned(), of_type(&inner.value, which, depth));
+            Value::Object(map)
+        }
+        Type::List(inner) if depth > 0 => json!([of_type(&inner.item, which, depth - 1)]),
+        Type::List(_) => json!([]),
+        Type::Any => json!(["a", "b"][which]),
+    }
+}
+
+fn of_scalar(scalar: Scalar, which: usize) -> Value {
+    match scalar {
+        Scalar::String | Scalar::Untyped => json!(["a", "b"][which]),
+        Scalar::Bool => json!([true, false][which]),
+        Scalar::Int32 | Scalar::Int64 | Scalar::Number | Scalar::IntOrString => json!(which + 1),
+        Scalar::Bytes => json!(["YQ==", "Yg=="][which]),
+        Scalar::Time => json!(["2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"][which]),
+        Scalar::MicroTime => {
+            json!(["2026-01-01T00:00:00.000000Z", "2026-01-02T00:00:00.000000Z"][which])
+        }
+        Scalar::Quantity => json!(["1", "2"][which]),
+    }
+}
+
+/// The first text of a struct, or else its first field.
+fn of_struct(inner: &Struct, which: usize, depth: usize) -> Value {
+    let text = |ty: &Type| matches!(ty, Type::Scalar(Scalar::String));
+    let fields = &inner.fields;
+    let first = fields
+        .iter()
+        .find(|field| text(&field.ty))
+        .or(fields.first());
+    let mut map = Map::new();
+    if let Some(field) = first.filter(|_| depth > 0) {
+        map.insert(field.name.clone(), of_type(&field.ty, which, depth - 1));
+    }
+    Value::Object(map)
+}
+
+/// What an object of a kind with Pods needs so that the server accepts its next version.
+pub(super) fn skeleton(object: &mut Value) {
+    let labels = json!({"app": object.name()});
+    let template = json!({"metadata": {"labels": labels},
+        "spec": {"containers": [{"name": "app", "image": "example:1"}]}});
+    match text(object, "kind") {
+        "Deployment" | "StatefulSet" | "DaemonSet" | "ReplicaSet" => {
+            object["spec"] = json!({"selector": {"matchLabels": labels}, "template": template});
+        }
+        "Service" => object["spec"] = json!({"ports": [{"port": 80, "protocol": "TCP"}]}),
+        _ => {}
+    }
+}

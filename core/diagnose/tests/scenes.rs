@@ -1,0 +1,150 @@
+//! From a message alone to a scene in which the core says it again, letter for letter.
+
+use optimist_apiserver::object::text;
+use optimist_diagnose::message::{PrintedError, Tool, reported_errors};
+use optimist_diagnose::scene::{GivenParts, MissingPart, NoScene, Scene};
+use optimist_diagnose::ways::{ChangeTable, WayOutKind};
+use serde_json::Value;
+
+fn cases(json: &str) -> Vec<Value> {
+    serde_json::from_str(json).expect("the file is a list")
+}
+
+fn recorded() -> Vec<Value> {
+    cases(include_str!("messages/kubectl.json"))
+}
+
+fn scene(message: &str) -> Result<Scene, NoScene> {
+    let errors = reported_errors(message);
+    assert_eq!(errors.len(), 1, "{message}");
+    Scene::of(&errors[0], &GivenParts::default())
+}
+
+#[test]
+fn every_text_of_the_server_that_was_recorded_comes_again_letter_for_letter() {
+    let (mut texts, mut own) = (0, 0);
+    for case in recorded() {
+        let printed = text(&case, "stderr");
+        for error in reported_errors(printed) {
+            match Scene::of(&error, &GivenParts::default()) {
+                Ok(scene) => {
+                    assert!(
+                        printed.contains(scene.message()),
+                        "{}\n{printed}",
+                        scene.message()
+                    );
+                    texts += 1;
+                }
+                Err(NoScene::NotOfTheServer) => own += 1,
+                Err(why) => panic!("{}: {why}\n{printed}", text(&case, "note")),
+            }
+        }
+    }
+    assert_eq!((texts, own), (39, 3));
+}
+
+#[test]
+fn the_texts_of_other_tools_come_again_or_are_refused_with_a_reason() {
+    let mut refused = Vec::new();
+    for case in cases(include_str!("messages/other_tools.json")) {
+        let (tool, printed) = (text(&case, "tool"), text(&case, "text"));
+        for error in reported_errors(printed) {
+            match Scene::of(&error, &GivenParts::default()) {
+                Ok(scene) => {
+                    let again = reported_errors(scene.message());
+                    assert_eq!(again[0].error, error.error, "{tool}");
+                }
+                Err(why) => refused.push(format!("{tool}: {why}")),
+            }
+        }
+    }
+    // extensions/v1beta1 is not served any more, and a PUT to a missing object is answered otherwise.
+    assert_eq!(refused.len(), 2, "{refused:#?}");
+}
+
+#[test]
+fn what_the_message_does_not_say_is_listed() {
+    let message = "error: Apply failed with 1 conflict: conflict with \"kubectl\" with subresource \
+                   \"scale\" using apps/v1: .spec.replicas\nPlease review the fields above";
+    let scene = scene(message).expect("there is a scene");
+    let kinds = scene.missing.iter().find_map(|part| match part {
+        MissingPart::Kind {
+            assumed,
+            candidates,
+        } => Some((assumed.as_str(), candidates.clone())),
+        _ => None,
+    });
+    let (assumed, candidates) = kinds.expect("the kind is missing");
+    assert_eq!(assumed, "Deployment (apps/v1)");
+    assert!(
+        candidates.contains(&"StatefulSet (apps/v1)".to_owned()),
+        "{candidates:?}"
+    );
+    assert!(scene.missing.contains(&MissingPart::Name {
+        assumed: "example".to_owned()
+    }));
+    assert!(scene.missing.contains(&MissingPart::Values));
+    let given = GivenParts {
+        kind: Some("StatefulSet".to_owned()),
+        name: Some("db".to_owned()),
+        namespace: Some("shop".to_owned()),
+        manager: Some("ci".to_owned()),
+        ..GivenParts::default()
+    };
+    let scene = Scene::of(&reported_errors(message)[0], &given).expect("there is a scene");
+    assert_eq!(scene.missing, [MissingPart::Values]);
+    assert_eq!(
+        scene.installed.world.subject().to_string(),
+        "StatefulSet db"
+    );
+    assert!(scene.requests[0].target.contains("fieldManager=ci"));
+}
+
+#[test]
+fn a_helm_message_alone_leads_to_ways_out() {
+    let message = "Error: UPGRADE FAILED: conflict occurred while applying object shop/worker apps/v1, \
+                   Kind=Deployment: Apply failed with 1 conflict: conflict with \
+                   \"kube-controller-manager\" with subresource \"scale\" using apps/v1: .spec.replicas";
+    let errors = reported_errors(message);
+    assert_eq!(errors[0].tool, Some(Tool::Helm));
+    let scene = Scene::of(&errors[0], &GivenParts::default()).expect("there is a scene");
+    let change = scene.change.expect("it was an apply");
+    let client = scene.client.expect("Helm is known");
+    let outs = ChangeTable::new(&scene.installed, change).ways_out(client);
+    let settled: Vec<WayOutKind> = outs
+        .iter()
+        .filter(|out| out.settles)
+        .map(|out| out.kind)
+        .collect();
+    assert_eq!(settled, [WayOutKind::LeaveOut, WayOutKind::Agree]);
+    let resource = scene.installed.resource();
+    let commands = outs[0].row.commands(resource);
+    assert!(
+        commands[0].starts_with("kubectl apply --server-side"),
+        "{commands:?}"
+    );
+}
+
+#[test]
+fn hostile_messages_get_a_scene_or_a_word() {
+    for field in [
+        ".spec",
+        ".",
+        ".metadata.name",
+        ".spec.template",
+        ".a[=\"x\"].b",
+        ".a[0].b",
+        ".x..y",
+    ] {
+        for manager in ["", "a", "kubectl", "\\u0000", "𝒳"] {
+            let message = format!(
+                "Apply failed with 1 conflict: conflict with \"{manager}\" using v9/odd/x: {field}"
+            );
+            for error in reported_errors(&message) {
+                assert!(matches!(error.error, PrintedError::Apply(_)));
+                let _ =
+                    Scene::of(&error, &GivenParts::default()).map(|scene| scene.message().len());
+            }
+        }
+    }
+}
