@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use optimist_apiserver::server::Release;
 use optimist_diagnose::audit::findings::{Findings, MIN_REPEATS, Reaction};
-use optimist_diagnose::audit::recorded::{Compared, NotRun, Prediction, RecordedHistory};
+use optimist_diagnose::audit::recorded::{Compared, CoreAnswer, NotRun, RecordedHistory};
 use optimist_diagnose::audit::{AuditLog, AuditReader};
 use serde_json::{Value, json};
 
@@ -37,7 +37,7 @@ fn every_answer_of_the_recorded_fight_is_predicted() {
     let history = history(&log);
     for step in &history.steps {
         let event = &log.events[step.event];
-        let Prediction::Same { compared, .. } = &step.prediction else {
+        let CoreAnswer::Same { compared, .. } = &step.prediction else {
             panic!("{} {}: {:#?}", event.verb, event.uri, step.prediction);
         };
         let collection = matches!(event.verb.as_str(), "list" | "watch");
@@ -127,7 +127,7 @@ fn a_log_without_answers_is_run_on_what_the_core_itself_stored() {
         assert!(
             matches!(
                 &step.prediction,
-                Prediction::Same {
+                CoreAnswer::Same {
                     compared: Compared::Code,
                     ..
                 }
@@ -155,7 +155,7 @@ fn a_log_of_metadata_is_not_guessed_from() {
     {
         let not_run = matches!(
             step.prediction,
-            Prediction::NotRun(NotRun::NoBody | NotRun::UnknownState)
+            CoreAnswer::NotRun(NotRun::NoBody | NotRun::UnknownState)
         );
         assert!(not_run, "{:?}", step.prediction);
     }
@@ -178,7 +178,7 @@ fn an_answer_that_the_core_does_not_give_is_said_with_the_difference() {
         .steps
         .iter()
         .filter_map(|step| match &step.prediction {
-            Prediction::Other { differences, .. } => Some(differences),
+            CoreAnswer::Other { differences, .. } => Some(differences),
             _ => None,
         })
         .collect();
@@ -199,7 +199,7 @@ fn a_log_that_begins_later_takes_the_first_answer_as_the_state() {
     assert_eq!(same, history.steps.len() - 1);
     let first = &history.steps[0].prediction;
     assert!(
-        matches!(first, Prediction::NotRun(NotRun::UnknownState)),
+        matches!(first, CoreAnswer::NotRun(NotRun::UnknownState)),
         "{first:?}"
     );
 }

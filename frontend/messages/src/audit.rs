@@ -2,7 +2,7 @@
 
 use optimist_apiserver::apply::ManagedFieldsOperation;
 use optimist_diagnose::audit::findings::{HotLoop, LostUpdate, Reaction, RecordedConflict};
-use optimist_diagnose::audit::recorded::{Compared, NotRun, Prediction, RecordedStep};
+use optimist_diagnose::audit::recorded::{Compared, CoreAnswer, NotRun, RecordedStep};
 use optimist_diagnose::audit::{AuditEvent, AuditedObject};
 
 use crate::edits::{field, value};
@@ -46,9 +46,9 @@ pub fn asked(step: &RecordedStep, event: &AuditEvent) -> String {
 }
 
 /// What the core says to a step, in a word or two, and in a sentence.
-pub fn prediction(prediction: &Prediction) -> (String, String) {
+pub fn prediction(prediction: &CoreAnswer) -> (String, String) {
     match prediction {
-        Prediction::Same {
+        CoreAnswer::Same {
             compared,
             patch_types,
             ..
@@ -62,7 +62,7 @@ pub fn prediction(prediction: &Prediction) -> (String, String) {
             }
             (en::audit_same(), says)
         }
-        Prediction::Other { differences, .. } => {
+        CoreAnswer::Other { differences, .. } => {
             let named = differences.iter().take(3).map(|one| {
                 let place = if one.pointer.is_empty() {
                     en::audit_code()
@@ -75,7 +75,7 @@ pub fn prediction(prediction: &Prediction) -> (String, String) {
             let named: Vec<String> = named.collect();
             (en::audit_other(), en::audit_differs(&named.join("; ")))
         }
-        Prediction::NotRun(why) => (
+        CoreAnswer::NotRun(why) => (
             en::audit_not_run(),
             match why {
                 NotRun::UnknownState => en::audit_unknown_state(),

@@ -137,6 +137,7 @@ pub fn note(note: &Note) -> String {
         Note::Schemaless { kind } => en::note_schemaless(kind),
         Note::PluralFormed { plural } => en::note_plural(plural),
         Note::ValuesNotChecked { kind } => en::note_values(kind),
+        Note::ListsFromOwners => en::note_lists_from_owners(),
     }
 }
 

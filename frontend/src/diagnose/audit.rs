@@ -4,7 +4,7 @@ use optimist_apiserver::apply::Manager;
 use optimist_apiserver::environment::Timestamp;
 use optimist_apiserver::object::Metadata;
 use optimist_client::visible;
-use optimist_diagnose::audit::recorded::{Prediction, RecordedStep};
+use optimist_diagnose::audit::recorded::{CoreAnswer, RecordedStep};
 use optimist_diagnose::audit::{AuditEvent, AuditLog};
 use optimist_diagnose::observed::Fight;
 use optimist_messages::{diagnose as messages, field, label};
@@ -238,9 +238,9 @@ fn row(
     let refused = event.code.is_some_and(|code| code >= 300);
     let (word, says) = messages::prediction(&step.prediction);
     let class = match &step.prediction {
-        Prediction::Same { .. } => "ok",
-        Prediction::Other { .. } => "refused",
-        Prediction::NotRun(_) => "muted",
+        CoreAnswer::Same { .. } => "ok",
+        CoreAnswer::Other { .. } => "refused",
+        CoreAnswer::NotRun(_) => "muted",
     };
     let changed = replay.findings.changes.iter().filter(|(of, _)| *of == at);
     let version = step.after.as_deref();
@@ -274,7 +274,7 @@ fn row(
                     <time>{ time(event.received) }</time>
                     { " · " }
                     <span {class} title={visible(&says).into_owned()}>{ word }</span>
-                    if !matches!(step.prediction, Prediction::Same { .. }) {
+                    if !matches!(step.prediction, CoreAnswer::Same { .. }) {
                         { ". " }{ visible(&says).into_owned() }
                     }
                 </p>

@@ -10,10 +10,10 @@ use optimist_apiserver::server::{ApiServer, Release, Resource};
 use optimist_simulation::Exchange;
 use serde_json::{Value, json};
 
-use super::run::{carry_out, object_of, predict, set_clock};
+use super::run::{carry_out, changes, object_of, predict, set_clock};
 use super::{AuditEvent, AuditLog, AuditedObject};
 use crate::case::schemaless;
-use crate::observed::{FieldChange, ObservedVersion, field_changes};
+use crate::observed::{FieldChange, ObservedVersion};
 
 /// A client: the same user with the same program.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub struct AuditClient {
 
 /// What the core says to a recorded request.
 #[derive(Clone, Debug)]
-pub enum Prediction {
+pub enum CoreAnswer {
     /// The same answer. The facts of the exchange explain it.
     Same {
         /// The request and the core's answer.
@@ -90,7 +90,7 @@ pub struct RecordedStep {
     /// The manager of a write.
     pub manager: Option<Manager>,
     /// What the core says.
-    pub prediction: Prediction,
+    pub prediction: CoreAnswer,
     /// The object before, as far as it is known.
     pub before: Option<Arc<Value>>,
     /// The object after, as far as it is known.
@@ -204,9 +204,9 @@ impl RecordedHistory {
         let mut counts = (0, 0, 0);
         for step in &self.steps {
             match step.prediction {
-                Prediction::Same { .. } => counts.0 += 1,
-                Prediction::Other { .. } => counts.1 += 1,
-                Prediction::NotRun(_) => counts.2 += 1,
+                CoreAnswer::Same { .. } => counts.0 += 1,
+                CoreAnswer::Other { .. } => counts.1 += 1,
+                CoreAnswer::NotRun(_) => counts.2 += 1,
             }
         }
         counts
@@ -263,13 +263,13 @@ impl RecordedHistory {
         });
     }
 
-    fn predict(&self, event: &AuditEvent, before: Option<&Value>) -> Prediction {
+    fn predict(&self, event: &AuditEvent, before: Option<&Value>) -> CoreAnswer {
         let Some(resource) = &self.resource else {
-            return Prediction::NotRun(NotRun::UnknownState);
+            return CoreAnswer::NotRun(NotRun::UnknownState);
         };
         let of_collection = matches!(event.verb.as_str(), "list" | "watch");
         if matches!(self.state, State::Unknown) && !of_collection {
-            return Prediction::NotRun(NotRun::UnknownState);
+            return CoreAnswer::NotRun(NotRun::UnknownState);
         }
         predict(&self.server, event, resource, before)
     }
@@ -324,7 +324,7 @@ impl RecordedHistory {
     }
 
     /// Makes the recorded result the state, or the core's own where the log has none.
-    fn take_over(&mut self, event: &AuditEvent, prediction: &Prediction) {
+    fn take_over(&mut self, event: &AuditEvent, prediction: &CoreAnswer) {
         if event.verb == "list" {
             self.take_from_list(event);
             return;
@@ -338,8 +338,8 @@ impl RecordedHistory {
             return;
         }
         let exchange = match prediction {
-            Prediction::Same { exchange, .. } | Prediction::Other { exchange, .. } => exchange,
-            Prediction::NotRun(_) => {
+            CoreAnswer::Same { exchange, .. } | CoreAnswer::Other { exchange, .. } => exchange,
+            CoreAnswer::NotRun(_) => {
                 if event.is_write() {
                     self.state = State::Unknown;
                 }
@@ -389,7 +389,7 @@ impl RecordedHistory {
         }
     }
 
-    fn take_deletion(&mut self, event: &AuditEvent, prediction: &Prediction) {
+    fn take_deletion(&mut self, event: &AuditEvent, prediction: &CoreAnswer) {
         let waits =
             object_of(event).filter(|object| !object.meta_text("deletionTimestamp").is_empty());
         if let Some(object) = waits {
@@ -397,11 +397,11 @@ impl RecordedHistory {
             return;
         }
         match prediction {
-            Prediction::Same { exchange, .. } | Prediction::Other { exchange, .. } => {
+            CoreAnswer::Same { exchange, .. } | CoreAnswer::Other { exchange, .. } => {
                 carry_out(&mut self.server, event, exchange);
                 self.read_state();
             }
-            Prediction::NotRun(_) => self.state = State::Unknown,
+            CoreAnswer::NotRun(_) => self.state = State::Unknown,
         }
     }
 
@@ -458,12 +458,12 @@ fn creates_another(event: &AuditEvent, object: &AuditedObject) -> bool {
 }
 
 /// The manager of a write: the operation follows from the patch that predicts the answer.
-fn manager_of(event: &AuditEvent, prediction: &Prediction) -> Manager {
+fn manager_of(event: &AuditEvent, prediction: &CoreAnswer) -> Manager {
     let applies = match prediction {
-        Prediction::Same { exchange, .. } | Prediction::Other { exchange, .. } => {
+        CoreAnswer::Same { exchange, .. } | CoreAnswer::Other { exchange, .. } => {
             exchange.content_type.contains("apply-patch")
         }
-        Prediction::NotRun(_) => event.query("force").is_some(),
+        CoreAnswer::NotRun(_) => event.query("force").is_some(),
     };
     let operation = if applies {
         ManagedFieldsOperation::Apply
@@ -478,25 +478,6 @@ fn manager_of(event: &AuditEvent, prediction: &Prediction) -> Manager {
         &version,
         &event.object.subresource,
     )
-}
-
-/// What a write changed, with its manager.
-fn changes(
-    before: &Arc<Value>,
-    after: &Arc<Value>,
-    resource: &Resource,
-    manager: Option<&Manager>,
-) -> Vec<FieldChange> {
-    let version = |object: &Arc<Value>| ObservedVersion {
-        event: None,
-        object: (**object).clone(),
-    };
-    let versions = [version(before), version(after)];
-    let mut changes = field_changes(&versions, &resource.root).unwrap_or_default();
-    for change in &mut changes {
-        change.by = manager.cloned();
-    }
-    changes
 }
 
 fn define(server: &mut ApiServer, definition: &Value) {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::{Request, header};
+use optimist_apiserver::apply::Manager;
 use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::server::{ApiServer, Definition, Resource};
 use optimist_client::Strategy;
@@ -11,7 +12,8 @@ use optimist_simulation::Exchange;
 use serde_json::{Value, json};
 
 use super::AuditEvent;
-use super::recorded::{Compared, Difference, NotRun, Prediction};
+use super::recorded::{Compared, CoreAnswer, Difference, NotRun};
+use crate::observed::{FieldChange, ObservedVersion, field_changes};
 
 /// The first second of every environment: 2026-01-01T00:00:00Z.
 const START: u64 = 1_767_225_600;
@@ -30,16 +32,16 @@ pub(super) fn predict(
     event: &AuditEvent,
     resource: &Resource,
     known: Option<&Value>,
-) -> Prediction {
+) -> CoreAnswer {
     let Some(code) = event.code else {
-        return Prediction::NotRun(NotRun::NoAnswer);
+        return CoreAnswer::NotRun(NotRun::NoAnswer);
     };
     let Some(method) = method(&event.verb) else {
-        return Prediction::NotRun(NotRun::Verb);
+        return CoreAnswer::NotRun(NotRun::Verb);
     };
     let needs_body = matches!(event.verb.as_str(), "create" | "update" | "patch");
     if needs_body && event.request.is_none() {
-        return Prediction::NotRun(NotRun::NoBody);
+        return CoreAnswer::NotRun(NotRun::NoBody);
     }
     let media = match event.verb.as_str() {
         "patch" => patch_types(event, resource),
@@ -49,7 +51,7 @@ pub(super) fn predict(
     for media in media {
         let mut server = server.clone();
         let Some(exchange) = send(&mut server, event, method, media) else {
-            return Prediction::NotRun(NotRun::Verb);
+            return CoreAnswer::NotRun(NotRun::Verb);
         };
         let differences = differences(event, code, &exchange, known);
         runs.push((media, exchange, differences));
@@ -69,7 +71,7 @@ pub(super) fn predict(
     };
     let (_, exchange, differences) = runs.swap_remove(at.unwrap_or(0));
     if at.is_some() {
-        Prediction::Same {
+        CoreAnswer::Same {
             exchange,
             compared,
             patch_types: if event.verb == "patch" {
@@ -79,7 +81,7 @@ pub(super) fn predict(
             },
         }
     } else {
-        Prediction::Other {
+        CoreAnswer::Other {
             exchange,
             differences,
         }
@@ -232,4 +234,23 @@ pub(super) fn object_of(event: &AuditEvent) -> Option<Arc<Value>> {
     let response = event.response.as_ref()?;
     let whole = !response.uid().is_empty() && !matches!(text(response, "kind"), "Status" | "Scale");
     whole.then(|| Arc::clone(response))
+}
+
+/// What a write changed, with its manager.
+pub(super) fn changes(
+    before: &Arc<Value>,
+    after: &Arc<Value>,
+    resource: &Resource,
+    manager: Option<&Manager>,
+) -> Vec<FieldChange> {
+    let version = |object: &Arc<Value>| ObservedVersion {
+        event: None,
+        object: (**object).clone(),
+    };
+    let versions = [version(before), version(after)];
+    let mut changes = field_changes(&versions, &resource.root).unwrap_or_default();
+    for change in &mut changes {
+        change.by = manager.cloned();
+    }
+    changes
 }

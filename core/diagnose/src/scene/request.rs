@@ -36,10 +36,7 @@ const APPLY: &str = "application/apply-patch+yaml";
 
 fn requests(draft: &Draft<'_>, installed: &Installed) -> Vec<Line> {
     let path = installed.world.subject().path();
-    let apply = |target: &str| {
-        let manager: String = form_urlencoded::byte_serialize(draft.manager.as_bytes()).collect();
-        format!("{target}?fieldManager={manager}&force=false")
-    };
+    let apply = |target: &str| draft.apply(target);
     match &draft.error.error {
         PrintedError::Apply(conflicts) => {
             let status = |field: &String| field.starts_with(".status");
@@ -52,40 +49,14 @@ fn requests(draft: &Draft<'_>, installed: &Installed) -> Vec<Line> {
             vec![("PATCH", apply(&target), APPLY, draft.wanted.clone())]
         }
         PrintedError::Modified => {
-            let mut body = stored(installed);
+            let mut body = stored_object(installed);
             let older = VERSION.parse::<u64>().map_or(1, |version| version - 1);
             body.set_meta("resourceVersion", older.to_string());
             vec![("PUT", path, JSON, body)]
         }
-        PrintedError::OtherUid {
-            sent,
-            stored: of,
-            key,
-        } => {
-            let mut body = stored(installed);
-            body.set_meta("uid", sent.as_str());
-            if !of.is_empty() {
-                let dry_run = !key.starts_with("/registry");
-                let target = if dry_run {
-                    format!("{path}?dryRun=All")
-                } else {
-                    path
-                };
-                return vec![("PUT", target, JSON, body)];
-            }
-            let gone = (
-                "DELETE",
-                path.clone(),
-                JSON,
-                json!({"kind": "DeleteOptions",
-                "apiVersion": "v1"}),
-            );
-            if key.is_empty() {
-                let mut manifest = draft.wanted.clone();
-                manifest.set_meta("uid", sent.as_str());
-                return vec![gone, ("PATCH", apply(&path), APPLY, manifest)];
-            }
-            vec![gone, ("PUT", path, JSON, body)]
+        PrintedError::OtherUid { sent, stored, key } => {
+            let object = [stored.as_str(), key.as_str()];
+            other_uid(draft, installed, sent, object)
         }
         PrintedError::Precondition { of, sent, .. } => {
             let field = match of {
@@ -118,7 +89,45 @@ fn requests(draft: &Draft<'_>, installed: &Installed) -> Vec<Line> {
     }
 }
 
-fn stored(installed: &Installed) -> Value {
+/// A write with the uid of a former object: the object has another one, or it is gone.
+fn other_uid(
+    draft: &Draft<'_>,
+    installed: &Installed,
+    sent: &str,
+    [stored, key]: [&str; 2],
+) -> Vec<Line> {
+    let path = installed.world.subject().path();
+    let mut body = stored_object(installed);
+    body.set_meta("uid", sent);
+    if !stored.is_empty() {
+        // A dry run names the key without the root of the registry.
+        let dry_run = !key.starts_with("/registry");
+        let target = if dry_run {
+            format!("{path}?dryRun=All")
+        } else {
+            path
+        };
+        return vec![("PUT", target, JSON, body)];
+    }
+    let options = json!({"kind": "DeleteOptions", "apiVersion": "v1"});
+    let gone = ("DELETE", path.clone(), JSON, options);
+    if key.is_empty() {
+        let mut manifest = draft.wanted.clone();
+        manifest.set_meta("uid", sent);
+        return vec![gone, ("PATCH", draft.apply(&path), APPLY, manifest)];
+    }
+    vec![gone, ("PUT", path, JSON, body)]
+}
+
+impl Draft<'_> {
+    /// The target of an apply without force.
+    fn apply(&self, target: &str) -> String {
+        let manager: String = form_urlencoded::byte_serialize(self.manager.as_bytes()).collect();
+        format!("{target}?fieldManager={manager}&force=false")
+    }
+}
+
+fn stored_object(installed: &Installed) -> Value {
     installed
         .object()
         .map(|object| (**object).clone())

@@ -120,6 +120,7 @@ crate::catalogue::messages! {
     note_schemaless(kind) "The definition of {kind} is not here. Without it, a list counts as one value. Add the CustomResourceDefinition for exact owners.";
     note_plural(plural) "The definition is not here, so the resource name {plural} is formed from the kind.";
     note_values(kind) "The fields and owners of {kind} are exact. Its values are not validated here.";
+    note_lists_from_owners() "Where managedFields select single items of a list, this list is merged item by item.";
 
     // What happened.
     happened_title() "What happened";
