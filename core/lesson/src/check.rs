@@ -7,6 +7,7 @@ use super::condition::{Condition, Past};
 use super::evidence;
 use super::fields::LessonError;
 use super::model::{Challenge, Claim, Goal, Lesson, LessonStep, Task};
+use super::switches;
 use super::walkthrough::Walkthrough;
 use optimist_simulation::{HistoryTree, NodeId, Step};
 
@@ -129,6 +130,7 @@ fn page(
         None => {}
         Some(Task::Goal(goal)) => self::goal(check, goal, walk, tree),
         Some(Task::Challenge(challenge)) => self::challenge(check, challenge, tree),
+        Some(Task::Switches(challenge)) => switches::check(check, challenge, walk.lesson()),
     }
 }
 

@@ -81,6 +81,10 @@ impl LessonStep {
                 words.extend([&challenge.ask, &challenge.reached]);
                 words.extend(&challenge.hint);
             }
+            Some(Task::Switches(challenge)) => {
+                words.extend([&challenge.ask, &challenge.reached]);
+                words.extend(&challenge.hint);
+            }
         }
         let words: Vec<String> = words.into_iter().map(|words| one_line(words)).collect();
         words.join("\n")

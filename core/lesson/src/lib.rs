@@ -8,20 +8,24 @@ mod catalogue;
 mod challenge;
 mod check;
 mod condition;
+mod controller;
 mod evidence;
 mod fields;
 mod mistake;
 mod model;
 mod path;
 mod prose;
+mod question;
 mod read;
 mod script;
+mod switches;
 mod walkthrough;
 
 pub use catalogue::{Catalogue, CatalogueEntry, Chapter};
 pub use challenge::Finding;
 pub use check::{LessonCheck, check_lesson};
 pub use condition::{Condition, GoalLabel, PartLabel, Past};
+pub use controller::ControllerAction;
 pub use fields::LessonError;
 pub use model::{
     CastMember, Challenge, ChallengeCase, Choice, Claim, Experiment, FactBasis, Goal, GoalPart,
@@ -29,5 +33,7 @@ pub use model::{
 };
 pub use path::FieldPath;
 pub use prose::{Block, Span, blocks, spans};
+pub use question::{Forbidden, Question, RestCondition};
 pub use script::{ScriptAction, ScriptActionKind, ScriptEdit};
+pub use switches::{SwitchCase, SwitchChallenge, SwitchFinding, SwitchSearch};
 pub use walkthrough::{PageRecord, Walkthrough};

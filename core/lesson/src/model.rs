@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::condition::{Condition, PartLabel};
 use super::fields::LessonError;
 use super::script::{ScriptAction, ScriptEdit};
+use super::switches::SwitchChallenge;
 use optimist_client::Write;
 use optimist_simulation::verdict::Verdict;
 use optimist_simulation::{ActorId, Start, World};
@@ -127,6 +128,8 @@ pub enum Task {
     Goal(Goal),
     /// Choose the write methods so that something holds in every order.
     Challenge(Box<Challenge>),
+    /// Choose the switches of the controller so that something holds in every history.
+    Switches(Box<SwitchChallenge>),
 }
 
 /// A goal, which can be reached in any way.

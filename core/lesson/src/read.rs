@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::condition::{Condition, PartLabel, conditions, conditions_of, keys};
+use super::controller;
 use super::fields::{Fields, LessonError, Read, items, members, text, word};
 use super::mistake::{check_manifests, parse_lesson};
 use super::model::{
@@ -10,9 +11,10 @@ use super::model::{
     Lesson, LessonStep, OtherWay, PageFact, Prediction, Task, VerdictCounts, WrongAttempt,
 };
 use super::script::{ACTORS, ScriptAction, ScriptActionKind, ScriptEdit, actions, edits, ways};
+use super::switches::SwitchChallenge;
 use optimist_apiserver::yaml::{Content, Located};
 use optimist_simulation::verdict::Verdict;
-use optimist_simulation::{Action, ActorId, NGINX, Operation, Start};
+use optimist_simulation::{Action, ActorId, NGINX, Operation, Start, WIDGET};
 
 /// The largest lesson in bytes.
 const MAX_SIZE: usize = 256 * 1024;
@@ -21,7 +23,13 @@ const MAX_SIZE: usize = 256 * 1024;
 const MAX_ACTIONS: usize = 100;
 
 /// The keys that describe the start of a history.
-const OBJECTS: [&str; 4] = ["object", "version", "created by", "applied by"];
+const OBJECTS: [&str; 5] = [
+    "object",
+    "version",
+    "created by",
+    "applied by",
+    "controller",
+];
 
 impl Lesson {
     /// Reads a lesson.
@@ -69,8 +77,14 @@ fn start(fields: &Fields<'_>, source: &str) -> Read<Arc<Start>> {
     if let (Some(manifests), Some(located)) = (&manifests, fields.get("object")) {
         check_manifests(manifests, located.line, source)?;
     }
+    let controller = fields
+        .get("controller")
+        .map(controller::start)
+        .transpose()?;
+    let usual = if controller.is_some() { WIDGET } else { NGINX };
     Ok(Arc::new(Start {
-        manifests: manifests.unwrap_or_else(|| NGINX.to_owned()),
+        manifests: manifests.unwrap_or_else(|| usual.to_owned()),
+        controller,
         version: fields.number("version")?,
         applied: applied.is_some(),
         created_by: created.or(applied),
@@ -107,22 +121,11 @@ fn step(located: &Located, source: &str) -> Read<LessonStep> {
         "facts",
         "goal",
         "challenge",
+        "controller challenge",
     ];
     let fields = Fields::of(located, "a step", &known)?;
     let mut actions = some_deeds(&fields, "do")?;
-    let task = match (fields.get("goal"), fields.get("challenge")) {
-        (None, None) => None,
-        (Some(goal), None) => Some(Task::Goal(self::goal(goal)?)),
-        (None, Some(challenge)) => {
-            let (challenge, prepared) = self::challenge(challenge)?;
-            actions.extend(prepared);
-            Some(Task::Challenge(Box::new(challenge)))
-        }
-        (Some(_), Some(both)) => {
-            let message = "a step has one goal or one challenge";
-            return Err(LessonError::new(both.line, message));
-        }
-    };
+    let task = task(&fields, &mut actions)?;
     let prediction = fields.get("predict").map(prediction).transpose()?;
     if let (true, Some(predict)) = (actions.is_empty(), fields.get("predict")) {
         let message = "what is predicted must happen: “do” is missing in this step";
@@ -147,6 +150,28 @@ fn step(located: &Located, source: &str) -> Read<LessonStep> {
             .collect::<Read<_>>()?,
         task,
     })
+}
+
+/// The task of a step, of which there is one at most. A challenge begins with actions of its own.
+fn task(fields: &Fields<'_>, actions: &mut Vec<ScriptAction>) -> Read<Option<Task>> {
+    let keys = ["goal", "challenge", "controller challenge"];
+    let mut tasks = keys.iter().filter_map(|key| Some((*key, fields.get(key)?)));
+    let Some((key, located)) = tasks.next() else {
+        return Ok(None);
+    };
+    if let Some((_, other)) = tasks.next() {
+        let message = "a step has one goal or one challenge";
+        return Err(LessonError::new(other.line, message));
+    }
+    Ok(Some(match key {
+        "goal" => Task::Goal(goal(located)?),
+        "challenge" => {
+            let (challenge, prepared) = challenge(located)?;
+            actions.extend(prepared);
+            Task::Challenge(Box::new(challenge))
+        }
+        _ => Task::Switches(Box::new(SwitchChallenge::read(located)?)),
+    }))
 }
 
 /// The actions, if they are not too many.

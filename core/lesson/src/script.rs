@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::FieldPath;
+use super::controller::ControllerAction;
 use super::fields::{Fields, LessonError, Read, members, number, text, word};
 use optimist_apiserver::apply::Path;
 use optimist_apiserver::yaml::{Content, Located};
@@ -38,6 +39,8 @@ pub enum ScriptActionKind {
     },
     /// An operation, which is a step.
     Do(Operation),
+    /// The controller does something, in one or more steps.
+    Control(ControllerAction),
 }
 
 /// One value that an actor changes.
@@ -111,6 +114,7 @@ pub(super) fn actions(list: &[Located]) -> Read<Vec<ScriptAction>> {
                     ("list", WatchAction::List),
                 ],
             )?)),
+            "controller" => ScriptActionKind::Control(ControllerAction::read(value)?),
             "look at" => {
                 let text = text(value)?;
                 let (kind, name) = text.split_once(' ').ok_or_else(|| {
@@ -123,7 +127,7 @@ pub(super) fn actions(list: &[Located]) -> Read<Vec<ScriptAction>> {
             }
             other => {
                 let message = format!(
-                    "“{other}” is not an action. Actions: A, B, C, look at, wait, compact, watch"
+                    "“{other}” is not an action. Actions: A, B, C, controller, look at, wait, compact, watch"
                 );
                 return Err(LessonError::new(line, message));
             }
@@ -354,6 +358,11 @@ impl ScriptAction {
             ScriptActionKind::Look { kind, name } => {
                 if !tree.world_mut().look_at(kind, name) {
                     return impossible("this lesson does not have that object");
+                }
+            }
+            ScriptActionKind::Control(action) => {
+                if action.perform(tree).is_none() {
+                    return impossible("the controller cannot do this now");
                 }
             }
             ScriptActionKind::Do(operation) => {

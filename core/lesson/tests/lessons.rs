@@ -66,7 +66,7 @@ fn the_catalogue_names_every_lesson_as_it_names_itself() {
         .filter(|name| name.ends_with(".yaml") && name != "catalogue.yaml")
         .collect();
     assert_eq!(listed, files);
-    assert_eq!(listed.len(), 17);
+    assert_eq!(listed.len(), 24);
 }
 
 #[test]
@@ -94,6 +94,7 @@ fn every_lesson_is_short_and_ends_with_something_that_the_learner_does() {
 fn every_lesson_is_walked_by_another_way_and_by_a_mistake_with_what_the_cards_offer() {
     let offered = |action: &ScriptAction| match &action.what {
         ScriptActionKind::Edit(..)
+        | ScriptActionKind::Control(_)
         | ScriptActionKind::Discard(_)
         | ScriptActionKind::Choose(..) => true,
         ScriptActionKind::Do(Operation::Act(_, Action::Send(write))) => write.body.is_none(),
@@ -124,6 +125,9 @@ fn every_lesson_is_walked_by_another_way_and_by_a_mistake_with_what_the_cards_of
             }
             Some(Task::Challenge(challenge)) => {
                 assert!(!challenge.other_ways.is_empty(), "{file} has one way only");
+                assert!(!challenge.mistakes.is_empty(), "{file} has no mistake");
+            }
+            Some(Task::Switches(challenge)) => {
                 assert!(!challenge.mistakes.is_empty(), "{file} has no mistake");
             }
             None => panic!("{file} ends without a task"),
@@ -411,7 +415,7 @@ fn a_mistake_in_a_lesson_is_named_with_its_line() {
         (
             "title: t\nteaches: x\nsteps:\n- title: s\n  tekst: x\n",
             "line 5: a step has no “tekst”. It may have: title, text, predict, do, after, check, \
-             facts, goal, challenge",
+             facts, goal, challenge, controller challenge",
         ),
         (
             "title: t\nteaches: x\nsteps:\n- title: s\n  do:\n  - A: {send: put}\n",

@@ -1,5 +1,7 @@
 //! What a controller did.
 
+use optimist_controller::program::Switch;
+use optimist_simulation::explore::ControllerWitness;
 use optimist_simulation::{ControllerEvent, ControllerOperation};
 
 use crate::Caption;
@@ -23,4 +25,38 @@ pub(crate) fn operation(operation: ControllerOperation) -> String {
 #[inline(never)] // not on the first screen
 pub(crate) fn caption(done: ControllerOperation, _event: Option<&ControllerEvent>) -> Caption {
     Caption::new(operation(done), [])
+}
+
+/// The label of a switch.
+pub fn switch(switch: Switch) -> String {
+    match switch {
+        Switch::DerivedName => en::switch_derived_name(),
+        Switch::LiveList => en::switch_live_list(),
+        Switch::Expectations => en::switch_expectations(),
+        Switch::IgnoreAlreadyExists => en::switch_ignore_already_exists(),
+        Switch::WaitForOwnVersion => en::switch_wait_for_own_version(),
+        Switch::ReadYourOwnWrites => en::switch_read_your_own_writes(),
+        Switch::NoClock => en::switch_no_clock(),
+        Switch::Compare => en::switch_compare(),
+        Switch::GenerationChanged => en::switch_generation_changed(),
+        Switch::DeepCopy => en::switch_deep_copy(),
+        Switch::OptimisticLock => en::switch_optimistic_lock(),
+        Switch::LiveParent => en::switch_live_parent(),
+        Switch::UidPrecondition => en::switch_uid_precondition(),
+    }
+}
+
+/// What the search of every history with some switches found.
+pub fn witness(witness: Option<&ControllerWitness>, complete: bool, needless: &[Switch]) -> String {
+    match witness {
+        Some(ControllerWitness::Unsafe(..)) => en::switches_unsafe(),
+        Some(ControllerWitness::NeverRests(..)) => en::switches_never_rests(),
+        Some(ControllerWitness::RestsWrong(_)) => en::switches_rests_wrong(),
+        None if !complete => en::switches_incomplete(),
+        None if needless.is_empty() => en::switches_met(),
+        None => {
+            let needless: Vec<String> = needless.iter().map(|it| switch(*it)).collect();
+            en::switches_needless(&needless.join("; "))
+        }
+    }
 }

@@ -10,7 +10,7 @@
 mod audit;
 mod caption;
 mod catalogue;
-mod controller;
+pub mod controller;
 pub mod diagnose;
 mod edits;
 mod en;

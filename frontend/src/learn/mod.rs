@@ -3,6 +3,7 @@
 mod contents;
 mod lesson;
 mod prose;
+mod switches;
 mod task;
 
 use optimist_lesson::LessonError;
@@ -49,7 +50,7 @@ pub(crate) fn Lessons(props: &LessonsProps) -> Html {
     }
     let seen = store.learn.course.as_ref().map(|course| {
         let walk = &course.walk;
-        let found = course.finding.is_some();
+        let found = course.finding.is_some() || course.switches.found.is_some();
         (walk.at(), walk.happened(), walk.solved(), found)
     });
     use_effect_with(seen, |seen| {

@@ -1,6 +1,6 @@
 //! What the learner does: a goal in this history, or a challenge over all of them.
 
-use optimist_lesson::{Challenge, Finding, Goal, Task};
+use optimist_lesson::{Challenge, Finding, Goal, SwitchChallenge, Task};
 use optimist_messages::explore::ending;
 use optimist_messages::label;
 use optimist_simulation::ActorId;
@@ -8,6 +8,7 @@ use optimist_simulation::verdict::Verdict;
 use yew::{Html, classes, html};
 
 use super::prose::{line, prose};
+use super::switches::switches;
 use crate::components::icon::{Icon, icon};
 use crate::state::{Course, LearnMsg, Sends, StateHandle};
 
@@ -16,6 +17,7 @@ pub(super) fn task(store: &StateHandle, course: &Course) -> Html {
         None => html! {},
         Some(Task::Goal(task)) => goal(store, course, task),
         Some(Task::Challenge(task)) => challenge(store, course, task),
+        Some(Task::Switches(task)) => controller_challenge(store, course, task),
     }
 }
 
@@ -74,6 +76,26 @@ fn challenge(store: &StateHandle, course: &Course, challenge: &Challenge) -> Htm
             if let Some(finding) = finding.filter(current) {
                 { found(finding) }
             }
+            { hint(course, challenge.hint.as_deref()) }
+            <div class="task-row">
+                { hint_button(store, course, challenge.hint.is_some()) }
+                if !solved {
+                    { link(store, label::task_show(), LearnMsg::Solve) }
+                }
+            </div>
+            { reached(solved, here, &challenge.reached) }
+        </div>
+    }
+}
+
+fn controller_challenge(store: &StateHandle, course: &Course, challenge: &SwitchChallenge) -> Html {
+    let solved = course.walk.solved();
+    let found = course.switches.found.as_ref();
+    let here = found.is_none_or(|found| found.0.is_met());
+    html! {
+        <div class={classes!("task", solved.then_some("solved"))} role="group" aria-label={label::task()}>
+            <p class="question">{ line(&challenge.ask) }</p>
+            { switches(store, course, challenge) }
             { hint(course, challenge.hint.as_deref()) }
             <div class="task-row">
                 { hint_button(store, course, challenge.hint.is_some()) }

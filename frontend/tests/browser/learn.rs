@@ -16,7 +16,7 @@ macro_rules! lessons {
     };
 }
 
-const LESSONS: [(&str, &str); 17] = lessons!(
+const LESSONS: [(&str, &str); 24] = lessons!(
     "01-the-lost-update"
     "02-resourceversion-and-the-409"
     "03-read-again-then-retry"
@@ -31,6 +31,13 @@ const LESSONS: [(&str, &str); 17] = lessons!(
     "12-giving-up-a-field"
     "13-from-client-side-to-server-side"
     "14-delete-with-care"
+    "15-key-not-event"
+    "16-i-just-made-that"
+    "17-twice-as-many"
+    "18-a-conflict-is-news"
+    "19-the-silent-loser"
+    "20-the-loop-that-feeds-itself"
+    "22-the-write-that-never-happened"
     "26-the-version-left-in-the-file"
     "27-writes-that-change-nothing"
     "28-from-etcd-up"

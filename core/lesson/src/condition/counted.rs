@@ -7,7 +7,7 @@ use optimist_client::Strategy;
 use optimist_simulation::Outcome;
 use serde_json::Value;
 
-use super::{Claim, Condition, GoalLabel, Past};
+use super::{Claim, Condition, GoalLabel, Past, controller};
 use crate::fields::{LessonError, Read, number};
 
 /// Something that can be counted in a history.
@@ -78,6 +78,44 @@ pub(super) static ALL: &[Counted] = &[
         none: Some(("goal_updates_versioned", "no Update without a version")),
         count: |past| past.unversioned(|strategy| strategy == Strategy::Update),
     },
+    Counted {
+        key: "runs",
+        what: "runs of the controller",
+        none: None,
+        count: controller::runs,
+    },
+    // What the handlers of the controller were told, except by the first list.
+    Counted {
+        key: "delivered",
+        what: "events delivered",
+        none: None,
+        count: controller::delivered,
+    },
+    Counted {
+        key: "dropped",
+        what: "events dropped by a predicate",
+        none: None,
+        count: controller::dropped,
+    },
+    // Additions of a key that was queued already.
+    Counted {
+        key: "merged",
+        what: "additions of a key that is queued already",
+        none: None,
+        count: controller::merged,
+    },
+    Counted {
+        key: "queued",
+        what: "keys in the queue",
+        none: None,
+        count: controller::queued,
+    },
+    Counted {
+        key: "waiting",
+        what: "keys that wait for their time",
+        none: None,
+        count: controller::waiting,
+    },
 ];
 
 impl Counted {
@@ -126,7 +164,7 @@ impl fmt::Display for CountIs {
 
 /// How many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Count {
+pub(super) enum Count {
     /// So many and no others.
     Exactly(u64),
     /// So many or more.
@@ -136,7 +174,7 @@ enum Count {
 }
 
 impl Count {
-    fn holds(self, count: usize) -> bool {
+    pub(super) fn holds(self, count: usize) -> bool {
         let count = count as u64;
         match self {
             Count::Exactly(n) => count == n,
@@ -145,7 +183,7 @@ impl Count {
         }
     }
 
-    fn read(located: &Located) -> Read<Self> {
+    pub(super) fn read(located: &Located) -> Read<Self> {
         if let Content::Scalar(Value::String(text), _) = &located.content {
             let bounded = |words: &str| text.strip_prefix(words)?.trim().parse().ok();
             if let Some(n) = bounded("at least ") {

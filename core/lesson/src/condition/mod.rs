@@ -7,7 +7,9 @@
 
 mod answer;
 mod combined;
+mod controller;
 mod counted;
+mod every_history;
 mod label;
 mod object;
 mod past;
@@ -95,6 +97,12 @@ const KINDS: &[Kind] = &[
     kind("set by", writers::set_by),
     kind("writers", writers::writers),
     kind("watch", watch::watch),
+    kind("objects", controller::objects),
+    kind("behind", controller::behind),
+    kind("cached", controller::cached),
+    kind("run ended", controller::run_ended),
+    kind("at rest", controller::at_rest),
+    kind("every history", every_history::every_history),
     kind("not", combined::not),
     kind("any", combined::any),
     kind("all", combined::all),

@@ -48,5 +48,27 @@ crate::catalogue::messages! {
     challenge_trying() "Trying every order";
     challenge_orders(count) "{count} {count|order|orders}";
     challenge_retries() "An actor retries after a conflict. Solve it without retries.";
+    switches_try() "Search every history";
+    switches_trying() "Searching every history";
+    switches_states(count) "{count} {count|state|states} in all histories";
+    switches_incomplete() "There are more states than this page can search.";
+    switches_unsafe() "Some history does what must never happen. The shortest one:";
+    switches_never_rests() "Some history never comes to rest. The shortest one, with its cycle once:";
+    switches_rests_wrong() "Some history comes to rest, and the objects are not as wished. The shortest one:";
+    switches_met() "Every history is as wished.";
+    switches_needless(switches) "Every history is as wished. It is also without: {switches}";
+    switch_derived_name() "The child's name follows from the parent's name";
+    switch_live_list() "List the children from the server";
+    switch_expectations() "Expectations";
+    switch_ignore_already_exists() "AlreadyExists means that the child is there";
+    switch_wait_for_own_version() "Wait for one's own version";
+    switch_read_your_own_writes() "Read your own writes";
+    switch_no_clock() "No time in the status";
+    switch_compare() "Compare before the write";
+    switch_generation_changed() "GenerationChangedPredicate";
+    switch_deep_copy() "Change a copy (DeepCopy)";
+    switch_optimistic_lock() "Send the resourceVersion (optimistic lock)";
+    switch_live_parent() "Read the parent from the server";
+    switch_uid_precondition() "Delete with the uid as a precondition";
     challenge_too_many() "There are more orders than this page can try.";
 }

@@ -1,11 +1,13 @@
 //! A lesson that is being taken, and how it is kept.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
-use optimist_lesson::{Finding, Walkthrough};
+use optimist_controller::program::Switch;
+use optimist_lesson::{Finding, SwitchChallenge, SwitchFinding, SwitchSearch, Walkthrough};
 use optimist_sessions::StorageArea;
 use optimist_simulation::HistoryTree;
 use optimist_simulation::explore::Search;
@@ -31,6 +33,19 @@ pub struct Course {
     pub finding: Option<Finding>,
     /// The search that goes on.
     pub search: Option<Rc<RefCell<Search>>>,
+    /// The choice of switches in a challenge about a controller.
+    pub switches: SwitchChoice,
+}
+
+/// A choice of switches, and what the search of every history found with them.
+#[derive(Clone, Debug, Default)]
+pub struct SwitchChoice {
+    /// The switches that are on; `None` before the first choice.
+    pub chosen: Option<BTreeSet<Switch>>,
+    /// What was found, and the shortest history that answers with no, at its last step.
+    pub found: Option<Rc<(SwitchFinding, Option<HistoryTree>)>>,
+    /// The search that goes on.
+    pub search: Option<Rc<RefCell<SwitchSearch>>>,
 }
 
 /// The lesson from a file that a tab has open, by what it is kept as.
@@ -62,6 +77,13 @@ pub(super) fn earlier_fingerprint(source: &str) -> Value {
     hasher.finish().into()
 }
 
+impl SwitchChoice {
+    /// The switches that are on, in a challenge.
+    pub fn chosen<'a>(&'a self, challenge: &'a SwitchChallenge) -> &'a BTreeSet<Switch> {
+        self.chosen.as_ref().unwrap_or(&challenge.at_first)
+    }
+}
+
 impl Course {
     pub(super) fn new(name: String, source: &str, walk: Walkthrough) -> Self {
         Self {
@@ -71,6 +93,7 @@ impl Course {
             hint: false,
             finding: None,
             search: None,
+            switches: SwitchChoice::default(),
         }
     }
 

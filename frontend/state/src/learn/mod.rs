@@ -9,12 +9,13 @@ mod search;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use optimist_controller::program::Switch;
 use optimist_lesson::{Catalogue, Lesson, LessonError, Task, Walkthrough};
 use optimist_sessions::StorageArea;
 use optimist_simulation::HistoryTree;
 use optimist_text::share::{Learning, Session};
 
-pub use self::course::Course;
+pub use self::course::{Course, SwitchChoice};
 use self::course::{FILE, key};
 pub use self::problem::LearnProblem;
 pub(crate) use self::progress::progress_is_readable;
@@ -52,6 +53,8 @@ pub enum LearnMsg {
     Teach,
     /// Looks at every order of a challenge.
     Search,
+    /// Switches something of the controller on or off, in a challenge.
+    Switch(Switch),
     /// Begins the lesson again.
     Restart,
     /// Back to all lessons; one from a file has no address that would say so.
@@ -102,7 +105,7 @@ impl Learn {
     /// Whether a search goes on.
     pub fn is_searching(&self) -> bool {
         let course = self.course.as_ref();
-        course.is_some_and(|course| course.search.is_some())
+        course.is_some_and(|course| course.search.is_some() || course.switches.search.is_some())
     }
 
     /// A lesson that is not in the catalogue is said, once that is there.
@@ -150,6 +153,7 @@ impl State {
             }
             LearnMsg::Teach => self.learn.teaching = !self.learn.teaching,
             LearnMsg::Search => self.begin_search(),
+            LearnMsg::Switch(switch) => self.choose_switch(switch),
             LearnMsg::Restart => self.restart_lesson(fx),
             LearnMsg::Hint => {
                 if let Some(course) = &mut self.learn.course {
@@ -335,6 +339,12 @@ impl State {
                         world.actor_mut(*actor).set_write(write.clone());
                     }
                 }
+                if let Some(Task::Switches(challenge)) = &course.walk.step().task {
+                    course.switches = SwitchChoice {
+                        chosen: Some(challenge.solution.clone()),
+                        ..SwitchChoice::default()
+                    };
+                }
                 course.walk.solve(tree)
             }
             _ => {
@@ -346,6 +356,7 @@ impl State {
             course.hint = false;
             course.finding = None;
             course.search = None;
+            course.switches = SwitchChoice::default();
         }
         self.learn.problem = done.err().map(LearnProblem::Error);
         self.session.playing = false;

@@ -1,0 +1,264 @@
+//! Conditions on the controller: its caches, its queue and its runs.
+
+use std::fmt;
+
+use optimist_apiserver::yaml::Located;
+use optimist_controller::{Controller, Handled, KeyAddition, ReconcileResult, WorkerReport};
+use optimist_simulation::{ControllerEvent, HistoryTree};
+use serde_json::Value;
+
+use super::counted::Count;
+use super::{Claim, Condition, Past, Shown, found_at, has, places};
+use crate::FieldPath;
+use crate::controller::cache_of;
+use crate::fields::{Read, flag, members, word};
+
+/// How many objects of a kind are stored.
+#[derive(Debug)]
+struct Objects(String, Count);
+
+/// How many events have not reached the cache of a kind.
+#[derive(Debug)]
+struct Behind(String, Count);
+
+/// What the controller's cached copy of the object has at a place; `None`: nothing.
+#[derive(Debug)]
+struct Cached(FieldPath, Option<Value>);
+
+/// How the last run ended.
+#[derive(Debug)]
+struct Ended(RunEnd);
+
+/// Whether the controller has nothing left to do.
+#[derive(Debug)]
+struct AtRest(bool);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum RunEnd {
+    Done,
+    Error,
+    Requeue,
+    NotReady,
+}
+
+const ENDS: [(&str, RunEnd); 4] = [
+    ("done", RunEnd::Done),
+    ("error", RunEnd::Error),
+    ("requeue", RunEnd::Requeue),
+    ("not ready", RunEnd::NotReady),
+];
+
+/// A count for each kind.
+fn by_kind(value: &Located, new: fn(String, Count) -> Condition) -> Read<Vec<Condition>> {
+    let kinds = members(value, "kinds and numbers")?.iter();
+    let counts = kinds.map(|member| Ok(new(member.key.clone(), Count::read(&member.value)?)));
+    counts.collect()
+}
+
+pub(super) fn objects(value: &Located) -> Read<Vec<Condition>> {
+    by_kind(value, |kind, count| Condition::new(Objects(kind, count)))
+}
+
+pub(super) fn behind(value: &Located) -> Read<Vec<Condition>> {
+    by_kind(value, |kind, count| Condition::new(Behind(kind, count)))
+}
+
+pub(super) fn cached(value: &Located) -> Read<Vec<Condition>> {
+    let places = places(value)?.into_iter();
+    let cached = places.map(|(path, value)| Condition::new(Cached(path, value)));
+    Ok(cached.collect())
+}
+
+pub(super) fn run_ended(value: &Located) -> Read<Vec<Condition>> {
+    Ok(vec![Condition::new(Ended(word(value, &ENDS)?))])
+}
+
+pub(super) fn at_rest(value: &Located) -> Read<Vec<Condition>> {
+    Ok(vec![Condition::new(AtRest(flag(value)?))])
+}
+
+impl Objects {
+    fn count(&self, tree: &HistoryTree) -> usize {
+        let store = tree.world().server().store();
+        let objects = store.range("/registry/");
+        objects
+            .filter(|(.., object)| object["kind"] == self.0.as_str())
+            .count()
+    }
+}
+
+impl Claim for Objects {
+    fn holds(&self, past: Past<'_>) -> bool {
+        self.1.holds(self.count(past.tree()))
+    }
+
+    fn found(&self, past: Past<'_>) -> Option<String> {
+        Some(self.count(past.tree()).to_string())
+    }
+}
+
+impl fmt::Display for Objects {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.1, self.0)?;
+        if self.1 == Count::Exactly(1) {
+            Ok(())
+        } else {
+            f.write_str("s")
+        }
+    }
+}
+
+impl Behind {
+    fn count(&self, tree: &HistoryTree) -> Option<usize> {
+        Some(
+            tree.world()
+                .events_on_the_way(cache_of(tree, &self.0)?)
+                .len(),
+        )
+    }
+}
+
+impl Claim for Behind {
+    fn holds(&self, past: Past<'_>) -> bool {
+        self.count(past.tree())
+            .is_some_and(|count| self.1.holds(count))
+    }
+
+    fn found(&self, past: Past<'_>) -> Option<String> {
+        Some(self.count(past.tree())?.to_string())
+    }
+}
+
+impl fmt::Display for Behind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the cache of {} is behind by {}", self.0, self.1)
+    }
+}
+
+/// The controller's cached copy of the current object.
+fn cached_object(tree: &HistoryTree) -> Option<&Value> {
+    let subject = tree.world().subject();
+    let cache = cache_of(tree, &subject.resource().kind)?;
+    let cache = tree.world().controller()?.caches().get(cache)?;
+    let object = cache.get(&cache.key(subject.namespace(), subject.name()));
+    object.map(|object| &**object)
+}
+
+impl Claim for Cached {
+    fn holds(&self, past: Past<'_>) -> bool {
+        has(cached_object(past.tree()), &self.0, self.1.as_ref())
+    }
+
+    fn found(&self, past: Past<'_>) -> Option<String> {
+        Some(found_at(cached_object(past.tree()), &self.0))
+    }
+}
+
+impl fmt::Display for Cached {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} in the cache is {}", self.0, Shown(self.1.as_ref()))
+    }
+}
+
+/// How runs of the controller ended.
+fn ends(past: Past<'_>) -> impl DoubleEndedIterator<Item = RunEnd> {
+    past.steps()
+        .filter_map(|step| match step.controller.as_deref()? {
+            ControllerEvent::Worker(WorkerReport::NotReady { .. }) => Some(RunEnd::NotReady),
+            ControllerEvent::Worker(WorkerReport::Finished { result, .. }) => Some(match result {
+                ReconcileResult::Done => RunEnd::Done,
+                ReconcileResult::Error | ReconcileResult::TerminalError => RunEnd::Error,
+                ReconcileResult::Requeue | ReconcileResult::RequeueAfter(_) => RunEnd::Requeue,
+            }),
+            _ => None,
+        })
+}
+
+/// How many runs have ended.
+pub(super) fn runs(past: Past<'_>) -> usize {
+    ends(past).count()
+}
+
+/// What the handlers of the controller were told.
+fn told(past: Past<'_>) -> impl Iterator<Item = &Handled> {
+    let events = past.steps().filter_map(|step| step.controller.as_deref());
+    let told = events.filter_map(|event| match event {
+        ControllerEvent::Delivered { report, .. } => Some(report.handled.as_slice()),
+        ControllerEvent::Resynced { handled, .. } => Some(handled.as_slice()),
+        _ => None,
+    });
+    told.flatten()
+}
+
+/// How many notifications a predicate dropped.
+pub(super) fn dropped(past: Past<'_>) -> usize {
+    told(past)
+        .filter(|handled| handled.dropped_by.is_some())
+        .count()
+}
+
+/// How many notifications were delivered.
+pub(super) fn delivered(past: Past<'_>) -> usize {
+    told(past).count()
+}
+
+/// How many additions of a key made no further run.
+pub(super) fn merged(past: Past<'_>) -> usize {
+    let keys = told(past).flat_map(|handled| &handled.keys);
+    keys.filter(|(_, addition)| *addition == KeyAddition::AlreadyQueued)
+        .count()
+}
+
+/// How many keys are queued.
+pub(super) fn queued(past: Past<'_>) -> usize {
+    let controller = past.tree().world().controller();
+    controller.map_or(0, |controller| controller.queue().queued().count())
+}
+
+/// How many keys wait for their time.
+pub(super) fn waiting(past: Past<'_>) -> usize {
+    let controller = past.tree().world().controller();
+    controller.map_or(0, |controller| controller.queue().waiting().len())
+}
+
+impl Claim for Ended {
+    fn holds(&self, past: Past<'_>) -> bool {
+        ends(past).next_back() == Some(self.0)
+    }
+}
+
+impl fmt::Display for Ended {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.0 {
+            RunEnd::Done => "the last run returned no error",
+            RunEnd::Error => "the last run returned an error",
+            RunEnd::Requeue => "the last run asked to run again",
+            RunEnd::NotReady => "the controller waits for its own version",
+        })
+    }
+}
+
+impl Claim for AtRest {
+    fn holds(&self, past: Past<'_>) -> bool {
+        let tree = past.tree();
+        let rests = |controller: &Controller| {
+            let queue = controller.queue();
+            let on_the_way = (0..controller.caches().len())
+                .any(|cache| !tree.world().events_on_the_way(cache).is_empty());
+            controller.run().is_none()
+                && queue.queued().next().is_none()
+                && queue.next_ready().is_none()
+                && !on_the_way
+        };
+        tree.world().controller().is_some_and(rests) == self.0
+    }
+}
+
+impl fmt::Display for AtRest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.0 {
+            true => "the controller is at rest",
+            false => "the controller has something left to do",
+        })
+    }
+}

@@ -1,0 +1,34 @@
+//! A condition on every history from here: deliveries, statements, restarts and the requests of
+//! editors in every order.
+
+use std::fmt;
+
+use optimist_apiserver::yaml::Located;
+
+use super::{Claim, Condition, Past};
+use crate::fields::Read;
+use crate::question::Question;
+
+/// Everything that is asked for holds in every history.
+#[derive(Debug)]
+struct EveryHistory(Question);
+
+pub(super) fn every_history(value: &Located) -> Read<Vec<Condition>> {
+    Ok(vec![Condition::new(EveryHistory(Question::read(value)?))])
+}
+
+impl Claim for EveryHistory {
+    fn holds(&self, past: Past<'_>) -> bool {
+        let search = self.0.search(past.tree().world());
+        search.is_some_and(|mut search| {
+            search.run();
+            search.holds() == Some(true)
+        })
+    }
+}
+
+impl fmt::Display for EveryHistory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "in every history, {}", self.0)
+    }
+}

@@ -1,0 +1,298 @@
+//! What a lesson asks of every history of a controller.
+
+use std::fmt;
+
+use optimist_apiserver::yaml::{Content, Located};
+use optimist_controller::program::{Kind, ReadyProgram};
+use optimist_controller::search::{FieldOf, Safety, Wish};
+use optimist_simulation::explore::{ControllerQuestion, ControllerSearch, EditorPlan};
+use optimist_simulation::{ActorId, World};
+use serde_json::{Value, json};
+
+use super::FieldPath;
+use super::fields::{Fields, LessonError, Read, flag, items, members, number, text};
+use super::script::{ACTORS, ScriptEdit, edits};
+
+/// A search stops after this many states.
+const MOST_STATES: usize = 50_000;
+
+/// What must hold in every history, and what can happen in them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Question {
+    /// What the editors do, each once: each reads the current object, edits it and sends an Update.
+    pub editors: Vec<(ActorId, Vec<ScriptEdit>)>,
+    /// How many times the controller can restart.
+    pub restarts: u8,
+    /// How many times expectations can run out.
+    pub timeouts: u8,
+    /// What must hold in every state and for every step.
+    pub never: Vec<Forbidden>,
+    /// Whether every run must come to rest.
+    pub settles: bool,
+    /// What must be true at rest.
+    pub at_rest: Vec<RestCondition>,
+}
+
+/// What no history may have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Forbidden {
+    /// More than this number of objects of a kind.
+    MoreThan(usize, String),
+    /// A write that undoes an edit that its writer has not seen.
+    LostEdit,
+    /// An object of a kind is deleted while its owner lives.
+    DeletedWhileOwnerLives(String),
+    /// A finalizer is removed from an object of the current kind that is not being deleted.
+    FinalizerRemoved(String),
+}
+
+/// What must be true at rest.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RestCondition {
+    /// This number of objects of a kind.
+    Objects(usize, String),
+    /// The current object has a value at a place.
+    Stored(FieldPath, Value),
+    /// Two fields of the current object are equal.
+    Same(FieldPath, FieldPath),
+    /// A list of the current object has a text.
+    Contains(FieldPath, String),
+}
+
+impl Question {
+    /// Reads the members of a question.
+    pub(super) fn read(located: &Located) -> Read<Self> {
+        Self::of(&Fields::of(
+            located,
+            "what is asked of every history",
+            &Self::KEYS,
+        )?)
+    }
+
+    /// The keys of its members.
+    pub(super) const KEYS: [&str; 6] = [
+        "editors",
+        "restarts",
+        "expectations run out",
+        "never",
+        "settles",
+        "at rest",
+    ];
+
+    pub(super) fn of(fields: &Fields<'_>) -> Read<Self> {
+        let few = |key: &str| -> Read<u8> {
+            let number = fields.number(key)?.unwrap_or(0);
+            u8::try_from(number)
+                .ok()
+                .filter(|number| *number <= 3)
+                .ok_or_else(|| LessonError::new(fields.line_of(key), "at most 3"))
+        };
+        let editors = fields
+            .get("editors")
+            .map_or(Ok(&[][..]), |it| members(it, "the editors"))?;
+        let editors = editors.iter().map(|member| {
+            let known = ACTORS.iter().take(2).find(|(name, _)| *name == member.key);
+            let (_, actor) =
+                known.ok_or_else(|| LessonError::new(member.line, "A or B is needed here"))?;
+            Ok((*actor, edits(&member.value)?))
+        });
+        let at_rest = fields.get("at rest").map_or(Ok(Vec::new()), at_rest)?;
+        let settles = fields
+            .get("settles")
+            .map_or(Ok(!at_rest.is_empty()), flag)?;
+        Ok(Self {
+            editors: editors.collect::<Read<_>>()?,
+            restarts: few("restarts")?,
+            timeouts: few("expectations run out")?,
+            never: fields
+                .items("never")?
+                .iter()
+                .map(forbidden)
+                .collect::<Read<_>>()?,
+            settles,
+            at_rest,
+        })
+    }
+
+    /// The search of every history from a world; `None` if the world has no controller or not the
+    /// kinds that are named.
+    pub fn search(&self, world: &World) -> Option<ControllerSearch> {
+        let object = world
+            .stored()
+            .map(|(_, object)| (**object).clone())
+            .unwrap_or(json!({}));
+        let resource = world.resource();
+        let current = Kind::new(&resource.group_version.to_string(), &resource.kind);
+        let field = |path: &FieldPath| {
+            let mut made = object.clone();
+            if path.find(&made).is_none() {
+                path.set(&mut made, Value::Null);
+            }
+            Some(FieldOf {
+                kind: current.clone(),
+                name: world.subject().name().to_owned(),
+                field: path.pointer(&made)?,
+            })
+        };
+        let editors = self.editors.iter().map(|(actor, edits)| {
+            let edits = edits
+                .iter()
+                .map(|edit| Some((field(&edit.path)?.field, edit.value.clone())));
+            Some(EditorPlan {
+                actor: *actor,
+                kind: current.clone(),
+                name: world.subject().name().to_owned(),
+                reads_first: true,
+                edits: edits.collect::<Option<_>>()?,
+                update: true,
+                versioned: true,
+            })
+        });
+        let always = self
+            .never
+            .iter()
+            .map(|forbidden| forbidden.safety(world, &current));
+        let at_rest = self.at_rest.iter().map(|wish| {
+            Some(match wish {
+                RestCondition::Objects(number, kind) => Wish::Count(*number, kind_of(world, kind)?),
+                RestCondition::Stored(path, value) => Wish::Equal(field(path)?, value.clone()),
+                RestCondition::Same(a, b) => Wish::Same(field(a)?, field(b)?),
+                RestCondition::Contains(path, text) => Wish::Contains(field(path)?, text.clone()),
+            })
+        });
+        let question = ControllerQuestion {
+            editors: editors.collect::<Option<_>>()?,
+            restarts: self.restarts,
+            timeouts: self.timeouts,
+            always: always.collect::<Option<_>>()?,
+            at_rest: at_rest.collect::<Option<_>>()?,
+            settles: self.settles,
+        };
+        ControllerSearch::new(world, question, MOST_STATES)
+    }
+}
+
+impl Forbidden {
+    /// As a property of the search; `None` if the world does not have the kind.
+    fn safety(&self, world: &World, current: &Kind) -> Option<Safety> {
+        Some(match self {
+            Self::MoreThan(most, kind) => Safety::AtMost(*most, kind_of(world, kind)?),
+            Self::LostEdit => Safety::NoEditLost,
+            Self::DeletedWhileOwnerLives(kind) => {
+                Safety::NotDeletedWhileOwnerLives(kind_of(world, kind)?)
+            }
+            Self::FinalizerRemoved(finalizer) => {
+                Safety::KeepsFinalizer(finalizer.clone(), current.clone())
+            }
+        })
+    }
+}
+
+/// A kind by its name: one of the ready programs' kinds, or one that the controller watches.
+fn kind_of(world: &World, name: &str) -> Option<Kind> {
+    let usual = [ReadyProgram::widget(), ReadyProgram::config_map()];
+    let watched = world.controller()?.code().program().watches.iter();
+    let mut kinds = watched.map(|watched| watched.kind.clone()).chain(usual);
+    kinds.find(|kind| kind.kind == name)
+}
+
+fn forbidden(located: &Located) -> Read<Forbidden> {
+    let written = text(located)?;
+    if written == "lost edit" {
+        return Ok(Forbidden::LostEdit);
+    }
+    if let Some(kind) = written.strip_suffix(" deleted while its owner lives") {
+        return Ok(Forbidden::DeletedWhileOwnerLives(kind.to_owned()));
+    }
+    let finalizer = written.strip_prefix("finalizer ");
+    if let Some(finalizer) = finalizer.and_then(|rest| rest.strip_suffix(" removed")) {
+        return Ok(Forbidden::FinalizerRemoved(finalizer.to_owned()));
+    }
+    let counted = written.strip_prefix("more than ").and_then(|rest| {
+        let (number, kind) = rest.split_once(' ')?;
+        Some(Forbidden::MoreThan(number.parse().ok()?, kind.to_owned()))
+    });
+    counted.ok_or_else(|| {
+        let message = format!(
+            "“{written}” cannot be asked. It may be: more than 1 ConfigMap; lost edit; ConfigMap \
+             deleted while its owner lives; finalizer example.com/x removed"
+        );
+        LessonError::new(located.line, message)
+    })
+}
+
+fn at_rest(located: &Located) -> Read<Vec<RestCondition>> {
+    let known = ["objects", "stored", "same", "contains"];
+    let fields = Fields::of(located, "what is true at rest", &known)?;
+    let mut all = Vec::new();
+    let pairs = |key: &str| {
+        fields
+            .get(key)
+            .map_or(Ok(&[][..]), |it| members(it, "values"))
+    };
+    for member in pairs("objects")? {
+        let number = usize::try_from(number(&member.value)?).unwrap_or(usize::MAX);
+        all.push(RestCondition::Objects(number, member.key.clone()));
+    }
+    let place =
+        |written: &str, line| FieldPath::parse(written).map_err(|why| LessonError::new(line, why));
+    for member in pairs("stored")? {
+        let path = place(&member.key, member.line)?;
+        all.push(RestCondition::Stored(path, Value::from(&member.value)));
+    }
+    for member in pairs("contains")? {
+        let path = place(&member.key, member.line)?;
+        all.push(RestCondition::Contains(path, text(&member.value)?));
+    }
+    if let Some(same) = fields.get("same") {
+        let [a, b] = items(same)? else {
+            return Err(LessonError::new(same.line, "two places are needed here"));
+        };
+        let (a, b) = (place(&text(a)?, a.line)?, place(&text(b)?, b.line)?);
+        all.push(RestCondition::Same(a, b));
+    }
+    match (&located.content, all.is_empty()) {
+        (Content::Map(_), true) => Err(LessonError::new(
+            located.line,
+            "a condition is missing here",
+        )),
+        _ => Ok(all),
+    }
+}
+
+impl fmt::Display for Question {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut parts: Vec<String> = self.never.iter().map(Forbidden::to_string).collect();
+        if self.settles {
+            parts.push("every run comes to rest".to_owned());
+        }
+        parts.extend(self.at_rest.iter().map(|wish| format!("at rest {wish}")));
+        f.write_str(&parts.join(", "))
+    }
+}
+
+impl fmt::Display for Forbidden {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::MoreThan(most, kind) => write!(f, "there is never more than {most} {kind}"),
+            Self::LostEdit => f.write_str("no edit is lost"),
+            Self::DeletedWhileOwnerLives(kind) => {
+                write!(f, "no {kind} is deleted while its owner lives")
+            }
+            Self::FinalizerRemoved(finalizer) => {
+                write!(f, "the finalizer {finalizer} is not removed")
+            }
+        }
+    }
+}
+
+impl fmt::Display for RestCondition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Objects(number, kind) => write!(f, "there is {number} {kind}"),
+            Self::Stored(path, value) => write!(f, "{path} is {value}"),
+            Self::Same(a, b) => write!(f, "{a} equals {b}"),
+            Self::Contains(path, text) => write!(f, "{path} has {text}"),
+        }
+    }
+}
