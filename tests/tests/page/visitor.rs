@@ -124,11 +124,16 @@ fn a_visitor_makes_the_409_by_hand_on_a_wide_page_and_on_a_phone() {
 fn no_word_is_cut(browser: &Browser, what: &str) {
     const SCRIPT: &str = "
         const named = '.ask, .answer, .pill, .chip, .method-words, .card-head h2, .card-head select, ' +
-            '.card button:not(.fold, .value), .lane-tab span, .fork button, .transport button, .top a';
+            '.card button:not(.fold, .value), .lane-tab span:not(.unseen), .fork button, ' +
+            '.transport button, .top a, [role=tab]';
+        const clamped = '.ask, .answer, .method-words';
+        const cut = part => part.scrollWidth > part.clientWidth + 1 ||
+            part.matches(clamped) && part.scrollHeight > part.clientHeight + 3;
+        const right = part => part.getBoundingClientRect().right;
         return [...document.querySelectorAll(named)]
             .filter(part => part.checkVisibility() && !part.closest('.yaml') &&
-                (part.scrollWidth > part.clientWidth + 1 || part.scrollHeight > part.clientHeight + 3) &&
-                getComputedStyle(part).overflow !== 'visible')
+                (cut(part) && getComputedStyle(part).overflow !== 'visible' ||
+                    part.matches('[role=tab]') && right(part) > right(part.parentElement) + 1))
             .map(part => part.className + ': ' + part.textContent.trim())";
     let cut = browser.run(SCRIPT, &[]);
     assert_eq!(cut, serde_json::json!([]), "{what}");
@@ -244,9 +249,9 @@ fn on_a_phone_a_lane_brings_its_card_into_sight_and_load_is_always_there() {
         &[],
     );
     assert_eq!(load, serde_json::json!(true), "with edits in both editors");
-    press(&browser, "Editor B", "Editor B writes");
     let sheet = browser.run(
-        "const sheet = document.querySelector('#card-b .write-panel').getBoundingClientRect();
+        "document.querySelector('#card-b .method > summary').click();
+        const sheet = document.querySelector('#card-b .write-panel').getBoundingClientRect();
         return sheet.left >= 0 && sheet.right <= innerWidth && sheet.width > 340",
         &[],
     );
