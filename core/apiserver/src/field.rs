@@ -5,8 +5,8 @@ use std::fmt;
 /// A path to a field: `spec.containers[0].env[1].name`. It refers to the path of what contains the
 /// field, so it costs nothing until an error prints it.
 #[derive(Clone, Copy, Debug)]
-pub struct Path<'a> {
-    parent: Option<&'a Path<'a>>,
+pub struct ErrorPath<'a> {
+    parent: Option<&'a ErrorPath<'a>>,
     step: Step<'a>,
 }
 
@@ -18,7 +18,7 @@ enum Step<'a> {
     Item(&'a str, usize),
 }
 
-impl<'a> Path<'a> {
+impl<'a> ErrorPath<'a> {
     /// A path from the whole object. The name can have several parts, such as `metadata.labels`.
     pub const fn new(name: &'a str) -> Self {
         let step = Step::Child(name);
@@ -53,7 +53,7 @@ impl<'a> Path<'a> {
     }
 }
 
-impl fmt::Display for Path<'_> {
+impl fmt::Display for ErrorPath<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(parent) = self.parent {
             parent.fmt(f)?;
@@ -70,14 +70,14 @@ impl fmt::Display for Path<'_> {
     }
 }
 
-impl From<Path<'_>> for String {
-    fn from(path: Path<'_>) -> Self {
+impl From<ErrorPath<'_>> for String {
+    fn from(path: ErrorPath<'_>) -> Self {
         path.to_string()
     }
 }
 
-impl From<&Path<'_>> for String {
-    fn from(path: &Path<'_>) -> Self {
+impl From<&ErrorPath<'_>> for String {
+    fn from(path: &ErrorPath<'_>) -> Self {
         path.to_string()
     }
 }
@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn members_follow_a_dot_and_items_and_keys_stand_in_brackets() {
-        let spec = Path::new("spec.template.spec");
+        let spec = ErrorPath::new("spec.template.spec");
         let container = spec.item("containers", 0);
         let limits = container.child("resources.limits");
         assert_eq!(

@@ -15,7 +15,7 @@ use serde_json::Value;
 pub(in crate::server) use rules::unknown_rules;
 
 use super::served::versions;
-use crate::field::Path;
+use crate::field::ErrorPath;
 use crate::go;
 use crate::object::{Metadata, text};
 use crate::schema::custom::is_known_format;
@@ -53,7 +53,7 @@ pub(super) fn validate(object: &Value, live: Option<&Value>) -> Vec<FieldError> 
     errors
 }
 
-const ACCEPTED: Path<'static> = Path::new("status.acceptedNames");
+const ACCEPTED: ErrorPath<'static> = ErrorPath::new("status.acceptedNames");
 
 /// Checks a write of the status (`ValidateUpdateCustomResourceDefinitionStatus`).
 pub(super) fn validate_status(object: &Value, live: &Value) -> Vec<FieldError> {
@@ -101,7 +101,7 @@ fn stored_versions(object: &Value) -> Vec<FieldError> {
                  remain in spec.versions until a storage migration ensures no data remains \
                  persisted in {name} and removes {name} from status.storedVersions"
             );
-            let list = Path::new(FIELD);
+            let list = ErrorPath::new(FIELD);
             let field = list.index(i);
             errors.push(FieldError::invalid(field, &(*name).into(), detail));
         }
@@ -134,7 +134,7 @@ fn approval(object: &Value, live: Option<&Value>) -> Option<FieldError> {
     if live.is_some_and(|live| state(&note(live)) == state(&found)) {
         return None;
     }
-    let annotations = Path::new("metadata.annotations");
+    let annotations = ErrorPath::new("metadata.annotations");
     let field = annotations.key(APPROVED);
     let say = |how: &str| {
         format!(

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{Rules, metadata, names};
-use crate::field::Path;
+use crate::field::ErrorPath;
 use crate::object::JsonMap;
 use crate::status::FieldError;
 
@@ -29,7 +29,7 @@ fn validate(config_map: &Value, live: Option<&Value>) -> Vec<FieldError> {
         errors.extend(key_errors("data", key));
         if binary.is_some_and(|binary| binary.contains_key(key)) {
             let detail = "duplicate of key present in binaryData";
-            let field = Path::new("data");
+            let field = ErrorPath::new("data");
             errors.push(FieldError::invalid(
                 field.key(key),
                 &key.as_str().into(),
@@ -70,7 +70,7 @@ fn immutable(config_map: &Value, live: &Value) -> Vec<FieldError> {
 
 fn key_errors(field: &str, key: &str) -> impl Iterator<Item = FieldError> {
     let reasons = names::config_key(key).into_iter();
-    reasons.map(move |why| FieldError::invalid(Path::new(field).key(key), &key.into(), why))
+    reasons.map(move |why| FieldError::invalid(ErrorPath::new(field).key(key), &key.into(), why))
 }
 
 fn members<'a>(object: &'a Value, field: &str) -> impl Iterator<Item = (&'a String, &'a Value)> {

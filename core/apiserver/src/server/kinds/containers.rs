@@ -6,10 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::label_selector::list;
-use super::metadata::negative;
 use super::pod_template::one_of;
-use super::{environment, internal, names, resources, volumes};
-use crate::field::Path;
+use super::{environment, internal, names, probes, resources, volumes};
+use crate::field::ErrorPath;
 use crate::object::text;
 use crate::status::FieldError;
 
@@ -29,7 +28,7 @@ pub(super) struct PodContext<'a> {
 pub(super) fn regular(
     containers: &[Value],
     pod: &PodContext<'_>,
-    path: &Path<'_>,
+    path: &ErrorPath<'_>,
 ) -> Vec<FieldError> {
     if containers.is_empty() {
         return vec![FieldError::required(path, "")];
@@ -45,7 +44,7 @@ pub(super) fn regular(
             errors.push(FieldError::duplicate(field, &name.into()));
         }
         errors.extend(restarting(container, &path));
-        errors.extend(life(container, pod, &path));
+        errors.extend(probes::life(container, pod, &path));
     }
     errors.extend(host_ports(containers, path));
     errors
@@ -56,7 +55,7 @@ pub(super) fn init(
     containers: &[Value],
     others: &[Value],
     pod: &PodContext<'_>,
-    path: &Path<'_>,
+    path: &ErrorPath<'_>,
 ) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let mut seen: BTreeSet<&str> = others.iter().map(|other| text(other, "name")).collect();
@@ -72,7 +71,7 @@ pub(super) fn init(
         errors.extend(host_ports(std::slice::from_ref(container), whole));
         errors.extend(restarting(container, &path));
         if text(container, "restartPolicy") == "Always" {
-            errors.extend(life(container, pod, &path));
+            errors.extend(probes::life(container, pod, &path));
             continue;
         }
         for field in [
@@ -91,7 +90,7 @@ pub(super) fn init(
 }
 
 /// `validateContainerCommon`.
-fn common(container: &Value, pod: &PodContext<'_>, path: &Path<'_>) -> Vec<FieldError> {
+fn common(container: &Value, pod: &PodContext<'_>, path: &ErrorPath<'_>) -> Vec<FieldError> {
     let field = |name: &'static str| path.child(name);
     let mut errors = Vec::new();
     let name = text(container, "name");
@@ -139,7 +138,7 @@ fn common(container: &Value, pod: &PodContext<'_>, path: &Path<'_>) -> Vec<Field
 }
 
 /// `validateResizePolicy`; upstream names the list, not the item.
-fn resizing(container: &Value, pod: &PodContext<'_>, path: &Path<'_>) -> Vec<FieldError> {
+fn resizing(container: &Value, pod: &PodContext<'_>, path: &ErrorPath<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let mut seen = BTreeSet::new();
     for (i, policy) in list(container, "resizePolicy").iter().enumerate() {
@@ -161,7 +160,7 @@ fn resizing(container: &Value, pod: &PodContext<'_>, path: &Path<'_>) -> Vec<Fie
 }
 
 /// A container may restart in another way than its pod (`validateContainerRestartPolicy`).
-fn restarting(container: &Value, path: &Path<'_>) -> Option<FieldError> {
+fn restarting(container: &Value, path: &ErrorPath<'_>) -> Option<FieldError> {
     const POLICIES: [&str; 3] = ["Always", "Never", "OnFailure"];
     let policy = container.get("restartPolicy")?;
     let field = path.child("restartPolicy");
@@ -170,7 +169,7 @@ fn restarting(container: &Value, path: &Path<'_>) -> Option<FieldError> {
 }
 
 /// `ValidateSecurityContext` of one container.
-fn security(context: &Value, host_users: bool, path: &Path<'_>) -> Vec<FieldError> {
+fn security(context: &Value, host_users: bool, path: &ErrorPath<'_>) -> Vec<FieldError> {
     let mut errors = users(context, path);
     let mounts = ["Default", "Unmasked"];
     if let Some(mount) = context.get("procMount")
@@ -190,7 +189,7 @@ fn security(context: &Value, host_users: bool, path: &Path<'_>) -> Vec<FieldErro
 }
 
 /// `validateSeccompProfileField`.
-pub(super) fn seccomp(context: &Value, path: &Path<'_>) -> Vec<FieldError> {
+pub(super) fn seccomp(context: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
     let Some(profile) = context.get("seccompProfile") else {
         return Vec::new();
     };
@@ -232,7 +231,7 @@ pub(super) fn seccomp(context: &Value, path: &Path<'_>) -> Vec<FieldError> {
 }
 
 /// `validateContainerPorts`.
-fn ports(ports: &[Value], path: &Path<'_>) -> Vec<FieldError> {
+fn ports(ports: &[Value], path: &ErrorPath<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let mut seen = BTreeSet::new();
     for (i, port) in ports.iter().enumerate() {
@@ -267,7 +266,7 @@ fn ports(ports: &[Value], path: &Path<'_>) -> Vec<FieldError> {
 }
 
 /// No two containers take the same port of their host (`checkHostPortConflicts`).
-fn host_ports(containers: &[Value], path: &Path<'_>) -> Vec<FieldError> {
+fn host_ports(containers: &[Value], path: &ErrorPath<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let mut taken = BTreeSet::new();
     for (i, container) in containers.iter().enumerate() {
@@ -287,7 +286,7 @@ fn host_ports(containers: &[Value], path: &Path<'_>) -> Vec<FieldError> {
 }
 
 /// `ValidateVolumeMounts`.
-fn mounts(container: &Value, pod: &PodContext<'_>, path: &Path<'_>) -> Vec<FieldError> {
+fn mounts(container: &Value, pod: &PodContext<'_>, path: &ErrorPath<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let mut paths = BTreeSet::new();
     let devices = list(container, "volumeDevices").iter();
@@ -337,7 +336,7 @@ fn mounts(container: &Value, pod: &PodContext<'_>, path: &Path<'_>) -> Vec<Field
 }
 
 /// The user and group of processes.
-pub(super) fn users(context: &Value, path: &Path<'_>) -> Vec<FieldError> {
+pub(super) fn users(context: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     for name in ["runAsUser", "runAsGroup"] {
         if let Some(id) = context.get(name).and_then(Value::as_i64) {
@@ -350,7 +349,7 @@ pub(super) fn users(context: &Value, path: &Path<'_>) -> Vec<FieldError> {
 }
 
 /// What gives more rights cannot go along with what takes them.
-fn escalation(context: &Value, path: &Path<'_>) -> Vec<FieldError> {
+fn escalation(context: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     if context["allowPrivilegeEscalation"] != false {
         return errors;
@@ -368,137 +367,6 @@ fn escalation(context: &Value, path: &Path<'_>) -> Vec<FieldError> {
         wrong("`capabilities.Add` CAP_SYS_ADMIN");
     }
     errors
-}
-
-/// Hooks and probes of a container that stays.
-fn life(container: &Value, pod: &PodContext<'_>, path: &Path<'_>) -> Vec<FieldError> {
-    let mut errors = Vec::new();
-    for hook in ["postStart", "preStop"] {
-        if let Some(handler) = container["lifecycle"].get(hook) {
-            let lifecycle = path.child("lifecycle");
-            let path = lifecycle.child(hook);
-            errors.extend(self::handler(handler, pod.grace, &path));
-        }
-    }
-    for name in ["livenessProbe", "readinessProbe", "startupProbe"] {
-        let Some(probe) = container.get(name) else {
-            continue;
-        };
-        let path = path.child(name);
-        errors.extend(self::probe(probe, pod.grace, &path));
-        if name == "readinessProbe" {
-            if let Some(seconds) = probe.get("terminationGracePeriodSeconds") {
-                let field = path.child("terminationGracePeriodSeconds");
-                let detail = "must not be set for readinessProbes";
-                errors.push(FieldError::invalid(field, seconds, detail));
-            }
-        } else if probe["successThreshold"] != 1 {
-            let field = path.child("successThreshold");
-            let threshold = probe["successThreshold"].as_i64().unwrap_or(0).into();
-            errors.push(FieldError::invalid(field, &threshold, "must be 1"));
-        }
-    }
-    errors
-}
-
-fn probe(probe: &Value, grace: i64, path: &Path<'_>) -> Vec<FieldError> {
-    let mut errors = handler(probe, grace, path);
-    for name in [
-        "initialDelaySeconds",
-        "timeoutSeconds",
-        "periodSeconds",
-        "successThreshold",
-        "failureThreshold",
-    ] {
-        let number = probe.get(name).and_then(Value::as_i64).unwrap_or(0);
-        if number < 0 {
-            errors.push(negative(path.child(name), number));
-        }
-    }
-    let name = "terminationGracePeriodSeconds";
-    if let Some(seconds) = probe.get(name).and_then(Value::as_i64)
-        && seconds <= 0
-    {
-        let field = path.child(name);
-        let detail = "must be greater than 0";
-        errors.push(FieldError::invalid(field, &seconds.into(), detail));
-    }
-    errors
-}
-
-/// What a probe or hook does: one thing (`validateHandler`).
-fn handler(handler: &Value, grace: i64, path: &Path<'_>) -> Vec<FieldError> {
-    let mut errors = Vec::new();
-    let mut found = false;
-    for name in ["exec", "httpGet", "tcpSocket", "grpc", "sleep"] {
-        let Some(action) = handler.get(name) else {
-            continue;
-        };
-        let path = path.child(name);
-        if found {
-            let detail = "may not specify more than 1 handler type";
-            errors.push(FieldError::forbidden(path, detail));
-            continue;
-        }
-        found = true;
-        match name {
-            "exec" if list(action, "command").is_empty() => {
-                errors.push(FieldError::required(path.child("command"), ""));
-            }
-            "httpGet" => errors.extend(http_get(action, &path)),
-            "tcpSocket" | "grpc" => {
-                errors.extend(port_or_name(&action["port"], &path.child("port")))
-            }
-            "sleep" => {
-                let seconds = action["seconds"].as_i64().unwrap_or(0);
-                // Zero has been fine since v1.33.
-                if seconds < 0 || seconds > grace {
-                    let detail = format!(
-                        "must be non-negative and less than terminationGracePeriodSeconds ({grace})"
-                    );
-                    errors.push(FieldError::invalid(path, &seconds.into(), detail));
-                }
-            }
-            _ => {}
-        }
-    }
-    if !found {
-        errors.push(FieldError::required(path, "must specify a handler type"));
-    }
-    errors
-}
-
-fn http_get(action: &Value, path: &Path<'_>) -> Vec<FieldError> {
-    let mut errors = Vec::new();
-    if text(action, "path").is_empty() {
-        errors.push(FieldError::required(path.child("path"), ""));
-    }
-    errors.extend(port_or_name(&action["port"], &path.child("port")));
-    let scheme = text(action, "scheme");
-    let schemes = ["HTTP", "HTTPS"];
-    if !schemes.contains(&scheme) {
-        let field = path.child("scheme");
-        errors.push(FieldError::not_supported(field, &scheme.into(), &schemes));
-    }
-    for header in list(action, "httpHeaders") {
-        let name = text(header, "name");
-        let reasons = names::http_header(name).into_iter();
-        let field = path.child("httpHeaders");
-        errors.extend(reasons.map(|why| FieldError::invalid(field, &name.into(), why)));
-    }
-    errors
-}
-
-/// A port by number or by name (`ValidatePortNumOrName`).
-pub(super) fn port_or_name(port: &Value, field: &Path<'_>) -> Vec<FieldError> {
-    let reasons = match port {
-        Value::String(name) => names::port_name(name),
-        number => names::port_number(number.as_i64().unwrap_or(0)),
-    };
-    let reasons = reasons.into_iter();
-    reasons
-        .map(|why| FieldError::invalid(field, port, why))
-        .collect()
 }
 
 #[cfg(test)]
@@ -522,14 +390,14 @@ mod tests {
             restarts: "Always",
             host_users: true,
         };
-        let errors = regular(&[container], &pod, &Path::new("c"));
+        let errors = regular(&[container], &pod, &ErrorPath::new("c"));
         errors.iter().map(ToString::to_string).collect()
     }
 
     #[test]
     fn rights_are_not_given_and_taken_at_once() {
         let context = |context: Value| {
-            let errors = security(&context, true, &Path::new("s"));
+            let errors = security(&context, true, &ErrorPath::new("s"));
             errors.iter().map(ToString::to_string).collect::<Vec<_>>()
         };
         let both = json!({"allowPrivilegeEscalation": false, "privileged": true});

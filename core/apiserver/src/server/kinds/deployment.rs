@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::metadata::{self, IMMUTABLE, negative};
 use super::{Rules, StatusRules, label_selector, names, pod_template, pod_warnings};
-use crate::field::Path;
+use crate::field::ErrorPath;
 use crate::object::{Metadata, text};
 use crate::status::FieldError;
 
@@ -39,8 +39,8 @@ fn validate(deployment: &Value, live: Option<&Value>) -> Vec<FieldError> {
     errors
 }
 
-const SPEC: Path<'static> = Path::new("spec");
-const STATUS: Path<'static> = Path::new("status");
+const SPEC: ErrorPath<'static> = ErrorPath::new("spec");
+const STATUS: ErrorPath<'static> = ErrorPath::new("status");
 
 /// `ValidateDeploymentSpec`.
 fn validate_spec(spec: &Value) -> Vec<FieldError> {
@@ -212,7 +212,7 @@ fn validate_status(deployment: &Value, live: &Value) -> Vec<FieldError> {
     errors
 }
 
-fn not_negative(value: &Value, path: &Path<'_>, field: &str) -> Vec<FieldError> {
+fn not_negative(value: &Value, path: &ErrorPath<'_>, field: &str) -> Vec<FieldError> {
     match value.get(field).and_then(Value::as_i64) {
         Some(number) if number < 0 => vec![negative(path.child(field), number)],
         _ => Vec::new(),

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::names::{self, NameRule};
-use crate::field::Path;
+use crate::field::ErrorPath;
 use crate::go;
 use crate::object::text;
 use crate::status::FieldError;
@@ -32,7 +32,7 @@ const RESOURCES: [&str; 6] = [
 ];
 
 /// Checks variables one by one.
-pub(super) fn variables(variables: &[Value], path: &Path<'_>) -> Vec<FieldError> {
+pub(super) fn variables(variables: &[Value], path: &ErrorPath<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     for (i, variable) in variables.iter().enumerate() {
         let name = text(variable, "name");
@@ -54,7 +54,7 @@ pub(super) fn variables(variables: &[Value], path: &Path<'_>) -> Vec<FieldError>
 }
 
 /// Checks where whole sets of variables come from.
-pub(super) fn sources(sources: &[Value], path: &Path<'_>) -> Vec<FieldError> {
+pub(super) fn sources(sources: &[Value], path: &ErrorPath<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     for (i, source) in sources.iter().enumerate() {
         let prefix = text(source, "prefix");
@@ -89,7 +89,7 @@ pub(super) fn sources(sources: &[Value], path: &Path<'_>) -> Vec<FieldError> {
 }
 
 /// `validateEnvVarValueFrom`: one source, and no value besides.
-fn value_from(source: &Value, has_value: bool, path: &Path<'_>) -> Vec<FieldError> {
+fn value_from(source: &Value, has_value: bool, path: &ErrorPath<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let mut count = 0;
     if let Some(reference) = source.get("fieldRef") {
@@ -142,12 +142,12 @@ const FIELDS_OF_VOLUMES: [&str; 5] = [
 ];
 
 /// Checks the field that a file of a volume shows.
-pub(super) fn volume_field(reference: &Value, path: &Path<'_>) -> Vec<FieldError> {
+pub(super) fn volume_field(reference: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
     field_ref(reference, &FIELDS_OF_VOLUMES, path)
 }
 
 /// Checks the resource of a container that a file of a volume shows.
-pub(super) fn volume_resource(reference: &Value, path: &Path<'_>) -> Vec<FieldError> {
+pub(super) fn volume_resource(reference: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
     if text(reference, "containerName").is_empty() {
         let mut errors = vec![FieldError::required(path.child("containerName"), "")];
         errors.extend(divisor(reference, path));
@@ -157,7 +157,7 @@ pub(super) fn volume_resource(reference: &Value, path: &Path<'_>) -> Vec<FieldEr
 }
 
 /// `validateContainerResourceFieldSelector`.
-fn resource_ref(reference: &Value, path: &Path<'_>) -> Vec<FieldError> {
+fn resource_ref(reference: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let resource = text(reference, "resource");
     let field = path.child("resource");
@@ -174,7 +174,7 @@ fn resource_ref(reference: &Value, path: &Path<'_>) -> Vec<FieldError> {
 }
 
 /// `validateContainerResourceDivisor`.
-fn divisor(reference: &Value, path: &Path<'_>) -> Option<FieldError> {
+fn divisor(reference: &Value, path: &ErrorPath<'_>) -> Option<FieldError> {
     const SIZES: &str = "1, 1k, 1M, 1G, 1T, 1P, 1E, 1Ki, 1Mi, 1Gi, 1Ti, 1Pi, 1Ei";
     let (resource, divisor) = (text(reference, "resource"), text(reference, "divisor"));
     let (_, kind) = resource.split_once('.')?;
@@ -195,7 +195,7 @@ fn divisor(reference: &Value, path: &Path<'_>) -> Option<FieldError> {
 }
 
 /// `validateObjectFieldSelector`.
-fn field_ref(reference: &Value, known: &[&str], path: &Path<'_>) -> Vec<FieldError> {
+fn field_ref(reference: &Value, known: &[&str], path: &ErrorPath<'_>) -> Vec<FieldError> {
     let wanted = text(reference, "fieldPath");
     let field = path.child("fieldPath");
     if wanted.is_empty() {
@@ -226,7 +226,7 @@ fn field_ref(reference: &Value, known: &[&str], path: &Path<'_>) -> Vec<FieldErr
     vec![FieldError::invalid(field, &wanted.into(), detail)]
 }
 
-fn broken(value: &str, field: &Path<'_>, rule: NameRule) -> Vec<FieldError> {
+fn broken(value: &str, field: &ErrorPath<'_>, rule: NameRule) -> Vec<FieldError> {
     let reasons = rule(value).into_iter();
     reasons
         .map(|why| FieldError::invalid(field, &value.into(), why))
@@ -241,7 +241,7 @@ mod tests {
     #[test]
     fn a_variable_has_one_value_from_one_place() {
         let texts = |variable: Value| -> Vec<String> {
-            let errors = variables(&[variable], &Path::new("env"));
+            let errors = variables(&[variable], &ErrorPath::new("env"));
             errors.iter().map(ToString::to_string).collect()
         };
         let from = json!({"fieldRef": {"fieldPath": "metadata.name"}});

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use serde_json::Value;
 
-use crate::field::Path;
+use crate::field::ErrorPath;
 use crate::go;
 use crate::go::netip::{bit_len, is_4in6, is_link_local_multicast, is_link_local_unicast, masked};
 use crate::status::FieldError;
@@ -54,7 +54,7 @@ fn shown(ip: IpAddr, bits: u8) -> String {
 
 /// Checks an address; what the stored object has is accepted as it is
 /// (`IsValidIPForLegacyField`).
-pub(super) fn check(ip: &Value, field: &Path<'_>, old: &[Value]) -> Option<FieldError> {
+pub(super) fn check(ip: &Value, field: &ErrorPath<'_>, old: &[Value]) -> Option<FieldError> {
     if old.contains(ip) {
         return None;
     }
@@ -73,7 +73,7 @@ pub(super) fn check(ip: &Value, field: &Path<'_>, old: &[Value]) -> Option<Field
 
 /// Checks a range; what the stored object has is accepted as it is
 /// (`IsValidCIDRForLegacyField`).
-pub(super) fn check_range(range: &str, field: &Path<'_>, old: &[&str]) -> Option<FieldError> {
+pub(super) fn check_range(range: &str, field: &ErrorPath<'_>, old: &[&str]) -> Option<FieldError> {
     if old.contains(&range) {
         return None;
     }
@@ -97,7 +97,7 @@ fn is_strict_range(range: &str) -> bool {
 }
 
 /// An address that a packet can be sent to from elsewhere (`ValidateEndpointIP`).
-pub(super) fn check_not_special(ip: &Value, field: &Path<'_>) -> Vec<FieldError> {
+pub(super) fn check_not_special(ip: &Value, field: &ErrorPath<'_>) -> Vec<FieldError> {
     let text = ip.as_str().unwrap_or_default();
     let Some(address) = sloppy(text).map(canonical) else {
         return Vec::new();
@@ -131,7 +131,7 @@ pub(super) fn check_not_special(ip: &Value, field: &Path<'_>) -> Vec<FieldError>
 }
 
 /// The warnings for an accepted address (`GetWarningsForIP`).
-pub(super) fn warning(text: &str, field: &Path<'_>) -> Option<String> {
+pub(super) fn warning(text: &str, field: &ErrorPath<'_>) -> Option<String> {
     let ip = sloppy(text)?;
     let quoted = go::quote(text);
     match text.parse::<IpAddr>() {
@@ -154,7 +154,7 @@ pub(super) fn warning(text: &str, field: &Path<'_>) -> Option<String> {
 }
 
 /// The warnings for an accepted range (`GetWarningsForCIDR`).
-pub(super) fn range_warnings(text: &str, field: &Path<'_>) -> Vec<String> {
+pub(super) fn range_warnings(text: &str, field: &ErrorPath<'_>) -> Vec<String> {
     let Some((ip, bits)) = sloppy_range(text) else {
         return Vec::new();
     };
@@ -187,7 +187,8 @@ mod tests {
     use super::*;
 
     fn said(ip: &str) -> String {
-        check(&ip.into(), &Path::new("ip"), &[]).map_or(String::new(), |error| error.to_string())
+        check(&ip.into(), &ErrorPath::new("ip"), &[])
+            .map_or(String::new(), |error| error.to_string())
     }
 
     #[test]
@@ -199,13 +200,14 @@ mod tests {
         assert!(said("1.2.3").contains("must be a valid IP address"));
         assert!(said("").contains("must be a valid IP address"));
         let stored = [Value::from("010.0.0.1")];
-        assert_eq!(check(&stored[0], &Path::new("ip"), &stored), None);
+        assert_eq!(check(&stored[0], &ErrorPath::new("ip"), &stored), None);
     }
 
     #[test]
     fn a_range_has_no_bits_beyond_its_prefix() {
-        let said =
-            |range| check_range(range, &Path::new("range"), &[]).map(|error| error.to_string());
+        let said = |range| {
+            check_range(range, &ErrorPath::new("range"), &[]).map(|error| error.to_string())
+        };
         assert_eq!(said("10.0.0.0/8"), None);
         assert_eq!(said("0.0.0.0/0"), None);
         assert_eq!(said("2001:db8::/32"), None);
@@ -221,26 +223,26 @@ mod tests {
         assert!(ends("10.0.0.0/33", "2001:db8::/64)"));
         assert!(ends("10.0.0.0/+8", "2001:db8::/64)"));
         assert_eq!(
-            check_range("10.0.0.1/8", &Path::new("range"), &["10.0.0.1/8"]),
+            check_range("10.0.0.1/8", &ErrorPath::new("range"), &["10.0.0.1/8"]),
             None
         );
     }
 
     #[test]
     fn what_is_written_unusually_is_warned_of() {
-        assert_eq!(warning("10.0.0.1", &Path::new("ip")), None);
+        assert_eq!(warning("10.0.0.1", &ErrorPath::new("ip")), None);
         assert_eq!(
-            warning("010.0.0.1", &Path::new("ip")).as_deref(),
+            warning("010.0.0.1", &ErrorPath::new("ip")).as_deref(),
             Some("ip: non-standard IP address \"010.0.0.1\" is invalid: use \"10.0.0.1\"")
         );
         assert_eq!(
-            warning("FE80:0::1", &Path::new("ip")).as_deref(),
+            warning("FE80:0::1", &ErrorPath::new("ip")).as_deref(),
             Some(
                 "ip: IPv6 address \"FE80:0::1\" should be in RFC 5952 canonical format (\"fe80::1\")"
             )
         );
         assert_eq!(
-            range_warnings("10.0.0.1/8", &Path::new("range")),
+            range_warnings("10.0.0.1/8", &ErrorPath::new("range")),
             [
                 "range: CIDR value \"10.0.0.1/8\" is ambiguous in this context \
                  (should be \"10.0.0.0/8\" or \"10.0.0.1/32\"?)"
@@ -250,7 +252,7 @@ mod tests {
 
     #[test]
     fn only_what_can_be_reached_is_an_endpoint() {
-        let said = |ip: &str| check_not_special(&ip.into(), &Path::new("ip")).len();
+        let said = |ip: &str| check_not_special(&ip.into(), &ErrorPath::new("ip")).len();
         for special in [
             "0.0.0.0",
             "127.0.0.1",

@@ -3,13 +3,13 @@
 use serde_json::Value;
 
 use super::{metadata, names};
-use crate::field::Path;
+use crate::field::ErrorPath;
 use crate::object::text;
 use crate::server::wire;
 use crate::status::FieldError;
 
 /// Checks a selector that is there.
-pub(super) fn validate(selector: &Value, path: &Path<'_>) -> Vec<FieldError> {
+pub(super) fn validate(selector: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
     let labels = selector.get("matchLabels");
     let mut errors = metadata::labels(labels, &path.child("matchLabels"));
     for (i, requirement) in requirements(selector).iter().enumerate() {
@@ -64,7 +64,7 @@ pub(super) fn is_empty(selector: &Value) -> bool {
 
 /// Whether a selector can be used (`LabelSelectorAsSelector`).
 pub(super) fn is_sound(selector: &Value) -> bool {
-    validate(selector, &Path::new("")).is_empty()
+    validate(selector, &ErrorPath::new("")).is_empty()
 }
 
 /// Whether a selector chooses what is made from a template; one that is absent chooses nothing.
@@ -131,7 +131,7 @@ mod tests {
             {"key": "a", "operator": "Exists", "values": ["x"]},
             {"key": "a", "operator": "Like"},
         ]});
-        let fields: Vec<String> = validate(&selector, &Path::new("s"))
+        let fields: Vec<String> = validate(&selector, &ErrorPath::new("s"))
             .into_iter()
             .map(|e| e.field)
             .collect();

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::names::{self, NameRule};
-use crate::field::Path;
+use crate::field::ErrorPath;
 use crate::go;
 use crate::object::{GroupVersion, JsonMap, Metadata, text};
 use crate::server::wire;
@@ -144,7 +144,7 @@ pub(in crate::server) fn update_of_any_kind(object: &Value, live: &Value) -> Vec
     errors
 }
 
-const METADATA: Path<'static> = Path::new("metadata");
+const METADATA: ErrorPath<'static> = ErrorPath::new("metadata");
 
 /// Labels, annotations, owners and managed fields: checked whenever metadata is.
 fn common(object: &Value) -> Vec<FieldError> {
@@ -161,7 +161,7 @@ fn common(object: &Value) -> Vec<FieldError> {
 }
 
 /// Labels: their keys and values (`ValidateLabels`).
-pub(in crate::server) fn labels(labels: Option<&Value>, path: &Path<'_>) -> Vec<FieldError> {
+pub(in crate::server) fn labels(labels: Option<&Value>, path: &ErrorPath<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     for (key, value) in members(labels) {
         let reasons = names::qualified(key).into_iter();
@@ -176,7 +176,7 @@ pub(in crate::server) fn labels(labels: Option<&Value>, path: &Path<'_>) -> Vec<
 /// Annotations: their keys in any case, and their size (`ValidateAnnotations`).
 pub(in crate::server) fn annotations(
     annotations: Option<&Value>,
-    path: &Path<'_>,
+    path: &ErrorPath<'_>,
 ) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let mut size = 0;
@@ -199,7 +199,7 @@ fn members(map: Option<&Value>) -> impl Iterator<Item = (&str, &Value)> {
 }
 
 fn owners(meta: &JsonMap) -> Vec<FieldError> {
-    const PATH: Path<'static> = METADATA.child("ownerReferences");
+    const PATH: ErrorPath<'static> = METADATA.child("ownerReferences");
     let mut errors = Vec::new();
     let mut controller: Option<String> = None;
     let Some(list) = meta.get("ownerReferences") else {
@@ -303,14 +303,14 @@ fn finalizers_with_domain(object: &Value) -> Vec<FieldError> {
 }
 
 /// `validateKubeFinalizerName`: without a domain only those that Kubernetes itself knows.
-fn without_domain(name: &str, field: &Path<'_>) -> Option<FieldError> {
+fn without_domain(name: &str, field: &ErrorPath<'_>) -> Option<FieldError> {
     let detail = "name is neither a standard finalizer name nor is it fully qualified";
     (!name.contains('/') && !STANDARD_FINALIZERS.contains(&name))
         .then(|| FieldError::invalid(field, &name.into(), detail))
 }
 
 /// What is wrong with the name of a finalizer (`validateFinalizerName`).
-pub(super) fn finalizer(name: &str, field: &Path<'_>) -> Vec<FieldError> {
+pub(super) fn finalizer(name: &str, field: &ErrorPath<'_>) -> Vec<FieldError> {
     let reasons = names::qualified(name).into_iter();
     let mut errors: Vec<FieldError> = reasons
         .map(|why| FieldError::invalid(field, &name.into(), why))

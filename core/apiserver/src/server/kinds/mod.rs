@@ -26,6 +26,7 @@ mod pod_status;
 mod pod_template;
 mod pod_update;
 mod pod_warnings;
+mod probes;
 mod resources;
 mod service;
 mod service_addresses;

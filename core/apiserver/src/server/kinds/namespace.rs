@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::label_selector::list;
 use super::{Rules, StatusRules, metadata, names};
-use crate::field::Path;
+use crate::field::ErrorPath;
 use crate::object::{Metadata, text};
 use crate::status::FieldError;
 
@@ -59,7 +59,7 @@ fn validate(namespace: &Value, live: Option<&Value>) -> Vec<FieldError> {
     // `/finalize` names each, a new namespace does not.
     let finalizers = list(&namespace["spec"], "finalizers").iter().enumerate();
     for (i, finalizer) in finalizers {
-        let list = Path::new("spec.finalizers");
+        let list = ErrorPath::new("spec.finalizers");
         let field = match live {
             None => list,
             Some(_) => list.index(i),

@@ -7,7 +7,7 @@ use super::{
     Rules, StatusRules, metadata, names, pod_admission, pod_annotations, pod_status, pod_template,
     pod_update, pod_warnings,
 };
-use crate::field::Path;
+use crate::field::ErrorPath;
 use crate::object::{Metadata, text};
 use crate::schema::Quantity;
 use crate::status::FieldError;
@@ -54,7 +54,7 @@ pub(super) const RULES: Rules = Rules {
     ..Rules::NONE
 };
 
-const SPEC: Path<'static> = Path::new("spec");
+const SPEC: ErrorPath<'static> = ErrorPath::new("spec");
 
 fn validate(pod: &Value, live: Option<&Value>) -> Vec<FieldError> {
     let mut errors = Vec::new();

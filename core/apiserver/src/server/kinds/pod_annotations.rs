@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-use crate::field::Path;
+use crate::field::ErrorPath;
 use crate::object::text;
 use crate::status::FieldError;
 
@@ -81,8 +81,8 @@ pub(super) fn validate_change(pod: &Value, live: &Value) -> Vec<FieldError> {
     errors
 }
 
-fn field(annotation: &str) -> Path<'_> {
-    const ANNOTATIONS: Path<'static> = Path::new("metadata.annotations");
+fn field(annotation: &str) -> ErrorPath<'_> {
+    const ANNOTATIONS: ErrorPath<'static> = ErrorPath::new("metadata.annotations");
     ANNOTATIONS.key(annotation)
 }
 

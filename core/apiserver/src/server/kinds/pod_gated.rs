@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::internal;
 use super::label_selector::list;
 use super::pod_update::take_back;
-use crate::field::Path;
+use crate::field::ErrorPath;
 use crate::object::JsonMap;
 use crate::status::FieldError;
 
@@ -56,7 +56,7 @@ pub(super) fn pardon(spec: &mut JsonMap, live: &Value) -> Vec<FieldError> {
 fn terms(now: &Value, before: &Value) -> Vec<FieldError> {
     let of = |affinity: &Value| list(&affinity[REQUIRED], "nodeSelectorTerms").to_vec();
     let (now, before) = (of(now), of(before));
-    let affinity = Path::new("spec.affinity.nodeAffinity");
+    let affinity = ErrorPath::new("spec.affinity.nodeAffinity");
     let required = affinity.child(REQUIRED);
     let path = required.child("nodeSelectorTerms");
     let shown = |terms: &Value| internal::compact("NodeSelectorTerm", terms);

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::label_selector::list;
 use super::{containers, ip, names};
-use crate::field::Path;
+use crate::field::ErrorPath;
 use crate::object::text;
 use crate::status::FieldError;
 
@@ -17,7 +17,7 @@ const MAX_SEARCH_PATHS: usize = 32;
 const MAX_SEARCH_LIST_LENGTH: usize = 2048;
 
 /// Checks how a pod resolves names.
-pub(super) fn dns(spec: &Value, path: &Path<'_>) -> Vec<FieldError> {
+pub(super) fn dns(spec: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
     let config = spec.get("dnsConfig");
     let servers = config.map_or(&[][..], |config| list(config, "nameservers"));
     if text(spec, "dnsPolicy") == "None" {
@@ -78,7 +78,7 @@ pub(super) fn dns(spec: &Value, path: &Path<'_>) -> Vec<FieldError> {
 }
 
 /// Checks names that a pod gives to addresses.
-pub(super) fn aliases(aliases: &[Value], path: &Path<'_>) -> Vec<FieldError> {
+pub(super) fn aliases(aliases: &[Value], path: &ErrorPath<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     for (i, alias) in aliases.iter().enumerate() {
         let address = text(alias, "ip").into();
@@ -95,7 +95,7 @@ pub(super) fn aliases(aliases: &[Value], path: &Path<'_>) -> Vec<FieldError> {
 }
 
 /// Checks the system that a pod is for.
-pub(super) fn system(os: &Value, path: &Path<'_>) -> Option<FieldError> {
+pub(super) fn system(os: &Value, path: &ErrorPath<'_>) -> Option<FieldError> {
     const SYSTEMS: [&str; 2] = ["linux", "windows"];
     let name = os.get("name")?.as_str().unwrap_or_default();
     if name.is_empty() {
@@ -107,7 +107,7 @@ pub(super) fn system(os: &Value, path: &Path<'_>) -> Option<FieldError> {
 }
 
 /// Checks the security context of a whole pod.
-pub(super) fn security(spec: &Value, path: &Path<'_>) -> Vec<FieldError> {
+pub(super) fn security(spec: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
     let context = &spec["securityContext"];
     let mut errors = Vec::new();
     errors.extend(group(&context["fsGroup"], &path.child("fsGroup")));
@@ -133,7 +133,7 @@ pub(super) fn security(spec: &Value, path: &Path<'_>) -> Vec<FieldError> {
 }
 
 /// The number of a group (`IsValidGroupID`).
-fn group(id: &Value, field: &Path<'_>) -> Vec<FieldError> {
+fn group(id: &Value, field: &ErrorPath<'_>) -> Vec<FieldError> {
     let reasons = id
         .as_i64()
         .map(|number| names::in_range(number, 0, i64::from(i32::MAX)));
@@ -144,7 +144,7 @@ fn group(id: &Value, field: &Path<'_>) -> Vec<FieldError> {
 }
 
 /// `validateSysctls`.
-fn kernel_settings(spec: &Value, path: &Path<'_>) -> Vec<FieldError> {
+fn kernel_settings(spec: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
     const MAX_LENGTH: usize = 253;
     const PATTERN: &str = "^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$";
     let mut errors = Vec::new();
@@ -199,7 +199,7 @@ mod tests {
     fn nameservers_are_addresses_and_options_have_names() {
         let spec = json!({"dnsConfig": {"nameservers": ["x", "1.1.1.1"], "options": [{}],
             "searches": ["a_b.example.", "."]}});
-        let said: Vec<String> = dns(&spec, &Path::new("d"))
+        let said: Vec<String> = dns(&spec, &ErrorPath::new("d"))
             .iter()
             .map(ToString::to_string)
             .collect();
@@ -211,7 +211,7 @@ mod tests {
     #[test]
     fn a_pod_shares_processes_with_its_host_or_among_its_containers() {
         let both = json!({"hostPID": true, "shareProcessNamespace": true, "securityContext": {}});
-        let said: Vec<String> = security(&both, &Path::new("s"))
+        let said: Vec<String> = security(&both, &ErrorPath::new("s"))
             .iter()
             .map(ToString::to_string)
             .collect();
@@ -222,7 +222,13 @@ mod tests {
                  cannot both be enabled"
             ]
         );
-        assert!(security(&json!({"shareProcessNamespace": true}), &Path::new("s")).is_empty());
+        assert!(
+            security(
+                &json!({"shareProcessNamespace": true}),
+                &ErrorPath::new("s")
+            )
+            .is_empty()
+        );
     }
 
     #[test]
@@ -230,7 +236,7 @@ mod tests {
         let settings = json!([{"name": "kernel.shm_rmid_forced"}, {"name": "net/core/x"}]);
         let spec = |host: &str| json!({host: true, "securityContext": {"sysctls": settings}});
         let fields = |host: &str| -> Vec<String> {
-            let errors = kernel_settings(&spec(host), &Path::new("s"));
+            let errors = kernel_settings(&spec(host), &ErrorPath::new("s"));
             errors.into_iter().map(|error| error.field).collect()
         };
         assert_eq!(fields("hostIPC"), ["s[0].name"]);
@@ -242,7 +248,7 @@ mod tests {
     fn kernel_settings_have_names_with_points_or_slashes() {
         let of = |name: &str| {
             let spec = json!({"securityContext": {"sysctls": [{"name": name, "value": "1"}]}});
-            kernel_settings(&spec, &Path::new("s")).len()
+            kernel_settings(&spec, &ErrorPath::new("s")).len()
         };
         assert_eq!(of("net.ipv4/tcp_syncookies"), 0);
         assert_eq!(of("Bad/../x"), 1);

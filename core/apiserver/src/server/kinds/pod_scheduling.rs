@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::label_selector::{self, list};
 use super::names;
-use crate::field::Path;
+use crate::field::ErrorPath;
 use crate::object::text;
 use crate::status::FieldError;
 
@@ -16,7 +16,7 @@ const PREFERRED: &str = "preferredDuringSchedulingIgnoredDuringExecution";
 const NOT_POSITIVE: &str = "must be greater than zero";
 
 /// Checks the affinity of a pod.
-pub(super) fn affinity(affinity: &Value, path: &Path<'_>) -> Vec<FieldError> {
+pub(super) fn affinity(affinity: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let node = &affinity["nodeAffinity"];
     if let Some(required) = node.get(REQUIRED) {
@@ -56,7 +56,7 @@ pub(super) fn affinity(affinity: &Value, path: &Path<'_>) -> Vec<FieldError> {
     errors
 }
 
-fn weight(preferred: &Value, path: &Path<'_>) -> Option<FieldError> {
+fn weight(preferred: &Value, path: &ErrorPath<'_>) -> Option<FieldError> {
     let weight = preferred["weight"].as_i64().unwrap_or(0);
     let detail = "must be in the range 1-100";
     let wrong = !(1..=100).contains(&weight);
@@ -64,7 +64,7 @@ fn weight(preferred: &Value, path: &Path<'_>) -> Option<FieldError> {
 }
 
 /// `ValidateNodeSelectorTerm`.
-fn node_term(term: &Value, path: &Path<'_>) -> Vec<FieldError> {
+fn node_term(term: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     for (i, rule) in list(term, "matchExpressions").iter().enumerate() {
         let item = path.item("matchExpressions", i);
@@ -107,7 +107,7 @@ fn node_term(term: &Value, path: &Path<'_>) -> Vec<FieldError> {
 }
 
 /// Nodes can be told apart by one field: their name (`ValidateNodeFieldSelectorRequirement`).
-fn node_field(rule: &Value, path: &Path<'_>) -> Vec<FieldError> {
+fn node_field(rule: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let values = list(rule, "values");
     match text(rule, "operator") {
@@ -141,7 +141,7 @@ fn node_field(rule: &Value, path: &Path<'_>) -> Vec<FieldError> {
 }
 
 /// `validatePodAffinityTerm`.
-fn pod_term(term: &Value, path: &Path<'_>) -> Vec<FieldError> {
+fn pod_term(term: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     for name in ["labelSelector", "namespaceSelector"] {
         if let Some(selector) = term.get(name) {
@@ -169,7 +169,7 @@ fn pod_term(term: &Value, path: &Path<'_>) -> Vec<FieldError> {
 const ACTIONS: [&str; 2] = ["DoNotSchedule", "ScheduleAnyway"];
 
 /// Checks the topology spread constraints of a pod.
-pub(super) fn spread(constraints: &[Value], path: &Path<'_>) -> Vec<FieldError> {
+pub(super) fn spread(constraints: &[Value], path: &ErrorPath<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     for (i, constraint) in constraints.iter().enumerate() {
         let item = path.index(i);
@@ -216,7 +216,7 @@ pub(super) fn spread(constraints: &[Value], path: &Path<'_>) -> Vec<FieldError> 
 }
 
 /// `validateMinDomains`.
-fn min_domains(constraint: &Value, action: &str, path: &Path<'_>) -> Vec<FieldError> {
+fn min_domains(constraint: &Value, action: &str, path: &ErrorPath<'_>) -> Vec<FieldError> {
     let Some(least) = constraint.get("minDomains").and_then(Value::as_i64) else {
         return Vec::new();
     };
@@ -235,7 +235,7 @@ fn min_domains(constraint: &Value, action: &str, path: &Path<'_>) -> Vec<FieldEr
 }
 
 /// `validateMatchLabelKeysInTopologySpread`.
-fn label_keys(constraint: &Value, path: &Path<'_>) -> Vec<FieldError> {
+fn label_keys(constraint: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
     let keys = list(constraint, "matchLabelKeys");
     if keys.is_empty() {
         return Vec::new();
@@ -278,7 +278,7 @@ mod tests {
         ]);
         let terms = json!([{"matchExpressions": rules}]);
         let wanted = json!({"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": terms}}});
-        let errors = affinity(&wanted, &Path::new("a"));
+        let errors = affinity(&wanted, &ErrorPath::new("a"));
         assert_eq!(errors.len(), 4);
         assert!(errors[0].to_string().ends_with("is 'In' or 'NotIn'"));
     }
@@ -287,7 +287,7 @@ mod tests {
     fn constraints_are_positive_and_not_repeated() {
         let constraint =
             json!({"maxSkew": 0, "topologyKey": "z", "whenUnsatisfiable": "DoNotSchedule"});
-        let said: Vec<String> = spread(&[constraint.clone(), constraint], &Path::new("t"))
+        let said: Vec<String> = spread(&[constraint.clone(), constraint], &ErrorPath::new("t"))
             .iter()
             .map(ToString::to_string)
             .collect();

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::label_selector::list;
 use super::metadata::IMMUTABLE;
 use super::{internal, ip, metadata, names, pod_annotations};
-use crate::field::Path;
+use crate::field::ErrorPath;
 use crate::object::text;
 use crate::status::FieldError;
 
@@ -75,7 +75,7 @@ pub(super) fn validate(pod: &Value, live: &Value) -> Vec<FieldError> {
     errors
 }
 
-const STATUS: Path<'static> = Path::new("status");
+const STATUS: ErrorPath<'static> = ErrorPath::new("status");
 
 /// A condition that the system does not know has a qualified name (`validatePodConditions`); the
 /// path is upstream's.
@@ -86,7 +86,7 @@ fn conditions(status: &Value) -> Vec<FieldError> {
     others
         .flat_map(|(i, condition)| {
             let name = text(condition, "type");
-            let metadata = Path::new("metadata");
+            let metadata = ErrorPath::new("metadata");
             let item = metadata.item("conditions", i);
             let field = item.child("Type").to_string();
             let reasons = names::qualified(name).into_iter();

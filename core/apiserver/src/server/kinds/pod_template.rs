@@ -8,12 +8,12 @@ use serde_json::Value;
 
 use super::label_selector::list;
 use super::{containers, metadata, names, pod_host, pod_scheduling, volumes};
-use crate::field::Path;
+use crate::field::ErrorPath;
 use crate::object::text;
 use crate::status::FieldError;
 
 /// Checks a template.
-pub(super) fn validate(template: &Value, path: &Path<'_>) -> Vec<FieldError> {
+pub(super) fn validate(template: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
     let meta = &template["metadata"];
     let mut errors = metadata::labels(meta.get("labels"), &path.child("labels"));
     let annotations = meta.get("annotations");
@@ -32,7 +32,7 @@ pub(super) fn validate(template: &Value, path: &Path<'_>) -> Vec<FieldError> {
 }
 
 /// Checks the spec of a pod, or of a template. The order of the errors is upstream's.
-pub(super) fn spec_errors(spec: &Value, path: &Path<'_>, of_pod: bool) -> Vec<FieldError> {
+pub(super) fn spec_errors(spec: &Value, path: &ErrorPath<'_>, of_pod: bool) -> Vec<FieldError> {
     let mut errors = containers_errors(spec, path, of_pod);
     errors.extend(placement_errors(spec, path));
     errors.extend(identity_errors(spec, path));
@@ -40,7 +40,7 @@ pub(super) fn spec_errors(spec: &Value, path: &Path<'_>, of_pod: bool) -> Vec<Fi
 }
 
 /// The volumes and containers, and how they run.
-fn containers_errors(spec: &Value, path: &Path<'_>, of_pod: bool) -> Vec<FieldError> {
+fn containers_errors(spec: &Value, path: &ErrorPath<'_>, of_pod: bool) -> Vec<FieldError> {
     let field = |name: &'static str| path.child(name);
     let (known, mut errors) = volumes::validate(list(spec, "volumes"), &field("volumes"));
     let grace = spec["terminationGracePeriodSeconds"].as_i64().unwrap_or(0);
@@ -67,7 +67,7 @@ fn containers_errors(spec: &Value, path: &Path<'_>, of_pod: bool) -> Vec<FieldEr
 }
 
 /// Where the pod may run, and what it gets from its host.
-fn placement_errors(spec: &Value, path: &Path<'_>) -> Vec<FieldError> {
+fn placement_errors(spec: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
     let field = |name: &'static str| path.child(name);
     let mut errors = metadata::labels(spec.get("nodeSelector"), &field("nodeSelector"));
     errors.extend(pod_host::security(spec, &field("securityContext")));
@@ -92,7 +92,7 @@ fn placement_errors(spec: &Value, path: &Path<'_>) -> Vec<FieldError> {
 }
 
 /// The names and limits of the pod.
-fn identity_errors(spec: &Value, path: &Path<'_>) -> Vec<FieldError> {
+fn identity_errors(spec: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
     let field = |name: &'static str| path.child(name);
     let mut errors = Vec::new();
     for name in ["serviceAccountName", "nodeName"] {
@@ -127,7 +127,7 @@ fn identity_errors(spec: &Value, path: &Path<'_>) -> Vec<FieldError> {
 }
 
 /// A field that contains a name, if it is set.
-fn named(spec: &Value, path: &Path<'_>, name: &str, rule: names::NameRule) -> Vec<FieldError> {
+fn named(spec: &Value, path: &ErrorPath<'_>, name: &str, rule: names::NameRule) -> Vec<FieldError> {
     let value = text(spec, name);
     if value.is_empty() {
         return Vec::new();
@@ -141,7 +141,7 @@ fn named(spec: &Value, path: &Path<'_>, name: &str, rule: names::NameRule) -> Ve
 /// A field with an enumeration of values.
 pub(super) fn one_of(
     owner: &Value,
-    path: &Path<'_>,
+    path: &ErrorPath<'_>,
     name: &str,
     supported: &[&str],
 ) -> Option<FieldError> {
@@ -153,7 +153,7 @@ pub(super) fn one_of(
 }
 
 /// On the network of its host a container has the ports of the host (`validatePodHostNetworkDeps`).
-fn host_ports_of_the_host(spec: &Value, path: &Path<'_>, of_pod: bool) -> Vec<FieldError> {
+fn host_ports_of_the_host(spec: &Value, path: &ErrorPath<'_>, of_pod: bool) -> Vec<FieldError> {
     let mut errors = Vec::new();
     for (i, container) in list(spec, "containers").iter().enumerate() {
         for (j, port) in list(container, "ports").iter().enumerate() {
@@ -170,7 +170,7 @@ fn host_ports_of_the_host(spec: &Value, path: &Path<'_>, of_pod: bool) -> Vec<Fi
     errors
 }
 
-fn gates(spec: &Value, path: &Path<'_>) -> Vec<FieldError> {
+fn gates(spec: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let mut seen = BTreeSet::new();
     for (i, gate) in list(spec, "schedulingGates").iter().enumerate() {
@@ -186,7 +186,7 @@ fn gates(spec: &Value, path: &Path<'_>) -> Vec<FieldError> {
 }
 
 /// `ValidateTolerations`.
-pub(super) fn tolerations(tolerations: &[Value], path: &Path<'_>) -> Vec<FieldError> {
+pub(super) fn tolerations(tolerations: &[Value], path: &ErrorPath<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     for (i, toleration) in tolerations.iter().enumerate() {
         let item = path.index(i);

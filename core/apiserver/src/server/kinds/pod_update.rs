@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::label_selector::list;
 use super::{difference, internal, names, pod_gated, pod_template};
-use crate::field::Path;
+use crate::field::ErrorPath;
 use crate::json::sorted_text;
 use crate::object::{JsonMap, text};
 use crate::schema::Empties;
@@ -18,7 +18,7 @@ const MAY_CHANGE: &str = "pod updates may not change fields other than \
      `spec.tolerations` (only additions to existing tolerations),\
      `spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
 
-const SPEC: Path<'static> = Path::new("spec");
+const SPEC: ErrorPath<'static> = ErrorPath::new("spec");
 
 /// Checks an update of a pod's spec; what changed is shown with the empty lists of the request.
 pub(super) fn validate(spec: &Value, empties: &Empties, live: &Value) -> Vec<FieldError> {

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::label_selector::list;
 use super::{ip, names};
-use crate::field::Path;
+use crate::field::ErrorPath;
 use crate::go;
 use crate::object::text;
 use crate::schema::Quantity;
@@ -82,8 +82,8 @@ const VOLUMES: [(&str, &str); 9] = [
 ];
 
 /// The warnings for a pod, or for a template with its path.
-pub(super) fn of(template: &Value, path: Option<&Path<'_>>) -> Vec<String> {
-    let member = |name| path.map_or(Path::new(name), |path| path.child(name));
+pub(super) fn of(template: &Value, path: Option<&ErrorPath<'_>>) -> Vec<String> {
+    let member = |name| path.map_or(ErrorPath::new(name), |path| path.child(name));
     let (path, path_of_annotations) = (&member("spec"), &member("metadata.annotations"));
     let spec = &template["spec"];
     let annotations = &template["metadata"]["annotations"];
@@ -96,14 +96,7 @@ pub(super) fn of(template: &Value, path: Option<&Path<'_>>) -> Vec<String> {
             warnings.push(format!("{field}: {message}"));
         }
     }
-    for (i, volume) in list(spec, "volumes").iter().enumerate() {
-        for (kind, message) in VOLUMES {
-            if volume.get(kind).is_some() {
-                let volume = path.item("volumes", i);
-                warnings.push(format!("{}: {message}", volume.child(kind)));
-            }
-        }
-    }
+    volumes(spec, path, &mut warnings);
     overlaps::of(list(spec, "volumes"), &mut warnings);
     repeated(spec, "hostAliases", "ip", path, &mut warnings);
     repeated(spec, "imagePullSecrets", "name", path, &mut warnings);
@@ -145,8 +138,20 @@ pub(super) fn of(template: &Value, path: Option<&Path<'_>>) -> Vec<String> {
     warnings
 }
 
+/// Kinds of volume that should not be used.
+fn volumes(spec: &Value, path: &ErrorPath<'_>, warnings: &mut Vec<String>) {
+    for (i, volume) in list(spec, "volumes").iter().enumerate() {
+        for (kind, message) in VOLUMES {
+            if volume.get(kind).is_some() {
+                let volume = path.item("volumes", i);
+                warnings.push(format!("{}: {message}", volume.child(kind)));
+            }
+        }
+    }
+}
+
 /// The warnings for a container by itself.
-fn of_container(container: &Value, path: &Path<'_>, warnings: &mut Vec<String>) {
+fn of_container(container: &Value, path: &ErrorPath<'_>, warnings: &mut Vec<String>) {
     let resources = path.child("resources");
     for list in ["limits", "requests"] {
         fractions(
@@ -162,7 +167,7 @@ fn of_container(container: &Value, path: &Path<'_>, warnings: &mut Vec<String>) 
 fn replaced_annotation(
     annotations: &Value,
     name: &str,
-    path: &Path<'_>,
+    path: &ErrorPath<'_>,
     warnings: &mut Vec<String>,
 ) {
     if annotations.get(name).is_some() {
@@ -174,7 +179,7 @@ fn replaced_annotation(
 }
 
 /// Labels by which nodes are chosen.
-fn nodes(spec: &Value, path: &Path<'_>, warnings: &mut Vec<String>) {
+fn nodes(spec: &Value, path: &ErrorPath<'_>, warnings: &mut Vec<String>) {
     for (label, message) in NODE_LABELS {
         if spec["nodeSelector"].get(label).is_some() {
             let selector = path.child("nodeSelector");
@@ -197,7 +202,7 @@ fn nodes(spec: &Value, path: &Path<'_>, warnings: &mut Vec<String>) {
 }
 
 /// `GetWarningsForNodeSelectorTerm` of `pkg/api/node/util.go`.
-fn node_term(term: &Value, with_values: bool, path: &Path<'_>, warnings: &mut Vec<String>) {
+fn node_term(term: &Value, with_values: bool, path: &ErrorPath<'_>, warnings: &mut Vec<String>) {
     for (i, rule) in list(term, "matchExpressions").iter().enumerate() {
         let path = path.item("matchExpressions", i);
         let key = text(rule, "key");
@@ -221,7 +226,7 @@ fn renamed_label(label: &str) -> Option<&'static str> {
 }
 
 /// How pods are spread over nodes.
-fn spreads(spec: &Value, path: &Path<'_>, warnings: &mut Vec<String>) {
+fn spreads(spec: &Value, path: &ErrorPath<'_>, warnings: &mut Vec<String>) {
     for (i, constraint) in list(spec, "topologySpreadConstraints").iter().enumerate() {
         let path = path.item("topologySpreadConstraints", i);
         let key = text(constraint, "topologyKey");
@@ -233,7 +238,7 @@ fn spreads(spec: &Value, path: &Path<'_>, warnings: &mut Vec<String>) {
 }
 
 /// Pods near which a pod is to run, or not.
-fn neighbours(spec: &Value, path: &Path<'_>, warnings: &mut Vec<String>) {
+fn neighbours(spec: &Value, path: &ErrorPath<'_>, warnings: &mut Vec<String>) {
     for kind in ["podAffinity", "podAntiAffinity"] {
         let affinity = &spec["affinity"][kind];
         let affinity_path = path.child("affinity");
@@ -250,7 +255,7 @@ fn neighbours(spec: &Value, path: &Path<'_>, warnings: &mut Vec<String>) {
 }
 
 /// An absent selector selects no pod, and an empty selector selects all pods.
-fn selects_nothing(owner: &Value, path: &Path<'_>, warnings: &mut Vec<String>) {
+fn selects_nothing(owner: &Value, path: &ErrorPath<'_>, warnings: &mut Vec<String>) {
     if owner.get("labelSelector").is_none() {
         warnings.push(format!(
             "{path}.labelSelector: a null labelSelector results in matching no pod"
@@ -259,7 +264,7 @@ fn selects_nothing(owner: &Value, path: &Path<'_>, warnings: &mut Vec<String>) {
 }
 
 /// Addresses in forms that are accepted no longer.
-fn addresses(spec: &Value, path: &Path<'_>, warnings: &mut Vec<String>) {
+fn addresses(spec: &Value, path: &ErrorPath<'_>, warnings: &mut Vec<String>) {
     let servers = list(&spec["dnsConfig"], "nameservers").iter().enumerate();
     warnings.extend(servers.filter_map(|(i, server)| {
         let field = path.item("dnsConfig.nameservers", i);
@@ -275,11 +280,11 @@ fn addresses(spec: &Value, path: &Path<'_>, warnings: &mut Vec<String>) {
 struct Container<'a> {
     value: &'a Value,
     list: &'static str,
-    path: Path<'a>,
+    path: ErrorPath<'a>,
 }
 
 /// All containers, in the order in which upstream visits them.
-fn containers<'a>(spec: &'a Value, path: &'a Path<'a>) -> Vec<Container<'a>> {
+fn containers<'a>(spec: &'a Value, path: &'a ErrorPath<'a>) -> Vec<Container<'a>> {
     ["initContainers", "containers", "ephemeralContainers"]
         .into_iter()
         .flat_map(|kind| {
@@ -293,7 +298,13 @@ fn containers<'a>(spec: &'a Value, path: &'a Path<'a>) -> Vec<Container<'a>> {
         .collect()
 }
 
-fn repeated(spec: &Value, field: &str, key: &str, path: &Path<'_>, warnings: &mut Vec<String>) {
+fn repeated(
+    spec: &Value,
+    field: &str,
+    key: &str,
+    path: &ErrorPath<'_>,
+    warnings: &mut Vec<String>,
+) {
     let mut seen = BTreeSet::new();
     for (i, item) in list(spec, field).iter().enumerate() {
         let value = text(item, key);
@@ -307,7 +318,7 @@ fn repeated(spec: &Value, field: &str, key: &str, path: &Path<'_>, warnings: &mu
 }
 
 /// Half a byte is no amount.
-fn fractions(amounts: &Value, path: &Path<'_>, warnings: &mut Vec<String>) {
+fn fractions(amounts: &Value, path: &ErrorPath<'_>, warnings: &mut Vec<String>) {
     for resource in ["memory", "ephemeral-storage"] {
         let Some(value) = amounts.get(resource) else {
             continue;
@@ -322,7 +333,7 @@ fn fractions(amounts: &Value, path: &Path<'_>, warnings: &mut Vec<String>) {
 }
 
 /// A variable that is set again without referring to what it was.
-fn hidden_variables(container: &Value, path: &Path<'_>, warnings: &mut Vec<String>) {
+fn hidden_variables(container: &Value, path: &ErrorPath<'_>, warnings: &mut Vec<String>) {
     let mut seen = BTreeSet::new();
     for (i, variable) in list(container, "env").iter().enumerate() {
         let (name, value) = (text(variable, "name"), text(variable, "value"));
@@ -343,7 +354,7 @@ fn hidden_variables(container: &Value, path: &Path<'_>, warnings: &mut Vec<Strin
 /// Containers share the network of their pod, so equal ports clash.
 fn equal_ports(containers: &[Container<'_>], warnings: &mut Vec<String>) {
     /// Its path, and the address and the port of the host.
-    type HostPort<'a> = (Path<'a>, &'a str, i64);
+    type HostPort<'a> = (ErrorPath<'a>, &'a str, i64);
     let mut all: BTreeMap<(i64, &str), Vec<HostPort<'_>>> = BTreeMap::new();
     for container in containers {
         for (i, port) in list(container.value, "ports").iter().enumerate() {
@@ -388,7 +399,7 @@ fn equal_ports(containers: &[Container<'_>], warnings: &mut Vec<String>) {
 
 /// Of equal names in containers that run side by side only the first is ever found.
 fn equal_port_names(containers: &[Container<'_>], warnings: &mut Vec<String>) {
-    let mut first: BTreeMap<&str, Path<'_>> = BTreeMap::new();
+    let mut first: BTreeMap<&str, ErrorPath<'_>> = BTreeMap::new();
     for container in containers {
         let stays = match container.list {
             "initContainers" => text(container.value, "restartPolicy") == "Always",

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::metadata::negative_text;
 use super::names;
-use crate::field::Path;
+use crate::field::ErrorPath;
 use crate::object::JsonMap;
 use crate::schema::Quantity;
 use crate::status::FieldError;
@@ -34,7 +34,7 @@ const STANDARD: [&str; 17] = [
 ];
 
 /// Checks limits, then requests against them.
-pub(super) fn validate(resources: &Value, path: &Path<'_>) -> Vec<FieldError> {
+pub(super) fn validate(resources: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let limits = resources.get("limits").and_then(Value::as_object);
     for (name, value) in limits.into_iter().flat_map(JsonMap::iter) {
@@ -66,7 +66,7 @@ pub(super) fn validate(resources: &Value, path: &Path<'_>) -> Vec<FieldError> {
     errors
 }
 
-fn amount(name: &str, value: &Value, field: &Path<'_>) -> Vec<FieldError> {
+fn amount(name: &str, value: &Value, field: &ErrorPath<'_>) -> Vec<FieldError> {
     let mut errors: Vec<FieldError> = reasons_against(name)
         .into_iter()
         .map(|why| FieldError::invalid(field, &name.into(), why))
@@ -115,7 +115,7 @@ mod tests {
     use serde_json::json;
 
     fn texts(resources: &Value) -> Vec<String> {
-        let errors = validate(resources, &Path::new("r"));
+        let errors = validate(resources, &ErrorPath::new("r"));
         errors.iter().map(ToString::to_string).collect()
     }
 

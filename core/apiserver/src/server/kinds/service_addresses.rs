@@ -6,11 +6,11 @@ use serde_json::Value;
 use super::ip;
 use super::label_selector::list;
 use super::service::{is_headless, needs_cluster_ip};
-use crate::field::Path;
+use crate::field::ErrorPath;
 use crate::object::text;
 use crate::status::FieldError;
 
-const IPS: Path<'static> = Path::new("spec.clusterIPs");
+const IPS: ErrorPath<'static> = ErrorPath::new("spec.clusterIPs");
 
 /// `ValidateServiceClusterIPsRelatedFields`: addresses, their families and the policy; `live` is
 /// the stored Service on update.
@@ -87,7 +87,7 @@ fn families(spec: &Value) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let families = list(spec, "ipFamilies");
     for (i, family) in families.iter().enumerate() {
-        let path = Path::new("spec.ipFamilies");
+        let path = ErrorPath::new("spec.ipFamilies");
         let field = path.index(i);
         if family != "IPv4" && family != "IPv6" {
             let supported = ["IPv4", "IPv6"];

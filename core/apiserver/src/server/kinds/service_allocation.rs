@@ -10,7 +10,7 @@ use super::label_selector::list;
 use super::service::{is_headless, needs_cluster_ip, needs_health_check_port, needs_node_port};
 use super::service_node_ports::{self, node_port};
 use super::{NotAllocated, service_addresses};
-use crate::field::Path;
+use crate::field::ErrorPath;
 use crate::object::text;
 use crate::status::FieldError;
 use crate::storage::Store;
@@ -160,7 +160,7 @@ fn settle_families(service: &mut Value, live: Option<&Value>) -> Allocated {
     }
     for (i, family) in families.iter().enumerate() {
         if family != "IPv4" {
-            let path = Path::new("spec.ipFamilies");
+            let path = ErrorPath::new("spec.ipFamilies");
             let field = path.index(i);
             let detail = "not configured on this cluster";
             errors.push(FieldError::invalid(field, family, detail));
@@ -236,7 +236,7 @@ fn infer_families(spec: &mut Value) -> Vec<FieldError> {
             continue;
         }
         if ip.as_str().is_some_and(|ip| ip.contains(':')) {
-            let path = Path::new("spec.clusterIPs");
+            let path = ErrorPath::new("spec.clusterIPs");
             let field = path.index(i);
             let detail = "IPv6 is not configured on this cluster";
             let all = ips.clone().into();

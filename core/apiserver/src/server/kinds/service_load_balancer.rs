@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::label_selector::list;
 use super::service::is_load_balancer;
 use super::{ip, metadata, names};
-use crate::field::Path;
+use crate::field::ErrorPath;
 use crate::object::{Metadata, text};
 use crate::status::FieldError;
 
@@ -33,7 +33,7 @@ fn source_ranges(service: &Value, live: Option<&Value>) -> Vec<FieldError> {
         annotations.get(RANGES)?.as_str().map(str::to_owned)
     };
     if !ranges.is_empty() {
-        let path = Path::new("spec.LoadBalancerSourceRanges");
+        let path = ErrorPath::new("spec.LoadBalancerSourceRanges");
         if !is_load_balancer(service) {
             errors.push(FieldError::forbidden(path, ONLY));
         }
@@ -46,7 +46,7 @@ fn source_ranges(service: &Value, live: Option<&Value>) -> Vec<FieldError> {
             errors.extend(ip::check_range(range, &path.index(i), &old));
         }
     } else if let Some(written) = annotation(service) {
-        let annotations = Path::new("metadata.annotations");
+        let annotations = ErrorPath::new("metadata.annotations");
         let path = annotations.key(RANGES);
         if !is_load_balancer(service) {
             errors.push(FieldError::forbidden(path, ONLY));
@@ -93,7 +93,7 @@ pub(super) fn class(service: &Value, live: Option<&Value>) -> Vec<FieldError> {
 
 /// `ValidateServiceStatusUpdate`.
 pub(super) fn status(service: &Value, live: &Value) -> Vec<FieldError> {
-    let path = Path::new("status.loadBalancer.ingress");
+    let path = ErrorPath::new("status.loadBalancer.ingress");
     let mut errors = metadata::builtin_update(service, live);
     let ingresses = list(&service["status"]["loadBalancer"], "ingress");
     if !is_load_balancer(service) && !ingresses.is_empty() {

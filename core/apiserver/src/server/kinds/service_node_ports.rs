@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::NotAllocated;
 use super::label_selector::list;
 use super::service::{needs_health_check_port, needs_node_port};
-use crate::field::Path;
+use crate::field::ErrorPath;
 use crate::object::text;
 use crate::status::{FieldError, Status};
 
@@ -78,7 +78,7 @@ impl Pool {
 }
 
 fn refuse(i: usize, port: i64, why: &str) -> NotAllocated {
-    let ports = Path::new("spec.ports");
+    let ports = ErrorPath::new("spec.ports");
     let item = ports.index(i);
     let field = item.child("nodePort");
     vec![FieldError::invalid(field, &port.into(), why)].into()

@@ -7,12 +7,12 @@ use serde_json::Value;
 
 use super::label_selector::list;
 use super::pod_template::one_of;
-use super::{containers, names};
-use crate::field::Path;
+use super::{names, probes};
+use crate::field::ErrorPath;
 use crate::object::text;
 use crate::status::FieldError;
 
-const PORTS: Path<'static> = Path::new("spec.ports");
+const PORTS: ErrorPath<'static> = ErrorPath::new("spec.ports");
 
 /// `validateServicePort`.
 pub(super) fn each(service: &Value) -> Vec<FieldError> {
@@ -39,7 +39,7 @@ pub(super) fn each(service: &Value) -> Vec<FieldError> {
         errors.extend(reasons.map(|why| FieldError::invalid(field("port"), &number.into(), why)));
         let protocols = ["SCTP", "TCP", "UDP"];
         errors.extend(one_of(port, &field("protocol"), "protocol", &protocols));
-        errors.extend(containers::port_or_name(
+        errors.extend(probes::port_or_name(
             &port["targetPort"],
             &field("targetPort"),
         ));

@@ -11,7 +11,7 @@ use super::service::{
 };
 use super::service_addresses::{cluster_ips, kept};
 use super::{ip, names, service_load_balancer, service_ports};
-use crate::field::Path;
+use crate::field::ErrorPath;
 use crate::object::text;
 use crate::status::FieldError;
 
@@ -71,13 +71,13 @@ pub(super) fn validate(service: &Value, live: Option<&Value>) -> Vec<FieldError>
     errors
 }
 
-const SPEC: Path<'static> = Path::new("spec");
+const SPEC: ErrorPath<'static> = ErrorPath::new("spec");
 
 /// The annotation that was renamed says the same under both names.
 fn topology(service: &Value) -> Option<FieldError> {
     let annotation = |name| service["metadata"]["annotations"].get(name);
     let (mode, hints) = (annotation(TOPOLOGY_MODE)?, annotation(TOPOLOGY_HINTS)?);
-    let annotations = Path::new("metadata.annotations");
+    let annotations = ErrorPath::new("metadata.annotations");
     let field = annotations.key(TOPOLOGY_MODE);
     let detail = format!("must match annotations[{TOPOLOGY_HINTS}] when both are specified");
     (mode != hints).then(|| FieldError::invalid(field, mode, detail))

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::ip;
 use super::label_selector::list;
 use super::service_validation::{TOPOLOGY_HINTS, TOPOLOGY_MODE};
-use crate::field::Path;
+use crate::field::ErrorPath;
 use crate::object::text;
 
 /// The warnings for a Service (`GetWarningsForService`).
@@ -69,7 +69,7 @@ pub(super) fn of(service: &Value) -> Vec<String> {
     warnings
 }
 
-const SPEC: Path<'static> = Path::new("spec");
+const SPEC: ErrorPath<'static> = ErrorPath::new("spec");
 
 fn of_addresses(spec: &Value, list_name: &str) -> Vec<String> {
     let addresses = list(spec, list_name).iter().filter_map(Value::as_str);

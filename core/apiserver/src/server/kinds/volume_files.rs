@@ -9,19 +9,19 @@ use serde_json::Value;
 use super::environment;
 use super::label_selector::list;
 use super::volumes::{descending, required};
-use crate::field::Path;
+use crate::field::ErrorPath;
 use crate::object::text;
 use crate::status::FieldError;
 
 /// Files from keys, and their modes.
-pub(super) fn of_keys(source: &Value, path: &Path<'_>) -> Vec<FieldError> {
+pub(super) fn of_keys(source: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     errors.extend(mode(source, "defaultMode", path));
     errors.extend(keys(source, path));
     errors
 }
 
-fn keys(source: &Value, path: &Path<'_>) -> Vec<FieldError> {
+fn keys(source: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     for (i, item) in list(source, "items").iter().enumerate() {
         let path = path.item("items", i);
@@ -33,7 +33,7 @@ fn keys(source: &Value, path: &Path<'_>) -> Vec<FieldError> {
 }
 
 /// Files from fields of the pod. Upstream names the volume, not the item.
-pub(super) fn of_pod(source: &Value, path: &Path<'_>) -> Vec<FieldError> {
+pub(super) fn of_pod(source: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     errors.extend(mode(source, "defaultMode", path));
     for item in list(source, "items") {
@@ -42,7 +42,7 @@ pub(super) fn of_pod(source: &Value, path: &Path<'_>) -> Vec<FieldError> {
     errors
 }
 
-fn field(item: &Value, path: &Path<'_>) -> Vec<FieldError> {
+fn field(item: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
     let mut errors = required(item, path, &["path"]);
     errors.extend(below(text(item, "path"), &path.child("path")));
     match (item.get("fieldRef"), item.get("resourceFieldRef")) {
@@ -68,7 +68,7 @@ fn field(item: &Value, path: &Path<'_>) -> Vec<FieldError> {
 }
 
 /// Files of several sources, each at a place of its own.
-pub(super) fn projected(volume: &Value, path: &Path<'_>) -> Vec<FieldError> {
+pub(super) fn projected(volume: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     errors.extend(mode(volume, "defaultMode", path));
     let mut seen = BTreeSet::new();
@@ -113,7 +113,7 @@ pub(super) fn projected(volume: &Value, path: &Path<'_>) -> Vec<FieldError> {
     errors
 }
 
-fn lifetime(token: &Value, path: &Path<'_>) -> Option<FieldError> {
+fn lifetime(token: &Value, path: &ErrorPath<'_>) -> Option<FieldError> {
     let seconds = token["expirationSeconds"].as_i64().unwrap_or(0);
     let detail = match seconds {
         ..600 => "may not specify a duration less than 10 minutes",
@@ -125,7 +125,7 @@ fn lifetime(token: &Value, path: &Path<'_>) -> Option<FieldError> {
 }
 
 /// A path below the volume whose name is not reserved (`ValidateLocalNonReservedPath`).
-fn below(target: &str, field: &Path<'_>) -> Vec<FieldError> {
+fn below(target: &str, field: &ErrorPath<'_>) -> Vec<FieldError> {
     let mut errors = descending(target, field);
     if target.starts_with("..") && !target.starts_with("../") {
         let detail = "must not start with '..'";
@@ -134,7 +134,7 @@ fn below(target: &str, field: &Path<'_>) -> Vec<FieldError> {
     errors
 }
 
-fn mode(owner: &Value, name: &str, path: &Path<'_>) -> Option<FieldError> {
+fn mode(owner: &Value, name: &str, path: &ErrorPath<'_>) -> Option<FieldError> {
     let mode = owner.get(name)?.as_i64()?;
     if (0..=0o777).contains(&mode) {
         return None;
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn a_file_is_made_of_one_field_of_the_pod() {
-        let of = |item: Value| texts(of_pod(&json!({"items": [item]}), &Path::new("d")));
+        let of = |item: Value| texts(of_pod(&json!({"items": [item]}), &ErrorPath::new("d")));
         let labels = json!({"fieldPath": "metadata.labels"});
         assert!(of(json!({"path": "l", "fieldRef": labels})).is_empty());
         assert_eq!(
@@ -192,7 +192,10 @@ mod tests {
             {"configMap": {"name": "c", "items": [item]}, "serviceAccountToken": {"path": "t", "expirationSeconds": 5}},
         ]);
         assert_eq!(
-            texts(projected(&json!({"sources": sources}), &Path::new("p"))),
+            texts(projected(
+                &json!({"sources": sources}),
+                &ErrorPath::new("p")
+            )),
             [
                 "p.sources[1].secret.name: Required value",
                 "p: Invalid value: \"c\": conflicting duplicate paths",

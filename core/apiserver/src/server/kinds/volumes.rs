@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::label_selector::list;
 use super::pod_template::one_of;
 use super::{names, volume_files};
-use crate::field::Path;
+use crate::field::ErrorPath;
 use crate::object::text;
 use crate::schema::Quantity;
 use crate::status::FieldError;
@@ -50,7 +50,7 @@ const SOURCES: [(&str, &str); 30] = [
 /// Checks volumes; those that are sound are given by name, for mounts to refer to.
 pub(super) fn validate<'a>(
     volumes: &'a [Value],
-    path: &Path<'_>,
+    path: &ErrorPath<'_>,
 ) -> (BTreeMap<&'a str, &'a Value>, Vec<FieldError>) {
     let mut known = BTreeMap::new();
     let mut errors = Vec::new();
@@ -80,7 +80,7 @@ pub(super) fn validate<'a>(
 pub(super) fn devices(
     container: &Value,
     known: &BTreeMap<&str, &Value>,
-    path: &Path<'_>,
+    path: &ErrorPath<'_>,
 ) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let (mut seen_names, mut seen_paths) = (BTreeSet::new(), BTreeSet::new());
@@ -127,7 +127,7 @@ pub(super) fn devices(
 fn device_volume(
     name: &str,
     known: &BTreeMap<&str, &Value>,
-    field: Path<'_>,
+    field: ErrorPath<'_>,
 ) -> Option<FieldError> {
     let Some(volume) = known.get(name) else {
         let problem = crate::status::Problem::NotFound;
@@ -144,7 +144,7 @@ fn device_volume(
 }
 
 /// `validateVolumeSource`: one kind of volume, and what it needs.
-fn source(volume: &Value, path: &Path<'_>) -> Vec<FieldError> {
+fn source(volume: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let mut found = false;
     for (name, when_second) in SOURCES {
@@ -166,7 +166,7 @@ fn source(volume: &Value, path: &Path<'_>) -> Vec<FieldError> {
     errors
 }
 
-fn content(name: &str, source: &Value, path: &Path<'_>) -> Vec<FieldError> {
+fn content(name: &str, source: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
     match name {
         "emptyDir" => match source.get("sizeLimit") {
             Some(limit) if Quantity::from(limit).is_negative() => {
@@ -217,14 +217,14 @@ fn content(name: &str, source: &Value, path: &Path<'_>) -> Vec<FieldError> {
     }
 }
 
-pub(super) fn required(owner: &Value, path: &Path<'_>, fields: &[&str]) -> Vec<FieldError> {
+pub(super) fn required(owner: &Value, path: &ErrorPath<'_>, fields: &[&str]) -> Vec<FieldError> {
     let missing = fields.iter().filter(|field| text(owner, field).is_empty());
     missing
         .map(|field| FieldError::required(path.child(field), ""))
         .collect()
 }
 
-fn host_path(source: &Value, path: &Path<'_>) -> Vec<FieldError> {
+fn host_path(source: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
     let mut errors = required(source, path, &["path"]);
     if !errors.is_empty() {
         return errors;
@@ -249,7 +249,7 @@ fn host_path(source: &Value, path: &Path<'_>) -> Vec<FieldError> {
 }
 
 /// A relative path that goes down only (`validateLocalDescendingPath`).
-pub(super) fn descending(target: &str, field: &Path<'_>) -> Vec<FieldError> {
+pub(super) fn descending(target: &str, field: &ErrorPath<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     if target.starts_with('/') {
         let detail = "must be a relative path";
@@ -259,7 +259,7 @@ pub(super) fn descending(target: &str, field: &Path<'_>) -> Vec<FieldError> {
     errors
 }
 
-fn no_backsteps(target: &str, field: &Path<'_>) -> Option<FieldError> {
+fn no_backsteps(target: &str, field: &ErrorPath<'_>) -> Option<FieldError> {
     let back = target.split('/').any(|part| part == "..");
     back.then(|| FieldError::invalid(field, &target.into(), "must not contain '..'"))
 }
@@ -277,7 +277,7 @@ mod tests {
             json!({"name": "b", "emptyDir": {}, "configMap": {"name": "c"}}),
             json!({"name": "c", "secret": {}}),
         ];
-        let (known, errors) = validate(&volumes, &Path::new("v"));
+        let (known, errors) = validate(&volumes, &ErrorPath::new("v"));
         let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
         assert_eq!(
             texts,

@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::schema::{among, flag, needs_type};
-use crate::field::Path;
+use crate::field::ErrorPath;
 use crate::object::text;
 use crate::status::FieldError;
 
-pub(super) fn kinds_of_maps(schema: &Value, path: &Path<'_>, errors: &mut Vec<FieldError>) {
+pub(super) fn kinds_of_maps(schema: &Value, path: &ErrorPath<'_>, errors: &mut Vec<FieldError>) {
     let preserve = "x-kubernetes-preserve-unknown-fields";
     if schema[preserve] == false {
         let field = path.child(preserve);
@@ -24,7 +24,7 @@ pub(super) fn kinds_of_maps(schema: &Value, path: &Path<'_>, errors: &mut Vec<Fi
     errors.extend(among(schema, path, map_type, &["atomic", "granular"]));
 }
 
-pub(super) fn kinds_of_lists(schema: &Value, path: &Path<'_>, errors: &mut Vec<FieldError>) {
+pub(super) fn kinds_of_lists(schema: &Value, path: &ErrorPath<'_>, errors: &mut Vec<FieldError>) {
     const LIST: &str = "x-kubernetes-list-type";
     const MAP: &str = "x-kubernetes-map-type";
     let misplaced = needs_type(schema, path, LIST, "array");
@@ -66,7 +66,7 @@ pub(super) fn kinds_of_lists(schema: &Value, path: &Path<'_>, errors: &mut Vec<F
 }
 
 /// The keys of a list with keys.
-pub(super) fn list_keys(schema: &Value, path: &Path<'_>, errors: &mut Vec<FieldError>) {
+pub(super) fn list_keys(schema: &Value, path: &ErrorPath<'_>, errors: &mut Vec<FieldError>) {
     const KEYS: &str = "x-kubernetes-list-map-keys";
     if schema["x-kubernetes-list-type"] != "map" {
         return;
@@ -116,7 +116,7 @@ pub(super) fn list_keys(schema: &Value, path: &Path<'_>, errors: &mut Vec<FieldE
 /// A property that is a key of a list with keys. `ty` is the type of the items: upstream shows it.
 fn list_key(
     property: &Value,
-    path: &Path<'_>,
+    path: &ErrorPath<'_>,
     ty: &Value,
     required: bool,
     errors: &mut Vec<FieldError>,

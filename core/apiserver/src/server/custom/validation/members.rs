@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::field::Path;
+use crate::field::ErrorPath;
 use crate::object::text;
 use crate::schema::openapi::Schema;
 use crate::status::{FieldError, Problem};
@@ -14,7 +14,7 @@ use crate::status::{FieldError, Problem};
 const MAX_SELECTABLE: usize = 8;
 
 /// `ValidateCustomResourceDefinitionSubresources`.
-pub(super) fn scale(scale: &Value, path: &Path<'_>) -> Vec<FieldError> {
+pub(super) fn scale(scale: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
     if !scale.is_object() {
         return Vec::new();
     }
@@ -42,13 +42,13 @@ pub(super) fn scale(scale: &Value, path: &Path<'_>) -> Vec<FieldError> {
     errors
 }
 
-fn no_simple_path(path: &str, field: &Path<'_>) -> Option<FieldError> {
+fn no_simple_path(path: &str, field: &ErrorPath<'_>) -> Option<FieldError> {
     let detail = "must be a simple json path starting with .";
     (!path.starts_with('.')).then(|| FieldError::invalid(field, &path.into(), detail))
 }
 
 /// `ValidateCustomResourceColumnDefinition`.
-pub(super) fn column(column: &Value, path: &Path<'_>) -> Vec<FieldError> {
+pub(super) fn column(column: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
     const TYPES: [&str; 5] = ["boolean", "date", "integer", "number", "string"];
     const FORMATS: [&str; 8] = [
         "byte",
@@ -89,7 +89,7 @@ pub(super) fn column(column: &Value, path: &Path<'_>) -> Vec<FieldError> {
 pub(super) fn selectable(
     fields: &[Value],
     schema: Option<&Schema>,
-    path: &Path<'_>,
+    path: &ErrorPath<'_>,
 ) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let Some(schema) = schema else {

@@ -5,7 +5,7 @@
 use serde_json::Value;
 
 use crate::cel::{Declared, MAX_REQUEST, Unusable};
-use crate::field::Path;
+use crate::field::ErrorPath;
 use crate::go;
 use crate::object::text;
 use crate::schema::ListKind;
@@ -61,7 +61,7 @@ impl Found {
         }
     }
 
-    fn weigh(&mut self, field: &Path<'_>, name: &str, cost: u64) {
+    fn weigh(&mut self, field: &ErrorPath<'_>, name: &str, cost: u64) {
         if !self.stored && cost > RULE_LIMIT {
             let detail = exceeds(name, cost, RULE_LIMIT);
             self.errors.push(FieldError::forbidden(field, detail));
@@ -70,7 +70,7 @@ impl Found {
     }
 
     /// The errors of rules that cost too much together.
-    pub(super) fn of_total(&mut self, path: &Path<'_>) -> Vec<FieldError> {
+    pub(super) fn of_total(&mut self, path: &ErrorPath<'_>) -> Vec<FieldError> {
         if self.total <= TOTAL_LIMIT {
             return Vec::new();
         }
@@ -150,7 +150,7 @@ impl<'a> Place<'a> {
     }
 
     /// The place of the items; `path` is that of the list.
-    pub(super) fn items(&self, path: &Path<'_>) -> Option<Self> {
+    pub(super) fn items(&self, path: &ErrorPath<'_>) -> Option<Self> {
         let parsed = self.parsed.items.as_deref()?;
         let apart = matches!(self.parsed.list, ListKind::Map(_));
         let known = self.uncorrelatable.clone();
@@ -162,7 +162,7 @@ impl<'a> Place<'a> {
     }
 
     /// Checks the rules of this schema.
-    pub(super) fn check(&self, json: &Value, path: &Path<'_>, found: &mut Found) {
+    pub(super) fn check(&self, json: &Value, path: &ErrorPath<'_>, found: &mut Found) {
         let declared = Declared::of(self.parsed, self.root);
         let rules = json[RULES].as_array();
         for (i, (rule, json)) in self
@@ -219,7 +219,7 @@ impl<'a> Place<'a> {
 
     /// The error of a rule that uses `oldSelf` where there is none, or allows it to be absent
     /// without using it.
-    fn old_self(&self, rule: &Rule, used: bool, path: &Path<'_>) -> Option<FieldError> {
+    fn old_self(&self, rule: &Rule, used: bool, path: &ErrorPath<'_>) -> Option<FieldError> {
         if used {
             let around = self.uncorrelatable.as_ref()?;
             let detail = format!(
@@ -249,7 +249,7 @@ impl<'a> Place<'a> {
         let below = properties.filter_map(|name| self.property(name));
         let all = below
             .chain(self.additional())
-            .chain(self.items(&Path::new("")));
+            .chain(self.items(&ErrorPath::new("")));
         all.for_each(|place| place.unknown(found));
     }
 }

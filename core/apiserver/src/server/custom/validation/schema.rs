@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::lists::{kinds_of_lists, kinds_of_maps, list_keys};
 use super::rules::{Found, Place, RULES};
 use super::structural;
-use crate::field::Path;
+use crate::field::ErrorPath;
 use crate::json::sorted;
 use crate::object::text;
 use crate::schema::custom::{default_errors, normalized_path};
@@ -63,7 +63,7 @@ const TYPES: [&str; 6] = ["array", "boolean", "integer", "number", "object", "st
 /// schema. `stored` is whether the definition has had it before.
 pub(super) fn validate(
     validation: &Value,
-    path: &Path<'_>,
+    path: &ErrorPath<'_>,
     has_status: bool,
     stored: bool,
 ) -> Vec<FieldError> {
@@ -155,7 +155,7 @@ pub(super) fn flag(schema: &Value, name: &str) -> bool {
 }
 
 /// Only so much may stand at the root that nothing is lost when the status is checked by itself.
-fn beside_status(schema: &Value, path: &Path<'_>) -> Option<FieldError> {
+fn beside_status(schema: &Value, path: &ErrorPath<'_>) -> Option<FieldError> {
     let ty = text(schema, "type");
     if !ty.is_empty() && ty != "object" {
         let detail = "only \"object\" is allowed as the type at the root of the schema if the \
@@ -189,7 +189,7 @@ struct Context<'a> {
 /// `ValidateCustomResourceDefinitionOpenAPISchema`.
 fn node(
     schema: &Value,
-    path: &Path<'_>,
+    path: &ErrorPath<'_>,
     context: &Context<'_>,
     errors: &mut Vec<FieldError>,
     found: &mut Found,
@@ -265,7 +265,7 @@ fn of_property<'a>(
 /// The schema of all members that have no schema of their own.
 fn additional_properties(
     schema: &Value,
-    path: &Path<'_>,
+    path: &ErrorPath<'_>,
     context: &Context<'_>,
     below: &Context<'_>,
     errors: &mut Vec<FieldError>,
@@ -291,7 +291,12 @@ fn additional_properties(
 }
 
 /// `specStandardValidatorV3`.
-fn keywords(schema: &Value, path: &Path<'_>, context: &Context<'_>, errors: &mut Vec<FieldError>) {
+fn keywords(
+    schema: &Value,
+    path: &ErrorPath<'_>,
+    context: &Context<'_>,
+    errors: &mut Vec<FieldError>,
+) {
     let ty = text(schema, "type");
     if !ty.is_empty() && !TYPES.contains(&ty) {
         let field = path.child("type");
@@ -336,7 +341,7 @@ fn keywords(schema: &Value, path: &Path<'_>, context: &Context<'_>, errors: &mut
 /// A keyword that only one type may have.
 pub(super) fn needs_type(
     schema: &Value,
-    path: &Path<'_>,
+    path: &ErrorPath<'_>,
     keyword: &str,
     wanted: &str,
 ) -> Option<FieldError> {
@@ -355,7 +360,7 @@ pub(super) fn needs_type(
 /// A keyword with few values.
 pub(super) fn among(
     schema: &Value,
-    path: &Path<'_>,
+    path: &ErrorPath<'_>,
     keyword: &str,
     values: &[&str],
 ) -> Option<FieldError> {
@@ -365,7 +370,7 @@ pub(super) fn among(
 }
 
 /// The validation rules of a schema, as far as their form goes.
-fn rules(schema: &Value, path: &Path<'_>, errors: &mut Vec<FieldError>) {
+fn rules(schema: &Value, path: &ErrorPath<'_>, errors: &mut Vec<FieldError>) {
     const REASONS: [&str; 4] = [
         "FieldValueDuplicate",
         "FieldValueForbidden",

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::members::{column, scale, selectable};
 use super::{is_url, schema};
-use crate::field::Path;
+use crate::field::ErrorPath;
 use crate::go;
 use crate::object::text;
 use crate::schema::openapi::Schema;
@@ -64,8 +64,8 @@ pub(super) fn schemas(spec: &Value) -> Vec<(String, &Value)> {
     .collect()
 }
 
-const SPEC: Path<'static> = Path::new("spec");
-const NAMES: Path<'static> = SPEC.child("names");
+const SPEC: ErrorPath<'static> = ErrorPath::new("spec");
+const NAMES: ErrorPath<'static> = SPEC.child("names");
 
 /// `validateCustomResourceDefinitionSpec`; the stored definition is given on update.
 pub(super) fn validate(spec: &Value, live: Option<&Value>) -> Vec<FieldError> {
@@ -166,7 +166,7 @@ fn internal(spec: &Value) -> String {
     format!("[{}]", shown.join(","))
 }
 
-fn deprecation(version: &Value, path: &Path<'_>) -> Vec<FieldError> {
+fn deprecation(version: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
     let Some(warning) = version["deprecationWarning"].as_str() else {
         return Vec::new();
     };
@@ -201,7 +201,7 @@ fn required_names(names: &Value) -> Vec<FieldError> {
 }
 
 /// `ValidateCustomResourceDefinitionNames`.
-pub(super) fn names(names: &Value, path: &Path<'_>) -> Vec<FieldError> {
+pub(super) fn names(names: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
     const MIXED: &str = "may have mixed case, but should otherwise match: ";
     let mut errors = Vec::new();
     for (field, before) in [
@@ -265,24 +265,24 @@ fn of_members(spec: &Value, live: Option<&Value>) -> Vec<FieldError> {
         let stored = before.is_some_and(|before| before["schema"] == *validation);
         errors.extend(schema::validate(
             validation,
-            &Path::new(&path),
+            &ErrorPath::new(&path),
             has_status,
             stored,
         ));
     }
     for (path, _, subresources) in members(spec, "subresources") {
-        errors.extend(scale(&subresources["scale"], &Path::new(&path)));
+        errors.extend(scale(&subresources["scale"], &ErrorPath::new(&path)));
     }
     for (path, _, columns) in members(spec, "additionalPrinterColumns") {
         let columns = columns.as_array().into_iter().flatten().enumerate();
-        let path = Path::new(&path);
+        let path = ErrorPath::new(&path);
         errors.extend(columns.flat_map(|(i, it)| column(it, &path.index(i))));
     }
     for (path, version, fields) in members(spec, "selectableFields") {
         let schema = version.pointer("/schema/openAPIV3Schema");
         let schema = schema.and_then(|schema| Schema::parse(schema).ok());
         let fields = fields.as_array().map(Vec::as_slice).unwrap_or_default();
-        errors.extend(selectable(fields, schema.as_ref(), &Path::new(&path)));
+        errors.extend(selectable(fields, schema.as_ref(), &ErrorPath::new(&path)));
     }
     errors
 }
@@ -363,7 +363,12 @@ pub(super) fn validate_update(object: &Value, live: &Value) -> Vec<FieldError> {
 }
 
 /// One error of all reasons against a value.
-fn joined(field: &Path<'_>, value: &str, reasons: &[String], before: &str) -> Option<FieldError> {
+fn joined(
+    field: &ErrorPath<'_>,
+    value: &str,
+    reasons: &[String],
+    before: &str,
+) -> Option<FieldError> {
     let detail = format!("{before}{}", reasons.join(","));
     (!reasons.is_empty()).then(|| FieldError::invalid(field, &value.into(), detail))
 }

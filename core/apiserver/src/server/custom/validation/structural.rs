@@ -4,13 +4,13 @@
 use serde_json::{Value, json};
 
 use super::schema::{flag, is_set};
-use crate::field::Path;
+use crate::field::ErrorPath;
 use crate::json::sorted;
 use crate::object::text;
 use crate::status::FieldError;
 
 /// What is wrong with the structure of a schema, sorted.
-pub(super) fn validate(schema: &Value, path: &Path<'_>) -> Vec<FieldError> {
+pub(super) fn validate(schema: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     invariants(schema, Level::Root, path, &mut errors);
     complete(schema, Some(schema), path, path, &mut errors);
@@ -33,7 +33,7 @@ fn sorted_properties(schema: &Value) -> Vec<(&String, &Value)> {
 }
 
 /// `validateStructuralInvariants`.
-fn invariants(schema: &Value, level: Level, path: &Path<'_>, errors: &mut Vec<FieldError>) {
+fn invariants(schema: &Value, level: Level, path: &ErrorPath<'_>, errors: &mut Vec<FieldError>) {
     let at = |name: &'static str| path.child(name);
     let (ty, items) = (text(schema, "type"), &schema["items"]);
     if items.is_object() {
@@ -86,7 +86,7 @@ fn invariants(schema: &Value, level: Level, path: &Path<'_>, errors: &mut Vec<Fi
     }
 }
 
-fn extensions(schema: &Value, path: &Path<'_>, errors: &mut Vec<FieldError>) {
+fn extensions(schema: &Value, path: &ErrorPath<'_>, errors: &mut Vec<FieldError>) {
     if !flag(schema, "x-kubernetes-int-or-string") {
         return;
     }
@@ -102,7 +102,7 @@ fn extensions(schema: &Value, path: &Path<'_>, errors: &mut Vec<FieldError>) {
 }
 
 /// Every value has a type, unless it is open on purpose.
-fn typed(schema: &Value, level: Level, path: &Path<'_>, errors: &mut Vec<FieldError>) {
+fn typed(schema: &Value, level: Level, path: &ErrorPath<'_>, errors: &mut Vec<FieldError>) {
     let ty = text(schema, "type");
     let field = path.child("type");
     let embedded = flag(schema, "x-kubernetes-embedded-resource");
@@ -141,7 +141,7 @@ fn of_metadata(
     metadata: &Value,
     level: Level,
     resource: bool,
-    path: &Path<'_>,
+    path: &ErrorPath<'_>,
     errors: &mut Vec<FieldError>,
 ) {
     let properties = path.child("properties");
@@ -182,7 +182,12 @@ struct Skip {
 }
 
 /// `validateValueValidation`.
-fn value_validation(schema: &Value, skip: Skip, path: &Path<'_>, errors: &mut Vec<FieldError>) {
+fn value_validation(
+    schema: &Value,
+    skip: Skip,
+    path: &ErrorPath<'_>,
+    errors: &mut Vec<FieldError>,
+) {
     for name in ["anyOf", "allOf", "oneOf"] {
         if name == "anyOf" && skip.any_of {
             continue;
@@ -212,7 +217,7 @@ fn value_validation(schema: &Value, skip: Skip, path: &Path<'_>, errors: &mut Ve
 }
 
 /// `validateNestedValueValidation`.
-fn nested(schema: &Value, skip: Skip, path: &Path<'_>, errors: &mut Vec<FieldError>) {
+fn nested(schema: &Value, skip: Skip, path: &ErrorPath<'_>, errors: &mut Vec<FieldError>) {
     const EMPTY: &str = "must be empty to be structural";
     const UNDEFINED: &str = "must be undefined to be structural";
     const FALSE: &str = "must be false to be structural";
@@ -267,8 +272,8 @@ fn nested(schema: &Value, skip: Skip, path: &Path<'_>, errors: &mut Vec<FieldErr
 fn complete(
     validation: &Value,
     schema: Option<&Value>,
-    at: &Path<'_>,
-    path: &Path<'_>,
+    at: &ErrorPath<'_>,
+    path: &ErrorPath<'_>,
     errors: &mut Vec<FieldError>,
 ) {
     let Some(schema) = schema.filter(|schema| schema.is_object()) else {
@@ -299,8 +304,8 @@ fn complete(
 fn nested_complete(
     validation: &Value,
     schema: &Value,
-    at: &Path<'_>,
-    path: &Path<'_>,
+    at: &ErrorPath<'_>,
+    path: &ErrorPath<'_>,
     errors: &mut Vec<FieldError>,
 ) {
     if validation["items"].is_object() {
@@ -330,8 +335,8 @@ fn nested_complete(
 fn both(
     validation: &Value,
     schema: Option<&Value>,
-    at: &Path<'_>,
-    path: &Path<'_>,
+    at: &ErrorPath<'_>,
+    path: &ErrorPath<'_>,
     errors: &mut Vec<FieldError>,
 ) {
     complete(validation, schema, at, path, errors);
