@@ -7,6 +7,7 @@ use wasm_bindgen::JsCast;
 use web_sys::KeyboardEvent;
 use yew::{hook, use_effect_with};
 
+use crate::names::{page_name, page_title};
 use crate::scheduler::Slices;
 use crate::state::{Lane, Msg, Page, PersistenceMsg, Sends, SessionMsg, StateHandle, Theme};
 use crate::{browser, keyboard};
@@ -172,7 +173,11 @@ pub(crate) fn use_title(store: &StateHandle) {
     let course = store.learn.course.as_ref();
     let title = match course.filter(|_| store.page == Page::Learn) {
         Some(course) => format!("{} · Optimist", course.walk.lesson().title),
-        None => format!("{}: {} · Optimist", store.page.name(), store.page.title()),
+        None => format!(
+            "{}: {} · Optimist",
+            page_name(store.page),
+            page_title(store.page)
+        ),
     };
     use_effect_with(title, |title| browser::set_title(title));
 }

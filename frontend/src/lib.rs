@@ -11,6 +11,7 @@ mod explore;
 mod hooks;
 mod keyboard;
 mod learn;
+mod names;
 mod panic;
 mod scheduler;
 mod state;

@@ -7,6 +7,7 @@ use yew::{Html, classes, html};
 use super::icon::{Icon, icon};
 use super::sessions_dialog::called;
 use crate::browser;
+use crate::names::{page_name, page_title};
 use crate::state::{
     Dialog, Page, PersistenceMsg, Sends, StateHandle, Theme, TransferMsg, ViewMsg, both_edited,
 };
@@ -22,7 +23,7 @@ pub(crate) fn header(store: &StateHandle) -> Html {
         <header class="top">
             <h1>
                 <span class="wordmark">{ "Optimist" }<span class="dot">{ "." }</span></span>
-                <span class="title">{ store.page.title() }</span>
+                <span class="title">{ page_title(store.page) }</span>
             </h1>
             { navigation(store) }
             if has_session {
@@ -113,7 +114,7 @@ fn navigation(store: &StateHandle) -> Html {
                 href={page.fragment()}
                 aria-current={(*page == store.page).then_some("page")}
             >
-                { page.name() }
+                { page_name(*page) }
             </a>
         }
     };

@@ -1,6 +1,7 @@
 //! A body as JSON: what matters is bold, what does not is folded.
 
 use optimist_client::visible;
+use optimist_messages::label;
 use serde_json::{Map, Value};
 use yew::{Html, classes, html};
 
@@ -91,9 +92,9 @@ impl Printer<'_> {
     fn rest(&mut self, pointer: &str, hidden: usize, open: bool, depth: usize) {
         let toggle = ViewMsg::Toggle(self.props.view, pointer.to_owned());
         let text = if open {
-            "show less".to_owned()
+            label::json_less()
         } else {
-            format!("… {hidden} more")
+            label::json_more(&hidden)
         };
         self.row(
             None,

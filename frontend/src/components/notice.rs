@@ -4,7 +4,8 @@ use optimist_messages::label;
 use yew::{Html, html};
 
 use super::sessions_dialog::called;
-use crate::state::{Msg, Page, PersistenceMsg, Sends, ShareMsg, StateHandle};
+use crate::names::page_name;
+use crate::state::{Msg, Page, PersistenceMsg, Sends, ShareMsg, StateHandle, UnreadableData};
 
 /// A notice that goes when it is dismissed.
 fn notice(store: &StateHandle, dismiss: impl Into<Msg>, told: Html) -> Html {
@@ -39,7 +40,7 @@ pub(crate) fn kept_notice(store: &StateHandle) -> Html {
         return opening(store, progress);
     }
     if let Some(fragment) = &store.unknown_address {
-        let told = html! { { label::no_such_page(fragment, &store.page.name()) } };
+        let told = html! { { label::no_such_page(fragment, &page_name(store.page)) } };
         return notice(store, Msg::DismissNotice, told);
     }
     if store.session.full {
@@ -56,7 +57,12 @@ pub(crate) fn kept_notice(store: &StateHandle) -> Html {
         return notice(store, PersistenceMsg::Dismiss, told);
     }
     if !kept.unreadable.is_empty() {
-        let what = kept.unreadable.join(", ");
+        let what = kept.unreadable.iter().map(|what| match what {
+            UnreadableData::Typing => label::kept_typing(),
+            UnreadableData::Session => label::kept_session(),
+            UnreadableData::Lessons => label::kept_lessons(),
+        });
+        let what = what.collect::<Vec<String>>().join(", ");
         let told = html! {
             { label::kept_unreadable(&what) }
         };

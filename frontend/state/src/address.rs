@@ -17,26 +17,6 @@ impl Page {
     /// All, in the order of the navigation.
     pub const ALL: [Page; 4] = [Page::Play, Page::Explore, Page::Learn, Page::Diagnose];
 
-    /// What the navigation calls it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Page::Play => "Play",
-            Page::Explore => "Explore",
-            Page::Learn => "Learn",
-            Page::Diagnose => "Diagnose",
-        }
-    }
-
-    /// What it is about, beside the name.
-    pub fn title(self) -> &'static str {
-        match self {
-            Page::Play => "Two people edit one Kubernetes object",
-            Page::Explore => "Every order of the same edits",
-            Page::Learn => "Lessons that run",
-            Page::Diagnose => "What your cluster says",
-        }
-    }
-
     /// The fragment of its address.
     pub fn fragment(self) -> &'static str {
         match self {

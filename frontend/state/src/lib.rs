@@ -58,7 +58,7 @@ pub use explore::{
 };
 pub use learn::{Course, Learn, LearnMsg, LearnProblem, LessonProgress, PROGRESS};
 pub use manifest::{Loaded, ManifestMsg, ManifestState};
-pub use persistence::{Persistence, PersistenceMsg};
+pub use persistence::{Persistence, PersistenceMsg, UnreadableData};
 pub use requests::{RequestDraft, RequestMsg, RequestState};
 use session::SessionChange;
 pub use session::{SessionMsg, SessionState};

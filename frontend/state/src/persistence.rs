@@ -23,6 +23,17 @@ struct Last {
     drafts: Drafts,
 }
 
+/// What the browser keeps and the page cannot read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnreadableData {
+    /// What was being typed in this tab.
+    Typing,
+    /// A session.
+    Session,
+    /// How far one got in the lessons.
+    Lessons,
+}
+
 /// What is known of keeping.
 #[derive(Clone, Debug, Default)]
 pub struct Persistence {
@@ -33,7 +44,7 @@ pub struct Persistence {
     /// Whether that was said.
     told: bool,
     /// What could not be read as the page opened, and is to be said.
-    pub unreadable: Vec<&'static str>,
+    pub unreadable: Vec<UnreadableData>,
     /// Whether what is being opened is returned from, to what is shown now.
     back: bool,
     /// What is shown as it was when it came, if no person here made it.
@@ -87,15 +98,15 @@ impl State {
         let mut unreadable = Vec::new();
         for (place, key) in sessions.unreadable() {
             let what = match (place, key.as_str()) {
-                (StorageArea::Tab, optimist_sessions::TAB) => "what was being typed in this tab",
-                _ => "a session that is kept here",
+                (StorageArea::Tab, optimist_sessions::TAB) => UnreadableData::Typing,
+                _ => UnreadableData::Session,
             };
             if !unreadable.contains(&what) {
                 unreadable.push(what);
             }
         }
         if !crate::learn::progress_is_readable(fx) {
-            unreadable.push("how far you got in the lessons");
+            unreadable.push(UnreadableData::Lessons);
         }
         self.manifest.text = sessions.manifest().to_owned();
         self.persistence.unreadable = unreadable;

@@ -23,6 +23,8 @@ crate::catalogue::messages! {
     diff_refused() "The server refused the request: the stored object is as it was.";
     diff_unchanged() "The result equals what is stored: nothing was written.";
     diff_bookkeeping() "Only bookkeeping changed: the version, and who owns what.";
+    json_less() "show less";
+    json_more(count) "… {count} more";
     snippet_none() "No request of the API: there is nothing to type.";
     snippet_kubectl() "kubectl command";
     snippet_go() "Go with client-go";

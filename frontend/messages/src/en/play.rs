@@ -2,6 +2,16 @@
 //! The other files have what depends on what happened.
 
 crate::catalogue::messages! {
+    // The pages.
+    page_play() "Play";
+    page_explore() "Explore";
+    page_learn() "Learn";
+    page_diagnose() "Diagnose";
+    title_play() "Two people edit one Kubernetes object";
+    title_explore() "Every order of the same edits";
+    title_learn() "Lessons that run";
+    title_diagnose() "What your cluster says";
+
     // The bar on top.
     theme_light() "Light theme";
     theme_dark() "Dark theme";
@@ -286,6 +296,9 @@ crate::catalogue::messages! {
     no_such_page(fragment, page) "There is no page {fragment}. This is {page}.";
     session_full() "The last step was not taken: with it this session would be too large to be opened again. Delete a branch, or load the object again.";
     keeps_nothing() "This browser keeps nothing: its storage is full or forbidden. Share can save the session as a file.";
+    kept_typing() "what was being typed in this tab";
+    kept_session() "a session that is kept here";
+    kept_lessons() "how far you got in the lessons";
     kept_unreadable(what) "Some of what this browser kept cannot be read: {what}. It is left as it is.";
     session_before() "There is a session from before.";
     sessions_before(count) "There are {count} sessions from before.";

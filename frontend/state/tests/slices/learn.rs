@@ -3,7 +3,8 @@
 use optimist_sessions::StorageArea;
 use optimist_simulation::ActorId;
 use optimist_state::{
-    LearnMsg, LearnProblem, LessonProgress, Msg, PROGRESS, Platform, lesson_fragment,
+    LearnMsg, LearnProblem, LessonProgress, Msg, PROGRESS, Platform, UnreadableData,
+    lesson_fragment,
 };
 
 use crate::page::Page;
@@ -98,7 +99,8 @@ fn progress_that_cannot_be_read_is_left_as_it_is() {
         .browser
         .insert(PROGRESS.to_owned(), broken.clone());
     let mut page = page.reload(&lesson_fragment(NAME));
-    assert!(!page.state.persistence.unreadable.is_empty());
+    let unreadable = &page.state.persistence.unreadable;
+    assert_eq!(*unreadable, [UnreadableData::Lessons]);
     page.send(LearnMsg::Text(NAME.to_owned(), Ok(LESSON.to_owned())));
     assert!(page.state.learn.is_on_stage());
     assert_eq!(

@@ -1,0 +1,25 @@
+//! What the pages are called.
+
+use optimist_messages::label;
+
+use crate::state::Page;
+
+/// What the navigation calls a page.
+pub(crate) fn page_name(page: Page) -> String {
+    match page {
+        Page::Play => label::page_play(),
+        Page::Explore => label::page_explore(),
+        Page::Learn => label::page_learn(),
+        Page::Diagnose => label::page_diagnose(),
+    }
+}
+
+/// What a page is about, beside its name.
+pub(crate) fn page_title(page: Page) -> String {
+    match page {
+        Page::Play => label::title_play(),
+        Page::Explore => label::title_explore(),
+        Page::Learn => label::title_learn(),
+        Page::Diagnose => label::title_diagnose(),
+    }
+}
