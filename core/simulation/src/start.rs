@@ -253,6 +253,9 @@ impl Start {
         let namespace = start.namespace.as_deref().or(last);
         let namespace = namespace.unwrap_or(DEFAULT_NAMESPACE);
         let program = start.program.program();
+        program
+            .check()
+            .map_err(|problem| ManifestError::Content(problem.to_string()))?;
         let controller = Controller::new(program, server, namespace, Begin::List);
         controller
             .map(Some)

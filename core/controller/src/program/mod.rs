@@ -2,6 +2,7 @@
 //! statement. Each request is one atomic step.
 
 mod code;
+mod limits;
 mod ready;
 mod run;
 
@@ -9,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use code::Code;
+pub use limits::ProgramProblem;
 pub use ready::{
     Annotator, ChildMaker, Cleaner, Copier, FieldOwner, FinalizerKeeper, ReadyProgram,
     ReadyProgramName, Scaler, StatusWriter, Switch,
@@ -114,7 +116,8 @@ pub struct ControllerOptions {
 }
 
 /// A statement. Texts can contain `{name}` and `{namespace}` of the key, and fields of variables,
-/// `{parent/metadata/uid}`.
+/// `{parent/metadata/uid}`. A text that has 4 KiB gets no more from placeholders, and a run in which
+/// an object has more than 100,000 values ends with an error.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Statement {

@@ -137,3 +137,51 @@ fn each_request_is_reported_by_the_step_that_sent_it_and_by_no_other() {
     );
     assert_eq!((calls, last.call()), (1, None));
 }
+
+#[test]
+fn a_program_that_copies_an_object_into_itself_ends_with_an_error_before_it_fills_the_memory() {
+    let new = Statement::New {
+        into: "made".to_owned(),
+        object: json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}),
+        owner: None,
+    };
+    let double = || Statement::Set {
+        of: "made".to_owned(),
+        field: "/data".to_owned(),
+        to: Expression::Field("made".to_owned(), String::new()),
+    };
+    let twice = || Statement::Set {
+        of: "made".to_owned(),
+        field: "/text".to_owned(),
+        to: Expression::Text("{made/text}{made/text}{name}".to_owned()),
+    };
+    let other = || Statement::Set {
+        of: "made".to_owned(),
+        field: "/more".to_owned(),
+        to: Expression::Field("made".to_owned(), String::new()),
+    };
+    let mut body = vec![new];
+    body.extend((0..60).flat_map(|_| [double(), twice(), other()]));
+    let (statements, result, calls, _) = run(body);
+    assert_eq!(result, Some(ReconcileResult::Error));
+    assert!(
+        statements.len() < 100 && calls.is_empty(),
+        "{}",
+        statements.len()
+    );
+}
+
+#[test]
+fn a_name_that_no_header_can_have_and_a_very_long_program_are_refused() {
+    use optimist_controller::program::ProgramProblem::{Name, TooLong};
+    for name in ["", "a b", "a\n", "a&force=true", "ä", &"a".repeat(129)] {
+        let program = Program {
+            name: name.to_owned(),
+            ..program(Vec::new())
+        };
+        assert_eq!(program.check(), Err(Name), "{name:?}");
+    }
+    let long = program((0..2_000).flat_map(|_| create("long-")).collect());
+    assert_eq!(long.check(), Err(TooLong));
+    assert_eq!(program(create("short-").into()).check(), Ok(()));
+}

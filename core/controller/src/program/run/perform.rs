@@ -14,6 +14,7 @@ use crate::cache::Cache;
 use crate::call::ClientCall;
 use crate::client::{Source, collection, items};
 use crate::handler::controller_of;
+use crate::program::limits::is_too_large;
 use crate::program::{Kind, OnError, Statement};
 use crate::queue::ReconcileResult;
 
@@ -60,8 +61,7 @@ impl Run {
                 Next::On
             }
             Statement::Set { .. } | Statement::AddItem { .. } | Statement::RemoveItem { .. } => {
-                self.set(statement, context);
-                Next::On
+                self.set(statement, context)
             }
             Statement::Expect {
                 creations,
@@ -80,18 +80,24 @@ impl Run {
     }
 
     /// Changes the object of a variable.
-    fn set(&mut self, statement: &Statement, context: &mut Context<'_>) {
-        match statement {
+    fn set(&mut self, statement: &Statement, context: &mut Context<'_>) -> Next {
+        let changed = match statement {
             Statement::Set { of, field, to } => {
                 let value = self.value(to, context.server.environment().now());
                 self.change(of, context, |object| set_at(object, field, value));
+                of
             }
             Statement::AddItem { of, field, item } | Statement::RemoveItem { of, field, item } => {
                 let add = matches!(statement, Statement::AddItem { .. });
                 let item = self.text(item);
                 self.change(of, context, |object| change_item(object, field, &item, add));
+                of
             }
-            _ => {}
+            _ => return Next::On,
+        };
+        match self.object(changed) {
+            Some(object) if is_too_large(object) => Next::Return(ReconcileResult::Error),
+            _ => Next::On,
         }
     }
 

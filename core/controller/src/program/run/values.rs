@@ -8,6 +8,7 @@ use optimist_apiserver::environment::Timestamp;
 use optimist_apiserver::object::{Metadata, map_mut};
 
 use super::{Context, Run, Variable};
+use crate::program::limits::LONGEST_TEXT;
 use crate::program::{BoolExpression, Expression};
 
 impl Run {
@@ -97,7 +98,9 @@ impl Run {
                 rest = after;
                 continue;
             };
-            text.push_str(&self.placeholder(placeholder));
+            if text.len() < LONGEST_TEXT {
+                text.push_str(&self.placeholder(placeholder));
+            }
             rest = after;
         }
         text.push_str(rest);
