@@ -16,7 +16,7 @@ macro_rules! lessons {
     };
 }
 
-const LESSONS: [(&str, &str); 24] = lessons!(
+const LESSONS: [(&str, &str); 27] = lessons!(
     "01-the-lost-update"
     "02-resourceversion-and-the-409"
     "03-read-again-then-retry"
@@ -37,7 +37,10 @@ const LESSONS: [(&str, &str); 24] = lessons!(
     "18-a-conflict-is-news"
     "19-the-silent-loser"
     "20-the-loop-that-feeds-itself"
+    "21-what-the-predicate-hides"
     "22-the-write-that-never-happened"
+    "23-missed-history"
+    "24-deleted-on-a-stale-view"
     "26-the-version-left-in-the-file"
     "27-writes-that-change-nothing"
     "28-from-etcd-up"
