@@ -6,7 +6,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use optimist_apiserver::apply::Managers;
+use optimist_apiserver::json::Node;
 use optimist_apiserver::object::{GroupVersion, Metadata, text};
+use optimist_apiserver::schema::decode;
 use optimist_apiserver::server::{Definition, Release, Resource, Resources};
 use optimist_client::to_yaml;
 use optimist_simulation::{LoadError, Start, World};
@@ -135,6 +137,9 @@ pub enum Note {
         /// That name.
         plural: String,
     },
+    /// Fields that this release does not know were left out, in the words of its decoder: the object
+    /// is from a server of another release.
+    UnknownFields(Vec<String>),
     /// Only the types of this built-in kind are known: values are not checked.
     ValuesNotChecked {
         /// The kind.
@@ -147,6 +152,13 @@ pub enum Note {
 pub enum NotInstalled {
     /// No live object was brought.
     NoObject,
+    /// No kind of this name is served, and a group without a dot has no custom resources.
+    NotServed {
+        /// Group and version.
+        api_version: String,
+        /// The kind.
+        kind: String,
+    },
     /// The server does not take it, or its definition.
     Refused(LoadError),
 }
@@ -155,6 +167,9 @@ impl fmt::Display for NotInstalled {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoObject => f.write_str("No live object was brought."),
+            Self::NotServed { api_version, kind } => {
+                write!(f, "This release serves no kind {kind} in {api_version}.")
+            }
             Self::Refused(error) => write!(f, "{error}"),
         }
     }
@@ -290,9 +305,16 @@ impl Case {
                 object.set_meta("namespace", "default");
                 notes.push(Note::NamespaceMadeUp);
             }
+            let unknown = forget_unknown(&mut object, resource);
+            if !unknown.is_empty() {
+                notes.push(Note::UnknownFields(unknown));
+            }
             if !is_thorough(resource) {
                 notes.push(Note::ValuesNotChecked { kind });
             }
+        } else if !self.defines(&object) && !self.id.group.contains('.') {
+            let api_version = api_version.to_owned();
+            return Err(NotInstalled::NotServed { api_version, kind });
         } else if !self.defines(&object) {
             let plural = self.plural(&kind);
             manifests.push(to_yaml(&schemaless(&object, &plural.0)));
@@ -388,6 +410,23 @@ fn case_of<'a>(cases: &'a mut Vec<Case>, object: &Value) -> &'a mut Case {
         cases.len() - 1
     });
     &mut cases[at]
+}
+
+/// Leaves out what a built-in kind does not know. Returns what it was, in the words of Go's decoder.
+fn forget_unknown(object: &mut Value, resource: &Resource) -> Vec<String> {
+    let decoded = decode(Node::from(object.clone()), &resource.root);
+    let Ok(decoded) = decoded else {
+        // The installation says what is wrong.
+        return Vec::new();
+    };
+    if !decoded.strict_errors.is_empty() {
+        let mut known = decoded.value;
+        for field in ["apiVersion", "kind"] {
+            known[field] = text(object, field).into();
+        }
+        *object = known;
+    }
+    decoded.strict_errors
 }
 
 fn is_thorough(resource: &Resource) -> bool {

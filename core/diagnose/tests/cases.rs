@@ -221,3 +221,43 @@ fn a_watch_is_a_case_about_its_newest_version() {
     assert_eq!(one.versions.len(), 8);
     assert_eq!(one.live.expect("it is live").resource_version(), "98");
 }
+
+#[test]
+fn what_another_release_wrote_is_left_out_and_said() {
+    let mut object = case(&[LIVE[4]]).live.expect("it is live");
+    object["spec"]["fromTheFuture"] = json!({"a": 1});
+    let installed = Case::about(object).install().expect("it is installed");
+    let unknown = Note::UnknownFields(vec!["unknown field \"spec.fromTheFuture\"".to_owned()]);
+    assert_eq!(installed.notes, [unknown]);
+    assert_eq!(
+        installed.object().expect("it is stored").resource_version(),
+        "28589"
+    );
+    let mut old = case(&[LIVE[5]]).live.expect("it is live");
+    old["apiVersion"] = "autoscaling/v2beta1".into();
+    let error = Case::about(old).install().expect_err("it is not served");
+    let expected = "This release serves no kind HorizontalPodAutoscaler in autoscaling/v2beta1.";
+    assert_eq!(error.to_string(), expected);
+}
+
+#[test]
+fn a_manager_that_goes_takes_what_no_other_owns_and_leaves_the_rest() {
+    let installed = installed(LIVE[4]);
+    let leaving = installed.leaving();
+    let of = |name: &str| {
+        let found = leaving.iter().find(|one| one.manager.name == name);
+        found.expect("it is there")
+    };
+    let paths = |paths: &[optimist_apiserver::apply::Path]| -> Vec<String> {
+        paths.iter().map(ToString::to_string).collect()
+    };
+    let helm = of("helm");
+    assert!(!helm.is_refused());
+    assert!(paths(&helm.removed).contains(&".metadata.labels.helm.sh/chart".to_owned()));
+    assert!(paths(&helm.left).contains(&".spec.selector".to_owned()));
+    // The image is required, and Argo CD owns it alone.
+    assert!(of("argocd-controller").is_refused());
+    let scaler = of("kube-controller-manager");
+    assert!(scaler.row.is_none() && scaler.removed.is_empty());
+    assert_eq!(paths(&scaler.left), [".spec.replicas"]);
+}

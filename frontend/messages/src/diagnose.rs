@@ -138,6 +138,7 @@ pub fn note(note: &Note) -> String {
         Note::PluralFormed { plural } => en::note_plural(plural),
         Note::ValuesNotChecked { kind } => en::note_values(kind),
         Note::ListsFromOwners => en::note_lists_from_owners(),
+        Note::UnknownFields(unknown) => en::note_unknown_fields(&unknown.join(", ")),
     }
 }
 

@@ -53,6 +53,9 @@ pub(super) fn of_messages(store: &StateHandle) -> Html {
 pub(super) fn not_installed(reading: &CaseReading) -> String {
     let why = match &reading.installed {
         Err(NotInstalled::Refused(error)) => label::owners_refused(&load_error(error)),
+        Err(NotInstalled::NotServed { api_version, kind }) => {
+            label::owners_not_served(kind, api_version)
+        }
         _ => label::owners_no_live(&reading.case.id),
     };
     visible(&why).into_owned()

@@ -33,5 +33,6 @@ mod wire;
 
 pub use exceptions::Exceptions;
 pub use load::{LoadError, load};
+pub use prepare::fresh_server;
 pub use recording::Recording;
 pub use replay::{Outcome, Report, replay, replay_with};

@@ -36,7 +36,7 @@ const UNTIL_RECORDED: Duration = Duration::from_secs(326 * 24 * 60 * 60);
 
 /// A server of this release, or of the default one, with the custom resources and nothing else
 /// that a recording could see.
-pub(super) fn fresh_server(release: Option<&str>) -> Result<ApiServer, String> {
+pub fn fresh_server(release: Option<&str>) -> Result<ApiServer, String> {
     let mut server = PREPARED.with(Clone::clone)?;
     if let Some(release) = release {
         server.set_release(release.parse::<Release>()?);

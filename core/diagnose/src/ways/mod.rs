@@ -5,6 +5,7 @@
 
 mod fields;
 mod flux;
+mod leaving;
 mod manifest;
 mod procedure;
 mod row;
@@ -21,6 +22,7 @@ use serde_json::Value;
 use crate::case::Installed;
 
 pub use fields::{FieldEffect, FieldOutcome};
+pub use leaving::Leaving;
 pub use row::{ConflictCause, Row, SecondRun, TakenBack};
 pub use way_out::{WayOut, WayOutKind};
 

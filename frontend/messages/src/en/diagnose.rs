@@ -98,6 +98,7 @@ crate::catalogue::messages! {
     owners_entry(operation, version, since, alone) "{operation}, {version}, since {since}. {alone} {alone|field is|fields are} owned by this manager alone.";
     owners_entry_timeless(operation, version, alone) "{operation}, {version}, no time. {alone} {alone|field is|fields are} owned by this manager alone.";
     owners_refused(why) "The object cannot be stored here: {why}";
+    owners_not_served(kind, version) "Kubernetes v1.36 does not serve {kind} in {version}.";
     owners_no_live(object) "Only a manifest of {object} is here. Add the live object, to see who owns what: print it with --show-managed-fields.";
     owners_contested() "A conflict: the write is refused for this field.";
     owners_lines() "The object, line by line, with the owners";
@@ -120,6 +121,7 @@ crate::catalogue::messages! {
     note_schemaless(kind) "The definition of {kind} is not here. Without it, a list counts as one value. Add the CustomResourceDefinition for exact owners.";
     note_plural(plural) "The definition is not here, so the resource name {plural} is formed from the kind.";
     note_values(kind) "The fields and owners of {kind} are exact. Its values are not validated here.";
+    note_unknown_fields(fields) "The object is from a server of another release. Left out: {fields}.";
     note_lists_from_owners() "Where managedFields select single items of a list, this list is merged item by item.";
 
     // What happened.
