@@ -3,7 +3,8 @@
 use yew::{Html, component, html, use_reducer_eq};
 
 use crate::components::{
-    branches_dialog, help_dialog, load_dialog, request_dialog, sessions_dialog, share_dialog, stage,
+    branches_dialog, controllers_dialog, help_dialog, load_dialog, request_dialog, sessions_dialog,
+    share_dialog, stage,
 };
 use crate::diagnose::Diagnose;
 use crate::explore::Explore;
@@ -67,6 +68,9 @@ fn dialogs(store: &StateHandle) -> Html {
             }
             if open(Dialog::Sessions) {
                 { sessions_dialog(store) }
+            }
+            if open(Dialog::Controllers) {
+                { controllers_dialog(store) }
             }
             if open(Dialog::Help) {
                 { help_dialog(store) }

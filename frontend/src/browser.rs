@@ -190,7 +190,7 @@ pub(crate) fn give_back(to: HtmlElement) {
 pub(crate) fn reveal(selector: &str, margin: f64) {
     let found = document().and_then(|document| document.query_selector(selector).ok()?);
     let Some(element) = found else { return };
-    let Ok(Some(around)) = element.closest(".timeline, .yaml") else {
+    let Ok(Some(around)) = element.closest(".timeline, .yaml, .program-lines") else {
         return;
     };
     let (inner, outer) = (

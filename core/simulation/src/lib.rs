@@ -46,6 +46,9 @@ pub use step::{Exchange, Outcome, Step};
 pub use three_way::{ThreeWay, ThreeWayRow};
 pub use watcher::{Connection, Received, WatchAction, Watcher};
 pub use world::World;
+pub use world::control_view::{
+    CacheStanding, EventArrow, RunPart, RunValue, RunValueContent, StoredRow,
+};
 
 /// The Deployment of the Kubernetes documentation, with which the page opens. It is JSON, so that
 /// the first screen needs no YAML parser.

@@ -1,6 +1,7 @@
 //! The state of a history after a step: the server, its actors and its watchers.
 
 mod control;
+pub(crate) mod control_view;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -7,7 +7,7 @@ use optimist_simulation::{
 
 use crate::edits::{edit, edit_result, value};
 use crate::steps::request;
-use crate::{controller, en, watch};
+use crate::{controller_card, en, watch};
 
 /// A caption.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -43,7 +43,7 @@ pub fn caption(explanation: &Explanation, world: &World) -> Caption {
         | Kind::NotFound
         | Kind::Refused { .. }) => refusal(kind, world),
         Kind::Lost { .. } => Caption::default(),
-        Kind::Controlled { operation, event } => controller::caption(*operation, event.as_deref()),
+        kind @ Kind::Controlled { .. } => controller_card::caption(kind, world).unwrap_or_default(),
         kind => accepted(kind, world).unwrap_or_else(|| watch::caption(kind)),
     };
     let results = explanation.results.iter();

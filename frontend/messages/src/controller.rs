@@ -1,10 +1,9 @@
 //! What a controller did.
 
 use optimist_controller::program::Switch;
+use optimist_simulation::ControllerOperation;
 use optimist_simulation::explore::ControllerWitness;
-use optimist_simulation::{ControllerEvent, ControllerOperation};
 
-use crate::Caption;
 use crate::en;
 
 /// What an operation of a controller is called in the timeline.
@@ -19,12 +18,6 @@ pub(crate) fn operation(operation: ControllerOperation) -> String {
         ControllerOperation::Restart => en::controller_restarts(),
         ControllerOperation::Wake => en::controller_wakes(),
     }
-}
-
-/// The caption of a step of a controller.
-#[inline(never)] // not on the first screen
-pub(crate) fn caption(done: ControllerOperation, _event: Option<&ControllerEvent>) -> Caption {
-    Caption::new(operation(done), [])
 }
 
 /// The label of a switch.

@@ -7,6 +7,7 @@
 
 mod caption;
 mod cards;
+mod controller;
 mod diagnose;
 mod etcd;
 mod explore;
@@ -19,6 +20,7 @@ mod watch;
 
 pub use caption::*;
 pub use cards::*;
+pub use controller::*;
 pub use diagnose::*;
 pub use etcd::*;
 pub use explore::*;
@@ -34,6 +36,7 @@ pub use watch::*;
 pub(crate) const ENGLISH: &[&[(&str, &[&str], &str)]] = &[
     caption::ENGLISH,
     cards::ENGLISH,
+    controller::ENGLISH,
     diagnose::ENGLISH,
     etcd::ENGLISH,
     explore::ENGLISH,

@@ -11,6 +11,7 @@ mod audit;
 mod caption;
 mod catalogue;
 pub mod controller;
+pub mod controller_card;
 pub mod diagnose;
 mod edits;
 mod en;

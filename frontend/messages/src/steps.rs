@@ -162,6 +162,9 @@ pub fn branch_labels(tree: &HistoryTree, parent: NodeId) -> Vec<(NodeId, String)
 /// What the request of a step carries: `PUT replicas 3→5 · if 100`, `WATCH from 100`.
 pub fn headline(step: &Step) -> String {
     let (method, subresource, content, if_version) = match step.headline() {
+        Headline::Operation(Operation::Control(operation)) => {
+            return crate::controller_card::row(operation, step.controller.as_deref());
+        }
         Headline::Operation(operation) => return operation_name(&operation),
         Headline::Request {
             method,

@@ -5,6 +5,7 @@ use optimist_messages::{self as messages, label};
 use optimist_simulation::{Ending, EndingOutcome};
 use yew::{Html, classes, html};
 
+use super::controller::switches;
 use super::icon::{Icon, icon};
 use crate::state::{Loaded, ManifestMsg, RequestMsg, Sends, StateHandle, ViewMsg};
 
@@ -47,8 +48,11 @@ pub(crate) fn caption(store: &StateHandle) -> Html {
     }
 }
 
-/// The first steps; once they are done, the other endings.
+/// The first steps; once they are done, the other endings. With a ready controller, its switches.
 fn to_try(store: &StateHandle) -> Html {
+    if let Some(ready) = store.ready_program() {
+        return switches(store, ready);
+    }
     let invitation = messages::first_steps(&store.session.tree);
     if invitation.iter().all(|(_, done)| *done) {
         return other_endings(store);

@@ -1,11 +1,14 @@
 //! The three cards: their rows stand beside each other and scroll together.
 
+use std::rc::Rc;
+
 use gloo_events::{EventListener, EventListenerOptions, EventListenerPhase};
+use optimist_client::AlignedRows;
 use optimist_simulation::ActorId;
 use web_sys::Element;
 use yew::{Html, Properties, component, html, use_effect_with, use_memo, use_node_ref};
 
-use super::{editor_card, server_card};
+use super::{controller_card, editor_card, server_card};
 use crate::browser;
 use crate::state::{StateHandle, aligned_rows};
 
@@ -36,7 +39,16 @@ pub(crate) fn Cards(props: &CardsProps) -> Html {
         <div class="cards" ref={cards}>
             { editor_card(store, ActorId::A, &aligned) }
             { server_card(store, &aligned) }
-            { editor_card(store, store.view.right, &aligned) }
+            { right(store, &aligned) }
         </div>
+    }
+}
+
+/// The card of the right lane: an editor's or the controller's.
+fn right(store: &StateHandle, aligned: &Rc<AlignedRows>) -> Html {
+    let controller = store.world().controller();
+    match controller.filter(|_| store.view.right == ActorId::C) {
+        Some(controller) => controller_card(store, controller),
+        None => editor_card(store, store.view.right, aligned),
     }
 }

@@ -6,12 +6,12 @@ use optimist_client::{AlignedRows, COPIES, Declares, Strategy, dotted};
 use optimist_messages::{label, writes_otherwise};
 use optimist_simulation::ActorId;
 use web_sys::HtmlTextAreaElement;
-use yew::{Event, Html, InputEvent, TargetCast, classes, html};
+use yew::{Callback, Event, Html, InputEvent, MouseEvent, TargetCast, classes, html};
 
 use super::controls::{Controls, controls};
 use super::more;
 use super::yaml_view::YamlView;
-use crate::state::{EditMsg, Lane, RawYaml, Sends, State, StateHandle, ViewMsg};
+use crate::state::{Dialog, EditMsg, Lane, RawYaml, Sends, State, StateHandle, ViewMsg};
 
 /// The version of an editor's copy: its words and its tone.
 pub(crate) fn chip(state: &State, editor: ActorId) -> (String, &'static str) {
@@ -148,8 +148,12 @@ fn raw_text(store: &StateHandle, id: ActorId, raw: &RawYaml) -> Html {
 }
 
 /// Whose lane it is; the right one can be another's.
-fn who(store: &StateHandle, id: ActorId) -> Html {
-    let name = |id: ActorId| store.name(id).to_owned();
+pub(super) fn who(store: &StateHandle, id: ActorId) -> Html {
+    let has_controller = store.world().controller().is_some();
+    let name = |id: ActorId| match has_controller && id == ActorId::C {
+        true => label::controller_card(),
+        false => store.name(id).to_owned(),
+    };
     if id == ActorId::A || store.shows_only_the_first_steps() {
         return html! { { name(id) } };
     }
@@ -158,7 +162,7 @@ fn who(store: &StateHandle, id: ActorId) -> Html {
         let actor = RIGHT.get(more::chosen(&event)).copied();
         ViewMsg::Open(Lane::Editor(actor.unwrap_or(ActorId::B)))
     });
-    let third = label::third_actor(&store.name(ActorId::C));
+    let third = label::third_actor(&name(ActorId::C));
     html! {
         <>
             <select class="who" aria-label={label::whose_lane()} {onchange}>
@@ -172,11 +176,19 @@ fn who(store: &StateHandle, id: ActorId) -> Html {
                     class="tool third"
                     aria-label={third.clone()}
                     title={third}
-                    onclick={store.sends(ViewMsg::Open(Lane::Editor(ActorId::C)))}
+                    onclick={third_actor(store, has_controller)}
                 >
                     { "+" }
                 </button>
             }
         </>
     }
+}
+
+/// Opens the lane of a controller, or asks who the third actor is.
+fn third_actor(store: &StateHandle, has_controller: bool) -> Callback<MouseEvent> {
+    store.sends(match has_controller {
+        true => ViewMsg::Open(Lane::Editor(ActorId::C)),
+        false => ViewMsg::Dialog(Some(Dialog::Controllers)),
+    })
 }

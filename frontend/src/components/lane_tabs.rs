@@ -1,6 +1,6 @@
 //! Where only one card fits: three heads that choose which one is open.
 
-use optimist_messages::label;
+use optimist_messages::{controller_card::cache_chip, label};
 use optimist_simulation::ActorId;
 use yew::{Callback, Html, MouseEvent, classes, html};
 
@@ -31,6 +31,11 @@ fn version_of(state: &State, editor: ActorId) -> (String, &'static str) {
 pub(crate) fn lane_tabs(store: &StateHandle) -> Html {
     let head = |lane: Lane| {
         let (name, (version, tone)) = match lane {
+            Lane::Editor(ActorId::C) if store.world().controller().is_some() => {
+                let (version, behind) = cache_chip(&store.world().cache_standings());
+                let tone = if behind { "refused" } else { "ok" };
+                (label::controller_card(), (version, tone))
+            }
             Lane::Editor(editor) => (store.name(editor).to_owned(), version_of(store, editor)),
             Lane::Server => {
                 let version = store.world().stored().map(|(version, _)| version);

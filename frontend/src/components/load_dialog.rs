@@ -10,7 +10,7 @@ use yew::{Callback, DragEvent, Event, Html, InputEvent, SubmitEvent, TargetCast,
 use super::dialog::Modal;
 use super::file_button::text_of;
 use super::icon::{Icon, icon};
-use crate::state::{ManifestMsg, Sends, StateHandle};
+use crate::state::{Dialog, ManifestMsg, Sends, StateHandle, ViewMsg};
 
 /// Reads a file into the dialog. One that cannot be read leaves what was typed.
 fn take(store: &StateHandle, file: File) {
@@ -110,6 +110,13 @@ fn actions(store: &StateHandle) -> Html {
                 onclick={store.sends(ManifestMsg::Text(NGINX.to_owned()))}
             >
                 { label::load_example() }
+            </button>
+            <button
+                type="button"
+                class="button"
+                onclick={store.sends(ViewMsg::Dialog(Some(Dialog::Controllers)))}
+            >
+                { label::third_controllers() }
             </button>
             <span class="spring" />
             <button

@@ -8,6 +8,7 @@ use optimist_messages::{self as messages, label};
 use optimist_simulation::LastWrite;
 use yew::{Event, Html, html};
 
+use super::controller::stored_rows;
 use super::etcd;
 use super::more::chosen;
 use super::owners;
@@ -133,6 +134,9 @@ pub(crate) fn server_card(store: &StateHandle, aligned: &Rc<AlignedRows>) -> Htm
                 { subjects(store) }
                 <span class="chip plain">{ chip }</span>
             </header>
+            if store.view.server_tab == ServerTab::Object && store.world().controller().is_some() {
+                { stored_rows(store) }
+            }
             <div class="card-body" role="tabpanel" id={panel_id("server")}>
                 { match store.view.server_tab {
                     ServerTab::Object => object(store, aligned),

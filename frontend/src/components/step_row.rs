@@ -2,12 +2,12 @@
 //! an arrow for each; any other step is one line.
 
 use optimist_messages::{self as messages, label};
-use optimist_simulation::{ActorId, NodeId, Outcome, Step};
+use optimist_simulation::{ActorId, EventArrow, NodeId, Outcome, RunPart, Step};
 use yew::{Classes, Html, Properties, classes, component, html};
 
 use super::branch_picker::{Branch, branch_picker};
 use super::icon::{Icon, icon};
-use super::watch::arrows::Events;
+use super::watch::arrows::{self, Events};
 use crate::state::{Dispatcher, Lane, Sends, SessionMsg, State};
 
 /// Where a step stands, seen from the current one.
@@ -43,6 +43,10 @@ pub(crate) struct StepRowProps {
     pub(crate) pill: Option<(String, &'static str)>,
     /// What reached the watcher.
     pub(crate) events: Events,
+    /// The events for a controller of what the step stored, and whether they have arrived.
+    pub(crate) sent: Vec<(String, bool)>,
+    /// The run of the controller that the step belongs to.
+    pub(crate) run: Option<RunPart>,
     /// The row's text for screen readers.
     pub(crate) sentence: String,
     /// The branches that part here; empty where there is only one.
@@ -89,6 +93,7 @@ pub(crate) fn row(
     state: &State,
     (position, here): (usize, usize),
     (parent, node): (NodeId, NodeId),
+    run: Option<RunPart>,
     dispatcher: &Dispatcher,
 ) -> Option<StepRowProps> {
     let step = state.session.tree.step(node)?;
@@ -112,6 +117,8 @@ pub(crate) fn row(
         phase,
         editor: step.actor(),
         events: Events::of(&step.arrived),
+        sent: sent(state, parent, node),
+        run,
         outcome: step.outcome(),
         lossy: !step.losses.is_empty(),
         headline: messages::ask(step, state.world()),
@@ -121,6 +128,24 @@ pub(crate) fn row(
         branches: branches(state, parent, node),
         dispatcher: dispatcher.clone(),
     })
+}
+
+/// The events of what a step stored, for the controller: on their way or arrived.
+fn sent(state: &State, parent: NodeId, node: NodeId) -> Vec<(String, bool)> {
+    let tree = &state.session.tree;
+    if state.world().controller().is_none() {
+        return Vec::new();
+    }
+    let revision = |node| Some(tree.world_at(node)?.server().store().revision());
+    let Some((before, after)) = revision(parent).zip(revision(node)) else {
+        return Vec::new();
+    };
+    let arrows = state.world().event_arrows(before, after);
+    let text = |arrow: &EventArrow| {
+        let text = messages::controller_card::arrow(&arrow.event);
+        (text, arrow.has_arrived)
+    };
+    arrows.iter().map(text).collect()
 }
 
 fn row_classes(props: &StepRowProps) -> Classes {
@@ -141,13 +166,14 @@ fn row_classes(props: &StepRowProps) -> Classes {
         outcome,
         props.lossy.then_some("lossy"),
         props.pill.is_some().then_some("has-pill"),
-        (props.events.lines() > 0).then_some("hears"),
+        (props.events.lines() + props.sent.len() > 0).then_some("hears"),
+        props.run.map(|_| "in-run"),
     )
 }
 
 #[component]
 pub(crate) fn StepRow(props: &StepRowProps) -> Html {
-    let lines = props.events.lines();
+    let lines = props.events.lines() + props.sent.len();
     let current = props.phase == StepPhase::Current;
     html! {
         <li
@@ -166,8 +192,14 @@ pub(crate) fn StepRow(props: &StepRowProps) -> Html {
                 if let Some((text, tone)) = &props.pill {
                     <span class={classes!("pill", *tone)}>{ text.clone() }</span>
                 }
-                if lines > 0 {
+                if props.events.lines() > 0 {
                     { props.events.draw() }
+                }
+                if !props.sent.is_empty() {
+                    { arrows::sent(&props.sent) }
+                }
+                if let Some(run) = props.run.filter(|run| run.is_first) {
+                    <span class="run-label" aria-hidden="true">{ label::run_label(&run.number) }</span>
                 }
             </button>
             if !props.branches.is_empty() {
@@ -184,7 +216,7 @@ fn exchange(props: &StepRowProps, current: bool) -> Html {
             // With a space, or the last word and the next would be one to those who hear them.
             <span class="ask">{ format!("{} ", props.headline) }</span>
             if current && props.outcome != Outcome::Done {
-                { arrows(props.editor) }
+                { both_arrows(props.editor) }
             }
             if !props.answer.is_empty() {
                 <span class="answer">
@@ -203,7 +235,7 @@ fn exchange(props: &StepRowProps, current: bool) -> Html {
 }
 
 /// The request slants down to the server, its answer back: time runs downwards.
-fn arrows(editor: Option<ActorId>) -> Html {
+fn both_arrows(editor: Option<ActorId>) -> Html {
     let (near, far) = match editor {
         Some(ActorId::A) => ("0%", "100%"),
         Some(ActorId::B | ActorId::C) | None => ("100%", "0%"),

@@ -124,11 +124,16 @@ fn rows(store: &StateHandle, sight: &VisibleRows) -> Vec<Html> {
     let tree = &store.session.tree;
     let (line, here) = (tree.current_path(), tree.position());
     let dispatcher = store.dispatcher();
+    let runs = match tree.world().controller() {
+        Some(_) => tree.run_parts(),
+        None => Vec::new(),
+    };
     let drawn = Drawn::of(tree, sight).into_iter().enumerate();
     let rows = drawn.filter_map(|(i, drawn)| match drawn {
         Drawn::Row(position, key) => {
             let (parent, node) = (line[position - 1], line[position]);
-            let row = row(store, (position, here), (parent, node), &dispatcher)?;
+            let run = runs.get(position).copied().flatten();
+            let row = row(store, (position, here), (parent, node), run, &dispatcher)?;
             let key = key.to_string();
             Some(html! { <StepRow {key} ..row /> })
         }

@@ -106,9 +106,9 @@ fn tabs(store: &StateHandle) -> Html {
         }
     };
     html! {
-        <nav class="case-tabs" aria-label={label::diagnose_sections()}>
+        <div class="case-tabs" role="group" aria-label={label::diagnose_sections()}>
             { for CaseSection::ALL.map(tab) }
-        </nav>
+        </div>
     }
 }
 

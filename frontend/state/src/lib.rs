@@ -25,6 +25,7 @@
 
 mod address;
 mod cards;
+mod controllers;
 mod diagnose;
 mod editing;
 mod effect;
@@ -43,6 +44,7 @@ use optimist_simulation::{ActorId, Exchange, HistoryTree, NGINX, World};
 
 pub use address::{Address, Destination, LessonAddress, Page, lesson_fragment, session_fragment};
 pub use cards::{CardObjects, aligned_rows};
+pub use controllers::{ControllerMsg, ControllerPart, ControllerView};
 pub use diagnose::{
     AuditReplay, AuditRun, BringProblem, BroughtItem, CASE, CaseExample, CaseKeeping, CaseReading,
     CaseSection, ChangeRun, DiagnoseMsg, DiagnoseState, MAX_ITEMS, ObservedHistory, OwnerFilter,
@@ -85,6 +87,8 @@ pub struct State {
     pub manifest: ManifestState,
     /// How the page is looked at.
     pub view: ViewState,
+    /// How the controller's card is looked at.
+    pub controller: ControllerView,
     /// Lessons.
     pub learn: Learn,
     /// What Play and Explore left for each other.
@@ -116,6 +120,8 @@ pub enum Msg {
     Manifest(ManifestMsg),
     /// About the view.
     View(ViewMsg),
+    /// About the controller.
+    Controller(ControllerMsg),
     /// About lessons.
     Learn(LearnMsg),
     /// Between Play and Explore.
@@ -144,6 +150,7 @@ slices!(
     Request(RequestMsg),
     Manifest(ManifestMsg),
     View(ViewMsg),
+    Controller(ControllerMsg),
     Learn(LearnMsg),
     Transfer(TransferMsg),
     Diagnose(DiagnoseMsg),
@@ -167,6 +174,7 @@ impl State {
             requests: RequestState::default(),
             manifest: ManifestState::default(),
             view: ViewState::open(&fx),
+            controller: ControllerView::default(),
             learn: Learn::default(),
             explore: ExploreTransfer::default(),
             diagnose: Rc::default(),
@@ -214,6 +222,7 @@ impl State {
             Msg::Request(msg) => self.update_requests(msg, fx),
             Msg::Manifest(msg) => self.update_manifest(msg, fx),
             Msg::View(msg) => self.update_view(msg, fx),
+            Msg::Controller(msg) => self.update_controller(msg, fx),
             Msg::Learn(msg) => self.update_learn(msg, fx),
             Msg::Transfer(msg) => self.update_explore(msg, fx),
             Msg::Diagnose(msg) => self.update_diagnose(msg, fx),

@@ -109,6 +109,8 @@ pub enum Dialog {
     Request,
     /// The sessions that the browser keeps.
     Sessions,
+    /// Who the third actor is, and the examples of controllers.
+    Controllers,
 }
 
 /// Light, dark, or what the system says.

@@ -4,6 +4,7 @@
 
 mod branches;
 mod cards;
+mod controller;
 mod diagnose;
 mod editing;
 mod explore;

@@ -5,7 +5,7 @@ use optimist_controller::search::{
 };
 
 use crate::start::{
-    KEY, config_map, editor, holds, is_violated, replay, scenario, searched, widget,
+    KEY, config_map, editor, is_violated, replay, scenario, searched, settling, widget,
 };
 
 /// The program with every flaw: a generated name, a cached list, no memory of its own writes.
@@ -69,7 +69,8 @@ fn one_child_stays_one_child_with_a_name_from_the_parent() {
         ..flawed()
     };
     let scenario = one_child(&maker).restarts(1);
-    assert!(holds(&scenario));
+    assert!(!is_violated(&scenario));
+    assert_eq!(settling(&scenario), Settling::Settles);
 }
 
 #[test]
@@ -126,7 +127,8 @@ fn a_live_list_expectations_own_versions_and_own_writes_each_prevent_the_second_
     });
     for maker in [live, expecting, own_version, own_writes] {
         let scenario = one_child(&maker).restarts(1);
-        assert!(holds(&scenario), "{maker:?}");
+        assert!(!is_violated(&scenario), "{maker:?}");
+        assert_eq!(settling(&scenario), Settling::Settles, "{maker:?}");
     }
 }
 

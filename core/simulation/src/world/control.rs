@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use super::control_view::event_of;
 use super::{World, changed_fields};
 use crate::controller::{ControllerEvent, ControllerOperation, EventOnTheWay};
 use crate::step::Exchange;
@@ -12,7 +13,7 @@ use crate::verdict::{Accepted, Edit, RefusalKind, UpdateTracker};
 use crate::watcher::Watcher;
 use crate::{ActorId, ObjectRef, Operation, Step};
 use optimist_apiserver::object::{Metadata, text};
-use optimist_apiserver::server::{EventType, Facts};
+use optimist_apiserver::server::Facts;
 use optimist_apiserver::storage::{Change, Revision};
 use optimist_client::{AnsweredRequest, changes};
 use optimist_controller::program::Variable;
@@ -35,19 +36,7 @@ impl World {
         let version = cache.version().parse().unwrap_or_default();
         let log = self.server.store().log_after(version);
         let changes = log.filter(|change| change.key.starts_with(&prefix));
-        let events = changes.filter_map(|change| {
-            let object = change.after.as_ref().or(change.before.as_ref())?;
-            Some(EventOnTheWay {
-                revision: change.revision,
-                event_type: match (&change.before, &change.after) {
-                    (None, _) => EventType::Added,
-                    (_, None) => EventType::Deleted,
-                    _ => EventType::Modified,
-                },
-                kind: cache.resource().kind.clone(),
-                name: object.name().to_owned(),
-            })
-        });
+        let events = changes.filter_map(|change| event_of(change, cache));
         events.collect()
     }
 

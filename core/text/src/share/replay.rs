@@ -9,7 +9,9 @@ use super::operation::{actor_code, declared_from_json, edited, write_from_json};
 use super::session::RecordedOperation;
 use super::{Session, ShareError};
 use optimist_apiserver::object::text;
-use optimist_simulation::{Action, ActorId, HistoryTree, Operation, Outcome, Step, World};
+use optimist_simulation::{
+    Action, ActorId, ControllerStart, HistoryTree, Operation, Outcome, Start, Step, World,
+};
 
 /// A session that is being replayed.
 #[derive(Clone, Debug)]
@@ -101,6 +103,49 @@ impl Replay {
     pub fn finish(mut self) -> Result<HistoryTree, ShareError> {
         let left = self.advance(usize::MAX)?;
         left.ok_or(ShareError::Damaged("its last step is missing"))
+    }
+}
+
+impl Session {
+    /// The same history with another controller. A step that is not possible then is left out: what
+    /// follows it goes on without it.
+    ///
+    /// # Errors
+    /// If the start cannot be loaded with that controller, or the session becomes too large.
+    pub fn with_controller(
+        mut self,
+        controller: ControllerStart,
+    ) -> Result<HistoryTree, ShareError> {
+        let mut start = Start::clone(&self.start);
+        start.controller = Some(controller);
+        self.start = Arc::new(start);
+        let loaded = World::begin(Arc::clone(&self.start));
+        let (mut world, _) = loaded.map_err(|error| ShareError::Start(error.to_string()))?;
+        touch(&mut world, &self.root);
+        let mut tree = HistoryTree::new(world);
+        // Where each node of the session is now: at itself, or at what it would have followed.
+        let mut places = vec![0];
+        let mut weight = 0;
+        for recorded in &self.nodes {
+            let parent = places.get(recorded.parent).copied().unwrap_or(0);
+            let moved = RecordedOperation {
+                parent,
+                ..recorded.clone()
+            };
+            let done = perform(&moved, &mut tree);
+            weight += done.as_ref().copied().unwrap_or(0);
+            if weight > MAX_WEIGHT {
+                return Err(ShareError::TooLarge);
+            }
+            places.push(match done {
+                Ok(_) => tree.current(),
+                Err(_) => parent,
+            });
+        }
+        let place = |node: usize| places.get(node).copied().unwrap_or(0);
+        tree.go(place(self.end));
+        tree.go(place(self.current));
+        Ok(tree)
     }
 }
 

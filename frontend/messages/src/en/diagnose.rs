@@ -161,7 +161,7 @@ crate::catalogue::messages! {
     ways_progress(done, total) "{done} of {total} ways run";
     ways_all(count) "Show all {count} ways of writing";
     ways_fewer() "Show fewer ways of writing";
-    ways_step() "Step through";
+    ways_step() "Step through it";
     ways_step_through(way) "Step through {way} in Play";
     ways_stays(value) "{value} stays";
     ways_nothing_sent() "not sent";

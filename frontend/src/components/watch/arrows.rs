@@ -62,3 +62,24 @@ impl Events {
         }
     }
 }
+
+/// The events of a step for a controller: arrows from the server's lane. Those that have arrived end
+/// at the controller's lane, the others at a circle before it.
+#[inline(never)] // not on the first screen
+pub(crate) fn sent(events: &[(String, bool)]) -> Html {
+    html! {
+        <span class="sent" aria-hidden="true">
+            { for events.iter().map(|(text, has_arrived)| html! {
+                <span class={classes!("sent-event", (!has_arrived).then_some("on-the-way"))}>
+                    <i />
+                    <span>{ text.clone() }</span>
+                    <i />
+                    <b>{ if *has_arrived { "▶" } else { "○" } }</b>
+                    if !has_arrived {
+                        <em>{ optimist_messages::label::event_on_the_way() }</em>
+                    }
+                </span>
+            }) }
+        </span>
+    }
+}

@@ -39,7 +39,8 @@ impl Go<'_> {
             return;
         };
         let (name, ty) = (self.name(&declared), self.type_of(&declared));
-        self.lines.add(&format!("var {name} {ty}"), &one.only());
+        // Belongs to no statement: the line that reads is the current one.
+        self.lines.add(&format!("var {name} {ty}"), &(0..0));
     }
 
     fn get_call(&mut self, one: &Numbered<'_>) -> Option<(String, String)> {

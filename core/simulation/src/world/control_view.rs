@@ -1,0 +1,307 @@
+//! What a controller has beside what the server has.
+
+use std::sync::Arc;
+
+use optimist_apiserver::object::Metadata;
+use optimist_apiserver::server::{EventType, key_of};
+use optimist_apiserver::storage::{Change, Revision};
+use optimist_controller::program::{Code, Statement, Variable};
+use optimist_controller::{Cache, Controller, WorkerReport, controller_of};
+use serde_json::Value;
+
+use super::World;
+use crate::controller::{ControllerEvent, EventOnTheWay};
+use crate::{ControllerOperation, HistoryTree, NodeId};
+
+/// A variable of a run, beside the server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunValue {
+    /// The name of the variable.
+    pub name: String,
+    /// What it has.
+    pub value: RunValueContent,
+}
+
+/// What a variable of a run has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RunValueContent {
+    /// An object.
+    Object {
+        /// Its kind.
+        kind: String,
+        /// Its name; empty before the server has given it one.
+        name: String,
+        /// Its version; empty if the server has not stored it.
+        version: String,
+        /// The version that the server has now; `None` if it has no such object.
+        server: Option<Revision>,
+    },
+    /// A list.
+    List {
+        /// The names of its objects.
+        names: Vec<String>,
+        /// How many objects the same list would have on the server now; `None` if it is not known.
+        server: Option<usize>,
+    },
+}
+
+/// An event that the server sent to the controller, and whether it has arrived.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EventArrow {
+    /// The event.
+    pub event: EventOnTheWay,
+    /// Whether the cache has it.
+    pub has_arrived: bool,
+}
+
+/// How a cache is beside the server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CacheStanding {
+    /// The kind of its objects.
+    pub kind: String,
+    /// Its version; empty before its first list.
+    pub version: String,
+    /// How many changes of its kind it does not have.
+    pub behind: usize,
+    /// Whether its watch is open.
+    pub is_watching: bool,
+    /// Its objects: name and version.
+    pub objects: Vec<(String, String)>,
+}
+
+/// An object of the server, for a list of several.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredRow {
+    /// Its kind.
+    pub kind: String,
+    /// Its name.
+    pub name: String,
+    /// Its version; `None` if it is deleted.
+    pub version: Option<Revision>,
+    /// The name of its controller; empty if it has none.
+    pub owner: String,
+}
+
+impl World {
+    /// How each cache of the controller is beside the server.
+    pub fn cache_standings(&self) -> Vec<CacheStanding> {
+        let caches = self.controller().map_or(&[][..], Controller::caches);
+        let standing = |cache: &Cache| CacheStanding {
+            kind: cache.resource().kind.clone(),
+            version: cache.version().to_owned(),
+            behind: cache.behind(self.server()),
+            is_watching: cache.is_watching(),
+            objects: cache
+                .objects()
+                .iter()
+                .map(|(_, object)| {
+                    (
+                        object.name().to_owned(),
+                        object.resource_version().to_owned(),
+                    )
+                })
+                .collect(),
+        };
+        caches.iter().map(standing).collect()
+    }
+
+    /// The variables of the present run of the controller, beside the server.
+    pub fn run_values(&self) -> Vec<RunValue> {
+        let Some(controller) = self.controller() else {
+            return Vec::new();
+        };
+        let Some(run) = controller.run() else {
+            return Vec::new();
+        };
+        let value = |(name, variable): (&str, &Variable)| RunValue {
+            name: name.to_owned(),
+            value: match variable {
+                Variable::Object { object, .. } => self.object_value(object),
+                Variable::List { objects, .. } => RunValueContent::List {
+                    names: objects.iter().map(|one| one.name().to_owned()).collect(),
+                    server: self.listed_on_server(controller, name),
+                },
+            },
+        };
+        run.variables().map(value).collect()
+    }
+
+    fn object_value(&self, object: &Arc<Value>) -> RunValueContent {
+        let text = |field: &str| optimist_apiserver::object::text(object, field);
+        let resources = self.server().resources();
+        let resource = resources.by_kind(text("apiVersion"), text("kind"));
+        let stored = resource.and_then(|resource| {
+            let key = key_of(resource, object);
+            self.server().store().get(&key)
+        });
+        RunValueContent::Object {
+            kind: text("kind").to_owned(),
+            name: object.name().to_owned(),
+            version: object.resource_version().to_owned(),
+            server: stored.map(|(revision, _)| revision),
+        }
+    }
+
+    /// How many objects the list of a variable would have on the server now.
+    fn listed_on_server(&self, controller: &Controller, name: &str) -> Option<usize> {
+        let (kind, owner) = list_of(&controller.code().program().body, name)?;
+        let mut caches = controller.caches().iter();
+        let cache = caches.find(|cache| cache.resource().kind == kind)?;
+        let uid = owner.map(|owner| {
+            let mut variables = controller.run().into_iter().flat_map(|run| run.variables());
+            let found = variables.find(|(name, _)| *name == owner);
+            match found {
+                Some((_, Variable::Object { object, .. })) => object.uid().to_owned(),
+                _ => String::new(),
+            }
+        });
+        let prefix = cache.prefix();
+        let objects = self.server().store().range(&prefix);
+        let owned = objects.filter(|(_, _, object)| {
+            uid.as_ref().is_none_or(|uid| {
+                let owner = controller_of(object).and_then(|owner| owner.get("uid"));
+                owner.and_then(Value::as_str) == Some(uid)
+            })
+        });
+        Some(owned.count())
+    }
+
+    /// The events of the changes after one revision and up to another, for the controller.
+    pub fn event_arrows(&self, after: Revision, until: Revision) -> Vec<EventArrow> {
+        let Some(controller) = self.controller() else {
+            return Vec::new();
+        };
+        let log = self.server().store().log_after(after);
+        let changes = log.take_while(|change| change.revision <= until);
+        let arrow = |change: &Change| {
+            let mut caches = controller.caches().iter();
+            let cache = caches.find(|cache| change.key.starts_with(&cache.prefix()))?;
+            let version: Revision = cache.version().parse().unwrap_or_default();
+            Some(EventArrow {
+                event: event_of(change, cache)?,
+                has_arrived: version >= change.revision,
+            })
+        };
+        changes.filter_map(arrow).collect()
+    }
+
+    /// The next event that reaches a cache, as an operation; the oldest of all caches first. `None`
+    /// if no event is on its way to an open watch.
+    pub fn next_delivery(&self) -> Option<ControllerOperation> {
+        let caches = self.controller()?.caches().iter().enumerate();
+        let open = caches.filter(|(_, cache)| cache.is_watching());
+        let first = open.filter_map(|(index, _)| {
+            let event = self.events_on_the_way(index).into_iter().next()?;
+            Some((event.revision, index))
+        });
+        first
+            .min()
+            .map(|(_, index)| ControllerOperation::Deliver(index))
+    }
+
+    /// Every object of the session, with its version and owner.
+    pub fn stored_rows(&self) -> Vec<StoredRow> {
+        let row = |subject: &crate::ObjectRef| {
+            let stored = self.server().store().get(subject.key());
+            let owner = stored.and_then(|(_, object)| {
+                let owner = controller_of(object)?.get("name")?.as_str()?;
+                Some(owner.to_owned())
+            });
+            StoredRow {
+                kind: subject.resource().kind.clone(),
+                name: subject.name().to_owned(),
+                version: stored.map(|(revision, _)| revision),
+                owner: owner.unwrap_or_default(),
+            }
+        };
+        self.subjects().map(row).collect()
+    }
+
+    /// The number of the statement that the controller's run performs next; the number of all
+    /// statements at the end of the program. `None` without a run.
+    pub fn current_statement(&self) -> Option<usize> {
+        let controller = self.controller()?;
+        let (code, run) = (controller.code(), controller.run()?);
+        Some(
+            code.statement_at(run.at())
+                .unwrap_or_else(|| statements(code)),
+        )
+    }
+}
+
+/// That a step belongs to a run of the controller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RunPart {
+    /// The number of the run, from 1.
+    pub number: usize,
+    /// Whether it is the first step of the run.
+    pub is_first: bool,
+}
+
+impl HistoryTree {
+    /// Of each position of the current history, to which run of the controller its step belongs.
+    pub fn run_parts(&self) -> Vec<Option<RunPart>> {
+        let mut number = 0;
+        let part = |node: &NodeId| {
+            let event = self.step(*node)?.controller.as_deref()?;
+            let ControllerEvent::Worker(report) = event else {
+                return None;
+            };
+            let begins = matches!(
+                report,
+                WorkerReport::Taken { .. } | WorkerReport::NotReady { .. }
+            );
+            number += usize::from(begins);
+            Some(RunPart {
+                number,
+                is_first: begins,
+            })
+        };
+        self.current_path().iter().map(part).collect()
+    }
+
+    /// The number of the controller's last run at the current step; 0 before the first.
+    pub fn run_number(&self) -> usize {
+        let parts = self.run_parts();
+        let until = parts.iter().take(self.position() + 1).rev();
+        until.flatten().next().map_or(0, |part| part.number)
+    }
+}
+
+/// How many statements a program has.
+fn statements(code: &Code) -> usize {
+    let numbers = (0..).map_while(|at| code.statement_at(at));
+    numbers.max().map_or(0, |last| last + 1)
+}
+
+/// The kind and the owner of the list that a variable has.
+fn list_of<'a>(body: &'a [Statement], name: &str) -> Option<(&'a str, Option<&'a str>)> {
+    body.iter().find_map(|statement| match statement {
+        Statement::List {
+            into,
+            kind,
+            controlled_by,
+            ..
+        } if into == name => Some((kind.kind.as_str(), controlled_by.as_deref())),
+        Statement::If {
+            then, otherwise, ..
+        } => list_of(then, name).or_else(|| list_of(otherwise, name)),
+        Statement::ForEach { body, .. } => list_of(body, name),
+        _ => None,
+    })
+}
+
+/// The event of a change.
+pub(super) fn event_of(change: &Change, cache: &Cache) -> Option<EventOnTheWay> {
+    let object = change.after.as_ref().or(change.before.as_ref())?;
+    Some(EventOnTheWay {
+        revision: change.revision,
+        event_type: match (&change.before, &change.after) {
+            (None, _) => EventType::Added,
+            (_, None) => EventType::Deleted,
+            _ => EventType::Modified,
+        },
+        kind: cache.resource().kind.clone(),
+        name: object.name().to_owned(),
+    })
+}

@@ -1,0 +1,328 @@
+//! The card of a controller: its examples, its switches, its cache and queue, and what its steps
+//! did.
+
+use std::time::Duration;
+
+use optimist_controller::program::{ReadyProgramName, Switch};
+use optimist_controller::{
+    ApiError, CacheReport, ClientCall, Handled, KeyAddition, QueueReaction, ReconcileResult,
+    WorkQueue, WorkerReport,
+};
+use optimist_simulation::{
+    CacheStanding, ControllerEvent, ControllerOperation, EventOnTheWay, ExplanationKind, RunValue,
+    RunValueContent, World,
+};
+
+use crate::{Caption, en};
+
+/// The name of an example and what it does, in a sentence.
+pub fn example(name: ReadyProgramName) -> (String, String) {
+    use ReadyProgramName as Name;
+    match name {
+        Name::ChildMaker => (en::program_child_maker(), en::program_child_maker_text()),
+        Name::StatusWriter => (
+            en::program_status_writer(),
+            en::program_status_writer_text(),
+        ),
+        Name::Scaler => (en::program_scaler(), en::program_scaler_text()),
+        Name::FinalizerKeeper => (
+            en::program_finalizer_keeper(),
+            en::program_finalizer_keeper_text(),
+        ),
+        Name::Cleaner => (en::program_cleaner(), en::program_cleaner_text()),
+        Name::FieldOwner => (en::program_field_owner(), en::program_field_owner_text()),
+        Name::Annotator => (en::program_annotator(), en::program_annotator_text()),
+        Name::Copier => (en::program_copier(), en::program_copier_text()),
+    }
+}
+
+/// A switch in two or three words.
+pub fn switch_chip(switch: Switch) -> String {
+    match switch {
+        Switch::DerivedName => en::chip_derived_name(),
+        Switch::LiveList => en::chip_live_list(),
+        Switch::Expectations => en::chip_expectations(),
+        Switch::IgnoreAlreadyExists => en::chip_ignore_already_exists(),
+        Switch::WaitForOwnVersion => en::chip_wait_for_own_version(),
+        Switch::ReadYourOwnWrites => en::chip_read_your_own_writes(),
+        Switch::NoClock => en::chip_no_clock(),
+        Switch::Compare => en::chip_compare(),
+        Switch::GenerationChanged => en::chip_generation_changed(),
+        Switch::DeepCopy => en::chip_deep_copy(),
+        Switch::OptimisticLock => en::chip_optimistic_lock(),
+        Switch::LiveParent => en::chip_live_parent(),
+        Switch::UidPrecondition => en::chip_uid_precondition(),
+    }
+}
+
+/// The version of the caches in a chip, and whether it is behind: of the one that is most behind.
+pub fn cache_chip(standings: &[CacheStanding]) -> (String, bool) {
+    let Some(most) = standings.iter().rev().max_by_key(|cache| cache.behind) else {
+        return (en::cache_chip_empty(), false);
+    };
+    match (most.version.as_str(), most.behind) {
+        ("", _) => (en::cache_chip_empty(), true),
+        (version, 0) => (en::cache_chip_current(&version), false),
+        (version, behind) => (en::cache_chip(&version, &behind), true),
+    }
+}
+
+/// The keys of the queue in a chip.
+pub fn queue_chip(queue: &WorkQueue) -> String {
+    let keys: Vec<&str> = queue.queued().map(name_of).collect();
+    match keys.is_empty() {
+        true => en::queue_chip_empty(),
+        false => en::queue_chip(&keys.join(", ")),
+    }
+}
+
+/// Every key of the queue, and how it is.
+pub fn queue_lines(queue: &WorkQueue, now: Duration) -> Vec<String> {
+    let dirty: Vec<&str> = queue.dirty().collect();
+    let mut lines: Vec<String> = queue
+        .processing()
+        .map(|key| match dirty.contains(&key) {
+            true => en::queue_processing_dirty(&key),
+            false => en::queue_processing(&key),
+        })
+        .collect();
+    lines.extend(queue.queued().map(|key| en::queue_queued(&key)));
+    let waiting = queue.waiting().into_iter();
+    lines.extend(waiting.map(|(key, ready)| {
+        let waits = en::queue_waiting(&key, &time(ready.saturating_sub(now)));
+        match queue.num_requeues(key) {
+            0 => waits,
+            failures => format!("{waits} · {}", en::queue_failures(&failures)),
+        }
+    }));
+    lines
+}
+
+/// A time in words.
+fn time(time: Duration) -> String {
+    match time.as_millis() {
+        milliseconds @ 0..10_000 => format!("{milliseconds} ms"),
+        milliseconds => format!("{} s", milliseconds / 1000),
+    }
+}
+
+/// The name in a key.
+fn name_of(key: &str) -> &str {
+    key.rsplit('/').next().unwrap_or_default()
+}
+
+/// What a variable has, and what the server has instead if that differs.
+pub fn run_value(of: &RunValue) -> (String, String) {
+    match &of.value {
+        RunValueContent::Object {
+            kind,
+            name,
+            version,
+            server,
+        } => {
+            let has = match version.as_str() {
+                "" => en::value_new(kind, name),
+                version => en::value_version(kind, name, &version),
+            };
+            let beside = match server {
+                Some(server) if server.to_string() == *version => en::value_server_same(),
+                Some(server) => en::value_server_version(server),
+                None => en::value_server_none(),
+            };
+            (has, beside)
+        }
+        RunValueContent::List { names, server } => {
+            let has = match names.len() {
+                0 => en::value_list_empty(),
+                count => en::value_list(&count, &names.join(", ")),
+            };
+            let beside = server.map(|server| en::value_server_list(&server));
+            (has, beside.unwrap_or_default())
+        }
+    }
+}
+
+/// An event in a line.
+pub fn arrow(event: &EventOnTheWay) -> String {
+    en::event_arrow(&event.event_type, &event.name, &event.revision)
+}
+
+/// A step of the controller in a row of the timeline.
+#[inline(never)] // not on the first screen
+pub(crate) fn row(operation: ControllerOperation, event: Option<&ControllerEvent>) -> String {
+    match event {
+        Some(ControllerEvent::Delivered { report, .. }) => match report.handled.first() {
+            Some(handled) => en::row_delivered(&notified(handled)),
+            None => crate::controller::operation(operation),
+        },
+        Some(ControllerEvent::Worker(report)) => match report {
+            WorkerReport::Taken { key } => en::row_taken(&name_of(key)),
+            WorkerReport::NotReady { .. } => en::row_not_ready(),
+            WorkerReport::Performed {
+                call: None, error, ..
+            } => match error {
+                Some(error) if error.of_cache => en::row_not_in_cache(),
+                _ => en::row_read(),
+            },
+            WorkerReport::Finished { result, .. } => match result {
+                ReconcileResult::Error | ReconcileResult::TerminalError => en::row_failed(),
+                _ => en::row_finished(),
+            },
+            WorkerReport::Performed { .. } => crate::controller::operation(operation),
+        },
+        _ => crate::controller::operation(operation),
+    }
+}
+
+/// The caption of a step of the controller that led to a world; `None` for any other step.
+#[inline(never)] // not on the first screen
+pub(crate) fn caption(kind: &ExplanationKind, world: &World) -> Option<Caption> {
+    let ExplanationKind::Controlled { operation, event } = kind else {
+        return None;
+    };
+    let none = |_| Caption::new(crate::controller::operation(*operation), []);
+    let Some(event) = event.as_deref() else {
+        return Some(none(()));
+    };
+    Some(match event {
+        ControllerEvent::Connected { cache, .. } => {
+            let standing = world.cache_standings().into_iter().nth(*cache);
+            let kind = standing.map_or_else(String::new, |standing| standing.kind);
+            Caption::new(en::did_connect(&kind), [en::did_connect_text()])
+        }
+        ControllerEvent::Delivered { report, .. } => delivered(report),
+        ControllerEvent::WatchDropped { on_the_way, .. } => {
+            let text = en::did_drop_watch_text(on_the_way);
+            Caption::new(en::did_drop_watch(), [text])
+        }
+        ControllerEvent::Resynced { .. } => Caption::new(en::did_resync(), []),
+        ControllerEvent::Restarted => Caption::new(en::did_restart(), [en::did_restart_text()]),
+        ControllerEvent::Woken { .. } => Caption::new(en::did_wake(), []),
+        ControllerEvent::Worker(report) => worked(report, world),
+    })
+}
+
+fn delivered(report: &CacheReport) -> Caption {
+    let Some(handled) = report.handled.first() else {
+        return Caption::new(
+            crate::controller::operation(ControllerOperation::Deliver(0)),
+            [],
+        );
+    };
+    Caption::new(en::did_deliver(&notified(handled)), [became_of(handled)])
+}
+
+/// What the handlers were told, in a few words.
+fn notified(handled: &Handled) -> String {
+    use optimist_apiserver::object::Metadata;
+    use optimist_controller::Notification as Is;
+    let event = match &handled.notification {
+        Is::Added { .. } => "ADDED",
+        Is::Updated { .. } => "MODIFIED",
+        Is::Deleted { .. } => "DELETED",
+    };
+    let object = handled.notification.object();
+    format!("{event} {} {}", object.name(), object.resource_version())
+}
+
+fn became_of(handled: &Handled) -> String {
+    if handled.dropped_by.is_some() {
+        return en::did_deliver_dropped();
+    }
+    match handled.keys.first() {
+        None => en::did_deliver_no_key(),
+        Some((key, KeyAddition::Queued)) => en::did_deliver_queued(key),
+        Some((key, KeyAddition::AlreadyQueued)) => en::did_deliver_already(key),
+        Some((key, KeyAddition::AfterItsRun)) => en::did_deliver_after_run(key),
+    }
+}
+
+fn worked(report: &WorkerReport, world: &World) -> Caption {
+    match report {
+        WorkerReport::Taken { key } => Caption::new(en::did_take(key), [en::did_take_text()]),
+        WorkerReport::NotReady { key, .. } => {
+            Caption::new(en::did_not_ready(key), [en::did_not_ready_text()])
+        }
+        WorkerReport::Performed { call, error, .. } => match (call, error) {
+            (Some(call), error) => sent(call, error.as_ref(), world),
+            (None, Some(error)) if error.of_cache => {
+                Caption::new(en::did_not_find(), [en::did_not_find_text()])
+            }
+            (None, _) => Caption::new(en::did_read(), [read(world)]),
+        },
+        WorkerReport::Finished {
+            key,
+            call,
+            error,
+            result,
+            queue,
+            ..
+        } => {
+            let told = error.as_ref().map(ToString::to_string);
+            let text = finished(*result, queue, told.unwrap_or_default());
+            match call {
+                Some(call) => {
+                    let mut caption = sent(call, error.as_ref(), world);
+                    let over = finished(*result, queue, String::new());
+                    caption.text.push(format!("{} {over}", en::did_finish(key)));
+                    caption
+                }
+                None => Caption::new(en::did_finish(key), [text]),
+            }
+        }
+    }
+}
+
+/// A request of the controller and its answer.
+fn sent(call: &ClientCall, error: Option<&ApiError>, world: &World) -> Caption {
+    use optimist_apiserver::object::{Metadata, text};
+    let named = |object: &serde_json::Value| {
+        let name = match object.name() {
+            "" => object.meta_text("generateName"),
+            name => name,
+        };
+        format!("{} {name}", text(object, "kind"))
+    };
+    let title = match call {
+        ClientCall::Get { name, .. } => en::did_send_get(name),
+        ClientCall::List { .. } => en::did_send_list(),
+        ClientCall::Create(object) => en::did_send(&"Create", &named(object)),
+        ClientCall::Update { object, .. } => en::did_send(&"Update", &named(object)),
+        ClientCall::MergeFrom { object, .. } => en::did_send(&"Patch", &named(object)),
+        ClientCall::Apply { object, .. } => en::did_send(&"Apply", &named(object)),
+        ClientCall::Delete { object, .. } => en::did_send(&"Delete", &named(object)),
+    };
+    let standings = world.cache_standings();
+    let most = standings.iter().rev().max_by_key(|cache| cache.behind);
+    let text = match (error, most) {
+        (Some(error), _) => en::did_send_refused(&error.code, &error.reason, &error.message),
+        (None, Some(cache)) if cache.behind > 0 && !call.is_read() => {
+            en::did_send_lag(&cache.version, &cache.behind)
+        }
+        _ => en::did_send_done(),
+    };
+    Caption::new(title, [text])
+}
+
+/// How the cache is from which the controller read.
+fn read(world: &World) -> String {
+    let standings = world.cache_standings();
+    match standings.iter().rev().max_by_key(|cache| cache.behind) {
+        Some(cache) if cache.behind > 0 => en::did_read_behind(&cache.version, &cache.behind),
+        Some(cache) => en::did_read_text(&cache.version),
+        None => String::new(),
+    }
+}
+
+fn finished(result: ReconcileResult, queue: &QueueReaction, error: String) -> String {
+    let after = time(queue.after.unwrap_or_default());
+    match result {
+        ReconcileResult::Done | ReconcileResult::RequeueAfter(0) => en::did_finish_done(),
+        ReconcileResult::RequeueAfter(_) | ReconcileResult::Requeue => {
+            en::did_finish_requeue(&after)
+        }
+        ReconcileResult::Error if error.is_empty() => en::did_finish_requeue(&after),
+        ReconcileResult::Error => en::did_finish_error(&error, &after),
+        ReconcileResult::TerminalError => en::did_finish_terminal(),
+    }
+}

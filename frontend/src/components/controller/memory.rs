@@ -1,0 +1,107 @@
+//! What a controller has in memory: its cache, its queue, and the events on their way.
+
+use optimist_client::visible;
+use optimist_controller::Controller;
+use optimist_messages::{controller_card as messages, label};
+use optimist_simulation::CacheStanding;
+use yew::{Html, html};
+
+use crate::state::{ControllerMsg, Sends, StateHandle};
+
+pub(super) fn memory(
+    store: &StateHandle,
+    controller: &Controller,
+    standings: &[CacheStanding],
+) -> Html {
+    html! {
+        <div class="controller-memory" role="region" tabindex="0" aria-label={label::controller_part_memory()}>
+            <h3>{ label::controller_cache() }</h3>
+            { for standings.iter().map(cache) }
+            <h3>{ label::controller_on_the_way() }</h3>
+            { on_the_way(store, standings) }
+            <h3>{ label::controller_queue() }</h3>
+            { queue(store, controller) }
+        </div>
+    }
+}
+
+fn cache(standing: &CacheStanding) -> Html {
+    let (version, _) = messages::cache_chip(std::slice::from_ref(standing));
+    html! {
+        <div class="cache">
+            <p class="cache-head">
+                <b>{ standing.kind.clone() }</b>
+                <span class="muted">{ version }</span>
+                if !standing.is_watching {
+                    <span class="cache-closed">{ label::controller_watch_closed() }</span>
+                }
+            </p>
+            if standing.objects.is_empty() {
+                <p class="muted">{ label::controller_cache_none() }</p>
+            } else {
+                <ul>
+                    { for standing.objects.iter().map(|(name, version)| html! {
+                        <li><span>{ visible(name).into_owned() }</span><span>{ version.clone() }</span></li>
+                    }) }
+                </ul>
+            }
+        </div>
+    }
+}
+
+/// The events that have left the server and have not arrived, in their order. Nothing is promised
+/// about the order of events of two kinds: the first one of each kind can be delivered.
+fn on_the_way(store: &StateHandle, standings: &[CacheStanding]) -> Html {
+    let mut events: Vec<_> = (0..standings.len())
+        .flat_map(|cache| {
+            let events = store.world().events_on_the_way(cache).into_iter();
+            events
+                .enumerate()
+                .map(move |(place, event)| (event, cache, place == 0))
+        })
+        .collect();
+    events.sort_by_key(|(event, ..)| event.revision);
+    if events.is_empty() {
+        return html! { <p class="muted">{ label::controller_on_the_way_none() }</p> };
+    }
+    let deliver = |cache: usize| {
+        let Some(standing) = standings.get(cache).filter(|standing| standing.is_watching) else {
+            return Html::default();
+        };
+        html! {
+            <button
+                type="button"
+                class="button small"
+                aria-label={label::controller_deliver_kind(&standing.kind)}
+                onclick={store.sends(ControllerMsg::DeliverTo(cache))}
+            >
+                { label::controller_deliver_short() }
+            </button>
+        }
+    };
+    html! {
+        <ol class="events-on-the-way">
+            { for events.iter().map(|(event, cache, is_first)| html! {
+                <li>
+                    <span>{ visible(&messages::arrow(event)).into_owned() }</span>
+                    if *is_first {
+                        { deliver(*cache) }
+                    }
+                </li>
+            }) }
+        </ol>
+    }
+}
+
+fn queue(store: &StateHandle, controller: &Controller) -> Html {
+    let now = store.world().server().environment().elapsed();
+    let lines = messages::queue_lines(controller.queue(), now);
+    if lines.is_empty() {
+        return html! { <p class="muted">{ label::controller_queue_none() }</p> };
+    }
+    html! {
+        <ul class="queue-lines">
+            { for lines.iter().map(|line| html! { <li>{ visible(line).into_owned() }</li> }) }
+        </ul>
+    }
+}

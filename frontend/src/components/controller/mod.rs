@@ -1,0 +1,154 @@
+//! A controller as the third actor: its program, what it has in memory, and what it does next.
+
+mod dialog;
+mod memory;
+mod program;
+mod stored;
+mod switches;
+
+use std::cell::Cell;
+
+use optimist_controller::Controller;
+use optimist_controller::program::ReadyProgram;
+use optimist_messages::{controller_card as messages, label};
+use optimist_simulation::ActorId;
+use yew::{Html, classes, html};
+
+pub(crate) use dialog::controllers_dialog;
+pub(super) use stored::stored_rows;
+pub(super) use switches::switches;
+
+use super::editor_card::who;
+use crate::browser;
+use crate::state::{ControllerMsg, ControllerPart, Lane, Sends, StateHandle};
+
+/// The style of these parts alone.
+const STYLE: &str = include_str!("../../style/controller.css");
+
+thread_local! {
+    /// Whether the page has the style already.
+    static STYLED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Gives the page the style of these parts, once.
+fn adopt_style() {
+    if !STYLED.replace(true) {
+        browser::adopt_style(STYLE);
+    }
+}
+
+/// The card of the controller.
+#[inline(never)] // not on the first screen
+pub(crate) fn controller_card(store: &StateHandle, controller: &Controller) -> Html {
+    adopt_style();
+    let standings = store.world().cache_standings();
+    let (version, behind) = messages::cache_chip(&standings);
+    let part = match store.controller.part {
+        ControllerPart::Program => "program",
+        ControllerPart::Memory => "memory",
+    };
+    let open = store.view.lane == Lane::Editor(ActorId::C);
+    html! {
+        <section
+            class="card controller c"
+            id="card-c"
+            tabindex="-1"
+            aria-label={label::controller_card()}
+            data-open={open.to_string()}
+            data-part={part}
+        >
+            <header class="card-head">
+                <h2>{ who(store, ActorId::C) }</h2>
+                <span class="controller-run">{ title(store, controller) }</span>
+                <span class={classes!("chip", if behind { "refused" } else { "ok" })}>{ version }</span>
+                <span class="chip plain">{ messages::queue_chip(controller.queue()) }</span>
+            </header>
+            { parts(store) }
+            <div class="controller-body">
+                { program::program(store, controller) }
+                { memory::memory(store, controller, &standings) }
+            </div>
+            { actions(store, controller) }
+        </section>
+    }
+}
+
+/// What the controller is, and its run.
+fn title(store: &StateHandle, controller: &Controller) -> String {
+    let name = match store.ready_program() {
+        Some(ReadyProgram { name, .. }) => messages::example(*name).0,
+        None => label::program_written(),
+    };
+    match controller.run() {
+        Some(run) => {
+            let number = store.session.tree.run_number();
+            label::controller_run(&name, &number, &run.key())
+        }
+        None => label::controller_waits(&name),
+    }
+}
+
+/// Which part a narrow window shows.
+fn parts(store: &StateHandle) -> Html {
+    let part = |of: ControllerPart, name: String| {
+        html! {
+            <button
+                type="button"
+                aria-pressed={(store.controller.part == of).to_string()}
+                onclick={store.sends(ControllerMsg::Part(of))}
+            >
+                { name }
+            </button>
+        }
+    };
+    html! {
+        <div class="controller-parts" role="group" aria-label={label::controller_parts()}>
+            { part(ControllerPart::Program, label::controller_part_program()) }
+            { part(ControllerPart::Memory, label::controller_part_memory()) }
+        </div>
+    }
+}
+
+/// What can be done next.
+fn actions(store: &StateHandle, controller: &Controller) -> Html {
+    let world = store.world();
+    let caches = controller.caches();
+    let on_the_way: usize = (0..caches.len())
+        .map(|cache| world.events_on_the_way(cache).len())
+        .sum();
+    let button = |text: String, enabled: bool, msg: ControllerMsg, class: &'static str| {
+        html! {
+            <button
+                type="button"
+                class={classes!("button", class)}
+                disabled={!enabled}
+                onclick={store.sends(msg)}
+            >
+                { text }
+            </button>
+        }
+    };
+    let watches = caches.iter().any(|cache| cache.is_watching());
+    let closed = caches.iter().any(|cache| !cache.is_watching());
+    let may_step = controller.can_step() || controller.can_take();
+    let delivers = world.next_delivery().is_some();
+    let waits =
+        !may_step && controller.run().is_none() && controller.queue().next_ready().is_some();
+    html! {
+        <div class="controls controller-actions" role="group" aria-label={label::controller_actions()}>
+            { button(label::controller_deliver(&on_the_way), delivers, ControllerMsg::Deliver, "") }
+            if closed {
+                { button(label::controller_connect(), true, ControllerMsg::Connect, "") }
+            } else {
+                { button(label::controller_drop_watch(), watches, ControllerMsg::DropWatches, "") }
+            }
+            { button(label::controller_restart(), true, ControllerMsg::Restart, "") }
+            <span class="spring" />
+            if waits {
+                { button(label::controller_wake(), true, ControllerMsg::Wake, "") }
+            }
+            { button(label::controller_run_to_end(), may_step, ControllerMsg::Run, "") }
+            { button(label::controller_step(), may_step, ControllerMsg::Step, "primary") }
+        </div>
+    }
+}

@@ -1,0 +1,37 @@
+//! The switches of a ready program: each begins the same history with the other setting.
+
+use optimist_controller::program::{ReadyProgram, Switch};
+use optimist_messages::{controller_card as messages, label};
+use yew::{Html, html};
+
+use crate::components::icon::{Icon, icon};
+use crate::state::{ControllerMsg, Sends, StateHandle};
+
+#[inline(never)] // not on the first screen
+pub(crate) fn switches(store: &StateHandle, ready: &ReadyProgram) -> Html {
+    super::adopt_style();
+    let switch = |switch: &Switch| {
+        let on = ready.is_on(*switch);
+        html! {
+            <li>
+                <button
+                    type="button"
+                    class="button small switch"
+                    aria-pressed={on.to_string()}
+                    onclick={store.sends(ControllerMsg::Switch(*switch))}
+                >
+                    { messages::switch_chip(*switch) }
+                    if on {
+                        { icon(Icon::Check) }
+                    }
+                </button>
+            </li>
+        }
+    };
+    html! {
+        <div class="other-endings switches" role="group" aria-label={label::controller_switches()}>
+            <h3>{ label::controller_switches() }</h3>
+            <ul>{ for ready.name.switches().iter().map(switch) }</ul>
+        </div>
+    }
+}

@@ -1,0 +1,100 @@
+//! A controller as the third actor: its examples, its steps, and its switches.
+
+use optimist_controller::program::{ReadyProgramName, Switch};
+use optimist_simulation::{ActorId, RunValueContent};
+use optimist_state::{ControllerMsg, Lane};
+
+use crate::page::Page;
+
+fn begun(name: ReadyProgramName) -> Page {
+    let mut page = Page::open();
+    page.send(ControllerMsg::Begin(name));
+    page
+}
+
+/// The names of the objects of the session.
+fn objects(page: &Page) -> usize {
+    page.state.world().stored_rows().len()
+}
+
+/// A second run of the child maker, before the event of the first child has arrived.
+fn second_run(page: &mut Page) {
+    page.send(ControllerMsg::Run);
+    page.write(ActorId::A, "/spec/size", "2");
+    page.send(ControllerMsg::DeliverTo(0));
+    page.send(ControllerMsg::Run);
+}
+
+#[test]
+fn every_example_begins_connected_and_its_session_can_be_kept() {
+    for name in ReadyProgramName::ALL {
+        let page = begun(name);
+        let world = page.state.world();
+        assert!(world.controller().is_some(), "{name:?}");
+        assert!(
+            world
+                .cache_standings()
+                .iter()
+                .all(|cache| cache.is_watching)
+        );
+        assert_eq!(page.state.view.lane, Lane::Editor(ActorId::C));
+        assert_eq!(
+            page.state.ready_program().map(|ready| ready.name),
+            Some(name)
+        );
+    }
+}
+
+#[test]
+fn a_switch_runs_the_same_history_with_the_other_setting() {
+    let mut page = begun(ReadyProgramName::ChildMaker);
+    second_run(&mut page);
+    assert_eq!(objects(&page), 3, "a parent and two children");
+    page.send(ControllerMsg::Switch(Switch::DerivedName));
+    assert_eq!(objects(&page), 2, "the second create is refused");
+    page.send(ControllerMsg::Switch(Switch::DerivedName));
+    assert_eq!(objects(&page), 3);
+    page.send(ControllerMsg::Switch(Switch::Expectations));
+    assert_eq!(objects(&page), 2, "the run waits for the first event");
+}
+
+#[test]
+fn a_restart_forgets_and_the_watches_can_be_opened_again() {
+    let mut page = begun(ReadyProgramName::Scaler);
+    page.send(ControllerMsg::Restart);
+    let open = |page: &Page| {
+        let standings = page.state.world().cache_standings();
+        standings.iter().filter(|cache| cache.is_watching).count()
+    };
+    assert_eq!(open(&page), 0);
+    page.send(ControllerMsg::Connect);
+    assert_eq!(open(&page), 2);
+    page.send(ControllerMsg::DropWatches);
+    assert_eq!(open(&page), 0);
+}
+
+#[test]
+fn the_next_delivery_is_the_oldest_event_and_variables_stand_beside_the_server() {
+    let mut page = begun(ReadyProgramName::ChildMaker);
+    page.send(ControllerMsg::Run);
+    page.write(ActorId::A, "/spec/size", "2");
+    page.send(ControllerMsg::DeliverTo(0));
+    for _ in 0..3 {
+        page.send(ControllerMsg::Step);
+    }
+    let values = page.state.world().run_values();
+    let list = values
+        .iter()
+        .find(|value| value.name == "children")
+        .unwrap();
+    let beside = RunValueContent::List {
+        names: Vec::new(),
+        server: Some(1),
+    };
+    assert_eq!(list.value, beside);
+    assert_eq!(page.state.session.tree.run_number(), 2);
+    page.send(ControllerMsg::Deliver);
+    assert!(page.state.world().next_delivery().is_none());
+    let standings = page.state.world().cache_standings();
+    assert_eq!(standings[1].objects.len(), 1);
+}

@@ -1,0 +1,168 @@
+//! A controller as the third actor, worked as a person works it.
+
+use wasm_bindgen_test::wasm_bindgen_test;
+
+use crate::page::Page;
+
+const A: &str = "Editor A";
+const CONTROLLER: &str = "Controller";
+const CHILDREN: &str = "Objects of the session";
+const MEMORY: &str = "Cache and queue";
+const PROGRAM: &str = "Program of the controller";
+const SWITCHES: &str = "Switches of this controller";
+
+/// The example that makes one child for each parent.
+async fn child_maker() -> Page {
+    let page = Page::open().await;
+    page.press("Editor B", "Show a third actor").await;
+    page.press("The third actor", "Child maker").await;
+    page
+}
+
+/// The same, after the first child was made and A changed the parent. The event of the child has
+/// not arrived when the controller hears of the change.
+async fn second_run() -> Page {
+    let page = child_maker().await;
+    page.press(CONTROLLER, "Run to the end").await;
+    page.press("Open card", "Editor A").await;
+    page.press(A, "Get").await;
+    page.set(A, "spec.size", "2").await;
+    page.press(A, "Send").await;
+    page.choose("Whose lane this is", CONTROLLER).await;
+    page.press(MEMORY, "Deliver the next Widget event").await;
+    page.press(CONTROLLER, "Run to the end").await;
+    page
+}
+
+/// How many children the server has.
+fn children(page: &Page) -> usize {
+    page.text(CHILDREN).matches("ConfigMap").count()
+}
+
+#[wasm_bindgen_test]
+async fn a_second_child_is_made_from_a_cache_that_is_behind() {
+    let page = second_run().await;
+    assert_eq!(children(&page), 2, "{}", page.text(CHILDREN));
+    let card = page.text(CONTROLLER);
+    assert!(card.contains("behind by 2"), "{card}");
+    assert!(card.contains("Deliver next event (2)"), "{card}");
+    let history = page.text("History");
+    assert!(history.contains("on the way"), "{history}");
+    assert!(history.contains("run 2"), "{history}");
+}
+
+#[wasm_bindgen_test]
+async fn with_the_name_from_the_owner_the_second_create_is_refused() {
+    let page = second_run().await;
+    page.press(SWITCHES, "names from the owner").await;
+    assert_eq!(children(&page), 1, "{}", page.text(CHILDREN));
+    let history = page.text("History");
+    assert!(history.contains("409"), "{history}");
+    assert!(page.all_text().contains("AlreadyExists"));
+    page.press(SWITCHES, "names from the owner").await;
+    assert_eq!(children(&page), 2, "the switch goes back");
+}
+
+#[wasm_bindgen_test]
+async fn a_step_back_undoes_what_the_controller_did() {
+    let page = child_maker().await;
+    page.press(CONTROLLER, "Run to the end").await;
+    assert_eq!(children(&page), 1);
+    page.press("Steps", "Back").await;
+    page.press("Steps", "Back").await;
+    assert_eq!(children(&page), 0);
+    assert!(page.text(CONTROLLER).contains("run 1 of default/web"));
+    page.press("Steps", "Forward").await;
+    assert_eq!(children(&page), 1);
+}
+
+#[wasm_bindgen_test]
+async fn a_restart_empties_the_cache_and_the_queue() {
+    let page = child_maker().await;
+    assert!(page.text(CONTROLLER).contains("queue: web"));
+    assert!(
+        page.text(MEMORY).contains("web100"),
+        "{}",
+        page.text(MEMORY)
+    );
+    page.press(CONTROLLER, "Restart").await;
+    let card = page.text(CONTROLLER);
+    assert!(
+        card.contains("cache empty") && card.contains("queue empty"),
+        "{card}"
+    );
+    assert!(!page.text(MEMORY).contains("web100"));
+    page.press(CONTROLLER, "Open the watch").await;
+    assert!(page.text(CONTROLLER).contains("queue: web"));
+}
+
+#[wasm_bindgen_test]
+async fn the_program_shows_its_current_line_in_three_languages() {
+    let page = child_maker().await;
+    assert_eq!(page.count(".program-line.current"), 0, "no run has begun");
+    page.press(CONTROLLER, "Step").await;
+    let current = |page: &Page| page.find(".program-line.current code").unwrap_or_default();
+    assert!(current(&page).contains("r.Get(ctx, req.NamespacedName"));
+    page.press(CONTROLLER, "Rust").await;
+    assert!(current(&page).starts_with("async fn reconcile(parent:"));
+    page.press(CONTROLLER, "Plain").await;
+    assert_eq!(
+        current(&page),
+        "parent = the Widget of the key, as the cache has it"
+    );
+    page.press(CONTROLLER, "Go").await;
+    page.press(CONTROLLER, "Step").await;
+    page.press(CONTROLLER, "Step").await;
+    assert!(
+        current(&page).contains("r.Create(ctx, child)"),
+        "{}",
+        current(&page)
+    );
+    assert!(page.text(PROGRAM).contains("server"));
+    let values = page.text("Variables of the run");
+    assert!(
+        values.contains("no objects") && values.contains("server has 0"),
+        "{values}"
+    );
+}
+
+#[wasm_bindgen_test]
+async fn the_load_dialog_leads_to_the_examples_with_a_sentence_each() {
+    let page = Page::open().await;
+    page.press_named("Load manifest").await;
+    page.press("Load a manifest", "Controller examples").await;
+    let examples = page.text("The third actor");
+    for name in [
+        "Child maker",
+        "Scaler",
+        "Status writer",
+        "Finalizer keeper",
+        "Copier",
+    ] {
+        assert!(examples.contains(name), "{examples}");
+    }
+}
+
+#[wasm_bindgen_test]
+async fn etcd_keeps_the_resource_version_as_the_mod_revision_of_a_key() {
+    let page = Page::open().await;
+    page.press(A, "Get").await;
+    page.set(A, "spec.replicas", "5").await;
+    page.press(A, "Send").await;
+    page.press("What the server has", "etcd").await;
+    let keys = page.text("Keys in etcd");
+    assert!(
+        keys.contains("/registry/deployments/default/nginx-deployment"),
+        "{keys}"
+    );
+    assert!(keys.contains("\"mod_revision\":101"), "{keys}");
+    page.press("Keys in etcd", "Revision 100 of").await;
+    page.press("Keys in etcd", "get --rev").await;
+    let keys = page.text("Keys in etcd");
+    assert!(
+        keys.contains("--rev=100") && keys.contains("\"mod_revision\":100"),
+        "{keys}"
+    );
+    page.press("Keys in etcd", "watch --rev").await;
+    assert!(page.text("Keys in etcd").contains("PUT"));
+}
