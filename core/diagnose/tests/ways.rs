@@ -502,3 +502,23 @@ fn an_applier_gives_a_field_up_by_applying_without_it() {
     );
     assert_eq!(outs(json!({"new": "1"})).len(), 0, "there is no conflict");
 }
+
+#[test]
+fn a_field_that_a_manifest_leaves_out_is_not_said_to_keep_another_value() {
+    let manifest = json!({"apiVersion": "apps/v1", "kind": "Deployment",
+        "metadata": {"name": "web", "namespace": "live"}, "spec": {"replicas": 2}});
+    let table = ChangeTable::new(&installed(LIVE[4]), WantedChange::manifest(manifest));
+    let way = Way::Client(Preset::KubectlApplyServerSide, OnOwned::Force);
+    let row = table.row(way).expect("it can carry a manifest");
+    assert_eq!(
+        effect_of(&row, ".spec.replicas"),
+        Some(FieldEffect::TakenOver)
+    );
+    // The type requires both, so Go's decoder fills them with null.
+    assert_eq!(effect_of(&row, ".spec.selector"), None);
+    let kept: Vec<String> = row
+        .with(FieldEffect::Kept)
+        .map(|it| it.field.to_string())
+        .collect();
+    assert_eq!(kept, [""; 0]);
+}

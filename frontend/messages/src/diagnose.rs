@@ -10,7 +10,9 @@ use optimist_diagnose::ownership::ManagerEntry;
 
 pub use crate::audit::{asked, audited, hot_loop, lost_update, prediction, recorded_conflict};
 use crate::en;
-pub use crate::ways::{assumption, client_long, effect, owners_change, row_notes, way};
+pub use crate::ways::{
+    assumption, client_long, effect, own_command, owners_change, row_notes, way, way_out,
+};
 
 /// What an error is, in a few words.
 pub fn error_title(error: &PrintedError) -> String {
@@ -182,5 +184,14 @@ pub fn names(names: &[String]) -> String {
         [] => String::new(),
         [one] => one.clone(),
         [most @ .., last] => en::names_and(&most.join(", "), last),
+    }
+}
+
+/// What stands in the place of a part that a message does not say; empty if nothing does.
+pub fn assumed(part: &str) -> String {
+    if part.is_empty() {
+        String::new()
+    } else {
+        en::scene_assumed(&part)
     }
 }

@@ -2,7 +2,7 @@
 
 use optimist_client::Preset;
 use optimist_diagnose::ways::{
-    Assumption, FieldEffect, FieldOutcome, OnOwned, Row, TakenBack, Way,
+    Assumption, FieldEffect, FieldOutcome, OnOwned, Row, TakenBack, Way, WayOutKind,
 };
 
 use crate::diagnose::{names, owner};
@@ -159,4 +159,33 @@ fn listed(fields: &[String]) -> String {
         0 => names(&named),
         more => en::row_more(&named.join(", "), &more),
     }
+}
+
+/// A way out of a conflict: what it is called, and what it means.
+pub fn way_out(kind: WayOutKind) -> (String, String) {
+    match kind {
+        WayOutKind::Force => (en::out_force(), en::out_force_says()),
+        WayOutKind::LeaveOut => (en::out_leave_out(), en::out_leave_out_says()),
+        WayOutKind::Agree => (en::out_agree(), en::out_agree_says()),
+        WayOutKind::Transfer => (en::out_transfer(), en::out_transfer_says()),
+        WayOutKind::Migrate => (en::out_migrate(), en::out_migrate_says()),
+    }
+}
+
+/// The command of the client itself, where one command does it.
+pub fn own_command(client: Preset, kind: WayOutKind) -> Option<String> {
+    let own = match client {
+        Preset::Helm4 => match kind {
+            WayOutKind::Force => "helm upgrade RELEASE CHART --force-conflicts",
+            WayOutKind::LeaveOut | WayOutKind::Agree => "helm upgrade RELEASE CHART",
+            WayOutKind::Transfer | WayOutKind::Migrate => return None,
+        },
+        Preset::KubectlApplyServerSide => match kind {
+            WayOutKind::Force => "kubectl apply --server-side --force-conflicts -f MANIFEST",
+            WayOutKind::LeaveOut | WayOutKind::Agree => "kubectl apply --server-side -f MANIFEST",
+            WayOutKind::Transfer | WayOutKind::Migrate => return None,
+        },
+        _ => return None,
+    };
+    Some(own.to_owned())
 }

@@ -135,11 +135,16 @@ const MAX_NAMED: usize = 6;
 /// What in it looks as if it were not meant for others.
 fn warning(store: &StateHandle, private: &[Private]) -> Html {
     let on = store.share.redacted.is_some();
-    let named = private.iter().take(MAX_NAMED);
-    let named: Vec<String> = named
-        .map(|it| format!("{} ({})", it.field, it.looks_like))
-        .collect();
-    let others = private.len().saturating_sub(MAX_NAMED);
+    let mut named: Vec<String> = Vec::new();
+    for one in private {
+        let name = format!("{} ({})", one.field, one.looks_like);
+        // A value in base64 is found plain too.
+        if !named.contains(&name) {
+            named.push(name);
+        }
+    }
+    let others = named.len().saturating_sub(MAX_NAMED);
+    named.truncate(MAX_NAMED);
     let named = named.join(", ");
     let named = match others {
         0 => label::share_private_all(&named),
@@ -149,7 +154,10 @@ fn warning(store: &StateHandle, private: &[Private]) -> Html {
     html! {
         <div class="problem" role="status">
             <p>
-                <b>{ label::share_private() }{ " " }</b>
+                <b>
+                    { if on { label::share_left_out() } else { label::share_private() } }
+                    { " " }
+                </b>
                 { named }
             </p>
             <label class="check">

@@ -96,18 +96,6 @@ fn paste(store: &StateHandle) -> Html {
         event.prevent_default();
         DiagnoseMsg::TakeDraft
     });
-    let onchange = {
-        let sender = store.dispatcher();
-        Callback::from(move |event: Event| {
-            if let Some(input) = event.target_dyn_into::<HtmlInputElement>() {
-                if let Some(files) = input.files() {
-                    take_files(&sender, &files);
-                }
-                // So that the same file can be chosen again.
-                input.set_value("");
-            }
-        })
-    };
     html! {
         <form class="case-paste" {onsubmit}>
             <textarea
@@ -122,17 +110,34 @@ fn paste(store: &StateHandle) -> Html {
                 {onpaste}
             />
             <div class="dialog-actions">
-                <label class="button file">
-                    <input type="file" multiple=true {onchange} />
-                    { icon(Icon::Load) }
-                    <span>{ label::diagnose_file() }</span>
-                </label>
+                { files(store) }
                 <span class="spring" />
                 <button type="submit" class="button primary" disabled={empty}>
                     { label::diagnose_add() }
                 </button>
             </div>
         </form>
+    }
+}
+
+/// A button that takes files.
+fn files(store: &StateHandle) -> Html {
+    let sender = store.dispatcher();
+    let onchange = Callback::from(move |event: Event| {
+        if let Some(input) = event.target_dyn_into::<HtmlInputElement>() {
+            if let Some(files) = input.files() {
+                take_files(&sender, &files);
+            }
+            // So that the same file can be chosen again.
+            input.set_value("");
+        }
+    });
+    html! {
+        <label class="button file">
+            <input type="file" multiple=true {onchange} />
+            { icon(Icon::Load) }
+            <span>{ label::diagnose_file() }</span>
+        </label>
     }
 }
 

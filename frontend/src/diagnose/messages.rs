@@ -3,6 +3,7 @@
 use optimist_client::visible;
 use optimist_diagnose::case::NotInstalled;
 use optimist_diagnose::message::{ObjectHint, PrintedError, ReportedError};
+use optimist_diagnose::scene::NoScene;
 use optimist_messages::{diagnose as messages, label, load_error};
 use yew::{AttrValue, Html, html};
 
@@ -113,4 +114,35 @@ fn get(object: &ObjectHint) -> Option<String> {
     Some(format!(
         "kubectl get {resource} {name}{namespace} -o yaml --show-managed-fields"
     ))
+}
+
+/// Why no scene can be made of an error message.
+pub(super) fn no_scene(error: &ReportedError, why: &NoScene) -> Html {
+    let why = match why {
+        NoScene::NotOfTheServer => label::scene_not_of_the_server(),
+        NoScene::NotInstalled(NotInstalled::Refused(why)) => {
+            label::owners_refused(&load_error(why))
+        }
+        NoScene::NotInstalled(NotInstalled::NotServed { api_version, kind }) => {
+            label::owners_not_served(kind, api_version)
+        }
+        NoScene::NotInstalled(NotInstalled::NoObject) => label::scene_none(),
+        NoScene::SaysOtherwise(message) => label::scene_otherwise(message),
+    };
+    let title = messages::error_title(&error.error);
+    html! {
+        <p class="says">
+            <b>{ visible(&title).into_owned() }{ ": " }</b>
+            { visible(&why).into_owned() }
+        </p>
+    }
+}
+
+/// What the table is about: a scene that was made, or a manifest on a version.
+pub(super) fn of_table(made: bool, version: &str) -> String {
+    if made {
+        label::ways_of_scene()
+    } else {
+        label::ways_of(&version)
+    }
 }

@@ -6,8 +6,10 @@ mod card;
 mod history;
 mod messages;
 mod owners;
+mod scene;
 mod sign;
 mod table;
+mod ways_out;
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -128,6 +130,9 @@ fn middle(store: &StateHandle) -> Html {
         <>
             <h2>{ label::owners_title() }</h2>
             { objects(store) }
+            if let Some(made) = case.reading().and_then(|reading| reading.scene.as_ref()) {
+                { scene::scene(store, made) }
+            }
             {
                 match case.reading() {
                     Some(reading) if reading.ownership.is_some() => html! {
@@ -174,6 +179,7 @@ fn outcome(store: &StateHandle) -> Html {
     let case = &store.diagnose;
     let reading = case.reading();
     let history = reading.and_then(|reading| reading.history.as_ref());
+    let made = reading.is_some_and(|reading| reading.scene.is_some());
     let live = reading.is_some_and(|reading| reading.case.live.is_some());
     let next = case.errors().into_iter().map(messages::next_step);
     let version = reading.and_then(|it| it.case.live.as_ref());
@@ -181,8 +187,15 @@ fn outcome(store: &StateHandle) -> Html {
     html! {
         <>
             if let Some(run) = &case.table {
-                { table::table(store, run, version) }
-            } else if live && history.is_none() && case.audit.is_none() {
+                // A message asks for a way out; a manifest asks what it would do.
+                if made {
+                    { ways_out::ways_out(store, run) }
+                }
+                { table::table(store, run, &messages::of_table(made, version)) }
+                if !made {
+                    { ways_out::ways_out(store, run) }
+                }
+            } else if live && !made && history.is_none() && case.audit.is_none() {
                 <h2>{ label::ways_title() }</h2>
                 <p class="says">{ label::ways_empty() }</p>
             }
@@ -193,9 +206,10 @@ fn outcome(store: &StateHandle) -> Html {
                 <h2>{ visible(&label::happened_to(&reading.case.id)).into_owned() }</h2>
                 { history::history(&reading.case.id, history) }
             }
-            if !live {
+            if made || !live {
                 { for next }
             }
+            { for case.without_scene.iter().map(|(error, why)| messages::no_scene(error, why)) }
             if case.items.is_empty() {
                 <h2>{ label::happened_title() }</h2>
                 <p class="says">{ label::happened_empty() }</p>

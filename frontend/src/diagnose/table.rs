@@ -56,14 +56,14 @@ pub(super) fn writer(store: &StateHandle) -> Html {
 }
 
 /// The table.
-pub(super) fn table(store: &StateHandle, run: &ChangeRun, version: &str) -> Html {
+pub(super) fn table(store: &StateHandle, run: &ChangeRun, says: &str) -> Html {
     let all = store.diagnose.all_ways;
     let columns = run.columns();
     let shown = run.rows.iter().filter(|row| all || run.is_first(row));
     html! {
         <section class="ways" aria-label={label::ways_title()}>
             <h2>{ label::ways_title() }</h2>
-            <p class="says">{ label::ways_of(&version) }</p>
+            <p class="says">{ says.to_owned() }</p>
             { progress(store, run) }
             <table class="case-table" aria-label={label::ways_table()}>
                 <thead>

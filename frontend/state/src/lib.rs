@@ -48,7 +48,7 @@ pub use controllers::{ControllerMsg, ControllerPart, ControllerView};
 pub use diagnose::{
     AuditReplay, AuditRun, BringProblem, BroughtItem, CASE, CaseExample, CaseKeeping, CaseReading,
     CaseSection, ChangeRun, DiagnoseMsg, DiagnoseState, MAX_ITEMS, ObservedHistory, OwnerFilter,
-    WRITERS,
+    SceneReading, SettledConflict, WRITERS,
 };
 pub use editing::{EditMsg, Editing, EditingState, FIELD, RawYaml, Typing};
 use effect::Effects;

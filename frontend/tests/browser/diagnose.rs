@@ -58,19 +58,31 @@ async fn each_line_of_a_live_object_names_its_owners_and_one_owner_can_be_chosen
 }
 
 #[wasm_bindgen_test]
-async fn a_message_names_the_fields_their_owners_and_what_to_bring_next() {
+async fn a_message_alone_leads_to_a_command_that_settles_it() {
     let page = diagnose().await;
     bring(&page, MESSAGE).await;
     let case = page.text(CASE);
     assert!(case.contains("Apply failed with 2 conflicts"), "{case}");
     let owners = page.text(OWNERS);
     assert!(
-        owners.contains(".spec.replicaskube-controller-manager · /scale"),
+        owners.contains("Rebuilt from the message alone"),
         "{owners}"
     );
-    let next = page.text(RESULTS);
+    assert!(
+        owners.contains("kube-controller-manager · /scale"),
+        "{owners}"
+    );
+    let outs = page.text("Ways out");
+    for says in [
+        "Leave the fields out",
+        "This settles the conflict",
+        "helm upgrade RELEASE CHART",
+        "kubectl apply --server-side",
+    ] {
+        assert!(outs.contains(says), "{says}: {outs}");
+    }
     let command = "kubectl get Deployment.apps web -n live -o yaml --show-managed-fields";
-    assert!(next.contains(command), "{next}");
+    assert!(page.text(RESULTS).contains(command));
     page.close().await;
 }
 

@@ -88,6 +88,24 @@ pub(super) fn annotated(manifest: &Value) -> Value {
     manifest
 }
 
+/// Takes out what Go's decoder puts in the place of required fields that a manifest does not have.
+fn forget_nulls(decoded: &mut Value, manifest: &Value) {
+    match decoded {
+        Value::Object(members) => {
+            members.retain(|name, value| !value.is_null() || manifest.get(name).is_some());
+            for (name, value) in members {
+                forget_nulls(value, &manifest[name.as_str()]);
+            }
+        }
+        Value::Array(items) => {
+            for (at, item) in items.iter_mut().enumerate() {
+                forget_nulls(item, &manifest[at]);
+            }
+        }
+        _ => {}
+    }
+}
+
 /// A manifest in the words of the server: quantities and times as it writes them, and without what the
 /// kind does not know. The `stringData` of a Secret becomes its `data`, as the server stores it
 /// (`pkg/apis/core/v1/conversion.go Convert_v1_Secret_To_core_Secret`, v1.36).
@@ -97,6 +115,7 @@ pub(super) fn in_server_words(manifest: &Value, resource: &Resource) -> Value {
         && let Ok(decoded) = decode(Node::from(said.clone()), &resource.root)
     {
         said = decoded.value;
+        forget_nulls(&mut said, manifest);
         for field in ["apiVersion", "kind"] {
             said[field] = text(manifest, field).into();
         }

@@ -151,6 +151,7 @@ crate::catalogue::messages! {
     // What would happen.
     ways_title() "What would happen";
     ways_of(version) "Your manifest on version {version}, in each way of writing. Each row ran on an API server in this page.";
+    ways_of_scene() "The refused write on the rebuilt object, in each way of writing. Each row ran on an API server in this page.";
     ways_table() "Ways of writing";
     ways_empty() "Add the manifest of your next write, to see what each way of writing would do to this object.";
     ways_client() "I write as";
@@ -243,4 +244,39 @@ crate::catalogue::messages! {
     audit_wrote_otherwise() "wrote something else without a read.";
     audit_gave_up() "wrote no more.";
     audit_loop(who, count, seconds, first, changes) "{who} sent the same request {count} times in {seconds} s, from request {first} on. {changes} of them changed the object.";
+
+    // Ways out of a conflict.
+    out_title() "Ways out";
+    out_settles() "This settles the conflict: the same write once more changes nothing, and no other manager is known to write these fields.";
+    out_commands(count) "{count} {count|request|requests} as kubectl commands";
+    out_private() "The object has values that look private, so the commands are not shown here. Step through it, to see them.";
+    out_others(count) "{count} {count|way does|ways do} not settle it";
+    out_copy_manifest() "Copy the manifest";
+    out_force() "Take the fields over";
+    out_force_says() "Apply with force. The value of the manifest is written, and the other managers lose the fields.";
+    out_leave_out() "Leave the fields out";
+    out_leave_out_says() "Take the fields out of the manifest or chart, and apply again. The other managers keep them.";
+    out_agree() "Agree on the value";
+    out_agree_says() "Write the values that the object has. Then both managers own the fields, and a change of one is a conflict for the other.";
+    out_transfer() "Transfer the ownership";
+    out_transfer_says() "Agree first, let the other managers give the fields up, then write your own values.";
+    out_migrate() "Migrate from client-side apply";
+    out_migrate_says() "Make the entries of client-side apply your own, then apply.";
+
+    // The scene of an error message.
+    scene_made() "Rebuilt from the message alone: the API server of this page gives the same message.";
+    scene_message() "the message";
+    scene_missing() "The message does not say everything. Fill in what you know:";
+    scene_kind() "Kind";
+    scene_kind_assumed(kind) "The kind is taken to be {kind}.";
+    scene_kind_given(kind) "The kind is {kind}, as you said.";
+    scene_reset() "Forget what I filled in";
+    scene_namespace() "Namespace";
+    scene_name() "Name";
+    scene_assumed(part) "{part}, made up";
+    scene_manager(manager) "The writer is taken to be the manager {manager}.";
+    scene_values() "The values are made up: no message says them.";
+    scene_not_of_the_server() "kubectl compares by itself here. The API server refuses nothing.";
+    scene_none() "No scene can be rebuilt from this message.";
+    scene_otherwise(message) "The scene cannot be rebuilt: the API server of this page says something else: {message}";
 }

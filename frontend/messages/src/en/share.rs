@@ -6,6 +6,7 @@ crate::catalogue::messages! {
     file_too_large(file, megabytes) "{file} has more than {megabytes} MB, which is too much for this page.";
     file_too_many_lines(file, lines) "{file} has more than {lines} lines, which is too much for this page.";
     file_unreadable(file) "The browser could not read {file}.";
+    share_left_out() "Left out, because it looks private:";
     share_case() "What was brought, and how the change is written. Whoever opens it sees the same case.";
     share_title_case() "Share this case";
     share_title() "Share this session";

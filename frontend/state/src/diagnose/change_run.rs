@@ -4,9 +4,12 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use optimist_apiserver::apply::Path;
-use optimist_client::Preset;
-use optimist_diagnose::ways::{ChangeTable, FieldEffect, FieldOutcome, Row, WantedChange, Way};
+use optimist_client::{Preset, to_yaml};
+use optimist_diagnose::ways::{
+    ChangeTable, FieldEffect, FieldOutcome, Row, WantedChange, Way, WayOut, WayOutKind,
+};
 use optimist_simulation::HistoryTree;
+use optimist_text::render::{Call, kubectl};
 use optimist_text::share::{MASK, masked};
 use serde_json::Value;
 
@@ -53,8 +56,21 @@ pub struct ChangeRun {
     pub client: Preset,
     /// The rows so far. Values that look private are masked.
     pub rows: Vec<Rc<Row>>,
+    /// The ways out of a conflict of the client that was chosen, once they are run.
+    pub ways_out: Option<Vec<Rc<SettledConflict>>>,
     /// Whether people stopped it.
     pub cancelled: bool,
+}
+
+/// A way out of a conflict. Values that look private are masked.
+#[derive(Clone, Debug)]
+pub struct SettledConflict {
+    /// What was run.
+    pub out: WayOut,
+    /// The requests as commands, in their order. Empty if values look private.
+    pub commands: Vec<String>,
+    /// The manifest that the writer has from now on, as YAML; empty if values look private.
+    pub manifest: String,
 }
 
 impl ChangeRun {
@@ -64,10 +80,14 @@ impl ChangeRun {
         let manifest = reading.case.manifest.clone()?;
         let wanted = Rc::new(masked(&manifest));
         let manager = manager.trim();
-        let change = WantedChange {
-            manager: (!manager.is_empty()).then(|| manager.to_owned()),
-            previous: reading.case.previous_manifest.clone(),
-            ..WantedChange::manifest(manifest)
+        let scene = reading.scene.as_ref();
+        let change = match scene.and_then(|scene| scene.change.clone()) {
+            Some(change) => change,
+            None => WantedChange {
+                manager: (!manager.is_empty()).then(|| manager.to_owned()),
+                previous: reading.case.previous_manifest.clone(),
+                ..WantedChange::manifest(manifest)
+            },
         };
         let mut left = Way::all();
         // Stable: what is seen first is run first.
@@ -75,8 +95,10 @@ impl ChangeRun {
         Some(Self {
             table: Rc::new(ChangeTable::new(installed, change)),
             wanted,
-            total: left.len(),
+            // The ways out come last.
+            total: left.len() + 1,
             left: left.into(),
+            ways_out: None,
             client,
             rows: Vec::new(),
             cancelled: false,
@@ -85,18 +107,52 @@ impl ChangeRun {
 
     /// How many ways are run, and how many there are, while some are left.
     pub fn progress(&self) -> Option<(usize, usize)> {
-        let left = self.left.len();
+        let left = self.left.len() + usize::from(self.ways_out.is_none());
         (left > 0 && !self.cancelled).then(|| (self.total - left, self.total))
     }
 
     /// Runs the next way. Something if that was the last one.
     pub(super) fn advance(&mut self) -> Option<()> {
-        let way = self.left.pop_front()?;
+        let Some(way) = self.left.pop_front() else {
+            let outs = self.table.ways_out(self.client).into_iter();
+            let outs = outs.map(|out| Rc::new(self.settled(out)));
+            self.ways_out = Some(outs.collect());
+            return Some(());
+        };
         if let Some(mut row) = self.table.row(way) {
             mask(&mut row, &self.wanted);
             self.rows.push(Rc::new(row));
         }
-        self.left.is_empty().then_some(())
+        None
+    }
+
+    fn settled(&self, mut out: WayOut) -> SettledConflict {
+        let private =
+            masked(&out.manifest) != out.manifest || masked(&out.row.before) != *out.row.before;
+        let (commands, manifest) = if private {
+            (Vec::new(), String::new())
+        } else {
+            (
+                commands(&self.table.history(&out.row)),
+                to_yaml(&out.manifest),
+            )
+        };
+        mask(&mut out.row, &self.wanted);
+        out.manifest = masked(&out.manifest);
+        SettledConflict {
+            out,
+            commands,
+            manifest,
+        }
+    }
+
+    /// The history of a way out, for Play.
+    pub(super) fn history_out(&self, kind: WayOutKind) -> Option<HistoryTree> {
+        let outs = self.ways_out.iter().flatten();
+        let found = outs
+            .map(|settled| &settled.out)
+            .find(|out| out.kind == kind)?;
+        Some(self.table.history(&found.row))
     }
 
     /// The history of a way, for Play.
@@ -155,6 +211,20 @@ impl ChangeRun {
         let refused = own.flat_map(|row| row.with(FieldEffect::Refused));
         refused.map(|outcome| outcome.field.to_string())
     }
+}
+
+/// The writes of a history as commands.
+fn commands(tree: &HistoryTree) -> Vec<String> {
+    let path = tree.current_path();
+    let steps = path.iter().filter_map(|node| {
+        let step = tree.step(*node)?;
+        let exchange = step.exchange.as_ref()?;
+        if exchange.method == "GET" {
+            return None;
+        }
+        Some(kubectl(&Call::of_step(tree.world_at(*node)?, step)?))
+    });
+    steps.collect()
 }
 
 /// The ways of the client that was chosen, then those that it is compared with, then all others.

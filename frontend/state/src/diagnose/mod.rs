@@ -6,6 +6,7 @@ mod change_run;
 mod example;
 mod reading;
 mod saved_case;
+mod update;
 
 use std::rc::Rc;
 
@@ -13,23 +14,23 @@ use optimist_client::Preset;
 use optimist_diagnose::brought::{Brought, NotRecognized, recognize_file};
 use optimist_diagnose::case::Case;
 use optimist_diagnose::message::{PrintedError, ReportedError, Tool};
-use optimist_diagnose::ways::Way;
-use optimist_sessions::StorageArea;
+use optimist_diagnose::scene::{GivenParts, NoScene};
+use optimist_diagnose::ways::{Way, WayOutKind};
 
 pub use self::audit_run::{AuditReplay, AuditRun};
-pub use self::change_run::{ChangeRun, WRITERS};
+pub use self::change_run::{ChangeRun, SettledConflict, WRITERS};
 pub use self::example::CaseExample;
-pub use self::reading::{CaseReading, ObservedHistory};
+pub use self::reading::{CaseReading, ObservedHistory, SceneReading};
 use self::saved_case::SavedCase;
-use crate::State;
-use crate::address::Page;
-use crate::effect::Effects;
 
 /// Where the tab keeps the texts of the case.
 pub const CASE: &str = "optimist.case";
 
 /// The most things in a case.
 pub const MAX_ITEMS: usize = 50;
+
+/// The most error messages of which a scene is made.
+const MAX_SCENES: usize = 10;
 
 /// The case of Diagnose.
 #[derive(Clone, Debug, Default)]
@@ -42,6 +43,10 @@ pub struct DiagnoseState {
     pub cases: Vec<Rc<CaseReading>>,
     /// The position of the object that is looked at.
     chosen: usize,
+    /// The error messages of which no scene can be made, and why.
+    pub without_scene: Vec<(ReportedError, NoScene)>,
+    /// What people add to error messages.
+    pub given: GivenParts,
     /// The client that people write with, if they chose one.
     client: Option<Preset>,
     /// The field manager that people write by; empty for the default of the client.
@@ -160,6 +165,10 @@ pub enum DiagnoseMsg {
     Client(Preset),
     /// People write by this field manager.
     Manager(String),
+    /// Adds something to error messages that they do not say.
+    Given(GivenParts),
+    /// Steps through the scene of an error message, in Play.
+    StepScene,
     /// Shows all ways of writing, or those of the client and some to compare.
     AllWays(bool),
     /// Stops running ways of writing.
@@ -170,6 +179,8 @@ pub enum DiagnoseMsg {
     CancelAudit,
     /// Steps through a way of writing, in Play.
     Step(Way),
+    /// Steps through a way out of a conflict, in Play.
+    StepOut(WayOutKind),
     /// Shows the lines of one owner only, or all.
     Owner(Option<OwnerFilter>),
     /// Shows a part of the page.
@@ -314,10 +325,39 @@ impl DiagnoseState {
         let brought: Vec<Brought> = items.filter_map(|it| it.content.clone().ok()).collect();
         let cases = Case::all_of(&brought).into_iter();
         self.cases = cases.map(|case| Rc::new(CaseReading::of(case))).collect();
+        self.make_scenes(&brought);
         self.read_log();
         self.add_audited();
         self.chosen = self.chosen.min(self.cases.len().saturating_sub(1));
         self.run_again();
+    }
+
+    /// Makes the scenes of error messages about objects of which no live one was brought. They come
+    /// first.
+    fn make_scenes(&mut self, brought: &[Brought]) {
+        self.without_scene.clear();
+        let given = GivenParts {
+            manager: (!self.manager.trim().is_empty()).then(|| self.manager.trim().to_owned()),
+            ..self.given.clone()
+        };
+        let live = self.cases.iter().filter(|known| known.case.live.is_some());
+        let known: Vec<ReportedError> = live.flat_map(|it| it.case.errors.clone()).collect();
+        let errors = brought.iter().flat_map(|one| match one {
+            Brought::Errors(errors) => errors.as_slice(),
+            _ => &[],
+        });
+        let mut scenes = Vec::new();
+        for error in errors
+            .filter(|error| !known.contains(error))
+            .take(MAX_SCENES)
+        {
+            match CaseReading::of_message(error, &given) {
+                Ok(reading) => scenes.push(Rc::new(reading)),
+                Err(why) => self.without_scene.push((error.clone(), why)),
+            }
+        }
+        scenes.append(&mut self.cases);
+        self.cases = scenes;
     }
 
     /// Adds the object of the audit log, as the log has it last, if nothing else was brought of it.
@@ -364,141 +404,5 @@ fn client_of(tool: Tool) -> Option<Preset> {
         Tool::Flux => Some(Preset::Flux),
         Tool::ControllerRuntime => Some(Preset::ControllerApply),
         Tool::Pulumi | Tool::Ansible | Tool::KubeControllerManager => None,
-    }
-}
-
-impl State {
-    pub(crate) fn case(&mut self) -> &mut DiagnoseState {
-        Rc::make_mut(&mut self.diagnose)
-    }
-
-    /// Brings again what the tab has kept, once Diagnose is open.
-    #[inline(never)] // not on the first screen
-    pub(crate) fn open_diagnose(&mut self, fx: &Effects<'_>) {
-        if self.page != Page::Diagnose || self.diagnose.opened {
-            return;
-        }
-        let kept = fx.read(StorageArea::Tab, CASE).unwrap_or_default();
-        let case = self.case();
-        case.opened = true;
-        case.restore(&kept);
-    }
-
-    #[inline(never)] // not on the first screen
-    pub(crate) fn update_diagnose(&mut self, msg: DiagnoseMsg, fx: &mut Effects<'_>) {
-        let case = self.case();
-        match msg {
-            DiagnoseMsg::Draft(text) => case.draft = text,
-            DiagnoseMsg::TakeDraft => {
-                let draft = std::mem::take(&mut case.draft);
-                case.wait(&draft);
-            }
-            DiagnoseMsg::Bring(text) => case.wait(&text),
-            DiagnoseMsg::Example(example) => {
-                case.remove_all();
-                example.texts().iter().for_each(|text| case.wait(text));
-            }
-            DiagnoseMsg::File(bytes) => {
-                case.take_file(&bytes);
-                if !case.is_reading() {
-                    self.keep_case(fx);
-                }
-            }
-            DiagnoseMsg::Unreadable(name) => case.problem = Some(BringProblem::File(name)),
-            DiagnoseMsg::TooLarge(name) => case.problem = Some(BringProblem::TooLarge(name)),
-            DiagnoseMsg::Remove(id) => {
-                case.items.retain(|item| item.id != id);
-                case.problem = None;
-                case.look_again();
-                self.keep_case(fx);
-            }
-            DiagnoseMsg::Clear => {
-                case.remove_all();
-                self.keep_case(fx);
-            }
-            DiagnoseMsg::Return => {
-                case.take_earlier();
-                self.keep_case(fx);
-            }
-            DiagnoseMsg::Choose(position) => {
-                case.chosen = position.min(case.cases.len().saturating_sub(1));
-                case.owner = None;
-                case.run_again();
-            }
-            DiagnoseMsg::Client(client) => {
-                case.client = Some(client);
-                case.run_again();
-                self.keep_case(fx);
-            }
-            DiagnoseMsg::Manager(manager) => {
-                case.manager = manager;
-                case.run_again();
-                self.keep_case(fx);
-            }
-            DiagnoseMsg::AllWays(all) => case.all_ways = all,
-            DiagnoseMsg::CancelTable => {
-                if let Some(table) = &mut case.table {
-                    table.cancelled = true;
-                }
-            }
-            DiagnoseMsg::ChooseAudited(position) => {
-                if let Some(run) = &mut case.audit {
-                    run.choose(position);
-                }
-                case.look_again();
-            }
-            DiagnoseMsg::CancelAudit => {
-                if let Some(run) = &mut case.audit {
-                    run.cancelled = true;
-                }
-            }
-            DiagnoseMsg::Step(way) => self.step_through(way, fx),
-            DiagnoseMsg::Owner(filter) => case.owner = filter,
-            DiagnoseMsg::Section(section) => case.section = section,
-        }
-    }
-
-    /// Reads the next text that was brought, or runs ways of writing for a slice.
-    #[inline(never)] // not on the first screen
-    pub(crate) fn read_further(&mut self, fx: &mut Effects<'_>) {
-        if self.diagnose.is_reading() {
-            self.case().read_next();
-            if !self.diagnose.is_reading() {
-                self.case().look_again();
-                self.keep_case(fx);
-            }
-            return;
-        }
-        if !self.diagnose.is_working() {
-            return;
-        }
-        let case = self.case();
-        let audit = case.audit.as_mut().filter(|run| run.progress().is_some());
-        if let Some(run) = audit {
-            if fx.slice(|| run.advance()).is_some() {
-                case.look_again();
-            }
-        } else if let Some(table) = &mut case.table
-            && fx.slice(|| table.advance()).is_some()
-        {
-            case.mark_conflicts();
-        }
-    }
-
-    /// Opens the history of a way of writing in Play.
-    fn step_through(&mut self, way: Way, fx: &mut Effects<'_>) {
-        let table = self.diagnose.table.as_ref();
-        if let Some(tree) = table.and_then(|table| table.history(way)) {
-            // Who steps through a real case needs all of the page.
-            self.view.show_all_controls(fx);
-            self.enter_shown(Rc::new(tree), fx);
-            fx.go_to(Page::Play.fragment());
-        }
-    }
-
-    /// Keeps the case in the tab, for after a reload.
-    fn keep_case(&mut self, fx: &mut Effects<'_>) {
-        let text = self.case().kept_text();
-        fx.write(StorageArea::Tab, CASE, text);
     }
 }

@@ -8,8 +8,12 @@ use optimist_apiserver::schema::Struct;
 use optimist_client::to_yaml;
 use optimist_diagnose::brought::{Brought, NotRecognized, recognize};
 use optimist_diagnose::case::{Case, Installed, NotInstalled};
+use optimist_diagnose::message::ReportedError;
 use optimist_diagnose::observed::{FieldChange, Fight, ObservedVersion, field_changes, fights};
 use optimist_diagnose::ownership::ObjectOwnership;
+use optimist_diagnose::scene::{GivenParts, MissingPart, NoScene, Scene};
+use optimist_diagnose::ways::{ChangeContent, WantedChange};
+use optimist_simulation::{Action, ActorId, ByHand, Exchange, HistoryTree, Operation};
 use optimist_text::share::masked;
 use serde_json::{Value, json};
 
@@ -27,6 +31,19 @@ pub struct CaseReading {
     pub ownership: Option<ObjectOwnership>,
     /// What happened to it.
     pub history: Option<ObservedHistory>,
+    /// How the object was made up from an error message; `None` if it was brought.
+    pub scene: Option<SceneReading>,
+}
+
+/// How an object was made up from an error message.
+#[derive(Clone, Debug)]
+pub struct SceneReading {
+    /// What the message does not say, with what stands in its place.
+    pub missing: Vec<MissingPart>,
+    /// The refused change, if it was an apply.
+    pub(super) change: Option<WantedChange>,
+    /// The requests. The last one gets the message.
+    requests: Vec<Exchange>,
 }
 
 impl CaseReading {
@@ -43,7 +60,61 @@ impl CaseReading {
             history,
             installed,
             case,
+            scene: None,
         }
+    }
+
+    /// The scene of an error message, with what people add to it.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub(super) fn of_message(error: &ReportedError, given: &GivenParts) -> Result<Self, NoScene> {
+        let scene = Scene::of(error, given)?;
+        let none = || NoScene::NotInstalled(NotInstalled::NoObject);
+        let object = scene.installed.object().ok_or_else(none)?;
+        let ownership = ObjectOwnership::of(object, &scene.installed.resource().root);
+        let case = Case {
+            errors: vec![error.clone()],
+            manifest: scene
+                .change
+                .as_ref()
+                .and_then(|change| match &change.content {
+                    ChangeContent::Manifest(manifest) => Some(manifest.clone()),
+                    ChangeContent::Edited(_) => None,
+                }),
+            ..Case::about((**object).clone())
+        };
+        Ok(Self {
+            case,
+            ownership: Some(ownership),
+            history: None,
+            scene: Some(SceneReading {
+                missing: scene.missing,
+                change: scene.change,
+                requests: scene.requests,
+            }),
+            installed: Ok(scene.installed),
+        })
+    }
+
+    /// The history of a scene, up to the answer with the message, for Play.
+    pub(super) fn scene_history(&self) -> Option<HistoryTree> {
+        let installed = self.installed.as_ref().ok()?;
+        let mut tree = HistoryTree::new(installed.world.clone());
+        for exchange in &self.scene.as_ref()?.requests {
+            let body = match &*exchange.sent {
+                Value::Null => String::new(),
+                body => body.to_string(),
+            };
+            let by_hand = ByHand {
+                method: exchange.method.to_string(),
+                target: exchange.target.clone(),
+                content_type: exchange.content_type.clone(),
+                body,
+            };
+            tree.act(Operation::Act(ActorId::A, Action::Request(by_hand)));
+        }
+        Some(tree)
     }
 }
 

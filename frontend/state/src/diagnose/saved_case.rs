@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use optimist_client::Preset;
+use optimist_diagnose::scene::GivenParts;
 use optimist_simulation::{HistoryTree, NGINX, World};
 use optimist_text::share::Session;
 use serde_json::{Value, json};
@@ -20,6 +21,7 @@ pub(super) struct SavedCase {
     texts: Vec<Rc<str>>,
     client: Option<Preset>,
     manager: String,
+    given: GivenParts,
 }
 
 impl SavedCase {
@@ -34,17 +36,33 @@ impl SavedCase {
                 .collect(),
             client: known.map(|(client, _)| *client),
             manager: json["manager"].as_str().unwrap_or_default().to_owned(),
+            given: given(&json["given"]),
         }
     }
 
     fn to_json(&self) -> Value {
         let texts: Vec<&str> = self.texts.iter().map(|text| &**text).collect();
         let client = self.client.and_then(client_slug);
-        json!({"texts": texts, "client": client, "manager": self.manager})
+        let given = &self.given;
+        let given = json!({"apiVersion": given.api_version, "kind": given.kind,
+            "namespace": given.namespace, "name": given.name});
+        json!({"texts": texts, "client": client, "manager": self.manager, "given": given})
     }
 
     fn size(&self) -> usize {
         self.texts.iter().map(|text| text.len()).sum()
+    }
+}
+
+/// What people added to error messages.
+fn given(json: &Value) -> GivenParts {
+    let text = |part: &str| json[part].as_str().map(str::to_owned);
+    GivenParts {
+        api_version: text("apiVersion"),
+        kind: text("kind"),
+        namespace: text("namespace"),
+        name: text("name"),
+        manager: None,
     }
 }
 
@@ -66,6 +84,7 @@ impl DiagnoseState {
             texts: read.chain(self.waiting.iter().cloned()).collect(),
             client: self.client,
             manager: self.manager.clone(),
+            given: self.given.clone(),
         }
     }
 
@@ -73,6 +92,7 @@ impl DiagnoseState {
         self.remove_all();
         self.client = saved.client;
         self.manager.clone_from(&saved.manager);
+        self.given.clone_from(&saved.given);
         saved.texts.iter().for_each(|text| self.wait(text));
     }
 

@@ -2,7 +2,8 @@
 
 use optimist_client::Preset;
 use optimist_diagnose::brought::{Brought, NotRecognized};
-use optimist_diagnose::ways::{FieldEffect, OnOwned, Way};
+use optimist_diagnose::scene::{GivenParts, MissingPart, NoScene};
+use optimist_diagnose::ways::{FieldEffect, OnOwned, Way, WayOutKind};
 use optimist_sessions::StorageArea;
 use optimist_state::{
     BringProblem, CASE, CaseExample, CaseKeeping, DiagnoseMsg, DiagnoseState, Dialog, MAX_ITEMS,
@@ -110,12 +111,95 @@ fn a_live_object_shows_its_owners_and_a_manifest_belongs_to_it() {
 fn a_message_is_read_and_belongs_to_the_object_that_comes_later() {
     let mut page = example(CaseExample::Message);
     assert_eq!(page.state.diagnose.errors().len(), 1);
-    assert!(page.state.diagnose.reading().is_none());
+    let reading = page.state.diagnose.reading().expect("there is a scene");
+    assert!(reading.scene.is_some());
     let live = example(CaseExample::LiveObject);
     bring(&mut page, texts(&live.state.diagnose)[0]);
     let reading = page.state.diagnose.reading().expect("there is an object");
     assert_eq!(reading.case.errors.len(), 1);
-    assert_eq!(page.state.diagnose.errors().len(), 1);
+    assert!(reading.scene.is_none(), "the live object takes its place");
+    assert_eq!(page.state.diagnose.cases.len(), 1);
+}
+
+#[test]
+fn a_message_alone_leads_to_a_command_that_settles_the_conflict() {
+    let page = example(CaseExample::Message);
+    let case = &page.state.diagnose;
+    assert_eq!(case.client(), Preset::Helm4);
+    let table = case.table.as_ref().expect("there is a table");
+    let outs = table.ways_out.as_ref().expect("they are run");
+    let settling = outs.iter().filter(|it| it.out.settles);
+    let kinds: Vec<WayOutKind> = settling.clone().map(|it| it.out.kind).collect();
+    assert_eq!(kinds, [WayOutKind::LeaveOut, WayOutKind::Agree]);
+    for settled in settling {
+        let [command] = &settled.commands[..] else {
+            panic!("{:?}", settled.commands)
+        };
+        assert!(command.contains("kubectl apply --server-side"), "{command}");
+        assert!(command.contains("--field-manager=helm"), "{command}");
+    }
+    let force = outs.iter().find(|it| it.out.kind == WayOutKind::Force);
+    assert!(
+        !force.expect("it is run").out.settles,
+        "the HPA writes again"
+    );
+}
+
+#[test]
+fn a_scene_steps_through_the_message_letter_for_letter() {
+    let mut page = example(CaseExample::Message);
+    let printed = texts(&page.state.diagnose)[0].to_owned();
+    page.send(DiagnoseMsg::StepScene);
+    let tree = &page.state.session.tree;
+    let step = tree.step(tree.current()).expect("there is a step");
+    let exchange = step.exchange.as_ref().expect("a request was sent");
+    let message = exchange.received["message"].as_str().unwrap_or_default();
+    assert!(printed.contains(message), "{message}");
+}
+
+#[test]
+fn what_a_message_does_not_say_can_be_filled_in_and_outlives_a_reload() {
+    let mut page = diagnose();
+    bring(
+        &mut page,
+        "error: Apply failed with 1 conflict: conflict with \"kubectl\" with subresource \"scale\" \
+         using apps/v1: .spec.replicas\nPlease review the fields above",
+    );
+    let missing = |page: &Page| {
+        let reading = page.state.diagnose.reading().expect("there is a scene");
+        reading.scene.as_ref().expect("it is one").missing.clone()
+    };
+    let asks = |page: &Page| {
+        let all = missing(page);
+        all.iter().any(|it| matches!(it, MissingPart::Name { .. }))
+    };
+    assert!(asks(&page));
+    page.send(DiagnoseMsg::Given(GivenParts {
+        kind: Some("StatefulSet".to_owned()),
+        name: Some("db".to_owned()),
+        ..GivenParts::default()
+    }));
+    page.finish_work();
+    assert!(!asks(&page));
+    let page = page.reload("#/diagnose");
+    assert!(!asks(&page));
+    let reading = page.state.diagnose.reading().expect("there is a scene");
+    assert_eq!(reading.case.id.kind, "StatefulSet");
+    assert_eq!(reading.case.id.name, "db");
+}
+
+#[test]
+fn an_error_of_kubectl_itself_has_no_scene_and_says_so() {
+    let mut page = diagnose();
+    bring(&mut page, "error: Expected replicas to be 9, was 3\n");
+    let why: Vec<&NoScene> = page
+        .state
+        .diagnose
+        .without_scene
+        .iter()
+        .map(|it| &it.1)
+        .collect();
+    assert_eq!(why, [&NoScene::NotOfTheServer]);
 }
 
 #[test]

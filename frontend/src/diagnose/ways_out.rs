@@ -1,0 +1,82 @@
+//! The ways out of a conflict, each one run.
+
+use optimist_client::visible;
+use optimist_messages::{diagnose as messages, label};
+use yew::{AttrValue, Html, classes, html};
+
+use super::messages::command;
+use crate::components::Copy;
+use crate::state::{ChangeRun, DiagnoseMsg, Sends, SettledConflict, StateHandle};
+
+/// Draws the ways out, those that settle the conflict first.
+pub(super) fn ways_out(store: &StateHandle, run: &ChangeRun) -> Html {
+    let outs = run.ways_out.iter().flatten();
+    let (settling, others): (Vec<_>, Vec<_>) = outs.partition(|it| it.out.settles);
+    if settling.is_empty() && others.is_empty() {
+        return Html::default();
+    }
+    html! {
+        <section class="ways-out" aria-label={label::out_title()}>
+            <h2>{ label::out_title() }</h2>
+            { for settling.iter().map(|one| way_out(store, run, one)) }
+            if settling.is_empty() {
+                { for others.iter().map(|one| way_out(store, run, one)) }
+            } else if !others.is_empty() {
+                <details>
+                    <summary>{ label::out_others(&others.len()) }</summary>
+                    <div class="ways-out">
+                        { for others.iter().map(|one| way_out(store, run, one)) }
+                    </div>
+                </details>
+            }
+        </section>
+    }
+}
+
+fn way_out(store: &StateHandle, run: &ChangeRun, settled: &SettledConflict) -> Html {
+    let out = &settled.out;
+    let (title, says) = messages::way_out(out.kind);
+    // With a manager of one's own the commands below are exact.
+    let own = messages::own_command(run.client, out.kind);
+    let own = own.filter(|_| store.diagnose.manager.is_empty());
+    html! {
+        <article class={classes!("way-out", out.settles.then_some("settles"))}>
+            <h3>{ title.clone() }</h3>
+            <p>{ says }</p>
+            if out.settles {
+                <p class="ok">{ label::out_settles() }</p>
+            }
+            <ul class="says">
+                { for messages::row_notes(&out.row).into_iter().map(|note| html! {
+                    <li>{ visible(&note).into_owned() }</li>
+                }) }
+            </ul>
+            if let Some(own) = own {
+                { command(own) }
+            }
+            <details>
+                <summary>{ label::out_commands(&settled.commands.len()) }</summary>
+                if settled.commands.is_empty() {
+                    <p class="says">{ label::out_private() }</p>
+                }
+                { for settled.commands.iter().cloned().map(command) }
+            </details>
+            <div class="row-actions">
+                <button
+                    type="button"
+                    class="button"
+                    aria-label={label::ways_step_through(&title)}
+                    onclick={store.sends(DiagnoseMsg::StepOut(out.kind))}
+                >
+                    { label::ways_step() }
+                </button>
+                if !settled.manifest.is_empty() {
+                    <Copy
+                        text={AttrValue::from(settled.manifest.clone())}
+                        label={Some(AttrValue::from(label::out_copy_manifest()))}
+                    />
+                }
+            </div>
+        </article>
+    }
+}

@@ -1,0 +1,182 @@
+//! How messages change the case, and the slices of its long work.
+
+use std::rc::Rc;
+
+use optimist_sessions::StorageArea;
+use optimist_simulation::HistoryTree;
+
+use super::{BringProblem, CASE, ChangeRun, DiagnoseMsg, DiagnoseState};
+use crate::State;
+use crate::address::Page;
+use crate::effect::Effects;
+
+/// What follows from a message.
+enum CaseChange {
+    /// What is shown is another, and nothing else.
+    Shown,
+    /// The case is another: the tab keeps it.
+    Changed,
+    /// A history of the case opens in Play, if there is one.
+    Steps(Option<Box<HistoryTree>>),
+}
+
+impl DiagnoseState {
+    fn update(&mut self, msg: DiagnoseMsg) -> CaseChange {
+        match msg {
+            DiagnoseMsg::Draft(text) => self.draft = text,
+            DiagnoseMsg::TakeDraft => {
+                let draft = std::mem::take(&mut self.draft);
+                self.wait(&draft);
+            }
+            DiagnoseMsg::Bring(text) => self.wait(&text),
+            DiagnoseMsg::Example(example) => {
+                self.remove_all();
+                example.texts().iter().for_each(|text| self.wait(text));
+            }
+            DiagnoseMsg::File(bytes) => {
+                self.take_file(&bytes);
+                return CaseChange::Changed;
+            }
+            DiagnoseMsg::Unreadable(name) => self.problem = Some(BringProblem::File(name)),
+            DiagnoseMsg::TooLarge(name) => self.problem = Some(BringProblem::TooLarge(name)),
+            DiagnoseMsg::Remove(id) => {
+                self.items.retain(|item| item.id != id);
+                self.problem = None;
+                self.look_again();
+                return CaseChange::Changed;
+            }
+            DiagnoseMsg::Clear => {
+                self.remove_all();
+                return CaseChange::Changed;
+            }
+            DiagnoseMsg::Return => {
+                self.take_earlier();
+                return CaseChange::Changed;
+            }
+            other => return self.look(other),
+        }
+        CaseChange::Shown
+    }
+
+    /// How people look at the case, and write.
+    fn look(&mut self, msg: DiagnoseMsg) -> CaseChange {
+        match msg {
+            DiagnoseMsg::Client(client) => {
+                self.client = Some(client);
+                self.run_again();
+                return CaseChange::Changed;
+            }
+            DiagnoseMsg::Manager(manager) => {
+                self.manager = manager;
+                // It may be the manager that an error message does not say.
+                self.look_again();
+                return CaseChange::Changed;
+            }
+            DiagnoseMsg::Given(given) => {
+                self.given = given;
+                self.look_again();
+                return CaseChange::Changed;
+            }
+            DiagnoseMsg::Choose(position) => {
+                self.chosen = position.min(self.cases.len().saturating_sub(1));
+                self.owner = None;
+                self.run_again();
+            }
+            DiagnoseMsg::ChooseAudited(position) => {
+                if let Some(run) = &mut self.audit {
+                    run.choose(position);
+                }
+                self.look_again();
+            }
+            DiagnoseMsg::CancelTable => {
+                self.table.iter_mut().for_each(|run| run.cancelled = true);
+            }
+            DiagnoseMsg::CancelAudit => {
+                self.audit.iter_mut().for_each(|run| run.cancelled = true);
+            }
+            DiagnoseMsg::AllWays(all) => self.all_ways = all,
+            DiagnoseMsg::Owner(filter) => self.owner = filter,
+            DiagnoseMsg::Section(section) => self.section = section,
+            step => return CaseChange::Steps(self.steps(&step).map(Box::new)),
+        }
+        CaseChange::Shown
+    }
+
+    /// The history that a message wants to step through.
+    fn steps(&self, msg: &DiagnoseMsg) -> Option<HistoryTree> {
+        let table: Option<&ChangeRun> = self.table.as_ref();
+        match msg {
+            DiagnoseMsg::StepScene => self.reading()?.scene_history(),
+            DiagnoseMsg::Step(way) => table?.history(*way),
+            DiagnoseMsg::StepOut(kind) => table?.history_out(*kind),
+            _ => None,
+        }
+    }
+}
+
+impl State {
+    pub(crate) fn case(&mut self) -> &mut DiagnoseState {
+        Rc::make_mut(&mut self.diagnose)
+    }
+
+    /// Brings again what the tab has kept, once Diagnose is open.
+    #[inline(never)] // not on the first screen
+    pub(crate) fn open_diagnose(&mut self, fx: &Effects<'_>) {
+        if self.page != Page::Diagnose || self.diagnose.opened {
+            return;
+        }
+        let kept = fx.read(StorageArea::Tab, CASE).unwrap_or_default();
+        let case = self.case();
+        case.opened = true;
+        case.restore(&kept);
+    }
+
+    #[inline(never)] // not on the first screen
+    pub(crate) fn update_diagnose(&mut self, msg: DiagnoseMsg, fx: &mut Effects<'_>) {
+        match self.case().update(msg) {
+            CaseChange::Shown => {}
+            CaseChange::Changed => self.keep_case(fx),
+            CaseChange::Steps(tree) => {
+                if let Some(tree) = tree {
+                    // Who steps through a real case needs all of the page.
+                    self.view.show_all_controls(fx);
+                    self.enter_shown(Rc::new(*tree), fx);
+                    fx.go_to(Page::Play.fragment());
+                }
+            }
+        }
+    }
+
+    /// Reads the next text that was brought, or runs what is left to be run, for a slice.
+    #[inline(never)] // not on the first screen
+    pub(crate) fn read_further(&mut self, fx: &mut Effects<'_>) {
+        if self.diagnose.is_reading() {
+            self.case().read_next();
+            if !self.diagnose.is_reading() {
+                self.case().look_again();
+                self.keep_case(fx);
+            }
+            return;
+        }
+        if !self.diagnose.is_working() {
+            return;
+        }
+        let case = self.case();
+        let audit = case.audit.as_mut().filter(|run| run.progress().is_some());
+        if let Some(run) = audit {
+            if fx.slice(|| run.advance()).is_some() {
+                case.look_again();
+            }
+        } else if let Some(table) = &mut case.table
+            && fx.slice(|| table.advance()).is_some()
+        {
+            case.mark_conflicts();
+        }
+    }
+
+    /// Keeps the case in the tab, for after a reload.
+    fn keep_case(&mut self, fx: &mut Effects<'_>) {
+        let text = self.case().kept_text();
+        fx.write(StorageArea::Tab, CASE, text);
+    }
+}
