@@ -9,7 +9,7 @@ use optimist_apiserver::apply::Managers;
 use optimist_apiserver::json::Node;
 use optimist_apiserver::object::{GroupVersion, Metadata, text};
 use optimist_apiserver::schema::decode;
-use optimist_apiserver::server::{Definition, Release, Resource, Resources};
+use optimist_apiserver::server::{Definition, EventType, Release, Resource, Resources};
 use optimist_client::to_yaml;
 use optimist_simulation::{LoadError, Start, World};
 use serde_json::Value;
@@ -120,6 +120,8 @@ pub enum Note {
     /// The object was printed without `managedFields`, so its owners are not known. The server then
     /// treats it as an object whose ownership was never tracked.
     NoManagedFields,
+    /// A watch ended with the deletion of the object: this is its last version.
+    WasDeleted,
     /// The object came without a uid, and got one.
     UidMadeUp,
     /// The object came without a namespace, and is in `default`.
@@ -281,6 +283,10 @@ impl Case {
     pub fn start(&self) -> Result<(Start, Vec<Note>), NotInstalled> {
         let mut object = self.live.clone().ok_or(NotInstalled::NoObject)?;
         let mut notes = Vec::new();
+        let last = self.versions.last();
+        if last.is_some_and(|last| last.event == Some(EventType::Deleted)) {
+            notes.push(Note::WasDeleted);
+        }
         if object
             .metadata()
             .is_none_or(|meta| !meta.contains_key("managedFields"))

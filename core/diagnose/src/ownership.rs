@@ -1,6 +1,6 @@
 //! Who owns each line of an object, as data, as plain text and as a Markdown table.
 
-use optimist_apiserver::apply::{ManagedFieldsOperation, Manager, Managers, Owners, Path};
+use optimist_apiserver::apply::{ManagedFieldsOperation, Manager, Managers, Owners, Path, Places};
 use optimist_apiserver::environment::Timestamp;
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::schema::{Struct, fill_defaults};
@@ -216,6 +216,7 @@ fn take(object: &mut Value, pointer: &str) {
 
 fn entries(managers: &Managers, object: &Value) -> Vec<ManagerEntry> {
     let mut all = Vec::new();
+    let mut places = Places::of(object);
     for owned in managers.iter() {
         let mut alone = owned.set.clone();
         for other in managers
@@ -225,21 +226,22 @@ fn entries(managers: &Managers, object: &Value) -> Vec<ManagerEntry> {
             alone.subtract(&other.set);
         }
         let paths = owned.set.paths();
-        let absent = paths.iter().filter(|path| path.find(object).is_none());
+        let absent = paths.iter().filter(|path| places.find(&path.0).is_none());
+        let absent: Vec<Path> = absent.cloned().collect();
         all.push(ManagerEntry {
             manager: owned.manager.clone(),
             api_version: owned.api_version.clone(),
             since: owned.time,
-            absent: absent.cloned().collect(),
-            fields: values(paths, object),
-            alone: values(alone.paths(), object),
+            absent,
+            fields: values(paths, &mut places),
+            alone: values(alone.paths(), &mut places),
         });
     }
     all
 }
 
 /// The paths that hold a value, and not only further paths of the list.
-fn values(paths: Vec<Path>, object: &Value) -> Vec<Path> {
+fn values(paths: Vec<Path>, places: &mut Places<'_>) -> Vec<Path> {
     let mut kept: Vec<Path> = Vec::with_capacity(paths.len());
     for path in paths {
         // In their order, what is around a path comes right before it.
@@ -250,7 +252,7 @@ fn values(paths: Vec<Path>, object: &Value) -> Vec<Path> {
             }
             kept.pop();
         }
-        if path.find(object).is_some() {
+        if places.find(&path.0).is_some() {
             kept.push(path);
         }
     }

@@ -219,7 +219,16 @@ fn things_about_one_object_are_one_case() {
 fn a_watch_is_a_case_about_its_newest_version() {
     let one = case(&[include_str!("fight.json")]);
     assert_eq!(one.versions.len(), 8);
-    assert_eq!(one.live.expect("it is live").resource_version(), "98");
+    assert_eq!(
+        one.live.as_ref().expect("it is live").resource_version(),
+        "98"
+    );
+    assert_eq!(one.install().expect("it is installed").notes, []);
+    let deleted = include_str!("fight.json").trim_end();
+    let at = deleted.rfind("MODIFIED").expect("it was modified");
+    let deleted = format!("{}DELETED{}", &deleted[..at], &deleted[at + 8..]);
+    let gone = case(&[&deleted]).install().expect("it is installed");
+    assert_eq!(gone.notes, [Note::WasDeleted]);
 }
 
 #[test]

@@ -134,6 +134,7 @@ pub fn manager_entry(entry: &ManagerEntry) -> String {
 pub fn note(note: &Note) -> String {
     match note {
         Note::NoManagedFields => en::note_no_managed_fields(),
+        Note::WasDeleted => en::note_deleted(),
         Note::UidMadeUp => en::note_uid(),
         Note::NamespaceMadeUp => en::note_namespace(),
         Note::Schemaless { kind } => en::note_schemaless(kind),

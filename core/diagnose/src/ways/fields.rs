@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use optimist_apiserver::apply::{
-    Manager, Managers, Path, PathElement, covers, differing, field_set,
+    Manager, Managers, Path, PathElement, Places, covers, differing, field_set,
 };
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::schema::Struct;
@@ -80,9 +80,13 @@ impl Comparison<'_> {
         let mut fields: BTreeSet<Path> = BTreeSet::new();
         fields.extend(differing(self.before, self.after, self.root));
         // What the change says and the object does not have.
-        let wanted = leaves(self.wanted, self.root);
-        let other = |path: &&Path| !self.has_wanted(path);
-        fields.extend(wanted.iter().filter(other).cloned());
+        let (mut after, mut said) = (Places::of(self.after), Places::of(self.wanted));
+        for path in leaves(self.wanted, self.root) {
+            let values = after.find(&path.0).zip(said.find(&path.0));
+            if !self.covers(values, &path) {
+                fields.insert(path);
+            }
+        }
         let named = |path: &Path| {
             let printed = path.to_string();
             self.refused.iter().any(|(field, _)| *field == printed)
@@ -94,8 +98,10 @@ impl Comparison<'_> {
         let changed = |path: &Path| owners(path, &old) != owners(path, &new);
         let all = leaves(self.after, self.root);
         fields.extend(all.iter().filter(|path| changed(path)).cloned());
-        if self.declared.is_some() {
-            fields.extend(all.into_iter().filter(|path| self.is_left(path, &old)));
+        if let Some(declared) = self.declared {
+            let mut declared = Places::of(declared);
+            let own = all.into_iter().filter(|path| self.was_owned(path, &old));
+            fields.extend(own.filter(|path| declared.find(&path.0).is_none()));
         }
         let fields = fields.into_iter().filter(|path| !is_of_the_server(path));
         fields
@@ -103,15 +109,19 @@ impl Comparison<'_> {
             .collect()
     }
 
-    /// Whether the object has what the change says of a field. The server may have filled it up.
-    fn has_wanted(&self, path: &Path) -> bool {
-        let values = path.find(self.after).zip(path.find(self.wanted));
+    /// Whether the first value has what the second one says. The server may have filled it up.
+    fn covers(&self, values: Option<(&Value, &Value)>, path: &Path) -> bool {
         values.is_some_and(|(after, wanted)| covers(after, wanted, path, self.root))
     }
 
+    fn was_owned(&self, path: &Path, old: &Managers) -> bool {
+        let mut owned = old.iter().filter(|owned| owned.manager.name == self.writer);
+        owned.any(|owned| owned.set.contains(path))
+    }
+
     fn is_left(&self, path: &Path, old: &Managers) -> bool {
-        let said = self.declared.is_some_and(|it| path.find(it).is_some());
-        !said && owners(path, old).iter().any(|it| it.name == self.writer)
+        let said = self.declared.is_none_or(|it| path.find(it).is_some());
+        !said && self.was_owned(path, old)
     }
 
     fn outcome(&self, field: Path, old: &Managers, new: &Managers) -> Option<FieldOutcome> {
@@ -137,10 +147,12 @@ impl Comparison<'_> {
                 (Some(_), None) => FieldEffect::Removed,
                 (Some(a), Some(b)) if a != b && lost => FieldEffect::TakenOver,
                 (Some(a), Some(b)) if a != b => FieldEffect::Changed,
-                _ if wanted.is_some() && !self.has_wanted(&field) => FieldEffect::Kept,
-                _ if self.declared.is_some() && self.is_left(&field, old) => {
-                    FieldEffect::LeftBehind
+                _ if wanted.is_some()
+                    && !self.covers(after.as_ref().zip(wanted.as_ref()), &field) =>
+                {
+                    FieldEffect::Kept
                 }
+                _ if self.is_left(&field, old) => FieldEffect::LeftBehind,
                 _ if gained && !lost && !owners_before.is_empty() => FieldEffect::Shared,
                 _ if owners_before != owners_after => FieldEffect::OwnersChanged,
                 _ => return None,

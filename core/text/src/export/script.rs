@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{Told, told, who};
 use crate::render::{Call, is_of_kind, kubectl};
 use crate::shell::{delimiter, one_line, quote_always as quote, without_nul};
-use optimist_apiserver::object::Metadata;
+use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::server::{DEFAULT_NAMESPACE, Definition};
+use optimist_client::{bare, objects, to_yaml};
 use optimist_simulation::{Action, HistoryTree, ObjectRef, Operation, World};
 
 /// The functions that the script defines first. A cluster assigns its own versions and uids:
@@ -55,6 +56,31 @@ impl Script {
         self.out.push('\n');
     }
 
+    /// Gives created objects the owners that they were installed with. Versions, uids, times and the
+    /// status are those of the cluster.
+    fn owners(&mut self, manifests: &str) {
+        for object in objects(manifests).unwrap_or_default() {
+            let entries = object.metadata().and_then(|meta| meta.get("managedFields"));
+            let Some(entries) = entries.filter(|it| it.as_array().is_some_and(|it| !it.is_empty()))
+            else {
+                continue;
+            };
+            let patch = json!([{"op": "replace", "path": "/metadata/managedFields",
+                "value": entries}]);
+            let group = text(&object, "apiVersion").rsplit_once('/');
+            let group = group
+                .map(|(group, _)| format!(".{group}"))
+                .unwrap_or_default();
+            let kind = quote(&format!("{}{group}", text(&object, "kind").to_lowercase()));
+            let mut target = format!("{kind} {}", quote(object.name()));
+            if !object.namespace().is_empty() {
+                target.push_str(&format!(" -n {}", quote(object.namespace())));
+            }
+            let patch = quote(&patch.to_string());
+            self.line(format!("kubectl patch {target} --type=json -p {patch}"));
+        }
+    }
+
     /// Stores the objects that exist before the first step.
     fn start(&mut self, world: &World) {
         let start = world.start();
@@ -83,12 +109,19 @@ impl Script {
             );
             self.line("for attempt in 1 2; do");
         }
-        let end = delimiter(&start.manifests, "EOF");
+        let manifests = match start.installed {
+            true => created(&start.manifests),
+            false => start.manifests.clone(),
+        };
+        let end = delimiter(&manifests, "EOF");
         self.line(format!("{command} {manager} -f - <<'{end}'"));
-        self.line(start.manifests.trim_end());
+        self.line(manifests.trim_end());
         self.line(&end);
         if defined {
             self.line("sleep 3\ndone");
+        }
+        if start.installed {
+            self.owners(&start.manifests);
         }
         let subjects: Vec<ObjectRef> = world.subjects().cloned().collect();
         for subject in &subjects {
@@ -227,4 +260,11 @@ fn kind(subject: &ObjectRef) -> String {
         return format!("{}.{}", resource.plural, resource.group_version.group);
     }
     resource.kind.to_ascii_lowercase()
+}
+
+/// Installed objects as a cluster takes them: without what only the server sets.
+fn created(manifests: &str) -> String {
+    let objects = objects(manifests).unwrap_or_default();
+    let texts: Vec<String> = objects.iter().map(|it| to_yaml(&bare(it))).collect();
+    texts.join("---\n")
 }

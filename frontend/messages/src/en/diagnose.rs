@@ -116,6 +116,7 @@ crate::catalogue::messages! {
 
     // What was added to the object, or is not known of it.
     note_no_managed_fields() "The object was printed without managedFields, so its owners are unknown. Print it again with --show-managed-fields.";
+    note_deleted() "The watch ends with the deletion of the object. This is its last version.";
     note_uid() "The object has no uid. This page gave it one.";
     note_namespace() "The object names no namespace. This page put it into the namespace default.";
     note_schemaless(kind) "The definition of {kind} is not here. Without it, a list counts as one value. Add the CustomResourceDefinition for exact owners.";
