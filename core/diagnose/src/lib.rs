@@ -5,6 +5,9 @@
 //! 2. [`case::Case::of`] collects what was brought about each object, and
 //!    [`case::Case::install`] stores the object as it is on a server.
 //! 3. [`ownership::ObjectOwnership`] says who owns each line of the object.
+//! 4. [`ways::ChangeTable`] runs a change in every way of writing, and the ways out of a conflict.
+//! 5. [`scene::Scene`] rebuilds what an error message tells of.
+//! 6. [`observed`] and [`audit`] say what happened: who set which field, fights, lost updates.
 //!
 //! The crate knows no browser and guesses nothing: what a text does not say stays `None` or becomes a
 //! [`case::Note`], and the page asks for it or says it.

@@ -106,6 +106,10 @@ fn agrees(row: &Row) {
         };
         assert!(expected, "{label}: {field:?}");
     }
+    if row.is_refused() {
+        let mut left = row.with(FieldEffect::LeftBehind);
+        assert!(left.next().is_none(), "{:?} was refused", row.way);
+    }
     if !row.is_written() {
         let says = |effect| row.with(effect).next().is_some();
         assert!(

@@ -176,9 +176,8 @@ impl ChangeTable {
         }
     }
 
-    /// A history in which editor A reads the object and sends the requests of a row, for Play. The
-    /// last request is the current step. A row whose last request is one write of the object, and not
-    /// a create, is sent as the edit of A.
+    /// A history in which editor A reads the object and then sends the requests of a row as they are,
+    /// for Play. The last request is the current step.
     pub fn history(&self, row: &Row) -> HistoryTree {
         let mut tree = HistoryTree::new(self.installed.world.clone());
         tree.act(Operation::Act(ActorId::A, Action::Get));

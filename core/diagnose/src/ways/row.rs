@@ -222,7 +222,8 @@ pub(super) fn run(
         before: &before,
         after: &run.after,
         wanted: &run.wanted,
-        declared: run.declared.as_ref(),
+        // A refused write leaves nothing behind.
+        declared: run.declared.as_ref().filter(|_| !refused),
         writer: &run.writer,
         refused: &conflicts,
         root: &table.subject().resource().root,
