@@ -19,6 +19,9 @@ enum Step<'a> {
 }
 
 impl<'a> ErrorPath<'a> {
+    /// The whole object.
+    pub const ROOT: ErrorPath<'static> = ErrorPath::new("");
+
     /// A path from the whole object. The name can have several parts, such as `metadata.labels`.
     pub const fn new(name: &'a str) -> Self {
         let step = Step::Child(name);
@@ -45,6 +48,10 @@ impl<'a> ErrorPath<'a> {
         self.then(Step::Item(list, index))
     }
 
+    fn is_root(&self) -> bool {
+        matches!((self.parent, self.step), (None, Step::Child("")))
+    }
+
     const fn then(&'a self, step: Step<'a>) -> Self {
         Self {
             parent: Some(self),
@@ -57,7 +64,8 @@ impl fmt::Display for ErrorPath<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(parent) = self.parent {
             parent.fmt(f)?;
-            if matches!(self.step, Step::Child(_) | Step::Item(..)) {
+            let is_member = matches!(self.step, Step::Child(_) | Step::Item(..));
+            if is_member && !parent.is_root() {
                 f.write_str(".")?;
             }
         }
@@ -101,5 +109,7 @@ mod tests {
             "spec.template.spec.containers[0].env[12].name"
         );
         assert_eq!(String::from(&spec), "spec.template.spec");
+        assert_eq!(ErrorPath::ROOT.child("spec").to_string(), "spec");
+        assert_eq!(ErrorPath::ROOT.index(1).to_string(), "[1]");
     }
 }

@@ -2,34 +2,35 @@
 
 use super::prune::has_undeclared;
 use super::validate;
+use crate::field::ErrorPath;
 use crate::schema::openapi::Schema;
 use crate::status::FieldError;
 
 /// What is wrong with the defaults of a schema; `path` is where it stands. Defaults in the metadata
 /// of objects inside of objects are not looked at.
-pub fn errors(schema: &Schema, path: &str) -> Vec<FieldError> {
+pub fn errors(schema: &Schema, path: &ErrorPath<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     visit(schema, path, true, &mut errors);
     errors
 }
 
-fn visit(schema: &Schema, path: &str, resource: bool, errors: &mut Vec<FieldError>) {
+fn visit(schema: &Schema, path: &ErrorPath<'_>, resource: bool, errors: &mut Vec<FieldError>) {
     if let Some(default) = &schema.default {
-        let field = format!("{path}.default");
+        let field = path.child("default");
         if has_undeclared(default, schema) {
             let detail = "must not have unknown fields";
-            errors.push(FieldError::invalid(&*field, default, detail));
+            errors.push(FieldError::invalid(field, default, detail));
         }
-        errors.extend(validate(default, schema, &field, None));
+        errors.extend(validate(default, schema, &field.to_string(), None));
     }
     if let Some(items) = &schema.items {
-        visit(items, &format!("{path}.items"), items.embedded, errors);
+        visit(items, &path.child("items"), items.embedded, errors);
     }
     for (name, member) in &schema.properties {
         let common = ["apiVersion", "kind", "metadata"].contains(&name.as_str());
         if !(resource && common) {
-            let path = format!("{path}.properties[{name}]");
-            visit(member, &path, member.embedded, errors);
+            let properties = path.child("properties");
+            visit(member, &properties.key(name), member.embedded, errors);
         }
     }
 }

@@ -4,6 +4,7 @@
 use serde_json::Value;
 
 use super::lists::child;
+use crate::field::ErrorPath;
 use crate::json::Node;
 use crate::object::{GroupVersion, JsonMap};
 use crate::schema::decode::decode_at;
@@ -155,16 +156,22 @@ fn coerce_resource(
 /// Checks kind and version of the resources inside of an object.
 pub fn validate(object: &Value, schema: &Schema) -> Vec<FieldError> {
     let mut errors = Vec::new();
-    visit(object, schema, false, "", &mut errors);
+    visit(object, schema, false, &ErrorPath::ROOT, &mut errors);
     errors
 }
 
-fn visit(value: &Value, schema: &Schema, resource: bool, path: &str, errors: &mut Vec<FieldError>) {
+fn visit(
+    value: &Value,
+    schema: &Schema,
+    resource: bool,
+    path: &ErrorPath<'_>,
+    errors: &mut Vec<FieldError>,
+) {
     match value {
         Value::Object(map) => {
             if resource {
                 for field in ["apiVersion", "kind"] {
-                    errors.extend(type_field(map.get(field), field, child(path, field)));
+                    errors.extend(type_field(map.get(field), field, &path.child(field)));
                 }
             }
             for (key, value) in map {
@@ -172,9 +179,9 @@ fn visit(value: &Value, schema: &Schema, resource: bool, path: &str, errors: &mu
                     continue;
                 };
                 let path = if schema.properties.contains_key(key) {
-                    child(path, key)
+                    path.child(key)
                 } else {
-                    format!("{path}[{key}]")
+                    path.key(key)
                 };
                 visit(value, member, member.embedded, &path, errors);
             }
@@ -182,20 +189,14 @@ fn visit(value: &Value, schema: &Schema, resource: bool, path: &str, errors: &mu
         Value::Array(items) => {
             let Some(schema) = &schema.items else { return };
             for (i, item) in items.iter().enumerate() {
-                visit(
-                    item,
-                    schema,
-                    schema.embedded,
-                    &format!("{path}[{i}]"),
-                    errors,
-                );
+                visit(item, schema, schema.embedded, &path.index(i), errors);
             }
         }
         _ => {}
     }
 }
 
-fn type_field(value: Option<&Value>, field: &str, path: String) -> Option<FieldError> {
+fn type_field(value: Option<&Value>, field: &str, path: &ErrorPath<'_>) -> Option<FieldError> {
     let text = match value {
         None => return Some(FieldError::required(path, "")),
         Some(Value::String(text)) => text,

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::field::ErrorPath;
 use crate::json::{sorted, sorted_text};
 use crate::object::JsonMap;
 use crate::schema::ListKind;
@@ -11,11 +12,11 @@ use crate::status::FieldError;
 /// The duplicate items of a list whose items must be unique.
 pub fn duplicates(object: &Value, schema: &Schema) -> Vec<FieldError> {
     let mut errors = Vec::new();
-    visit(object, schema, "", &mut errors);
+    visit(object, schema, &ErrorPath::ROOT, &mut errors);
     errors
 }
 
-fn visit(value: &Value, schema: &Schema, path: &str, errors: &mut Vec<FieldError>) {
+fn visit(value: &Value, schema: &Schema, path: &ErrorPath<'_>, errors: &mut Vec<FieldError>) {
     match value {
         Value::Object(map) => members(map, schema, path, errors),
         Value::Array(list) => {
@@ -23,14 +24,14 @@ fn visit(value: &Value, schema: &Schema, path: &str, errors: &mut Vec<FieldError
                 ListKind::Atomic => {}
                 ListKind::Set => {
                     for i in second_ones(list) {
-                        errors.push(FieldError::duplicate(format!("{path}[{i}]"), &list[i]));
+                        errors.push(FieldError::duplicate(path.index(i), &list[i]));
                     }
                 }
                 ListKind::Map(keys) => repeated_keys(list, keys, path, errors),
             }
             if let Some(schema) = &schema.items {
                 for (i, item) in list.iter().enumerate() {
-                    visit(item, schema, &format!("{path}[{i}]"), errors);
+                    visit(item, schema, &path.index(i), errors);
                 }
             }
         }
@@ -38,15 +39,15 @@ fn visit(value: &Value, schema: &Schema, path: &str, errors: &mut Vec<FieldError
     }
 }
 
-fn members(map: &JsonMap, schema: &Schema, path: &str, errors: &mut Vec<FieldError>) {
+fn members(map: &JsonMap, schema: &Schema, path: &ErrorPath<'_>, errors: &mut Vec<FieldError>) {
     if let Some(values) = schema.additional.as_ref().and_then(|a| a.schema()) {
         for (key, value) in sorted(map) {
-            visit(value, values, &format!("{path}[{key}]"), errors);
+            visit(value, values, &path.key(key), errors);
         }
     }
     for (key, value) in sorted(map) {
         if let Some(member) = schema.properties.get(key) {
-            visit(value, member, &child(path, key), errors);
+            visit(value, member, &path.child(key), errors);
         }
     }
 }
@@ -60,15 +61,16 @@ pub(super) fn child(path: &str, name: &str) -> String {
     }
 }
 
-fn repeated_keys(list: &[Value], keys: &[String], path: &str, errors: &mut Vec<FieldError>) {
+fn repeated_keys(
+    list: &[Value],
+    keys: &[String],
+    path: &ErrorPath<'_>,
+    errors: &mut Vec<FieldError>,
+) {
     let stranger = |item: &&Value| !item.is_object() && !item.is_null();
     if let Some(i) = list.iter().position(|item| stranger(&item)) {
         let detail = "must be an object for an array of list-type map";
-        errors.push(FieldError::invalid(
-            format!("{path}[{i}]"),
-            &list[i],
-            detail,
-        ));
+        errors.push(FieldError::invalid(path.index(i), &list[i], detail));
         return;
     }
     let key_of = |item: &Value| {
@@ -80,7 +82,7 @@ fn repeated_keys(list: &[Value], keys: &[String], path: &str, errors: &mut Vec<F
     };
     let found: Vec<Value> = list.iter().map(key_of).collect();
     for i in second_ones(&found) {
-        errors.push(FieldError::duplicate(format!("{path}[{i}]"), &found[i]));
+        errors.push(FieldError::duplicate(path.index(i), &found[i]));
     }
 }
 

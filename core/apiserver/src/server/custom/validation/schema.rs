@@ -92,7 +92,7 @@ pub(super) fn validate(
     if !unsupported_below(schema) {
         let mut of_structure = structural::validate(schema, &path);
         if of_structure.is_empty() {
-            of_structure = default_errors(&parsed, &path.to_string());
+            of_structure = default_errors(&parsed, &path);
         }
         has_rules = of_structure.is_empty();
         errors.extend(of_structure);
