@@ -147,13 +147,12 @@ pub fn recognize(text: &str) -> Result<Brought, NotRecognized> {
     if text.trim().is_empty() {
         return Err(NotRecognized::Empty);
     }
-    if let Some(first) = first_json(text) {
-        if is_audit(&first) {
-            return Ok(Brought::AuditLog(text.into()));
-        }
-        if is_event(&first) && text.len() <= MAX_TEXT {
-            return watch(text);
-        }
+    let first = first_json(text);
+    if first.as_ref().is_some_and(is_audit) || is_cut_log(text) {
+        return Ok(Brought::AuditLog(text.into()));
+    }
+    if first.as_ref().is_some_and(is_event) && text.len() <= MAX_TEXT {
+        return watch(text);
     }
     if text.len() > MAX_TEXT {
         return Err(too_large(text.len(), MAX_TEXT));
@@ -180,6 +179,16 @@ fn first_json(text: &str) -> Option<Value> {
     }
     let mut documents = serde_json::Deserializer::from_str(text).into_iter();
     documents.next()?.ok()
+}
+
+/// Whether a text is the end of an audit log, which begins inside of a line.
+fn is_cut_log(text: &str) -> bool {
+    let second = text
+        .lines()
+        .nth(1)
+        .filter(|line| line.contains(AUDIT_GROUP));
+    let second = second.and_then(|line| serde_json::from_str(line).ok());
+    second.as_ref().is_some_and(is_audit)
 }
 
 /// Whether a document is an event of an audit log, or a list of them.

@@ -197,7 +197,7 @@ impl Case {
         let mut cases: Vec<Self> = Vec::new();
         for one in &flat {
             match one {
-                Brought::Live(object) => case_of(&mut cases, object).set_live(object),
+                Brought::Live(object) => case_of(&mut cases, object).add_live(object),
                 Brought::Manifest(object) => {
                     let case = case_of(&mut cases, object);
                     case.previous_manifest = case.manifest.replace(object.clone());
@@ -261,8 +261,26 @@ impl Case {
         }
     }
 
+    /// Another version of the same object makes a history of both.
+    fn add_live(&mut self, object: &Value) {
+        let another = |live: &&Value| {
+            live.uid() == object.uid() && live.resource_version() != object.resource_version()
+        };
+        let version = |object: &Value| ObservedVersion {
+            event: None,
+            object: object.clone(),
+        };
+        if let Some(live) = self.live.as_ref().filter(another) {
+            if self.versions.is_empty() {
+                self.versions.push(version(live));
+            }
+            self.versions.push(version(object));
+            self.versions.sort_by_key(|version| number(&version.object));
+        }
+        self.set_live(object);
+    }
+
     fn set_live(&mut self, object: &Value) {
-        let number = |object: &Value| object.resource_version().parse::<u64>().ok();
         let older = self
             .live
             .as_ref()
@@ -307,32 +325,13 @@ impl Case {
         manifests.extend(definitions.map(to_yaml));
         let builtin = Resources::builtin();
         if let Some(resource) = builtin.by_kind(api_version, &kind) {
-            if resource.namespaced && object.namespace().is_empty() {
-                object.set_meta("namespace", "default");
-                notes.push(Note::NamespaceMadeUp);
-            }
-            let unknown = forget_unknown(&mut object, resource);
-            if !unknown.is_empty() {
-                notes.push(Note::UnknownFields(unknown));
-            }
-            if !is_thorough(resource) {
-                notes.push(Note::ValuesNotChecked { kind });
-            }
-        } else if !self.defines(&object) && !self.id.group.contains('.') {
-            let api_version = api_version.to_owned();
-            return Err(NotInstalled::NotServed { api_version, kind });
+            fit(&mut object, resource, &mut notes);
         } else if !self.defines(&object) {
-            let plural = self.plural(&kind);
-            manifests.push(to_yaml(&schemaless(&object, &plural.0)));
-            notes.push(Note::Schemaless { kind });
-            let managed = object.metadata().and_then(|meta| meta.get("managedFields"));
-            let paths = paths_of(&Managers::decode(managed).unwrap_or_default());
-            if paths.iter().any(selects_items) {
-                notes.push(Note::ListsFromOwners);
+            if !self.id.group.contains('.') {
+                let api_version = api_version.to_owned();
+                return Err(NotInstalled::NotServed { api_version, kind });
             }
-            if !plural.1 {
-                notes.push(Note::PluralFormed { plural: plural.0 });
-            }
+            manifests.push(to_yaml(&self.open_definition(&object, &mut notes)));
         }
         manifests.push(to_yaml(&object));
         let start = Start {
@@ -341,6 +340,24 @@ impl Case {
             ..Start::with(&manifests.join("---\n"))
         };
         Ok((start, notes))
+    }
+
+    /// A definition without a schema in place of the one that was not brought.
+    fn open_definition(&self, object: &Value, notes: &mut Vec<Note>) -> Value {
+        let kind = text(object, "kind");
+        let (plural, said) = self.plural(kind);
+        let kind = kind.to_owned();
+        notes.push(Note::Schemaless { kind });
+        let managed = object.metadata().and_then(|meta| meta.get("managedFields"));
+        let paths = paths_of(&Managers::decode(managed).unwrap_or_default());
+        if paths.iter().any(selects_items) {
+            notes.push(Note::ListsFromOwners);
+        }
+        let definition = schemaless(object, &plural);
+        if !said {
+            notes.push(Note::PluralFormed { plural });
+        }
+        definition
     }
 
     /// The object on a server of its own.
@@ -408,6 +425,11 @@ impl Installed {
     }
 }
 
+/// The version of an object as a number; `None` if it has none.
+fn number(object: &Value) -> Option<u64> {
+    object.resource_version().parse().ok()
+}
+
 fn case_of<'a>(cases: &'a mut Vec<Case>, object: &Value) -> &'a mut Case {
     let id = ObjectId::of(object);
     let at = cases.iter().position(|case| case.id.may_be(&id));
@@ -416,6 +438,22 @@ fn case_of<'a>(cases: &'a mut Vec<Case>, object: &Value) -> &'a mut Case {
         cases.len() - 1
     });
     &mut cases[at]
+}
+
+/// Makes an object fit its built-in kind.
+fn fit(object: &mut Value, resource: &Resource, notes: &mut Vec<Note>) {
+    if resource.namespaced && object.namespace().is_empty() {
+        object.set_meta("namespace", "default");
+        notes.push(Note::NamespaceMadeUp);
+    }
+    let unknown = forget_unknown(object, resource);
+    if !unknown.is_empty() {
+        notes.push(Note::UnknownFields(unknown));
+    }
+    if !is_thorough(resource) {
+        let kind = resource.kind.clone();
+        notes.push(Note::ValuesNotChecked { kind });
+    }
 }
 
 /// Leaves out what a built-in kind does not know. Returns what it was, in the words of Go's decoder.

@@ -48,6 +48,7 @@ fn a_text_is_what_its_fields_say() {
         (include_str!("fight.json"), "8 versions"),
         (log, "audit log"),
         (log.lines().next().unwrap_or_default(), "audit log"),
+        (log.get(700..).unwrap_or_default(), "audit log"),
         (error, "1 errors"),
         (status, "1 errors"),
         (zap, "1 errors"),

@@ -270,3 +270,18 @@ fn a_manager_that_goes_takes_what_no_other_owns_and_leaves_the_rest() {
     assert!(scaler.row.is_none() && scaler.removed.is_empty());
     assert_eq!(paths(&scaler.left), [".spec.replicas"]);
 }
+
+#[test]
+fn two_pastes_of_one_object_are_its_history() {
+    let newer = LIVE[4]
+        .replace("\"28589\"", "\"28600\"")
+        .replace("replicas: 5", "replicas: 7");
+    for texts in [[LIVE[4], &newer], [&newer, LIVE[4]]] {
+        let one = case(&texts);
+        let versions = one.versions.iter();
+        let versions: Vec<&str> = versions.map(|it| it.object.resource_version()).collect();
+        assert_eq!(versions, ["28589", "28600"]);
+        assert_eq!(one.live.expect("it is live").resource_version(), "28600");
+    }
+    assert_eq!(case(&[LIVE[4], LIVE[4]]).versions, []);
+}
