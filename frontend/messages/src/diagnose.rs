@@ -11,7 +11,8 @@ use optimist_diagnose::ownership::ManagerEntry;
 pub use crate::audit::{asked, audited, hot_loop, lost_update, prediction, recorded_conflict};
 use crate::en;
 pub use crate::ways::{
-    assumption, client_long, effect, own_command, owners_change, row_notes, way, way_out,
+    assumption, client_long, effect, own_command, owners_change, row_notes, rows_markdown, way,
+    way_out,
 };
 
 /// What an error is, in a few words.

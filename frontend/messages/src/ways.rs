@@ -1,6 +1,7 @@
 //! What Diagnose says of ways of writing and of what they do.
 
 use optimist_client::Preset;
+use optimist_diagnose::ownership::cell;
 use optimist_diagnose::ways::{
     Assumption, FieldEffect, FieldOutcome, OnOwned, Row, TakenBack, Way, WayOutKind,
 };
@@ -105,6 +106,31 @@ pub fn row_notes(row: &Row) -> Vec<String> {
         notes.push(en::row_values());
     }
     notes
+}
+
+/// Rows as a Markdown table, for an issue.
+pub fn rows_markdown<'a>(rows: impl Iterator<Item = &'a Row>) -> String {
+    let mut table = format!(
+        "| {} | {} | {} |\n|---|---|---|\n",
+        en::ways_way(),
+        en::ways_answer(),
+        en::ways_note()
+    );
+    for row in rows {
+        let (name, more) = way(row.way);
+        let name = [Some(name), more].into_iter().flatten();
+        let name: Vec<String> = name.collect();
+        let code = row
+            .code
+            .map_or_else(en::ways_nothing_sent, |code| code.to_string());
+        table.push_str(&format!(
+            "| {} | {} | {} |\n",
+            cell(&name.join(" ")),
+            cell(&code),
+            cell(&row_notes(row).join(" "))
+        ));
+    }
+    table
 }
 
 /// Why a row was refused.

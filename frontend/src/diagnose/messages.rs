@@ -76,7 +76,7 @@ fn empty() -> Html {
 pub(super) fn command(text: String) -> Html {
     html! {
         <div class="case-command">
-            <pre tabindex="0" role="region" aria-label={text.clone()}>{ visible(&text).into_owned() }</pre>
+            <pre>{ visible(&text).into_owned() }</pre>
             <Copy text={AttrValue::from(text)} />
         </div>
     }

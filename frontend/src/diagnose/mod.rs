@@ -108,9 +108,9 @@ fn tabs(store: &StateHandle) -> Html {
         }
     };
     html! {
-        <div class="case-tabs" role="group" aria-label={label::diagnose_sections()}>
+        <nav class="case-tabs" aria-label={label::diagnose_sections()}>
             { for CaseSection::ALL.map(tab) }
-        </div>
+        </nav>
     }
 }
 

@@ -6,9 +6,10 @@ use optimist_diagnose::ways::{FieldEffect, FieldOutcome, Row};
 use optimist_messages::{diagnose as messages, field, label};
 use serde_json::Value;
 use web_sys::HtmlInputElement;
-use yew::{Event, Html, TargetCast, classes, html};
+use yew::{AttrValue, Event, Html, TargetCast, classes, html};
 
 use super::history::written;
+use crate::components::Copy;
 use crate::components::more::chosen;
 use crate::state::{ChangeRun, DiagnoseMsg, Sends, StateHandle, WRITERS};
 
@@ -73,9 +74,15 @@ pub(super) fn table(store: &StateHandle, run: &ChangeRun, says: &str) -> Html {
                         { for columns.iter().map(head) }
                     </tr>
                 </thead>
-                { for shown.map(|one| row(store, one, &columns)) }
+                { for shown.clone().map(|one| row(store, one, &columns)) }
             </table>
             { assumptions(store, run) }
+            <div class="row-actions">
+                <Copy
+                    text={AttrValue::from(messages::rows_markdown(shown.clone().map(|row| &**row)))}
+                    label={Some(AttrValue::from(label::ways_copy()))}
+                />
+            </div>
             if run.rows.iter().any(|row| !run.is_first(row)) {
                 <button
                     type="button"

@@ -134,7 +134,7 @@ async fn what_a_helm_upgrade_takes_from_the_autoscaler_is_said_before_it_runs() 
     ] {
         assert!(table.contains(says), "{says}: {table}");
     }
-    page.press("What would happen", "Step through Helm 4 in Play")
+    page.press("What would happen", "Step through it: Helm 4")
         .await;
     page.at_rest().await;
     let all = page.all_text();

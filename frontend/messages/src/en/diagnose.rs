@@ -164,9 +164,11 @@ crate::catalogue::messages! {
     ways_all(count) "Show all {count} ways of writing";
     ways_fewer() "Show fewer ways of writing";
     ways_step() "Step through it";
-    ways_step_through(way) "Step through {way} in Play";
+    ways_step_through(way) "Step through it: {way}";
     ways_stays(value) "{value} stays";
     ways_nothing_sent() "not sent";
+    ways_note() "note";
+    ways_copy() "Copy as Markdown";
     ways_fields(count) "{count} {count|field|fields}";
     client_of_kubectl(command) "kubectl {command}";
     way_create() "kubectl create";
