@@ -121,7 +121,7 @@ pub fn run_value(of: &RunValue) -> (String, String) {
             server,
         } => {
             let has = match version.as_str() {
-                "" => en::value_new(kind, name),
+                "" => return (en::value_new(kind), String::new()),
                 version => en::value_version(kind, name, &version),
             };
             let beside = match server {

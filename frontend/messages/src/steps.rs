@@ -241,6 +241,9 @@ pub fn answer(step: &Step) -> String {
     if step.actor().is_none() {
         return watch::answer(step);
     }
+    if step.exchange.is_none() {
+        return String::new();
+    }
     let line = step.status_line();
     if let Some(lost) = lost_short(step) {
         return en::answer_more(&line, &lost);

@@ -21,7 +21,7 @@ crate::catalogue::messages! {
     controller_current_line() "Current line:";
     controller_values() "Variables of the run";
     value_version(kind, name, version) "{kind} {name}, version {version}";
-    value_new(kind, name) "{kind} {name}, not stored";
+    value_new(kind) "a {kind} that is not stored";
     value_list(count, names) "{count} {count|object|objects}: {names}";
     value_list_empty() "no objects";
     value_server_version(version) "server has version {version}";
