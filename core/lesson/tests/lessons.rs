@@ -66,7 +66,7 @@ fn the_catalogue_names_every_lesson_as_it_names_itself() {
         .filter(|name| name.ends_with(".yaml") && name != "catalogue.yaml")
         .collect();
     assert_eq!(listed, files);
-    assert_eq!(listed.len(), 27);
+    assert_eq!(listed.len(), 28);
 }
 
 #[test]

@@ -37,14 +37,18 @@ fn plain_field(path: &Path) -> String {
     }
 }
 
-/// A value in a few words.
+/// A value in a few words. A text that is cut ends with `…`.
 pub fn value(value: Option<&Value>) -> String {
-    /// Longer texts are cut after so many characters.
+    /// The most characters of a text.
     const MAX_CHARS: usize = 32;
     match value {
         None => en::absent(),
+        Some(Value::String(text)) if text.chars().nth(MAX_CHARS).is_none() => {
+            visible(text).into_owned()
+        }
         Some(Value::String(text)) => {
-            visible(&text.chars().take(MAX_CHARS).collect::<String>()).into_owned()
+            let head: String = text.chars().take(MAX_CHARS - 1).collect();
+            format!("{}…", visible(&head))
         }
         Some(Value::Array(items)) => en::items(&items.len()),
         Some(Value::Object(_)) => "{…}".to_owned(),

@@ -2,7 +2,9 @@
 
 use optimist_apiserver::apply::Path;
 use optimist_client::{Declares, Strategy, Subresource, Write};
-use optimist_messages::{Caption, caption, fact, headline, load_error, pill, sentence, summary};
+use optimist_messages::{
+    Caption, caption, fact, headline, load_error, pill, sentence, summary, value,
+};
 use optimist_simulation::{
     Action, ActorId, Delete, HistoryTree, NGINX, Operation, Start, Step, WatchAction, World,
 };
@@ -352,4 +354,11 @@ fn a_write_that_keeps_both_edits_says_so() {
         "{}",
         said(&tree)
     );
+}
+
+#[test]
+fn a_value_that_is_cut_says_so() {
+    let told = |length: usize| value(Some(&"x".repeat(length).into()));
+    assert_eq!(told(32), "x".repeat(32));
+    assert_eq!(told(33), format!("{}…", "x".repeat(31)));
 }

@@ -277,7 +277,7 @@ fn value_row(props: &YamlViewProps, row: &AlignedRow, line: &Line) -> Html {
     let on_name = start.clone().filter(|_| !typed);
     html! {
         <div
-            class={classes!("line", mark.is_some().then_some("marked"), meant.then_some("meant"))}
+            class={classes!("line", "leaf", mark.is_some().then_some("marked"), meant.then_some("meant"))}
             style={format!("{};{}", indented(props, line), high(row).unwrap_or_default())}
             key={row.key.clone()}
         >

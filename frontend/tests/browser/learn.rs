@@ -16,7 +16,7 @@ macro_rules! lessons {
     };
 }
 
-const LESSONS: [(&str, &str); 27] = lessons!(
+const LESSONS: [(&str, &str); 28] = lessons!(
     "01-the-lost-update"
     "02-resourceversion-and-the-409"
     "03-read-again-then-retry"
@@ -41,6 +41,7 @@ const LESSONS: [(&str, &str); 27] = lessons!(
     "22-the-write-that-never-happened"
     "23-missed-history"
     "24-deleted-on-a-stale-view"
+    "25-two-owners"
     "26-the-version-left-in-the-file"
     "27-writes-that-change-nothing"
     "28-from-etcd-up"

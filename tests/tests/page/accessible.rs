@@ -251,6 +251,29 @@ impl Visit {
         }
     }
 
+    /// Diagnose without a case, and with each of its examples: all parts of the case.
+    fn diagnose(&mut self, url: &str, how: &str) {
+        self.go(&format!("{url}#/diagnose"), ".case-examples");
+        self.look(&format!("{how}: diagnose"));
+        let count = "return document.querySelectorAll('.case-examples button').length";
+        let examples = self.browser.run(count, &[]).as_u64().unwrap_or_default();
+        assert!(examples >= 3, "{examples}");
+        for example in 1..=examples {
+            let wanted = format!(".case-examples li:nth-child({example}) button");
+            self.go(&format!("{url}#/diagnose"), &wanted);
+            self.click(&wanted);
+            let brought = "return document.querySelector('.case-cards')";
+            self.browser.wait("what was brought", brought, &[]);
+            // On a wide page, all parts are in sight.
+            let parts = if how.starts_with("phone") { 3 } else { 1 };
+            for part in (1..=parts).rev() {
+                self.click(&format!(".case-tabs button:nth-child({part})"));
+                self.look(&format!("{how}: diagnose, example {example}, part {part}"));
+            }
+            self.press("The case", "Remove all");
+        }
+    }
+
     fn look_wide_and_on_a_phone(&mut self, screen: &str) {
         for (how, (width, height)) in [("wide", WIDE), ("phone", PHONE)] {
             self.browser.resize(width, height);
@@ -374,6 +397,7 @@ fn pages(how: &str, size: (u32, u32)) {
         visit.go(&format!("{}#/{page}", site.url()), "main");
         visit.look(&format!("{how}: {page}"));
     }
+    visit.diagnose(&site.url(), how);
     visit.end();
 }
 

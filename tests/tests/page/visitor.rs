@@ -217,6 +217,55 @@ fn the_object_comes_first_and_no_word_is_cut_from_a_projector_to_a_phone() {
 
 #[test]
 #[ignore = "needs the release site: cargo xtask test page"]
+fn very_long_names_and_values_stay_in_their_lines_and_can_be_edited() {
+    // Each value has a part in sight, within its card.
+    const IN_SIGHT: &str = "
+        return [...document.querySelectorAll('.card .line > .value')].filter(value => {
+            if (!value.checkVisibility()) return false;
+            const [part, card] = [value, value.closest('.yaml')].map(one => one.getBoundingClientRect());
+            return part.width < 8 || part.left < card.left || part.right > card.right + 1 })
+            .map(value => value.textContent.slice(0, 40))";
+    const LOAD: &str = "
+        const area = document.querySelector('#manifest');
+        area.value = arguments[0];
+        area.dispatchEvent(new Event('input', {bubbles: true}));
+        setTimeout(() => document.querySelector('dialog [type=submit]').click(), 100)";
+    let long = "a-part-of-a-very-long-name.".repeat(6);
+    let manifest = format!(
+        "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {long}x\ndata:\n  {long}key: first\n  \
+         short: {}\n  text: |\n    {long}\n    second line\n",
+        "a word and ".repeat(30)
+    );
+    let site = Site::serve(&dist());
+    let browser = Browser::start();
+    browser.resize(1440, 900);
+    browser.go(&site.url());
+    browser.control("Editor A", "Get");
+    browser.run("document.querySelector('.load').click()", &[]);
+    browser.wait(
+        "the dialog",
+        "return document.querySelector('#manifest')",
+        &[],
+    );
+    browser.run(LOAD, &[manifest.into()]);
+    let loaded = "return document.querySelector('#card-server').textContent.includes('ConfigMap')";
+    browser.wait("the ConfigMap", loaded, &[]);
+    press(&browser, "Editor A", "Get");
+    press(&browser, "Editor B", "Get");
+    browser.control("Editor A", "data.short: ");
+    for (width, height) in [(1440, 900), (1024, 768), (390, 844), (320, 640)] {
+        browser.resize(width, height);
+        let out = browser.run(IN_SIGHT, &[]);
+        assert_eq!(out, serde_json::json!([]), "{width}x{height}");
+        fits(&browser, &format!("long names, {width}x{height}"));
+    }
+    browser.resize(1440, 900);
+    let field = format!("data.{long}key");
+    set(&browser, "Editor A", &field, "second");
+}
+
+#[test]
+#[ignore = "needs the release site: cargo xtask test page"]
 fn on_a_phone_a_lane_brings_its_card_into_sight_and_load_is_always_there() {
     const UNDER: &str = "
         const [tabs, card] = ['.lane-tabs', arguments[0]].map(part =>

@@ -290,3 +290,126 @@ fn encode_entry(owned: &Owned) -> Value {
     }
     entry
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(manager: &str, operation: &str, fields: Value) -> Value {
+        json!({"manager": manager, "operation": operation, "apiVersion": "v1",
+            "fieldsType": "FieldsV1", "fieldsV1": fields, "time": "2025-01-01T00:00:00Z"})
+    }
+
+    #[test]
+    fn a_malformed_entry_is_refused_with_its_mistake() {
+        let good = entry("a", "Apply", json!({"f:a": {}}));
+        let with = |field: &str, value: Value| {
+            let mut entry = good.clone();
+            entry[field] = value;
+            json!([good, entry])
+        };
+        for (list, mistake) in [
+            (
+                with("operation", "Create".into()),
+                "operation must be `Apply` or `Update`",
+            ),
+            (
+                with("apiVersion", "".into()),
+                "apiVersion must not be empty",
+            ),
+            (
+                with("fieldsType", "".into()),
+                "missing fieldsType in managed fields entry 1",
+            ),
+            (
+                with("fieldsType", "V2".into()),
+                "invalid fieldsType \"V2\" in managed fields entry 1",
+            ),
+            (
+                with("fieldsV1", json!({"a": {}})),
+                "error decoding set in managed fields entry 1",
+            ),
+        ] {
+            assert_eq!(Managers::decode(Some(&list)), Err(mistake.to_owned()));
+        }
+        assert_eq!(Managers::decode(None), Ok(Managers::default()));
+    }
+
+    #[test]
+    fn entries_are_written_by_operation_time_and_name() {
+        let mut early = entry("z", "Update", json!({"f:a": {}}));
+        early["time"] = "2024-01-01T00:00:00Z".into();
+        let b = entry("b", "Update", json!({"f:b": {}}));
+        let mut status = entry("b", "Update", json!({"f:s": {}}));
+        status["subresource"] = "status".into();
+        let apply = entry("z", "Apply", json!({"f:c": {}}));
+        let sorted = json!([apply, early, b, status]);
+        let list = json!([status, b, early, apply]);
+        let managers = Managers::decode(Some(&list)).unwrap();
+        assert_eq!(managers.encode(), Some(sorted));
+        assert_eq!(Managers::default().encode(), None);
+    }
+
+    #[test]
+    fn an_applier_is_the_same_in_every_version_and_an_updater_is_not() {
+        let in_version = |operation, version| Manager::new("a", operation, version, "");
+        let (apply, update) = (
+            ManagedFieldsOperation::Apply,
+            ManagedFieldsOperation::Update,
+        );
+        assert_eq!(in_version(apply, "v1"), in_version(apply, "v2"));
+        assert_ne!(in_version(update, "v1"), in_version(update, "v2"));
+        assert_ne!(in_version(apply, "v1"), in_version(update, "v1"));
+        let status = Manager::new("B", update, "apps/v1", "status");
+        assert_eq!(
+            status.to_string(),
+            "\"B\" with subresource \"status\" using apps/v1"
+        );
+        assert_eq!(in_version(apply, "v1").to_string(), "\"a\"");
+    }
+
+    #[test]
+    fn the_oldest_updaters_of_a_version_become_one() {
+        let updater = |n: usize, version: &str| {
+            let mut entry = entry(&format!("m{n}"), "Update", json!({format!("f:{n}"): {}}));
+            entry["apiVersion"] = version.into();
+            entry["time"] = format!("2025-01-01T00:00:0{n}Z").into();
+            entry
+        };
+        let applier = entry("m0", "Apply", json!({"f:0": {}}));
+        let list = json!([
+            applier,
+            updater(1, "v1"),
+            updater(2, "v2"),
+            updater(3, "v1"),
+            updater(4, "v1"),
+        ]);
+        let names = |most: usize| {
+            let mut managers = Managers::decode(Some(&list)).unwrap();
+            managers.cap_updaters(most);
+            let mut all: Vec<String> = managers
+                .iter()
+                .map(|owned| format!("{} {}", owned.manager.name, to_fields_v1(&owned.set)))
+                .collect();
+            all.sort();
+            all
+        };
+        assert_eq!(names(4).len(), 5, "the applier is not counted");
+        assert_eq!(
+            names(3),
+            [
+                "ancient-changes {\"f:1\":{},\"f:3\":{}}",
+                "m0 {\"f:0\":{}}",
+                "m2 {\"f:2\":{}}",
+                "m4 {\"f:4\":{}}",
+            ]
+        );
+        let most = [
+            "ancient-changes {\"f:1\":{},\"f:3\":{},\"f:4\":{}}",
+            "m0 {\"f:0\":{}}",
+            "m2 {\"f:2\":{}}",
+        ];
+        assert_eq!(names(2), most);
+        assert_eq!(names(1), most, "two versions cannot become one");
+    }
+}

@@ -398,3 +398,87 @@ fn zip<'a>(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use crate::apply::{Set, from_fields_v1, to_fields_v1};
+
+    fn set(fields: &Value) -> Set {
+        from_fields_v1(fields).unwrap()
+    }
+
+    /// A binary operation on sets.
+    type Operation = fn(&Set, &Set) -> Set;
+
+    #[test]
+    fn operations_tell_a_field_from_what_lies_below_it() {
+        let union: Operation = Set::union;
+        let intersection: Operation = Set::intersection;
+        let difference: Operation = Set::difference;
+        let recursive: Operation = Set::recursive_difference;
+        let a = json!({"f:a": {}});
+        let below_a = json!({"f:a": {"f:x": {}}});
+        let both = json!({"f:a": {".": {}, "f:x": {}}});
+        let none = json!({});
+        for (name, operation, one, other, expected) in [
+            ("union", union, &a, &below_a, &both),
+            ("union", union, &none, &a, &a),
+            ("union", union, &both, &both, &both),
+            ("intersection", intersection, &a, &below_a, &none),
+            ("intersection", intersection, &both, &a, &a),
+            ("intersection", intersection, &both, &below_a, &below_a),
+            ("difference", difference, &both, &a, &below_a),
+            ("difference", difference, &both, &below_a, &a),
+            ("difference", difference, &below_a, &a, &below_a),
+            ("difference", difference, &a, &a, &none),
+            ("recursive", recursive, &both, &a, &none),
+            ("recursive", recursive, &below_a, &a, &none),
+            ("recursive", recursive, &both, &below_a, &a),
+            ("recursive", recursive, &a, &below_a, &a),
+        ] {
+            let found = operation(&set(one), &set(other));
+            assert_eq!(
+                to_fields_v1(&found),
+                *expected,
+                "{name} of {one} and {other}"
+            );
+        }
+    }
+
+    #[test]
+    fn in_place_and_by_value_are_the_same() {
+        let all = [
+            json!({}),
+            json!({"f:a": {}}),
+            json!({"f:a": {"f:x": {}}, "f:b": {}}),
+            json!({"f:a": {".": {}, "k:{\"n\":\"1\"}": {"f:v": {}}}}),
+            json!({"f:l": {"v:1": {}, "v:\"1\"": {}}}),
+        ];
+        for (one, other) in all
+            .iter()
+            .flat_map(|one| all.iter().map(move |it| (one, it)))
+        {
+            let (one, other) = (set(one), set(other));
+            let mut subtracted = one.clone();
+            subtracted.subtract(&other);
+            assert_eq!(subtracted, one.difference(&other));
+            let mut absorbed = one.clone();
+            absorbed.absorb(other.clone());
+            assert_eq!(absorbed, one.union(&other));
+            assert_eq!(one.is_subset(&other), one.difference(&other).is_empty());
+        }
+    }
+
+    #[test]
+    fn paths_come_with_members_before_what_lies_below_them() {
+        let set = set(&json!({
+            "f:b": {},
+            "f:a": {".": {}, "k:{\"n\":\"1\"}": {".": {}, "f:v": {}}},
+        }));
+        let paths: Vec<String> = set.paths().iter().map(ToString::to_string).collect();
+        assert_eq!(paths, [".a", ".b", ".a[n=\"1\"]", ".a[n=\"1\"].v"]);
+        assert!(set.paths().iter().all(|path| set.contains(path)));
+    }
+}

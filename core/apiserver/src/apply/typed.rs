@@ -6,7 +6,7 @@ mod field_set;
 mod merge;
 mod remove;
 #[cfg(test)]
-mod sample;
+pub(super) mod sample;
 mod validate;
 
 use std::collections::BTreeMap;

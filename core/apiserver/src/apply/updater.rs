@@ -341,3 +341,265 @@ pub(super) fn workflow(
     let name = if name.is_empty() { "unknown" } else { name };
     Manager::new(name, operation, api_version, subresource)
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::typed::sample::{object, paths, root};
+    use super::*;
+
+    /// A write of the spec by one manager.
+    enum Write {
+        /// Of the whole object.
+        Update(Value),
+        /// Of a configuration, without force.
+        Apply(Value),
+        /// Of a configuration, with force.
+        Force(Value),
+    }
+
+    use Write::{Apply, Force, Update};
+
+    /// The spec after writes in turn, what each manager owns, and the conflicts of a refused write.
+    fn after(writes: &[(&str, Write)], reset: &Set) -> (Value, Vec<String>, Vec<String>) {
+        let root = root();
+        let updater = Updater {
+            converter: Converter {
+                api_version: "v1",
+                root: &root,
+                versions: None,
+                may_mistype: false,
+            },
+            reset,
+            keeps_emptied: false,
+        };
+        let (mut live, mut managers) = (object(json!({})), Managers::default());
+        let mut conflicts = Vec::new();
+        for (name, write) in writes {
+            let operation = match write {
+                Update(_) => ManagedFieldsOperation::Update,
+                Apply(_) | Force(_) => ManagedFieldsOperation::Apply,
+            };
+            let manager = workflow(name, operation, "v1", "");
+            let mut after = managers.clone();
+            let written = match write {
+                Update(spec) => {
+                    let new = object(spec.clone());
+                    let written = updater.update(&live, &new, &mut after, &manager);
+                    written.map(|()| Some(new))
+                }
+                Apply(spec) | Force(spec) => {
+                    let (config, force) = (object(spec.clone()), matches!(write, Force(_)));
+                    let merged = updater.apply(&live, &config, &mut after, &manager, force);
+                    merged.map(|merged| merged.object)
+                }
+            };
+            match written {
+                Ok(new) => {
+                    live = new.unwrap_or(live);
+                    managers = after;
+                }
+                Err(FieldManagerError::Conflicts(found)) => {
+                    let found = found.iter();
+                    conflicts.extend(found.map(|it| format!("{} {}", it.manager.name, it.path)));
+                }
+                Err(other) => panic!("{other:?}"),
+            }
+        }
+        let owned = managers
+            .iter()
+            .map(|owned| format!("{} {}", owned.manager.name, paths(&owned.set).join(" ")));
+        let mut owned: Vec<String> = owned.collect();
+        owned.sort();
+        (live["spec"].clone(), owned, conflicts)
+    }
+
+    /// Writes in turn, and the spec, the owners and the conflicts after them.
+    type Case = (
+        &'static str,
+        Vec<(&'static str, Write)>,
+        Value,
+        &'static [&'static str],
+        &'static [&'static str],
+    );
+
+    fn check(cases: Vec<Case>, reset: &Set) {
+        for (what, writes, spec, owned, conflicts) in cases {
+            let found = after(&writes, reset);
+            assert_eq!(found.0, spec, "{what}");
+            assert_eq!(found.1, owned, "{what}");
+            assert_eq!(found.2, conflicts, "{what}");
+        }
+    }
+
+    #[test]
+    fn an_updater_owns_what_it_changed_and_takes_it_from_the_others() {
+        check(
+            vec![
+                (
+                    "what stays is owned by the first",
+                    vec![
+                        ("a", Update(json!({"n": 1, "s": "x"}))),
+                        ("b", Update(json!({"n": 2, "s": "x"}))),
+                    ],
+                    json!({"n": 2, "s": "x"}),
+                    &["a .s", "b .n"],
+                    &[],
+                ),
+                (
+                    "what is removed has no owner",
+                    vec![
+                        ("a", Update(json!({"n": 1, "s": "x"}))),
+                        ("b", Update(json!({"s": "x"}))),
+                    ],
+                    json!({"s": "x"}),
+                    &["a .s"],
+                    &[],
+                ),
+                (
+                    "items of a keyed list are owned one by one",
+                    vec![
+                        ("a", Update(json!({"items": [{"k": "1", "v": 1}]}))),
+                        (
+                            "b",
+                            Update(json!({"items": [{"k": "1", "v": 1}, {"k": "2"}]})),
+                        ),
+                    ],
+                    json!({"items": [{"k": "1", "v": 1}, {"k": "2"}]}),
+                    &[
+                        "a .items .items[k=\"1\"] .items[k=\"1\"].k .items[k=\"1\"].v",
+                        "b .items[k=\"2\"] .items[k=\"2\"].k",
+                    ],
+                    &[],
+                ),
+            ],
+            &Set::default(),
+        );
+    }
+
+    #[test]
+    fn an_apply_conflicts_with_other_owners_of_what_it_changes() {
+        check(
+            vec![
+                (
+                    "another value",
+                    vec![
+                        ("a", Apply(json!({"n": 1}))),
+                        ("b", Apply(json!({"n": 2, "s": "x"}))),
+                    ],
+                    json!({"n": 1}),
+                    &["a .n"],
+                    &["a .spec.n"],
+                ),
+                (
+                    "the same value is shared",
+                    vec![("a", Apply(json!({"n": 1}))), ("b", Apply(json!({"n": 1})))],
+                    json!({"n": 1}),
+                    &["a .n", "b .n"],
+                    &[],
+                ),
+                (
+                    "force takes over",
+                    vec![
+                        ("a", Apply(json!({"n": 1, "s": "x"}))),
+                        ("b", Force(json!({"n": 2}))),
+                    ],
+                    json!({"n": 2, "s": "x"}),
+                    &["a .s", "b .n"],
+                    &[],
+                ),
+                (
+                    "an updater is an owner too",
+                    vec![
+                        ("a", Update(json!({"map": {"x": "1"}}))),
+                        ("b", Apply(json!({"map": {"x": "2", "y": "2"}}))),
+                    ],
+                    json!({"map": {"x": "1"}}),
+                    &["a .map .map.x"],
+                    &["a .spec.map.x"],
+                ),
+            ],
+            &Set::default(),
+        );
+    }
+
+    #[test]
+    fn an_apply_removes_what_its_manager_applied_before_and_no_other_owns() {
+        check(
+            vec![
+                (
+                    "its own field",
+                    vec![
+                        ("a", Apply(json!({"n": 1, "s": "x"}))),
+                        ("a", Apply(json!({"n": 1}))),
+                    ],
+                    json!({"n": 1}),
+                    &["a .n"],
+                    &[],
+                ),
+                (
+                    "a shared field stays",
+                    vec![
+                        ("a", Apply(json!({"n": 1, "s": "x"}))),
+                        ("b", Apply(json!({"s": "x"}))),
+                        ("a", Apply(json!({"n": 1}))),
+                    ],
+                    json!({"n": 1, "s": "x"}),
+                    &["a .n", "b .s"],
+                    &[],
+                ),
+                (
+                    "what an updater set stays",
+                    vec![
+                        ("a", Apply(json!({"n": 1}))),
+                        ("b", Update(json!({"n": 1, "s": "x"}))),
+                        ("a", Apply(json!({"n": 2}))),
+                    ],
+                    json!({"n": 2, "s": "x"}),
+                    &["a .n", "b .s"],
+                    &[],
+                ),
+                (
+                    "an item with a field of another manager stays",
+                    vec![
+                        ("a", Apply(json!({"items": [{"k": "1", "v": 1}]}))),
+                        ("b", Apply(json!({"items": [{"k": "1", "set": ["s"]}]}))),
+                        ("a", Apply(json!({"n": 1}))),
+                    ],
+                    json!({"items": [{"k": "1", "set": ["s"]}], "n": 1}),
+                    &[
+                        "a .n",
+                        "b .items[k=\"1\"] .items[k=\"1\"].k .items[k=\"1\"].set[=\"s\"]",
+                    ],
+                    &[],
+                ),
+            ],
+            &Set::default(),
+        );
+    }
+
+    #[test]
+    fn what_a_resource_does_not_write_has_no_owner() {
+        let reset = Set::of_fields(&[&["spec", "n"]]);
+        check(
+            vec![
+                (
+                    "of an update",
+                    vec![("a", Update(json!({"n": 1, "s": "x"})))],
+                    json!({"n": 1, "s": "x"}),
+                    &["a .s"],
+                    &[],
+                ),
+                (
+                    "of an apply",
+                    vec![("a", Apply(json!({"n": 1, "s": "x"})))],
+                    json!({"n": 1, "s": "x"}),
+                    &["a .s"],
+                    &[],
+                ),
+            ],
+            &reset,
+        );
+    }
+}

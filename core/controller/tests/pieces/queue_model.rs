@@ -135,9 +135,17 @@ impl Model {
 
 const NAMES: [&str; 3] = ["default/a", "default/b", "default/c"];
 
+/// The number of random histories; more of them with `PROPTEST_CASES`.
+fn cases(usual: u32) -> u32 {
+    match std::env::var_os("PROPTEST_CASES") {
+        Some(_) => ProptestConfig::default().cases,
+        None => usual,
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 4_000,
+        cases: cases(500),
         failure_persistence: None,
         ..ProptestConfig::default()
     })]

@@ -87,17 +87,26 @@ pub fn is_violated(scenario: &SystemScenario) -> bool {
     !search.violations().is_empty()
 }
 
-/// The verdict of a search that stops as soon as it has found a run that never rests. Controllers
-/// that write for ever can fall behind each other in very many ways.
+/// The verdict of a search that stops as soon as it has found a run that never rests or rests wrong.
+/// Controllers that write for ever can fall behind each other in very many ways.
 pub fn settling_early(scenario: &SystemScenario) -> Option<Settling> {
     let mut search = PropertySearch::new(scenario.clone(), 200_000);
     for states in [100, 300, 1_000, 3_000] {
         search.advance(states);
-        if let Some(Settling::NeverRests(never)) = search.settling() {
-            return Some(Settling::NeverRests(never));
+        if let Some(found @ (Settling::NeverRests(_) | Settling::RestsWrong { .. })) =
+            search.settling()
+        {
+            return Some(found);
         }
     }
+    search.run();
     search.settling()
+}
+
+/// Whether every safety property holds in all runs, and all runs come to rest as wished.
+pub fn holds(scenario: &SystemScenario) -> bool {
+    let search = searched(scenario);
+    search.violations().is_empty() && search.settling() == Some(Settling::Settles)
 }
 
 pub fn settling(scenario: &SystemScenario) -> Settling {

@@ -1,7 +1,7 @@
 //! Learn.
 
 crate::catalogue::messages! {
-    lessons_title() "Fourteen lessons, each a history that you step through";
+    lessons_title() "Lessons, each a history that you step through";
     lessons_text() "You predict, the lesson runs the request and explains the result. Leave the script at any time: the page keeps what you try.";
     lessons_own() "Open a lesson of your own";
     lessons_loading() "Loading";

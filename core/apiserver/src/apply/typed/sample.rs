@@ -8,7 +8,7 @@ use crate::schema::{Struct, custom};
 
 /// The type of an object whose `spec` has: `n` and `s`, scalars; `map`, `box` (atomic) and `any`
 /// (not described); `set`, `list` (atomic) and `items`, a list with the key `k`.
-pub(super) fn root() -> Struct {
+pub(in crate::apply) fn root() -> Struct {
     let text = json!({"type": "string"});
     let number = json!({"type": "integer"});
     let texts =
@@ -36,12 +36,12 @@ pub(super) fn root() -> Struct {
 }
 
 /// An object with this spec.
-pub(super) fn object(spec: Value) -> Value {
+pub(in crate::apply) fn object(spec: Value) -> Value {
     json!({"spec": spec})
 }
 
 /// The paths of a set below the spec.
-pub(super) fn paths(set: &Set) -> Vec<String> {
+pub(in crate::apply) fn paths(set: &Set) -> Vec<String> {
     let paths = set.paths().into_iter().map(|path| path.to_string());
     paths
         .map(|path| path.strip_prefix(".spec").unwrap().to_owned())

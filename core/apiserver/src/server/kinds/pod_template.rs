@@ -245,3 +245,163 @@ pub(super) fn tolerations(tolerations: &[Value], path: &ErrorPath<'_>) -> Vec<Fi
     }
     errors
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// The errors of a sound template with these members of its spec.
+    fn errors(spec: Value) -> Vec<String> {
+        let container = json!({"name": "c", "image": "i", "terminationMessagePolicy": "File",
+            "imagePullPolicy": "Always"});
+        let mut template = json!({"metadata": {"labels": {"a": "b"}}, "spec": {
+            "containers": [container], "restartPolicy": "Always", "dnsPolicy": "ClusterFirst",
+            "terminationGracePeriodSeconds": 30, "securityContext": {}}});
+        for (name, value) in spec.as_object().unwrap() {
+            match value {
+                Value::Object(members) if name == "container" => {
+                    for (name, value) in members {
+                        template["spec"]["containers"][0][name] = value.clone();
+                    }
+                }
+                value => template["spec"][name] = value.clone(),
+            }
+        }
+        let errors = validate(&template, &ErrorPath::new("t"));
+        errors.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn each_part_of_a_spec_has_its_rules() {
+        for (spec, expected) in [
+            (json!({}), None),
+            (
+                json!({"restartPolicy": "X"}),
+                Some(
+                    "t.spec.restartPolicy: Unsupported value: \"X\": supported values: \
+                     \"Always\", \"OnFailure\", \"Never\"",
+                ),
+            ),
+            (
+                json!({"dnsPolicy": ""}),
+                Some("t.spec.dnsPolicy: Required value"),
+            ),
+            (json!({"preemptionPolicy": "Never"}), None),
+            (
+                json!({"preemptionPolicy": "X"}),
+                Some(
+                    "t.spec.preemptionPolicy: Unsupported value: \"X\": supported values: \
+                     \"PreemptLowerPriority\", \"Never\"",
+                ),
+            ),
+            (json!({"activeDeadlineSeconds": 1}), None),
+            (
+                json!({"activeDeadlineSeconds": 0}),
+                Some(
+                    "t.spec.activeDeadlineSeconds: Invalid value: 0: must be between 1 and \
+                     2147483647, inclusive",
+                ),
+            ),
+            (json!({"schedulingGates": [{"name": "a"}]}), None),
+            (
+                json!({"schedulingGates": [{"name": "a"}, {"name": "a"}]}),
+                Some("t.spec.schedulingGates[1]: Duplicate value: \"a\""),
+            ),
+            (
+                json!({"ephemeralContainers": [{"name": "e"}]}),
+                Some(
+                    "t.spec.ephemeralContainers: Forbidden: ephemeral containers not allowed in \
+                     pod template",
+                ),
+            ),
+            (
+                json!({"containers": []}),
+                Some("t.spec.containers: Required value"),
+            ),
+            (
+                json!({"os": {"name": "plan9"}}),
+                Some(
+                    "t.spec.os: Unsupported value: \"plan9\": supported values: \"linux\", \
+                     \"windows\"",
+                ),
+            ),
+        ] {
+            let found = errors(spec.clone());
+            assert_eq!(found, Vec::from_iter(expected), "{spec}");
+        }
+    }
+
+    #[test]
+    fn a_template_on_the_network_of_its_host_has_the_ports_of_the_host() {
+        let spec = |host: i64| {
+            json!({"hostNetwork": true, "container": {"ports": [
+                {"containerPort": 80, "hostPort": host, "protocol": "TCP"},
+            ]}})
+        };
+        assert!(errors(spec(80)).is_empty());
+        // A template that leaves the port out is given it later; a pod must have it.
+        assert!(errors(spec(0)).is_empty());
+        assert_eq!(
+            errors(spec(8080)),
+            [
+                "t.spec.containers[0].ports[0].hostPort: Invalid value: 8080: must match \
+                 `containerPort` when `hostNetwork` is true"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_toleration_matches_what_its_operator_says() {
+        let path = ErrorPath::new("t");
+        for (toleration, expected) in [
+            (json!({"operator": "Exists"}), None),
+            (json!({"key": "a", "operator": "Equal", "value": "b"}), None),
+            (json!({"key": "a", "value": "b"}), None),
+            (
+                json!({"operator": "Equal", "value": "b"}),
+                Some(
+                    "t[0].operator: Invalid value: \"Equal\": operator must be Exists when `key` \
+                     is empty, which means \"match all values and all keys\"",
+                ),
+            ),
+            (
+                json!({"key": "a", "operator": "Exists", "value": "b"}),
+                Some(
+                    "t[0].operator: Invalid value: \"b\": value must be empty when `operator` is \
+                     'Exists'",
+                ),
+            ),
+            (
+                json!({"key": "a", "operator": "In"}),
+                Some(
+                    "t[0].operator: Unsupported value: \"In\": supported values: \"Equal\", \
+                     \"Exists\"",
+                ),
+            ),
+            (
+                json!({"key": "a", "effect": "NoExecute", "tolerationSeconds": 5}),
+                None,
+            ),
+            (
+                json!({"key": "a", "effect": "NoSchedule", "tolerationSeconds": 5}),
+                Some(
+                    "t[0].effect: Invalid value: \"NoSchedule\": effect must be 'NoExecute' when \
+                     `tolerationSeconds` is set",
+                ),
+            ),
+            (
+                json!({"key": "a", "effect": "Never"}),
+                Some(
+                    "t[0].effect: Unsupported value: \"Never\": supported values: \
+                     \"NoSchedule\", \"PreferNoSchedule\", \"NoExecute\"",
+                ),
+            ),
+        ] {
+            let found = tolerations(std::slice::from_ref(&toleration), &path);
+            let found: Vec<String> = found.iter().map(ToString::to_string).collect();
+            assert_eq!(found, Vec::from_iter(expected), "{toleration}");
+        }
+    }
+}

@@ -330,3 +330,140 @@ fn drop_field(value: &mut Value, field: &str) {
         map.remove(field);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use http::Request;
+
+    use super::*;
+    use crate::server::ApiServer;
+
+    const SERVICES: &str = "/api/v1/namespaces/default/services";
+
+    /// What a write of a Service gives: its spec, or the message.
+    fn write(
+        server: &mut ApiServer,
+        method: &str,
+        name: &str,
+        spec: &Value,
+    ) -> Result<Value, String> {
+        let path = match method {
+            "POST" => SERVICES.to_owned(),
+            _ => format!("{SERVICES}/{name}"),
+        };
+        let service = json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": name},
+            "spec": spec});
+        let request = Request::builder().method(method).uri(path);
+        let request = request.body(service.to_string().into_bytes()).unwrap();
+        let response = server.handle(request);
+        let body: Value = serde_json::from_slice(response.body()).unwrap();
+        match response.status().is_success() {
+            true => Ok(body["spec"].clone()),
+            false => Err(text(&body, "message").to_owned()),
+        }
+    }
+
+    /// A Service with a port and a selector, and these members.
+    fn spec(members: Value) -> Value {
+        let mut spec = json!({"ports": [{"port": 80}], "selector": {"app": "web"}});
+        for (name, value) in members.as_object().unwrap() {
+            spec[name] = value.clone();
+        }
+        spec
+    }
+
+    #[test]
+    fn a_new_service_is_given_what_it_leaves_out() {
+        let single = |ip: Value| {
+            json!({"clusterIP": ip, "clusterIPs": [ip], "ipFamilies": ["IPv4"],
+                "ipFamilyPolicy": "SingleStack"})
+        };
+        for (members, expected) in [
+            (json!({}), single("10.0.0.17".into())),
+            (json!({"clusterIP": "10.0.0.5"}), single("10.0.0.5".into())),
+            (json!({"clusterIP": "None"}), single("None".into())),
+            // What no selector leads to can have both families on any cluster.
+            (
+                json!({"clusterIP": "None", "selector": {}}),
+                json!({"clusterIPs": ["None"], "ipFamilies": ["IPv4", "IPv6"],
+                    "ipFamilyPolicy": "RequireDualStack"}),
+            ),
+            (
+                json!({"ipFamilyPolicy": "PreferDualStack"}),
+                json!({"clusterIPs": ["10.0.0.17"], "ipFamilies": ["IPv4"],
+                    "ipFamilyPolicy": "PreferDualStack"}),
+            ),
+            (
+                json!({"type": "ExternalName", "externalName": "example.com"}),
+                json!({"clusterIP": null, "clusterIPs": null, "ipFamilies": null,
+                    "ipFamilyPolicy": null}),
+            ),
+        ] {
+            let mut server = ApiServer::default();
+            let found = write(&mut server, "POST", "a", &spec(members.clone())).unwrap();
+            for (field, value) in expected.as_object().unwrap() {
+                assert_eq!(found[field], *value, "{field} of {members}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_the_cluster_does_not_have_is_refused() {
+        let taken = "spec.clusterIPs: Invalid value: [\"10.0.0.5\"]: failed to allocate IP \
+             10.0.0.5: provided IP is already allocated";
+        let node_port =
+            |port: i64| json!({"type": "NodePort", "ports": [{"port": 80, "nodePort": port}]});
+        for (members, expected) in [
+            (json!({"clusterIP": "10.0.0.5"}), taken),
+            (
+                json!({"clusterIP": "10.1.0.5"}),
+                "spec.clusterIPs: Invalid value: [\"10.1.0.5\"]: failed to allocate IP 10.1.0.5: \
+                 the provided network does not match the current range",
+            ),
+            (
+                json!({"ipFamilies": ["IPv6"]}),
+                "spec.ipFamilies[0]: Invalid value: \"IPv6\": not configured on this cluster",
+            ),
+            (
+                json!({"ipFamilyPolicy": "RequireDualStack"}),
+                "spec.ipFamilyPolicy: Invalid value: \"RequireDualStack\": this cluster is not \
+                 configured for dual-stack services",
+            ),
+            (
+                node_port(30_000),
+                "spec.ports[0].nodePort: Invalid value: 30000: provided port is already allocated",
+            ),
+            (
+                node_port(29_999),
+                "spec.ports[0].nodePort: Invalid value: 29999: provided port is not in the valid \
+                 range. The range of valid ports is 30000-32767",
+            ),
+        ] {
+            let mut server = ApiServer::default();
+            let mut first = node_port(30_000);
+            first["clusterIP"] = "10.0.0.5".into();
+            write(&mut server, "POST", "a", &spec(first)).unwrap();
+            let refused = write(&mut server, "POST", "b", &spec(members.clone())).unwrap_err();
+            let expected = format!("Service \"b\" is invalid: {expected}");
+            assert_eq!(refused, expected, "{members}");
+            // The refused Service took nothing.
+            let next = write(&mut server, "POST", "c", &spec(json!({}))).unwrap();
+            assert_eq!(next["clusterIP"], "10.0.0.17");
+        }
+    }
+
+    #[test]
+    fn an_update_keeps_what_was_given() {
+        let mut server = ApiServer::default();
+        let node_port = json!({"type": "NodePort"});
+        let first = write(&mut server, "POST", "a", &spec(node_port.clone())).unwrap();
+        let given = first["ports"][0]["nodePort"].clone();
+        assert!(given.as_i64().is_some_and(|port| port >= 30_086), "{given}");
+        let again = write(&mut server, "PUT", "a", &spec(node_port)).unwrap();
+        assert_eq!(again, first);
+        // Without a type that needs a node port, the port is given back.
+        let inside = write(&mut server, "PUT", "a", &spec(json!({}))).unwrap();
+        assert_eq!(inside["clusterIP"], first["clusterIP"]);
+        assert_eq!(inside["ports"][0].get("nodePort"), None);
+    }
+}
