@@ -37,7 +37,7 @@ const QUIET: [&str; 7] = [
 ];
 
 /// What a row folds away, if it folds something.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fold {
     /// The row has one line in each copy.
     None,
@@ -53,7 +53,7 @@ pub enum Fold {
 }
 
 /// A row.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AlignedRow {
     /// The place, the same in all copies: a JSON pointer with the keys of list items instead of
     /// their positions.
@@ -71,8 +71,8 @@ pub struct AlignedRow {
     pub height: usize,
 }
 
-/// The copies, aligned.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// The copies, aligned. They are `Eq`, so an `Rc` of them that is shared is compared by its address.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AlignedRows {
     /// The lines of each copy; none for a copy that does not exist.
     pub lines: [Vec<Line>; COPIES],

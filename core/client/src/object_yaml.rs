@@ -9,7 +9,7 @@ use optimist_apiserver::yaml::resolve;
 use crate::visible::{is_hidden, visible};
 
 /// One line of YAML.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
     /// Leading spaces.
     pub indent: usize,
@@ -28,7 +28,7 @@ pub struct Line {
 }
 
 /// A value on a line.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Token {
     /// As YAML writes it.
     pub text: String,

@@ -53,7 +53,8 @@ impl WorkingCopy {
     /// What the edits change.
     pub fn edits(&self) -> Vec<ValueChange> {
         match (&self.read, &self.edited) {
-            (Some(read), Some(edited)) => changes(read, edited),
+            // Without an edit they are one object, which need not be compared with itself.
+            (Some(read), Some(edited)) if !Arc::ptr_eq(read, edited) => changes(read, edited),
             _ => Vec::new(),
         }
     }

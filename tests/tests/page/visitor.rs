@@ -174,6 +174,18 @@ fn the_object_comes_first_and_no_word_is_cut_from_a_projector_to_a_phone() {
         serde_json::json!([true, true, true])
     );
 
+    // Another way of writing has other options, and moves no card.
+    const HEIGHTS: &str =
+        "return [...document.querySelectorAll('.card .yaml')].map(card => card.clientHeight)";
+    let before = browser.run(HEIGHTS, &[]);
+    browser.run(
+        "document.querySelectorAll('#card-a .write-panel input[type=radio]')[3].click()",
+        &[],
+    );
+    let chosen = "return document.querySelector('#card-a .method-words').textContent.startsWith('JSON patch')";
+    browser.wait("JSON patch", chosen, &[]);
+    assert_eq!(browser.run(HEIGHTS, &[]), before);
+
     for ending in [
         "no version",
         "merge patch",
