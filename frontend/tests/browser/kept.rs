@@ -321,7 +321,7 @@ async fn a_kept_search_of_explore_opens_there_with_its_controls() {
     tab_storage().set_item("optimist.session", text).unwrap();
     let page = Page::reopen().await;
     page.at_rest().await;
-    assert!(page.has("Pages", "") || page.count(".pages a") == 3);
+    assert!(page.has("Pages", "") || page.count(".pages a") == 4);
     assert_eq!(page.count(".explore-matrix"), 1, "{}", page.all_text());
     at("#/play");
     page.at_rest().await;
