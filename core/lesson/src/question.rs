@@ -13,8 +13,8 @@ use super::FieldPath;
 use super::fields::{Fields, LessonError, Read, flag, items, members, number, text};
 use super::script::{ACTORS, ScriptEdit, edits};
 
-/// A search stops after this many states.
-const MOST_STATES: usize = 50_000;
+/// The search of a challenge stops after this many states.
+pub(super) const MOST_STATES: usize = 20_000;
 
 /// What must hold in every history, and what can happen in them.
 #[derive(Clone, Debug, PartialEq)]
@@ -114,9 +114,9 @@ impl Question {
         })
     }
 
-    /// The search of every history from a world; `None` if the world has no controller or not the
+    /// The search of every history from a world, with a maximum number of states; `None` if the world has no controller or not the
     /// kinds that are named.
-    pub fn search(&self, world: &World) -> Option<ControllerSearch> {
+    pub fn search(&self, world: &World, most_states: usize) -> Option<ControllerSearch> {
         let object = world
             .stored()
             .map(|(_, object)| (**object).clone())
@@ -168,7 +168,7 @@ impl Question {
             at_rest: at_rest.collect::<Option<_>>()?,
             settles: self.settles,
         };
-        ControllerSearch::new(world, question, MOST_STATES)
+        ControllerSearch::new(world, question, most_states)
     }
 }
 

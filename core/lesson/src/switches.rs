@@ -14,7 +14,7 @@ use super::check::LessonCheck;
 use super::controller::camel;
 use super::fields::{Fields, Read};
 use super::model::Lesson;
-use super::question::Question;
+use super::question::{MOST_STATES, Question};
 
 /// A challenge: find the switches with which something holds in every history from the lesson's
 /// start.
@@ -167,7 +167,7 @@ impl SwitchChallenge {
         lesson.name_actors(&mut world);
         let mut tree = HistoryTree::new(world);
         tree.connect_controller()?;
-        let search = self.question.search(tree.world())?;
+        let search = self.question.search(tree.world(), MOST_STATES)?;
         Some((tree, search))
     }
 }

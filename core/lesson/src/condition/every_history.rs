@@ -9,6 +9,10 @@ use super::{Claim, Condition, Past};
 use crate::fields::Read;
 use crate::question::Question;
 
+/// A page waits for the result, so the search stops after this many states. Then the condition
+/// counts as false.
+const MOST_STATES: usize = 2_000;
+
 /// Everything that is asked for holds in every history.
 #[derive(Debug)]
 struct EveryHistory(Question);
@@ -19,7 +23,7 @@ pub(super) fn every_history(value: &Located) -> Read<Vec<Condition>> {
 
 impl Claim for EveryHistory {
     fn holds(&self, past: Past<'_>) -> bool {
-        let search = self.0.search(past.tree().world());
+        let search = self.0.search(past.tree().world(), MOST_STATES);
         search.is_some_and(|mut search| {
             search.run();
             search.holds() == Some(true)

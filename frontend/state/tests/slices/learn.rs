@@ -135,3 +135,34 @@ fn a_name_that_cannot_be_a_lesson_is_said() {
     let unknown = LearnProblem::Unknown("../x".to_owned());
     assert_eq!(page.state.learn.problem, Some(unknown));
 }
+
+#[test]
+fn a_challenge_about_switches_is_met_by_what_the_search_of_every_history_finds() {
+    use optimist_controller::program::Switch::{Expectations, WaitForOwnVersion};
+    const NAME: &str = "17-twice-as-many";
+    const LESSON: &str = include_str!("../../../../lessons/17-twice-as-many.yaml");
+    let mut page = Page::open();
+    at(&mut page, &lesson_fragment(NAME));
+    page.send(LearnMsg::Text(NAME.to_owned(), Ok(LESSON.to_owned())));
+    let course = |page: &Page| page.state.learn.course.clone().expect("it is open");
+    let pages = course(&page).walk.lesson().steps.len();
+    while course(&page).walk.at() + 1 < pages {
+        page.send(LearnMsg::Predict(0));
+        page.send(LearnMsg::Forward);
+    }
+    page.send(LearnMsg::Switch(Expectations));
+    page.send(LearnMsg::Search);
+    assert!(page.state.learn.is_searching());
+    page.finish_work();
+    let found = course(&page).switches.found.clone().expect("it searched");
+    assert!(!found.0.is_met() && found.1.is_some() && !course(&page).walk.solved());
+    page.send(LearnMsg::Switch(Expectations));
+    assert!(
+        course(&page).switches.found.is_none(),
+        "it was about another choice"
+    );
+    page.send(LearnMsg::Switch(WaitForOwnVersion));
+    page.send(LearnMsg::Search);
+    page.finish_work();
+    assert!(course(&page).walk.solved());
+}
