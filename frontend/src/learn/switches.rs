@@ -69,7 +69,7 @@ fn told(finding: &SwitchFinding, tree: Option<&HistoryTree>) -> Html {
                 </li>
             </ul>
             if tree.is_some() {
-                <ol class="witness">{ for steps.map(|step| html! { <li>{ step }</li> }) }</ol>
+                <ol class="switch-history">{ for steps.map(|step| html! { <li>{ step }</li> }) }</ol>
             }
         </div>
     }
