@@ -255,3 +255,28 @@ fn a_log_is_read_in_slices_and_bad_lines_are_named() {
         assert_eq!(read(&text).events.len(), 15);
     }
 }
+
+#[test]
+fn a_watch_of_all_namespaces_may_have_shown_a_client_what_it_replaced() {
+    let first: Value = serde_json::from_str(LOG.lines().next().expect("ok")).expect("it is JSON");
+    let mut watch = first.clone();
+    watch["verb"] = "watch".into();
+    watch["auditID"] = "w".into();
+    watch["stage"] = "ResponseStarted".into();
+    watch["requestURI"] = "/apis/apps/v1/deployments?watch=true".into();
+    watch["userAgent"] = "web-operator/v0.3.1 (linux/amd64) kubernetes/$Format".into();
+    let members = watch["objectRef"].as_object_mut().expect("it is an object");
+    members.remove("namespace");
+    let members = watch.as_object_mut().expect("it is an object");
+    members.remove("responseObject");
+    let log = read(&format!("{watch}\n{LOG}"));
+    let history = history(&log);
+    assert_eq!(history.counts(), (16, 0, 0));
+    let findings = Findings::of(&history, &log);
+    let of_operator = findings.lost.iter().filter(|lost| {
+        let event = &log.events[history.steps[lost.lost].event];
+        event.manager() == "web-operator"
+    });
+    let all: Vec<bool> = of_operator.map(|lost| lost.may_have_watched).collect();
+    assert!(!all.is_empty() && all.iter().all(|may| *may), "{all:?}");
+}

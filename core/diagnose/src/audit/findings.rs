@@ -39,8 +39,8 @@ pub struct LostUpdate {
     pub written: usize,
     /// The step that lost it.
     pub lost: usize,
-    /// Whether the client had a watch on the collection, so that it may have known the value. What a
-    /// watch showed is not in a log.
+    /// Whether the log has a watch of the client on the collection, so that it may have known the
+    /// value. What a watch showed is not in a log, and a watch from before the log is not either.
     pub may_have_watched: bool,
 }
 

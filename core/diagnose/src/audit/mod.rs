@@ -282,15 +282,16 @@ impl AuditLog {
 impl AuditedObject {
     /// Whether both are the same object. The version of the group does not tell objects apart.
     pub fn is(&self, other: &Self) -> bool {
-        self.is_beside(other) && self.name == other.name
+        self.is_beside(other) && self.namespace == other.namespace && self.name == other.name
     }
 
     /// Whether a request to this collection or object can be about another object of the same
-    /// collection.
+    /// collection, also of the collection of all namespaces.
     pub fn is_beside(&self, other: &Self) -> bool {
+        let namespaces = [&self.namespace, &other.namespace];
         self.group == other.group
             && self.resource == other.resource
-            && self.namespace == other.namespace
+            && (namespaces[0] == namespaces[1] || namespaces.iter().any(|it| it.is_empty()))
     }
 }
 

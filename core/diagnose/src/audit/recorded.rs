@@ -373,7 +373,10 @@ impl RecordedHistory {
             return;
         };
         let complete = list.pointer("/metadata/continue").is_none();
-        let found = items.iter().find(|item| item.name() == self.object.name);
+        let is_it = |item: &&Value| {
+            item.name() == self.object.name && item.namespace() == self.object.namespace
+        };
+        let found = items.iter().find(is_it);
         match (found, &self.state) {
             (Some(item), State::Unknown | State::Absent) => {
                 let mut item = item.clone();
