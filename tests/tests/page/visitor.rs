@@ -211,9 +211,6 @@ fn the_object_comes_first_and_no_word_is_cut_from_a_projector_to_a_phone() {
         no_word_is_cut(&browser, &what);
         fits(&browser, &what);
     }
-    browser.resize(1024, 768);
-    press(&browser, "Editor B", "Show a third actor");
-    no_word_is_cut(&browser, "with the third actor");
     browser.go(&format!(
         "{}#/learn/02-resourceversion-and-the-409",
         site.url()
