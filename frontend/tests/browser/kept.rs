@@ -382,12 +382,11 @@ async fn values_that_look_private_are_warned_of_and_can_be_left_out() {
     assert_ne!(with, without);
     page.close_dialog().await;
     at(&without[without.find('#').unwrap()..]);
-    page.at_rest().await;
-    let server = page.text("API server");
-    assert!(
-        server.contains("left-out-1") && !server.contains("hunter22"),
-        "{server}"
-    );
+    page.until("the shared session", |page| {
+        page.text("API server").contains("left-out-1")
+    })
+    .await;
+    assert!(!page.all_text().contains("hunter22"), "{}", page.all_text());
     at("");
 }
 

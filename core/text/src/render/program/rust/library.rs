@@ -101,6 +101,38 @@ fn has_word(code: &str, word: &str) -> bool {
     })
 }
 
+/// Names of other crates, with their paths.
+const IMPORTS: [(&str, &str); 22] = [
+    (
+        "ObjectMeta",
+        "k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta",
+    ),
+    (
+        "OwnerReference",
+        "k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference",
+    ),
+    ("Timestamp", "k8s_openapi::jiff::Timestamp"),
+    ("Unit", "k8s_openapi::jiff::Unit"),
+    ("Api", "kube::api::Api"),
+    ("ApiResource", "kube::api::ApiResource"),
+    ("DeleteParams", "kube::api::DeleteParams"),
+    ("DynamicObject", "kube::api::DynamicObject"),
+    ("ListParams", "kube::api::ListParams"),
+    ("Patch", "kube::api::Patch"),
+    ("PatchParams", "kube::api::PatchParams"),
+    ("PostParams", "kube::api::PostParams"),
+    ("Preconditions", "kube::api::Preconditions"),
+    ("TypeMeta", "kube::api::TypeMeta"),
+    ("Action", "kube::runtime::controller::Action"),
+    ("ObjectRef", "kube::runtime::reflector::ObjectRef"),
+    ("Store", "kube::runtime::reflector::Store"),
+    ("Client", "kube::Client"),
+    ("ResourceExt", "kube::ResourceExt"),
+    ("Serialize", "serde::Serialize"),
+    ("Value", "serde_json::Value"),
+    ("json", "serde_json::json"),
+];
+
 /// The imports of the code.
 fn imports(code: &str, typed: &[(String, String, String)]) -> String {
     let mut lines = String::new();
@@ -122,36 +154,7 @@ fn imports(code: &str, typed: &[(String, String, String)]) -> String {
             ));
         }
     }
-    for (name, path) in [
-        (
-            "ObjectMeta",
-            "k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta",
-        ),
-        (
-            "OwnerReference",
-            "k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference",
-        ),
-        ("Timestamp", "k8s_openapi::jiff::Timestamp"),
-        ("Unit", "k8s_openapi::jiff::Unit"),
-        ("Api", "kube::api::Api"),
-        ("ApiResource", "kube::api::ApiResource"),
-        ("DeleteParams", "kube::api::DeleteParams"),
-        ("DynamicObject", "kube::api::DynamicObject"),
-        ("ListParams", "kube::api::ListParams"),
-        ("Patch", "kube::api::Patch"),
-        ("PatchParams", "kube::api::PatchParams"),
-        ("PostParams", "kube::api::PostParams"),
-        ("Preconditions", "kube::api::Preconditions"),
-        ("TypeMeta", "kube::api::TypeMeta"),
-        ("Action", "kube::runtime::controller::Action"),
-        ("ObjectRef", "kube::runtime::reflector::ObjectRef"),
-        ("Store", "kube::runtime::reflector::Store"),
-        ("Client", "kube::Client"),
-        ("ResourceExt", "kube::ResourceExt"),
-        ("Serialize", "serde::Serialize"),
-        ("Value", "serde_json::Value"),
-        ("json", "serde_json::json"),
-    ] {
+    for (name, path) in IMPORTS {
         let used = match name {
             "ResourceExt" => code.contains("()"),
             name => word(name),

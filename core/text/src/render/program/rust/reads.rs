@@ -7,6 +7,7 @@ use optimist_controller::{ReconcileResult, Source};
 
 use super::{DONE, Rust, api_of, field_of, identifier, store_of};
 use crate::render::kube_rs::string;
+use crate::render::program::variables::Declared;
 use crate::render::program::{Numbered, answered};
 
 impl Rust<'_> {
@@ -25,39 +26,13 @@ impl Rust<'_> {
             return;
         };
         let read = self.read(one, kind, name, *from);
-        let name = self.name(&declared);
-        let here = declared.declared_at() == (one.number, true);
-        let mutable = if self.is_changed(&declared) {
-            "mut "
-        } else {
-            ""
-        };
-        let source = answered(one.statement);
         if let Some(guard) = guard {
-            let range = one.number..guard.number + 1;
-            let target = if here {
-                format!("{mutable}{name}")
-            } else {
-                "found".to_owned()
-            };
-            self.lines.call(
-                &format!("let Some({target}) = {read} else {{"),
-                &range,
-                source,
-            );
-            let ends = guard.then.first().map_or(guard.only(), Numbered::only);
-            self.lines.add(&format!("return {DONE};"), &ends);
-            self.lines.add("};", &range);
-            if !here {
-                self.lines.add(&format!("{name} = found;"), &range);
-            }
-            if declared.asked {
-                let declares = if here { "let mut " } else { "" };
-                self.lines
-                    .add(&format!("{declares}{name}_found = true;"), &range);
-            }
+            self.get_or_return(one, guard, &declared, &read);
             return;
         }
+        let (name, mutable) = (self.name(&declared), self.mutable(&declared));
+        let here = declared.declared_at() == (one.number, true);
+        let source = answered(one.statement);
         let range = one.only();
         let empty = match self.is_typed(kind) {
             true => "unwrap_or_default()".to_owned(),
@@ -85,6 +60,48 @@ impl Rust<'_> {
         } else {
             self.lines
                 .call(&format!("{target} = {read}.{empty};"), &range, source);
+        }
+    }
+
+    /// A Get that returns if there is no object.
+    fn get_or_return(
+        &mut self,
+        one: &Numbered<'_>,
+        guard: &Numbered<'_>,
+        declared: &Declared,
+        read: &str,
+    ) {
+        let (name, mutable) = (self.name(declared), self.mutable(declared));
+        let here = declared.declared_at() == (one.number, true);
+        let range = one.number..guard.number + 1;
+        let target = if here {
+            format!("{mutable}{name}")
+        } else {
+            "found".to_owned()
+        };
+        self.lines.call(
+            &format!("let Some({target}) = {read} else {{"),
+            &range,
+            answered(one.statement),
+        );
+        let ends = guard.then.first().map_or(guard.only(), Numbered::only);
+        self.lines.add(&format!("return {DONE};"), &ends);
+        self.lines.add("};", &range);
+        if !here {
+            self.lines.add(&format!("{name} = found;"), &range);
+        }
+        if declared.asked {
+            let declares = if here { "let mut " } else { "" };
+            self.lines
+                .add(&format!("{declares}{name}_found = true;"), &range);
+        }
+    }
+
+    fn mutable(&self, declared: &Declared) -> &'static str {
+        if self.is_changed(declared) {
+            "mut "
+        } else {
+            ""
         }
     }
 

@@ -72,7 +72,6 @@ impl Rust<'_> {
     /// The variable of a write, and the call of the client.
     fn request(&mut self, one: &Numbered<'_>) -> Option<(String, String)> {
         let number = one.number;
-        let part = |status: &bool| if *status { "_status" } else { "" };
         Some(match one.statement {
             Statement::Create { object, .. } => {
                 let (api, reference, _) = self.client(object, number)?;
@@ -81,72 +80,87 @@ impl Rust<'_> {
             }
             Statement::Update { object, status, .. } => {
                 let (api, reference, name) = self.client(object, number)?;
-                let part = part(status);
+                let part = part(*status);
                 let call = format!(
                     "{api}.replace{part}(&{name}.name_any(), &PostParams::default(), {reference})"
                 );
                 (object.clone(), call)
             }
-            Statement::Patch {
-                object,
-                base,
-                lock,
-                status,
-                ..
-            } => {
-                let (api, reference, name) = self.client(object, number)?;
-                let merge = if *lock {
-                    "merge_from_locked"
-                } else {
-                    "merge_from"
-                };
-                let base = self.reference(base, number);
-                let patch = format!("let patch = Patch::Merge({merge}({base}, {reference}));");
-                self.lines.add(&patch, &one.only());
-                let part = part(status);
-                let call = format!(
-                    "{api}.patch{part}(&{name}.name_any(), &PatchParams::default(), &patch)"
-                );
-                (object.clone(), call)
-            }
-            Statement::Apply {
-                object,
-                force,
-                status,
-                ..
-            } => {
-                let (api, reference, name) = self.client(object, number)?;
-                let manager = string(&self.program.name);
-                let force = if *force { ".force()" } else { "" };
-                let part = part(status);
-                let params = format!("let params = PatchParams::apply({manager}){force};");
-                self.lines.add(&params, &one.only());
-                let call = format!(
-                    "{api}.patch{part}(&{name}.name_any(), &params, &Patch::Apply({reference}))"
-                );
-                (object.clone(), call)
-            }
-            Statement::Delete {
-                object,
-                uid,
-                resource_version,
-                ..
-            } => {
-                let (api, _, name) = self.client(object, number)?;
-                let options = preconditions(&name, *uid, *resource_version);
-                let params = match options.is_empty() {
-                    true => "&DeleteParams::default()",
-                    false => {
-                        let params = format!("let params = DeleteParams::default(){options};");
-                        self.lines.add(&params, &one.only());
-                        "&params"
-                    }
-                };
-                let call = format!("{api}.delete(&{name}.name_any(), {params})");
-                (object.clone(), call)
-            }
+            Statement::Patch { object, .. } => (object.clone(), self.patch_call(one)?),
+            Statement::Apply { object, .. } => (object.clone(), self.apply_call(one)?),
+            Statement::Delete { object, .. } => (object.clone(), self.delete_call(one)?),
             _ => return None,
         })
+    }
+
+    fn patch_call(&mut self, one: &Numbered<'_>) -> Option<String> {
+        let Statement::Patch {
+            object,
+            base,
+            lock,
+            status,
+            ..
+        } = one.statement
+        else {
+            return None;
+        };
+        let (api, reference, name) = self.client(object, one.number)?;
+        let merge = if *lock {
+            "merge_from_locked"
+        } else {
+            "merge_from"
+        };
+        let base = self.reference(base, one.number);
+        let patch = format!("let patch = Patch::Merge({merge}({base}, {reference}));");
+        self.lines.add(&patch, &one.only());
+        let part = part(*status);
+        Some(format!(
+            "{api}.patch{part}(&{name}.name_any(), &PatchParams::default(), &patch)"
+        ))
+    }
+
+    fn apply_call(&mut self, one: &Numbered<'_>) -> Option<String> {
+        let Statement::Apply {
+            object,
+            force,
+            status,
+            ..
+        } = one.statement
+        else {
+            return None;
+        };
+        let (api, reference, name) = self.client(object, one.number)?;
+        let manager = string(&self.program.name);
+        let force = if *force { ".force()" } else { "" };
+        let params = format!("let params = PatchParams::apply({manager}){force};");
+        self.lines.add(&params, &one.only());
+        let part = part(*status);
+        Some(format!(
+            "{api}.patch{part}(&{name}.name_any(), &params, &Patch::Apply({reference}))"
+        ))
+    }
+
+    fn delete_call(&mut self, one: &Numbered<'_>) -> Option<String> {
+        let Statement::Delete {
+            object,
+            uid,
+            resource_version,
+            ..
+        } = one.statement
+        else {
+            return None;
+        };
+        let (api, _, name) = self.client(object, one.number)?;
+        let options = preconditions(&name, *uid, *resource_version);
+        let params = match options.is_empty() {
+            true => "&DeleteParams::default()",
+            false => {
+                let params = format!("let params = DeleteParams::default(){options};");
+                self.lines.add(&params, &one.only());
+                "&params"
+            }
+        };
+        Some(format!("{api}.delete(&{name}.name_any(), {params})"))
     }
 
     /// A call with what happens after its errors. The answer goes to a variable, if one is named.
@@ -209,4 +223,9 @@ fn preconditions(name: &str, uid: bool, resource_version: bool) -> String {
         false => "None".to_owned(),
     };
     format!(".preconditions(Preconditions {{ uid: {uid}, resource_version: {version} }})")
+}
+
+/// The part of a method's name that says that it writes the status.
+fn part(status: bool) -> &'static str {
+    if status { "_status" } else { "" }
 }
