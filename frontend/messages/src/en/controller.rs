@@ -70,21 +70,21 @@ crate::catalogue::messages! {
     third_controllers() "Controller examples";
     third_controllers_text() "Each begins a new session with a Widget. Your session is kept.";
     program_child_maker() "Child maker";
-    program_child_maker_text() "Makes one child for each parent. With generated names and a cache that is behind, it makes a second one.";
+    program_child_maker_text() "Makes one child for each parent. With generated names and a cache that is behind, it can make a second child.";
     program_status_writer() "Status writer";
     program_status_writer_text() "Writes the status of an object. With a time in it, each write wakes the writer again.";
     program_scaler() "Scaler";
-    program_scaler_text() "Makes and deletes children until there are as many as spec.size. With a cache that is behind, it makes too many.";
+    program_scaler_text() "Makes and deletes children until there are as many as spec.size. With a cache that is behind, it can make too many.";
     program_finalizer_keeper() "Finalizer keeper";
-    program_finalizer_keeper_text() "Adds a finalizer and removes it at the end. Its merge patch can remove the finalizer of another.";
+    program_finalizer_keeper_text() "Adds a finalizer and removes it at the end. Its merge patch can remove the finalizer of another program.";
     program_cleaner() "Cleaner";
     program_cleaner_text() "Deletes objects whose owner is gone. With a cache that is behind, it can delete the wrong one.";
     program_field_owner() "Field owner";
-    program_field_owner_text() "Keeps spec.size at 3, whatever others write. Two owners of a field never rest.";
+    program_field_owner_text() "Keeps spec.size at 3, whatever others write. If another program keeps another value, neither program comes to rest.";
     program_annotator() "Annotator";
     program_annotator_text() "Adds an annotation. If it changes the cached object in place, nothing is written.";
     program_copier() "Copier";
-    program_copier_text() "Copies spec.size to a child. With an old child in its cache, it can leave out a write.";
+    program_copier_text() "Copies spec.size to a child. With an old child in its cache, it can skip a write that is needed.";
     program_written() "Written program";
 
     // The server's card and the timeline.
@@ -109,7 +109,7 @@ crate::catalogue::messages! {
 
     // What a step did.
     did_connect(kind) "The {kind} cache sends a request.";
-    did_connect_text() "A cache first lists the objects, and then opens a watch from the version of the list.";
+    did_connect_text() "This cache first lists the objects, and then opens a watch from the version of the list. Since Kubernetes 1.35, client-go gets the list through the watch, in one request.";
     did_deliver(event) "{event} reaches the cache.";
     did_deliver_queued(key) "The cache has it now. Its handler queues {key}.";
     did_deliver_already(key) "The cache has it now. {key} is queued already: two events make one run.";
@@ -117,7 +117,7 @@ crate::catalogue::messages! {
     did_deliver_dropped() "The cache has it now. A predicate drops the event: no key is queued.";
     did_deliver_no_key() "The cache has it now. The event belongs to no key.";
     did_drop_watch() "The watch is dropped.";
-    did_drop_watch_text(count) "{count} {count|event was|events were} on the way. The next watch begins at the version of the cache.";
+    did_drop_watch_text(count) "{count} {count|event was|events were} on the way. The next watch begins after the version of the cache.";
     did_resync() "The handlers hear of every cached object again.";
     did_restart() "The controller starts again.";
     did_restart_text() "Its cache, its queue and everything it remembered are gone. What it wrote is on the server.";
@@ -138,8 +138,8 @@ crate::catalogue::messages! {
     did_send_lag(version, behind) "The server accepts it. The cache is at {version}, behind by {behind}: a run that reads it now does not see this write.";
     did_send_refused(code, reason, message) "The server answers {code} {reason}: {message}";
     did_finish(key) "The run of {key} is over.";
-    did_finish_done() "It returned no error. The key is queued again when something changes.";
+    did_finish_done() "The run returned no error. The key is queued again when an event adds it.";
     did_finish_requeue(time) "The key is queued again after {time}.";
-    did_finish_error(error, time) "It returned the error: {error}. The key is queued again after {time}.";
-    did_finish_terminal() "It returned a terminal error. The key is not queued again.";
+    did_finish_error(error, time) "The run returned the error: {error}. The key is queued again after {time}.";
+    did_finish_terminal() "The run returned a terminal error. The key is not queued again.";
 }
