@@ -50,9 +50,9 @@ crate::catalogue::messages! {
     unknown_large(size, limit) "It has {size} MB. This page reads at most {limit} MB.";
     unknown_syntax(line, column, problem) "It looks like an object, but line {line}, column {column} cannot be read: {problem}";
     unknown_syntax_line(line, problem) "It looks like an object, but line {line} cannot be read: {problem}";
-    unknown_missing(document, fields) "Document {document} is no object of the API. It lacks {fields}.";
-    unknown_event(of) "A watch event of type {of} carries no object.";
-    unknown_text() "It is no object, and it has no error message that is known here. The text stays in the case.";
+    unknown_missing(document, fields) "Document {document} is not an object of the API. It lacks {fields}.";
+    unknown_event(of) "A watch event of type {of} does not carry the watched object.";
+    unknown_text() "The text is not an object, and has no error message that is known here. The text stays in the case.";
 
     // Error messages.
     error_apply(count) "Apply failed with {count} {count|conflict|conflicts}";
@@ -122,7 +122,7 @@ crate::catalogue::messages! {
     note_schemaless(kind) "The definition of {kind} is not here. Without it, a list counts as one value. Add the CustomResourceDefinition for exact owners.";
     note_plural(plural) "The definition is not here, so the resource name {plural} is formed from the kind.";
     note_values(kind) "The fields and owners of {kind} are exact. Its values are not validated here.";
-    note_unknown_fields(fields) "The object is from a server of another release. Left out: {fields}.";
+    note_unknown_fields(fields) "Kubernetes v1.36 does not know these fields, so this page left them out: {fields}.";
     note_lists_from_owners() "Where managedFields select single items of a list, this list is merged item by item.";
 
     // What happened.
@@ -200,7 +200,7 @@ crate::catalogue::messages! {
     row_values() "Values of this kind are not validated here.";
     row_more(named, more) "{named} and {more} more";
     assume_previous_release() "The manifest of the last release is not here. The page assumes that it had the fields that Helm owns. Bring it before the new one, to be exact.";
-    assume_server_side() "Helm 4 applies server-side if the last release did, or with --server-side=true.";
+    assume_server_side() "helm upgrade of Helm 4 applies server-side if the last release did, or with --server-side=true.";
 
     // An audit log.
     audit_title() "What happened, by the audit log";
@@ -260,7 +260,7 @@ crate::catalogue::messages! {
     out_leave_out() "Leave the fields out";
     out_leave_out_says() "Take the fields out of the manifest or chart, and apply again. The other managers keep them.";
     out_agree() "Agree on the value";
-    out_agree_says() "Write the values that the object has. Then both managers own the fields, and a change of one is a conflict for the other.";
+    out_agree_says() "Write the values that the object has. Then both managers own the fields, and an apply that changes a value gets a conflict again.";
     out_transfer() "Transfer the ownership";
     out_transfer_says() "Agree first, let the other managers give the fields up, then write your own values.";
     out_migrate() "Migrate from client-side apply";

@@ -14,7 +14,7 @@ crate::catalogue::messages! {
     etcd_compaction(revision) "Compacted up to revision {revision}: etcd forgot the values that were not current at {revision}.";
     etcd_no_compaction() "Not compacted: etcd still has every value.";
     etcd_outputs() "Command";
-    etcd_protobuf() "Custom resources are stored as JSON, as here. An API server stores its own kinds as protobuf, unless it runs with --storage-media-type=application/json.";
+    etcd_protobuf() "Custom resources are stored as JSON, as here. An API server stores Pods, Deployments and most of its own kinds as protobuf, unless it runs with --storage-media-type=application/json.";
     etcd_get() "get";
     etcd_get_then() "get --rev";
     etcd_watch() "watch --rev";
