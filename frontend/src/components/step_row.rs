@@ -198,10 +198,10 @@ pub(crate) fn StepRow(props: &StepRowProps) -> Html {
                 if !props.sent.is_empty() {
                     { arrows::sent(&props.sent) }
                 }
-                if let Some(run) = props.run.filter(|run| run.is_first) {
-                    <span class="run-label" aria-hidden="true">{ label::run_label(&run.number) }</span>
-                }
             </button>
+            if let Some(run) = props.run.filter(|run| run.is_first) {
+                <span class="run-label" aria-hidden="true">{ label::run_label(&run.number) }</span>
+            }
             if !props.branches.is_empty() {
                 { branch_picker(&props.branches, &props.dispatcher) }
             }
