@@ -22,6 +22,7 @@ mod folds;
 mod goal;
 pub mod label;
 mod manifest;
+pub mod orders;
 mod steps;
 mod watch;
 mod ways;

@@ -12,6 +12,7 @@ use optimist_text::share::Session;
 
 use crate::State;
 use crate::effect::Effects;
+use crate::orders::OrdersSearch;
 use crate::session::SessionChange;
 use crate::view::Lane;
 
@@ -31,6 +32,8 @@ pub struct ControllerView {
     pub language: ProgramLanguage,
     /// The part that a narrow window shows.
     pub part: ControllerPart,
+    /// The search of every order from here.
+    pub orders: Option<OrdersSearch>,
 }
 
 impl Default for ControllerView {
@@ -38,6 +41,7 @@ impl Default for ControllerView {
         Self {
             language: ProgramLanguage::Go,
             part: ControllerPart::Program,
+            orders: None,
         }
     }
 }
@@ -69,6 +73,12 @@ pub enum ControllerMsg {
     Wake,
     /// The same history with a switch turned.
     Switch(Switch),
+    /// Searches every order from here.
+    SearchOrders,
+    /// Ends the search.
+    CancelOrders,
+    /// Opens the history that breaks a property, by the property's number.
+    OpenOrder(usize),
 }
 
 /// The version of the first object of an example.
@@ -95,6 +105,12 @@ impl State {
                 return;
             }
             ControllerMsg::Switch(switch) => return self.turn_switch(switch, fx),
+            ControllerMsg::SearchOrders => return self.begin_orders(),
+            ControllerMsg::CancelOrders => {
+                self.controller.orders = None;
+                return;
+            }
+            ControllerMsg::OpenOrder(property) => return self.open_order(property, fx),
             ControllerMsg::Deliver => match self.world().next_delivery() {
                 Some(delivery) => self.session.operate(Operation::Control(delivery)),
                 None => SessionChange::Nothing,
@@ -191,7 +207,7 @@ impl State {
     }
 
     /// Shows a session whose third actor is a controller.
-    fn show_controller(&mut self, tree: HistoryTree) {
+    pub(crate) fn show_controller(&mut self, tree: HistoryTree) {
         self.enter(Rc::new(tree));
         self.view.dialog = None;
         self.view.right = ActorId::C;

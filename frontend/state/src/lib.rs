@@ -32,6 +32,7 @@ mod effect;
 mod explore;
 mod learn;
 mod manifest;
+mod orders;
 mod persistence;
 mod requests;
 mod session;
@@ -60,6 +61,7 @@ pub use explore::{
 };
 pub use learn::{Course, Learn, LearnMsg, LearnProblem, LessonProgress, PROGRESS};
 pub use manifest::{Loaded, ManifestMsg, ManifestState};
+pub use orders::{OrderProperty, OrdersFinding, OrdersSearch};
 pub use persistence::{Persistence, PersistenceMsg, UnreadableData};
 pub use requests::{RequestDraft, RequestMsg, RequestState};
 use session::SessionChange;
@@ -215,6 +217,7 @@ impl State {
                 self.open_lesson_further(fx);
                 self.redact_further(fx);
                 self.search_further(fx);
+                self.search_orders_further(fx);
                 self.read_further(fx);
             }
             Msg::Session(msg) => self.update_session(msg),
@@ -355,6 +358,10 @@ impl State {
         let redacted = self.share.redacted.as_deref();
         let redacting = redacted.is_some_and(|redacted| redacted.replay.progress().is_some());
         let diagnosing = self.diagnose.is_working();
-        redacting || diagnosing || self.learn.is_searching() || self.progress().is_some()
+        redacting
+            || diagnosing
+            || self.learn.is_searching()
+            || self.is_searching_orders()
+            || self.progress().is_some()
     }
 }

@@ -166,3 +166,44 @@ async fn etcd_keeps_the_resource_version_as_the_mod_revision_of_a_key() {
     page.press("Keys in etcd", "watch --rev").await;
     assert!(page.text("Keys in etcd").contains("PUT"));
 }
+
+#[wasm_bindgen_test]
+async fn a_second_child_is_found_by_the_search_and_opened_in_play() {
+    let page = child_maker().await;
+    page.press("Open card", "Editor A").await;
+    page.press(A, "Get").await;
+    page.set(A, "spec.size", "2").await;
+    page.press(SWITCHES, "Search every order").await;
+    page.until("the search is over", |page| {
+        page.text(SWITCHES).contains("Open it in Play")
+    })
+    .await;
+    let found = page.text(SWITCHES);
+    assert!(
+        found.contains("Never more than 1 ConfigMap: broken"),
+        "{found}"
+    );
+    assert!(
+        found.contains("with one restart and the edit of Editor A"),
+        "{found}"
+    );
+    assert_eq!(children(&page), 0);
+    page.press(SWITCHES, "Open it in Play").await;
+    assert_eq!(children(&page), 2, "{}", page.text(CHILDREN));
+    assert!(page.text("History").contains("run 2"));
+    assert!(!page.text(SWITCHES).contains("Open it in Play"));
+}
+
+#[wasm_bindgen_test]
+async fn a_search_with_a_protection_says_that_every_order_holds() {
+    let page = child_maker().await;
+    page.press(SWITCHES, "names from the owner").await;
+    page.press(SWITCHES, "Search every order").await;
+    page.until("the search is over", |page| {
+        page.text(SWITCHES).contains("holds in every order")
+    })
+    .await;
+    let found = page.text(SWITCHES);
+    assert!(found.contains("No editor writes"), "{found}");
+    assert!(!found.contains("broken"), "{found}");
+}

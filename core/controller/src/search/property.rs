@@ -34,6 +34,8 @@ pub enum Safety {
 pub enum Wish {
     /// There is this number of objects of a kind.
     Count(usize, Kind),
+    /// There are as many objects of a kind as a field says.
+    CountIs(Kind, FieldOf),
     /// A field has this value.
     Equal(FieldOf, Value),
     /// Two fields are equal; two missing fields are equal.
@@ -86,6 +88,9 @@ impl Wish {
     pub fn is_true(&self, server: &ApiServer) -> bool {
         match self {
             Self::Count(number, kind) => count(server, kind) == *number,
+            Self::CountIs(kind, field) => {
+                field.value(server) == Some(Value::from(count(server, kind)))
+            }
             Self::Equal(field, value) => field.value(server).as_ref() == Some(value),
             Self::Same(a, b) => a.value(server) == b.value(server),
             Self::SameText(a, b) => {

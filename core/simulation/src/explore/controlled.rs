@@ -163,6 +163,17 @@ pub enum ControllerWitness {
     RestsWrong(Vec<SystemTransition>),
 }
 
+/// What is known of one property that was asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PropertyAnswer {
+    /// Every history has it.
+    Holds,
+    /// Some history does not have it.
+    Broken(ControllerWitness),
+    /// No history without it was found, and not all of them were looked at.
+    Unknown,
+}
+
 impl ControllerWitness {
     /// The run, with a cycle once.
     pub fn run(&self) -> Vec<SystemTransition> {
@@ -253,6 +264,10 @@ impl ControllerSearch {
         if !self.question.settles {
             return None;
         }
+        self.settling_witness()
+    }
+
+    fn settling_witness(&self) -> Option<ControllerWitness> {
         match self.search.settling()? {
             Settling::Settles => None,
             Settling::NeverRests(never) => {
@@ -260,6 +275,27 @@ impl ControllerSearch {
             }
             Settling::RestsWrong { path, .. } => Some(ControllerWitness::RestsWrong(path)),
         }
+    }
+
+    /// What is known of each safety property of the question, and, if every run must come to rest,
+    /// of that at the end.
+    pub fn answers(&self) -> Vec<PropertyAnswer> {
+        let otherwise = || match self.search.status() {
+            PropertySearchStatus::Done => PropertyAnswer::Holds,
+            _ => PropertyAnswer::Unknown,
+        };
+        let safety = (0..self.question.always.len()).map(|index| {
+            let mut violations = self.search.violations().iter();
+            let violation = violations.find(|(property, _)| *property == index);
+            violation.map_or_else(otherwise, |(_, run)| {
+                PropertyAnswer::Broken(ControllerWitness::Unsafe(index, run.clone()))
+            })
+        });
+        let settling = self.question.settles.then(|| {
+            let witness = self.settling_witness();
+            witness.map_or_else(otherwise, PropertyAnswer::Broken)
+        });
+        safety.chain(settling).collect()
     }
 
     /// Whether everything that was asked for holds; `None` until that is known.

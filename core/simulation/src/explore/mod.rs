@@ -11,6 +11,7 @@ mod found;
 mod intent;
 mod memory;
 mod preset;
+mod ready_question;
 mod replay;
 mod scenario;
 mod search;
@@ -18,7 +19,9 @@ mod state;
 mod tally;
 mod write_method;
 
-pub use controlled::{ControllerQuestion, ControllerSearch, ControllerWitness, EditorPlan};
+pub use controlled::{
+    ControllerQuestion, ControllerSearch, ControllerWitness, EditorPlan, PropertyAnswer,
+};
 pub use explanation::{ActorProgress, TransitionMeaning};
 pub use found::StateView;
 pub use intent::{ChangeKind, IntendedChange, Intent};

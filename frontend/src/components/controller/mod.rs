@@ -2,6 +2,7 @@
 
 mod dialog;
 mod memory;
+mod orders;
 mod program;
 mod stored;
 mod switches;

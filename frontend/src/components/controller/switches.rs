@@ -32,6 +32,7 @@ pub(crate) fn switches(store: &StateHandle, ready: &ReadyProgram) -> Html {
         <div class="other-endings switches" role="group" aria-label={label::controller_switches()}>
             <h3>{ label::controller_switches() }</h3>
             <ul>{ for ready.name.switches().iter().map(switch) }</ul>
+            { super::orders::orders(store) }
         </div>
     }
 }

@@ -1,8 +1,10 @@
 //! A controller as the third actor: its examples, its steps, and its switches.
 
 use optimist_controller::program::{ReadyProgramName, Switch};
+use optimist_controller::search::Safety;
+use optimist_simulation::explore::{ControllerWitness, PropertyAnswer};
 use optimist_simulation::{ActorId, RunValueContent};
-use optimist_state::{ControllerMsg, Lane};
+use optimist_state::{ControllerMsg, Lane, Msg, OrderProperty, OrdersFinding, RequestMsg};
 
 use crate::page::Page;
 
@@ -97,4 +99,62 @@ fn the_next_delivery_is_the_oldest_event_and_variables_stand_beside_the_server()
     assert!(page.state.world().next_delivery().is_none());
     let standings = page.state.world().cache_standings();
     assert_eq!(standings[1].objects.len(), 1);
+}
+
+/// An editor reads, edits and does not send; then every order is searched.
+fn search_with_an_edit(page: &mut Page) {
+    page.send(RequestMsg::Get(ActorId::A));
+    page.type_over(ActorId::A, "/spec/size", "2");
+    page.send(ControllerMsg::SearchOrders);
+    page.finish_work();
+}
+
+fn found(page: &Page) -> OrdersFinding {
+    let orders = page.state.orders().expect("a search of this moment");
+    OrdersFinding::clone(orders.found.as_ref().expect("it is over"))
+}
+
+#[test]
+fn the_search_finds_a_second_child_and_opens_the_history_that_makes_it() {
+    let mut page = begun(ReadyProgramName::ChildMaker);
+    search_with_an_edit(&mut page);
+    let found = found(&page);
+    assert!(found.edit && found.states > 10, "{found:?}");
+    assert!(matches!(
+        found.properties[0],
+        (
+            OrderProperty::Safety(Safety::AtMost(1, _)),
+            PropertyAnswer::Broken(ControllerWitness::Unsafe(0, _))
+        )
+    ));
+    assert_eq!(objects(&page), 1);
+    page.send(ControllerMsg::OpenOrder(0));
+    assert_eq!(objects(&page), 3, "a parent and two children");
+    let tree = &page.state.session.tree;
+    assert_eq!(tree.current_path().last(), Some(&tree.current()));
+    assert!(page.state.orders().is_none(), "it is about another session");
+}
+
+#[test]
+fn with_a_protection_every_order_is_as_wished_and_a_change_ends_what_was_said() {
+    let mut page = begun(ReadyProgramName::ChildMaker);
+    page.send(ControllerMsg::Switch(Switch::DerivedName));
+    search_with_an_edit(&mut page);
+    let found = found(&page);
+    assert!(found.complete);
+    let holds = |(_, answer): &(OrderProperty, PropertyAnswer)| *answer == PropertyAnswer::Holds;
+    assert!(found.properties.iter().all(holds), "{found:?}");
+    page.send(ControllerMsg::OpenOrder(0));
+    assert!(page.state.orders().is_some(), "there is no history to open");
+    page.send(ControllerMsg::Step);
+    assert!(page.state.orders().is_none());
+}
+
+#[test]
+fn a_search_can_be_ended() {
+    let mut page = begun(ReadyProgramName::ChildMaker);
+    page.send(ControllerMsg::SearchOrders);
+    assert!(page.state.is_working());
+    page.send(ControllerMsg::CancelOrders);
+    assert!(!page.state.is_working() && page.state.orders().is_none());
 }

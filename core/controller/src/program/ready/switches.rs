@@ -124,10 +124,10 @@ impl ReadyProgramName {
     }
 }
 
-/// The finalizer of the ready program.
-const FINALIZER: &str = "example.com/cleanup";
-
 impl ReadyProgram {
+    /// The finalizer of the finalizer keeper.
+    pub const FINALIZER: &str = "example.com/cleanup";
+
     /// A ready program with its flaw, for a custom resource and ConfigMaps.
     pub fn new(name: ReadyProgramName) -> Self {
         Self {
@@ -224,7 +224,7 @@ impl ReadyProgram {
             .program(),
             ReadyProgramName::FinalizerKeeper => FinalizerKeeper {
                 kind,
-                finalizer: FINALIZER.to_owned(),
+                finalizer: Self::FINALIZER.to_owned(),
                 name: "finalizer-keeper".to_owned(),
                 lock: on(Switch::OptimisticLock),
             }

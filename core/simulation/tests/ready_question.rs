@@ -1,0 +1,156 @@
+//! What is asked of every history of a ready program: its flaw breaks it, and the fix keeps it.
+
+use optimist_apiserver::object::Metadata;
+use optimist_client::{Strategy, Write};
+use optimist_controller::program::{ReadyProgram, ReadyProgramName as Name, Switch};
+use optimist_simulation::explore::{ControllerQuestion, ControllerSearch, EditorPlan};
+use optimist_simulation::{Action, ActorId, ByHand, HistoryTree, Operation, Start, WIDGET, World};
+use serde_json::{Value, json};
+
+fn tree(name: Name, switches: &[Switch]) -> HistoryTree {
+    let program = ReadyProgram::new(name).with(switches.iter().copied());
+    let start = Start {
+        controller: Some(program.into()),
+        ..Start::with(WIDGET)
+    };
+    let mut tree = HistoryTree::new(World::begin(start.into()).unwrap().0);
+    tree.connect_controller().unwrap();
+    tree
+}
+
+/// Editor A has read the widget, and has edited and not sent it.
+fn pending(tree: &mut HistoryTree, edit: impl FnOnce(&mut Value)) {
+    tree.act(Operation::Act(ActorId::A, Action::Get)).unwrap();
+    let world = tree.world_mut();
+    world
+        .actor_mut(ActorId::A)
+        .set_write(Write::usual(Strategy::Update));
+    let copy = world.copy_mut(ActorId::A);
+    let mut object = (**copy.edited().unwrap()).clone();
+    edit(&mut object);
+    copy.edit(object);
+}
+
+fn create(tree: &mut HistoryTree, target: &str, object: &Value) {
+    let request = ByHand {
+        method: "POST".to_owned(),
+        target: target.to_owned(),
+        content_type: "application/json".to_owned(),
+        body: object.to_string(),
+    };
+    let act = Operation::Act(ActorId::B, Action::Request(request));
+    let node = tree.act(act).unwrap();
+    assert_eq!(tree.step(node).unwrap().status_line(), "201 Created");
+}
+
+/// A new widget and its child, whose events are on their way to the caches.
+fn new_owner_and_child(tree: &mut HistoryTree) {
+    let widget = json!({"apiVersion": "demo.example.com/v1", "kind": "Widget",
+        "metadata": {"name": "new"}, "spec": {"size": 1}});
+    let widgets = "/apis/demo.example.com/v1/namespaces/default/widgets";
+    create(tree, widgets, &widget);
+    let key = "/registry/demo.example.com/widgets/default/new";
+    let uid = tree
+        .world()
+        .server()
+        .store()
+        .get(key)
+        .unwrap()
+        .1
+        .uid()
+        .to_owned();
+    let child = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {
+        "name": "new-child", "ownerReferences": [{"apiVersion": "demo.example.com/v1",
+            "kind": "Widget", "name": "new", "uid": uid, "controller": true}]}});
+    create(tree, "/api/v1/namespaces/default/configmaps", &child);
+}
+
+/// An editor that reads the widget, sets its size and sends an Update.
+fn resizes(size: i64) -> EditorPlan {
+    EditorPlan {
+        actor: ActorId::B,
+        kind: ReadyProgram::widget(),
+        name: "web".to_owned(),
+        reads_first: true,
+        edits: vec![("/spec/size".to_owned(), Some(json!(size)))],
+        update: true,
+        versioned: true,
+    }
+}
+
+/// What the search says of a program with some switches, where its flaw can show.
+fn holds(name: Name, switches: &[Switch]) -> Option<bool> {
+    let mut tree = tree(name, switches);
+    let mut further = Vec::new();
+    match name {
+        Name::Cleaner => new_owner_and_child(&mut tree),
+        Name::FinalizerKeeper => further.push(EditorPlan {
+            edits: vec![(
+                "/metadata/finalizers".to_owned(),
+                Some(json!(["example.com/backup"])),
+            )],
+            ..resizes(1)
+        }),
+        Name::FieldOwner => further.push(resizes(5)),
+        Name::Copier => further.extend([resizes(2), resizes(1)]),
+        Name::StatusWriter | Name::Annotator => {}
+        Name::ChildMaker | Name::Scaler => {
+            pending(&mut tree, |object| object["spec"]["size"] = json!(2));
+        }
+    }
+    let mut question = ControllerQuestion::of_ready_program(tree.world()).expect("it fits");
+    question.editors.extend(further);
+    // A restart is the largest part of the states, and needed for no flaw.
+    if !matches!(name, Name::ChildMaker) {
+        question.restarts = 0;
+    }
+    let mut search = ControllerSearch::new(tree.world(), question, 20_000).unwrap();
+    search.run();
+    search.holds()
+}
+
+#[test]
+fn the_flaw_of_each_ready_program_breaks_what_is_asked_and_the_fix_keeps_it() {
+    use Switch::{
+        Compare, DeepCopy, DerivedName, GenerationChanged, LiveParent, NoClock, OptimisticLock,
+        UidPrecondition, WaitForOwnVersion,
+    };
+    for name in Name::ALL {
+        let (flaw, fix): (&[Switch], &[Switch]) = match name {
+            Name::ChildMaker => (&[], &[DerivedName]),
+            Name::StatusWriter => (&[Compare, DeepCopy], &[NoClock, Compare, DeepCopy]),
+            Name::Scaler => (&[], &[WaitForOwnVersion]),
+            Name::FinalizerKeeper | Name::FieldOwner => (&[], &[OptimisticLock]),
+            Name::Cleaner => (&[], &[LiveParent, UidPrecondition]),
+            Name::Annotator => (&[], &[DeepCopy]),
+            Name::Copier => (
+                &[GenerationChanged],
+                &[GenerationChanged, WaitForOwnVersion],
+            ),
+        };
+        assert_eq!(holds(name, flaw), Some(false), "{name:?} {flaw:?}");
+        assert_eq!(holds(name, fix), Some(true), "{name:?} {fix:?}");
+    }
+}
+
+#[test]
+fn nothing_is_asked_where_the_properties_do_not_fit_the_objects() {
+    let mut tree = tree(Name::ChildMaker, &[]);
+    assert!(ControllerQuestion::of_ready_program(tree.world()).is_some());
+    new_owner_and_child(&mut tree);
+    assert_eq!(ControllerQuestion::of_ready_program(tree.world()), None);
+    let other = Start::with(WIDGET);
+    let world = World::begin(other.into()).unwrap().0;
+    assert_eq!(ControllerQuestion::of_ready_program(&world), None);
+}
+
+#[test]
+fn an_edit_that_the_search_cannot_send_is_not_left_out_in_silence() {
+    let mut tree = tree(Name::ChildMaker, &[]);
+    pending(&mut tree, |object| object["spec"]["size"] = json!(2));
+    let question = ControllerQuestion::of_ready_program(tree.world()).unwrap();
+    assert_eq!(question.editors.len(), 1);
+    let editor = tree.world_mut().actor_mut(ActorId::A);
+    editor.set_write(Write::usual(Strategy::Apply));
+    assert_eq!(ControllerQuestion::of_ready_program(tree.world()), None);
+}

@@ -1,0 +1,110 @@
+//! The search of every order from the current step, and what it found.
+
+use optimist_client::visible;
+use optimist_messages::{label, orders as messages};
+use optimist_simulation::ActorId;
+use optimist_simulation::explore::PropertyAnswer;
+use yew::{Html, classes, html};
+
+use crate::components::icon::{Icon, icon};
+use crate::state::{ControllerMsg, OrderProperty, OrdersFinding, Sends, StateHandle};
+
+/// The button that searches, then how far the search is, then what it found.
+pub(super) fn orders(store: &StateHandle) -> Html {
+    let Some(orders) = store.orders() else {
+        return search(store);
+    };
+    let content = match &orders.found {
+        Some(found) => finding(store, found),
+        None => html! {
+            <>
+                <p>{ label::orders_searching(&orders.states()) }</p>
+                <button
+                    type="button"
+                    class="button small"
+                    onclick={store.sends(ControllerMsg::CancelOrders)}
+                >
+                    { label::orders_cancel() }
+                </button>
+            </>
+        },
+    };
+    html! {
+        <div class="orders" role="group" aria-label={label::orders_of_controller()}>{ content }</div>
+    }
+}
+
+fn search(store: &StateHandle) -> Html {
+    if !store.can_search_orders() {
+        return Html::default();
+    }
+    html! {
+        <div class="orders">
+            <button
+                type="button"
+                class="button small"
+                onclick={store.sends(ControllerMsg::SearchOrders)}
+            >
+                { label::orders_search() }
+            </button>
+        </div>
+    }
+}
+
+fn finding(store: &StateHandle, found: &OrdersFinding) -> Html {
+    let states = match found.edit {
+        true => label::orders_states_edit(&found.states, &store.name(ActorId::A)),
+        false => label::orders_states(&found.states),
+    };
+    let unknown = |(_, answer): &(_, PropertyAnswer)| *answer == PropertyAnswer::Unknown;
+    let properties = found.properties.iter().enumerate();
+    html! {
+        <div class="orders-found" role="status">
+            <p>{ states }</p>
+            if found.properties.iter().any(unknown) {
+                <p>{ label::orders_incomplete() }</p>
+            }
+            <ul>
+                { for properties.map(|(index, (property, answer))| {
+                    row(store, index, property, answer)
+                }) }
+            </ul>
+        </div>
+    }
+}
+
+fn row(
+    store: &StateHandle,
+    index: usize,
+    property: &OrderProperty,
+    answer: &PropertyAnswer,
+) -> Html {
+    let name = match property {
+        OrderProperty::Safety(safety) => messages::safety(safety),
+        OrderProperty::Settles(wishes) => messages::settles(wishes),
+    };
+    let name = visible(&name).into_owned();
+    let (tone, sign) = match answer {
+        PropertyAnswer::Holds => ("ok", Some(Icon::Check)),
+        PropertyAnswer::Broken(_) => ("lost", Some(Icon::Cross)),
+        PropertyAnswer::Unknown => ("plain", None),
+    };
+    html! {
+        <li>
+            <span class={classes!("order-property", tone)}>
+                { for sign.map(icon) }
+                <b>{ &name }</b>{ ": " }{ messages::answer(answer) }
+            </span>
+            if matches!(answer, PropertyAnswer::Broken(_)) {
+                <button
+                    type="button"
+                    class="button small"
+                    title={label::orders_open_of(&name)}
+                    onclick={store.sends(ControllerMsg::OpenOrder(index))}
+                >
+                    { label::orders_open() }
+                </button>
+            }
+        </li>
+    }
+}
