@@ -43,7 +43,7 @@ pub enum NotRecognized {
         limit: usize,
     },
     /// An object has too many values or nests too deep. The words are those of
-    /// [`limits`](optimist_apiserver::limits).
+    /// [`optimist_apiserver::limits`].
     TooMuch(String),
     /// The file is not text. The words name the line.
     NotText(String),

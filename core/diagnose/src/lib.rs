@@ -2,7 +2,7 @@
 //!
 //! 1. [`brought::recognize`] decides what a text is: an object, a manifest, a watch, an audit log, an
 //!    error message.
-//! 2. [`case::Case::of`] collects what was brought about each object, and
+//! 2. [`case::Case::all_of`] collects what was brought about each object, and
 //!    [`case::Case::install`] stores the object as it is on a server.
 //! 3. [`ownership::ObjectOwnership`] says who owns each line of the object.
 //! 4. [`ways::ChangeTable`] runs a change in every way of writing, and the ways out of a conflict.

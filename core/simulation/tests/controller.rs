@@ -8,7 +8,7 @@ use optimist_controller::{Controller, KeyAddition, ReconcileResult, WorkerReport
 use optimist_simulation::verdict::Verdict;
 use optimist_simulation::{
     Action, ActorId, ControllerEvent, ControllerOperation as Do, HistoryTree, Operation, Outcome,
-    Start, Step, WIDGET, World,
+    Start, Step, Suggestion, WIDGET, World,
 };
 use proptest::prelude::{Just, ProptestConfig, prop, prop_assert_eq, prop_oneof, proptest};
 use proptest::strategy::Strategy as _;
@@ -355,4 +355,28 @@ proptest! {
         prop_assert_eq!(world.server().store().revision(), server.store().revision());
         prop_assert_eq!(world.controller().unwrap().queue(), lone.queue());
     }
+}
+
+#[test]
+fn nothing_is_suggested_that_a_person_would_do_on_the_card_of_a_controller() {
+    let mut tree = tree(ReadyProgramName::FinalizerKeeper, &[]);
+    tree.act(Operation::Act(ActorId::A, Action::Get)).unwrap();
+    let next = tree.explain(ActorId::C).next;
+    assert_eq!(next, Some(Suggestion::Change(ActorId::A)));
+    assert_eq!(
+        tree.explain(ActorId::B).next,
+        Some(Suggestion::GetToo(ActorId::B))
+    );
+    let tree = patched(&[]);
+    let sent = tree.current_path()[1..].iter().rev();
+    let mut sent = sent.filter_map(|node| {
+        let mut tree = tree.clone();
+        tree.go(*node);
+        let by_a = matches!(
+            tree.step(*node)?.operation,
+            Operation::Act(ActorId::A, Action::Send(_))
+        );
+        by_a.then(|| tree.explain(ActorId::C).next)
+    });
+    assert_eq!(sent.next(), Some(None));
 }

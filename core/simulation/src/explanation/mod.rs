@@ -383,6 +383,12 @@ impl Explanation {
 }
 
 impl<'a> Scene<'a> {
+    /// Whether an actor is a controller: it reads and writes by its program, and no person does it
+    /// on its card.
+    fn is_controller(self, actor: ActorId) -> bool {
+        actor == ActorId::C && self.world().controller().is_some()
+    }
+
     fn world(self) -> &'a World {
         self.tree.world()
     }

@@ -26,7 +26,7 @@ pub(super) fn explain(scene: Scene<'_>) -> Explanation {
     }
     let next = if redone {
         Suggestion::SendAgain(me)
-    } else if scene.read_version(them).is_none() {
+    } else if scene.read_version(them).is_none() && !scene.is_controller(them) {
         Suggestion::GetToo(them)
     } else if scene.is_edited(me) {
         Suggestion::Send(me)

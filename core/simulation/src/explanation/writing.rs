@@ -32,16 +32,18 @@ pub(super) fn written(scene: Scene<'_>) -> Explanation {
         };
     }
     let stale = scene.world().stale_by(them) > 0;
-    let next = if step.after == 0 && stale {
-        Suggestion::SendDeleted(them)
+    let next = if scene.is_controller(them) {
+        None
+    } else if step.after == 0 && stale {
+        Some(Suggestion::SendDeleted(them))
     } else if stale && scene.is_edited(them) {
-        Suggestion::SendStale(them)
+        Some(Suggestion::SendStale(them))
     } else if stale {
-        Suggestion::ChangeStale(them)
+        Some(Suggestion::ChangeStale(them))
     } else if scene.read_version(them).is_none() {
-        Suggestion::Get(them)
+        Some(Suggestion::Get(them))
     } else {
-        Suggestion::OtherOrder
+        Some(Suggestion::OtherOrder)
     };
     let version = scene.read_version(them).unwrap_or_default().to_owned();
     Explanation {

@@ -4,7 +4,7 @@ use optimist_controller::program::{ReadyProgramName, Switch};
 use optimist_controller::search::Safety;
 use optimist_simulation::explore::{ControllerWitness, PropertyAnswer};
 use optimist_simulation::{ActorId, RunValueContent};
-use optimist_state::{ControllerMsg, Lane, Msg, OrderProperty, OrdersFinding, RequestMsg};
+use optimist_state::{ControllerMsg, Lane, OrderProperty, OrdersFinding, RequestMsg};
 
 use crate::page::Page;
 
