@@ -38,7 +38,7 @@ pub use goal::goal;
 pub use manifest::{left_out, load_error};
 pub use steps::{
     actor, announcement, answer, answer_brief, ask, branch, branch_labels, headline, last_write,
-    pill, sentence, sentence_brief, summary,
+    pill, row_sentence, sentence, summary,
 };
 pub use watch::{connection, empty as no_events, event, reason, version};
 pub use write_method::{client, write_method, writes_otherwise};

@@ -274,15 +274,25 @@ pub fn summary(step: &Step, world: &World) -> String {
 
 /// A step in one sentence, for those who hear the page.
 pub fn sentence(step: &Step, world: &World) -> String {
-    told(step, world, answer(step))
+    told(step, world, answer(step), "", &watch::spoken(step))
 }
 
-/// The same for a row that shows the short answer: its name has what can be seen in it.
-pub fn sentence_brief(step: &Step, world: &World) -> String {
-    told(step, world, answer_brief(step))
+/// The name of a row: what can be seen in it, in the same order. `answer` is the answer that the row
+/// shows, `sent` are the events for a controller.
+pub fn row_sentence(step: &Step, world: &World, answer: String, sent: &[String]) -> String {
+    const MAX_EVENTS: usize = 3;
+    let arrived = step.arrived.iter().take(MAX_EVENTS);
+    let mut events: Vec<_> = arrived.map(|received| watch::event(received)).collect();
+    if step.arrived.len() > MAX_EVENTS {
+        events.push(format!("and {} more", step.arrived.len() - MAX_EVENTS));
+    }
+    events.extend_from_slice(sent);
+    let events: String = events.iter().map(|event| format!(" {event}.")).collect();
+    told(step, world, answer, &events, "")
 }
 
-fn told(step: &Step, world: &World, answer: String) -> String {
+/// `seen` is what the row shows behind the answer, `heard` is said at the end.
+fn told(step: &Step, world: &World, answer: String, seen: &str, heard: &str) -> String {
     let asked = Some(ask(step, world)).filter(|asked| !asked.is_empty());
     let asked = asked.unwrap_or_else(|| headline(step));
     let mut sentence = format!("{}: {asked}.", actor(&step.operation, world));
@@ -292,6 +302,7 @@ fn told(step: &Step, world: &World, answer: String) -> String {
         sentence.push_str(&part);
         sentence.push('.');
     }
+    sentence.push_str(seen);
     let results = step.edit_results().into_iter();
     for lost in results.filter(|result| matches!(result, EditResult::Lost { .. })) {
         sentence.push(' ');
@@ -299,7 +310,7 @@ fn told(step: &Step, world: &World, answer: String) -> String {
     }
     match step.message() {
         Some(message) => sentence.push_str(&en::spoken_refused(&visible(message))),
-        None => sentence.push_str(&watch::spoken(step)),
+        None => sentence.push_str(heard),
     }
     sentence
 }

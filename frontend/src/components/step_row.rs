@@ -102,22 +102,19 @@ pub(crate) fn row(
         std::cmp::Ordering::Equal => StepPhase::Current,
         std::cmp::Ordering::Greater => StepPhase::Future,
     };
-    let (answer, sentence) = match phase {
-        StepPhase::Current => (
-            messages::answer(step),
-            messages::sentence(step, state.world()),
-        ),
-        _ => (
-            messages::answer_brief(step),
-            messages::sentence_brief(step, state.world()),
-        ),
+    let answer = match phase {
+        StepPhase::Current => messages::answer(step),
+        _ => messages::answer_brief(step),
     };
+    let sent = sent(state, parent, node);
+    let texts = arrows::sent_texts(&sent);
+    let sentence = messages::row_sentence(step, state.world(), answer.clone(), &texts);
     Some(StepRowProps {
         node,
         phase,
         editor: step.actor(),
         events: Events::of(&step.arrived),
-        sent: sent(state, parent, node),
+        sent,
         run,
         outcome: step.outcome(),
         lossy: !step.losses.is_empty(),

@@ -63,6 +63,16 @@ impl Events {
     }
 }
 
+/// What can be read in [`sent`].
+#[inline(never)] // not on the first screen
+pub(crate) fn sent_texts(events: &[(String, bool)]) -> Vec<String> {
+    let texts = events.iter().map(|(text, has_arrived)| match has_arrived {
+        true => text.clone(),
+        false => format!("{text} {}", optimist_messages::label::event_on_the_way()),
+    });
+    texts.collect()
+}
+
 /// The events of a step for a controller: arrows from the server's lane. Those that have arrived end
 /// at the controller's lane, the others at a circle before it.
 #[inline(never)] // not on the first screen
@@ -74,7 +84,7 @@ pub(crate) fn sent(events: &[(String, bool)]) -> Html {
                     <i />
                     <span>{ text.clone() }</span>
                     <i />
-                    <b>{ if *has_arrived { "▶" } else { "○" } }</b>
+                    <b />
                     if !has_arrived {
                         <em>{ optimist_messages::label::event_on_the_way() }</em>
                     }
