@@ -82,7 +82,8 @@ pub(crate) fn sent(events: &[(String, bool)]) -> Html {
             { for events.iter().map(|(text, has_arrived)| html! {
                 <span class={classes!("sent-event", (!has_arrived).then_some("on-the-way"))}>
                     <i />
-                    <span>{ text.clone() }</span>
+                    // With spaces, or words of two elements would be one word.
+                    <span>{ format!(" {text} ") }</span>
                     <i />
                     <b />
                     if !has_arrived {
