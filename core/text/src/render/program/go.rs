@@ -255,10 +255,7 @@ impl Go<'_> {
     /// The name of a variable in Go: its own, unless Go or another variable has that.
     fn name(&self, declared: &Declared) -> String {
         let name = identifier(declared.name());
-        let taken = self
-            .variables
-            .iter()
-            .any(|other| other.place < declared.place && identifier(other.name()) == name);
+        let taken = self.variables.is_taken(declared, identifier);
         match (taken, RESERVED.contains(&format!(" {name} "))) {
             (true, _) => format!("{name}{}", declared.place + 1),
             (false, true) => format!("{name}Object"),
@@ -284,11 +281,6 @@ impl Go<'_> {
     fn is_pointer(&self, declared: &Declared) -> bool {
         let filled = |how: &Assigned| matches!(how, Assigned::Read(_));
         !declared.assigned.is_empty() && !declared.assigned.iter().any(|(_, how)| filled(how))
-    }
-
-    fn kind_at(&self, name: &str, number: usize) -> Option<Kind> {
-        let declared = self.variables.get(name, false, number)?;
-        declared.kind.clone()
     }
 
     fn type_of(&mut self, declared: &Declared) -> String {

@@ -149,7 +149,7 @@ impl Rust<'_> {
                 | Statement::Update { object, .. }
                 | Statement::Patch { object, .. }
                 | Statement::Apply { object, .. }
-                | Statement::Delete { object, .. } => self.kind_at(object, one.number),
+                | Statement::Delete { object, .. } => self.variables.kind_at(object, one.number),
                 _ => None,
             };
             kinds.extend(kind.filter(|kind| !kinds.contains(kind)));
@@ -323,10 +323,7 @@ impl Rust<'_> {
 
     fn name(&self, declared: &Declared) -> String {
         let name = identifier(declared.name());
-        let taken = self
-            .variables
-            .iter()
-            .any(|other| other.place < declared.place && identifier(other.name()) == name);
+        let taken = self.variables.is_taken(declared, identifier);
         match (taken, RESERVED.contains(&format!(" {name} "))) {
             (true, _) => format!("{}_{}", name.trim_end_matches('_'), declared.place + 1),
             (false, true) => format!("{name}_object"),
@@ -365,11 +362,6 @@ impl Rust<'_> {
             || declared.filled
             || declared.assigned.len() > 1
             || declared.written.iter().any(|at| declared.used_after(*at))
-    }
-
-    fn kind_at(&self, name: &str, number: usize) -> Option<Kind> {
-        let declared = self.variables.get(name, false, number)?;
-        declared.kind.clone()
     }
 
     /// Whether `k8s-openapi` has a type for a kind whose fields are known here.

@@ -130,6 +130,18 @@ impl Variables {
         above.or_else(|| self.all.iter().find(known))
     }
 
+    /// The kind of a variable's object before a statement.
+    pub(super) fn kind_at(&self, name: &str, number: usize) -> Option<Kind> {
+        self.get(name, false, number)?.kind.clone()
+    }
+
+    /// Whether an earlier variable has the same name, once names are written by `identifier`.
+    pub(super) fn is_taken(&self, declared: &Declared, identifier: fn(&str) -> String) -> bool {
+        let name = identifier(declared.name());
+        self.iter()
+            .any(|other| other.place < declared.place && identifier(other.name()) == name)
+    }
+
     fn block(&mut self, body: &[Numbered<'_>], blocks: &Blocks) {
         for (index, one) in body.iter().enumerate() {
             let before = index.checked_sub(1).and_then(|before| body.get(before));

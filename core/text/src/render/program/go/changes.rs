@@ -9,7 +9,7 @@ use super::{Go, RETURN_ERROR};
 use crate::render::client_go::{assign, literal, raw};
 use crate::render::edits::Assignment;
 use crate::render::program::Numbered;
-use crate::render::program::template::path;
+use crate::render::program::template::{new_fields, path};
 use crate::render::program::variables::kind_of;
 
 impl Go<'_> {
@@ -210,7 +210,7 @@ impl Go<'_> {
         let members = members.join(", ");
         let value = format!("&{ty}{{ObjectMeta: {meta}.ObjectMeta{{{members}}}}}");
         self.assign(into, one, &value);
-        self.fill(one, into, object, "");
+        self.fill(one, into, object);
         if let Some(owner) = owner {
             self.imports
                 .add("sigs.k8s.io/controller-runtime/pkg/controller/controllerutil");
@@ -224,24 +224,8 @@ impl Go<'_> {
     }
 
     /// Sets the fields of a new object that are no metadata.
-    fn fill(&mut self, one: &Numbered<'_>, into: &str, template: &Value, at: &str) {
-        let Some(members) = template.as_object() else {
-            return;
-        };
-        for (key, value) in members {
-            if at.is_empty() && ["apiVersion", "kind", "metadata"].contains(&key.as_str()) {
-                continue;
-            }
-            let key = key.replace('~', "~0").replace('/', "~1");
-            let field = format!("{at}/{key}");
-            if value.as_object().is_some_and(|members| !members.is_empty()) {
-                self.fill(one, into, value, &field);
-                continue;
-            }
-            let to = match value {
-                Value::String(text) => Expression::Text(text.clone()),
-                other => Expression::Value(other.clone()),
-            };
+    fn fill(&mut self, one: &Numbered<'_>, into: &str, object: &Value) {
+        for (field, to) in new_fields(object) {
             let text = self.set(into, &field, &to, one.number + 1);
             self.lines.add(&text, &one.only());
         }

@@ -72,7 +72,7 @@ impl Go<'_> {
 
     fn not_deleting(&self, name: &str, number: usize) -> String {
         let object = self.named(name, number);
-        match self.kind_at(name, number) {
+        match self.variables.kind_at(name, number) {
             Some(_) => format!("{object}.DeletionTimestamp.IsZero()"),
             None => format!("{object}.GetDeletionTimestamp().IsZero()"),
         }

@@ -71,7 +71,7 @@ impl GoField {
 impl Go<'_> {
     /// The struct of a variable's kind, if its fields are known.
     pub(super) fn root(&self, name: &str, number: usize) -> Option<Arc<Struct>> {
-        let kind = self.kind_at(name, number)?;
+        let kind = self.variables.kind_at(name, number)?;
         let resource = self.resources.by_kind(&kind.api_version, &kind.kind)?;
         Some(resource.root.clone())
     }

@@ -70,7 +70,7 @@ impl Go<'_> {
             .add("k8s.io/apimachinery/pkg/apis/meta/v1/unstructured");
         self.imports.add("k8s.io/apimachinery/pkg/runtime");
         let target = self.reference(object, one.number);
-        if let Some(kind) = self.kind_at(object, one.number) {
+        if let Some(kind) = self.variables.kind_at(object, one.number) {
             self.imports.add("k8s.io/apimachinery/pkg/runtime/schema");
             let (group, version) = kind
                 .api_version
@@ -180,7 +180,7 @@ impl Go<'_> {
     /// Notes the version that was written, for the next run of the key.
     fn wrote_at(&mut self, one: &Numbered<'_>, object: &str) {
         self.imports.add("k8s.io/apimachinery/pkg/runtime/schema");
-        let Some(kind) = self.kind_at(object, one.number) else {
+        let Some(kind) = self.variables.kind_at(object, one.number) else {
             return;
         };
         let known = self.resources.by_kind(&kind.api_version, &kind.kind);

@@ -8,7 +8,7 @@ use super::fields::index;
 use crate::render::edits::Assignment;
 use crate::render::kube_rs::{assign, place, string};
 use crate::render::program::Numbered;
-use crate::render::program::template::path;
+use crate::render::program::template::{new_fields, path};
 use crate::render::program::variables::kind_of;
 
 impl Rust<'_> {
@@ -135,7 +135,9 @@ impl Rust<'_> {
         text.push_str("metadata: ObjectMeta {\n");
         text.push_str(&self.metadata(one, object));
         // A variable that never gets an object is no owner.
-        let kind_of_owner = owner.as_ref().and_then(|of| self.kind_at(of, one.number));
+        let kind_of_owner = owner
+            .as_ref()
+            .and_then(|of| self.variables.kind_at(of, one.number));
         if let (Some(owner), Some(kind)) = (owner, kind_of_owner) {
             let owner_type = match self.is_typed(&kind) {
                 true => "&()".to_owned(),
@@ -152,7 +154,7 @@ impl Rust<'_> {
             false => "data: json!({}),\n}".to_owned(),
         });
         self.assign(into, one, &text);
-        self.fill(one, into, object, "");
+        self.fill(one, into, object);
     }
 
     /// The fields of a new object's metadata.
@@ -192,24 +194,8 @@ impl Rust<'_> {
     }
 
     /// Sets the fields of a new object that are no metadata.
-    fn fill(&mut self, one: &Numbered<'_>, into: &str, template: &Value, at: &str) {
-        let Some(members) = template.as_object() else {
-            return;
-        };
-        for (key, value) in members {
-            if at.is_empty() && ["apiVersion", "kind", "metadata"].contains(&key.as_str()) {
-                continue;
-            }
-            let key = key.replace('~', "~0").replace('/', "~1");
-            let field = format!("{at}/{key}");
-            if value.as_object().is_some_and(|members| !members.is_empty()) {
-                self.fill(one, into, value, &field);
-                continue;
-            }
-            let to = match value {
-                Value::String(text) => Expression::Text(text.clone()),
-                other => Expression::Value(other.clone()),
-            };
+    fn fill(&mut self, one: &Numbered<'_>, into: &str, object: &Value) {
+        for (field, to) in new_fields(object) {
             let text = self.set(into, &field, &to, one.number + 1);
             self.lines.add(&text, &one.only());
         }

@@ -64,7 +64,7 @@ impl RustField {
 impl Rust<'_> {
     /// The struct of a variable's kind, if `k8s-openapi` has its type.
     pub(super) fn root(&self, name: &str, number: usize) -> Option<Arc<Struct>> {
-        let kind = self.kind_at(name, number)?;
+        let kind = self.variables.kind_at(name, number)?;
         let resource = self.resources.by_kind(&kind.api_version, &kind.kind)?;
         self.is_typed(&kind).then(|| resource.root.clone())
     }
@@ -115,7 +115,8 @@ impl Rust<'_> {
     }
 
     fn is_config_map(&self, name: &str, number: usize) -> bool {
-        self.kind_at(name, number)
+        self.variables
+            .kind_at(name, number)
             .is_some_and(|kind| kind.api_version == "v1" && kind.kind == "ConfigMap")
     }
 

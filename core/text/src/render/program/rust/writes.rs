@@ -64,7 +64,7 @@ impl Rust<'_> {
 
     /// The client of a variable's kind, a reference to its object, and its name.
     fn client(&self, object: &str, number: usize) -> Option<(String, String, String)> {
-        let kind = self.kind_at(object, number)?;
+        let kind = self.variables.kind_at(object, number)?;
         let (reference, name) = (self.reference(object, number), self.named(object, number));
         Some((api_of(&kind), reference, name))
     }
