@@ -3,7 +3,7 @@
 use http::{Request, header};
 use serde::{Deserialize, Serialize};
 
-use super::{Actor, ObjectRef};
+use super::{Actor, Exchange, ObjectRef};
 use optimist_apiserver::object::Metadata;
 use optimist_client::{Write, bare, get_request};
 
@@ -90,6 +90,21 @@ impl Delete {
             .header(header::CONTENT_TYPE, "application/json")
             .body(options.to_string().into_bytes())
             .ok()
+    }
+}
+
+/// The request of an exchange, to be sent once more as it was.
+impl From<&Exchange> for ByHand {
+    fn from(exchange: &Exchange) -> Self {
+        Self {
+            method: exchange.method.to_string(),
+            target: exchange.target.clone(),
+            content_type: exchange.content_type.clone(),
+            body: match &*exchange.sent {
+                serde_json::Value::Null => String::new(),
+                body => body.to_string(),
+            },
+        }
     }
 }
 

@@ -182,17 +182,8 @@ impl ChangeTable {
         let mut tree = HistoryTree::new(self.installed.world.clone());
         tree.act(Operation::Act(ActorId::A, Action::Get));
         for exchange in &row.requests {
-            let body = match &*exchange.sent {
-                Value::Null => String::new(),
-                body => body.to_string(),
-            };
-            let by_hand = ByHand {
-                method: exchange.method.to_string(),
-                target: exchange.target.clone(),
-                content_type: exchange.content_type.clone(),
-                body,
-            };
-            tree.act(Operation::Act(ActorId::A, Action::Request(by_hand)));
+            let again = Action::Request(ByHand::from(exchange));
+            tree.act(Operation::Act(ActorId::A, again));
         }
         tree
     }

@@ -102,17 +102,8 @@ impl CaseReading {
         let installed = self.installed.as_ref().ok()?;
         let mut tree = HistoryTree::new(installed.world.clone());
         for exchange in &self.scene.as_ref()?.requests {
-            let body = match &*exchange.sent {
-                Value::Null => String::new(),
-                body => body.to_string(),
-            };
-            let by_hand = ByHand {
-                method: exchange.method.to_string(),
-                target: exchange.target.clone(),
-                content_type: exchange.content_type.clone(),
-                body,
-            };
-            tree.act(Operation::Act(ActorId::A, Action::Request(by_hand)));
+            let again = Action::Request(ByHand::from(exchange));
+            tree.act(Operation::Act(ActorId::A, again));
         }
         Some(tree)
     }
