@@ -278,15 +278,8 @@ pub fn sentence(step: &Step, world: &World) -> String {
 }
 
 /// The name of a row: what can be seen in it, in the same order. `answer` is the answer that the row
-/// shows, `sent` are the events for a controller.
-pub fn row_sentence(step: &Step, world: &World, answer: String, sent: &[String]) -> String {
-    const MAX_EVENTS: usize = 3;
-    let arrived = step.arrived.iter().take(MAX_EVENTS);
-    let mut events: Vec<_> = arrived.map(|received| watch::event(received)).collect();
-    if step.arrived.len() > MAX_EVENTS {
-        events.push(format!("and {} more", step.arrived.len() - MAX_EVENTS));
-    }
-    events.extend_from_slice(sent);
+/// shows, `events` are the words of the events that it draws.
+pub fn row_sentence(step: &Step, world: &World, answer: String, events: &[String]) -> String {
     let events: String = events.iter().map(|event| format!(" {event}.")).collect();
     told(step, world, answer, &events, "")
 }

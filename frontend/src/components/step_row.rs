@@ -107,13 +107,15 @@ pub(crate) fn row(
         _ => messages::answer_brief(step),
     };
     let sent = sent(state, parent, node);
-    let texts = arrows::sent_texts(&sent);
+    let events = Events::of(&step.arrived);
+    let mut texts = events.texts();
+    texts.extend(arrows::sent_texts(&sent));
     let sentence = messages::row_sentence(step, state.world(), answer.clone(), &texts);
     Some(StepRowProps {
         node,
         phase,
         editor: step.actor(),
-        events: Events::of(&step.arrived),
+        events,
         sent,
         run,
         outcome: step.outcome(),

@@ -42,6 +42,7 @@ crate::catalogue::messages! {
     spoken_refused(message) " Refused: {message}";
     spoken_received(event) " The watcher receives {event}.";
     spoken_more(count) " And {count} more.";
+    events_more(count) "and {count} more";
     announced_step(position, total, sentence) "Step {position} of {total}. {sentence}";
     announced_start() "Start.";
     server_says(message) "The server says: {message}";

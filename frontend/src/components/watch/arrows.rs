@@ -41,6 +41,16 @@ impl Events {
         lines(self.drawn.len() + self.more)
     }
 
+    /// The words of the arrows, in order.
+    pub(crate) fn texts(&self) -> Vec<String> {
+        let drawn = self.drawn.iter().map(|(text, _)| text.clone());
+        drawn.chain(self.more_words()).collect()
+    }
+
+    fn more_words(&self) -> Option<String> {
+        (self.more > 0).then(|| optimist_messages::label::events_more(&self.more))
+    }
+
     /// The arrows. What they say is in the sentence of the step.
     pub(crate) fn draw(&self) -> Html {
         html! {
@@ -55,8 +65,8 @@ impl Events {
                         <span>{ text.clone() }</span>
                     </span>
                 }) }
-                if self.more > 0 {
-                    <span class="heard-event more">{ format!("and {} more", self.more) }</span>
+                if let Some(more) = self.more_words() {
+                    <span class="heard-event more">{ more }</span>
                 }
             </span>
         }
