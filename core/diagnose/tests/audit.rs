@@ -57,7 +57,7 @@ fn the_log_and_the_watch_tell_the_same_fight() {
     let history = history(&log);
     assert_eq!(history.versions().len(), 8);
     let findings = Findings::of(&history, &log);
-    let told: Vec<_> = findings
+    let fights: Vec<_> = findings
         .fights
         .iter()
         .map(|fight| {
@@ -69,7 +69,7 @@ fn the_log_and_the_watch_tell_the_same_fight() {
     let both = vec!["helm", "web-operator"];
     let image = ".spec.template.spec.containers[name=\"web\"].image";
     assert_eq!(
-        told,
+        fights,
         [
             (".spec.replicas".to_owned(), 6, both.clone()),
             (image.to_owned(), 4, both),

@@ -8,19 +8,9 @@ use optimist_simulation::HistoryTree;
 use optimist_text::share::Session;
 use serde_json::{Value, json};
 
-const LIVE: [&str; 11] = [
-    include_str!("live/backup.yaml"),
-    include_str!("live/configmap.yaml"),
-    include_str!("live/cronjob.yaml"),
-    include_str!("live/daemonset.yaml"),
-    include_str!("live/deployment.yaml"),
-    include_str!("live/horizontalpodautoscaler.yaml"),
-    include_str!("live/ingress.yaml"),
-    include_str!("live/poddisruptionbudget.yaml"),
-    include_str!("live/secret.yaml"),
-    include_str!("live/service.yaml"),
-    include_str!("live/statefulset.yaml"),
-];
+mod live;
+
+use live::LIVE;
 
 fn case(texts: &[&str]) -> Case {
     let brought: Vec<Brought> = texts

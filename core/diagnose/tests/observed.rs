@@ -18,14 +18,15 @@ fn fight() -> Vec<ObservedVersion> {
 }
 
 /// The versions in which a field changed, with the value and the manager.
-fn story(field: &str, changes: &[FieldChange]) -> Vec<(String, Value, String)> {
+fn changes_of(field: &str, changes: &[FieldChange]) -> Vec<(String, Value, String)> {
     let of_field = changes.iter().filter(|one| path(one) == field);
-    let told = of_field.map(|one| {
-        let by = one.by.as_ref().map_or("", |by| &by.name);
-        let value = one.after.clone().unwrap_or_default();
-        (one.resource_version.clone(), value, by.to_owned())
-    });
-    told.collect()
+    of_field
+        .map(|one| {
+            let by = one.by.as_ref().map_or("", |by| &by.name);
+            let value = one.after.clone().unwrap_or_default();
+            (one.resource_version.clone(), value, by.to_owned())
+        })
+        .collect()
 }
 
 fn path(change: &FieldChange) -> String {
@@ -44,16 +45,17 @@ fn a_watch_is_read_event_by_event() {
 #[test]
 fn every_change_names_its_manager() {
     let changes = changes(&fight());
-    let told = |version: &str, value: Value, by: &str| (version.to_owned(), value, by.to_owned());
+    let changed =
+        |version: &str, value: Value, by: &str| (version.to_owned(), value, by.to_owned());
     assert_eq!(
-        story(".spec.replicas", &changes),
+        changes_of(".spec.replicas", &changes),
         [
-            told("91", json!(5), "web-operator"),
-            told("92", json!(2), "helm"),
-            told("93", json!(5), "web-operator"),
-            told("94", json!(2), "helm"),
-            told("96", json!(5), "web-operator"),
-            told("98", json!(2), "helm"),
+            changed("91", json!(5), "web-operator"),
+            changed("92", json!(2), "helm"),
+            changed("93", json!(5), "web-operator"),
+            changed("94", json!(2), "helm"),
+            changed("96", json!(5), "web-operator"),
+            changed("98", json!(2), "helm"),
         ]
     );
 }
@@ -61,7 +63,7 @@ fn every_change_names_its_manager() {
 #[test]
 fn the_fields_that_are_fought_over_are_found_with_their_flips() {
     let fights = fights(&changes(&fight()));
-    let told: Vec<_> = fights
+    let found: Vec<_> = fights
         .iter()
         .map(|fight| {
             let managers = fight.managers.iter().map(|one| one.name.as_str());
@@ -72,7 +74,7 @@ fn the_fields_that_are_fought_over_are_found_with_their_flips() {
     let both = vec!["helm", "web-operator"];
     let image = ".spec.template.spec.containers[name=\"web\"].image";
     assert_eq!(
-        told,
+        found,
         [
             (".spec.replicas".to_owned(), 6, both.clone()),
             (image.to_owned(), 4, both),
@@ -93,7 +95,7 @@ fn one_manager_that_changes_its_own_field_fights_with_none() {
         version.object["spec"]["replicas"] = json!(i);
     }
     let changes = changes(&versions);
-    assert_eq!(story(".spec.replicas", &changes).len(), 3);
+    assert_eq!(changes_of(".spec.replicas", &changes).len(), 3);
     assert_eq!(fights(&changes), []);
 }
 

@@ -11,21 +11,13 @@ use optimist_simulation::explore::{
 };
 use optimist_simulation::verdict::Verdict;
 use optimist_simulation::{
-    Action, ActorId, ControllerOperation as Do, HistoryTree, Operation, Start, WIDGET, World,
+    Action, ActorId, ControllerOperation as Do, HistoryTree, Operation, World,
 };
 use serde_json::json;
 
-/// A tree whose controller has listed and watches.
-fn tree(name: Name, switches: &[Switch]) -> HistoryTree {
-    let program = ReadyProgram::new(name).with(switches.iter().copied());
-    let start = Start {
-        controller: Some(program.into()),
-        ..Start::with(WIDGET)
-    };
-    let mut tree = HistoryTree::new(World::begin(start.into()).unwrap().0);
-    tree.connect_controller().unwrap();
-    tree
-}
+mod widget;
+
+use widget::tree;
 
 /// An editor that reads the widget and sets its size.
 fn resizes() -> EditorPlan {

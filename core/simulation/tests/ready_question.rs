@@ -7,16 +7,9 @@ use optimist_simulation::explore::{ControllerQuestion, ControllerSearch, EditorP
 use optimist_simulation::{Action, ActorId, ByHand, HistoryTree, Operation, Start, WIDGET, World};
 use serde_json::{Value, json};
 
-fn tree(name: Name, switches: &[Switch]) -> HistoryTree {
-    let program = ReadyProgram::new(name).with(switches.iter().copied());
-    let start = Start {
-        controller: Some(program.into()),
-        ..Start::with(WIDGET)
-    };
-    let mut tree = HistoryTree::new(World::begin(start.into()).unwrap().0);
-    tree.connect_controller().unwrap();
-    tree
-}
+mod widget;
+
+use widget::tree;
 
 /// Editor A has read the widget, and has edited and not sent it.
 fn pending(tree: &mut HistoryTree, edit: impl FnOnce(&mut Value)) {

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use optimist_apiserver::environment::Timestamp;
 use optimist_apiserver::object::{Metadata, map_mut};
+use optimist_apiserver::pointer::unescape;
 
 use super::{Context, Run, Variable};
 use crate::program::limits::LONGEST_TEXT;
@@ -145,21 +146,20 @@ pub fn set_at(object: &mut Value, field: &str, value: Option<Value>) {
     let Some((path, last)) = field.rsplit_once('/') else {
         return;
     };
-    let unescaped = |part: &str| part.replace("~1", "/").replace("~0", "~");
     let mut place = object;
     for part in path.split('/').skip(1) {
-        if value.is_none() && place.get(unescaped(part)).is_none() {
+        if value.is_none() && place.get(unescape(part)).is_none() {
             return;
         }
-        place = map_mut(place).entry(unescaped(part)).or_insert(Value::Null);
+        place = map_mut(place).entry(unescape(part)).or_insert(Value::Null);
     }
     let members = map_mut(place);
     match value {
         Some(value) => {
-            members.insert(unescaped(last), value);
+            members.insert(unescape(last), value);
         }
         None => {
-            members.remove(&unescaped(last));
+            members.remove(&unescape(last));
         }
     }
 }
