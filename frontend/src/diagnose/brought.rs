@@ -8,9 +8,7 @@ use yew::{Callback, Event, Html, InputEvent, SubmitEvent, TargetCast, html};
 
 use super::{card, table, take_files};
 use crate::components::icon::{Icon, icon};
-use crate::state::{
-    BringProblem, CaseExample, CaseKeeping, DiagnoseMsg, MAX_ITEMS, Sends, StateHandle,
-};
+use crate::state::{BringProblem, CaseKeeping, DiagnoseMsg, MAX_ITEMS, Sends, StateHandle};
 
 /// The largest file, in megabytes.
 const MEGABYTES: usize = MAX_LOG / 1024 / 1024;
@@ -39,9 +37,7 @@ pub(super) fn brought(store: &StateHandle) -> Html {
             if case.reading().is_some() {
                 { table::writer(store) }
             }
-            if case.items.is_empty() {
-                { examples(store) }
-            } else {
+            if !case.items.is_empty() {
                 <button type="button" class="link" onclick={store.sends(DiagnoseMsg::Clear)}>
                     { label::diagnose_clear() }
                 </button>
@@ -138,33 +134,5 @@ fn files(store: &StateHandle) -> Html {
             { icon(Icon::Load) }
             <span>{ label::diagnose_file() }</span>
         </label>
-    }
-}
-
-/// Cases to try.
-fn examples(store: &StateHandle) -> Html {
-    let example = |example: CaseExample| {
-        let name = match example {
-            CaseExample::LiveObject => label::diagnose_example_live(),
-            CaseExample::Message => label::diagnose_example_message(),
-            CaseExample::Watch => label::diagnose_example_watch(),
-        };
-        html! {
-            <li>
-                <button
-                    type="button"
-                    class="button"
-                    onclick={store.sends(DiagnoseMsg::Example(example))}
-                >
-                    { name }
-                </button>
-            </li>
-        }
-    };
-    html! {
-        <div class="case-examples">
-            <h3>{ label::diagnose_examples() }</h3>
-            <ul>{ for CaseExample::ALL.map(example) }</ul>
-        </div>
     }
 }

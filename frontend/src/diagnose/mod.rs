@@ -6,6 +6,7 @@ mod card;
 mod history;
 mod messages;
 mod owners;
+mod questions;
 mod scene;
 mod sign;
 mod table;
@@ -66,8 +67,10 @@ pub(crate) fn Diagnose(props: &DiagnoseProps) -> Html {
             <div class="diagnose" ondragover={Callback::from(|event: DragEvent| event.prevent_default())} ondrop={drop_files(store)}>
                 { header(store) }
                 { kept_notice(store) }
-                { tabs(store) }
-                <main class="case-body">
+                if !case.items.is_empty() {
+                    { tabs(store) }
+                }
+                <main class={classes!("case-body", case.items.is_empty().then_some("start"))}>
                     <section class={section(CaseSection::Brought)} aria-label={label::diagnose_case()}>
                         { brought::brought(store) }
                     </section>
@@ -75,13 +78,23 @@ pub(crate) fn Diagnose(props: &DiagnoseProps) -> Html {
                         class={section(CaseSection::Owners)}
                         id="owners"
                         tabindex="-1"
-                        aria-label={label::owners_title()}
+                        aria-label={if case.items.is_empty() {
+                            label::question_title()
+                        } else {
+                            label::owners_title()
+                        }}
                     >
-                        { middle(store) }
+                        if case.items.is_empty() {
+                            { questions::questions(store) }
+                        } else {
+                            { middle(store) }
+                        }
                     </section>
-                    <section class={section(CaseSection::Outcome)} aria-label={label::diagnose_results()}>
-                        { outcome(store) }
-                    </section>
+                    if !case.items.is_empty() {
+                        <section class={section(CaseSection::Outcome)} aria-label={label::diagnose_results()}>
+                            { outcome(store) }
+                        </section>
+                    }
                 </main>
             </div>
             <p class="unseen" role="status" aria-live="polite">{ announcement(store) }</p>
@@ -210,10 +223,6 @@ fn outcome(store: &StateHandle) -> Html {
                 { for next }
             }
             { for case.without_scene.iter().map(|(error, why)| messages::no_scene(error, why)) }
-            if case.items.is_empty() {
-                <h2>{ label::happened_title() }</h2>
-                <p class="says">{ label::happened_empty() }</p>
-            }
         </>
     }
 }

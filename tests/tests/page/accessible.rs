@@ -253,13 +253,13 @@ impl Visit {
 
     /// Diagnose without a case, and with each of its examples: all parts of the case.
     fn diagnose(&mut self, url: &str, how: &str) {
-        self.go(&format!("{url}#/diagnose"), ".case-examples");
+        self.go(&format!("{url}#/diagnose"), ".case-questions");
         self.look(&format!("{how}: diagnose"));
-        let count = "return document.querySelectorAll('.case-examples button').length";
+        let count = "return document.querySelectorAll('.case-questions li').length";
         let examples = self.browser.run(count, &[]).as_u64().unwrap_or_default();
-        assert!(examples >= 3, "{examples}");
+        assert!(examples >= 4, "{examples}");
         for example in 1..=examples {
-            let wanted = format!(".case-examples li:nth-child({example}) button");
+            let wanted = format!(".case-questions li:nth-child({example}) .example");
             self.go(&format!("{url}#/diagnose"), &wanted);
             self.click(&wanted);
             let brought = "return document.querySelector('.case-cards')";

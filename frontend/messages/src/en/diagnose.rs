@@ -22,10 +22,18 @@ crate::catalogue::messages! {
     diagnose_too_large(name, size) "Not added. {name} has more than {size} MB, which is too much for this page.";
     diagnose_unreadable(name) "Not added. The browser could not read {name}.";
     diagnose_object() "Object";
-    diagnose_examples() "Or try an example";
-    diagnose_example_live() "A live Deployment and a new manifest";
-    diagnose_example_message() "An “Apply failed” message";
-    diagnose_example_watch() "A watch of a fight";
+    question_title() "What do you want to know?";
+    question_watch() "Who keeps changing a field?";
+    question_watch_text() "Bring a watch of the object. Stop the command when the field has changed a few times.";
+    question_watch_command() "kubectl get deployment NAME -w -o json --output-watch-events --show-managed-fields";
+    question_change() "What would my change do?";
+    question_change_text() "Bring the live object and the manifest that you want to write. The page runs each way of writing.";
+    question_message() "My apply failed with a conflict. What now?";
+    question_message_text() "Bring the error message as the tool printed it. The page makes the conflict again and runs each way out.";
+    question_audit() "Which requests changed the object?";
+    question_audit_text() "Bring the audit log of the kube-apiserver, as JSON lines. The page runs the same requests and compares the answers.";
+    question_example() "Try an example";
+    question_example_of(question) "Try an example: {question}";
     diagnose_announce(count) "{count} {count|thing|things} in the case.";
 
     // Cards.
@@ -127,7 +135,6 @@ crate::catalogue::messages! {
 
     // What happened.
     happened_title() "What happened";
-    happened_empty() "A watch or several versions of an object show which manager changed which field, and when.";
     happened_to(title) "What happened to {title}";
     happened_fight(managers, field) "{managers} fight over {field}.";
     happened_flips(count) "{count} {count|flip|flips}";

@@ -3,17 +3,19 @@
 /// A case to try.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CaseExample {
+    /// A watch of a field that two managers set in turn.
+    Watch,
     /// A live Deployment, and the manifest of the next release.
     LiveObject,
     /// The error message of an upgrade.
     Message,
-    /// A watch of a field that two managers set in turn.
-    Watch,
+    /// The requests of two managers that set a field in turn.
+    AuditLog,
 }
 
 impl CaseExample {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::LiveObject, Self::Message, Self::Watch];
+    pub const ALL: [Self; 4] = [Self::Watch, Self::LiveObject, Self::Message, Self::AuditLog];
 
     /// Its texts.
     pub(super) fn texts(self) -> &'static [&'static str] {
@@ -24,6 +26,7 @@ impl CaseExample {
             ],
             Self::Message => &[include_str!("../../examples/conflict.txt")],
             Self::Watch => &[include_str!("../../examples/fight.json")],
+            Self::AuditLog => &[include_str!("../../examples/audit.log")],
         }
     }
 }
