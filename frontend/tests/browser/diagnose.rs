@@ -9,6 +9,7 @@ const RESULTS: &str = "Results";
 const OWNERS: &str = "Who owns what";
 const LINES: &str = "The object, line by line, with the owners";
 const PASTE: &str = "Paste here";
+const QUESTIONS: &str = "What do you want to know?";
 
 const WATCH: &str = include_str!("../../state/examples/fight.json");
 const LIVE: &str = include_str!("../../state/examples/deployment.yaml");
@@ -116,7 +117,38 @@ async fn a_reload_keeps_the_case() {
     page.at_rest().await;
     assert_eq!(page.text(CASE), case);
     page.press(CASE, "Remove all").await;
-    assert!(page.text(CASE).contains("Or try an example"));
+    assert!(page.text(QUESTIONS).contains("Who keeps changing a field?"));
+    page.close().await;
+}
+
+#[wasm_bindgen_test]
+async fn each_question_has_an_example_that_is_answered() {
+    let page = diagnose().await;
+    for (question, answer) in [
+        (
+            "Who keeps changing a field?",
+            "helm and web-operator fight over .spec.replicas.",
+        ),
+        (
+            "What would my change do?",
+            "Refused for replicas and image. Nothing is written.",
+        ),
+        (
+            "My apply failed with a conflict. What now?",
+            "This settles the conflict",
+        ),
+        (
+            "Which requests changed the object?",
+            "15 answers the same, 0 different, 0 not run",
+        ),
+    ] {
+        page.press(QUESTIONS, &format!("Try an example: {question}"))
+            .await;
+        page.at_rest().await;
+        let results = page.text(RESULTS);
+        assert!(results.contains(answer), "{question}: {results}");
+        page.press(CASE, "Remove all").await;
+    }
     page.close().await;
 }
 

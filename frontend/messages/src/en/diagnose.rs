@@ -134,7 +134,6 @@ crate::catalogue::messages! {
     note_lists_from_owners() "Where managedFields select single items of a list, this list is merged item by item.";
 
     // What happened.
-    happened_title() "What happened";
     happened_to(title) "What happened to {title}";
     happened_fight(managers, field) "{managers} fight over {field}.";
     happened_flips(count) "{count} {count|flip|flips}";
