@@ -7,7 +7,8 @@
 //! 3. [`ownership::ObjectOwnership`] says who owns each line of the object.
 //! 4. [`ways::ChangeTable`] runs a change in every way of writing, and the ways out of a conflict.
 //! 5. [`scene::Scene`] rebuilds what an error message tells of.
-//! 6. [`observed`] and [`audit`] say what happened: who set which field, fights, lost updates.
+//! 6. [`observed`] and [`audit`] say what happened: who set which field, fights, lost updates;
+//!    [`lanes`] puts it in lanes, one for each client.
 //!
 //! The crate knows no browser and guesses nothing: what a text does not say stays `None` or becomes a
 //! [`case::Note`], and the page asks for it or says it.
@@ -17,6 +18,7 @@
 pub mod audit;
 pub mod brought;
 pub mod case;
+pub mod lanes;
 pub mod message;
 pub mod observed;
 pub mod ownership;

@@ -145,8 +145,20 @@ pub fn field_changes(
     versions: &[ObservedVersion],
     root: &Struct,
 ) -> Result<Vec<FieldChange>, String> {
+    let changes = version_changes(versions, root)?.into_iter();
+    Ok(changes.map(|(_, change)| change).collect())
+}
+
+/// The changes of [`field_changes`], each with the position of its version.
+///
+/// # Errors
+/// As [`field_changes`].
+pub fn version_changes(
+    versions: &[ObservedVersion],
+    root: &Struct,
+) -> Result<Vec<(usize, FieldChange)>, String> {
     let mut changes = Vec::new();
-    for pair in versions.windows(2) {
+    for (at, pair) in (1..).zip(versions.windows(2)) {
         let [before, after] = [&pair[0], &pair[1]].map(|version| &version.object);
         let text = |member: &str| after["metadata"][member].as_str().unwrap_or_default();
         let same = before["metadata"]["uid"] == after["metadata"]["uid"];
@@ -162,17 +174,25 @@ pub fn field_changes(
             if is_of_the_server(&field) {
                 continue;
             }
-            changes.push(FieldChange {
+            let change = FieldChange {
                 resource_version: text("resourceVersion").to_owned(),
                 before: field.find(before).cloned(),
                 after: field.find(after).cloned(),
                 by: changed_by(&field, &old, &new).cloned(),
                 owner_before: only_owner(&field, &old).cloned(),
                 field,
-            });
+            };
+            changes.push((at, change));
         }
     }
     Ok(changes)
+}
+
+/// The changes of one version or step, among those of all in their order.
+pub fn changes_at(changes: &[(usize, FieldChange)], at: usize) -> &[(usize, FieldChange)] {
+    let begin = changes.partition_point(|(of, _)| *of < at);
+    let end = changes.partition_point(|(of, _)| *of <= at);
+    changes.get(begin..end).unwrap_or_default()
 }
 
 /// Whether the server writes a field at every write.

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::recorded::{RecordedHistory, RecordedStep};
 use super::{AuditEvent, AuditLog};
-use crate::observed::{FieldChange, Fight, fights};
+use crate::observed::{FieldChange, Fight, changes_at, fights};
 
 /// What stands out. Steps are positions in [`RecordedHistory::steps`].
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -116,6 +116,11 @@ impl Findings {
             loops: loops(steps, log),
             changes,
         }
+    }
+
+    /// The changes of a step.
+    pub fn changes_of(&self, step: usize) -> &[(usize, FieldChange)] {
+        changes_at(&self.changes, step)
     }
 }
 

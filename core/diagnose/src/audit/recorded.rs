@@ -1,6 +1,9 @@
 //! What happened to one object by an audit log: steps that were observed, with the core run beside
 //! each of them.
 
+mod known;
+mod play;
+
 use std::sync::Arc;
 
 use optimist_apiserver::apply::{ManagedFieldsOperation, Manager};
@@ -10,10 +13,11 @@ use optimist_apiserver::server::{ApiServer, Release, Resource};
 use optimist_simulation::Exchange;
 use serde_json::{Value, json};
 
-use super::run::{carry_out, changes, object_of, predict, set_clock};
+use super::run::{changes, predict, set_clock};
 use super::{AuditEvent, AuditLog, AuditedObject};
 use crate::case::schemaless;
 use crate::observed::{FieldChange, ObservedVersion};
+pub use known::KnownObject;
 
 /// A client: the same user with the same program.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -93,13 +97,27 @@ pub struct RecordedStep {
     pub prediction: CoreAnswer,
     /// The object before, as far as it is known.
     pub before: Option<Arc<Value>>,
+    /// From where the object before is known.
+    pub known_before: KnownObject,
     /// The object after, as far as it is known.
     pub after: Option<Arc<Value>>,
+    /// From where the object after is known.
+    pub known_after: KnownObject,
     /// The fields that an accepted write changed.
     pub changes: Vec<FieldChange>,
 }
 
 impl RecordedStep {
+    /// The version before, if the log has it.
+    pub fn version_before(&self) -> Option<&str> {
+        self.known_before.version_of(self.before.as_deref())
+    }
+
+    /// The version after, if the log has it.
+    pub fn version_after(&self) -> Option<&str> {
+        self.known_after.version_of(self.after.as_deref())
+    }
+
     /// Whether the object has another version afterwards; `None` if a version is not known.
     pub fn changed(&self) -> Option<bool> {
         let version = |object: &Option<Arc<Value>>| {
@@ -132,7 +150,24 @@ pub struct RecordedHistory {
 enum State {
     Unknown,
     Absent,
-    Present(Arc<Value>),
+    Present(Arc<Value>, KnownObject),
+}
+
+impl State {
+    fn known(&self) -> KnownObject {
+        match self {
+            State::Unknown => KnownObject::Unknown,
+            State::Absent => KnownObject::Absent,
+            State::Present(_, known) => *known,
+        }
+    }
+
+    fn object(&self) -> Option<Arc<Value>> {
+        match self {
+            State::Present(object, _) => Some(Arc::clone(object)),
+            _ => None,
+        }
+    }
 }
 
 impl RecordedHistory {
@@ -231,19 +266,13 @@ impl RecordedHistory {
         self.learn_kind(event);
         set_clock(&mut self.server, event.received);
         self.learn_before(event);
-        let before = match &self.state {
-            State::Present(object) => Some(Arc::clone(object)),
-            _ => None,
-        };
+        let (before, known_before) = (self.state.object(), self.state.known());
         let prediction = self.predict(event, before.as_deref());
         let accepted = event.code.is_some_and(|code| code < 300);
         if accepted && !event.is_dry_run() {
             self.take_over(event, &prediction);
         }
-        let after = match &self.state {
-            State::Present(object) => Some(Arc::clone(object)),
-            _ => None,
-        };
+        let (after, known_after) = (self.state.object(), self.state.known());
         let manager = event.is_write().then(|| manager_of(event, &prediction));
         let changes = match (&before, &after, &self.resource) {
             (Some(before), Some(after), Some(resource)) if accepted && event.is_write() => {
@@ -258,7 +287,9 @@ impl RecordedHistory {
             manager,
             prediction,
             before,
+            known_before,
             after,
+            known_after,
             changes,
         });
     }
@@ -296,148 +327,6 @@ impl RecordedHistory {
             self.schemaless = true;
             self.find_resource();
         }
-    }
-
-    /// What an answer says about the object before the request.
-    fn learn_before(&mut self, event: &AuditEvent) {
-        let created = event.code == Some(201) && event.object.subresource.is_empty();
-        let missing = event.code == Some(404) && event.object.is(&self.object);
-        if (created || missing) && matches!(self.state, State::Unknown) {
-            self.state = State::Absent;
-        }
-        // An accepted write with a version and a uid was made on the object that has them.
-        let accepted = event.code == Some(200) && event.verb == "update";
-        let (State::Present(object), Some(sent), true) = (&self.state, &event.request, accepted)
-        else {
-            return;
-        };
-        let mut known = (**object).clone();
-        for field in ["resourceVersion", "uid"] {
-            let said = sent.meta_text(field);
-            if !said.is_empty() {
-                known.set_meta(field, said);
-            }
-        }
-        if known != **object {
-            self.install(&Arc::new(known));
-        }
-    }
-
-    /// Makes the recorded result the state, or the core's own where the log has none.
-    fn take_over(&mut self, event: &AuditEvent, prediction: &CoreAnswer) {
-        if event.verb == "list" {
-            self.take_from_list(event);
-            return;
-        }
-        if event.verb == "delete" {
-            self.take_deletion(event, prediction);
-            return;
-        }
-        if let Some(object) = object_of(event) {
-            self.install(&object);
-            return;
-        }
-        let exchange = match prediction {
-            CoreAnswer::Same { exchange, .. } | CoreAnswer::Other { exchange, .. } => exchange,
-            CoreAnswer::NotRun(_) => {
-                if event.is_write() {
-                    self.state = State::Unknown;
-                }
-                return;
-            }
-        };
-        if event.is_write() && exchange.code < 300 {
-            carry_out(&mut self.server, event, exchange);
-            self.read_state();
-            // A Scale has the version of its object.
-            let version = event.response.as_deref().map(Metadata::resource_version);
-            if let (State::Present(object), Some(version)) = (&self.state, version)
-                && !version.is_empty()
-            {
-                let mut object = (**object).clone();
-                object.set_meta("resourceVersion", version);
-                self.install(&Arc::new(object));
-            }
-        } else if event.is_write() {
-            self.state = State::Unknown;
-        }
-    }
-
-    fn take_from_list(&mut self, event: &AuditEvent) {
-        let whole =
-            event.query("labelSelector").is_none() && event.query("fieldSelector").is_none();
-        let Some(list) = event.response.as_ref().filter(|_| whole) else {
-            return;
-        };
-        let Some(items) = list.get("items").and_then(Value::as_array) else {
-            return;
-        };
-        let complete = list.pointer("/metadata/continue").is_none();
-        let is_it = |item: &&Value| {
-            item.name() == self.object.name && item.namespace() == self.object.namespace
-        };
-        let found = items.iter().find(is_it);
-        match (found, &self.state) {
-            (Some(item), State::Unknown | State::Absent) => {
-                let mut item = item.clone();
-                // Items of a list have no kind of their own.
-                if let Some(resource) = &self.resource {
-                    item["apiVersion"] = resource.group_version.to_string().into();
-                    item["kind"] = resource.kind.as_str().into();
-                }
-                self.install(&Arc::new(item));
-            }
-            (None, State::Unknown) if complete => self.state = State::Absent,
-            _ => {}
-        }
-    }
-
-    fn take_deletion(&mut self, event: &AuditEvent, prediction: &CoreAnswer) {
-        let waits =
-            object_of(event).filter(|object| !object.meta_text("deletionTimestamp").is_empty());
-        if let Some(object) = waits {
-            self.install(&object);
-            return;
-        }
-        match prediction {
-            CoreAnswer::Same { exchange, .. } | CoreAnswer::Other { exchange, .. } => {
-                carry_out(&mut self.server, event, exchange);
-                self.read_state();
-            }
-            CoreAnswer::NotRun(_) => self.state = State::Unknown,
-        }
-    }
-
-    fn install(&mut self, object: &Arc<Value>) {
-        let installed = self.server.install((**object).clone());
-        let known = |state: &State| match state {
-            State::Present(known) => known.resource_version() == object.resource_version(),
-            _ => false,
-        };
-        self.state = match installed {
-            Ok(stored) => State::Present(stored),
-            // A read of the version that is stored already, or an older one.
-            Err(_) if known(&self.state) => return,
-            Err(_) => State::Unknown,
-        };
-    }
-
-    /// The object as the server has it.
-    fn read_state(&mut self) {
-        let Some(resource) = &self.resource else {
-            return;
-        };
-        let path = resource.path(&self.object.namespace, &self.object.name);
-        let request = optimist_client::get_request(&path, "optimist");
-        let Some(response) = request.map(|request| self.server.handle(request)) else {
-            return;
-        };
-        let object = serde_json::from_slice(response.body()).unwrap_or_default();
-        self.state = if response.status().is_success() {
-            State::Present(Arc::new(object))
-        } else {
-            State::Absent
-        };
     }
 
     fn client(&mut self, event: &AuditEvent) -> usize {

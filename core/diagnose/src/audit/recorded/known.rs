@@ -1,0 +1,202 @@
+//! What is known of the object between the requests of a log.
+
+use std::sync::Arc;
+
+use optimist_apiserver::object::Metadata;
+use serde_json::Value;
+
+use super::super::AuditEvent;
+use super::super::run::{carry_out, object_of};
+use super::{CoreAnswer, RecordedHistory, State};
+
+/// From where an object is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KnownObject {
+    /// It is not known: the log does not have it.
+    Unknown,
+    /// It is known that there is no object.
+    Absent,
+    /// The log has it, as it is.
+    Recorded,
+    /// The log does not have it. The core made it from the requests.
+    Computed {
+        /// Whether the log has at least its `resourceVersion`.
+        version_is_recorded: bool,
+    },
+}
+
+impl KnownObject {
+    /// The version of an object that is known so, if the log has the version.
+    pub(super) fn version_of(self, object: Option<&Value>) -> Option<&str> {
+        let recorded = matches!(
+            self,
+            Self::Recorded
+                | Self::Computed {
+                    version_is_recorded: true
+                }
+        );
+        object.filter(|_| recorded).map(Metadata::resource_version)
+    }
+}
+
+impl RecordedHistory {
+    /// What an answer says about the object before the request.
+    pub(super) fn learn_before(&mut self, event: &AuditEvent) {
+        let created = event.code == Some(201) && event.object.subresource.is_empty();
+        let missing = event.code == Some(404) && event.object.is(&self.object);
+        if (created || missing) && matches!(self.state, State::Unknown) {
+            self.state = State::Absent;
+        }
+        // An accepted write with a version and a uid was made on the object that has them.
+        let accepted = event.code == Some(200) && event.verb == "update";
+        let (State::Present(object, _), Some(sent), true) = (&self.state, &event.request, accepted)
+        else {
+            return;
+        };
+        let mut known = (**object).clone();
+        for field in ["resourceVersion", "uid"] {
+            let said = sent.meta_text(field);
+            if !said.is_empty() {
+                known.set_meta(field, said);
+            }
+        }
+        if known != **object {
+            let known_version = KnownObject::Computed {
+                version_is_recorded: true,
+            };
+            self.install(&Arc::new(known), known_version);
+        }
+    }
+
+    /// Makes the recorded result the state, or the core's own where the log has none.
+    pub(super) fn take_over(&mut self, event: &AuditEvent, prediction: &CoreAnswer) {
+        if event.verb == "list" {
+            self.take_from_list(event);
+            return;
+        }
+        if event.verb == "delete" {
+            self.take_deletion(event, prediction);
+            return;
+        }
+        if let Some(object) = object_of(event) {
+            self.install(&object, KnownObject::Recorded);
+            return;
+        }
+        let exchange = match prediction {
+            CoreAnswer::Same { exchange, .. } | CoreAnswer::Other { exchange, .. } => exchange,
+            CoreAnswer::NotRun(_) => {
+                if event.is_write() {
+                    self.state = State::Unknown;
+                }
+                return;
+            }
+        };
+        if event.is_write() && exchange.code < 300 {
+            carry_out(&mut self.server, event, exchange);
+            self.read_state();
+            // A Scale has the version of its object.
+            let version = event.response.as_deref().map(Metadata::resource_version);
+            if let (State::Present(object, _), Some(version)) = (&self.state, version)
+                && !version.is_empty()
+            {
+                let mut object = (**object).clone();
+                object.set_meta("resourceVersion", version);
+                let known = KnownObject::Computed {
+                    version_is_recorded: true,
+                };
+                self.install(&Arc::new(object), known);
+            }
+        } else if event.is_write() {
+            self.state = State::Unknown;
+        }
+    }
+
+    fn take_from_list(&mut self, event: &AuditEvent) {
+        let whole =
+            event.query("labelSelector").is_none() && event.query("fieldSelector").is_none();
+        let Some(list) = event.response.as_ref().filter(|_| whole) else {
+            return;
+        };
+        let Some(items) = list.get("items").and_then(Value::as_array) else {
+            return;
+        };
+        let complete = list.pointer("/metadata/continue").is_none();
+        let is_it = |item: &&Value| {
+            item.name() == self.object.name && item.namespace() == self.object.namespace
+        };
+        let found = items.iter().find(is_it);
+        match (found, &self.state) {
+            (Some(item), State::Unknown | State::Absent) => {
+                let mut item = item.clone();
+                // Items of a list have no kind of their own.
+                if let Some(resource) = &self.resource {
+                    item["apiVersion"] = resource.group_version.to_string().into();
+                    item["kind"] = resource.kind.as_str().into();
+                }
+                self.install(&Arc::new(item), KnownObject::Recorded);
+            }
+            (None, State::Unknown) if complete => self.state = State::Absent,
+            _ => {}
+        }
+    }
+
+    fn take_deletion(&mut self, event: &AuditEvent, prediction: &CoreAnswer) {
+        let waits =
+            object_of(event).filter(|object| !object.meta_text("deletionTimestamp").is_empty());
+        if let Some(object) = waits {
+            self.install(&object, KnownObject::Recorded);
+            return;
+        }
+        match prediction {
+            CoreAnswer::Same { exchange, .. } | CoreAnswer::Other { exchange, .. } => {
+                carry_out(&mut self.server, event, exchange);
+                self.read_state();
+            }
+            CoreAnswer::NotRun(_) => self.state = State::Unknown,
+        }
+    }
+
+    fn install(&mut self, object: &Arc<Value>, from: KnownObject) {
+        let installed = self.server.install((**object).clone());
+        let known = |state: &State| match state {
+            State::Present(known, _) => known.resource_version() == object.resource_version(),
+            _ => false,
+        };
+        self.state = match installed {
+            Ok(stored) => State::Present(stored, from),
+            // A read of the version that is stored already, or an older one.
+            Err(_) if known(&self.state) => {
+                if let State::Present(stored, known) = &mut self.state
+                    && *stored == *object
+                {
+                    *known = from;
+                }
+                return;
+            }
+            Err(_) => State::Unknown,
+        };
+    }
+
+    /// The object as the server has it.
+    fn read_state(&mut self) {
+        let Some(resource) = &self.resource else {
+            return;
+        };
+        let path = resource.path(&self.object.namespace, &self.object.name);
+        let request = optimist_client::get_request(&path, "optimist");
+        let Some(response) = request.map(|request| self.server.handle(request)) else {
+            return;
+        };
+        let object = serde_json::from_slice(response.body()).unwrap_or_default();
+        self.state = if response.status().is_success() {
+            State::Present(
+                Arc::new(object),
+                KnownObject::Computed {
+                    version_is_recorded: false,
+                },
+            )
+        } else {
+            State::Absent
+        };
+    }
+}

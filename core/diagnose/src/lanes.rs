@@ -1,0 +1,372 @@
+//! A recorded history in lanes: one lane for each client, one row for each request or version that
+//! was observed, in the order of time.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use optimist_apiserver::apply::{Manager, Managers};
+use optimist_apiserver::object::{Metadata, text};
+use optimist_apiserver::server::EventType;
+use serde_json::Value;
+
+use crate::audit::findings::Findings;
+use crate::audit::recorded::{CoreAnswer, KnownObject, RecordedHistory, RecordedStep};
+use crate::audit::{AuditEvent, AuditLog};
+use crate::observed::{FieldChange, ObservedVersion, changes_at};
+
+/// The most lanes of clients. If there are more clients, the last lane is for all that write less.
+pub const MAX_LANES: usize = 4;
+
+/// Lanes and rows. Rows have the positions of [`RecordedHistory::steps`], or of the versions.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RecordedLanes {
+    /// The lanes of the clients: in the order of their first row, the shared one last.
+    pub lanes: Vec<ClientLane>,
+    /// The rows, oldest first.
+    pub rows: Vec<LaneRow>,
+}
+
+/// A lane.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClientLane {
+    /// Whose it is: one client, or all that share it, those with the most writes first.
+    pub clients: Vec<LaneClient>,
+}
+
+/// A client: a manager, and the user that it was as far as that is known.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LaneClient {
+    /// The field manager of its writes. A program that only reads has the one that it would have.
+    pub manager: String,
+    /// The user; empty where only versions were observed.
+    pub user: String,
+    /// How many rows are its own.
+    pub rows: usize,
+    /// How many of them are writes.
+    pub writes: usize,
+}
+
+/// A row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LaneRow {
+    /// The lanes of those that did it, as positions in [`RecordedLanes::lanes`]. Empty if
+    /// `managedFields` do not show who made a version; more than one if several wrote it.
+    pub lanes: Vec<usize>,
+    /// When it was done, in microseconds since 1970-01-01T00:00:00Z: when the answer of a request was
+    /// complete; for a version what `managedFields` say, to the second.
+    pub time: Option<u64>,
+    /// What came of it.
+    pub outcome: RowOutcome,
+    /// What became of the version of the object, as far as it was observed.
+    pub version: Option<VersionFate>,
+    /// Whether it lost an update.
+    pub loses: bool,
+    /// What the core says.
+    pub mark: CoreMark,
+}
+
+/// What came of a request, or what a version is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowOutcome {
+    /// It was read; or the first version that was seen.
+    Read,
+    /// It was written.
+    Written,
+    /// The write was accepted and changed nothing; or the same version was seen again.
+    Unchanged,
+    /// The write was accepted, and only to see what would happen.
+    DryRun,
+    /// The request was refused.
+    Refused,
+    /// The log does not say.
+    Unknown,
+}
+
+/// What became of the version of the object. All versions were observed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum VersionFate {
+    /// The object was made.
+    Created(String),
+    /// The object was written.
+    Stored {
+        /// The version before.
+        before: String,
+        /// The version after.
+        after: String,
+    },
+    /// The object kept its version.
+    Kept(String),
+    /// A write was refused: it carried another version than the stored one.
+    Differed {
+        /// What the write carried.
+        sent: String,
+        /// What was stored.
+        stored: String,
+    },
+    /// An apply was refused: other managers own this many of its fields.
+    OwnedByOthers(usize),
+    /// The object was deleted. This was its version.
+    Deleted(String),
+}
+
+/// What the core says to a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CoreMark {
+    /// It gives the same answer.
+    Same,
+    /// It gives another answer.
+    Differs,
+    /// It was not run.
+    NotRun,
+    /// Only a version was observed, and no request: there is nothing to run.
+    NoRequest,
+}
+
+/// The clients as they are found, by manager and user.
+#[derive(Debug, Default)]
+struct Clients {
+    all: Vec<LaneClient>,
+    known: BTreeMap<(String, String), usize>,
+}
+
+impl Clients {
+    /// Counts a row of a client. The client's number.
+    fn count(&mut self, manager: &str, user: &str, writes: bool) -> usize {
+        let key = (manager.to_owned(), user.to_owned());
+        let at = *self.known.entry(key).or_insert_with(|| {
+            self.all.push(LaneClient {
+                manager: manager.to_owned(),
+                user: user.to_owned(),
+                rows: 0,
+                writes: 0,
+            });
+            self.all.len() - 1
+        });
+        self.all[at].rows += 1;
+        self.all[at].writes += usize::from(writes);
+        at
+    }
+
+    /// The lanes, and the lane of each client.
+    fn lanes(self) -> (Vec<ClientLane>, Vec<usize>) {
+        let mut order: Vec<usize> = (0..self.all.len()).collect();
+        // Stable: else in the order of their first row.
+        order.sort_by_key(|at| Reverse((self.all[*at].writes, self.all[*at].rows)));
+        let shared = if order.len() > MAX_LANES {
+            order.split_off(MAX_LANES - 1)
+        } else {
+            Vec::new()
+        };
+        order.sort_unstable();
+        let mut of_client = vec![order.len(); self.all.len()];
+        for (lane, at) in order.iter().enumerate() {
+            of_client[*at] = lane;
+        }
+        let own = order.iter().map(|at| vec![self.all[*at].clone()]);
+        let others: Vec<LaneClient> = shared.iter().map(|at| self.all[*at].clone()).collect();
+        let others = Some(others).filter(|others| !others.is_empty());
+        let lanes = own.chain(others).map(|clients| ClientLane { clients });
+        (lanes.collect(), of_client)
+    }
+}
+
+impl ClientLane {
+    /// Whether several clients share it.
+    pub fn is_shared(&self) -> bool {
+        self.clients.len() > 1
+    }
+
+    /// How many of its rows are writes.
+    pub fn writes(&self) -> usize {
+        self.clients.iter().map(|client| client.writes).sum()
+    }
+}
+
+impl RecordedLanes {
+    fn new(clients: Clients, of_rows: Vec<Vec<usize>>, mut rows: Vec<LaneRow>) -> Self {
+        let (lanes, of_client) = clients.lanes();
+        for (row, clients) in rows.iter_mut().zip(of_rows) {
+            row.lanes = clients.into_iter().map(|at| of_client[at]).collect();
+            row.lanes.sort_unstable();
+            row.lanes.dedup();
+        }
+        Self { lanes, rows }
+    }
+
+    /// The requests of a log to one object.
+    pub fn of_log(history: &RecordedHistory, log: &AuditLog, findings: &Findings) -> Self {
+        let mut losing = vec![false; history.steps.len()];
+        for lost in &findings.lost {
+            if let Some(loses) = losing.get_mut(lost.lost) {
+                *loses = true;
+            }
+        }
+        let mut clients = Clients::default();
+        let (mut of_rows, mut rows) = (Vec::new(), Vec::new());
+        for (step, loses) in history.steps.iter().zip(losing) {
+            let event = &log.events[step.event];
+            of_rows.push(vec![clients.count(
+                &event.manager(),
+                &event.user,
+                event.is_write(),
+            )]);
+            rows.push(LaneRow {
+                lanes: Vec::new(),
+                time: Some(event.completed),
+                outcome: outcome(step, event),
+                version: fate(step, event),
+                loses,
+                mark: match &step.prediction {
+                    CoreAnswer::Same { .. } => CoreMark::Same,
+                    CoreAnswer::Other { .. } => CoreMark::Differs,
+                    CoreAnswer::NotRun(_) => CoreMark::NotRun,
+                },
+            });
+        }
+        Self::new(clients, of_rows, rows)
+    }
+
+    /// Versions of one object, with the changes between them.
+    pub fn of_versions(versions: &[ObservedVersion], changes: &[(usize, FieldChange)]) -> Self {
+        let mut clients = Clients::default();
+        let (mut of_rows, mut rows) = (Vec::new(), Vec::new());
+        for (at, version) in versions.iter().enumerate() {
+            let before = at.checked_sub(1).and_then(|at| versions.get(at));
+            let writers = writers(changes_at(changes, at));
+            let mut counted: Vec<usize> = Vec::new();
+            let mut named: Vec<&str> = Vec::new();
+            for writer in &writers {
+                if !named.contains(&writer.name.as_str()) {
+                    named.push(&writer.name);
+                    counted.push(clients.count(&writer.name, "", true));
+                }
+            }
+            of_rows.push(counted);
+            rows.push(LaneRow {
+                lanes: Vec::new(),
+                time: time(&version.object, &writers),
+                outcome: version_outcome(before, version),
+                version: version_fate(before, version),
+                loses: false,
+                mark: CoreMark::NoRequest,
+            });
+        }
+        Self::new(clients, of_rows, rows)
+    }
+}
+
+/// The managers of the changes, in the order of their first one.
+pub fn writers(changes: &[(usize, FieldChange)]) -> Vec<&Manager> {
+    let mut found: Vec<&Manager> = Vec::new();
+    for manager in changes.iter().filter_map(|(_, change)| change.by.as_ref()) {
+        if !found.contains(&manager) {
+            found.push(manager);
+        }
+    }
+    found
+}
+
+fn outcome(step: &RecordedStep, event: &AuditEvent) -> RowOutcome {
+    match event.code {
+        None => RowOutcome::Unknown,
+        Some(300..) => RowOutcome::Refused,
+        Some(_) if !event.is_write() => RowOutcome::Read,
+        Some(_) if event.is_dry_run() => RowOutcome::DryRun,
+        Some(_) if step.changed() == Some(false) => RowOutcome::Unchanged,
+        Some(_) => RowOutcome::Written,
+    }
+}
+
+/// What became of the version, by the versions that the log has.
+fn fate(step: &RecordedStep, event: &AuditEvent) -> Option<VersionFate> {
+    let (before, after) = (step.version_before(), step.version_after());
+    match outcome(step, event) {
+        RowOutcome::Refused => refused(event, before),
+        RowOutcome::Unchanged => after.map(|after| VersionFate::Kept(after.to_owned())),
+        RowOutcome::Written if step.known_after == KnownObject::Absent => {
+            before.map(|before| VersionFate::Deleted(before.to_owned()))
+        }
+        RowOutcome::Written if event.code == Some(201) && step.before.is_none() => {
+            after.map(|after| VersionFate::Created(after.to_owned()))
+        }
+        RowOutcome::Written => before
+            .zip(after)
+            .map(|(before, after)| VersionFate::Stored {
+                before: before.to_owned(),
+                after: after.to_owned(),
+            }),
+        RowOutcome::Read | RowOutcome::DryRun | RowOutcome::Unknown => None,
+    }
+}
+
+/// Why a write got a 409: the versions, or the owners that the answer names.
+fn refused(event: &AuditEvent, stored: Option<&str>) -> Option<VersionFate> {
+    if event.code != Some(409) {
+        return None;
+    }
+    let causes = event.response.as_deref();
+    let causes = causes.and_then(|answer| answer.pointer("/details/causes"));
+    let causes = causes.and_then(Value::as_array).into_iter().flatten();
+    let owned = causes.filter(|cause| text(cause, "reason") == "FieldManagerConflict");
+    match owned.count() {
+        0 => {}
+        count => return Some(VersionFate::OwnedByOthers(count)),
+    }
+    let sent = event.request.as_deref()?.resource_version();
+    let stored = stored?;
+    (!sent.is_empty() && sent != stored).then(|| VersionFate::Differed {
+        sent: sent.to_owned(),
+        stored: stored.to_owned(),
+    })
+}
+
+fn is_same_object(before: &Value, after: &Value) -> bool {
+    before.uid() == after.uid()
+}
+
+fn version_outcome(before: Option<&ObservedVersion>, version: &ObservedVersion) -> RowOutcome {
+    let Some(before) = before else {
+        return RowOutcome::Read;
+    };
+    let (old, new) = (&before.object, &version.object);
+    let deleted = version.event == Some(EventType::Deleted);
+    if !deleted && is_same_object(old, new) && old.resource_version() == new.resource_version() {
+        RowOutcome::Unchanged
+    } else {
+        RowOutcome::Written
+    }
+}
+
+fn version_fate(
+    before: Option<&ObservedVersion>,
+    version: &ObservedVersion,
+) -> Option<VersionFate> {
+    let own = version.object.resource_version().to_owned();
+    if own.is_empty() {
+        return None;
+    }
+    if version.event == Some(EventType::Deleted) {
+        return Some(VersionFate::Deleted(own));
+    }
+    let before = before.filter(|before| is_same_object(&before.object, &version.object));
+    let Some(before) = before else {
+        // An event of a watch says ADDED for an object that was there before the watch, too.
+        return Some(VersionFate::Kept(own));
+    };
+    let before = before.object.resource_version().to_owned();
+    Some(if before == own {
+        VersionFate::Kept(own)
+    } else {
+        VersionFate::Stored { before, after: own }
+    })
+}
+
+/// When the newest entry of these managers changed, in microseconds.
+fn time(object: &Value, writers: &[&Manager]) -> Option<u64> {
+    let managers = object.metadata().and_then(|meta| meta.get("managedFields"));
+    let managers = Managers::decode(managers).ok()?;
+    let times = writers
+        .iter()
+        .filter_map(|writer| managers.get(writer)?.time);
+    times.map(|time| time.seconds * 1_000_000).max()
+}
