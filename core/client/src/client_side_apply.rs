@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::bare;
 use optimist_apiserver::apply::LAST_APPLIED;
+use optimist_apiserver::go;
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::patch;
 use optimist_apiserver::server::{Definition, Resource};
@@ -13,7 +14,12 @@ use optimist_apiserver::server::{Definition, Resource};
 /// The object as the apply would have it: `read` with what the manifest says, without what the
 /// manifest that was applied last had and the manifest leaves out. Fields that others set stay.
 pub(crate) fn applied(resource: &Resource, read: &Value, edited: &Value) -> Value {
-    three_way(resource, &last_applied(read), read, &annotated(edited))
+    three_way(
+        resource,
+        &last_applied(read),
+        read,
+        &annotated(&bare(edited)),
+    )
 }
 
 /// The patch of a three-way merge: what makes of `read` the object that has what `manifest` says, and
@@ -45,14 +51,18 @@ pub fn last_applied(read: &Value) -> Value {
         .unwrap_or_else(|| Value::Object(Default::default()))
 }
 
-/// The manifest, with an annotation that has its text (`GetModifiedConfiguration`).
-fn annotated(edited: &Value) -> Value {
-    let mut manifest = bare(edited);
+/// A manifest with the annotation of client-side apply, which has the text of the manifest
+/// (`k8s.io/kubectl/pkg/util/apply.go GetModifiedConfiguration`, v0.36).
+pub fn annotated(manifest: &Value) -> Value {
+    let mut manifest = manifest.clone();
     let annotations = |manifest: &mut Value, text: Option<String>| {
         let annotations = manifest
             .metadata_mut()
             .entry("annotations")
             .or_insert_with(|| Value::Object(Default::default()));
+        if annotations.is_null() {
+            *annotations = Value::Object(Default::default());
+        }
         match (annotations.as_object_mut(), text) {
             (Some(map), Some(text)) => drop(map.insert(LAST_APPLIED.to_owned(), text.into())),
             (Some(map), None) => drop(map.remove(LAST_APPLIED)),
@@ -60,8 +70,8 @@ fn annotated(edited: &Value) -> Value {
         }
     };
     annotations(&mut manifest, None);
-    // The encoder ends with a line break.
-    let text = format!("{manifest}\n");
+    // Go's encoder writes <, > and & as escapes, and ends with a line break.
+    let text = format!("{}\n", go::json(&manifest));
     annotations(&mut manifest, Some(text));
     manifest
 }
@@ -145,6 +155,19 @@ mod tests {
         let (patch, after) = apply(&manifest, &live, &manifest);
         assert_eq!(patch, json!({"spec": {"replicas": 3}}));
         assert_eq!(spec(&after), spec(&manifest));
+    }
+
+    #[test]
+    fn the_annotation_is_written_as_go_writes_json() {
+        let manifest = json!({"kind": "ConfigMap", "apiVersion": "v1",
+            "metadata": {"name": "a"}, "data": {"run": "a && b > c"}});
+        let text = annotated(&manifest)["metadata"]["annotations"][LAST_APPLIED].clone();
+        let expected = concat!(
+            r#"{"apiVersion":"v1","data":{"run":"a \u0026\u0026 b \u003e c"},"kind":"ConfigMap","#,
+            r#""metadata":{"annotations":{},"name":"a"}}"#,
+            "\n"
+        );
+        assert_eq!(text, expected);
     }
 
     #[test]

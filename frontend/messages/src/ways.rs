@@ -139,7 +139,11 @@ fn refusal(row: &Row) -> String {
         .with(FieldEffect::Refused)
         .map(|it| field(&it.field))
         .collect();
-    if of.is_empty() {
+    if row.is_written() && row.requests.iter().any(|it| it.method == "DELETE") {
+        en::row_put_back(&row.message)
+    } else if row.is_written() {
+        en::row_refused_later(&row.message)
+    } else if of.is_empty() {
         en::row_refused(&row.message)
     } else {
         en::row_refused_for(&listed(&of))
@@ -170,6 +174,9 @@ pub fn assumption(assumption: Assumption) -> String {
     match assumption {
         Assumption::PreviousRelease => en::assume_previous_release(),
         Assumption::ServerSide => en::assume_server_side(),
+        Assumption::UnknownRelease => en::assume_unknown_release(),
+        Assumption::UnknownKustomization => en::assume_unknown_kustomization(),
+        Assumption::UnknownApplication => en::assume_unknown_application(),
     }
 }
 

@@ -5,19 +5,54 @@ use optimist_apiserver::object::{Metadata, text};
 use optimist_client::{Preset, Strategy, Write};
 use serde_json::{Value, json};
 
-use super::{Client, OnOwned};
+use super::{Client, OnOwned, read};
+
+/// The labels and annotations by which people tell Flux how to treat an object.
+const SSA: &str = "kustomize.toolkit.fluxcd.io/ssa";
+const RECONCILE: &str = "kustomize.toolkit.fluxcd.io/reconcile";
+const FORCE: &str = "kustomize.toolkit.fluxcd.io/force";
+
+/// Annotations and labels that Flux removes.
+const REMOVED_ANNOTATIONS: [&str; 3] = [
+    LAST_APPLIED,
+    "kustomize.toolkit.fluxcd.io/checksum",
+    "fluxcd.io/sync-checksum",
+];
+const REMOVED_LABELS: [&str; 1] = ["fluxcd.io/sync-gc-mark"];
+
+/// Whether a label or an annotation has this value (`AnyInMetadata` in `fluxcd/pkg/ssa/utils`, v0.76:
+/// the case of the value does not matter).
+fn says(object: &Value, name: &str, value: &str) -> bool {
+    let metadata = object.metadata();
+    ["labels", "annotations"].iter().any(|of| {
+        let said = metadata.and_then(|meta| meta.get(*of)?.get(name)?.as_str());
+        said.is_some_and(|said| said.eq_ignore_ascii_case(value))
+    })
+}
 
 impl Client<'_> {
-    /// Flux: a dry run; then entries of kubectl become kustomize-controller's, and the annotation of
+    /// Flux: nothing for an object that is excluded; a dry run; then entries of kubectl become kustomize-controller's, and the annotation of
     /// client-side apply goes; then the apply, if the dry run showed a difference or something was
     /// cleaned up (`fluxcd/pkg/ssa/manager_apply.go ApplyAll`, and kustomize-controller's
     /// `kustomization_controller.go apply`).
     pub(super) fn flux(&mut self, write: &Write) {
+        let manifest = self.manifest(Some(Preset::Flux), "kustomize-controller");
+        let either = |name, value| says(&manifest, name, value) || says(&self.live, name, value);
+        let excluded = either(RECONCILE, "disabled")
+            || either(SSA, "Ignore")
+            || says(&manifest, SSA, "IfNotPresent");
+        let (merges, forces) = (either(SSA, "Merge"), either(FORCE, "enabled"));
+        if excluded {
+            return;
+        }
         let dry = Write {
             dry_run: true,
             ..write.clone()
         };
         if !self.apply(Preset::Flux, &dry, OnOwned::Usual) {
+            if forces && self.is_immutable() {
+                self.create_again(write);
+            }
             return;
         }
         let shown = self
@@ -25,7 +60,11 @@ impl Client<'_> {
             .last()
             .map(|exchange| (*exchange.received).clone());
         let drifted = shown.is_some_and(|shown| drifted(&self.live, &shown));
-        let cleanup = cleanup(&self.live);
+        let cleanup = if merges {
+            Vec::new()
+        } else {
+            cleanup(&self.live)
+        };
         let cleaned = !cleanup.is_empty();
         if cleaned {
             let by = Write {
@@ -37,6 +76,25 @@ impl Client<'_> {
             }
         }
         if drifted || cleaned {
+            self.apply(Preset::Flux, write, OnOwned::Usual);
+        }
+    }
+
+    /// Whether Flux takes the last answer for one about a field that cannot be changed: any 409 and any
+    /// 422 (`IsImmutableError` in `fluxcd/pkg/ssa/errors`, v0.76).
+    fn is_immutable(&self) -> bool {
+        let code = self.sent.last().map(|exchange| exchange.code);
+        matches!(code, Some(409 | 422))
+    }
+
+    /// Flux deletes the object, and applies it when it is gone.
+    fn create_again(&mut self, write: &Write) {
+        let path = self.subject.path();
+        let options = json!({"kind": "DeleteOptions", "apiVersion": "v1",
+            "propagationPolicy": "Background"});
+        let manager = "kustomize-controller";
+        let deleted = self.send("DELETE", &path, "application/json", manager, &options);
+        if deleted && read(self.server, self.subject).is_null() {
             self.apply(Preset::Flux, write, OnOwned::Usual);
         }
     }
@@ -70,10 +128,14 @@ const TAKEN_OVER_BY_FLUX: [(&str, &str); 4] = [
 /// The JSON patch by which Flux cleans up (`cleanupMetadata`, `PatchReplaceFieldsManagers`).
 fn cleanup(live: &Value) -> Vec<Value> {
     let mut operations = Vec::new();
-    let annotations = live.pointer("/metadata/annotations");
-    if annotations.is_some_and(|all| all.get(LAST_APPLIED).is_some()) {
-        let name = optimist_apiserver::pointer::escape(LAST_APPLIED);
-        operations.push(json!({"op": "remove", "path": format!("/metadata/annotations/{name}")}));
+    let names = REMOVED_ANNOTATIONS.map(|name| ("annotations", name));
+    let labels = REMOVED_LABELS.map(|name| ("labels", name));
+    for (of, name) in names.into_iter().chain(labels) {
+        let entries = live.metadata().and_then(|meta| meta.get(of));
+        if entries.is_some_and(|all| all.get(name).is_some()) {
+            let name = optimist_apiserver::pointer::escape(name);
+            operations.push(json!({"op": "remove", "path": format!("/metadata/{of}/{name}")}));
+        }
     }
     let managed = live.metadata().and_then(|meta| meta.get("managedFields"));
     let Some(entries) = managed.and_then(Value::as_array) else {

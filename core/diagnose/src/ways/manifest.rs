@@ -1,6 +1,6 @@
 //! What a manifest says of an object that is there already.
 
-use optimist_apiserver::apply::{LAST_APPLIED, Path, Set, extract, field_set, merge};
+use optimist_apiserver::apply::{Path, Set, extract, field_set, merge};
 use optimist_apiserver::go::base64;
 use optimist_apiserver::json::Node;
 use optimist_apiserver::object::{Metadata, map_mut, text};
@@ -72,20 +72,6 @@ pub(super) fn part(object: &Value, set: &Set, resource: &Resource) -> Value {
         part.set_meta(field, object.meta_text(field));
     }
     part
-}
-
-/// A manifest with the annotation of client-side apply (`GetModifiedConfiguration`).
-pub(super) fn annotated(manifest: &Value) -> Value {
-    let mut manifest = manifest.clone();
-    let annotations = manifest.metadata_mut().entry("annotations");
-    let annotations = annotations.or_insert_with(|| Value::Object(Default::default()));
-    map_mut(annotations).remove(LAST_APPLIED);
-    // The encoder ends with a line break.
-    let text = format!("{manifest}\n");
-    if let Some(Value::Object(annotations)) = manifest.metadata_mut().get_mut("annotations") {
-        annotations.insert(LAST_APPLIED.to_owned(), text.into());
-    }
-    manifest
 }
 
 /// Takes out what Go's decoder puts in the place of required fields that a manifest does not have.

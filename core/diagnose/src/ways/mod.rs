@@ -5,10 +5,12 @@
 
 mod fields;
 mod flux;
+mod kubectl_apply;
 mod leaving;
 mod manifest;
 mod procedure;
 mod row;
+mod tracking;
 mod way_out;
 
 use std::sync::Arc;
@@ -24,6 +26,7 @@ use crate::case::Installed;
 pub use fields::{FieldEffect, FieldOutcome};
 pub use leaving::Leaving;
 pub use row::{ConflictCause, Row, SecondRun, TakenBack};
+pub use tracking::DeliveredBy;
 pub use way_out::{WayOut, WayOutKind};
 
 /// What someone wants to write.
@@ -82,7 +85,9 @@ pub enum Way {
 pub enum OnOwned {
     /// What the client does without options.
     Usual,
-    /// It takes the fields over (`--force-conflicts`, `force_conflicts`, `client.ForceOwnership`).
+    /// It takes the fields over (`--force-conflicts`, `force_conflicts`, `client.ForceOwnership`). A
+    /// client-side apply with force (`Force=true` of Argo CD) deletes and creates the object again if
+    /// its patch is refused.
     Force,
     /// The fields in conflict are taken out of the manifest, and the apply is sent again.
     LeaveOut,
@@ -104,6 +109,9 @@ impl Way {
         }
         for preset in Preset::OF_MANIFESTS {
             ways.push(usual(preset));
+            if preset == Preset::ArgoCdClientSide {
+                ways.push(Way::Client(preset, OnOwned::Force));
+            }
             if matches!(preset, Preset::Helm4 | Preset::Terraform) {
                 ways.push(Way::Client(preset, OnOwned::Force));
                 ways.push(Way::Client(preset, OnOwned::LeaveOut));
@@ -139,6 +147,13 @@ pub enum Assumption {
     PreviousRelease,
     /// Helm 4 applies server-side if the last release did, or with `--server-side=true`.
     ServerSide,
+    /// Helm adds a label and the annotations of its release to each object. Nothing that was brought
+    /// names the release.
+    UnknownRelease,
+    /// Flux adds the labels of its Kustomization to each object. Nothing that was brought names it.
+    UnknownKustomization,
+    /// Argo CD adds its tracking id to each object. The object has none.
+    UnknownApplication,
 }
 
 impl ChangeTable {
@@ -167,24 +182,45 @@ impl ChangeTable {
 
     /// What the row stands on beyond what was brought.
     pub fn assumptions(&self, way: Way) -> Vec<Assumption> {
-        match way {
-            Way::Client(Preset::Helm3, _) if self.change.previous.is_none() => {
-                vec![Assumption::PreviousRelease]
-            }
-            Way::Client(Preset::Helm4, _) => vec![Assumption::ServerSide],
+        let Way::Client(preset, _) = way else {
+            return Vec::new();
+        };
+        let mut all = match preset {
+            Preset::Helm3 if self.change.previous.is_none() => vec![Assumption::PreviousRelease],
+            Preset::Helm4 => vec![Assumption::ServerSide],
             _ => Vec::new(),
+        };
+        let (ChangeContent::Manifest(manifest), Some(live)) =
+            (&self.change.content, self.installed.object())
+        else {
+            return all;
+        };
+        if !tracking::is_known(preset, manifest, live) {
+            all.push(match preset {
+                Preset::Flux => Assumption::UnknownKustomization,
+                Preset::ArgoCdClientSide | Preset::ArgoCdServerSide => {
+                    Assumption::UnknownApplication
+                }
+                _ => Assumption::UnknownRelease,
+            });
         }
+        all
     }
 
     /// A history in which editor A reads the object and then sends the requests of a row as they are,
-    /// for Play. The last request is the current step.
+    /// for Play. The request that decides is the current step.
     pub fn history(&self, row: &Row) -> HistoryTree {
         let mut tree = HistoryTree::new(self.installed.world.clone());
         tree.act(Operation::Act(ActorId::A, Action::Get));
-        for exchange in &row.requests {
-            let again = Action::Request(ByHand::from(exchange));
+        let mut deciding = tree.current();
+        for (at, exchange) in row.requests.iter().enumerate() {
+            let again = Action::Request(by_hand(exchange));
             tree.act(Operation::Act(ActorId::A, again));
+            if row.deciding() == Some(at) {
+                deciding = tree.current();
+            }
         }
+        tree.go(deciding);
         tree
     }
 
@@ -195,6 +231,26 @@ impl ChangeTable {
     fn subject(&self) -> &ObjectRef {
         self.installed.world.subject()
     }
+}
+
+/// A request for an editor, who has another User-Agent: the server takes the manager from it if the
+/// request names none.
+fn by_hand(exchange: &Exchange) -> ByHand {
+    let mut by_hand = ByHand::from(exchange);
+    let writes = !["GET", "DELETE"].contains(&by_hand.method.as_str());
+    if writes && !by_hand.target.contains("fieldManager=") {
+        let manager = exchange.manager.split('/').next().unwrap_or_default();
+        let manager: String = form_urlencoded::byte_serialize(manager.as_bytes()).collect();
+        let mark = if by_hand.target.contains('?') {
+            '&'
+        } else {
+            '?'
+        };
+        by_hand
+            .target
+            .push_str(&format!("{mark}fieldManager={manager}"));
+    }
+    by_hand
 }
 
 /// What a client has at hand when it runs: the server, the object as it reads it, and the change.
@@ -233,8 +289,16 @@ impl Client<'_> {
     }
 
     /// The manifest of a manager: what was brought, or for an edited object what the manager declared
-    /// before, with the edits.
-    fn manifest(&self, manager: &str) -> Value {
+    /// before, with the edits. With what the tool adds to it.
+    fn manifest(&self, preset: Option<Preset>, manager: &str) -> Value {
+        let manifest = self.untracked(manager);
+        match preset {
+            Some(preset) => tracking::tracked(preset, manifest, &self.live),
+            None => manifest,
+        }
+    }
+
+    fn untracked(&self, manager: &str) -> Value {
         match &self.change.content {
             ChangeContent::Manifest(manifest) => manifest::of_object(manifest, &self.live),
             ChangeContent::Edited(_) => {

@@ -1,19 +1,16 @@
 //! The requests of each way, as its client sends them.
 
 use http::{Request, header};
-use optimist_apiserver::apply::{
-    LAST_APPLIED, ManagedFieldsOperation, Managers, Set, compare, field_set,
-};
+use optimist_apiserver::apply::{LAST_APPLIED, Managers, Set, compare, field_set};
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::{Definition, Fact};
 use optimist_client::{
-    Preset, Strategy, WorkingCopy, Write, bare, client_side_managers, last_applied,
-    three_way_patch, upgrade_patch,
+    Preset, Strategy, WorkingCopy, Write, annotated, bare, three_way_patch, upgrade_patch,
 };
 use optimist_simulation::Exchange;
 use serde_json::{Value, json};
 
-use super::{Client, OnOwned, Way, manifest, read, version_of};
+use super::{Client, OnOwned, Way, manifest, tracking, version_of};
 
 /// The agent of controllers whose manager was not chosen.
 const CONTROLLER: &str = "controller";
@@ -33,11 +30,10 @@ impl Client<'_> {
         match preset {
             Preset::KubectlReplace => self.replace(&write),
             Preset::KubectlApply | Preset::ArgoCdClientSide => {
-                self.apply_in_the_client(preset, &write)
+                self.apply_in_the_client(preset, &write, on_owned);
             }
-            Preset::KubectlApplyServerSide | Preset::ArgoCdServerSide => {
-                self.kubectl_apply(preset, &write, on_owned);
-            }
+            Preset::KubectlApplyServerSide => self.kubectl_apply(preset, &write, on_owned),
+            Preset::ArgoCdServerSide => self.argo_cd_apply(preset, &write),
             Preset::Helm4 => self.helm_4(&write, on_owned),
             Preset::Terraform | Preset::ControllerApply => {
                 self.apply(preset, &write, on_owned);
@@ -54,7 +50,7 @@ impl Client<'_> {
     }
 
     /// The manager that a write goes by.
-    fn manager(&self, preset: Preset, write: &Write) -> String {
+    pub(super) fn manager(&self, preset: Preset, write: &Write) -> String {
         let chosen = self.change.manager.as_ref();
         let chosen = chosen.filter(|_| preset.manager_is_chosen());
         let own = chosen.or(write.manager.as_ref()).cloned();
@@ -62,19 +58,25 @@ impl Client<'_> {
     }
 
     fn create(&mut self) {
-        let body = bare(&self.manifest("kubectl-create"));
+        let body = bare(&self.manifest(None, "kubectl-create"));
         let collection = self.resource().path(self.subject.namespace(), "");
         let target = format!("{collection}?fieldManager=kubectl-create&fieldValidation=Strict");
         self.send("POST", &target, "application/json", "kubectl", &body);
     }
 
     /// `kubectl replace`: without a version in the file it sends the one that is stored
-    /// (`k8s.io/cli-runtime/pkg/resource/helper.go Replace`, v0.36).
+    /// (`k8s.io/cli-runtime/pkg/resource/helper.go Replace`, v0.36). The annotation of client-side apply
+    /// gets the text of the file, if the file has one (`k8s.io/kubectl/pkg/util/apply.go
+    /// CreateOrUpdateAnnotation`, v0.36).
     fn replace(&mut self, write: &Write) {
         let mut body = match &self.change.content {
             super::ChangeContent::Manifest(manifest) => manifest::of_object(manifest, &self.live),
             super::ChangeContent::Edited(_) => self.edited(),
         };
+        let annotations = body.metadata().and_then(|meta| meta.get("annotations"));
+        if annotations.is_some_and(|all| all.get(LAST_APPLIED).is_some()) {
+            body = annotated(&body);
+        }
         if body.resource_version().is_empty() {
             body.set_meta("resourceVersion", version_of(&self.live));
         }
@@ -91,8 +93,8 @@ impl Client<'_> {
     /// The edits alone, in the body of the strategy.
     fn edit(&mut self, preset: Preset, write: &Write) {
         let copy = self.copy();
-        // An Update of client-go is sent also without an edit.
-        if copy.is_edited() || preset == Preset::Update {
+        // Code sends its request also without an edit. `CreateOrUpdate` compares first.
+        if copy.is_edited() || matches!(preset, Preset::Update | Preset::MergeFrom) {
             self.send_copy(preset, write, &copy);
         }
     }
@@ -147,28 +149,8 @@ impl Client<'_> {
         Some(())
     }
 
-    /// Client-side apply (`k8s.io/kubectl/pkg/cmd/apply/patcher.go`, v1.36). An empty patch is not
-    /// sent.
-    fn apply_in_the_client(&mut self, preset: Preset, write: &Write) {
-        let manifest = match &self.change.content {
-            super::ChangeContent::Manifest(manifest) => manifest::of_object(manifest, &self.live),
-            super::ChangeContent::Edited(_) => self.declared_and_edited(&last_applied(&self.live)),
-        };
-        let version = manifest.resource_version().to_owned();
-        let annotated = manifest::annotated(&bare(&manifest));
-        let last = last_applied(&self.live);
-        let mut patch = three_way_patch(self.resource(), &last, &self.live, &annotated);
-        if is_empty(&patch) {
-            return;
-        }
-        if !version.is_empty() {
-            patch.set_meta("resourceVersion", version);
-        }
-        self.write(preset, write, &patch);
-    }
-
     /// What a former manifest declared, with the edits.
-    fn declared_and_edited(&self, former: &Value) -> Value {
+    pub(super) fn declared_and_edited(&self, former: &Value) -> Value {
         let edited = self.edited();
         let root = &self.resource().root;
         let changed = compare(&self.live, &edited, root);
@@ -192,6 +174,7 @@ impl Client<'_> {
             }
             super::ChangeContent::Edited(_) => self.declared_and_edited(&previous),
         };
+        let manifest = tracking::tracked(Preset::Helm3, manifest, &self.live);
         let patch = match self.resource().definition {
             Definition::Builtin(_) => {
                 three_way_patch(self.resource(), &previous, &self.live, &manifest)
@@ -219,7 +202,7 @@ impl Client<'_> {
     /// An apply of the manifest. Whether it was accepted.
     pub(super) fn apply(&mut self, preset: Preset, write: &Write, on_owned: OnOwned) -> bool {
         let manager = self.manager(preset, write);
-        let mut body = self.manifest(&manager);
+        let mut body = self.manifest(Some(preset), &manager);
         let write = Write {
             force: write.force || on_owned == OnOwned::Force,
             manager: Some(manager),
@@ -246,80 +229,6 @@ impl Client<'_> {
             body = left;
         }
         false
-    }
-
-    /// `kubectl apply --server-side`, which afterwards migrates from client-side apply
-    /// (`k8s.io/kubectl/pkg/cmd/apply/apply.go saveLastApplyAnnotationIfNecessary,
-    /// migrateToSSAIfNecessary`, v1.36).
-    fn kubectl_apply(&mut self, preset: Preset, write: &Write, on_owned: OnOwned) {
-        if !self.apply(preset, write, on_owned) {
-            return;
-        }
-        let manager = self.manager(preset, write);
-        let object = read(self.server, self.subject);
-        if manager == "kubectl" && !self.keep_annotation(&object) {
-            return;
-        }
-        let object = read(self.server, self.subject);
-        let former = client_side_managers(&object);
-        let Some(patch) = upgrade_patch(&object, &former, &manager) else {
-            return;
-        };
-        let Some(first) = self.sent.first().cloned() else {
-            return;
-        };
-        let by = Write {
-            manager: Some(manager),
-            ..Write::usual(Strategy::JsonPatch)
-        };
-        if self.write(preset, &by, &patch) {
-            let last = self.last_apply(&first);
-            let target = last.target.clone();
-            self.send(
-                "PATCH",
-                &target,
-                &last.content_type,
-                &last.manager,
-                &last.sent,
-            );
-        }
-    }
-
-    /// The apply of the manifest that was accepted.
-    fn last_apply(&self, first: &Exchange) -> Exchange {
-        let mut applies = self
-            .sent
-            .iter()
-            .rev()
-            .filter(|it| it.target == first.target);
-        applies.find(|it| it.code < 300).unwrap_or(first).clone()
-    }
-
-    /// The annotation of client-side apply gets an applier, so that the migration does not remove it.
-    fn keep_annotation(&mut self, object: &Value) -> bool {
-        let annotation = object.pointer("/metadata/annotations");
-        let annotation = annotation.and_then(|all| all.get(LAST_APPLIED)).cloned();
-        let managed = object.metadata().and_then(|meta| meta.get("managedFields"));
-        let managers = Managers::decode(managed).unwrap_or_default();
-        let field = ["metadata", "annotations", LAST_APPLIED];
-        let field = Set::of_fields(&[&field]);
-        let applied = managers.iter().any(|owned| {
-            owned.manager.operation == ManagedFieldsOperation::Apply && field.is_subset(&owned.set)
-        });
-        let Some(annotation) = annotation.filter(|_| !applied) else {
-            return true;
-        };
-        let mut body = manifest::part(object, &Set::default(), self.subject.resource());
-        body.set_meta("annotations", json!({LAST_APPLIED: annotation}));
-        let target = format!("{}?fieldManager=kubectl-last-applied", self.subject.path());
-        let target = format!("{target}&fieldValidation=Strict");
-        self.send(
-            "PATCH",
-            &target,
-            Strategy::Apply.media_type(),
-            "kubectl",
-            &body,
-        )
     }
 
     /// Helm 4: an entry that Helm owns by Update becomes part of its applier's entry first.
@@ -362,10 +271,11 @@ impl Client<'_> {
         let named = write.strategy == Strategy::Apply || own && write.manager.is_some();
         let write = Write {
             body: Some(body.to_string()),
-            manager: if named {
-                Some(manager.clone())
-            } else {
-                write.manager.clone()
+            manager: match preset {
+                // They name no manager: the server takes their User-Agent.
+                Preset::KubectlScale | Preset::Autoscaler => None,
+                _ if named => Some(manager.clone()),
+                _ => write.manager.clone(),
             },
             ..write.clone()
         };
@@ -387,7 +297,14 @@ impl Client<'_> {
         )
     }
 
-    fn send(&mut self, method: &str, target: &str, media: &str, agent: &str, body: &Value) -> bool {
+    pub(super) fn send(
+        &mut self,
+        method: &str,
+        target: &str,
+        media: &str,
+        agent: &str,
+        body: &Value,
+    ) -> bool {
         let request = Request::builder()
             .method(method)
             .uri(target)
@@ -405,6 +322,7 @@ impl Client<'_> {
     }
 }
 
-fn is_empty(patch: &Value) -> bool {
+/// Whether a patch has nothing.
+pub(super) fn is_empty(patch: &Value) -> bool {
     patch.as_object().is_some_and(|members| members.is_empty())
 }

@@ -23,7 +23,7 @@ pub struct Row {
     /// The requests that were sent and their answers, in their order. Empty if the client saw that
     /// there is nothing to do.
     pub requests: Vec<Exchange>,
-    /// The status code of the answer that decides: the last one. `None` if nothing was sent.
+    /// The status code of the answer that decides ([`Row::deciding`]). `None` if nothing was sent.
     pub code: Option<u16>,
     /// The reason of a refusal (`metav1.StatusReason`); empty if there is none.
     pub reason: String,
@@ -87,7 +87,24 @@ impl SecondRun {
     }
 }
 
+/// The place of the request that decides: the last one. If the server refuses to create an object again
+/// that was deleted, kubectl puts the old one back; then the refused request decides.
+fn deciding(requests: &[Exchange]) -> Option<usize> {
+    let last = requests.len().checked_sub(1)?;
+    let puts_back = |at: usize| requests[at].method == "POST" && requests[at].code >= 300;
+    Some(
+        last.checked_sub(1)
+            .filter(|at| puts_back(*at))
+            .unwrap_or(last),
+    )
+}
+
 impl Row {
+    /// The place of the request that decides what the client says in the end.
+    pub fn deciding(&self) -> Option<usize> {
+        deciding(&self.requests)
+    }
+
     /// Whether the object was written.
     pub fn is_written(&self) -> bool {
         version_of(&self.before) != version_of(&self.after)
@@ -165,7 +182,11 @@ fn once(
         let sent = applied
             .filter(|it| it.code < 300)
             .map(|it| (*it.sent).clone());
-        let said = sent.unwrap_or_else(|| client.manifest(&writer));
+        let preset = match way {
+            Way::Client(preset, _) => Some(preset),
+            Way::Create => None,
+        };
+        let said = sent.unwrap_or_else(|| client.manifest(preset, &writer));
         manifest::in_server_words(&said, subject.resource())
     });
     let wanted = match &table.change.content {
@@ -206,7 +227,7 @@ pub(super) fn run(
     let mut server = table.server();
     let before = read(&mut server, table.subject());
     let run = once(table, &before, &mut server, (way, procedure))?;
-    let last = run.requests.last();
+    let last = deciding(&run.requests).map(|at| &run.requests[at]);
     let code = last.map(|exchange| exchange.code);
     let refused = code.is_some_and(|code| code >= 300);
     let second_run = (!refused).then(|| {

@@ -189,9 +189,11 @@ crate::catalogue::messages! {
     effect_shared() "gets one more owner";
     effect_owners_changed() "gets other owners";
     effect_left_behind() "is left behind";
+    row_put_back(message) "Refused after the object was deleted. The client creates the old object again: {message}";
+    row_refused_later(message) "Refused, but an earlier request of the client was accepted: {message}";
     row_refused(message) "Refused, nothing written: {message}";
     row_refused_for(fields) "Refused for {fields}. Nothing is written.";
-    row_nothing_sent() "The client finds no difference and sends nothing.";
+    row_nothing_sent() "The client finds nothing to do and sends nothing.";
     row_nothing_changed() "Accepted, and nothing changed.";
     row_takes(fields) "Takes over {fields}.";
     row_taken_back(managers) "{managers} may write again: a fight.";
@@ -206,6 +208,9 @@ crate::catalogue::messages! {
     row_values() "Values of this kind are not validated here.";
     row_more(named, more) "{named} and {more} more";
     assume_previous_release() "The manifest of the last release is not here. The page assumes that it had the fields that Helm owns. Bring it before the new one, to be exact.";
+    assume_unknown_release() "Helm adds the label app.kubernetes.io/managed-by and the annotations of its release to each object. Nothing here names the release, so these rows leave them out.";
+    assume_unknown_kustomization() "Flux adds the labels of its Kustomization to each object. Nothing here names the Kustomization, so this row leaves them out.";
+    assume_unknown_application() "Argo CD adds its tracking id to each object. The live object has none, so these rows leave it out.";
     assume_server_side() "helm upgrade of Helm 4 applies server-side if the last release did, or with --server-side=true.";
 
     // An audit log.

@@ -1,0 +1,137 @@
+//! What delivery tools add to every manifest that they write. By this metadata they know their objects
+//! again; the rendered manifests do not have it.
+
+use optimist_apiserver::object::{Metadata, map_mut, text};
+use optimist_client::Preset;
+use serde_json::Value;
+
+const RELEASE_NAME: &str = "meta.helm.sh/release-name";
+const RELEASE_NAMESPACE: &str = "meta.helm.sh/release-namespace";
+const KUSTOMIZATION_NAME: &str = "kustomize.toolkit.fluxcd.io/name";
+const KUSTOMIZATION_NAMESPACE: &str = "kustomize.toolkit.fluxcd.io/namespace";
+const TRACKING_ID: &str = "argocd.argoproj.io/tracking-id";
+
+/// To which delivery tools an object belongs, as its metadata says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DeliveredBy {
+    /// Name and namespace of the Helm release (`setMetadataVisitor` in
+    /// `helm.sh/helm/v4/pkg/action/validate.go`, v4.2).
+    pub release: Option<(String, String)>,
+    /// The Argo CD Application, as its command line names it: `NAME` or `NAMESPACE/NAME`
+    /// (`argo-cd/util/argo/resource_tracking.go ParseAppInstanceValue`, v3.5).
+    pub application: Option<String>,
+    /// Name and namespace of the Flux Kustomization (`SetOwnerLabels` in `fluxcd/pkg/ssa/manager.go`,
+    /// v0.76).
+    pub kustomization: Option<(String, String)>,
+}
+
+impl DeliveredBy {
+    /// Reads the metadata of objects. The first object that says something is believed.
+    pub fn of(objects: &[&Value]) -> Self {
+        let pair = |of: &str, names: [&str; 2]| {
+            objects.iter().find_map(|object| {
+                let [name, namespace] = names.map(|name| entry(object, of, name));
+                Some((name?.to_owned(), namespace.unwrap_or_default().to_owned()))
+            })
+        };
+        Self {
+            release: pair("annotations", [RELEASE_NAME, RELEASE_NAMESPACE]),
+            application: objects.iter().find_map(|object| application(object)),
+            kustomization: pair("labels", [KUSTOMIZATION_NAME, KUSTOMIZATION_NAMESPACE]),
+        }
+    }
+}
+
+fn entry<'a>(object: &'a Value, of: &str, name: &str) -> Option<&'a str> {
+    let value = object.metadata()?.get(of)?.get(name)?.as_str()?;
+    (!value.is_empty()).then_some(value)
+}
+
+/// `web:apps/Deployment:shop/web`, in other namespaces `team_web:apps/Deployment:shop/web`. A copy of an
+/// object has the id of the original: then the application is not known.
+fn application(object: &Value) -> Option<String> {
+    let id = entry(object, "annotations", TRACKING_ID)?;
+    let (application, itself) = id.split_once(':')?;
+    let (kind, name) = itself.split_once(':')?;
+    let kind = kind.rsplit('/').next()?;
+    let name = name.rsplit('/').next()?;
+    let is_own = kind == text(object, "kind") && name == object.name();
+    (is_own && !application.is_empty()).then(|| application.replacen('_', "/", 1))
+}
+
+/// A manifest with what the tool adds to it. What is not known is not added.
+pub(super) fn tracked(preset: Preset, mut manifest: Value, live: &Value) -> Value {
+    let by = DeliveredBy::of(&[live, &manifest]);
+    match preset {
+        Preset::Helm3 | Preset::Helm4 => {
+            if let Some((name, namespace)) = by.release {
+                put(
+                    &mut manifest,
+                    "labels",
+                    "app.kubernetes.io/managed-by",
+                    "Helm",
+                );
+                put(&mut manifest, "annotations", RELEASE_NAME, &name);
+                put(&mut manifest, "annotations", RELEASE_NAMESPACE, &namespace);
+            }
+        }
+        Preset::Flux => {
+            if let Some((name, namespace)) = by.kustomization {
+                put(&mut manifest, "labels", KUSTOMIZATION_NAME, &name);
+                put(&mut manifest, "labels", KUSTOMIZATION_NAMESPACE, &namespace);
+            }
+        }
+        Preset::ArgoCdClientSide | Preset::ArgoCdServerSide => {
+            for name in [TRACKING_ID, "argocd.argoproj.io/installation-id"] {
+                let known = entry(live, "annotations", name).map(str::to_owned);
+                if let Some(value) = known.filter(|_| by.application.is_some()) {
+                    put(&mut manifest, "annotations", name, &value);
+                }
+            }
+        }
+        _ => {}
+    }
+    manifest
+}
+
+/// Whether it is known what the tool adds to manifests.
+pub(super) fn is_known(preset: Preset, manifest: &Value, live: &Value) -> bool {
+    let by = DeliveredBy::of(&[live, manifest]);
+    match preset {
+        Preset::Helm3 | Preset::Helm4 => by.release.is_some(),
+        Preset::Flux => by.kustomization.is_some(),
+        Preset::ArgoCdClientSide | Preset::ArgoCdServerSide => by.application.is_some(),
+        _ => true,
+    }
+}
+
+fn put(manifest: &mut Value, of: &str, name: &str, value: &str) {
+    let metadata = manifest.metadata_mut();
+    let entries = metadata.entry(of).or_insert(Value::Null);
+    map_mut(entries).insert(name.to_owned(), value.into());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn the_metadata_says_to_which_tools_an_object_belongs() {
+        let object = json!({"kind": "Deployment", "metadata": {"name": "web",
+            "annotations": {RELEASE_NAME: "shop", RELEASE_NAMESPACE: "live",
+                TRACKING_ID: "team_shop:apps/Deployment:live/web"},
+            "labels": {KUSTOMIZATION_NAME: "apps", KUSTOMIZATION_NAMESPACE: "flux-system"}}});
+        let pair = |a: &str, b: &str| Some((a.to_owned(), b.to_owned()));
+        let expected = DeliveredBy {
+            release: pair("shop", "live"),
+            application: Some("team/shop".to_owned()),
+            kustomization: pair("apps", "flux-system"),
+        };
+        assert_eq!(DeliveredBy::of(&[&object]), expected);
+        let mut copy = object;
+        copy["metadata"]["name"] = "copy".into();
+        assert_eq!(DeliveredBy::of(&[&copy]).application, None);
+        assert_eq!(DeliveredBy::of(&[&json!({})]), DeliveredBy::default());
+    }
+}
