@@ -5,6 +5,7 @@ use optimist_apiserver::environment::Timestamp;
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::schema::{Struct, fill_defaults};
 use optimist_client::{Line, lines, visible};
+use optimist_text::markdown;
 use serde_json::Value;
 
 /// Who owns what in an object.
@@ -124,19 +125,18 @@ impl ObjectOwnership {
 
     /// As a Markdown table with a row for each value.
     pub fn to_markdown(&self) -> String {
-        let mut out = String::from("| line | owners | since |\n|---|---|---|\n");
+        let mut out = markdown::head(&["line", "owners", "since"].map(str::to_owned));
         for owned in self.lines.iter().filter(|one| one.line.value.is_some()) {
             let since = owned.owners.iter().map(|at| {
                 let since = self.managers.get(*at).and_then(|entry| entry.since);
                 since.map_or_else(|| "no time".to_owned(), |time| time.to_string())
             });
             let since: Vec<String> = since.collect();
-            out.push_str(&format!(
-                "| {} | {} | {} |\n",
-                code(&yaml(&owned.line)),
-                cell(&self.owners_of(owned)),
-                cell(&since.join(", "))
-            ));
+            out.push_str(&markdown::row(&[
+                markdown::code(&yaml(&owned.line)),
+                markdown::text(&self.owners_of(owned)),
+                markdown::text(&since.join(", ")),
+            ]));
         }
         out
     }
@@ -273,30 +273,4 @@ fn yaml(line: &Line) -> String {
         out.push_str(&value.text);
     }
     out
-}
-
-/// Text in a cell of a Markdown table: nothing in it is markup.
-pub fn cell(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in visible(text).chars() {
-        match c {
-            '|' | '\\' | '`' | '*' | '_' | '[' | ']' | '#' | '~' | '!' => out.extend(['\\', c]),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '&' => out.push_str("&amp;"),
-            '\n' | '\r' => out.push(' '),
-            c => out.push(c),
-        }
-    }
-    out
-}
-
-/// Code in a cell of a Markdown table. A pipe ends the cell even in code, so text with a pipe or a
-/// backtick is plain text.
-fn code(text: &str) -> String {
-    let text = visible(text).replace(['\n', '\r'], " ");
-    if text.contains(['|', '`']) || text.trim().is_empty() {
-        return cell(&text);
-    }
-    format!("`{text}`")
 }

@@ -5,6 +5,7 @@
 #![warn(missing_docs)]
 
 pub mod export;
+pub mod markdown;
 pub mod render;
 pub mod share;
 mod shell;

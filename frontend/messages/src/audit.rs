@@ -2,9 +2,12 @@
 
 use optimist_apiserver::apply::ManagedFieldsOperation;
 use optimist_diagnose::audit::findings::{HotLoop, LostUpdate, Reaction, RecordedConflict};
-use optimist_diagnose::audit::recorded::{Compared, CoreAnswer, NotRun, RecordedStep};
+use optimist_diagnose::audit::recorded::{
+    Compared, CoreAnswer, NotRun, RecordedHistory, RecordedStep,
+};
 use optimist_diagnose::audit::{AuditEvent, AuditedObject};
 
+use crate::diagnose::owner;
 use crate::edits::{field, value};
 use crate::en;
 
@@ -20,6 +23,15 @@ pub fn audited(object: &AuditedObject) -> String {
         "{}{group} {}{slash}{}",
         object.resource, object.namespace, object.name
     )
+}
+
+/// Who sent a step: the manager of a write, else the program.
+pub fn sender(history: &RecordedHistory, step: usize) -> String {
+    let step = history.steps.get(step);
+    let manager = step.and_then(|step| step.manager.as_ref());
+    let client = step.and_then(|step| history.clients.get(step.client));
+    let program = client.map(|it| it.agent.split('/').next().unwrap_or_default().to_owned());
+    manager.map_or_else(|| program.unwrap_or_default(), owner)
 }
 
 /// What was asked: `apply, force`, `update /scale`.

@@ -1,19 +1,25 @@
 //! What Diagnose says of what was read out of a text.
 
 use optimist_apiserver::apply::{ManagedFieldsOperation, Manager};
+use optimist_client::visible;
 use optimist_diagnose::brought::NotRecognized;
-use optimist_diagnose::case::Note;
+use optimist_diagnose::case::{NotInstalled, Note, ObjectId};
 use optimist_diagnose::message::{
     ManagerConflict, ObjectHint, Precondition, PrintedError, ReportedError, Tool,
 };
 use optimist_diagnose::ownership::ManagerEntry;
+use optimist_diagnose::scene::{MissingPart, NoScene};
+use serde_json::Value;
 
-pub use crate::audit::{asked, audited, hot_loop, lost_update, prediction, recorded_conflict};
-use crate::en;
-pub use crate::ways::{
-    assumption, client_long, effect, own_command, owners_change, row_notes, rows_markdown, way,
-    way_out,
+pub use crate::audit::{
+    asked, audited, hot_loop, lost_update, prediction, recorded_conflict, sender,
 };
+pub use crate::brought::{error_facts, get_command, live_says, versions_span, versions_title};
+pub use crate::ways::{
+    assumption, client_long, column_fate, effect, fate, field_fate, own_command, owners_change,
+    row_answer, row_notes, rows_markdown, way, way_out, way_whole,
+};
+use crate::{en, load_error};
 
 /// What an error is, in a few words.
 pub fn error_title(error: &PrintedError) -> String {
@@ -195,5 +201,70 @@ pub fn assumed(part: &str) -> String {
         String::new()
     } else {
         en::scene_assumed(&part)
+    }
+}
+
+/// The longest value that is written out, in characters.
+const MAX_VALUE: usize = 60;
+
+/// A value, on one line and not too long.
+pub fn written(value: Option<&Value>) -> String {
+    let Some(value) = value else {
+        return en::happened_absent();
+    };
+    let text = match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    let mut short: String = text.chars().take(MAX_VALUE).collect();
+    if short.len() < text.len() {
+        short.push('…');
+    }
+    visible(&short).into_owned()
+}
+
+/// What the table over ways of writing is about: a scene, or a manifest on a version.
+pub fn ways_says(scene: bool, version: &str) -> String {
+    if scene {
+        en::ways_of_scene()
+    } else {
+        en::ways_of(&version)
+    }
+}
+
+/// What a message does not say, and what stands in its place.
+pub fn missing_part(part: &MissingPart) -> String {
+    match part {
+        MissingPart::Kind { assumed, .. } => en::scene_kind_assumed(assumed),
+        MissingPart::Namespace { assumed } => made_up(&en::scene_namespace(), assumed),
+        MissingPart::Name { assumed } => made_up(&en::scene_name(), assumed),
+        MissingPart::Manager { assumed } => en::scene_manager(assumed),
+        MissingPart::Values => en::scene_values(),
+    }
+}
+
+fn made_up(name: &str, assumed: &str) -> String {
+    format!("{name}: {}", self::assumed(assumed))
+}
+
+/// Why an object is not on a server.
+pub fn not_installed(why: &NotInstalled, object: &ObjectId) -> String {
+    match why {
+        NotInstalled::Refused(error) => en::owners_refused(&load_error(error)),
+        NotInstalled::NotServed { api_version, kind } => en::owners_not_served(kind, api_version),
+        NotInstalled::NoObject => en::owners_no_live(object),
+    }
+}
+
+/// Why no scene can be made of an error message.
+pub fn no_scene(why: &NoScene) -> String {
+    match why {
+        NoScene::NotOfTheServer => en::scene_not_of_the_server(),
+        NoScene::NotInstalled(NotInstalled::Refused(why)) => en::owners_refused(&load_error(why)),
+        NoScene::NotInstalled(NotInstalled::NotServed { api_version, kind }) => {
+            en::owners_not_served(kind, api_version)
+        }
+        NoScene::NotInstalled(NotInstalled::NoObject) => en::scene_none(),
+        NoScene::SaysOtherwise(message) => en::scene_otherwise(message),
     }
 }

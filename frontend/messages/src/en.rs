@@ -14,6 +14,7 @@ mod explore;
 mod inspector;
 mod learn;
 mod play;
+mod report;
 mod share;
 mod steps;
 mod watch;
@@ -27,6 +28,7 @@ pub use explore::*;
 pub use inspector::*;
 pub use learn::*;
 pub use play::*;
+pub use report::*;
 pub use share::*;
 pub use steps::*;
 pub use watch::*;
@@ -43,6 +45,7 @@ pub(crate) const ENGLISH: &[&[(&str, &[&str], &str)]] = &[
     inspector::ENGLISH,
     learn::ENGLISH,
     play::ENGLISH,
+    report::ENGLISH,
     share::ENGLISH,
     steps::ENGLISH,
     watch::ENGLISH,

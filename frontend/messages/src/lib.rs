@@ -8,6 +8,7 @@
 #![warn(missing_docs)]
 
 mod audit;
+mod brought;
 mod caption;
 mod catalogue;
 pub mod controller;

@@ -1,12 +1,14 @@
 //! What Diagnose says of ways of writing and of what they do.
 
+use optimist_apiserver::apply::Path;
 use optimist_client::Preset;
-use optimist_diagnose::ownership::cell;
 use optimist_diagnose::ways::{
     Assumption, FieldEffect, FieldOutcome, OnOwned, Row, TakenBack, Way, WayOutKind,
 };
 
-use crate::diagnose::{names, owner};
+use optimist_text::markdown::{head, row, text};
+
+use crate::diagnose::{names, owner, written};
 use crate::edits::field;
 use crate::{client, en};
 
@@ -108,27 +110,65 @@ pub fn row_notes(row: &Row) -> Vec<String> {
     notes
 }
 
-/// Rows as a Markdown table, for an issue.
-pub fn rows_markdown<'a>(rows: impl Iterator<Item = &'a Row>) -> String {
-    let mut table = format!(
-        "| {} | {} | {} |\n|---|---|---|\n",
-        en::ways_way(),
-        en::ways_answer(),
-        en::ways_note()
-    );
-    for row in rows {
-        let (name, more) = way(row.way);
-        let name = [Some(name), more].into_iter().flatten();
-        let name: Vec<String> = name.collect();
-        let code = row
-            .code
-            .map_or_else(en::ways_nothing_sent, |code| code.to_string());
-        table.push_str(&format!(
-            "| {} | {} | {} |\n",
-            cell(&name.join(" ")),
-            cell(&code),
-            cell(&row_notes(row).join(" "))
-        ));
+/// The answer of a row: its code.
+pub fn row_answer(row: &Row) -> String {
+    row.code
+        .map_or_else(en::ways_nothing_sent, |code| code.to_string())
+}
+
+/// What a row is called as a whole.
+pub fn way_whole(of: Way) -> String {
+    let (name, more) = way(of);
+    match more {
+        Some(more) => format!("{name} {more}"),
+        None => name,
+    }
+}
+
+/// What became of the value of a field: `8 → 3`, `8 stays`.
+pub fn fate(outcome: &FieldOutcome) -> String {
+    let (before, after) = (outcome.before.as_ref(), outcome.after.as_ref());
+    match outcome.effect {
+        FieldEffect::TakenOver
+        | FieldEffect::Changed
+        | FieldEffect::Added
+        | FieldEffect::Removed => format!("{} → {}", written(before), written(after)),
+        FieldEffect::Refused | FieldEffect::Kept => en::ways_stays(&written(after)),
+        FieldEffect::Shared | FieldEffect::OwnersChanged | FieldEffect::LeftBehind => {
+            written(after)
+        }
+    }
+}
+
+/// What becomes of a field that has a column, in a row.
+pub fn column_fate(row: &Row, column: &Path) -> String {
+    let mut of = row.fields.iter().filter(|field| field.field == *column);
+    match of.next() {
+        Some(outcome) => fate(outcome),
+        None => written(column.find(&row.after)),
+    }
+}
+
+/// What became of a field, and of its owners: `is taken over: 8 → 3 · helm`.
+pub fn field_fate(outcome: &FieldOutcome) -> String {
+    let says = format!("{}: {}", effect(outcome.effect), fate(outcome));
+    match owners_change(outcome) {
+        owners if owners.is_empty() => says,
+        owners => format!("{says} · {owners}"),
+    }
+}
+
+/// Rows as a Markdown table, with a column for each of some fields.
+pub fn rows_markdown<'a>(rows: impl Iterator<Item = &'a Row>, columns: &[Path]) -> String {
+    let mut heads = vec![en::ways_way(), en::ways_answer()];
+    heads.extend(columns.iter().map(|column| text(&field(column))));
+    heads.push(en::ways_note());
+    let mut table = head(&heads);
+    for one in rows {
+        let mut cells = vec![text(&way_whole(one.way)), text(&row_answer(one))];
+        cells.extend(columns.iter().map(|column| text(&column_fate(one, column))));
+        cells.push(text(&row_notes(one).join(" ")));
+        table.push_str(&row(&cells));
     }
     table
 }

@@ -30,6 +30,7 @@ mod request_dialog;
 mod revisions;
 mod server_card;
 pub(crate) mod sessions_dialog;
+mod share_case;
 mod share_dialog;
 mod snippet;
 mod stage;

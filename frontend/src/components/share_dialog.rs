@@ -8,10 +8,11 @@ use yew::{AttrValue, Event, Html, html};
 
 use super::dialog::Modal;
 use super::file_button::file_button;
+use super::share_case;
 use super::snippet::Copy;
 use crate::browser::{self, ticked};
 use crate::state::{
-    Dialog, Page, ReplayState, Sends, ShareMsg, StateHandle, ViewMsg, session_fragment,
+    Dialog, Page, ReplayState, Sends, ShareMsg, StateHandle, ViewMsg, Withheld, session_fragment,
 };
 
 /// `812 characters`, `1.4 kB`.
@@ -56,11 +57,15 @@ pub(crate) fn share_dialog(store: &StateHandle) -> Html {
             <div class="dialog-body share">
                 { problem(store) }
                 <p class="muted">{ what }</p>
-                if !private.is_empty() {
+                if diagnosed {
+                    { share_case::values(store, &private) }
+                } else if !private.is_empty() {
                     { warning(store, &private) }
                 }
                 { link_and_file(store, &link, &text) }
-                if !explored && !diagnosed {
+                if diagnosed {
+                    { share_case::markdown(store) }
+                } else if !explored {
                     { exported(store) }
                 }
             </div>
@@ -132,9 +137,8 @@ fn link_and_file(store: &StateHandle, link: &str, text: &str) -> Html {
 /// How many of the values that look private are named.
 const MAX_NAMED: usize = 6;
 
-/// What in it looks as if it were not meant for others.
-fn warning(store: &StateHandle, private: &[Private]) -> Html {
-    let on = store.share.redacted.is_some();
+/// The fields whose values look private.
+pub(super) fn named(private: &[Private]) -> String {
     let mut named: Vec<String> = Vec::new();
     for one in private {
         let name = format!("{} ({})", one.field, one.looks_like);
@@ -146,11 +150,22 @@ fn warning(store: &StateHandle, private: &[Private]) -> Html {
     let others = named.len().saturating_sub(MAX_NAMED);
     named.truncate(MAX_NAMED);
     let named = named.join(", ");
-    let named = match others {
+    match others {
         0 => label::share_private_all(&named),
         others => label::share_private_more(&named, &others),
-    };
-    let onchange = store.on(|event: Event| ShareMsg::Redact(ticked(&event)));
+    }
+}
+
+/// What in it looks as if it were not meant for others.
+fn warning(store: &StateHandle, private: &[Private]) -> Html {
+    let on = store.share.redacted.is_some();
+    let named = named(private);
+    let onchange = store.on(|event: Event| {
+        ShareMsg::Withhold(match ticked(&event) {
+            true => Withheld::Private,
+            false => Withheld::Nothing,
+        })
+    });
     html! {
         <div class="problem" role="status">
             <p>
@@ -209,7 +224,7 @@ fn exports(tree: &HistoryTree) -> Html {
     }
 }
 
-fn export(file: &'static str, label: String, text: &str) -> Html {
+pub(super) fn export(file: &'static str, label: String, text: &str) -> Html {
     let text = String::from(js_sys::encode_uri_component(text));
     html! {
         <a class="button" download={file} href={format!("data:text/plain;charset=utf-8,{text}")}>

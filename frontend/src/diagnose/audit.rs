@@ -7,10 +7,11 @@ use optimist_client::visible;
 use optimist_diagnose::audit::recorded::{CoreAnswer, RecordedStep};
 use optimist_diagnose::audit::{AuditEvent, AuditLog};
 use optimist_diagnose::observed::Fight;
-use optimist_messages::{diagnose as messages, field, label};
+use optimist_messages::diagnose::{self as messages, written};
+use optimist_messages::{field, label};
 use yew::{Event, Html, classes, html};
 
-use super::history::{marked, of_fight, written};
+use super::history::{marked, of_fight};
 use crate::components::more::chosen;
 use crate::state::{AuditReplay, AuditRun, DiagnoseMsg, Sends, StateHandle};
 
@@ -112,15 +113,6 @@ fn skipped(log: &AuditLog) -> String {
     visible(&label::audit_skipped(&log.skipped, &first)).into_owned()
 }
 
-/// Who sent a step: the manager of a write, else the program.
-fn who(replay: &AuditReplay, step: usize) -> String {
-    let step = replay.history.steps.get(step);
-    let manager = step.and_then(|step| step.manager.as_ref());
-    let client = step.and_then(|step| replay.history.clients.get(step.client));
-    let program = client.map(|it| it.agent.split('/').next().unwrap_or_default().to_owned());
-    manager.map_or_else(|| program.unwrap_or_default(), messages::owner)
-}
-
 /// The managers of the writes, in the order of their first one.
 fn managers(replay: &AuditReplay) -> Vec<&Manager> {
     let mut managers: Vec<&Manager> = Vec::new();
@@ -145,18 +137,21 @@ fn findings(replay: &AuditReplay) -> Html {
         .iter()
         .map(|(_, change)| change.clone())
         .collect();
-    let lost = found
-        .lost
-        .iter()
-        .map(|one| messages::lost_update(one, &who(replay, one.written), &who(replay, one.lost)));
+    let lost = found.lost.iter().map(|one| {
+        messages::lost_update(
+            one,
+            &messages::sender(&replay.history, one.written),
+            &messages::sender(&replay.history, one.lost),
+        )
+    });
     let loops = found.loops.iter().map(|hot| {
         let first = hot.steps.first().copied().unwrap_or_default();
-        messages::hot_loop(hot, &who(replay, first))
+        messages::hot_loop(hot, &messages::sender(&replay.history, first))
     });
     let conflicts = found
         .conflicts
         .iter()
-        .map(|one| messages::recorded_conflict(one, &who(replay, one.step)));
+        .map(|one| messages::recorded_conflict(one, &messages::sender(&replay.history, one.step)));
     let nothing = found.fights.is_empty()
         && found.lost.is_empty()
         && found.loops.is_empty()
@@ -253,7 +248,7 @@ fn row(
                     {
                         match &step.manager {
                             Some(manager) => marked(managers, Some(manager)),
-                            None => html! { <span class="by">{ visible(&who(replay, at)).into_owned() }</span> },
+                            None => html! { <span class="by">{ visible(&messages::sender(&replay.history, at)).into_owned() }</span> },
                         }
                     }
                     { " " }{ visible(&messages::asked(step, event)).into_owned() }{ " → " }

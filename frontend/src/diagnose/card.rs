@@ -1,12 +1,9 @@
 //! A thing that was brought, as a card: what it is, and what was read out of it.
 
-use optimist_apiserver::apply::Managers;
-use optimist_apiserver::object::Metadata;
 use optimist_client::visible;
 use optimist_diagnose::brought::{Brought, NotRecognized};
 use optimist_diagnose::case::ObjectId;
-use optimist_diagnose::message::{PrintedError, ReportedError};
-use optimist_diagnose::observed::ObservedVersion;
+use optimist_diagnose::message::ReportedError;
 use optimist_messages::{diagnose as messages, label};
 use serde_json::Value;
 use yew::{Html, classes, html};
@@ -64,7 +61,10 @@ fn recognized(brought: &Brought) -> (String, Html) {
             let count = several.len();
             (label::card_several(&count), Html::default())
         }
-        Brought::Versions(versions) => of_versions(versions),
+        Brought::Versions(versions) => (
+            messages::versions_title(versions),
+            says(messages::versions_span(versions)),
+        ),
         Brought::AuditLog(log) => (
             label::card_audit(),
             says(label::card_audit_lines(&log.lines().count())),
@@ -74,52 +74,13 @@ fn recognized(brought: &Brought) -> (String, Html) {
 }
 
 fn live(object: &Value) -> Html {
-    let version = object.resource_version();
-    let managers = Managers::decode(object["metadata"].get("managedFields"));
-    match managers.map(|managers| managers.iter().count()) {
-        Ok(0) => html! {
-            <>
-                <p>{ label::card_live_unowned(&version) }</p>
-                <p>{ label::card_live_ask() }</p>
-            </>
-        },
-        Ok(count) => html! { <p>{ label::card_live(&count, &version) }</p> },
-        Err(problem) => html! {
-            <>
-                <p>{ label::card_live_unowned(&version) }</p>
-                <p class="refused">{ label::happened_managed_fields(&problem) }</p>
-            </>
-        },
+    let (says, unreadable) = messages::live_says(object);
+    let last = says.len().saturating_sub(1);
+    html! {
+        { for says.into_iter().enumerate().map(|(at, text)| html! {
+            <p class={classes!((unreadable && at == last).then_some("refused"))}>{ text }</p>
+        }) }
     }
-}
-
-/// The objects that versions are of, and how many versions there are.
-fn of_versions(versions: &[ObservedVersion]) -> (String, Html) {
-    let mut names: Vec<String> = Vec::new();
-    for version in versions {
-        let name = ObjectId::of(&version.object).to_string();
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    let version =
-        |at: Option<&ObservedVersion>| at.map_or("", |it| it.object.resource_version()).to_owned();
-    let details = html! {
-        <p>
-            { label::card_history_versions(
-                &versions.len(),
-                &version(versions.first()),
-                &version(versions.last()),
-            ) }
-        </p>
-    };
-    let watch = versions.iter().any(|version| version.event.is_some());
-    let title = match (&names[..], watch) {
-        ([one], true) => label::card_watch(one),
-        ([one], false) => label::card_history(one),
-        (all, _) => label::card_watch_objects(&all.len()),
-    };
-    (title, details)
 }
 
 fn of_errors(errors: &[ReportedError]) -> (String, Html) {
@@ -148,19 +109,11 @@ fn of_errors(errors: &[ReportedError]) -> (String, Html) {
 
 /// The object of an error, its tool, its fields and managers, and what is missing.
 fn about(one: &ReportedError) -> Html {
-    let mut facts = vec![messages::error_object(&one.object)];
-    facts.extend(one.tool.map(messages::tool));
-    if let PrintedError::Apply(conflicts) = &one.error {
-        for conflict in conflicts {
-            facts.extend(conflict.fields.iter().cloned());
-            facts.push(messages::conflict_owner(conflict));
-        }
-    }
     let values = messages::error_values(&one.error);
     let missing = messages::error_missing(one);
     html! {
         <>
-            <p>{ visible(&facts.join(" · ")).into_owned() }</p>
+            <p>{ visible(&messages::error_facts(one)).into_owned() }</p>
             if !values.is_empty() {
                 <p>{ visible(&values).into_owned() }</p>
             }

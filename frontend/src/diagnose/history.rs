@@ -4,7 +4,8 @@ use optimist_apiserver::apply::{Manager, Path};
 use optimist_client::visible;
 use optimist_diagnose::case::ObjectId;
 use optimist_diagnose::observed::{FieldChange, Fight};
-use optimist_messages::{diagnose as messages, label};
+use optimist_messages::diagnose::{self as messages, written};
+use optimist_messages::label;
 use serde_json::Value;
 use yew::{Html, classes, html};
 
@@ -17,9 +18,6 @@ const MAX_CHANGES: usize = 300;
 
 /// How many steps of a fight are drawn.
 const MAX_FLIPS: usize = 120;
-
-/// The longest value that is drawn, in characters.
-const MAX_VALUE: usize = 60;
 
 /// Draws a history.
 pub(super) fn history(id: &ObjectId, history: &ObservedHistory) -> Html {
@@ -147,22 +145,6 @@ pub(super) fn marked(managers: &[&Manager], by: Option<&Manager>) -> Html {
             { visible(&messages::owner(by)).into_owned() }
         </span>
     }
-}
-
-/// A value, on one line and not too long.
-pub(super) fn written(value: Option<&Value>) -> String {
-    let Some(value) = value else {
-        return label::happened_absent();
-    };
-    let text = match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    };
-    let mut short: String = text.chars().take(MAX_VALUE).collect();
-    if short.len() < text.len() {
-        short.push('…');
-    }
-    visible(&short).into_owned()
 }
 
 /// Every change, field by field.

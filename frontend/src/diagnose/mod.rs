@@ -18,7 +18,9 @@ use std::rc::Rc;
 use optimist_apiserver::object::Metadata;
 use optimist_client::visible;
 use optimist_diagnose::brought::MAX_LOG;
+use optimist_messages::diagnose::ways_says;
 use optimist_messages::label;
+use optimist_report::not_installed;
 use wasm_bindgen_futures::spawn_local;
 use web_sys::{File, FileList};
 use yew::{Callback, DragEvent, Event, Html, Properties, classes, component, html};
@@ -157,7 +159,7 @@ fn middle(store: &StateHandle) -> Html {
                         />
                     },
                     Some(reading) => html! {
-                        <p class="says">{ messages::not_installed(reading) }</p>
+                        <p class="says">{ visible(&not_installed(reading)).into_owned() }</p>
                     },
                     None => messages::of_messages(store),
                 }
@@ -204,7 +206,7 @@ fn outcome(store: &StateHandle) -> Html {
                 if made {
                     { ways_out::ways_out(store, run) }
                 }
-                { table::table(store, run, &messages::of_table(made, version)) }
+                { table::table(store, run, &ways_says(made, version)) }
                 if !made {
                     { ways_out::ways_out(store, run) }
                 }

@@ -4,11 +4,9 @@ use optimist_apiserver::apply::Path;
 use optimist_client::visible;
 use optimist_diagnose::ways::{FieldEffect, FieldOutcome, Row};
 use optimist_messages::{diagnose as messages, field, label};
-use serde_json::Value;
 use web_sys::HtmlInputElement;
 use yew::{AttrValue, Event, Html, TargetCast, classes, html};
 
-use super::history::written;
 use crate::components::Copy;
 use crate::components::more::chosen;
 use crate::state::{ChangeRun, DiagnoseMsg, Sends, StateHandle, WRITERS};
@@ -79,7 +77,7 @@ pub(super) fn table(store: &StateHandle, run: &ChangeRun, says: &str) -> Html {
             { assumptions(store, run) }
             <div class="row-actions">
                 <Copy
-                    text={AttrValue::from(messages::rows_markdown(shown.clone().map(|row| &**row)))}
+                    text={AttrValue::from(messages::rows_markdown(shown.clone().map(|row| &**row), &columns))}
                     label={Some(AttrValue::from(label::ways_copy()))}
                 />
             </div>
@@ -140,16 +138,11 @@ fn assumptions(store: &StateHandle, run: &ChangeRun) -> Html {
 
 fn row(store: &StateHandle, row: &Row, columns: &[Path]) -> Html {
     let (name, more) = messages::way(row.way);
-    let code = row
-        .code
-        .map_or_else(label::ways_nothing_sent, |code| code.to_string());
+    let code = messages::row_answer(row);
     let refused = row.is_refused();
     let notes = messages::row_notes(row);
     let width = columns.len() + 2;
-    let whole = match &more {
-        Some(more) => format!("{name} {more}"),
-        None => name.clone(),
-    };
+    let whole = messages::way_whole(row.way);
     html! {
         <tbody class={classes!(refused.then_some("is-refused"))}>
             <tr>
@@ -191,31 +184,12 @@ fn row(store: &StateHandle, row: &Row, columns: &[Path]) -> Html {
 /// What becomes of a field that has a column.
 fn cell(row: &Row, column: &Path) -> Html {
     let outcome = row.fields.iter().find(|field| field.field == *column);
-    let Some(outcome) = outcome else {
-        return html! { <td class="code">{ written(column.find(&row.after)) }</td> };
-    };
-    let class = match outcome.effect {
-        FieldEffect::TakenOver => "lost",
-        FieldEffect::Refused => "refused",
+    let class = match outcome.map(|outcome| outcome.effect) {
+        Some(FieldEffect::TakenOver) => "lost",
+        Some(FieldEffect::Refused) => "refused",
         _ => "",
     };
-    html! { <td class={classes!("code", class)}>{ fate(outcome) }</td> }
-}
-
-/// `8 → 3`, `8 stays`.
-fn fate(outcome: &FieldOutcome) -> String {
-    let (before, after): (Option<&Value>, Option<&Value>) =
-        (outcome.before.as_ref(), outcome.after.as_ref());
-    match outcome.effect {
-        FieldEffect::TakenOver
-        | FieldEffect::Changed
-        | FieldEffect::Added
-        | FieldEffect::Removed => format!("{} → {}", written(before), written(after)),
-        FieldEffect::Refused | FieldEffect::Kept => label::ways_stays(&written(after)),
-        FieldEffect::Shared | FieldEffect::OwnersChanged | FieldEffect::LeftBehind => {
-            written(after)
-        }
-    }
+    html! { <td class={classes!("code", class)}>{ messages::column_fate(row, column) }</td> }
 }
 
 /// How many fields of a row are listed.
@@ -232,7 +206,7 @@ fn details(row: &Row) -> Html {
         html! {
             <li>
                 <code>{ visible(&outcome.field.to_string()).into_owned() }</code>
-                { " " }{ messages::effect(outcome.effect) }{ ": " }{ fate(outcome) }
+                { " " }{ messages::effect(outcome.effect) }{ ": " }{ messages::fate(outcome) }
                 if !owners.is_empty() {
                     <span class="muted">{ " · " }{ visible(&owners).into_owned() }</span>
                 }

@@ -66,7 +66,7 @@ pub use persistence::{Persistence, PersistenceMsg, UnreadableData};
 pub use requests::{RequestDraft, RequestMsg, RequestState};
 use session::SessionChange;
 pub use session::{SessionMsg, SessionState};
-pub use share::{Redacted, ReplayState, SessionLoad, ShareMsg, ShareState};
+pub use share::{Redacted, ReplayState, SessionLoad, ShareMsg, ShareState, Withheld};
 pub use view::{
     CARDS, CARDS_AT_FIRST, Dialog, Folds, InspectorTab, Lane, ObjectView, ServerTab, Theme,
     ViewMsg, ViewState,
@@ -287,7 +287,7 @@ impl State {
         self.view.update(msg, fx);
         if shares && self.page == Page::Diagnose {
             // What a cluster says is private until people say otherwise.
-            self.redact(true);
+            self.withhold(Withheld::Private);
         }
     }
 

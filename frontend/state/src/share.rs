@@ -28,10 +28,20 @@ pub enum ShareMsg {
     Open(String),
     /// Stops opening a session.
     CancelOpening,
-    /// Whether values that look private are left out of what is shared.
-    Redact(bool),
+    /// What is left out of what is shared.
+    Withhold(Withheld),
     /// Does what is on the stage again, on a server of another release.
     Release(Release),
+}
+
+/// What is left out of what is shared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Withheld {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// The values that look private.
+    Private,
 }
 
 /// A session that is being opened.
@@ -100,7 +110,7 @@ impl State {
         match msg {
             ShareMsg::Open(text) => self.open_session(&text, fx),
             ShareMsg::CancelOpening => self.cancel_opening(fx),
-            ShareMsg::Redact(on) => self.redact(on),
+            ShareMsg::Withhold(what) => self.withhold(what),
             ShareMsg::Release(release) => self.change_release(release),
         }
     }
@@ -126,10 +136,10 @@ impl State {
         other.unwrap_or_else(|| self.stage_session())
     }
 
-    /// Leaves the values out of what is shared that look private, or no longer.
+    /// Leaves values out of what is shared, or no longer.
     #[inline(never)] // not on the first screen
-    pub(crate) fn redact(&mut self, on: bool) {
-        self.share.redacted = on.then(|| {
+    pub(crate) fn withhold(&mut self, what: Withheld) {
+        self.share.redacted = (what == Withheld::Private).then(|| {
             let session = self.shared();
             let private = session.private_values();
             let session = session.without(&private);

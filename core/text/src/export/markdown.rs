@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use super::{mermaid, told, who};
-use crate::shell::one_line;
-use optimist_client::{to_yaml, visible};
+use crate::markdown::{fenced, text as cell};
+use optimist_client::to_yaml;
 use optimist_simulation::{HistoryTree, Outcome};
 
 /// The steps to the current node: a table, the messages of refusals, the final object, and a
@@ -51,26 +51,4 @@ pub fn markdown(tree: &HistoryTree) -> String {
     }
     let _ = write!(out, "\n{}", fenced("mermaid", mermaid(tree).trim_end()));
     out
-}
-
-/// Text on one line, such as in a table cell, escaped for Markdown and HTML.
-fn cell(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in one_line(text).chars() {
-        if "\\`*_{}[]()<>#!|~&$".contains(c) {
-            out.push('\\');
-        }
-        out.push(c);
-    }
-    out
-}
-
-/// A code block, with a fence that is not in the text.
-fn fenced(language: &str, text: &str) -> String {
-    let mut fence = "```".to_owned();
-    while text.contains(&fence) {
-        fence.push('`');
-    }
-    let text = visible(text);
-    format!("{fence}{language}\n{text}\n{fence}\n")
 }

@@ -365,6 +365,20 @@ pub fn masked(object: &Value) -> Value {
     object
 }
 
+/// A text with [`MASK`] in the place of each value that looks private, to be shown.
+pub fn masked_text(text: &str) -> String {
+    let mut finder = Finder::default();
+    finder.text("", text);
+    // What a tool prints can look like YAML by chance.
+    for word in text.split_whitespace() {
+        finder.string("", "", word);
+    }
+    let found = finder.found.into_keys();
+    let replacements: BTreeMap<String, String> =
+        found.map(|value| (value, MASK.to_owned())).collect();
+    replaced(text, &replacements).unwrap_or_else(|| text.to_owned())
+}
+
 impl Session {
     /// The values that look private, in the order of their fields. A session has only values that a
     /// user typed or loaded.

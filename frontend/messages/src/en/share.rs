@@ -7,6 +7,14 @@ crate::catalogue::messages! {
     file_too_many_lines(file, lines) "{file} has more than {lines} lines, which is too much for this page.";
     file_unreadable(file) "The browser could not read {file}.";
     share_left_out() "Left out, because it looks private:";
+    share_values() "Values in the link and in the file";
+    share_without_private() "Leave out the values that look private";
+    share_everything() "Include every value";
+    share_found_nothing() "No value looks private. Values are found by their names and shapes. Look at the rest yourself.";
+    share_look_yourself() "Whoever has the link can read every value.";
+    share_report() "For an issue";
+    share_report_says() "Who owns what, what each way of writing would do, the ways out with their commands, and what happened. Values that look private are masked in it.";
+    share_save_markdown() "Save as Markdown";
     share_case() "What was brought, and how the change is written. Whoever opens it sees the same case.";
     share_title_case() "Share this case";
     share_title() "Share this session";

@@ -7,7 +7,7 @@ use optimist_diagnose::ways::{FieldEffect, OnOwned, Way, WayOutKind};
 use optimist_sessions::StorageArea;
 use optimist_state::{
     BringProblem, CASE, CaseExample, CaseKeeping, DiagnoseMsg, DiagnoseState, Dialog, MAX_ITEMS,
-    Page as WayIn, ViewMsg, session_fragment,
+    Page as WayIn, ShareMsg, ViewMsg, Withheld, session_fragment,
 };
 
 use crate::page::Page;
@@ -476,7 +476,7 @@ fn a_link_has_no_private_values_until_people_ask_for_them() {
     assert!(texts.contains("word:"), "{texts}");
     assert!(!texts.contains("aHVudGVyMg"), "{texts}");
     assert!(other.state.diagnose.reading().is_some());
-    page.send(optimist_state::ShareMsg::Redact(false));
+    page.send(ShareMsg::Withhold(Withheld::Nothing));
     assert!(page.state.shared().extra.to_string().contains("aHVudGVyMg"));
 }
 

@@ -4,7 +4,7 @@ use optimist_apiserver::server::Release;
 use optimist_simulation::ActorId;
 use optimist_state::{
     Dialog, Effect, ManifestMsg, Msg, Page as WayIn, PersistenceMsg, ReplayState, RequestMsg,
-    ServerTab, ShareMsg, TransferMsg, ViewMsg, both_edited, session_fragment,
+    ServerTab, ShareMsg, TransferMsg, ViewMsg, Withheld, both_edited, session_fragment,
 };
 
 use crate::page::Page;
@@ -97,13 +97,13 @@ fn private_values_are_left_out_a_slice_at_a_time() {
     let secret = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata: {password: hunter22}";
     page.send(ManifestMsg::Text(secret.to_owned()));
     page.send(ManifestMsg::Load);
-    page.send(ShareMsg::Redact(true));
+    page.send(ShareMsg::Withhold(Withheld::Private));
     assert!(page.state.is_working());
     page.finish_work();
     let redacted = page.state.share.redacted.clone().expect("it is redacted");
     assert_eq!(redacted.private.len(), 1);
     assert!(matches!(redacted.replay, ReplayState::Done(_)));
-    page.send(ShareMsg::Redact(false));
+    page.send(ShareMsg::Withhold(Withheld::Nothing));
     assert!(page.state.share.redacted.is_none());
 }
 

@@ -1,0 +1,99 @@
+//! What was brought, and what to bring next.
+
+use optimist_diagnose::brought::Brought;
+use optimist_diagnose::case::ObjectId;
+use optimist_diagnose::message::ReportedError;
+use optimist_messages::{diagnose as messages, label};
+use optimist_state::{BroughtItem, DiagnoseState};
+use optimist_text::share::masked_text;
+use serde_json::Value;
+
+use crate::document::Document;
+
+/// The most characters of a message that are written out.
+const MAX_MESSAGE: usize = 20_000;
+
+pub(crate) fn brought(out: &mut Document, case: &DiagnoseState) {
+    out.heading(3, &label::diagnose_case());
+    for item in &case.items {
+        thing(out, item);
+    }
+    out.end();
+    if case.reading().is_some() {
+        let client = messages::client_long(case.client());
+        let manager = case.manager.trim();
+        let chosen = case.client().manager_is_chosen() && !manager.is_empty();
+        out.says(&if chosen {
+            label::report_writer_manager(&client, &manager)
+        } else {
+            label::report_writer(&client)
+        });
+    }
+}
+
+/// A thing that was brought, as its card shows it.
+fn thing(out: &mut Document, item: &BroughtItem) {
+    let named = |object: &Value| ObjectId::of(object).to_string();
+    match &item.content {
+        Ok(Brought::Live(object)) => {
+            out.about(&named(object), &messages::live_says(object).0.join(" "));
+        }
+        Ok(Brought::Manifest(object)) => out.about(&named(object), &label::card_manifest()),
+        Ok(Brought::Definition(object)) => out.about(&named(object), &label::card_definition()),
+        Ok(Brought::Several(several)) => out.about(&label::card_several(&several.len()), ""),
+        Ok(Brought::Versions(versions)) => out.about(
+            &messages::versions_title(versions),
+            &messages::versions_span(versions),
+        ),
+        Ok(Brought::AuditLog(log)) => out.about(
+            &label::card_audit(),
+            &label::card_audit_lines(&log.lines().count()),
+        ),
+        Ok(Brought::Errors(errors)) => {
+            errors.iter().for_each(|error| of_error(out, error));
+            message(out, &item.text);
+        }
+        Err(why) => out.about(&label::card_unknown(), &messages::not_recognized(why)),
+    }
+}
+
+fn of_error(out: &mut Document, error: &ReportedError) {
+    let says = [
+        messages::error_facts(error),
+        messages::error_values(&error.error),
+        messages::error_missing(error),
+    ];
+    let says: Vec<String> = says.into_iter().filter(|it| !it.is_empty()).collect();
+    out.about(&messages::error_title(&error.error), &says.join(" · "));
+}
+
+/// A message, letter for letter, without the values in it that look private.
+fn message(out: &mut Document, text: &str) {
+    let text = masked_text(text.trim());
+    let all = text.chars().count();
+    if all > MAX_MESSAGE {
+        out.says(&label::report_cut(&MAX_MESSAGE, &all));
+    }
+    let shown: String = text.chars().take(MAX_MESSAGE).collect();
+    out.code("text", &shown);
+}
+
+/// What to bring after error messages, and of which nothing can be rebuilt.
+pub(crate) fn what_next(out: &mut Document, case: &DiagnoseState) {
+    let reading = case.reading();
+    let made = reading.is_some_and(|it| it.scene.is_some());
+    let live = reading.is_some_and(|it| it.case.live.is_some());
+    if made || !live {
+        for error in case.errors() {
+            if let Some(command) = messages::get_command(&error.object) {
+                out.heading(3, &messages::error_object(&error.object));
+                out.says(&label::error_get());
+                out.command(&command);
+            }
+        }
+    }
+    for (error, why) in &case.without_scene {
+        let title = messages::error_title(&error.error);
+        out.about(&title, &messages::no_scene(why));
+    }
+}

@@ -1,0 +1,99 @@
+//! What each way of writing would do, and the ways out of a conflict.
+
+use optimist_apiserver::object::Metadata;
+use optimist_diagnose::ways::Row;
+use optimist_messages::{diagnose as messages, label};
+use optimist_state::{CaseReading, ChangeRun, SettledConflict};
+use optimist_text::markdown;
+
+use crate::document::{Document, head};
+
+pub(crate) fn table(out: &mut Document, run: &ChangeRun, reading: Option<&CaseReading>) {
+    out.heading(3, &label::ways_title());
+    let scene = reading.is_some_and(|it| it.scene.is_some());
+    let live = reading.and_then(|it| it.case.live.as_ref());
+    let version = live.map_or("", |live| live.resource_version());
+    out.says(&messages::ways_says(scene, version));
+    let columns = run.columns();
+    let (first, others): (Vec<&Row>, Vec<&Row>) = rows(run).partition(|row| run.is_first(row));
+    out.block(&messages::rows_markdown(first.iter().copied(), &columns));
+    if !others.is_empty() {
+        let mut inner = Document::default();
+        inner.block(&messages::rows_markdown(others.iter().copied(), &columns));
+        out.folded(&label::ways_all(&run.rows.len()), inner);
+    }
+    let mut said = Vec::new();
+    for one in rows(run).flat_map(|row| run.assumptions(row.way)) {
+        if !said.contains(&one) {
+            out.says(&messages::assumption(one));
+            said.push(one);
+        }
+    }
+    first
+        .into_iter()
+        .chain(others)
+        .for_each(|row| fields(out, row));
+}
+
+fn rows(run: &ChangeRun) -> impl Iterator<Item = &Row> {
+    run.rows.iter().map(|row| &**row)
+}
+
+/// Every field that changed, or whose owners changed.
+fn fields(out: &mut Document, row: &Row) {
+    if row.fields.is_empty() {
+        return;
+    }
+    let mut table = head(&[label::owners_field(), label::ways_answer()]);
+    for outcome in &row.fields {
+        table.push_str(&markdown::row(&[
+            markdown::code(&outcome.field.to_string()),
+            markdown::text(&messages::field_fate(outcome)),
+        ]));
+    }
+    let mut inner = Document::default();
+    inner.block(&table);
+    let count = label::ways_fields(&row.fields.len());
+    let name = messages::way_whole(row.way);
+    let answer = messages::row_answer(row);
+    out.folded(&format!("{name} → {answer} · {count}"), inner);
+}
+
+/// The ways out, those that settle the conflict first.
+pub(crate) fn ways_out(out: &mut Document, run: &ChangeRun, manager: &str) {
+    let all = || run.ways_out.iter().flatten();
+    if all().next().is_none() {
+        return;
+    }
+    out.heading(3, &label::out_title());
+    let settling = all().filter(|it| it.out.settles);
+    for one in settling.chain(all().filter(|it| !it.out.settles)) {
+        way_out(out, run, one, manager);
+    }
+}
+
+fn way_out(out: &mut Document, run: &ChangeRun, settled: &SettledConflict, manager: &str) {
+    let of = &settled.out;
+    let (title, says) = messages::way_out(of.kind);
+    out.heading(4, &title);
+    out.says(&says);
+    if of.settles {
+        out.says(&label::out_settles());
+    }
+    for note in messages::row_notes(&of.row) {
+        out.bullet(&note);
+    }
+    out.end();
+    let own = messages::own_command(run.client, of.kind);
+    if let Some(own) = own.filter(|_| manager.is_empty()) {
+        out.command(&own);
+    }
+    if settled.commands.is_empty() {
+        return out.says(&label::out_private());
+    }
+    let mut inner = Document::default();
+    for command in &settled.commands {
+        inner.command(command);
+    }
+    out.folded(&label::out_commands(&settled.commands.len()), inner);
+}

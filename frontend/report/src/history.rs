@@ -1,0 +1,104 @@
+//! What happened to an object, from its versions.
+
+use optimist_diagnose::case::ObjectId;
+use optimist_diagnose::observed::{FieldChange, Fight};
+use optimist_messages::{diagnose as messages, label};
+use optimist_state::ObservedHistory;
+use optimist_text::markdown;
+
+use crate::document::{Document, head};
+use crate::owners::UNFOLDED;
+
+/// The most changes that are listed.
+const MAX_CHANGES: usize = 300;
+
+pub(crate) fn history(out: &mut Document, id: &ObjectId, history: &ObservedHistory) {
+    out.heading(3, &label::happened_to(id));
+    out.says(&verdict(history));
+    for one in &history.fights {
+        fight(out, &history.changes, history.versions.first(), one);
+    }
+    changes(out, history);
+}
+
+/// What is to be said where there is no fight; empty if there is one.
+fn verdict(history: &ObservedHistory) -> String {
+    match &history.problem {
+        Some(problem) => label::happened_managed_fields(problem),
+        None if history.versions.len() < 2 => label::happened_one_version(),
+        None if history.changes.is_empty() => label::happened_nothing(),
+        None if history.fights.is_empty() => label::happened_no_fight(),
+        None => String::new(),
+    }
+}
+
+/// A field that managers fight over. `first` is the version before the changes, if it is known.
+pub(crate) fn fight(
+    out: &mut Document,
+    changes: &[FieldChange],
+    first: Option<&String>,
+    fight: &Fight,
+) {
+    let names: Vec<String> = fight.managers.iter().map(messages::owner).collect();
+    let all = || changes.iter().filter(|it| it.field == fight.field);
+    let version = |change: Option<&FieldChange>| {
+        change.map_or_else(String::new, |it| it.resource_version.clone())
+    };
+    let first = first.cloned().unwrap_or_else(|| version(all().next()));
+    let title = label::happened_fight(&messages::names(&names), &fight.field);
+    out.heading(4, &title);
+    out.says(&label::happened_flips_text(
+        &fight.flips,
+        &first,
+        &version(all().next_back()),
+    ));
+}
+
+/// Every change, in the order of time.
+fn changes(out: &mut Document, history: &ObservedHistory) {
+    if history.changes.is_empty() {
+        return;
+    }
+    let mut table = head(&[
+        label::happened_field(),
+        label::happened_version(),
+        label::happened_time(),
+        label::happened_who(),
+        label::happened_value(),
+    ]);
+    let all = history.changes.iter().zip(&history.times);
+    for (change, time) in all.take(MAX_CHANGES) {
+        table.push_str(&markdown::row(&[
+            markdown::code(&change.field.to_string()),
+            markdown::text(&change.resource_version),
+            markdown::text(time.as_deref().unwrap_or_default()),
+            markdown::text(&who(change)),
+            markdown::code(&values(change)),
+        ]));
+    }
+    let mut inner = Document::default();
+    inner.block(&table);
+    let more = history.changes.len().saturating_sub(MAX_CHANGES);
+    if more > 0 {
+        inner.says(&label::happened_more(&more));
+    }
+    if history.changes.len() <= UNFOLDED {
+        return out.block(&inner.finish());
+    }
+    out.folded(&label::happened_others(&history.changes.len()), inner);
+}
+
+fn who(change: &FieldChange) -> String {
+    let by = change.by.as_ref();
+    by.map_or_else(label::happened_unknown_manager, messages::owner)
+}
+
+/// `3 → 8`.
+pub(crate) fn values(change: &FieldChange) -> String {
+    let (before, after) = (change.before.as_ref(), change.after.as_ref());
+    format!(
+        "{} → {}",
+        messages::written(before),
+        messages::written(after)
+    )
+}

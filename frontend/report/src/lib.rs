@@ -1,0 +1,72 @@
+//! A case of Diagnose as a Markdown document, for an issue. The sentences are those of the page: both
+//! take them from `optimist-messages`, and what they say from `optimist-state`. Text of others is
+//! never markup in it (`optimist_text::markdown`), and values that look private are masked.
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+mod brought;
+mod change;
+mod document;
+mod history;
+mod log;
+mod owners;
+
+use optimist_messages::{diagnose as messages, label};
+use optimist_state::{CaseReading, DiagnoseState};
+use optimist_text::share::MASK;
+
+use document::Document;
+
+/// The case as Markdown. What has not run yet is not in it ([`DiagnoseState::is_working`]).
+pub fn case_markdown(case: &DiagnoseState) -> String {
+    let mut out = Document::default();
+    let reading = case.reading().map(|reading| &**reading);
+    let title = reading.map_or_else(label::diagnose_case, |it| it.case.id.to_string());
+    out.heading(2, &label::report_title(&title));
+    let release = reading.map(|it| it.case.release).unwrap_or_default();
+    out.says(&label::report_source(&release));
+    out.says(&label::report_masked(&MASK));
+    brought::brought(&mut out, case);
+    if let Some(reading) = reading {
+        let others = case.cases.len() - 1;
+        if others > 0 {
+            out.says(&label::report_more(&others, &reading.case.id));
+        }
+        scene(&mut out, reading);
+        owners::owners(&mut out, reading);
+    } else {
+        owners::of_messages(&mut out, case);
+    }
+    if let Some(run) = &case.table {
+        change::table(&mut out, run, reading);
+        change::ways_out(&mut out, run, &case.manager);
+    }
+    if let Some(replay) = case.audit.as_ref().and_then(|run| run.replay.as_ref()) {
+        log::log(&mut out, replay);
+    }
+    if let Some((reading, history)) = reading.and_then(|it| Some((it, it.history.as_ref()?))) {
+        history::history(&mut out, &reading.case.id, history);
+    }
+    brought::what_next(&mut out, case);
+    out.finish()
+}
+
+/// Why the object that is looked at is not on a server.
+pub fn not_installed(reading: &CaseReading) -> String {
+    match &reading.installed {
+        Err(why) => messages::not_installed(why, &reading.case.id),
+        Ok(_) => label::owners_no_live(&reading.case.id),
+    }
+}
+
+/// What an error message does not say.
+fn scene(out: &mut Document, reading: &CaseReading) {
+    let Some(scene) = &reading.scene else {
+        return;
+    };
+    out.says(&label::scene_made());
+    for part in &scene.missing {
+        out.bullet(&messages::missing_part(part));
+    }
+    out.end();
+}

@@ -1,0 +1,153 @@
+//! What an audit log shows.
+
+use optimist_apiserver::environment::Timestamp;
+use optimist_apiserver::object::Metadata;
+use optimist_diagnose::audit::findings::Findings;
+use optimist_diagnose::audit::recorded::{CoreAnswer, RecordedStep};
+use optimist_diagnose::observed::{FieldChange, Fight};
+use optimist_messages::{diagnose as messages, field, label};
+use optimist_state::AuditReplay;
+use optimist_text::markdown;
+
+use crate::document::{Document, head};
+use crate::history::{fight, values};
+
+/// The most requests that are listed.
+const MAX_STEPS: usize = 400;
+
+/// The most findings of one kind that are listed.
+const MAX_LISTED: usize = 40;
+
+pub(crate) fn log(out: &mut Document, replay: &AuditReplay) {
+    out.heading(3, &label::audit_title());
+    out.says(&messages::audited(&replay.history.object));
+    let (same, other, not_run) = replay.history.counts();
+    out.says(&label::audit_counts(&same, &other, &not_run));
+    let log = &replay.log;
+    if log.cut {
+        out.says(&label::audit_cut());
+    }
+    if log.skipped > 0 {
+        let first = log.problems.first().map(ToString::to_string);
+        out.says(&label::audit_skipped(
+            &log.skipped,
+            &first.unwrap_or_default(),
+        ));
+    }
+    if replay.history.schemaless {
+        out.says(&label::audit_schemaless());
+    }
+    findings(out, replay);
+    steps(out, replay);
+}
+
+fn findings(out: &mut Document, replay: &AuditReplay) {
+    let found = &replay.findings;
+    let who = |step: usize| messages::sender(&replay.history, step);
+    let changes = found.changes.iter().map(|(_, change)| change.clone());
+    let changes: Vec<FieldChange> = changes.collect();
+    if nothing(found) {
+        out.says(&label::audit_nothing());
+    }
+    for one in &found.fights {
+        fight(out, &changes, begins(replay, one).as_ref(), one);
+    }
+    let lost = found.lost.iter();
+    let lost = lost.map(|one| messages::lost_update(one, &who(one.written), &who(one.lost)));
+    listed(out, &label::audit_lost_title(), lost.collect());
+    let loops = found.loops.iter().map(|hot| {
+        let first = hot.steps.first().copied().unwrap_or_default();
+        messages::hot_loop(hot, &who(first))
+    });
+    listed(out, &label::audit_loops_title(), loops.collect());
+    let conflicts = found.conflicts.iter();
+    let conflicts = conflicts.map(|one| messages::recorded_conflict(one, &who(one.step)));
+    listed(out, &label::audit_conflicts_title(), conflicts.collect());
+    if !found.unchanged.is_empty() {
+        out.says(&label::audit_unchanged(&found.unchanged.len()));
+    }
+}
+
+fn nothing(found: &Findings) -> bool {
+    found.fights.is_empty()
+        && found.lost.is_empty()
+        && found.loops.is_empty()
+        && found.conflicts.is_empty()
+}
+
+/// The version before the first change of a field.
+fn begins(replay: &AuditReplay, fight: &Fight) -> Option<String> {
+    let mut changes = replay.findings.changes.iter();
+    let (at, _) = changes.find(|(_, change)| change.field == fight.field)?;
+    let before = replay.history.steps.get(*at)?.before.as_deref()?;
+    Some(before.resource_version().to_owned())
+}
+
+fn listed(out: &mut Document, title: &str, all: Vec<String>) {
+    if all.is_empty() {
+        return;
+    }
+    out.heading(4, title);
+    for one in all.iter().take(MAX_LISTED) {
+        out.bullet(one);
+    }
+    out.end();
+    let more = all.len().saturating_sub(MAX_LISTED);
+    if more > 0 {
+        out.says(&label::audit_more(&more));
+    }
+}
+
+/// Every request, oldest first.
+fn steps(out: &mut Document, replay: &AuditReplay) {
+    let all = &replay.history.steps;
+    let mut table = head(&[
+        String::new(),
+        label::happened_time(),
+        label::happened_who(),
+        label::report_request(),
+        label::ways_answer(),
+        label::happened_value(),
+        label::report_here(),
+    ]);
+    for (at, step) in all.iter().enumerate().take(MAX_STEPS) {
+        table.push_str(&markdown::row(&row(replay, at, step)));
+    }
+    let mut inner = Document::default();
+    inner.block(&table);
+    let more = all.len().saturating_sub(MAX_STEPS);
+    if more > 0 {
+        inner.says(&label::audit_more(&more));
+    }
+    out.folded(&label::audit_steps(&all.len()), inner);
+}
+
+/// The cells of a request.
+fn row(replay: &AuditReplay, at: usize, step: &RecordedStep) -> Vec<String> {
+    let Some(event) = replay.log.events.get(step.event) else {
+        return Vec::new();
+    };
+    let changes = replay.findings.changes.iter().filter(|(of, _)| *of == at);
+    let changes =
+        changes.map(|(_, change)| format!("{}: {}", field(&change.field), values(change)));
+    let changes: Vec<String> = changes.collect();
+    let code = event.code;
+    let code = code.map_or_else(label::ways_nothing_sent, |code| code.to_string());
+    let (word, says) = messages::prediction(&step.prediction);
+    let here = match &step.prediction {
+        CoreAnswer::Same { .. } => word,
+        _ => format!("{word}. {says}"),
+    };
+    let received = Timestamp {
+        seconds: event.received / 1_000_000,
+    };
+    vec![
+        (at + 1).to_string(),
+        received.to_string(),
+        markdown::text(&messages::sender(&replay.history, at)),
+        markdown::text(&messages::asked(step, event)),
+        code,
+        markdown::text(&changes.join("; ")),
+        markdown::text(&here),
+    ]
+}

@@ -1,0 +1,340 @@
+//! The Markdown of a case says what the page says, and nothing of the case is markup in it.
+
+#[path = "../../state/tests/slices/page.rs"]
+#[allow(dead_code)]
+mod page;
+
+use optimist_diagnose::brought::Brought;
+use optimist_messages::{diagnose as messages, label};
+use optimist_report::case_markdown;
+use optimist_state::{CaseExample, DiagnoseMsg, DiagnoseState};
+use proptest::prelude::*;
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
+use serde_json::json;
+
+use page::Page;
+
+const AUDIT: &str = include_str!("../../../core/diagnose/tests/live/audit.log");
+
+fn brought(texts: &[&str]) -> Page {
+    let mut page = Page::open_at("#/diagnose", Default::default());
+    for text in texts {
+        page.send(DiagnoseMsg::Bring((*text).to_owned()));
+    }
+    page.finish_work();
+    page
+}
+
+fn example(example: CaseExample) -> Page {
+    let mut page = brought(&[]);
+    page.send(DiagnoseMsg::Example(example));
+    page.finish_work();
+    page
+}
+
+/// What a reader of the Markdown sees.
+#[derive(Debug, Default)]
+struct Seen {
+    /// The texts of paragraphs, headings, items and cells.
+    texts: Vec<String>,
+    /// The code blocks.
+    code: Vec<String>,
+    /// The HTML.
+    html: Vec<String>,
+    /// What the blocks are, and what in them is more than text.
+    shape: Vec<String>,
+}
+
+impl Seen {
+    fn of(markdown: &str) -> Self {
+        let mut seen = Self::default();
+        let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_MATH;
+        let (mut text, mut in_code) = (String::new(), false);
+        for event in Parser::new_ext(markdown, options) {
+            match event {
+                Event::Start(Tag::CodeBlock(_)) => {
+                    in_code = true;
+                    seen.shape.push("code".to_owned());
+                }
+                Event::Start(tag) => {
+                    let ends = !matches!(tag, Tag::Strong);
+                    if ends && !text.trim().is_empty() {
+                        seen.texts.push(std::mem::take(&mut text));
+                    }
+                    seen.shape.push(kind(&format!("{tag:?}")));
+                }
+                Event::End(TagEnd::CodeBlock) => {
+                    in_code = false;
+                    seen.code.push(std::mem::take(&mut text));
+                }
+                Event::End(TagEnd::Strong) => {}
+                Event::End(_) if in_code => {}
+                Event::End(_) => {
+                    let whole = std::mem::take(&mut text);
+                    if !whole.trim().is_empty() {
+                        seen.texts.push(whole.trim().to_owned());
+                    }
+                }
+                Event::Text(part) | Event::Code(part) => text.push_str(&part),
+                Event::SoftBreak | Event::HardBreak => text.push(' '),
+                Event::Html(html) | Event::InlineHtml(html) => seen.html.push(html.to_string()),
+                other => seen.shape.push(kind(&format!("{other:?}"))),
+            }
+        }
+        seen
+    }
+
+    fn says(&self, wanted: &str) -> bool {
+        let wanted = squeezed(wanted);
+        self.texts.iter().any(|it| squeezed(it).contains(&wanted))
+    }
+
+    fn has_code(&self, wanted: &str) -> bool {
+        self.code.iter().any(|it| it.trim() == wanted.trim())
+    }
+}
+
+/// The name of an event, without what is in it.
+fn kind(debug: &str) -> String {
+    let end = debug.find(|c: char| !c.is_alphanumeric());
+    debug[..end.unwrap_or(debug.len())].to_owned()
+}
+
+fn squeezed(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words.join(" ")
+}
+
+/// Everything that the page shows of a case is in the Markdown.
+fn check(case: &DiagnoseState) -> String {
+    let markdown = case_markdown(case);
+    let seen = Seen::of(&markdown);
+    let says = |text: &str| {
+        assert!(seen.says(text), "{text}\n\n{markdown}");
+    };
+    for item in &case.items {
+        match &item.content {
+            Ok(Brought::Errors(errors)) => {
+                for error in errors {
+                    says(&messages::error_title(&error.error));
+                    says(&messages::error_facts(error));
+                }
+                assert!(seen.has_code(&item.text), "{}\n{markdown}", item.text);
+            }
+            Ok(Brought::Versions(versions)) => says(&messages::versions_span(versions)),
+            Ok(Brought::Live(object)) => says(&messages::live_says(object).0.join(" ")),
+            _ => {}
+        }
+    }
+    let run = case.table.iter();
+    for row in run.clone().flat_map(|run| &run.rows) {
+        says(&messages::way_whole(row.way));
+        says(&messages::row_answer(row));
+        says(&messages::row_notes(row).join(" "));
+        for field in &row.fields {
+            says(&field.field.to_string());
+            says(&messages::field_fate(field));
+        }
+    }
+    for out in run.flat_map(|run| run.ways_out.iter().flatten()) {
+        says(&messages::way_out(out.out.kind).1);
+        for command in &out.commands {
+            assert!(seen.has_code(command), "{command}\n{markdown}");
+        }
+    }
+    if let Some(ownership) = case.reading().and_then(|it| it.ownership.as_ref()) {
+        for entry in &ownership.managers {
+            says(&messages::owner(&entry.manager));
+            says(&messages::manager_entry(entry));
+        }
+        let values = ownership
+            .lines
+            .iter()
+            .filter_map(|it| it.line.value.as_ref());
+        values.for_each(|token| says(&token.text));
+    }
+    if let Some(history) = case.reading().and_then(|it| it.history.as_ref()) {
+        for change in &history.changes {
+            says(&change.field.to_string());
+            says(&messages::written(change.after.as_ref()));
+        }
+        for fight in &history.fights {
+            says(&format!("{} times", fight.flips));
+        }
+    }
+    if let Some(replay) = case.audit.as_ref().and_then(|it| it.replay.as_ref()) {
+        let (same, other, open) = replay.history.counts();
+        says(&label::audit_counts(&same, &other, &open));
+        for (at, step) in replay.history.steps.iter().enumerate() {
+            says(&messages::sender(&replay.history, at));
+            says(&messages::asked(step, &replay.log.events[step.event]));
+            says(&messages::prediction(&step.prediction).0);
+        }
+        for fight in &replay.findings.fights {
+            says(&format!("{} times", fight.flips));
+        }
+    }
+    assert_eq!(seen.shape.iter().filter(|it| *it == "Link").count(), 0);
+    markdown
+}
+
+#[test]
+fn the_markdown_of_each_example_has_every_answer_and_every_command() {
+    for one in CaseExample::ALL {
+        let page = example(one);
+        let markdown = check(&page.state.diagnose);
+        assert!(markdown.contains("kube-apiserver v1.36.3"), "{markdown}");
+    }
+}
+
+#[test]
+fn the_markdown_of_every_live_object_has_its_owners() {
+    let folder = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../core/diagnose/tests/live"
+    );
+    let mut read = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|it| it == "yaml") {
+            let text = std::fs::read_to_string(path).unwrap();
+            check(&brought(&[&text]).state.diagnose);
+            read += 1;
+        }
+    }
+    assert!(read >= 11, "{read}");
+}
+
+#[test]
+fn the_markdown_of_an_audit_log_has_every_request_and_the_fight() {
+    let markdown = check(&brought(&[AUDIT]).state.diagnose);
+    assert!(
+        markdown.contains("helm and web\\-operator") || markdown.contains("helm and web-operator")
+    );
+}
+
+#[test]
+fn a_message_without_an_object_has_its_fields_owners_and_the_next_command() {
+    let text = "error: Expected replicas to be 9, was 3\n";
+    check(&brought(&[text]).state.diagnose);
+}
+
+#[test]
+fn values_that_look_private_are_not_in_the_markdown() {
+    let secret = "apiVersion: v1\nkind: Secret\nmetadata:\n  name: login\n  uid: a\n  resourceVersion: '7'\n\
+                  data:\n  word: aHVudGVyMg==\n";
+    let manifest =
+        "apiVersion: v1\nkind: Secret\nmetadata:\n  name: login\ndata:\n  word: aHVudGVyMw==\n";
+    let log = "token=ghp_0123456789abcdefghijklmnopqrstuvwxyz\n\
+               error: Apply failed with 1 conflict: conflict with \"helm\" using v1: .data.word\n";
+    let page = brought(&[secret, manifest, log]);
+    assert!(page.state.diagnose.table.is_some());
+    let markdown = case_markdown(&page.state.diagnose);
+    assert!(
+        markdown.contains("Apply failed with 1 conflict"),
+        "{markdown}"
+    );
+    for private in ["aHVudGVyM", "hunter2", "hunter3", "ghp_0123"] {
+        assert!(!markdown.contains(private), "{private}\n{markdown}");
+    }
+}
+
+/// A live ConfigMap, a manifest that is refused, and a message, with these texts in them.
+fn case_with(name: &str, texts: &[String; 4]) -> Page {
+    let [manager, value, wanted, said] = texts;
+    let live = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name,
+        "namespace": "live", "uid": "u", "resourceVersion": "7", "annotations": {"a": value},
+        "managedFields": [{"manager": manager, "operation": "Apply", "apiVersion": "v1",
+            "fieldsType": "FieldsV1", "fieldsV1": {"f:data": {"f:x": {}}}}]},
+        "data": {"x": value}});
+    let manifest = json!({"apiVersion": "v1", "kind": "ConfigMap",
+        "metadata": {"name": name, "namespace": "live"}, "data": {"x": wanted}});
+    let message = format!(
+        "{said}\nerror: Apply failed with 1 conflict: conflict with \"helm\" using v1: .data.x"
+    );
+    brought(&[&live.to_string(), &manifest.to_string(), &message])
+}
+
+fn hostile() -> impl Strategy<Value = String> {
+    let parts = vec![
+        "|",
+        "`",
+        "```",
+        "~~~",
+        "\n",
+        "\n\n",
+        "\r",
+        "<",
+        ">",
+        "</details>",
+        "<!--",
+        "-->",
+        "<b>",
+        "*",
+        "_",
+        "[a](b)",
+        "![x](y)",
+        "# ",
+        "- ",
+        "+ ",
+        "1. ",
+        "2) ",
+        "> ",
+        "\\",
+        "&lt;",
+        "$$",
+        "@user",
+        "www.a.de",
+        "\t",
+        "    ",
+        "===",
+        "|---|",
+        "é",
+        "\u{202e}",
+        "\\|",
+        "`|",
+        "a",
+        " ",
+    ];
+    let parts = prop::collection::vec(prop::sample::select(parts), 1..12);
+    // With a letter first and last: an empty text, or one of spaces, is no text at all.
+    parts.prop_map(|parts| format!("{}z", parts.concat()))
+}
+
+/// The server takes printable characters in the name of a manager alone.
+fn hostile_manager() -> impl Strategy<Value = String> {
+    hostile().prop_map(|text| text.replace(['\n', '\r', '\t', '\u{202e}'], " "))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_text_of_a_case_is_markup(
+        manager in hostile_manager(),
+        [value, wanted, said] in [hostile(), hostile(), hostile()],
+        invalid in any::<bool>(),
+    ) {
+        let texts = [manager, value, wanted, said];
+        let plain = ["m", "v", "w", "said"].map(str::to_owned);
+        let name = if invalid { "a|b `c` <d> [e](f)" } else { "web" };
+        let usual = if invalid { "a b" } else { "web" };
+        let (hostile, plain) = (case_with(name, &texts), case_with(usual, &plain));
+        let markdown = case_markdown(&hostile.state.diagnose);
+        let (seen, expected) = (
+            Seen::of(&markdown),
+            Seen::of(&case_markdown(&plain.state.diagnose)),
+        );
+        // A text may be recognized as more or less than the plain one: then the shape is another.
+        let same = hostile.state.diagnose.items.len() == plain.state.diagnose.items.len();
+        prop_assume!(same && texts[1] != texts[2]);
+        let pairs = seen.shape.iter().zip(&expected.shape);
+        let differs = pairs.clone().position(|(one, other)| one != other);
+        prop_assert_eq!(differs, None, "{:?}\n{}", differs.map(|at| &seen.shape[at - 4..at + 3]), markdown);
+        prop_assert_eq!(seen.shape.len(), expected.shape.len(), "{}", markdown);
+        for html in &seen.html {
+            let known = ["<code>", "</code>", "<!-- -->", "<details><summary>", "</details>"];
+            prop_assert!(known.iter().any(|it| html.starts_with(it)), "{:?}\n{}", html, markdown);
+        }
+    }
+}
