@@ -247,6 +247,11 @@ impl RecordedHistory {
         counts
     }
 
+    /// The kind of the object; `None` if it is not known.
+    pub fn resource(&self) -> Option<&Arc<Resource>> {
+        self.resource.as_ref()
+    }
+
     /// The versions of the object that the log has.
     pub fn versions(&self) -> Vec<ObservedVersion> {
         let mut versions: Vec<ObservedVersion> = Vec::new();

@@ -6,11 +6,14 @@ use std::sync::Arc;
 
 use optimist_apiserver::server::Release;
 use optimist_diagnose::audit::findings::Findings;
-use optimist_diagnose::audit::recorded::{RecordedHistory, RecordedStep};
+use optimist_diagnose::audit::recorded::{CoreAnswer, RecordedHistory, RecordedStep};
 use optimist_diagnose::audit::{AuditLog, AuditReader, AuditedObject};
+use optimist_diagnose::lanes::RecordedLanes;
 use optimist_diagnose::observed::FieldChange;
-use optimist_text::share::masked;
+use optimist_text::share::{MASK, masked};
 use serde_json::Value;
+
+use super::recorded::manager_names;
 
 /// How many bytes are read at a time: less than a slice of the work.
 const BYTES: usize = 32 * 1024;
@@ -41,6 +44,10 @@ pub struct AuditReplay {
     pub history: RecordedHistory,
     /// What stands out. Values that look private are masked.
     pub findings: Findings,
+    /// The steps in lanes.
+    pub lanes: RecordedLanes,
+    /// The names of all managers. Their positions choose their colours and patterns.
+    pub manager_names: Rc<Vec<String>>,
 }
 
 #[derive(Debug)]
@@ -51,14 +58,14 @@ enum Stage {
 }
 
 impl AuditRun {
-    pub(super) fn new(item: u32, text: &Arc<str>) -> Self {
+    pub(super) fn new(item: u32, text: &Arc<str>, chosen: usize) -> Self {
         Self {
             item,
             stage: Rc::new(RefCell::new(Stage::Reading(AuditReader::new(Arc::clone(
                 text,
             ))))),
             objects: Rc::default(),
-            chosen: 0,
+            chosen,
             replay: None,
             cancelled: false,
         }
@@ -87,14 +94,16 @@ impl AuditRun {
             Stage::Reading(_) => return,
             Stage::Replaying(log, ..) | Stage::Done(log) => Arc::clone(log),
         };
-        self.chosen = position.min(self.objects.len().saturating_sub(1));
+        self.chosen = position;
         self.cancelled = false;
         self.replay = None;
-        self.stage = Rc::new(RefCell::new(self.begin(log)));
+        let stage = self.begin(log);
+        self.stage = Rc::new(RefCell::new(stage));
     }
 
     /// The object that is looked at, before its first request.
-    fn begin(&self, log: Arc<AuditLog>) -> Stage {
+    fn begin(&mut self, log: Arc<AuditLog>) -> Stage {
+        self.chosen = self.chosen.min(self.objects.len().saturating_sub(1));
         match self.objects.get(self.chosen) {
             Some((object, _)) => {
                 let history = RecordedHistory::new(object.clone(), &[], Release::default());
@@ -131,12 +140,21 @@ impl AuditRun {
                 self.objects = Rc::new(log.objects());
                 self.begin(log)
             }
-            Stage::Replaying(log, history, _) => {
+            Stage::Replaying(log, mut history, _) => {
                 let mut findings = Findings::of(&history, &log);
+                let lanes = RecordedLanes::of_log(&history, &log, &findings);
                 mask(&mut findings, &history.steps);
+                mask_answers(&mut history.steps, &log);
+                let objects = history
+                    .steps
+                    .iter()
+                    .filter_map(|step| step.after.as_deref());
+                let manager_names = manager_names(&lanes, objects);
                 self.replay = Some(Rc::new(AuditReplay {
                     history: *history,
                     findings,
+                    lanes,
+                    manager_names,
                     log: Arc::clone(&log),
                 }));
                 Stage::Done(log)
@@ -174,4 +192,40 @@ fn mask(findings: &mut Findings, steps: &[RecordedStep]) {
 fn mask_change(change: &mut FieldChange, before: &Value, after: &Value) {
     change.before = change.field.find(before).cloned();
     change.after = change.field.find(after).cloned();
+}
+
+/// Masks the values in which answers differ, if they look private.
+fn mask_answers(steps: &mut [RecordedStep], log: &AuditLog) {
+    for step in steps {
+        let CoreAnswer::Other {
+            exchange,
+            differences,
+        } = &mut step.prediction
+        else {
+            continue;
+        };
+        let recorded = log.events.get(step.event);
+        let recorded = recorded.and_then(|event| event.response.as_deref());
+        let (recorded, core) = (recorded.map(masked), masked(&exchange.received));
+        for one in differences.iter_mut().filter(|one| !one.pointer.is_empty()) {
+            let shown = |value: &mut Option<Value>, masked: Option<&Value>| {
+                if let (Some(value), Some(masked)) = (value, masked) {
+                    // What is compared is not all as it was answered: a new version is a word.
+                    if value.is_object() || value.is_array() || is_masked(masked) {
+                        *value = masked.clone();
+                    }
+                }
+            };
+            shown(
+                &mut one.recorded,
+                recorded.as_ref().and_then(|it| it.pointer(&one.pointer)),
+            );
+            shown(&mut one.core, core.pointer(&one.pointer));
+        }
+    }
+}
+
+/// Whether a value is the sign for a private one.
+fn is_masked(value: &Value) -> bool {
+    value.as_str().is_some_and(|text| text.contains(MASK))
 }

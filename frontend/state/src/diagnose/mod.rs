@@ -5,6 +5,7 @@ mod audit_run;
 mod change_run;
 mod example;
 mod reading;
+mod recorded;
 mod saved_case;
 mod update;
 
@@ -21,10 +22,14 @@ pub use self::audit_run::{AuditReplay, AuditRun};
 pub use self::change_run::{ChangeRun, SettledConflict, WRITERS};
 pub use self::example::CaseExample;
 pub use self::reading::{CaseReading, ObservedHistory, SceneReading};
+pub use self::recorded::{RecordedSource, SelectedStep, StepMove, StepObject};
 use self::saved_case::SavedCase;
 
 /// Where the tab keeps the texts of the case.
 pub const CASE: &str = "optimist.case";
+
+/// Where the tab keeps which object and which step of the case is looked at.
+pub const CASE_PLACE: &str = "optimist.case-place";
 
 /// The most things in a case.
 pub const MAX_ITEMS: usize = 50;
@@ -43,6 +48,8 @@ pub struct DiagnoseState {
     pub cases: Vec<Rc<CaseReading>>,
     /// The position of the object that is looked at.
     chosen: usize,
+    /// The position that people chose: an audit log adds its object later.
+    wanted: usize,
     /// The error messages of which no scene can be made, and why.
     pub without_scene: Vec<(ReportedError, NoScene)>,
     /// What people add to error messages.
@@ -55,6 +62,12 @@ pub struct DiagnoseState {
     pub table: Option<ChangeRun>,
     /// The audit log of the case.
     pub audit: Option<AuditRun>,
+    /// The step of a recorded history that people selected.
+    step: Option<SelectedStep>,
+    /// The object at that step, once the history is there.
+    pub step_object: Option<Rc<StepObject>>,
+    /// The position of the object of the audit log that the next log begins with.
+    audited: usize,
     /// The lines of the object with a conflict, as JSON pointers: those that an error message names,
     /// and those for which the change is refused.
     pub contested: Rc<Vec<String>>,
@@ -177,6 +190,12 @@ pub enum DiagnoseMsg {
     ChooseAudited(usize),
     /// Stops reading the audit log.
     CancelAudit,
+    /// Selects a step of a recorded history; `None` goes back to the newest version.
+    SelectStep(Option<SelectedStep>),
+    /// Goes to another step of the recorded history.
+    MoveStep(StepMove),
+    /// Opens the world before the request of the step that is selected, in Play.
+    StepRecorded,
     /// Steps through a way of writing, in Play.
     Step(Way),
     /// Steps through a way out of a conflict, in Play.
@@ -328,7 +347,8 @@ impl DiagnoseState {
         self.make_scenes(&brought);
         self.read_log();
         self.add_audited();
-        self.chosen = self.chosen.min(self.cases.len().saturating_sub(1));
+        self.chosen = self.wanted.min(self.cases.len().saturating_sub(1));
+        self.look_at_step();
         self.run_again();
     }
 
@@ -389,7 +409,8 @@ impl DiagnoseState {
         let log = logs.next();
         let known = self.audit.as_ref().map(|run| run.item);
         if known != log.map(|(id, _)| id) {
-            self.audit = log.map(|(id, text)| AuditRun::new(id, text));
+            let audited = std::mem::take(&mut self.audited);
+            self.audit = log.map(|(id, text)| AuditRun::new(id, text, audited));
         }
     }
 }

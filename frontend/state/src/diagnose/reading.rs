@@ -8,14 +8,17 @@ use optimist_apiserver::schema::Struct;
 use optimist_client::to_yaml;
 use optimist_diagnose::brought::{Brought, NotRecognized, recognize};
 use optimist_diagnose::case::{Case, Installed, NotInstalled};
+use optimist_diagnose::lanes::RecordedLanes;
 use optimist_diagnose::message::ReportedError;
-use optimist_diagnose::observed::{FieldChange, Fight, ObservedVersion, field_changes, fights};
+use optimist_diagnose::observed::{FieldChange, Fight, ObservedVersion, fights, version_changes};
 use optimist_diagnose::ownership::ObjectOwnership;
 use optimist_diagnose::scene::{GivenParts, MissingPart, NoScene, Scene};
 use optimist_diagnose::ways::{ChangeContent, WantedChange};
 use optimist_simulation::{Action, ActorId, ByHand, Exchange, HistoryTree, Operation};
 use optimist_text::share::masked;
 use serde_json::{Value, json};
+
+use super::recorded::manager_names;
 
 /// What a text is, or why that is not known.
 pub(super) type Content = Result<Brought, NotRecognized>;
@@ -140,12 +143,18 @@ pub struct ObservedHistory {
     pub versions: Vec<String>,
     /// The changes between them. Values that look private are masked.
     pub changes: Vec<FieldChange>,
+    /// The position of the version of each change.
+    pub rows: Vec<usize>,
     /// When each of the changes was made, as `managedFields` says: `2026-11-22T06:05:08Z`.
     pub times: Vec<Option<String>>,
     /// The fields that managers fight over.
     pub fights: Vec<Fight>,
     /// What is wrong with the `managedFields` of a version.
     pub problem: Option<String>,
+    /// The versions in lanes.
+    pub lanes: RecordedLanes,
+    /// The names of all managers. Their positions choose their colours and patterns.
+    pub manager_names: Rc<Vec<String>>,
 }
 
 impl ObservedHistory {
@@ -153,28 +162,40 @@ impl ObservedHistory {
         if versions.is_empty() {
             return None;
         }
-        let (mut changes, problem) = match field_changes(versions, root) {
+        let (found, problem) = match version_changes(versions, root) {
             Ok(changes) => (changes, None),
             Err(problem) => (Vec::new(), Some(problem)),
         };
         // Fields are compared as they are, and shown masked.
-        let times = changes.iter().map(|one| time(one, versions)).collect();
+        let times = found.iter().map(|one| time(one, versions)).collect();
+        let lanes = RecordedLanes::of_versions(versions, &found);
+        let (rows, mut changes): (Vec<usize>, Vec<FieldChange>) = found.into_iter().unzip();
         let fights = fights(&changes);
         let shown: Vec<Value> = versions.iter().map(|it| masked(&it.object)).collect();
-        for change in &mut changes {
-            let at = position(change, versions).unwrap_or_default();
-            change.after = shown.get(at).and_then(|it| change.field.find(it)).cloned();
+        for (at, change) in rows.iter().zip(&mut changes) {
+            change.after = shown.get(*at).and_then(|it| change.field.find(it)).cloned();
             let before = at.checked_sub(1).and_then(|before| shown.get(before));
             change.before = before.and_then(|it| change.field.find(it)).cloned();
         }
+        let managers = manager_names(&lanes, versions.iter().map(|it| &it.object));
         let versions = versions.iter().map(|it| it.object.resource_version());
         Some(Self {
             versions: versions.map(str::to_owned).collect(),
             changes,
+            rows,
             times,
             fights,
             problem,
+            lanes,
+            manager_names: managers,
         })
+    }
+
+    /// The changes of the version at a position.
+    pub fn changes_of(&self, row: usize) -> &[FieldChange] {
+        let begin = self.rows.partition_point(|of| *of < row);
+        let end = self.rows.partition_point(|of| *of <= row);
+        self.changes.get(begin..end).unwrap_or_default()
     }
 
     /// The managers that made changes or whose values were changed, in the order of their first one.
@@ -191,16 +212,10 @@ impl ObservedHistory {
     }
 }
 
-/// The position of the version with a change.
-fn position(change: &FieldChange, versions: &[ObservedVersion]) -> Option<usize> {
-    let mut objects = versions.iter().map(|version| &version.object);
-    objects.position(|it| it.resource_version() == change.resource_version)
-}
-
 /// When a change was made: the time of its manager's entry.
-fn time(change: &FieldChange, versions: &[ObservedVersion]) -> Option<String> {
+fn time((at, change): &(usize, FieldChange), versions: &[ObservedVersion]) -> Option<String> {
     let by = change.by.as_ref()?;
-    let object = &versions.get(position(change, versions)?)?.object;
+    let object = &versions.get(*at)?.object;
     let managers = Managers::decode(object["metadata"].get("managedFields")).ok()?;
     Some(managers.get(by)?.time?.to_string())
 }

@@ -8,7 +8,7 @@ use optimist_simulation::{HistoryTree, NGINX, World};
 use optimist_text::share::Session;
 use serde_json::{Value, json};
 
-use super::{CaseKeeping, DiagnoseState, WRITERS};
+use super::{CaseKeeping, DiagnoseState, SelectedStep, WRITERS};
 use crate::State;
 use crate::address::Page;
 
@@ -22,6 +22,12 @@ pub(super) struct SavedCase {
     client: Option<Preset>,
     manager: String,
     given: GivenParts,
+    /// The step of a recorded history that is selected.
+    step: Option<SelectedStep>,
+    /// The position of the object that is looked at.
+    chosen: usize,
+    /// The position of the object of the audit log that is looked at.
+    audited: usize,
 }
 
 impl SavedCase {
@@ -37,6 +43,9 @@ impl SavedCase {
             client: known.map(|(client, _)| *client),
             manager: json["manager"].as_str().unwrap_or_default().to_owned(),
             given: given(&json["given"]),
+            step: SelectedStep::parse(&json["step"]),
+            chosen: position(&json["chosen"]),
+            audited: position(&json["audited"]),
         }
     }
 
@@ -46,12 +55,32 @@ impl SavedCase {
         let given = &self.given;
         let given = json!({"apiVersion": given.api_version, "kind": given.kind,
             "namespace": given.namespace, "name": given.name});
-        json!({"texts": texts, "client": client, "manager": self.manager, "given": given})
+        let mut json =
+            json!({"texts": texts, "client": client, "manager": self.manager, "given": given});
+        self.write_place(&mut json);
+        json
+    }
+
+    /// Adds which object and which step is looked at.
+    fn write_place(&self, json: &mut Value) {
+        if let Some(step) = self.step {
+            json["step"] = step.to_json();
+        }
+        for (name, position) in [("chosen", self.chosen), ("audited", self.audited)] {
+            if position > 0 {
+                json[name] = position.into();
+            }
+        }
     }
 
     fn size(&self) -> usize {
         self.texts.iter().map(|text| text.len()).sum()
     }
+}
+
+/// A position; the first one if the JSON has none.
+fn position(json: &Value) -> usize {
+    json.as_u64().map_or(0, |position| position as usize)
 }
 
 /// What people added to error messages.
@@ -85,6 +114,9 @@ impl DiagnoseState {
             client: self.client,
             manager: self.manager.clone(),
             given: self.given.clone(),
+            step: self.step,
+            chosen: self.wanted,
+            audited: self.audit.as_ref().map_or(self.audited, |run| run.chosen),
         }
     }
 
@@ -93,6 +125,9 @@ impl DiagnoseState {
         self.client = saved.client;
         self.manager.clone_from(&saved.manager);
         self.given.clone_from(&saved.given);
+        self.step = saved.step;
+        self.wanted = saved.chosen;
+        self.audited = saved.audited;
         saved.texts.iter().for_each(|text| self.wait(text));
     }
 
@@ -103,6 +138,26 @@ impl DiagnoseState {
         if kept["earlier"].is_object() {
             self.earlier = Some(Rc::new(SavedCase::parse(&kept["earlier"])));
         }
+    }
+
+    /// Looks at the object and the step that the tab has kept.
+    pub(super) fn return_to(&mut self, place: &str) {
+        let place: Value = serde_json::from_str(place).unwrap_or_default();
+        if place.is_object() {
+            self.step = SelectedStep::parse(&place["step"]);
+            self.wanted = position(&place["chosen"]);
+            self.audited = position(&place["audited"]);
+        }
+    }
+
+    /// Which object and which step is looked at, as the tab keeps it; `None` if the tab keeps no case.
+    pub(super) fn place_text(&self) -> Option<String> {
+        if self.items.is_empty() || self.kept == CaseKeeping::TooLarge {
+            return None;
+        }
+        let mut place = json!({});
+        self.saved().write_place(&mut place);
+        Some(place.to_string())
     }
 
     /// Shows the case of a link. The case that was here can be returned to.

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use optimist_sessions::StorageArea;
 use optimist_simulation::HistoryTree;
 
-use super::{BringProblem, CASE, ChangeRun, DiagnoseMsg, DiagnoseState};
+use super::{BringProblem, CASE, CASE_PLACE, ChangeRun, DiagnoseMsg, DiagnoseState};
 use crate::State;
 use crate::address::Page;
 use crate::effect::Effects;
@@ -14,6 +14,8 @@ use crate::effect::Effects;
 enum CaseChange {
     /// What is shown is another, and nothing else.
     Shown,
+    /// Another step or object is looked at: the tab keeps which one.
+    Looked,
     /// The case is another: the tab keeps it.
     Changed,
     /// A history of the case opens in Play, if there is one.
@@ -42,6 +44,7 @@ impl DiagnoseState {
             DiagnoseMsg::Remove(id) => {
                 self.items.retain(|item| item.id != id);
                 self.problem = None;
+                self.step = None;
                 self.look_again();
                 return CaseChange::Changed;
             }
@@ -78,15 +81,28 @@ impl DiagnoseState {
                 return CaseChange::Changed;
             }
             DiagnoseMsg::Choose(position) => {
+                self.wanted = position;
                 self.chosen = position.min(self.cases.len().saturating_sub(1));
                 self.owner = None;
+                self.select_step(None);
                 self.run_again();
+                return CaseChange::Looked;
             }
             DiagnoseMsg::ChooseAudited(position) => {
                 if let Some(run) = &mut self.audit {
                     run.choose(position);
                 }
+                self.step = None;
                 self.look_again();
+                return CaseChange::Looked;
+            }
+            DiagnoseMsg::SelectStep(step) => {
+                self.select_step(step);
+                return CaseChange::Looked;
+            }
+            DiagnoseMsg::MoveStep(to) => {
+                self.move_step(to);
+                return CaseChange::Looked;
             }
             DiagnoseMsg::CancelTable => {
                 self.table.iter_mut().for_each(|run| run.cancelled = true);
@@ -109,6 +125,11 @@ impl DiagnoseState {
             DiagnoseMsg::StepScene => self.reading()?.scene_history(),
             DiagnoseMsg::Step(way) => table?.history(*way),
             DiagnoseMsg::StepOut(kind) => table?.history_out(*kind),
+            DiagnoseMsg::StepRecorded => {
+                let step = self.selected_step()?;
+                let replay = self.replay()?;
+                replay.history.in_play(step.row, &replay.log)
+            }
             _ => None,
         }
     }
@@ -126,15 +147,18 @@ impl State {
             return;
         }
         let kept = fx.read(StorageArea::Tab, CASE).unwrap_or_default();
+        let place = fx.read(StorageArea::Tab, CASE_PLACE).unwrap_or_default();
         let case = self.case();
         case.opened = true;
         case.restore(&kept);
+        case.return_to(&place);
     }
 
     #[inline(never)] // not on the first screen
     pub(crate) fn update_diagnose(&mut self, msg: DiagnoseMsg, fx: &mut Effects<'_>) {
         match self.case().update(msg) {
             CaseChange::Shown => {}
+            CaseChange::Looked => self.keep_place(fx),
             CaseChange::Changed => self.keep_case(fx),
             CaseChange::Steps(tree) => {
                 if let Some(tree) = tree {
@@ -174,9 +198,17 @@ impl State {
         }
     }
 
+    /// Keeps in the tab which object and which step is looked at. Apart from the case: a step must
+    /// not write all of its texts again.
+    fn keep_place(&mut self, fx: &mut Effects<'_>) {
+        let place = self.diagnose.place_text();
+        fx.write(StorageArea::Tab, CASE_PLACE, place);
+    }
+
     /// Keeps the case in the tab, for after a reload.
     fn keep_case(&mut self, fx: &mut Effects<'_>) {
         let text = self.case().kept_text();
         fx.write(StorageArea::Tab, CASE, text);
+        self.keep_place(fx);
     }
 }

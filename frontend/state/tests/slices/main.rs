@@ -8,6 +8,7 @@ mod explore;
 mod learn;
 mod page;
 mod persistence;
+mod recorded;
 mod session;
 mod share;
 mod view;
