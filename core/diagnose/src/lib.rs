@@ -7,6 +7,7 @@
 //! 3. [`ownership::ObjectOwnership`] says who owns each line of the object.
 //! 4. [`ways::ChangeTable`] runs a change in every way of writing, and the ways out of a conflict.
 //! 5. [`scene::Scene`] rebuilds what an error message tells of.
+//!    [`modified`] runs what a client can do after "the object has been modified".
 //! 6. [`observed`] and [`audit`] say what happened: who set which field, fights, lost updates;
 //!    [`lanes`] puts it in lanes, one for each client.
 //!
@@ -20,6 +21,7 @@ pub mod brought;
 pub mod case;
 pub mod lanes;
 pub mod message;
+pub mod modified;
 pub mod observed;
 pub mod ownership;
 pub mod scene;

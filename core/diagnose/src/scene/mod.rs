@@ -15,7 +15,7 @@ use optimist_apiserver::json::Node;
 use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::schema::{Struct, decode, fill_defaults};
 use optimist_client::Preset;
-use optimist_simulation::Exchange;
+use optimist_simulation::{Action, ActorId, ByHand, Exchange, HistoryTree, Operation};
 use serde_json::{Value, json};
 
 use crate::case::{Case, Installed, NotInstalled};
@@ -75,6 +75,8 @@ pub struct Scene {
     pub installed: Installed,
     /// The requests. The last one gets the message.
     pub requests: Vec<Exchange>,
+    /// The history up to the answer with the message.
+    pub history: HistoryTree,
     /// What was refused, if it was an apply: run it in other ways with
     /// [`ChangeTable`](crate::ways::ChangeTable).
     pub change: Option<WantedChange>,
@@ -199,6 +201,13 @@ impl Draft<'_> {
                 };
                 self.live.set_meta(field, stored.as_str());
             }
+            PrintedError::Modified => {
+                sample::skeleton(&mut self.live);
+                if let Some(root) = self.kind.root() {
+                    self.live = stored(&self.live, &root);
+                }
+                missing.push(MissingPart::Values);
+            }
             PrintedError::AlreadyExists { terminating: true } => {
                 self.live
                     .set_meta("deletionTimestamp", "2026-01-01T00:00:00Z");
@@ -243,7 +252,17 @@ impl Draft<'_> {
         case.definitions
             .extend(self.kind.definition(&self.error.error, &self.live));
         let installed = case.install().map_err(NoScene::NotInstalled)?;
-        let requests = request::send(&self, &installed);
+        let gone = || NoScene::NotInstalled(NotInstalled::NoObject);
+        let (requests, history) = if self.error.error == PrintedError::Modified {
+            let history = crate::modified::refusal(&installed).ok_or_else(gone)?;
+            let nodes = history.current_path().iter();
+            let requests = nodes.filter_map(|node| history.step(*node)?.exchange.clone());
+            (requests.collect(), history)
+        } else {
+            let requests = request::send(&self, &installed);
+            let history = by_hand(&installed, &requests);
+            (requests, history)
+        };
         let last = requests.last();
         let said = last.map(|exchange| text(&exchange.received, "message").to_owned());
         let said = said.unwrap_or_default();
@@ -259,6 +278,7 @@ impl Draft<'_> {
         Ok(Scene {
             installed,
             requests,
+            history,
             change,
             client: client(self.error.tool).filter(|_| applies),
             missing,
@@ -274,6 +294,16 @@ impl Draft<'_> {
         // Servers before v1.28 also printed times, which are not kept.
         again.error == self.error.error
     }
+}
+
+/// The requests, sent once more by editor A as they are.
+fn by_hand(installed: &Installed, requests: &[Exchange]) -> HistoryTree {
+    let mut tree = HistoryTree::new(installed.world.clone());
+    for exchange in requests {
+        let again = Action::Request(ByHand::from(exchange));
+        tree.act(Operation::Act(ActorId::A, again));
+    }
+    tree
 }
 
 /// An object as a server stores it: with the defaults of its kind.

@@ -5,7 +5,7 @@ use optimist_apiserver::object::Metadata;
 use optimist_simulation::Exchange;
 use serde_json::{Value, json};
 
-use super::{Draft, VERSION};
+use super::Draft;
 use crate::case::Installed;
 use crate::message::{Precondition, PrintedError};
 
@@ -48,12 +48,8 @@ fn requests(draft: &Draft<'_>, installed: &Installed) -> Vec<Line> {
             };
             vec![("PATCH", apply(&target), APPLY, draft.wanted.clone())]
         }
-        PrintedError::Modified => {
-            let mut body = stored_object(installed);
-            let older = VERSION.parse::<u64>().map_or(1, |version| version - 1);
-            body.set_meta("resourceVersion", older.to_string());
-            vec![("PUT", path, JSON, body)]
-        }
+        // Its history has two clients.
+        PrintedError::Modified => Vec::new(),
         PrintedError::OtherUid { sent, stored, key } => {
             let object = [stored.as_str(), key.as_str()];
             other_uid(draft, installed, sent, object)

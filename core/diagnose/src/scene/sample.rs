@@ -80,7 +80,7 @@ fn of_struct(inner: &Struct, which: usize, depth: usize) -> Value {
     Value::Object(map)
 }
 
-/// What an object of a kind with Pods needs so that the server accepts its next version.
+/// What an object of a kind with rules needs so that the server accepts its next version.
 pub(super) fn skeleton(object: &mut Value) {
     let labels = json!({"app": object.name()});
     let template = json!({"metadata": {"labels": labels},
@@ -89,7 +89,21 @@ pub(super) fn skeleton(object: &mut Value) {
         "Deployment" | "StatefulSet" | "DaemonSet" | "ReplicaSet" => {
             object["spec"] = json!({"selector": {"matchLabels": labels}, "template": template});
         }
+        "Pod" => object["spec"] = template["spec"].clone(),
+        "CustomResourceDefinition" => object["spec"] = definition(object.name()),
         "Service" => object["spec"] = json!({"ports": [{"port": 80, "protocol": "TCP"}]}),
         _ => {}
     }
+}
+
+/// A definition by its name, `PLURAL.GROUP`.
+fn definition(name: &str) -> Value {
+    let (plural, group) = name.split_once('.').unwrap_or((name, ""));
+    let singular = plural.strip_suffix('s').unwrap_or(plural);
+    let names = json!({"plural": plural, "singular": singular, "kind": "Example",
+        "listKind": "ExampleList"});
+    json!({"group": group, "scope": "Namespaced", "names": names, "versions": [{
+        "name": "v1", "served": true, "storage": true,
+        "schema": {"openAPIV3Schema": {"type": "object"}},
+    }]})
 }

@@ -14,7 +14,7 @@ use optimist_diagnose::observed::{FieldChange, Fight, ObservedVersion, fights, v
 use optimist_diagnose::ownership::ObjectOwnership;
 use optimist_diagnose::scene::{GivenParts, MissingPart, NoScene, Scene};
 use optimist_diagnose::ways::{ChangeContent, WantedChange};
-use optimist_simulation::{Action, ActorId, ByHand, Exchange, HistoryTree, Operation};
+use optimist_simulation::HistoryTree;
 use optimist_text::share::masked;
 use serde_json::{Value, json};
 
@@ -45,8 +45,8 @@ pub struct SceneReading {
     pub missing: Vec<MissingPart>,
     /// The refused change, if it was an apply.
     pub(super) change: Option<WantedChange>,
-    /// The requests. The last one gets the message.
-    requests: Vec<Exchange>,
+    /// The history up to the answer with the message.
+    pub(super) history: HistoryTree,
 }
 
 impl CaseReading {
@@ -94,25 +94,12 @@ impl CaseReading {
             scene: Some(SceneReading {
                 missing: scene.missing,
                 change: scene.change,
-                requests: scene.requests,
+                history: scene.history,
             }),
             installed: Ok(scene.installed),
         })
     }
 
-    /// The history of a scene, up to the answer with the message, for Play.
-    pub(super) fn scene_history(&self) -> Option<HistoryTree> {
-        let installed = self.installed.as_ref().ok()?;
-        let mut tree = HistoryTree::new(installed.world.clone());
-        for exchange in &self.scene.as_ref()?.requests {
-            let again = Action::Request(ByHand::from(exchange));
-            tree.act(Operation::Act(ActorId::A, again));
-        }
-        Some(tree)
-    }
-}
-
-impl CaseReading {
     /// The lines of the object whose fields have these paths, as messages print them: JSON pointers.
     pub(super) fn pointers(&self, fields: &[String]) -> Vec<String> {
         let (Some(live), Some(ownership)) = (&self.case.live, &self.ownership) else {

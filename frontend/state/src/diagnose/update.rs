@@ -122,7 +122,7 @@ impl DiagnoseState {
     fn steps(&self, msg: &DiagnoseMsg) -> Option<HistoryTree> {
         let table: Option<&ChangeRun> = self.table.as_ref();
         match msg {
-            DiagnoseMsg::StepScene => self.reading()?.scene_history(),
+            DiagnoseMsg::StepScene => Some(self.reading()?.scene.as_ref()?.history.clone()),
             DiagnoseMsg::Step(way) => table?.history(*way),
             DiagnoseMsg::StepOut(kind) => table?.history_out(*kind),
             DiagnoseMsg::StepRecorded => {

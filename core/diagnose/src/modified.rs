@@ -1,0 +1,173 @@
+//! After "the object has been modified": the edit that was refused, sent in other ways.
+//!
+//! The message says neither what the client wanted to change nor what changed in between. So each
+//! client sets an annotation of its own, which every object can have.
+
+use optimist_apiserver::object::{Metadata, map_mut};
+use optimist_client::{OnConflict, Strategy, Write};
+use optimist_simulation::{Action, ActorId, HistoryTree, NodeId, Operation};
+use optimist_text::render::{Call, client_go, kubectl};
+use serde_json::Value;
+
+use crate::case::Installed;
+
+/// The annotation of the client that is refused, and that of the client that writes in between.
+const EDITS: [&str; 2] = [
+    "example.com/edit-of-this-client",
+    "example.com/edit-of-the-other-client",
+];
+
+/// What a client can do after the refusal of its Update.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum NextWrite {
+    /// It reads the object again, repeats the edit on the new copy and sends it
+    /// (`k8s.io/client-go/util/retry RetryOnConflict`, v0.36).
+    ReadAgain,
+    /// It sends the edit alone, as a merge patch without a version.
+    MergePatch,
+    /// It applies the edit alone, server-side.
+    Apply,
+    /// It sends the same object without a version.
+    WithoutVersion,
+}
+
+impl NextWrite {
+    /// All of them.
+    pub const ALL: [Self; 4] = [
+        Self::ReadAgain,
+        Self::MergePatch,
+        Self::Apply,
+        Self::WithoutVersion,
+    ];
+
+    fn write(self) -> Write {
+        match self {
+            Self::ReadAgain => Write::usual(Strategy::Update),
+            Self::MergePatch => Write::usual(Strategy::MergePatch),
+            Self::Apply => Write::usual(Strategy::Apply),
+            Self::WithoutVersion => Write {
+                send_resource_version: false,
+                ..Write::usual(Strategy::Update)
+            },
+        }
+    }
+}
+
+/// What a client did after the refusal, and what became of the two edits.
+#[derive(Clone, Debug)]
+pub struct NextAttempt {
+    /// What it did.
+    pub kind: NextWrite,
+    /// The status code of its last request.
+    pub code: u16,
+    /// Whether the object has the edit of this client at the end.
+    pub keeps_own: bool,
+    /// Whether the object has the edit that the other client made in between.
+    pub keeps_other: bool,
+    /// All of it, from the first read on. Its last step is the current one.
+    pub history: HistoryTree,
+    /// The node of the refusal.
+    refused: NodeId,
+}
+
+impl NextAttempt {
+    /// Whether both edits are in the object.
+    pub fn settles(&self) -> bool {
+        self.code < 300 && self.keeps_own && self.keeps_other
+    }
+
+    /// The requests after the refusal, as kubectl commands.
+    pub fn commands(&self) -> Vec<String> {
+        let path = self.history.current_path().iter();
+        let after = path.skip_while(|node| **node != self.refused).skip(1);
+        after
+            .filter_map(|node| {
+                let step = self.history.step(*node)?;
+                let call = Call::of_step(self.history.world_at(*node)?, step)?;
+                Some(kubectl(&call))
+            })
+            .collect()
+    }
+
+    /// The last request in Go, with client-go; for a client that reads again, with its retries.
+    pub fn go(&self) -> Option<String> {
+        let node = *self.history.current_path().last()?;
+        let mut call = Call::of_step(self.history.world_at(node)?, self.history.step(node)?)?;
+        if self.kind == NextWrite::ReadAgain {
+            call.attempts = OnConflict::DEFAULT_ATTEMPTS;
+            call.reads_again = true;
+        }
+        Some(client_go(&call).code)
+    }
+}
+
+/// The history of the refusal: both clients read the object, the other one writes first, and the Update
+/// of this client is refused. `None` if the object is gone or the other client's write is refused.
+pub fn refusal(installed: &Installed) -> Option<HistoryTree> {
+    let mut tree = HistoryTree::new(installed.world.clone());
+    tree.act(Operation::Act(ActorId::A, Action::Get))?;
+    tree.act(Operation::Act(ActorId::B, Action::Get))?;
+    edit(&mut tree, ActorId::A, EDITS[0])?;
+    edit(&mut tree, ActorId::B, EDITS[1])?;
+    let (of_a, of_b) = (
+        Write::usual(Strategy::Update),
+        Write::usual(Strategy::MergePatch),
+    );
+    tree.world_mut()
+        .actor_mut(ActorId::B)
+        .set_write(of_b.clone());
+    tree.world_mut()
+        .actor_mut(ActorId::A)
+        .set_write(of_a.clone());
+    let written = tree.act(Operation::Act(ActorId::B, Action::Send(of_b)))?;
+    if code(&tree, written)? >= 300 {
+        return None;
+    }
+    tree.act(Operation::Act(ActorId::A, Action::Send(of_a)))?;
+    Some(tree)
+}
+
+/// Runs what a client can do after the refusal. `None` where there is no refusal.
+pub fn attempt(installed: &Installed, kind: NextWrite) -> Option<NextAttempt> {
+    let mut tree = refusal(installed)?;
+    let refused = tree.current();
+    if code(&tree, refused)? != 409 {
+        return None;
+    }
+    if kind == NextWrite::ReadAgain {
+        tree.act(Operation::Act(ActorId::A, Action::Get))?;
+    }
+    let write = kind.write();
+    tree.world_mut()
+        .actor_mut(ActorId::A)
+        .set_write(write.clone());
+    let last = tree.act(Operation::Act(ActorId::A, Action::Send(write)))?;
+    let (_, stored) = tree.world().stored()?;
+    let [keeps_own, keeps_other] = EDITS.map(|edit| {
+        let annotations = stored.metadata().and_then(|meta| meta.get("annotations"));
+        annotations.is_some_and(|all| all.get(edit).is_some())
+    });
+    Some(NextAttempt {
+        kind,
+        code: code(&tree, last)?,
+        keeps_own,
+        keeps_other,
+        refused,
+        history: tree,
+    })
+}
+
+fn edit(tree: &mut HistoryTree, actor: ActorId, annotation: &str) -> Option<()> {
+    let copy = tree.world_mut().copy_mut(actor);
+    let mut object = (**copy.edited()?).clone();
+    let annotations = map_mut(&mut object["metadata"])
+        .entry("annotations")
+        .or_insert(Value::Null);
+    map_mut(annotations).insert(annotation.to_owned(), "1".into());
+    copy.edit(object);
+    Some(())
+}
+
+fn code(tree: &HistoryTree, node: NodeId) -> Option<u16> {
+    Some(tree.step(node)?.exchange.as_ref()?.code)
+}

@@ -1,0 +1,160 @@
+//! After "the object has been modified": what each next write does, seen from the object at the end.
+
+use optimist_apiserver::object::{Metadata, text};
+use optimist_apiserver::server::Resources;
+use optimist_diagnose::brought::{Brought, recognize};
+use optimist_diagnose::case::{Case, Installed};
+use optimist_diagnose::message::reported_errors;
+use optimist_diagnose::modified::{NextAttempt, NextWrite, attempt, refusal};
+use optimist_diagnose::scene::{GivenParts, Scene};
+use optimist_simulation::HistoryTree;
+
+mod live;
+
+use live::LIVE;
+
+fn installed(text: &str) -> Installed {
+    let Ok(Brought::Live(object)) = recognize(text) else {
+        panic!("it is a live object");
+    };
+    Case::about(object).install().expect("it is installed")
+}
+
+fn attempt_of(installed: &Installed, kind: NextWrite) -> NextAttempt {
+    attempt(installed, kind).expect("there is a refusal")
+}
+
+/// The requests of a history and their codes, as a person reads them.
+fn requests(tree: &HistoryTree) -> Vec<String> {
+    let steps = tree
+        .current_path()
+        .iter()
+        .filter_map(|node| tree.step(*node));
+    let exchanges = steps.filter_map(|step| step.exchange.as_ref());
+    exchanges
+        .map(|it| format!("{} {}", it.method, it.code))
+        .collect()
+}
+
+#[test]
+fn an_update_of_an_older_version_of_any_live_object_gets_the_message() {
+    for text in LIVE {
+        let installed = installed(text);
+        let tree = refusal(&installed).expect("there is a history");
+        assert_eq!(
+            requests(&tree),
+            ["GET 200", "GET 200", "PATCH 200", "PUT 409"]
+        );
+        let last = tree.step(tree.current()).and_then(|it| it.exchange.clone());
+        let last = last.expect("it is a request");
+        let errors = reported_errors(text_of(&last.received));
+        assert_eq!(errors.len(), 1, "{}", last.received);
+    }
+}
+
+fn text_of(status: &serde_json::Value) -> &str {
+    text(status, "message")
+}
+
+#[test]
+fn a_new_read_a_patch_and_an_apply_keep_both_edits_of_any_live_object() {
+    for text in LIVE {
+        let installed = installed(text);
+        let kind = installed.resource().kind.clone();
+        for next in [
+            NextWrite::ReadAgain,
+            NextWrite::MergePatch,
+            NextWrite::Apply,
+        ] {
+            let attempt = attempt_of(&installed, next);
+            assert_eq!(
+                (attempt.code, attempt.settles()),
+                (200, true),
+                "{kind} {next:?}"
+            );
+            let commands = attempt.commands();
+            let reads = usize::from(next == NextWrite::ReadAgain);
+            assert_eq!(commands.len(), 1 + reads, "{commands:?}");
+        }
+    }
+}
+
+#[test]
+fn without_a_version_the_other_edit_is_lost_or_the_write_is_refused() {
+    let (mut lost, mut refused) = (0, 0);
+    for text in LIVE {
+        let attempt = attempt_of(&installed(text), NextWrite::WithoutVersion);
+        assert!(!attempt.settles());
+        match attempt.code {
+            200 => {
+                assert!(attempt.keeps_own && !attempt.keeps_other);
+                lost += 1;
+            }
+            422 => {
+                assert!(!attempt.keeps_own && attempt.keeps_other);
+                refused += 1;
+            }
+            code => panic!("{code}"),
+        }
+    }
+    // A custom resource and a PodDisruptionBudget always need the version.
+    assert_eq!((lost, refused), (9, 2));
+}
+
+#[test]
+fn a_message_about_any_built_in_kind_leads_to_ways_that_keep_both_edits() {
+    let mut without = Vec::new();
+    for resource in Resources::builtin().iter() {
+        let group = &resource.group_version.group;
+        let dot = if group.is_empty() { "" } else { "." };
+        // The name of a definition has the group.
+        let name = match &*resource.kind {
+            "CustomResourceDefinition" => "widgets.example.com",
+            _ => "web",
+        };
+        let message = format!(
+            "Operation cannot be fulfilled on {}{dot}{group} \"{name}\": the object has been modified; \
+             please apply your changes to the latest version and try again",
+            resource.plural
+        );
+        let error = &reported_errors(&message)[0];
+        let Ok(scene) = Scene::of(error, &GivenParts::default()) else {
+            without.push(resource.kind.clone());
+            continue;
+        };
+        assert_eq!(scene.message(), message);
+        let world = scene.history.world();
+        assert_eq!(world.subject().name(), name);
+        for next in [
+            NextWrite::ReadAgain,
+            NextWrite::MergePatch,
+            NextWrite::Apply,
+        ] {
+            let attempt = attempt_of(&scene.installed, next);
+            assert!(
+                attempt.settles(),
+                "{} {next:?}: {}",
+                resource.kind,
+                attempt.code
+            );
+        }
+    }
+    assert_eq!(without, Vec::<String>::new());
+}
+
+#[test]
+fn the_code_for_a_new_read_retries_on_a_conflict() {
+    let attempt = attempt_of(&installed(LIVE[4]), NextWrite::ReadAgain);
+    let go = attempt.go().expect("there is code");
+    assert!(
+        go.contains("retry.RetryOnConflict(retry.DefaultRetry"),
+        "{go}"
+    );
+    assert!(
+        attempt
+            .history
+            .world()
+            .stored()
+            .is_some_and(|(_, it)| !it.resource_version().is_empty())
+    );
+}
