@@ -2,6 +2,7 @@
 
 use optimist_apiserver::apply::Path;
 use optimist_client::Preset;
+use optimist_diagnose::modified::NextWrite;
 use optimist_diagnose::ways::{
     Assumption, FieldEffect, FieldOutcome, OnOwned, Row, TakenBack, Way, WayOutKind,
 };
@@ -242,6 +243,16 @@ pub fn way_out(kind: WayOutKind) -> (String, String) {
         WayOutKind::Agree => (en::out_agree(), en::out_agree_says()),
         WayOutKind::Transfer => (en::out_transfer(), en::out_transfer_says()),
         WayOutKind::Migrate => (en::out_migrate(), en::out_migrate_says()),
+    }
+}
+
+/// A next write after "the object has been modified": what it is called, and what it means.
+pub fn next_write(kind: NextWrite) -> (String, String) {
+    match kind {
+        NextWrite::ReadAgain => (en::next_read_again(), en::next_read_again_says()),
+        NextWrite::MergePatch => (en::next_merge_patch(), en::next_merge_patch_says()),
+        NextWrite::Apply => (en::next_apply(), en::next_apply_says()),
+        NextWrite::WithoutVersion => (en::next_without_version(), en::next_without_version_says()),
     }
 }
 

@@ -34,7 +34,7 @@ pub(super) fn brought(store: &StateHandle) -> Html {
             }
             { problem(store) }
             { paste(store) }
-            if case.reading().is_some() {
+            if case.table.is_some() {
                 { table::writer(store) }
             }
             if !case.items.is_empty() {

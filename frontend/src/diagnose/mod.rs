@@ -5,6 +5,7 @@ mod brought;
 mod card;
 mod history;
 mod messages;
+mod next_writes;
 mod owners;
 mod questions;
 mod scene;
@@ -201,6 +202,9 @@ fn outcome(store: &StateHandle) -> Html {
     let version = version.map_or("", |live| live.resource_version());
     html! {
         <>
+            if let Some(run) = &case.next_writes {
+                { next_writes::next_writes(store, run) }
+            }
             if let Some(run) = &case.table {
                 // A message asks for a way out; a manifest asks what it would do.
                 if made {

@@ -48,9 +48,9 @@ pub use cards::{CardObjects, aligned_rows};
 pub use controllers::{ControllerMsg, ControllerPart, ControllerView};
 pub use diagnose::{
     AuditReplay, AuditRun, BringProblem, BroughtItem, CASE, CASE_PLACE, CaseExample, CaseKeeping,
-    CaseReading, CaseSection, ChangeRun, DiagnoseMsg, DiagnoseState, MAX_ITEMS, ObservedHistory,
-    OwnerFilter, RecordedSource, SceneReading, SelectedStep, SettledConflict, StepMove, StepObject,
-    WRITERS,
+    CaseReading, CaseSection, ChangeRun, DiagnoseMsg, DiagnoseState, MAX_ITEMS, NextOutcome,
+    NextRun, ObservedHistory, OwnerFilter, RecordedSource, SceneReading, SelectedStep,
+    SettledConflict, StepMove, StepObject, WRITERS,
 };
 pub use editing::{EditMsg, Editing, EditingState, FIELD, RawYaml, Typing};
 use effect::Effects;

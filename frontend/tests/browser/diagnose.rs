@@ -88,6 +88,26 @@ async fn a_message_alone_leads_to_a_command_that_settles_it() {
 }
 
 #[wasm_bindgen_test]
+async fn an_object_that_has_been_modified_leads_to_next_writes_that_keep_both_changes() {
+    let page = diagnose().await;
+    let message = "Operation cannot be fulfilled on deployments.apps \"web\": the object has been \
+                   modified; please apply your changes to the latest version and try again";
+    bring(&page, message).await;
+    let next = page.text("What to do now");
+    assert_eq!(next.matches("Both changes are in the object.").count(), 3);
+    assert!(next.contains("The answer is 200, and the other client's change is lost."));
+    assert!(next.contains("retry.RetryOnConflict"), "{next}");
+    page.press(
+        RESULTS,
+        "Step through it: Update without the resourceVersion",
+    )
+    .await;
+    page.at_rest().await;
+    assert!(page.text("What happened").contains("lost"));
+    page.close().await;
+}
+
+#[wasm_bindgen_test]
 async fn hostile_texts_get_a_clear_word_and_stay() {
     let page = diagnose().await;
     for text in [

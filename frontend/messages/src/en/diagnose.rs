@@ -278,6 +278,22 @@ crate::catalogue::messages! {
     out_migrate_says() "Make the entries of client-side apply your own, then apply.";
 
     // The scene of an error message.
+    next_title() "What to do now";
+    next_says() "The write carried the version of an earlier read. Another client wrote in between, so the API server refused the write and stored nothing. Each next write below ran in this page, with one made-up change by each client.";
+    next_running() "The next writes run.";
+    next_both() "Both changes are in the object.";
+    next_lost(code) "The answer is {code}, and the other client's change is lost.";
+    next_refused(code) "The answer is {code}. Nothing is written.";
+    next_go() "The code in Go";
+    next_read_again() "Read again, and repeat your change";
+    next_read_again_says() "The new read has the other client's change. Make your change on it, and send it with the new version. In Go, RetryOnConflict does this.";
+    next_merge_patch() "Send only your change, as a patch";
+    next_merge_patch_says() "A patch without a resourceVersion is not compared with the stored version. It writes only its own fields. If both clients change one field, the last write wins.";
+    next_apply() "Apply only your fields, server-side";
+    next_apply_says() "An apply compares owners and not versions. If another manager owns a field with another value, the answer is a conflict that names the field.";
+    next_without_version() "Update without the resourceVersion";
+    next_without_version_says() "An Update replaces the whole object, also the fields that you did not want to change.";
+
     scene_made() "Rebuilt from the message alone: the API server of this page gives the same message.";
     scene_message() "the message";
     scene_missing() "The message does not say everything. Fill in what you know:";

@@ -4,6 +4,7 @@
 mod audit_run;
 mod change_run;
 mod example;
+mod next_run;
 mod reading;
 mod recorded;
 mod saved_case;
@@ -15,12 +16,14 @@ use optimist_client::Preset;
 use optimist_diagnose::brought::{Brought, NotRecognized, recognize_file};
 use optimist_diagnose::case::Case;
 use optimist_diagnose::message::{PrintedError, ReportedError, Tool};
+use optimist_diagnose::modified::NextWrite;
 use optimist_diagnose::scene::{GivenParts, NoScene};
 use optimist_diagnose::ways::{Way, WayOutKind};
 
 pub use self::audit_run::{AuditReplay, AuditRun};
 pub use self::change_run::{ChangeRun, SettledConflict, WRITERS};
 pub use self::example::CaseExample;
+pub use self::next_run::{NextOutcome, NextRun};
 pub use self::reading::{CaseReading, ObservedHistory, SceneReading};
 pub use self::recorded::{RecordedSource, SelectedStep, StepMove, StepObject};
 use self::saved_case::SavedCase;
@@ -60,6 +63,8 @@ pub struct DiagnoseState {
     pub manager: String,
     /// What each way of writing would do to the object that is looked at.
     pub table: Option<ChangeRun>,
+    /// What a client can do after the refusal of an Update of the object that is looked at.
+    pub next_writes: Option<NextRun>,
     /// The audit log of the case.
     pub audit: Option<AuditRun>,
     /// The step of a recorded history that people selected.
@@ -200,6 +205,8 @@ pub enum DiagnoseMsg {
     Step(Way),
     /// Steps through a way out of a conflict, in Play.
     StepOut(WayOutKind),
+    /// Steps through a next write after the refusal of an Update, in Play.
+    StepNext(NextWrite),
     /// Shows the lines of one owner only, or all.
     Owner(Option<OwnerFilter>),
     /// Shows a part of the page.
@@ -216,7 +223,8 @@ impl DiagnoseState {
     pub fn is_working(&self) -> bool {
         let table = self.table.as_ref().and_then(ChangeRun::progress);
         let audit = self.audit.as_ref().and_then(AuditRun::progress);
-        self.is_reading() || table.is_some() || audit.is_some()
+        let next = self.next_writes.as_ref().is_some_and(NextRun::is_running);
+        self.is_reading() || table.is_some() || audit.is_some() || next
     }
 
     /// The client that people write with: the one that they chose, else the tool of an error message,
@@ -243,7 +251,9 @@ impl DiagnoseState {
     fn run_again(&mut self) {
         let client = self.client();
         let reading = self.reading();
+        let next_writes = reading.and_then(|it| NextRun::of(it));
         self.table = reading.and_then(|it| ChangeRun::of(it, client, &self.manager));
+        self.next_writes = next_writes;
         self.mark_conflicts();
     }
 

@@ -130,6 +130,7 @@ impl DiagnoseState {
                 let replay = self.replay()?;
                 replay.history.in_play(step.row, &replay.log)
             }
+            DiagnoseMsg::StepNext(kind) => self.next_writes.as_ref()?.history(*kind),
             _ => None,
         }
     }
@@ -191,6 +192,8 @@ impl State {
             if fx.slice(|| run.advance()).is_some() {
                 case.look_again();
             }
+        } else if let Some(next) = case.next_writes.as_mut().filter(|run| run.is_running()) {
+            fx.slice(|| next.advance());
         } else if let Some(table) = &mut case.table
             && fx.slice(|| table.advance()).is_some()
         {

@@ -1,0 +1,71 @@
+//! What a client can do after "the object has been modified".
+
+use optimist_diagnose::modified::NextAttempt;
+use optimist_messages::{diagnose as messages, label};
+use yew::{Html, classes, html};
+
+use super::messages::command;
+use crate::state::{DiagnoseMsg, NextOutcome, NextRun, Sends, StateHandle};
+
+/// Draws each next write.
+pub(super) fn next_writes(store: &StateHandle, run: &NextRun) -> Html {
+    html! {
+        <section class="ways-out" aria-label={label::next_title()}>
+            <h2>{ label::next_title() }</h2>
+            <p class="says">{ label::next_says() }</p>
+            { for run.done.iter().map(|one| next_write(store, one)) }
+            if run.is_running() {
+                <p class="says progress" role="status">{ label::next_running() }</p>
+            }
+        </section>
+    }
+}
+
+fn next_write(store: &StateHandle, one: &NextOutcome) -> Html {
+    let attempt = &one.attempt;
+    let (title, says) = messages::next_write(attempt.kind);
+    let class = match (attempt.settles(), attempt.code) {
+        (true, _) => Some("settles"),
+        (false, code) => (code < 300).then_some("loses"),
+    };
+    html! {
+        <article class={classes!("way-out", class)}>
+            <h3>{ title.clone() }</h3>
+            <p>{ says }</p>
+            { outcome(attempt) }
+            if one.commands.is_empty() {
+                <p class="says">{ label::out_private() }</p>
+            } else {
+                <details>
+                    <summary>{ label::out_commands(&one.commands.len()) }</summary>
+                    { for one.commands.iter().cloned().map(command) }
+                </details>
+            }
+            if let Some(go) = one.go.clone() {
+                <details>
+                    <summary>{ label::next_go() }</summary>
+                    { command(go) }
+                </details>
+            }
+            <div class="row-actions">
+                <button
+                    type="button"
+                    class="button"
+                    aria-label={label::ways_step_through(&title)}
+                    onclick={store.sends(DiagnoseMsg::StepNext(attempt.kind))}
+                >
+                    { label::ways_step() }
+                </button>
+            </div>
+        </article>
+    }
+}
+
+fn outcome(attempt: &NextAttempt) -> Html {
+    let (class, says) = match (attempt.settles(), attempt.code) {
+        (true, _) => ("ok", label::next_both()),
+        (false, code) if code >= 300 => ("refused", label::next_refused(&code)),
+        (false, code) => ("lost", label::next_lost(&code)),
+    };
+    html! { <p class={class}>{ says }</p> }
+}

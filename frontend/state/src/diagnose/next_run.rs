@@ -1,0 +1,80 @@
+//! What a client can do after "the object has been modified", run one after the other.
+
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use optimist_diagnose::case::Installed;
+use optimist_diagnose::message::PrintedError;
+use optimist_diagnose::modified::{NextAttempt, NextWrite, attempt};
+use optimist_simulation::HistoryTree;
+use optimist_text::share::masked;
+
+use super::reading::CaseReading;
+
+/// The next writes of a client whose Update was refused, and what is left to be run.
+#[derive(Clone, Debug)]
+pub struct NextRun {
+    installed: Rc<Installed>,
+    /// Whether values of the object look private.
+    private: bool,
+    left: VecDeque<NextWrite>,
+    /// What was run so far.
+    pub done: Vec<Rc<NextOutcome>>,
+}
+
+/// What a next write did.
+#[derive(Clone, Debug)]
+pub struct NextOutcome {
+    /// The write.
+    pub attempt: NextAttempt,
+    /// Its requests as commands. Empty if values of the object look private.
+    pub commands: Vec<String>,
+    /// Its code in Go; `None` if values of the object look private.
+    pub go: Option<String>,
+}
+
+impl NextRun {
+    /// The run for an object; `None` if no error message says that it has been modified.
+    pub(super) fn of(reading: &CaseReading) -> Option<Self> {
+        let mut errors = reading.case.errors.iter();
+        if !errors.any(|error| error.error == PrintedError::Modified) {
+            return None;
+        }
+        let installed = reading.installed.as_ref().ok()?;
+        let object = installed.object()?;
+        Some(Self {
+            private: masked(object) != **object,
+            installed: Rc::new(installed.clone()),
+            left: NextWrite::ALL.into(),
+            done: Vec::new(),
+        })
+    }
+
+    /// Whether something is left to be run.
+    pub fn is_running(&self) -> bool {
+        !self.left.is_empty()
+    }
+
+    /// Runs the next one. Something if that was the last one.
+    pub(super) fn advance(&mut self) -> Option<()> {
+        let kind = self.left.pop_front()?;
+        if let Some(attempt) = attempt(&self.installed, kind) {
+            let (commands, go) = match self.private {
+                true => (Vec::new(), None),
+                false => (attempt.commands(), attempt.go()),
+            };
+            self.done.push(Rc::new(NextOutcome {
+                commands,
+                go,
+                attempt,
+            }));
+        }
+        self.left.is_empty().then_some(())
+    }
+
+    /// The history of a next write, for Play.
+    pub(super) fn history(&self, kind: NextWrite) -> Option<HistoryTree> {
+        let found = self.done.iter().find(|one| one.attempt.kind == kind)?;
+        Some(found.attempt.history.clone())
+    }
+}
