@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use optimist_apiserver::limits;
 use optimist_apiserver::object::{Metadata, text};
-use optimist_client::{ManifestError, decode, objects, refuse_repeated_keys};
-use serde_json::Value;
+use optimist_client::{ManifestError, decode, objects, refuse_repeated_keys, to_yaml};
+use serde_json::{Value, json};
 
 use crate::message::{ReportedError, reported_errors};
 use crate::observed::{ObservedVersion, ReadProblem, observed_versions};
@@ -28,6 +28,33 @@ pub enum Brought {
     AuditLog(Arc<str>),
     /// Error messages of tools.
     Errors(Vec<ReportedError>),
+}
+
+impl Brought {
+    /// As a text that is recognized as the same; empty for error messages, whose text is what they
+    /// were read from.
+    pub fn to_text(&self) -> String {
+        match self {
+            Self::Live(object) | Self::Manifest(object) | Self::Definition(object) => {
+                to_yaml(object)
+            }
+            Self::Several(several) => {
+                let texts: Vec<String> = several.iter().map(Self::to_text).collect();
+                texts.join("---\n")
+            }
+            Self::Versions(versions) => {
+                let lines = versions.iter().map(|version| match version.event {
+                    Some(event) => {
+                        json!({"type": event.as_str(), "object": version.object}).to_string() + "\n"
+                    }
+                    None => version.object.to_string() + "\n",
+                });
+                lines.collect()
+            }
+            Self::AuditLog(text) => text.to_string(),
+            Self::Errors(_) => String::new(),
+        }
+    }
 }
 
 /// Why a text is not recognized.

@@ -10,6 +10,7 @@
 //!    [`modified`] runs what a client can do after "the object has been modified".
 //! 6. [`observed`] and [`audit`] say what happened: who set which field, fights, lost updates;
 //!    [`lanes`] puts it in lanes, one for each client.
+//! 7. [`stand_ins`] leaves out the values of a case, so that it can be shown to others.
 //!
 //! The crate knows no browser and guesses nothing: what a text does not say stays `None` or becomes a
 //! [`case::Note`], and the page asks for it or says it.
@@ -25,4 +26,5 @@ pub mod modified;
 pub mod observed;
 pub mod ownership;
 pub mod scene;
+pub mod stand_ins;
 pub mod ways;

@@ -12,9 +12,12 @@ pub fn text(text: &str) -> String {
     let mut number = true;
     while let Some(c) = chars.next() {
         // At the beginning of a line these make a list, a heading or a rule.
-        let begins = number && "-+=:.".contains(c);
+        let begins = match before {
+            None => "-+=:".contains(c),
+            Some(_) => number && ".)".contains(c),
+        };
         number &= c.is_ascii_digit();
-        if begins || "\\`*_{}[]()<>#!|~&$".contains(c) {
+        if begins || "\\`*_{}[]<>#!|~&$".contains(c) {
             out.push('\\');
         }
         out.push(c);

@@ -342,7 +342,7 @@ impl DiagnoseState {
     fn take_file(&mut self, bytes: &[u8]) {
         match (std::str::from_utf8(bytes), recognize_file(bytes)) {
             (Ok(text), _) => self.wait(text),
-            (Err(_), Ok(brought)) => self.wait(&reading::written(&brought)),
+            (Err(_), Ok(brought)) => self.wait(&brought.to_text()),
             (Err(_), Err(why)) => self.add(String::from_utf8_lossy(bytes).into(), Err(why)),
         }
     }

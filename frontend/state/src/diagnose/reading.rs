@@ -5,7 +5,6 @@ use std::rc::Rc;
 use optimist_apiserver::apply::{Manager, Managers, field_set};
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::schema::Struct;
-use optimist_client::to_yaml;
 use optimist_diagnose::brought::{Brought, NotRecognized, recognize};
 use optimist_diagnose::case::{Case, Installed, NotInstalled};
 use optimist_diagnose::lanes::RecordedLanes;
@@ -16,7 +15,7 @@ use optimist_diagnose::scene::{GivenParts, MissingPart, NoScene, Scene};
 use optimist_diagnose::ways::{ChangeContent, WantedChange};
 use optimist_simulation::HistoryTree;
 use optimist_text::share::masked;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::recorded::manager_names;
 
@@ -212,33 +211,8 @@ pub(super) fn read(whole: &Rc<str>) -> Vec<(Rc<str>, Content)> {
     match recognize(whole) {
         Ok(Brought::Several(several)) => several
             .into_iter()
-            .map(|one| (written(&one).into(), Ok(one)))
+            .map(|one| (one.to_text().into(), Ok(one)))
             .collect(),
         content => vec![(Rc::clone(whole), content)],
-    }
-}
-
-/// Something that was recognized, as a text that is recognized as the same.
-pub(super) fn written(brought: &Brought) -> String {
-    match brought {
-        Brought::Live(object) | Brought::Manifest(object) | Brought::Definition(object) => {
-            to_yaml(object)
-        }
-        Brought::Several(several) => {
-            let texts: Vec<String> = several.iter().map(written).collect();
-            texts.join("---\n")
-        }
-        Brought::Versions(versions) => {
-            let lines = versions.iter().map(|version| match version.event {
-                Some(event) => {
-                    json!({"type": event.as_str(), "object": version.object}).to_string() + "\n"
-                }
-                None => version.object.to_string() + "\n",
-            });
-            lines.collect()
-        }
-        Brought::AuditLog(text) => text.to_string(),
-        // Their text is what they were read from.
-        Brought::Errors(_) => String::new(),
     }
 }

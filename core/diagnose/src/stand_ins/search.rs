@@ -1,0 +1,169 @@
+//! Which values have to stay, so that a case gives the same answers without the others.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::answers::{Answer, Answers};
+use super::{CaseSettings, CaseValues, LeafValue, StandIns, StayReason};
+
+/// The most times that the answers of a case are computed. What is not known then stays.
+const MAX_ATTEMPTS: usize = 400;
+
+/// A case without values.
+#[derive(Clone, Debug)]
+pub struct WithoutValues {
+    /// Its texts.
+    pub texts: Vec<String>,
+    /// The values that stay, and why.
+    pub stays: BTreeMap<LeafValue, StayReason>,
+    /// How many different values are left out.
+    pub left_out: usize,
+    /// How many texts are left out, because they are not recognized.
+    pub unrecognized: usize,
+}
+
+/// Leaves out the values of a case, and compares the answers without them to those with them. Where
+/// they differ, it looks for the values that have to stay: first those whose stand-ins a message names,
+/// then by halves.
+#[derive(Clone, Debug)]
+pub struct ValueSearch {
+    values: CaseValues,
+    settings: CaseSettings,
+    /// The answers of the case with its values.
+    answers: Vec<Answer>,
+    stage: Stage,
+    kept: BTreeSet<LeafValue>,
+    /// Groups of values that may be left out, once messages say no more.
+    groups: Vec<Vec<LeafValue>>,
+    /// The group that is tried; `None` while messages are followed.
+    group: Option<Vec<LeafValue>>,
+    attempts: usize,
+}
+
+#[derive(Clone, Debug)]
+enum Stage {
+    /// The answers with all values.
+    Original(Box<Answers>),
+    /// The answers with these stand-ins, and the position of the next.
+    Attempt(Box<Answers>, StandIns, usize),
+    Done,
+}
+
+impl ValueSearch {
+    /// Begins with the texts of a case.
+    pub fn new(texts: &[String], settings: &CaseSettings) -> Self {
+        let values = CaseValues::of(texts);
+        Self {
+            stage: Stage::Original(Box::new(Answers::of(texts, settings))),
+            values,
+            settings: settings.clone(),
+            answers: Vec::new(),
+            kept: BTreeSet::new(),
+            groups: Vec::new(),
+            group: None,
+            attempts: 0,
+        }
+    }
+
+    /// Computes one answer. Whether there is more to do.
+    pub fn advance(&mut self) -> bool {
+        match &mut self.stage {
+            Stage::Original(answers) => match answers.next() {
+                Some(answer) => self.answers.push(answer),
+                None => self.attempt(),
+            },
+            Stage::Attempt(answers, stand_ins, at) => {
+                let next = answers.next();
+                let expected = self.answers.get(*at);
+                *at += 1;
+                match (next, expected) {
+                    (None, None) => self.same(),
+                    (Some(found), Some(expected)) if found.says == expected.says => {}
+                    (found, _) => {
+                        let messages = found.map(|it| it.messages).unwrap_or_default();
+                        let named: Vec<LeafValue> = stand_ins.behind(&messages).collect();
+                        self.differs(named);
+                    }
+                }
+            }
+            Stage::Done => return false,
+        }
+        !matches!(self.stage, Stage::Done)
+    }
+
+    /// The case without values; `None` while there is more to do.
+    pub fn result(&self) -> Option<WithoutValues> {
+        if !matches!(self.stage, Stage::Done) {
+            return None;
+        }
+        let mut stays = self.values.stays().clone();
+        for value in &self.kept {
+            stays.insert(value.clone(), StayReason::Answer);
+        }
+        Some(WithoutValues {
+            texts: self.values.rewritten(&self.values.stand_ins(&self.kept)),
+            stays,
+            left_out: self.values.values().len() - self.kept.len(),
+            unrecognized: self.values.unrecognized(),
+        })
+    }
+
+    /// How many times the answers were computed without values.
+    pub fn attempts(&self) -> usize {
+        self.attempts
+    }
+
+    fn attempt(&mut self) {
+        self.attempts += 1;
+        let mut kept = self.kept.clone();
+        for value in self.group.iter().flatten() {
+            kept.remove(value);
+        }
+        let stand_ins = self.values.stand_ins(&kept);
+        let texts = self.values.rewritten(&stand_ins);
+        let answers = Answers::of(&texts, &self.settings);
+        self.stage = Stage::Attempt(Box::new(answers), stand_ins, 0);
+    }
+
+    /// The answers are the same.
+    fn same(&mut self) {
+        match self.group.take() {
+            None => self.stage = Stage::Done,
+            Some(group) => {
+                for value in &group {
+                    self.kept.remove(value);
+                }
+                self.next_group();
+            }
+        }
+    }
+
+    /// An answer differs. Its message names the stand-ins of these values.
+    fn differs(&mut self, named: Vec<LeafValue>) {
+        match self.group.take() {
+            None => {
+                let before = self.kept.len();
+                self.kept.extend(named);
+                if self.kept.len() > before && self.attempts < MAX_ATTEMPTS {
+                    return self.attempt();
+                }
+                let rest = self.values.values().difference(&self.kept);
+                self.groups = vec![rest.cloned().collect()];
+                self.kept = self.values.values().clone();
+            }
+            Some(group) if group.len() > 1 => {
+                let (first, second) = group.split_at(group.len() / 2);
+                self.groups.extend([first.to_vec(), second.to_vec()]);
+            }
+            Some(_) => {}
+        }
+        self.next_group();
+    }
+
+    fn next_group(&mut self) {
+        self.group = self.groups.pop().filter(|_| self.attempts < MAX_ATTEMPTS);
+        match &self.group {
+            Some(_) => self.attempt(),
+            None => self.stage = Stage::Done,
+        }
+    }
+}
