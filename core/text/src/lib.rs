@@ -9,3 +9,5 @@ pub mod markdown;
 pub mod render;
 pub mod share;
 mod shell;
+
+pub use shell::{delimiter, one_line, quote, without_nul};

@@ -4,7 +4,7 @@
 use optimist_client::visible;
 
 /// A literal word for a POSIX shell; in quotes only if needed.
-pub(crate) fn quote(word: &str) -> String {
+pub fn quote(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         return word.to_owned();
@@ -19,12 +19,12 @@ pub(crate) fn quote_always(word: &str) -> String {
 
 /// Text for a comment or a title: without line breaks, and with terminal control characters
 /// escaped.
-pub(crate) fn one_line(text: &str) -> String {
+pub fn one_line(text: &str) -> String {
     visible(&text.replace(['\n', '\r'], " ")).into_owned()
 }
 
 /// A delimiter for a here-document: a line that the text does not contain.
-pub(crate) fn delimiter(text: &str, word: &str) -> String {
+pub fn delimiter(text: &str, word: &str) -> String {
     let mut end = word.to_owned();
     while text.lines().any(|line| line == end) {
         end.push('_');
@@ -33,7 +33,7 @@ pub(crate) fn delimiter(text: &str, word: &str) -> String {
 }
 
 /// A script without NUL: shells drop it when they read, so that `EO\0F` would end a here-document.
-pub(crate) fn without_nul(script: String) -> String {
+pub fn without_nul(script: String) -> String {
     if script.contains('\0') {
         return script.replace('\0', "\u{fffd}");
     }

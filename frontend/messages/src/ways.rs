@@ -255,21 +255,3 @@ pub fn next_write(kind: NextWrite) -> (String, String) {
         NextWrite::WithoutVersion => (en::next_without_version(), en::next_without_version_says()),
     }
 }
-
-/// The command of the client itself, where one command does it.
-pub fn own_command(client: Preset, kind: WayOutKind) -> Option<String> {
-    let own = match client {
-        Preset::Helm4 => match kind {
-            WayOutKind::Force => "helm upgrade RELEASE CHART --force-conflicts",
-            WayOutKind::LeaveOut | WayOutKind::Agree => "helm upgrade RELEASE CHART",
-            WayOutKind::Transfer | WayOutKind::Migrate => return None,
-        },
-        Preset::KubectlApplyServerSide => match kind {
-            WayOutKind::Force => "kubectl apply --server-side --force-conflicts -f MANIFEST",
-            WayOutKind::LeaveOut | WayOutKind::Agree => "kubectl apply --server-side -f MANIFEST",
-            WayOutKind::Transfer | WayOutKind::Migrate => return None,
-        },
-        _ => return None,
-    };
-    Some(own.to_owned())
-}

@@ -3,6 +3,7 @@
 use optimist_client::visible;
 use optimist_diagnose::message::{PrintedError, ReportedError};
 use optimist_diagnose::scene::NoScene;
+use optimist_diagnose::ways::{Instruction, InstructionLanguage};
 use optimist_messages::{diagnose as messages, label};
 use yew::{AttrValue, Html, html};
 
@@ -66,6 +67,17 @@ pub(super) fn command(text: String) -> Html {
             <pre>{ visible(&text).into_owned() }</pre>
             <Copy text={AttrValue::from(text)} />
         </div>
+    }
+}
+
+/// A command, code or lines of a manifest.
+pub(super) fn instruction(one: &Instruction) -> Html {
+    let text = one.text.trim_end().to_owned();
+    html! {
+        if one.language == InstructionLanguage::Lines {
+            <p>{ label::ways_lines() }</p>
+        }
+        { command(text) }
     }
 }
 

@@ -2,11 +2,12 @@
 
 use optimist_apiserver::apply::Path;
 use optimist_client::visible;
-use optimist_diagnose::ways::{FieldEffect, FieldOutcome, Row};
+use optimist_diagnose::ways::{FieldEffect, FieldOutcome, Instruction, Row};
 use optimist_messages::{diagnose as messages, field, label};
 use web_sys::HtmlInputElement;
 use yew::{AttrValue, Event, Html, TargetCast, classes, html};
 
+use super::messages::instruction;
 use crate::components::Copy;
 use crate::components::more::chosen;
 use crate::state::{ChangeRun, DiagnoseMsg, Sends, StateHandle, WRITERS};
@@ -72,7 +73,7 @@ pub(super) fn table(store: &StateHandle, run: &ChangeRun, says: &str) -> Html {
                         { for columns.iter().map(head) }
                     </tr>
                 </thead>
-                { for shown.clone().map(|one| row(store, one, &columns)) }
+                { for shown.clone().map(|one| row(store, run, one, &columns)) }
             </table>
             { assumptions(store, run) }
             <div class="row-actions">
@@ -136,7 +137,7 @@ fn assumptions(store: &StateHandle, run: &ChangeRun) -> Html {
     }
 }
 
-fn row(store: &StateHandle, row: &Row, columns: &[Path]) -> Html {
+fn row(store: &StateHandle, run: &ChangeRun, row: &Row, columns: &[Path]) -> Html {
     let (name, more) = messages::way(row.way);
     let code = messages::row_answer(row);
     let refused = row.is_refused();
@@ -147,7 +148,7 @@ fn row(store: &StateHandle, row: &Row, columns: &[Path]) -> Html {
         <tbody class={classes!(refused.then_some("is-refused"))}>
             <tr>
                 <th scope="row">
-                    { name.clone() }
+                    { broken(&name) }
                     if let Some(more) = &more {
                         <span>{ " " }{ more.clone() }</span>
                     }
@@ -173,11 +174,31 @@ fn row(store: &StateHandle, row: &Row, columns: &[Path]) -> Html {
                                 { label::ways_step() }
                             </button>
                         }
+                        { instructions(run.instructions(row.way)) }
                         { details(row) }
                     </div>
                 </td>
             </tr>
         </tbody>
+    }
+}
+
+/// A name that may break behind its dots: `client.` `MergeFrom`.
+fn broken(name: &str) -> Html {
+    let parts = name.split_inclusive('.');
+    html! { for parts.map(|part| html! { <>{ part.to_owned() }<wbr /></> }) }
+}
+
+/// The command or code of the way, folded.
+fn instructions(all: &[Instruction]) -> Html {
+    if all.is_empty() {
+        return Html::default();
+    }
+    html! {
+        <details>
+            <summary>{ label::ways_instructions() }</summary>
+            { for all.iter().map(instruction) }
+        </details>
     }
 }
 

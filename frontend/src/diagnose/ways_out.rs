@@ -4,7 +4,7 @@ use optimist_client::visible;
 use optimist_messages::{diagnose as messages, label};
 use yew::{AttrValue, Html, classes, html};
 
-use super::messages::command;
+use super::messages::{command, instruction};
 use crate::components::Copy;
 use crate::state::{ChangeRun, DiagnoseMsg, Sends, SettledConflict, StateHandle};
 
@@ -18,14 +18,14 @@ pub(super) fn ways_out(store: &StateHandle, run: &ChangeRun) -> Html {
     html! {
         <section class="ways-out" aria-label={label::out_title()}>
             <h2>{ label::out_title() }</h2>
-            { for settling.iter().map(|one| way_out(store, run, one)) }
+            { for settling.iter().map(|one| way_out(store, one)) }
             if settling.is_empty() {
-                { for others.iter().map(|one| way_out(store, run, one)) }
+                { for others.iter().map(|one| way_out(store, one)) }
             } else if !others.is_empty() {
                 <details>
                     <summary>{ label::out_others(&others.len()) }</summary>
                     <div class="ways-out">
-                        { for others.iter().map(|one| way_out(store, run, one)) }
+                        { for others.iter().map(|one| way_out(store, one)) }
                     </div>
                 </details>
             }
@@ -33,12 +33,9 @@ pub(super) fn ways_out(store: &StateHandle, run: &ChangeRun) -> Html {
     }
 }
 
-fn way_out(store: &StateHandle, run: &ChangeRun, settled: &SettledConflict) -> Html {
+fn way_out(store: &StateHandle, settled: &SettledConflict) -> Html {
     let out = &settled.out;
     let (title, says) = messages::way_out(out.kind);
-    // With a manager of one's own the commands below are exact.
-    let own = messages::own_command(run.client, out.kind);
-    let own = own.filter(|_| store.diagnose.manager.is_empty());
     html! {
         <article class={classes!("way-out", out.settles.then_some("settles"))}>
             <h3>{ title.clone() }</h3>
@@ -51,9 +48,7 @@ fn way_out(store: &StateHandle, run: &ChangeRun, settled: &SettledConflict) -> H
                     <li>{ visible(&note).into_owned() }</li>
                 }) }
             </ul>
-            if let Some(own) = own {
-                { command(own) }
-            }
+            { for settled.instructions.iter().map(instruction) }
             <details>
                 <summary>{ label::out_commands(&settled.commands.len()) }</summary>
                 if settled.commands.is_empty() {

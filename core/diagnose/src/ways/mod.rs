@@ -5,6 +5,7 @@
 
 mod fields;
 mod flux;
+mod instructions;
 mod kubectl_apply;
 mod leaving;
 mod manifest;
@@ -24,6 +25,7 @@ use serde_json::Value;
 use crate::case::Installed;
 
 pub use fields::{FieldEffect, FieldOutcome};
+pub use instructions::{Instruction, InstructionLanguage};
 pub use leaving::Leaving;
 pub use row::{ConflictCause, Row, SecondRun, TakenBack};
 pub use tracking::DeliveredBy;

@@ -5,6 +5,8 @@ use optimist_apiserver::object::{Metadata, map_mut, text};
 use optimist_client::Preset;
 use serde_json::Value;
 
+/// The label in which most charts name themselves, with their version.
+pub(super) const CHART: &str = "helm.sh/chart";
 const RELEASE_NAME: &str = "meta.helm.sh/release-name";
 const RELEASE_NAMESPACE: &str = "meta.helm.sh/release-namespace";
 const KUSTOMIZATION_NAME: &str = "kustomize.toolkit.fluxcd.io/name";

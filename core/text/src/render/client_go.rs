@@ -1,5 +1,6 @@
 //! A request as Go code that sends it with `k8s.io/client-go`.
 
+mod controller_runtime;
 mod fields;
 mod imports;
 mod literal;
@@ -11,6 +12,7 @@ use serde_json::Value;
 
 use super::call::{Call, ClientMethod, ParsedRequest, Snippet, json};
 use super::edits::{Assignment, edits};
+pub use controller_runtime::{ControllerRuntimeMethod, controller_runtime};
 pub(super) use fields::{assign, field_name};
 pub(super) use imports::Imports;
 pub(super) use literal::{literal, raw};
@@ -317,7 +319,7 @@ impl Go<'_> {
         let target = quote(&call.target_as(&self.request.manager));
         let method = quote(call.method);
         let mut send =
-            format!("client.Discovery().RESTClient().ClientMethod({method}).RequestURI({target})");
+            format!("client.Discovery().RESTClient().Verb({method}).RequestURI({target})");
         if !call.body.is_null() {
             if !call.content_type.is_empty() {
                 let kind = quote(call.content_type);

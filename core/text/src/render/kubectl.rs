@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::call::{Call, ClientMethod, ParsedRequest, json};
 use crate::shell::{delimiter, quote, quote_always, without_nul};
 use optimist_apiserver::schema::{Struct, Type, builtin};
-use optimist_apiserver::server::{DEFAULT_NAMESPACE, Definition};
+use optimist_apiserver::server::{DEFAULT_NAMESPACE, Definition, Resource};
 use optimist_client::to_yaml;
 
 /// The kubectl command that sends a request. If no command sends exactly this request, the closest
@@ -105,16 +105,10 @@ impl Shell<'_> {
     fn object(&self) -> String {
         let target = &self.request.target;
         let kind = match self.call.resource {
-            Some(resource) if matches!(resource.definition, Definition::Builtin(_)) => {
-                resource.kind.to_ascii_lowercase()
-            }
-            _ => format!("{}.{}", target.plural, target.group),
+            Some(resource) => kind_of(resource),
+            None => format!("{}.{}", target.plural, target.group),
         };
-        let namespace = match target.namespace {
-            "" | DEFAULT_NAMESPACE => String::new(),
-            namespace => format!(" -n {}", quote(namespace)),
-        };
-        format!("{} {}{namespace}", quote(&kind), quote(target.name))
+        object_of(&kind, target.namespace, target.name)
     }
 
     fn subresource(&self) -> String {
@@ -243,6 +237,28 @@ impl Shell<'_> {
         self.out.push_str(&end);
         self.out.push('\n');
     }
+}
+
+/// An object as commands of kubectl name it: `deployment web -n shop`, `backups.demo.example.com nightly`.
+/// `None` if kubectl would take the name for an option.
+pub fn kubectl_object(resource: &Resource, namespace: &str, name: &str) -> Option<String> {
+    let option = name.starts_with('-') || namespace.starts_with('-');
+    (!option).then(|| object_of(&kind_of(resource), namespace, name))
+}
+
+fn kind_of(resource: &Resource) -> String {
+    match resource.definition {
+        Definition::Builtin(_) => resource.kind.to_ascii_lowercase(),
+        Definition::Custom(_) => format!("{}.{}", resource.plural, resource.group_version.group),
+    }
+}
+
+fn object_of(kind: &str, namespace: &str, name: &str) -> String {
+    let namespace = match namespace {
+        "" | DEFAULT_NAMESPACE => String::new(),
+        namespace => format!(" -n {}", quote(namespace)),
+    };
+    format!("{} {}{namespace}", quote(kind), quote(name))
 }
 
 /// The option of `kubectl delete` for the options of a delete; empty for its default. `None` if it

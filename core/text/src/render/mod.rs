@@ -11,9 +11,9 @@ mod program;
 
 pub(crate) use call::is_of_kind;
 pub use call::{Call, Snippet};
-pub use client_go::client_go;
+pub use client_go::{ControllerRuntimeMethod, client_go, controller_runtime};
 pub use etcdctl::{Etcdctl, etcdctl_get, etcdctl_watch, stored_value};
 pub use kube_rs::kube_rs;
-pub use kubectl::kubectl;
+pub use kubectl::{kubectl, kubectl_object};
 pub use kubectl_output::{KubectlOutput, kubectl_output};
 pub use program::{ProgramLanguage, ProgramLine, ProgramText, program_text};

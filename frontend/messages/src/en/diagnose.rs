@@ -262,7 +262,9 @@ crate::catalogue::messages! {
     // Ways out of a conflict.
     out_title() "Ways out";
     out_settles() "This settles the conflict: the same write once more changes nothing, and no other manager is known to write these fields.";
-    out_commands(count) "{count} {count|request|requests} as kubectl commands";
+    out_commands(count) "{count} {count|request|requests} as kubectl {count|command|commands}";
+    ways_instructions() "How to do it";
+    ways_lines() "Change these lines of the manifest:";
     out_private() "The object has values that look private, so the commands are not shown here. Step through it, to see them.";
     out_others(count) "{count} {count|way does|ways do} not settle it";
     out_copy_manifest() "Copy the manifest";

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use optimist_apiserver::apply::Path;
 use optimist_client::{Preset, to_yaml};
 use optimist_diagnose::ways::{
-    ChangeTable, FieldEffect, FieldOutcome, Row, WantedChange, Way, WayOut, WayOutKind,
+    ChangeTable, FieldEffect, FieldOutcome, Instruction, Row, WantedChange, Way, WayOut, WayOutKind,
 };
 use optimist_simulation::HistoryTree;
 use optimist_text::render::{Call, kubectl};
@@ -50,12 +50,16 @@ type Fate<'a> = (FieldEffect, Option<&'a Value>);
 pub struct ChangeRun {
     table: Rc<ChangeTable>,
     wanted: Rc<Value>,
+    /// Whether the values come from a scene: no message says them.
+    made_up: bool,
     left: VecDeque<Way>,
     total: usize,
     /// The client that was chosen.
     pub client: Preset,
     /// The rows so far. Values that look private are masked.
     pub rows: Vec<Rc<Row>>,
+    /// How people do what each row did, beside the rows.
+    instructions: Vec<Vec<Instruction>>,
     /// The ways out of a conflict of the client that was chosen, once they are run.
     pub ways_out: Option<Vec<Rc<SettledConflict>>>,
     /// Whether people stopped it.
@@ -67,6 +71,9 @@ pub struct ChangeRun {
 pub struct SettledConflict {
     /// What was run.
     pub out: WayOut,
+    /// How people do it with the client that was chosen. Without values that look private or are made
+    /// up.
+    pub instructions: Vec<Instruction>,
     /// The requests as commands, in their order. Empty if values look private.
     pub commands: Vec<String>,
     /// The manifest that the writer has from now on, as YAML; empty if values look private.
@@ -95,12 +102,14 @@ impl ChangeRun {
         Some(Self {
             table: Rc::new(ChangeTable::new(installed, change)),
             wanted,
+            made_up: scene.is_some_and(|scene| scene.change.is_some()),
             // The ways out come last.
             total: left.len() + 1,
             left: left.into(),
             ways_out: None,
             client,
             rows: Vec::new(),
+            instructions: Vec::new(),
             cancelled: false,
         })
     }
@@ -120,6 +129,9 @@ impl ChangeRun {
             return Some(());
         };
         if let Some(mut row) = self.table.row(way) {
+            let values = !self.made_up && !self.is_private(&row);
+            self.instructions
+                .push(self.table.instructions(&row, values));
             mask(&mut row, &self.wanted);
             self.rows.push(Rc::new(row));
         }
@@ -127,8 +139,9 @@ impl ChangeRun {
     }
 
     fn settled(&self, mut out: WayOut) -> SettledConflict {
-        let private =
-            masked(&out.manifest) != out.manifest || masked(&out.row.before) != *out.row.before;
+        let private = masked(&out.manifest) != out.manifest || self.is_private(&out.row);
+        let values = !self.made_up && !private;
+        let instructions = self.table.instructions_out(&out, values);
         let (commands, manifest) = if private {
             (Vec::new(), String::new())
         } else {
@@ -141,9 +154,22 @@ impl ChangeRun {
         out.manifest = masked(&out.manifest);
         SettledConflict {
             out,
+            instructions,
             commands,
             manifest,
         }
+    }
+
+    /// Whether values look private, in the object or in the manifest.
+    fn is_private(&self, row: &Row) -> bool {
+        let contains = |value: &Value| value.to_string().contains(MASK);
+        contains(&self.wanted) || masked(&row.before) != *row.before
+    }
+
+    /// How people do what a row did. Without values that look private or are made up.
+    pub fn instructions(&self, way: Way) -> &[Instruction] {
+        let at = self.rows.iter().position(|row| row.way == way);
+        at.map_or(&[], |at| &self.instructions[at])
     }
 
     /// The history of a way out, for Play.

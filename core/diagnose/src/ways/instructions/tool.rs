@@ -1,0 +1,188 @@
+//! The commands of delivery tools.
+
+use optimist_apiserver::object::Metadata;
+use optimist_apiserver::server::Fact;
+use optimist_client::Preset;
+use optimist_text::{one_line, quote};
+use serde_json::Value;
+
+use super::super::{ChangeTable, DeliveredBy, OnOwned, Row, tracking};
+use super::{Instruction, InstructionLanguage};
+
+pub(super) struct Tool<'a> {
+    pub(super) table: &'a ChangeTable,
+    pub(super) row: &'a Row,
+    pub(super) by: DeliveredBy,
+    /// The manifest that was brought.
+    pub(super) said: Value,
+}
+
+impl Tool<'_> {
+    pub(super) fn instructions(&self, preset: Preset, on_owned: OnOwned) -> Vec<Instruction> {
+        match preset {
+            Preset::Helm3 | Preset::Helm4 => self.helm(preset, on_owned),
+            Preset::ArgoCdClientSide | Preset::ArgoCdServerSide => {
+                vec![self.argo_cd(preset, on_owned)]
+            }
+            Preset::Flux => vec![self.flux()],
+            Preset::Terraform => self.terraform(on_owned),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Flags: `helm.sh/helm/v4/pkg/cmd/upgrade.go newUpgradeCmd`, v4.2 (`--server-side` is `true`,
+    /// `false` or `auto`; `--force-conflicts` needs a server-side apply), and
+    /// `helm.sh/helm/v3/cmd/helm/upgrade.go`, v3.21.
+    fn helm(&self, preset: Preset, on_owned: OnOwned) -> Vec<Instruction> {
+        let release = self.by.release.as_ref();
+        let release = release.and_then(|(name, namespace)| {
+            Some((argument(name)?, argument(namespace).filter(|it| it != "''")))
+        });
+        let (name, namespace) = release.unwrap_or_else(|| ("RELEASE".to_owned(), None));
+        let namespace = namespace.or_else(|| argument(self.table.subject().namespace()));
+        let namespace = namespace.unwrap_or_else(|| "NAMESPACE".to_owned());
+        let flags = match (preset, on_owned) {
+            (Preset::Helm3, _) => "",
+            (_, OnOwned::Force) => " --server-side=true --force-conflicts",
+            _ => " --server-side=true",
+        };
+        let upgrade = format!("helm upgrade {name} CHART -n {namespace}{flags}");
+        let mut lines = String::new();
+        let chart = |object: &Value| {
+            let label = object.metadata()?.get("labels")?.get(tracking::CHART)?;
+            label.as_str().map(one_line)
+        };
+        if let Some(chart) = chart(&self.said).or_else(|| chart(&self.row.before)) {
+            lines.push_str(&format!(
+                "# CHART: the path or the URL of the chart {chart}.\n"
+            ));
+        }
+        if preset == Preset::Helm3 {
+            lines.push_str("# Helm 4 does the same with --server-side=false.\n");
+        }
+        lines.push_str(&format!("{upgrade}\n"));
+        let mut all = vec![Instruction::command(lines)];
+        if on_owned == OnOwned::LeaveOut && self.leaves_replicas_to_an_autoscaler() {
+            all.push(Instruction::command(format!(
+                "# Only if the chart has this value, and then leaves replicas out:\n\
+                 {upgrade} --set autoscaling.enabled=true\n"
+            )));
+        }
+        all
+    }
+
+    fn leaves_replicas_to_an_autoscaler(&self) -> bool {
+        let facts = self.table.refused_facts(self.row);
+        facts.iter().any(|fact| {
+            matches!(fact, Fact::OwnedByOther { field, manager }
+                if field == ".spec.replicas" && manager.contains("kube-controller-manager"))
+        })
+    }
+
+    /// Flags: `argo-cd/cmd/argocd/commands/app.go NewApplicationSyncCommand`, v3.5. `--force` and
+    /// `--server-side` exclude each other: kubectl refuses both (`k8s.io/kubectl/pkg/cmd/apply/apply.go
+    /// Validate`, v0.36), and a server-side apply of Argo CD is always with `--force-conflicts`.
+    fn argo_cd(&self, preset: Preset, on_owned: OnOwned) -> Instruction {
+        let application = self.by.application.as_deref().and_then(argument);
+        let application = application.unwrap_or_else(|| "APPLICATION".to_owned());
+        let (flags, option) = match (preset, on_owned) {
+            (Preset::ArgoCdServerSide, _) => (" --server-side", Some("ServerSideApply=true")),
+            (_, OnOwned::Force) => (" --force", Some("Force=true")),
+            _ => ("", None),
+        };
+        let subject = self.table.subject();
+        let resource = subject.resource();
+        let name = match subject.namespace() {
+            "" => subject.name().to_owned(),
+            namespace => format!("{namespace}/{}", subject.name()),
+        };
+        let group = &resource.group_version.group;
+        let resource = quote(&format!("{group}:{}:{name}", resource.kind));
+        let mut text = format!("argocd app sync {application} --resource {resource}{flags}\n");
+        if let Some(option) = option {
+            text.push_str(&format!(
+                "# For every sync, as an annotation of the manifest:\n\
+                 # argocd.argoproj.io/sync-options: {option}\n"
+            ));
+        }
+        Instruction::command(text)
+    }
+
+    /// Flags: `fluxcd/flux2/cmd/flux/reconcile_kustomization.go`.
+    fn flux(&self) -> Instruction {
+        let kustomization = self.by.kustomization.as_ref();
+        let names = kustomization
+            .and_then(|(name, namespace)| Some((argument(name)?, argument(namespace)?)));
+        let placeholders = || ("KUSTOMIZATION".to_owned(), "NAMESPACE".to_owned());
+        let (name, namespace) = names.unwrap_or_else(placeholders);
+        let text = format!("flux reconcile kustomization {name} -n {namespace} --with-source\n");
+        Instruction::command(text)
+    }
+
+    /// `hashicorp/terraform-provider-kubernetes/manifest/provider/plan.go getFieldManagerConfig`, v3.2.
+    fn terraform(&self, on_owned: OnOwned) -> Vec<Instruction> {
+        let mut members = String::new();
+        if let Some(manager) = &self.table.change.manager {
+            let manager = template(manager);
+            members.push_str(&format!("    name            = {manager}\n"));
+        }
+        if on_owned == OnOwned::Force {
+            members.push_str("    force_conflicts = true\n");
+        }
+        let block = match members.as_str() {
+            "" => String::new(),
+            members => format!("\n  field_manager {{\n{members}  }}\n"),
+        };
+        let code = format!(
+            "resource \"kubernetes_manifest\" \"NAME\" {{\n  \
+             manifest = yamldecode(file(\"MANIFEST.yaml\"))\n{block}}}\n"
+        );
+        vec![
+            Instruction {
+                language: InstructionLanguage::Terraform,
+                text: code,
+                has_values: false,
+            },
+            Instruction::command("terraform apply -target=kubernetes_manifest.NAME\n".to_owned()),
+        ]
+    }
+}
+
+/// A word of a command; `None` if the command would take it for an option.
+fn argument(word: &str) -> Option<String> {
+    let hidden = word.chars().any(char::is_control);
+    (!word.is_empty() && !word.starts_with('-') && !hidden).then(|| quote(word))
+}
+
+/// A string of Terraform, in which nothing is a template.
+fn template(value: &str) -> String {
+    let value = value.replace("${", "$${").replace("%{", "%%{");
+    Value::from(value).to_string()
+}
+
+impl ChangeTable {
+    /// The reasons for which the same client is refused when it leaves nothing out.
+    fn refused_facts(&self, row: &Row) -> Vec<Fact> {
+        let super::Way::Client(preset, _) = row.way else {
+            return Vec::new();
+        };
+        let refused = self.row(super::Way::Client(preset, OnOwned::Usual));
+        let requests = refused.into_iter().flat_map(|row| row.requests);
+        requests.flat_map(|it| it.facts).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_from_an_object_is_one_word_and_no_option() {
+        assert_eq!(argument("web").as_deref(), Some("web"));
+        assert_eq!(argument("a; rm -rf ~").as_deref(), Some("'a; rm -rf ~'"));
+        for word in ["--kubeconfig=x", "", "a\nb"] {
+            assert_eq!(argument(word), None, "{word}");
+        }
+        assert_eq!(template("a\"${b}"), r#""a\"$${b}""#);
+    }
+}
