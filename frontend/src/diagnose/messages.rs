@@ -74,10 +74,12 @@ pub(super) fn command(text: String) -> Html {
 pub(super) fn instruction(one: &Instruction) -> Html {
     let text = one.text.trim_end().to_owned();
     html! {
-        if one.language == InstructionLanguage::Lines {
-            <p>{ label::ways_lines() }</p>
-        }
-        { command(text) }
+        <>
+            if one.language == InstructionLanguage::Lines {
+                <p>{ label::ways_lines() }</p>
+            }
+            { command(text) }
+        </>
     }
 }
 

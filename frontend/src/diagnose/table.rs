@@ -183,10 +183,16 @@ fn row(store: &StateHandle, run: &ChangeRun, row: &Row, columns: &[Path]) -> Htm
     }
 }
 
-/// A name that may break behind its dots: `client.` `MergeFrom`.
+/// A name that may break behind its dots, `client.` `MergeFrom`, and not in `--server-side`.
 fn broken(name: &str) -> Html {
-    let parts = name.split_inclusive('.');
-    html! { for parts.map(|part| html! { <>{ part.to_owned() }<wbr /></> }) }
+    let word = |word: &str| {
+        if word.starts_with("--") {
+            return html! { <span class="flag">{ word.to_owned() }</span> };
+        }
+        let parts = word.split_inclusive(['.', ' ']);
+        html! { <>{ for parts.map(|part| html! { <>{ part.to_owned() }<wbr /></> }) }</> }
+    };
+    html! { <>{ for name.split_inclusive(' ').map(word) }</> }
 }
 
 /// The command or code of the way, folded.

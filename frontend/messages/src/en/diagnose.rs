@@ -262,7 +262,7 @@ crate::catalogue::messages! {
     // Ways out of a conflict.
     out_title() "Ways out";
     out_settles() "This settles the conflict: the same write once more changes nothing, and no other manager is known to write these fields.";
-    out_commands(count) "{count} {count|request|requests} as kubectl {count|command|commands}";
+    out_commands(count) "{count} {count|request as a kubectl command|requests as kubectl commands}";
     ways_instructions() "How to do it";
     ways_lines() "Change these lines of the manifest:";
     out_private() "The object has values that look private, so the commands are not shown here. Step through it, to see them.";

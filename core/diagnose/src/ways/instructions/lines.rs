@@ -6,8 +6,9 @@ const COMPARISONS: usize = 4_000_000;
 /// The lines that go (`-`) and come (`+`), each with the lines that it stands below. `None` if nothing
 /// differs, or the texts are too long to be compared.
 pub(super) fn changed_lines(before: &str, after: &str) -> Option<String> {
-    let before: Vec<&str> = before.lines().collect();
-    let after: Vec<&str> = after.lines().collect();
+    let [before, after] = [names_first(before), names_first(after)];
+    let before: Vec<&str> = before.iter().map(String::as_str).collect();
+    let after: Vec<&str> = after.iter().map(String::as_str).collect();
     let merged = merged(&before, &after)?;
     let mut shown = vec![false; merged.len()];
     for at in (0..merged.len()).filter(|at| merged[*at].0 != ' ') {
@@ -30,10 +31,51 @@ pub(super) fn changed_lines(before: &str, after: &str) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
+/// The lines of a text of YAML, where each item of a list begins with its name: then the lines above a
+/// line name the item.
+fn names_first(text: &str) -> Vec<String> {
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    // The indentation of the key of a text in lines, in which nothing is YAML.
+    let mut in_text: Option<usize> = None;
+    for at in 0..lines.len() {
+        let indentation = indentation(&lines[at]);
+        if in_text.is_some_and(|of| indentation > of || lines[at].is_empty()) {
+            continue;
+        }
+        in_text = lines[at].ends_with(['|', '-', '+']).then_some(indentation);
+        in_text = in_text.filter(|_| lines[at].contains(": |"));
+        let Some(first) = lines[at].trim_start().strip_prefix("- ") else {
+            continue;
+        };
+        let within = " ".repeat(indentation + 2);
+        let name = format!("{within}name: ");
+        let item = lines[at + 1..]
+            .iter()
+            .take_while(|line| line.starts_with(&within));
+        let Some(place) = item.clone().position(|line| line.starts_with(&name)) else {
+            continue;
+        };
+        if first.starts_with("name: ") || item.take(place).any(|line| line.contains(": |")) {
+            continue;
+        }
+        let first = format!("{within}{first}");
+        let name = lines.remove(at + 1 + place);
+        lines[at] = first;
+        lines.insert(
+            at,
+            format!("{}- {}", " ".repeat(indentation), name.trim_start()),
+        );
+    }
+    lines
+}
+
+fn indentation(line: &str) -> usize {
+    line.len() - line.trim_start().len()
+}
+
 /// How deep a line stands: an item of a list is below a name that has the same indentation.
 fn depth(line: &str) -> usize {
-    let indentation = line.len() - line.trim_start().len();
-    2 * indentation + usize::from(line.trim_start().starts_with("- "))
+    2 * indentation(line) + usize::from(line.trim_start().starts_with("- "))
 }
 
 /// Both texts as one, with a mark for each line (a longest common subsequence).
@@ -75,6 +117,16 @@ fn merged<'a>(before: &[&'a str], after: &[&'a str]) -> Option<Vec<(char, &'a st
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_item_begins_with_its_name() {
+        let before = "list:\n- image: x\n  name: a\n- env:\n  - name: E\n  name: b\n";
+        let after = before.replace("- image: x\n  name: a", "- name: a");
+        let expected = "  list:\n  - name: a\n-   image: x\n";
+        assert_eq!(changed_lines(before, &after).as_deref(), Some(expected));
+        let text = "data:\n  a: |\n    - image: x\n      name: a\n  b: c\n";
+        assert_eq!(names_first(text), text.lines().collect::<Vec<_>>());
+    }
 
     #[test]
     fn a_line_is_shown_with_the_lines_that_it_stands_below() {
