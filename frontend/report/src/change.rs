@@ -1,7 +1,7 @@
 //! What each way of writing would do, and the ways out of a conflict.
 
 use optimist_apiserver::object::Metadata;
-use optimist_diagnose::ways::Row;
+use optimist_diagnose::ways::{InstructionLanguage, Row};
 use optimist_messages::{diagnose as messages, label};
 use optimist_state::{CaseReading, ChangeRun, SettledConflict};
 use optimist_text::markdown;
@@ -60,7 +60,7 @@ fn fields(out: &mut Document, row: &Row) {
 }
 
 /// The ways out, those that settle the conflict first.
-pub(crate) fn ways_out(out: &mut Document, run: &ChangeRun, manager: &str) {
+pub(crate) fn ways_out(out: &mut Document, run: &ChangeRun) {
     let all = || run.ways_out.iter().flatten();
     if all().next().is_none() {
         return;
@@ -68,11 +68,11 @@ pub(crate) fn ways_out(out: &mut Document, run: &ChangeRun, manager: &str) {
     out.heading(3, &label::out_title());
     let settling = all().filter(|it| it.out.settles);
     for one in settling.chain(all().filter(|it| !it.out.settles)) {
-        way_out(out, run, one, manager);
+        way_out(out, one);
     }
 }
 
-fn way_out(out: &mut Document, run: &ChangeRun, settled: &SettledConflict, manager: &str) {
+fn way_out(out: &mut Document, settled: &SettledConflict) {
     let of = &settled.out;
     let (title, says) = messages::way_out(of.kind);
     out.heading(4, &title);
@@ -84,9 +84,17 @@ fn way_out(out: &mut Document, run: &ChangeRun, settled: &SettledConflict, manag
         out.bullet(&note);
     }
     out.end();
-    let own = messages::own_command(run.client, of.kind);
-    if let Some(own) = own.filter(|_| manager.is_empty()) {
-        out.command(&own);
+    for one in &settled.instructions {
+        if one.language == InstructionLanguage::Lines {
+            out.says(&label::ways_lines());
+        }
+        let language = match one.language {
+            InstructionLanguage::Shell => "sh",
+            InstructionLanguage::Go => "go",
+            InstructionLanguage::Terraform => "hcl",
+            InstructionLanguage::Lines => "diff",
+        };
+        out.code(language, one.text.trim_end());
     }
     if settled.commands.is_empty() {
         return out.says(&label::out_private());

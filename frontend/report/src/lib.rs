@@ -39,7 +39,7 @@ pub fn case_markdown(case: &DiagnoseState) -> String {
     }
     if let Some(run) = &case.table {
         change::table(&mut out, run, reading);
-        change::ways_out(&mut out, run, &case.manager);
+        change::ways_out(&mut out, run);
     }
     if let Some(replay) = case.audit.as_ref().and_then(|run| run.replay.as_ref()) {
         log::log(&mut out, replay);
