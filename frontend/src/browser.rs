@@ -71,11 +71,20 @@ pub(crate) fn is_touch(event: &MouseEvent) -> bool {
         .is_some_and(|event| event.pointer_type() == "touch")
 }
 
-/// The address of this page, without its fragment.
+/// The address of this page, without its fragment; of a page that was saved as a file, the address of
+/// the site that it is from.
 pub(crate) fn address() -> String {
-    let address = window().and_then(|window| window.location().href().ok());
+    let site = about("address").filter(|site| !site.is_empty());
+    let address = site.or_else(|| window()?.location().href().ok());
     let address = address.unwrap_or_default();
     address.split('#').next().unwrap_or_default().to_owned()
+}
+
+/// What the release says of itself in `<meta name="optimist-…">`.
+pub(crate) fn about(name: &str) -> Option<String> {
+    let meta = format!("meta[name=optimist-{name}]");
+    let meta = document()?.query_selector(&meta).ok()??;
+    Reflect::get(&meta, &"content".into()).ok()?.as_string()
 }
 
 /// Whether the page stands in another one (`?embed`).
@@ -442,7 +451,8 @@ fn adopted(text: &str) -> Result<(), JsValue> {
 
 /// Names the page in the browser's tab and history.
 pub(crate) fn set_title(title: &str) {
-    if let Some(document) = document() {
+    // A saved file keeps the title that says what it is.
+    if let Some(document) = document().filter(|_| element("saved-note").is_none()) {
         document.set_title(title);
     }
 }

@@ -13,6 +13,7 @@ mod keyboard;
 mod learn;
 mod names;
 mod panic;
+mod saved_page;
 mod scheduler;
 mod state;
 

@@ -18,7 +18,7 @@ const PAGE = address("./");
 const known = new Set(Object.keys(FILES).map(address));
 
 // A name with a fingerprint always has the same content. It was loaded a moment ago.
-const isProgram = (url) => /^optimist-[^/]*\.(js|wasm)$/.test(url.slice(PAGE.length)) && url.startsWith(PAGE);
+const isProgram = (url) => /^optimist-[^/]*\.(js|wasm|html)$/.test(url.slice(PAGE.length)) && url.startsWith(PAGE);
 
 const fetched = async (url, integrity, cache) => {
   const answer = await fetch(url, { integrity, cache });

@@ -7,9 +7,10 @@ use sha2::{Digest, Sha256, Sha384};
 
 use crate::failure::{Failure, StageResult};
 
-/// The policies during development, when Trunk adds its own scripts.
-const SCRIPTS_WHILE_WORKING: &str = "script-src 'self' 'unsafe-inline' 'wasm-unsafe-eval'";
-const STYLES_WHILE_WORKING: &str = "style-src 'self' 'unsafe-inline'";
+/// The policy for scripts during development, when Trunk adds its own.
+pub const SCRIPTS_WHILE_WORKING: &str = "script-src 'self' 'unsafe-inline' 'wasm-unsafe-eval'";
+/// The policy for styles during development.
+pub const STYLES_WHILE_WORKING: &str = "style-src 'self' 'unsafe-inline'";
 
 /// The page with a `<style>` in the place of its first link to a style, and no other such links.
 ///
@@ -79,6 +80,20 @@ pub fn name_worker(html: &str, manifest: &str, worker: &str) -> StageResult<Stri
     ))
 }
 
+/// The page with the address of the page that people save (`saved_page`).
+///
+/// # Errors
+/// If there is no script.
+pub fn name_saved_page(html: &str, name: &str) -> StageResult<String> {
+    let place = html
+        .find("<script")
+        .ok_or_else(|| unexpected("no script"))?;
+    let (before, after) = html.split_at(place);
+    Ok(format!(
+        "{before}<meta name=\"optimist-saved\" content=\"./{name}\">{after}"
+    ))
+}
+
 /// The page with a policy that allows its own scripts and styles, by their hashes, and files of its own
 /// host; no text becomes a script (<https://www.w3.org/TR/CSP3/>,
 /// <https://www.w3.org/TR/trusted-types/>). The one text that becomes the address of a script is that of
@@ -105,7 +120,7 @@ pub fn allow_own(html: &str) -> StageResult<String> {
 }
 
 /// The hashes of the elements of that name that have their text in the page.
-fn hashes(html: &str, element: &str) -> String {
+pub fn hashes(html: &str, element: &str) -> String {
     let (begin, end) = (format!("<{element}"), format!("</{element}>"));
     let texts = html.split(&begin).skip(1).filter_map(|after| {
         let (attributes, after) = after.split_once('>')?;
@@ -129,7 +144,7 @@ pub fn fingerprint(contents: &[&[u8]]) -> String {
         .collect()
 }
 
-fn unexpected(what: &str) -> Failure {
+pub fn unexpected(what: &str) -> Failure {
     Failure::new(format!("the built page has {what}"), "cargo xtask dist")
 }
 

@@ -13,6 +13,7 @@ mod kinds;
 mod lesson;
 mod offline;
 mod progress;
+mod saved_page;
 mod schedule;
 mod site;
 mod system;

@@ -96,7 +96,11 @@ fn worker(source: &str, files: &Files) -> StageResult<String> {
         .replace(list, &list_of_release))
 }
 
-fn read_all(site: &Path, folder: &str, files: &mut Files) -> StageResult<()> {
+/// Reads all files of a folder of a site into a list, with the name of the folder before theirs.
+///
+/// # Errors
+/// If a file cannot be read.
+pub fn read_all(site: &Path, folder: &str, files: &mut Files) -> StageResult<()> {
     let path = site.join(folder);
     let entries = fs::read_dir(&path).map_err(|error| failed(&path, &error))?;
     for entry in entries.flatten() {

@@ -11,7 +11,7 @@ use crate::failure::{Failure, StageResult};
 use crate::toolchain::{self, TARGET};
 use crate::tools::Kit;
 use crate::workspace::Workspace;
-use crate::{browser, html, offline, progress, tools};
+use crate::{browser, html, offline, progress, saved_page, tools};
 
 /// Builds the release site into `dist/`.
 pub fn dist(workspace: &Workspace) -> StageResult<()> {
@@ -40,9 +40,6 @@ pub fn dist(workspace: &Workspace) -> StageResult<()> {
     if let Some((rest, bytes)) = split(workspace, &programs, &mut html)? {
         html = html::name_rest(&html, &rest, &bytes)?;
     }
-    html = html::name_worker(&html, offline::MANIFEST, offline::WORKER)?;
-    html = html::allow_own(&html)?;
-    fs::write(&page, html).map_err(|error| unwritable(&page, &error))?;
     let mut notices = workspace.command(programs.join("optimist-notices"));
     progress::stream(
         "licences of the packages in dist/",
@@ -50,6 +47,11 @@ pub fn dist(workspace: &Workspace) -> StageResult<()> {
         "cargo xtask dist",
     )?;
     let sources = workspace.root().join("frontend").join("src");
+    let saved = write_saved_page(&sources, &dist, &html)?;
+    html = html::name_saved_page(&html, &saved)?;
+    html = html::name_worker(&html, offline::MANIFEST, offline::WORKER)?;
+    html = html::allow_own(&html)?;
+    fs::write(&page, html).map_err(|error| unwritable(&page, &error))?;
     offline::add_manifest(&sources, &dist)?;
     offline::write_worker(&sources, &dist)?;
     // After the worker, which keeps only the files of this release.
@@ -192,6 +194,23 @@ fn put_parts(
     let path = program.with_file_name(&rest_name);
     fs::write(&path, &rest).map_err(|error| unwritable(&path, &error))?;
     Ok((rest_name, rest))
+}
+
+/// Writes the page that people save as one file, and returns its name. It needs the page before it has a
+/// policy and a worker, and all other files of the release.
+fn write_saved_page(sources: &Path, dist: &Path, html: &str) -> StageResult<String> {
+    let read = |path: &Path| fs::read_to_string(path).map_err(|error| unwritable(path, &error));
+    let mut files = offline::Files::new();
+    offline::read_all(dist, "", &mut files)?;
+    files.sort();
+    let script = read(&sources.join("saved.js"))?;
+    let style = read(&sources.join("style").join("saved.css"))?;
+    let page = saved_page::page(html, &script, &style, &files)?;
+    let name = format!("optimist-{}.html", html::fingerprint(&[page.as_bytes()]));
+    let page = html::name_saved_page(&page, &name)?;
+    let path = dist.join(&name);
+    fs::write(&path, page).map_err(|error| unwritable(&path, &error))?;
+    Ok(name)
 }
 
 /// The page with its styles inline: one request instead of many, and better compression.

@@ -28,6 +28,7 @@ mod owners;
 mod peek;
 mod request_dialog;
 mod revisions;
+mod save_page;
 mod server_card;
 pub(crate) mod sessions_dialog;
 mod share_case;

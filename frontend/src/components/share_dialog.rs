@@ -1,5 +1,7 @@
 //! What is on the stage as a link or a file, and sessions from files.
 
+use optimist_client::visible;
+use optimist_diagnose::case::ObjectId;
 use optimist_messages::label;
 use optimist_simulation::HistoryTree;
 use optimist_text::export::{markdown, mermaid, script};
@@ -8,9 +10,12 @@ use yew::{AttrValue, Event, Html, html};
 
 use super::dialog::Modal;
 use super::file_button::file_button;
+use super::save_page::SavePage;
 use super::share_case;
 use super::snippet::Copy;
 use crate::browser::{self, ticked};
+use crate::names::page_name;
+use crate::saved_page;
 use crate::state::{
     Dialog, Page, ReplayState, Sends, ShareMsg, StateHandle, ViewMsg, Withheld, session_fragment,
 };
@@ -51,7 +56,8 @@ pub(crate) fn share_dialog(store: &StateHandle) -> Html {
         (None, Page::Diagnose) => label::share_title_case(),
         (None, Page::Play | Page::Learn) => label::share_title(),
     };
-    let link = format!("{}{}", browser::address(), session_fragment(page, &text));
+    let fragment = session_fragment(page, &text);
+    let link = format!("{}{fragment}", browser::address());
     html! {
         <Modal store={store.clone()} {title} begin="share-link">
             <div class="dialog-body share">
@@ -63,6 +69,9 @@ pub(crate) fn share_dialog(store: &StateHandle) -> Html {
                     { warning(store, &private) }
                 }
                 { link_and_file(store, &link, &text) }
+                if saved_page::can_be_saved() {
+                    <SavePage title={saved_title(store, page)} {fragment} />
+                }
                 if diagnosed {
                     { share_case::markdown(store) }
                 } else if !explored {
@@ -71,6 +80,31 @@ pub(crate) fn share_dialog(store: &StateHandle) -> Html {
             </div>
         </Modal>
     }
+}
+
+/// What the page is called that is saved as a file: what it is about.
+fn saved_title(store: &StateHandle, page: Page) -> String {
+    let subject = store.world().subject();
+    let object = ObjectId {
+        group: String::new(),
+        kind: subject.resource().kind.to_string(),
+        namespace: subject.namespace().to_owned(),
+        name: subject.name().to_owned(),
+    };
+    let course = store.learn.course.as_ref();
+    let what = match page {
+        Page::Play => object.to_string(),
+        Page::Explore => label::saved_title_search(&object),
+        Page::Learn => match course {
+            Some(course) => course.walk.lesson().title.clone(),
+            None => object.to_string(),
+        },
+        Page::Diagnose => match store.diagnose.reading() {
+            Some(reading) => reading.case.id.to_string(),
+            None => page_name(page),
+        },
+    };
+    label::saved_title(&visible(&what))
 }
 
 /// Why the last session was not opened.

@@ -35,6 +35,7 @@ mod manifest;
 mod orders;
 mod persistence;
 mod requests;
+mod saved_page;
 mod session;
 mod share;
 mod view;
@@ -65,6 +66,9 @@ pub use manifest::{Loaded, ManifestMsg, ManifestState};
 pub use orders::{OrderProperty, OrdersFinding, OrdersSearch};
 pub use persistence::{Persistence, PersistenceMsg, UnreadableData};
 pub use requests::{RequestDraft, RequestMsg, RequestState};
+pub use saved_page::{
+    MAX_SAVED, NeededFile, SavedContent, escaped, file_name, needed_files, saved_file, saved_page,
+};
 use session::SessionChange;
 pub use session::{SessionMsg, SessionState};
 pub use share::{Redacted, ReplayState, SessionLoad, ShareMsg, ShareState, Withheld};

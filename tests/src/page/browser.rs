@@ -1,6 +1,7 @@
 //! A headless browser, driven over WebDriver (<https://www.w3.org/TR/webdriver2/>).
 
 use std::io::{BufRead, BufReader};
+use std::path::Path;
 use std::process::{Child, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -123,7 +124,12 @@ impl Browser {
         self.emulate(&Emulation::Offline(offline));
     }
 
-    fn emulate(&self, with: &Emulation) {
+    /// Saves the files that pages offer in a folder, without a question.
+    pub fn save_files_in(&self, folder: &Path) {
+        self.emulate(&Emulation::Downloads(folder));
+    }
+
+    fn emulate(&self, with: &Emulation<'_>) {
         self.engine.emulate(self, with);
     }
 

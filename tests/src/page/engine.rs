@@ -2,6 +2,7 @@
 //! for (the size of the page, the colours of the system, the network, the console) differs.
 
 use std::env;
+use std::path::Path;
 use std::process::Command;
 
 use serde_json::{Value, json};
@@ -18,7 +19,7 @@ pub enum Engine {
 }
 
 /// What a test changes around the page.
-pub(super) enum Emulation {
+pub(super) enum Emulation<'a> {
     /// The size of the page in CSS pixels. Below 600 pixels of width the device is a phone.
     Size(u32, u32),
     /// The system prefers dark colours.
@@ -27,6 +28,8 @@ pub(super) enum Emulation {
     ForcedColours,
     /// The network is off.
     Offline(bool),
+    /// Files that the page offers are saved in this folder, without a question.
+    Downloads(&'a Path),
 }
 
 impl Engine {
@@ -89,7 +92,7 @@ impl Engine {
     }
 
     /// Changes what is around the page.
-    pub(super) fn emulate(self, browser: &Browser, with: &Emulation) {
+    pub(super) fn emulate(self, browser: &Browser, with: &Emulation<'_>) {
         match self {
             Self::Chromium => emulate_chromium(browser, with),
             Self::Firefox => emulate_firefox(browser, with),
@@ -134,7 +137,7 @@ fn firefox_options() -> Value {
     })
 }
 
-fn emulate_chromium(browser: &Browser, with: &Emulation) {
+fn emulate_chromium(browser: &Browser, with: &Emulation<'_>) {
     let feature = |name: &str, value: &str| {
         let features = json!({"features": [{"name": name, "value": value}]});
         ("Emulation.setEmulatedMedia", features)
@@ -157,12 +160,16 @@ fn emulate_chromium(browser: &Browser, with: &Emulation) {
             feature("prefers-color-scheme", if dark { "dark" } else { "light" })
         }
         Emulation::ForcedColours => feature("forced-colors", "active"),
+        Emulation::Downloads(folder) => {
+            let kept = json!({"behavior": "allow", "downloadPath": folder});
+            ("Browser.setDownloadBehavior", kept)
+        }
     };
     let command = json!({"cmd": command, "params": parameters});
     browser.post("/goog/cdp/execute", &command);
 }
 
-fn emulate_firefox(browser: &Browser, with: &Emulation) {
+fn emulate_firefox(browser: &Browser, with: &Emulation<'_>) {
     match *with {
         Emulation::Size(width, height) => {
             browser.privileged(FIREFOX_SIZE, &[width.into(), height.into()]);
@@ -182,6 +189,9 @@ fn emulate_firefox(browser: &Browser, with: &Emulation) {
         Emulation::Offline(offline) => {
             browser.privileged("Services.io.offline = arguments[0]", &[offline.into()]);
         }
+        Emulation::Downloads(folder) => {
+            browser.privileged(FIREFOX_DOWNLOADS, &[json!(folder)]);
+        }
     }
 }
 
@@ -194,6 +204,11 @@ const FIREFOX_SIZE: &str = "
             style.setProperty(bound, value + 'px', 'important')";
 
 const FIREFOX_SETTING: &str = "Services.prefs.setIntPref(arguments[0], arguments[1])";
+
+const FIREFOX_DOWNLOADS: &str = "
+    Services.prefs.setIntPref('browser.download.folderList', 2);
+    Services.prefs.setBoolPref('browser.download.useDownloadDir', true);
+    Services.prefs.setStringPref('browser.download.dir', arguments[0])";
 
 const FIREFOX_FORCED_COLOURS: &str = "
     Services.prefs.setIntPref('browser.display.document_color_use', 2);

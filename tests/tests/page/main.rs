@@ -3,6 +3,7 @@
 mod accessible;
 mod delivery;
 mod offline;
+mod saved;
 mod visitor;
 
 use optimist_tests::page::Browser;

@@ -42,7 +42,7 @@ fn status_of(browser: &Browser, address: &str) -> serde_json::Value {
 }
 
 /// A copy of the release that tests may change.
-fn copy(name: &str) -> PathBuf {
+pub(super) fn copy(name: &str) -> PathBuf {
     fn copy_all(from: &Path, to: &Path) {
         fs::create_dir_all(to).expect("a folder can be made");
         for file in fs::read_dir(from).expect("it is a folder").flatten() {

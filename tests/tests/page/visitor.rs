@@ -26,7 +26,8 @@ fn set(browser: &Browser, editor: &str, field: &str, value: &str) {
     browser.control(editor, &format!("{field}: {value}"));
 }
 
-fn conflict(browser: &Browser, open: impl Fn(&str)) {
+/// Makes a 409 by hand. `open` shows the card of an editor.
+pub(super) fn conflict(browser: &Browser, open: impl Fn(&str)) {
     for (editor, replicas) in [("Editor A", "5"), ("Editor B", "2")] {
         open(editor);
         press(browser, editor, "Get");

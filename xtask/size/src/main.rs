@@ -139,6 +139,7 @@ fn without_later(html: &str) -> String {
     for later in [
         "<meta name=\"optimist-rest\"",
         "<meta name=\"optimist-worker\"",
+        "<meta name=\"optimist-saved\"",
         "<link rel=\"manifest\"",
     ] {
         let named = html.split_once(later);

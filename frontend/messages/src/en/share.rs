@@ -27,4 +27,17 @@ crate::catalogue::messages! {
     share_too_long(weight) "As a link it would be {weight} long, more than browsers and chats carry. Take the file.";
     share_save() "Save as a file";
     share_kept() "Kept sessions";
+    share_html() "Save as an HTML file";
+    share_html_hint() "The HTML file has what the link has, and all of Optimist. It opens in a browser, also without a network.";
+    share_html_reading(done, all) "The HTML file is being made: {done} of {all} parts.";
+    share_html_saved(file, weight) "{file} is made, {weight}. The browser saves it.";
+    share_html_not_loaded(file) "{file} could not be loaded. There is no connection, or the site has another release by now. Reload the page, and try again.";
+    share_html_too_large(weight) "The link in the HTML file would be {weight} long, more than browsers open. Take the file.";
+    share_html_refused() "The browser could not make the HTML file.";
+    saved_label() "Saved file";
+    saved_with(date, version, release) "Saved file of {date}, made with Optimist {version}, release {release}. It works without a network.";
+    saved_again() "Show what was saved";
+    saved_site() "Optimist on the web";
+    saved_title(what) "{what} – Optimist";
+    saved_title_search(object) "Explore {object}";
 }

@@ -9,6 +9,7 @@ mod learn;
 mod page;
 mod persistence;
 mod recorded;
+mod saved_page;
 mod session;
 mod share;
 mod view;

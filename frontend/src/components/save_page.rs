@@ -1,0 +1,74 @@
+//! The button that saves what is open as one HTML file, and how far that is.
+
+use optimist_messages::label;
+use wasm_bindgen_futures::spawn_local;
+use yew::{AttrValue, Html, Properties, component, html, use_state_eq};
+
+use crate::saved_page::{SaveProblem, SavedFile, save};
+
+#[derive(Clone, PartialEq, Properties)]
+pub(crate) struct SavePageProps {
+    /// What the page is called.
+    pub(crate) title: AttrValue,
+    /// The fragment that opens what is saved.
+    pub(crate) fragment: AttrValue,
+}
+
+/// How far saving is.
+#[derive(Clone, Debug, PartialEq)]
+enum Saving {
+    NotBegun,
+    /// So many parts are done, of so many.
+    Running(usize, usize),
+    Ended(Result<SavedFile, SaveProblem>),
+}
+
+#[component]
+pub(crate) fn SavePage(props: &SavePageProps) -> Html {
+    let saving = use_state_eq(|| Saving::NotBegun);
+    let running = matches!(*saving, Saving::Running(..));
+    let onclick = {
+        let (saving, props) = (saving.clone(), props.clone());
+        move |_| {
+            let (saving, props) = (saving.clone(), props.clone());
+            saving.set(Saving::Running(0, 1));
+            spawn_local(async move {
+                let told = |done, all| saving.set(Saving::Running(done, all));
+                let ended = save(&props.title, &props.fragment, told).await;
+                saving.set(Saving::Ended(ended));
+            });
+        }
+    };
+    let (class, told) = match &*saving {
+        Saving::NotBegun => ("muted", label::share_html_hint()),
+        Saving::Running(done, all) => ("muted", label::share_html_reading(done, all)),
+        Saving::Ended(Ok(file)) => (
+            "muted",
+            label::share_html_saved(&file.name, &megabytes(file.size)),
+        ),
+        Saving::Ended(Err(problem)) => ("problem", why_not(problem)),
+    };
+    html! {
+        <>
+            <div class="dialog-actions">
+                <button type="button" id="save-page" class="button" disabled={running} {onclick}>
+                    { label::share_html() }
+                </button>
+            </div>
+            <p {class} id="save-page-told" role="status">{ told }</p>
+        </>
+    }
+}
+
+/// `2.5 MB`.
+fn megabytes(bytes: f64) -> String {
+    format!("{:.1} MB", bytes / 1e6)
+}
+
+fn why_not(problem: &SaveProblem) -> String {
+    match problem {
+        SaveProblem::NotLoaded(file) => label::share_html_not_loaded(file),
+        SaveProblem::TooLarge(size) => label::share_html_too_large(&format!("{} kB", size / 1000)),
+        SaveProblem::Refused => label::share_html_refused(),
+    }
+}

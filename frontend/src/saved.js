@@ -1,0 +1,83 @@
+// The first script of a saved page (`xtask/src/saved_page.rs`). The files of the release are in the
+// page itself, and nothing is asked of a network. What the page keeps has a place of its own, so
+// that sessions of the same browser are not touched.
+(() => {
+  "use strict";
+
+  const said = (name) => document.querySelector(`meta[name=optimist-${name}]`)?.content ?? "";
+
+  // The files are behind this script.
+  const whole = new Promise((done) => addEventListener("DOMContentLoaded", done, { once: true }));
+
+  const decoded = (text) => {
+    if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
+    const characters = atob(text);
+    const bytes = new Uint8Array(characters.length);
+    for (let i = 0; i < bytes.length; i++) bytes[i] = characters.charCodeAt(i);
+    return bytes;
+  };
+
+  const TYPES = { wasm: "application/wasm", html: "text/html" };
+
+  const file = async (name) => {
+    await whole;
+    const parts = document.querySelectorAll("script[data-file]");
+    const part = [...parts].find(({ dataset }) => dataset.file === name);
+    if (!part) throw new TypeError(`${name} is not in this page`);
+    let content = new Blob([decoded(part.textContent)]).stream();
+    if (part.dataset.coding === "gzip") content = content.pipeThrough(new DecompressionStream("gzip"));
+    const type = TYPES[name.split(".").at(-1)] ?? "text/plain";
+    return new Response(content, { headers: { "Content-Type": `${type}` } });
+  };
+  globalThis.fetch = (address) => file(String(address).replace(/^\.\//, ""));
+
+  // Both storages, inside the one that ends with the tab, under names of this file.
+  let tab = null;
+  try {
+    tab = sessionStorage;
+  } catch {
+    // The browser forbids to keep anything, and the page says so.
+  }
+  const apart = (area) => {
+    const ours = `saved ${location.pathname} ${area} `;
+    const keys = () => Object.keys(tab).filter((key) => key.startsWith(ours));
+    return {
+      get length() {
+        return keys().length;
+      },
+      key: (index) => keys()[index]?.slice(ours.length) ?? null,
+      getItem: (key) => tab.getItem(ours + key),
+      setItem: (key, value) => tab.setItem(ours + key, value),
+      removeItem: (key) => tab.removeItem(ours + key),
+    };
+  };
+  for (const area of tab ? ["sessionStorage", "localStorage"] : []) {
+    Object.defineProperty(globalThis, area, { value: apart(area) });
+  }
+
+  // The page opens what was saved; after a reload, what was there before. An address with a session
+  // asks for that one.
+  const shown = said("shown");
+  const fragment = shown.slice(shown.indexOf("#"));
+  const again = performance.getEntriesByType("navigation")[0]?.type !== "navigate";
+  if (!location.hash.includes("?s=") && !(tab && again && location.hash)) {
+    try {
+      history.replaceState(null, "", shown);
+    } catch {
+      // A browser may forbid another query.
+      location.replace(fragment);
+    }
+  }
+  whole.then(() => {
+    document.getElementById("saved-again")?.setAttribute("href", fragment);
+  });
+
+  // A file beside the page is in the page too.
+  addEventListener("click", async (event) => {
+    const link = event.target.closest?.("a[href='licences.html']");
+    if (!link) return;
+    event.preventDefault();
+    link.href = URL.createObjectURL(await (await file("licences.html")).blob());
+    link.click();
+  });
+})();

@@ -1,0 +1,174 @@
+//! Saves what is open as one HTML file with the whole program in it: brings the files of the release
+//! together, and hands the file to the browser. The texts of the file are in `optimist_state`.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use gloo_timers::callback::Timeout;
+use js_sys::{Array, Function, Object, Promise, Reflect, Uint8Array};
+use optimist_messages::label;
+use optimist_state::{
+    MAX_SAVED, SavedContent, escaped, file_name, needed_files, saved_file, saved_page,
+};
+use wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen_futures::JsFuture;
+
+use crate::browser::{self, about};
+
+/// How long the browser may take to save the file, in milliseconds.
+const SAVING: u32 = 60_000;
+
+/// Why a page was not saved.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum SaveProblem {
+    /// This file of the release did not come, or not as the release has it.
+    NotLoaded(String),
+    /// The address of what is to be saved is longer than browsers take.
+    TooLarge(usize),
+    /// The browser refuses to make a file.
+    Refused,
+}
+
+/// A file that was handed to the browser.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct SavedFile {
+    pub(crate) name: String,
+    /// In bytes.
+    pub(crate) size: f64,
+}
+
+/// Whether this page can be saved: only a release has a page for it.
+pub(crate) fn can_be_saved() -> bool {
+    about("saved").is_some()
+}
+
+/// Saves a page that opens at a fragment. Tells how many parts are done, and how many there are.
+pub(crate) async fn save(
+    title: &str,
+    fragment: &str,
+    progress: impl Fn(usize, usize),
+) -> Result<SavedFile, SaveProblem> {
+    let shown = match browser::language() {
+        Some(language) => format!("?lang={language}{fragment}"),
+        None => fragment.to_owned(),
+    };
+    if shown.len() > MAX_SAVED {
+        return Err(SaveProblem::TooLarge(shown.len()));
+    }
+    let own = about("saved").unwrap_or_default();
+    let own = own.trim_start_matches("./");
+    let not_loaded = |name: &str| SaveProblem::NotLoaded(name.to_owned());
+    let page = browser::fetched(own).await.map_err(|_| not_loaded(own))?;
+    let address = Some(browser::address()).filter(|address| address.starts_with("http"));
+    let address = address.unwrap_or_default();
+    let content = SavedContent {
+        title,
+        shown: &shown,
+        address: &address,
+        note: &note(own, &address),
+    };
+    let needed = needed_files(&page).ok_or_else(|| not_loaded(own))?;
+    let [before, after] = saved_page(&page, &content).ok_or_else(|| not_loaded(own))?;
+    let parts = Array::of1(&before.into());
+    // The page itself is in the file too, so that the file can be saved again.
+    let files = needed.iter().map(|file| (file.name, file.integrity));
+    let files: Vec<(&str, &str)> = files.chain([(own, "")]).collect();
+    for (done, (name, integrity)) in files.iter().enumerate() {
+        progress(done, files.len());
+        let file = file(name, integrity).await;
+        parts.push(&file.map_err(|_| not_loaded(name))?.into());
+    }
+    parts.push(&after.into());
+    let name = file_name(title);
+    let size = hand_over(&parts, &name).map_err(|_| SaveProblem::Refused)?;
+    Ok(SavedFile { name, size })
+}
+
+/// The line of the saved page that says what it is, as markup.
+fn note(own: &str, address: &str) -> String {
+    let release = own.trim_start_matches("optimist-");
+    let release = release.split('.').next().unwrap_or_default();
+    let date = browser::date(js_sys::Date::now());
+    let told = label::saved_with(&date, &env!("CARGO_PKG_VERSION"), &release);
+    let site = match address {
+        "" => String::new(),
+        address => format!(
+            "<a href=\"{}\" target=\"_blank\" rel=\"noopener noreferrer\">{}</a>",
+            escaped(address),
+            escaped(&label::saved_site())
+        ),
+    };
+    format!(
+        "<aside id=\"saved-note\" aria-label=\"{}\"><span>{}</span>\
+        <a id=\"saved-again\" href=\"#\">{}</a>{site}</aside>",
+        escaped(&label::saved_label()),
+        escaped(&told),
+        escaped(&label::saved_again())
+    )
+}
+
+/// A file of the release as a part of the page, compressed where the browser can.
+async fn file(name: &str, integrity: &str) -> Result<String, JsValue> {
+    let how = Object::new();
+    Reflect::set(&how, &"integrity".into(), &integrity.into())?;
+    let window = window()?;
+    let response = call(&window, "fetch", &Array::of2(&name.into(), &how))?;
+    let mut response = JsFuture::from(Promise::from(response)).await?;
+    if get(&response, "ok")? != JsValue::TRUE {
+        return Err(JsValue::NULL);
+    }
+    let compressor = made("CompressionStream", &Array::of1(&"gzip".into()));
+    let compressed = compressor.is_ok();
+    if let Ok(compressor) = compressor {
+        let body = get(&response, "body")?;
+        let body = call(&body, "pipeThrough", &Array::of1(&compressor))?;
+        response = made("Response", &Array::of1(&body))?;
+    }
+    let bytes = call(&response, "arrayBuffer", &Array::new())?;
+    let bytes = JsFuture::from(Promise::from(bytes)).await?;
+    let bytes = Uint8Array::new(&bytes).to_vec();
+    Ok(saved_file(name, compressed, &STANDARD.encode(bytes)))
+}
+
+/// Has the browser save a file that is made of these texts; gives its size in bytes.
+fn hand_over(parts: &Array, name: &str) -> Result<f64, JsValue> {
+    let kind = Object::new();
+    Reflect::set(&kind, &"type".into(), &"text/html".into())?;
+    let file = made("Blob", &Array::of2(parts, &kind))?;
+    let addresses = get(&window()?, "URL")?;
+    let address = call(&addresses, "createObjectURL", &Array::of1(&file))?;
+    let link = browser::document().ok_or(JsValue::NULL)?;
+    let link = link.create_element("a")?;
+    link.set_attribute("href", &address.as_string().unwrap_or_default())?;
+    link.set_attribute("download", name)?;
+    call(&link, "click", &Array::new())?;
+    let forget = move || {
+        // It fails for no address.
+        let _ = call(&addresses, "revokeObjectURL", &Array::of1(&address));
+    };
+    Timeout::new(SAVING, forget).forget();
+    Ok(get(&file, "size")?.as_f64().unwrap_or_default())
+}
+
+// What this needs of the browser is asked for by name. Each function of `web_sys` would add to the
+// script and the imports of the first screen.
+
+fn window() -> Result<JsValue, JsValue> {
+    browser::window().map(Into::into).ok_or(JsValue::NULL)
+}
+
+/// A member of an object.
+fn get(object: &JsValue, name: &str) -> Result<JsValue, JsValue> {
+    Reflect::get(object, &name.into())
+}
+
+/// Calls a function of an object.
+fn call(object: &JsValue, name: &str, arguments: &Array) -> Result<JsValue, JsValue> {
+    let function: Function = get(object, name)?.dyn_into()?;
+    function.apply(object, arguments)
+}
+
+/// Makes an object of a class of the browser; an error in a browser without that class.
+fn made(class: &str, arguments: &Array) -> Result<JsValue, JsValue> {
+    let class: Function = get(&window()?, class)?.dyn_into()?;
+    Reflect::construct(&class, arguments)
+}

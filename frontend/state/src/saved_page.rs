@@ -1,0 +1,120 @@
+//! A session as one HTML file with the whole program in it: the texts of the file. The release has a
+//! page with places for them (`xtask/src/saved_page.rs`).
+
+use std::fmt::Write;
+
+/// The places of that page, in its order.
+const PLACES: [&str; 5] = [
+    "{{title}}",
+    "{{shown}}",
+    "{{address}}",
+    "{{note}}",
+    "{{files}}",
+];
+
+/// What comes before the names of the files that the page needs.
+const FILES: &str = "<meta name=\"optimist-files\" content=\"";
+
+/// The longest fragment that opens what is saved, in characters: Firefox refuses an address of 1 MiB.
+pub const MAX_SAVED: usize = 1_000_000;
+
+/// The most characters of a file name, without its end.
+const MAX_NAME: usize = 80;
+
+/// A file that the page needs at run time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NeededFile<'a> {
+    /// Its address from the page: `lessons/catalogue.yaml`.
+    pub name: &'a str,
+    /// The hash of its content (<https://www.w3.org/TR/sri-2/>).
+    pub integrity: &'a str,
+}
+
+/// What a saved page is about. None of it is markup, except the note.
+#[derive(Clone, Copy, Debug)]
+pub struct SavedContent<'a> {
+    /// What it is called in tabs and lists of files.
+    pub title: &'a str,
+    /// The query and the fragment of the address that open it.
+    pub shown: &'a str,
+    /// The address of the site that it is from.
+    pub address: &'a str,
+    /// The line that says what the file is, as markup.
+    pub note: &'a str,
+}
+
+/// The files that a page of the release needs; `None` if the text is no such page.
+pub fn needed_files(page: &str) -> Option<Vec<NeededFile<'_>>> {
+    let (named, _) = page.split_once(FILES)?.1.split_once('"')?;
+    let words: Vec<&str> = named.split(' ').collect();
+    let pairs = words.chunks(2).map(|pair| match pair {
+        [name, integrity] => Some(NeededFile { name, integrity }),
+        _ => None,
+    });
+    pairs.collect()
+}
+
+/// What comes before and behind the files in the page that is saved; `None` if the text is no page of
+/// the release with places.
+pub fn saved_page(page: &str, content: &SavedContent<'_>) -> Option<[String; 2]> {
+    let texts = [
+        escaped(content.title),
+        escaped(content.shown),
+        escaped(content.address),
+        content.note.to_owned(),
+    ];
+    let (mut before, mut after) = (String::with_capacity(page.len()), page);
+    let [places @ .., files] = PLACES;
+    for (place, text) in places.iter().zip(texts) {
+        let (part, rest) = after.split_once(place)?;
+        before.push_str(part);
+        before.push_str(&text);
+        after = rest;
+    }
+    let (part, after) = after.split_once(files)?;
+    before.push_str(part);
+    Some([before, after.to_owned()])
+}
+
+/// The markup of a file in a saved page. `compressed`: by gzip.
+pub fn saved_file(name: &str, compressed: bool, base64: &str) -> String {
+    let coding = if compressed { "gzip" } else { "" };
+    let name = escaped(name);
+    format!(
+        "<script type=\"text/plain\" data-file=\"{name}\" data-coding=\"{coding}\">{base64}</script>\n"
+    )
+}
+
+/// A text as markup that says it, also inside quotes.
+pub fn escaped(text: &str) -> String {
+    let mut markup = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' | '<' | '>' | '"' | '\'' => {
+                // Writing to a string cannot fail.
+                let _ = write!(markup, "&#{};", u32::from(character));
+            }
+            _ => markup.push(character),
+        }
+    }
+    markup
+}
+
+/// The name of the file with a page of that title: `deployment-shop-web-optimist.html`.
+pub fn file_name(title: &str) -> String {
+    let mut name = String::new();
+    for character in title.chars() {
+        let character = character.to_ascii_lowercase();
+        if character.is_ascii_alphanumeric() {
+            name.push(character);
+        } else if !name.is_empty() && !name.ends_with('-') {
+            name.push('-');
+        }
+        if name.len() == MAX_NAME {
+            break;
+        }
+    }
+    let name = name.trim_end_matches('-');
+    let name = if name.is_empty() { "optimist" } else { name };
+    format!("{name}.html")
+}

@@ -1,0 +1,76 @@
+//! A session as one HTML file: its texts.
+
+use optimist_state::{
+    NeededFile, SavedContent, escaped, file_name, needed_files, saved_file, saved_page,
+};
+
+const PAGE: &str = "<title>{{title}}</title><meta name=\"optimist-files\" \
+    content=\"a.wasm sha384-1 lessons/b.yaml sha384-2\"><meta content=\"{{shown}}\">\
+    <meta content=\"{{address}}\"><body>{{note}}<p>text</p>{{files}}</body>";
+
+const CONTENT: SavedContent<'_> = SavedContent {
+    title: "Deployment shop/web",
+    shown: "#/diagnose?s=abc",
+    address: "https://example.com/",
+    note: "<p>note</p>",
+};
+
+#[test]
+fn a_saved_page_has_each_text_in_its_place() {
+    let [before, after] = saved_page(PAGE, &CONTENT).expect("it has all places");
+    assert!(before.starts_with("<title>Deployment shop/web</title>"));
+    assert!(before.contains("<meta content=\"#/diagnose?s=abc\">"));
+    assert!(before.ends_with("<body><p>note</p><p>text</p>"));
+    assert_eq!(after, "</body>");
+    let files = needed_files(PAGE).expect("it names files");
+    let [a, b] = ["a.wasm", "lessons/b.yaml"];
+    let hashed = [(a, "sha384-1"), (b, "sha384-2")];
+    let expected = hashed.map(|(name, integrity)| NeededFile { name, integrity });
+    assert_eq!(files, expected);
+}
+
+#[test]
+fn what_is_saved_cannot_become_markup_and_cannot_be_a_place() {
+    let title = "</title><script>alert(1)</script>'\"&{{note}}";
+    let hostile = SavedContent {
+        title,
+        shown: "\"><script>",
+        ..CONTENT
+    };
+    let [before, after] = saved_page(PAGE, &hostile).expect("it has all places");
+    assert!(!before.contains("<script"), "{before}");
+    assert_eq!(before.matches('<').count(), 10, "{before}");
+    assert_eq!(before.matches("{{note}}").count(), 1, "only in the title");
+    assert_eq!(after, "</body>");
+    assert_eq!(escaped("a<b>&\"'"), "a&#60;b&#62;&#38;&#34;&#39;");
+}
+
+#[test]
+fn another_page_is_not_one_to_save() {
+    for other in ["", "<title>Not here</title>", "{{title}}{{shown}}"] {
+        assert!(saved_page(other, &CONTENT).is_none(), "{other}");
+        assert!(needed_files(other).is_none(), "{other}");
+    }
+    // A page that ended too early.
+    assert!(saved_page(&PAGE[..PAGE.len() - 16], &CONTENT).is_none());
+    let odd = "<meta name=\"optimist-files\" content=\"a.wasm\">";
+    assert!(needed_files(odd).is_none());
+}
+
+#[test]
+fn a_file_in_a_saved_page_says_how_it_is_coded() {
+    let markup = saved_file("a.wasm", true, "AAAA");
+    let expected = "<script type=\"text/plain\" data-file=\"a.wasm\" data-coding=\"gzip\">AAAA";
+    assert!(markup.starts_with(expected), "{markup}");
+    assert!(saved_file("a", false, "").contains("data-coding=\"\""));
+}
+
+#[test]
+fn the_name_of_a_saved_page_says_what_it_is_and_is_safe_on_every_system() {
+    let name = file_name("Deployment shop/checkout – Optimist");
+    assert_eq!(name, "deployment-shop-checkout-optimist.html");
+    assert_eq!(file_name("../..\\:*?\"<>|\u{202e}"), "optimist.html");
+    assert_eq!(file_name("Überall"), "berall.html");
+    let long = file_name(&"web ".repeat(100));
+    assert!(long.len() <= 80 + ".html".len(), "{long}");
+}
