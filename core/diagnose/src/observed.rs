@@ -281,3 +281,44 @@ pub fn fights(changes: &[FieldChange]) -> Vec<Fight> {
     fights.sort_by_key(|fight| std::cmp::Reverse(fight.flips));
     fights
 }
+
+/// A field that came back to an earlier value, where it is not known who wrote.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReturningField {
+    /// The field.
+    pub field: Path,
+    /// How often its value changed.
+    pub changes: usize,
+    /// How many of these changes gave it a value that it had had before.
+    pub returns: usize,
+}
+
+/// The fields that came back to an earlier value and of which no writer is known, the most returns
+/// first. The fields of the status are left out: they follow what runs.
+pub fn returning_fields(changes: &[FieldChange]) -> Vec<ReturningField> {
+    let mut found: Vec<ReturningField> = Vec::new();
+    let mut earlier: Vec<Vec<Option<&Value>>> = Vec::new();
+    let mut known: Vec<&Path> = Vec::new();
+    let of_status = |field: &Path| matches!(field.0.first(), Some(PathElement::Field(name)) if name == "status");
+    for change in changes.iter().filter(|change| !of_status(&change.field)) {
+        if change.by.is_some() {
+            known.push(&change.field);
+        }
+        let at = found.iter().position(|one| one.field == change.field);
+        let at = at.unwrap_or_else(|| {
+            found.push(ReturningField {
+                field: change.field.clone(),
+                changes: 0,
+                returns: 0,
+            });
+            earlier.push(vec![change.before.as_ref()]);
+            found.len() - 1
+        });
+        found[at].changes += 1;
+        found[at].returns += usize::from(earlier[at].contains(&change.after.as_ref()));
+        earlier[at].push(change.after.as_ref());
+    }
+    found.retain(|one| one.returns > 0 && !known.contains(&&one.field));
+    found.sort_by_key(|one| std::cmp::Reverse(one.returns));
+    found
+}

@@ -5,6 +5,7 @@ use optimist_apiserver::schema::builtin;
 use optimist_apiserver::server::EventType;
 use optimist_diagnose::observed::{
     FieldChange, ObservedVersion, ReadProblem, field_changes, fights, observed_versions,
+    returning_fields,
 };
 use serde_json::{Value, json};
 
@@ -56,6 +57,31 @@ fn every_change_names_its_manager() {
             changed("94", json!(2), "helm"),
             changed("96", json!(5), "web-operator"),
             changed("98", json!(2), "helm"),
+        ]
+    );
+}
+
+#[test]
+fn without_owners_a_field_that_comes_back_to_an_earlier_value_is_found() {
+    let mut versions = fight();
+    assert_eq!(returning_fields(&changes(&versions)), []);
+    for version in &mut versions {
+        let metadata = version.object["metadata"].as_object_mut().unwrap();
+        metadata.remove("managedFields");
+    }
+    let changes = changes(&versions);
+    assert_eq!(fights(&changes), []);
+    let found = returning_fields(&changes).into_iter();
+    let found = found.map(|one| (one.field.to_string(), one.changes, one.returns));
+    assert_eq!(
+        found.collect::<Vec<_>>(),
+        [
+            (".spec.replicas".to_owned(), 6, 5),
+            (
+                ".spec.template.spec.containers[name=\"web\"].image".to_owned(),
+                4,
+                3
+            ),
         ]
     );
 }

@@ -2,7 +2,7 @@
 
 use optimist_apiserver::apply::Path;
 use optimist_client::Preset;
-use optimist_diagnose::modified::NextWrite;
+use optimist_diagnose::modified::{NextAttempt, NextWrite};
 use optimist_diagnose::ways::{
     Assumption, FieldEffect, FieldOutcome, OnOwned, Row, TakenBack, Way, WayOutKind,
 };
@@ -253,5 +253,14 @@ pub fn next_write(kind: NextWrite) -> (String, String) {
         NextWrite::MergePatch => (en::next_merge_patch(), en::next_merge_patch_says()),
         NextWrite::Apply => (en::next_apply(), en::next_apply_says()),
         NextWrite::WithoutVersion => (en::next_without_version(), en::next_without_version_says()),
+    }
+}
+
+/// What became of the two changes after a next write.
+pub fn next_outcome(attempt: &NextAttempt) -> String {
+    match attempt.code {
+        _ if attempt.settles() => en::next_both(),
+        code if code >= 300 => en::next_refused(&code),
+        code => en::next_lost(&code),
     }
 }

@@ -3,7 +3,7 @@
 use optimist_apiserver::object::Metadata;
 use optimist_diagnose::ways::{InstructionLanguage, Row};
 use optimist_messages::{diagnose as messages, label};
-use optimist_state::{CaseReading, ChangeRun, SettledConflict};
+use optimist_state::{CaseReading, ChangeRun, NextRun, SettledConflict};
 use optimist_text::markdown;
 
 use crate::document::{Document, head};
@@ -69,6 +69,32 @@ pub(crate) fn ways_out(out: &mut Document, run: &ChangeRun) {
     let settling = all().filter(|it| it.out.settles);
     for one in settling.chain(all().filter(|it| !it.out.settles)) {
         way_out(out, one);
+    }
+}
+
+/// What a client can do after "the object has been modified".
+pub(crate) fn next_writes(out: &mut Document, run: &NextRun) {
+    out.heading(3, &label::next_title());
+    out.says(&label::next_says());
+    for one in &run.done {
+        let (title, says) = messages::next_write(one.attempt.kind);
+        out.heading(4, &title);
+        out.says(&says);
+        out.says(&messages::next_outcome(&one.attempt));
+        if one.commands.is_empty() {
+            out.says(&label::out_private());
+            continue;
+        }
+        let mut inner = Document::default();
+        for command in &one.commands {
+            inner.command(command);
+        }
+        out.folded(&label::out_commands(&one.commands.len()), inner);
+        if let Some(go) = &one.go {
+            let mut inner = Document::default();
+            inner.code("go", go);
+            out.folded(&label::next_go(), inner);
+        }
     }
 }
 

@@ -15,6 +15,16 @@ const MAX_CHANGES: usize = 300;
 pub(crate) fn history(out: &mut Document, id: &ObjectId, history: &ObservedHistory) {
     out.heading(3, &label::happened_to(id));
     out.says(&verdict(history));
+    for it in &history.returning {
+        out.says(&label::happened_returns(
+            &it.field,
+            &it.changes,
+            &it.returns,
+        ));
+    }
+    if !history.owned {
+        out.says(&label::happened_not_owned());
+    }
     for one in &history.fights {
         fight(out, &history.changes, history.versions.first(), one);
     }
@@ -27,7 +37,9 @@ fn verdict(history: &ObservedHistory) -> String {
         Some(problem) => label::happened_managed_fields(problem),
         None if history.versions.len() < 2 => label::happened_one_version(),
         None if history.changes.is_empty() => label::happened_nothing(),
-        None if history.fights.is_empty() => label::happened_no_fight(),
+        None if history.fights.is_empty() && history.returning.is_empty() && history.owned => {
+            label::happened_no_fight()
+        }
         None => String::new(),
     }
 }

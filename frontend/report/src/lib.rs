@@ -37,6 +37,9 @@ pub fn case_markdown(case: &DiagnoseState) -> String {
     } else {
         owners::of_messages(&mut out, case);
     }
+    if let Some(run) = &case.next_writes {
+        change::next_writes(&mut out, run);
+    }
     if let Some(run) = &case.table {
         change::table(&mut out, run, reading);
         change::ways_out(&mut out, run);

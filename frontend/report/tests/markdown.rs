@@ -142,6 +142,13 @@ fn check(case: &DiagnoseState) -> String {
             assert!(seen.has_code(command), "{command}\n{markdown}");
         }
     }
+    for one in case.next_writes.iter().flat_map(|run| &run.done) {
+        says(&messages::next_write(one.attempt.kind).1);
+        says(&messages::next_outcome(&one.attempt));
+        for command in one.commands.iter().chain(&one.go) {
+            assert!(seen.has_code(command), "{command}\n{markdown}");
+        }
+    }
     if let Some(ownership) = case.reading().and_then(|it| it.ownership.as_ref()) {
         for entry in &ownership.managers {
             says(&messages::owner(&entry.manager));
@@ -217,6 +224,41 @@ fn the_markdown_of_an_audit_log_has_every_request_and_the_fight() {
 fn a_message_without_an_object_has_its_fields_owners_and_the_next_command() {
     let text = "error: Expected replicas to be 9, was 3\n";
     check(&brought(&[text]).state.diagnose);
+}
+
+#[test]
+fn an_object_that_has_been_modified_has_each_next_write_with_its_commands() {
+    let page = brought(&[
+        "Operation cannot be fulfilled on deployments.apps \"web\": the object has \
+                          been modified; please apply your changes to the latest version and try again",
+    ]);
+    let markdown = check(&page.state.diagnose);
+    assert_eq!(
+        markdown.matches("Both changes are in the object").count(),
+        3
+    );
+}
+
+#[test]
+fn a_watch_without_owners_says_what_came_back_and_how_to_see_the_owners() {
+    let watch = include_str!("../../state/examples/fight.json");
+    let events = serde_json::Deserializer::from_str(watch).into_iter::<serde_json::Value>();
+    let mut text = String::new();
+    for event in events {
+        let mut event = event.unwrap();
+        let metadata = event["object"]["metadata"].as_object_mut().unwrap();
+        metadata.remove("managedFields");
+        text.push_str(&event.to_string());
+    }
+    let page = brought(&[&text]);
+    let markdown = check(&page.state.diagnose);
+    let seen = Seen::of(&markdown);
+    assert!(seen.says(&label::happened_not_owned()), "{markdown}");
+    assert!(
+        seen.says(&label::happened_returns(&".spec.replicas", &6, &5)),
+        "{markdown}"
+    );
+    assert!(!seen.says(&label::happened_no_fight()), "{markdown}");
 }
 
 #[test]

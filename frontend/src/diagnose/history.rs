@@ -25,6 +25,14 @@ pub(super) fn history(id: &ObjectId, history: &ObservedHistory) -> Html {
     html! {
         <article class="history">
             { verdict(history) }
+            { for history.returning.iter().map(|it| html! {
+                <p><b>
+                    { visible(&label::happened_returns(&it.field, &it.changes, &it.returns)).into_owned() }
+                </b></p>
+            }) }
+            if !history.owned {
+                <p class="says">{ label::happened_not_owned() }</p>
+            }
             { for history.fights.iter().map(|fight| {
                 of_fight(&history.changes, history.versions.first(), &managers, fight)
             }) }
@@ -51,7 +59,9 @@ fn verdict(history: &ObservedHistory) -> Html {
             };
         }
         None if history.changes.is_empty() => label::happened_nothing(),
-        None if history.fights.is_empty() => label::happened_no_fight(),
+        None if history.fights.is_empty() && history.returning.is_empty() && history.owned => {
+            label::happened_no_fight()
+        }
         None => return Html::default(),
     };
     html! { <p class="says">{ visible(&says).into_owned() }</p> }

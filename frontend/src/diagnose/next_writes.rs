@@ -1,6 +1,5 @@
 //! What a client can do after "the object has been modified".
 
-use optimist_diagnose::modified::NextAttempt;
 use optimist_messages::{diagnose as messages, label};
 use yew::{Html, classes, html};
 
@@ -24,15 +23,16 @@ pub(super) fn next_writes(store: &StateHandle, run: &NextRun) -> Html {
 fn next_write(store: &StateHandle, one: &NextOutcome) -> Html {
     let attempt = &one.attempt;
     let (title, says) = messages::next_write(attempt.kind);
-    let class = match (attempt.settles(), attempt.code) {
-        (true, _) => Some("settles"),
-        (false, code) => (code < 300).then_some("loses"),
+    let (card, says_class) = match attempt.code {
+        _ if attempt.settles() => (Some("settles"), "ok"),
+        code if code >= 300 => (None, "refused"),
+        _ => (Some("loses"), "lost"),
     };
     html! {
-        <article class={classes!("way-out", class)}>
+        <article class={classes!("way-out", card)}>
             <h3>{ title.clone() }</h3>
             <p>{ says }</p>
-            { outcome(attempt) }
+            <p class={says_class}>{ messages::next_outcome(attempt) }</p>
             if one.commands.is_empty() {
                 <p class="says">{ label::out_private() }</p>
             } else {
@@ -59,13 +59,4 @@ fn next_write(store: &StateHandle, one: &NextOutcome) -> Html {
             </div>
         </article>
     }
-}
-
-fn outcome(attempt: &NextAttempt) -> Html {
-    let (class, says) = match (attempt.settles(), attempt.code) {
-        (true, _) => ("ok", label::next_both()),
-        (false, code) if code >= 300 => ("refused", label::next_refused(&code)),
-        (false, code) => ("lost", label::next_lost(&code)),
-    };
-    html! { <p class={class}>{ says }</p> }
 }

@@ -138,6 +138,8 @@ crate::catalogue::messages! {
     happened_fight(managers, field) "{managers} fight over {field}.";
     happened_flips(count) "{count} {count|flip|flips}";
     happened_flips_text(count, first, last) "The value changed hands {count} {count|time|times} between version {first} and {last}.";
+    happened_returns(field, changes, returns) "{field} changed {changes} {changes|time|times}, and {returns} {returns|change|changes} went back to an earlier value.";
+    happened_not_owned() "The versions do not say who wrote: they were printed without managedFields. Print them again with this option: --show-managed-fields";
     happened_no_fight() "No field was changed back and forth by two managers.";
     happened_nothing() "No field changed between these versions.";
     happened_one_version() "There is only one version, so there is nothing to compare. A watch shows changes: ";

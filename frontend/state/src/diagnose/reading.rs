@@ -9,7 +9,9 @@ use optimist_diagnose::brought::{Brought, NotRecognized, recognize};
 use optimist_diagnose::case::{Case, Installed, NotInstalled};
 use optimist_diagnose::lanes::RecordedLanes;
 use optimist_diagnose::message::ReportedError;
-use optimist_diagnose::observed::{FieldChange, Fight, ObservedVersion, fights, version_changes};
+use optimist_diagnose::observed::{
+    FieldChange, Fight, ObservedVersion, ReturningField, fights, returning_fields, version_changes,
+};
 use optimist_diagnose::ownership::ObjectOwnership;
 use optimist_diagnose::scene::{GivenParts, MissingPart, NoScene, Scene};
 use optimist_diagnose::ways::{ChangeContent, WantedChange};
@@ -135,6 +137,10 @@ pub struct ObservedHistory {
     pub times: Vec<Option<String>>,
     /// The fields that managers fight over.
     pub fights: Vec<Fight>,
+    /// The fields that came back to an earlier value, where it is not known who wrote.
+    pub returning: Vec<ReturningField>,
+    /// Whether a version says who owns a field.
+    pub owned: bool,
     /// What is wrong with the `managedFields` of a version.
     pub problem: Option<String>,
     /// The versions in lanes.
@@ -157,6 +163,9 @@ impl ObservedHistory {
         let lanes = RecordedLanes::of_versions(versions, &found);
         let (rows, mut changes): (Vec<usize>, Vec<FieldChange>) = found.into_iter().unzip();
         let fights = fights(&changes);
+        let returning = returning_fields(&changes);
+        let entries = |it: &ObservedVersion| it.object.pointer("/metadata/managedFields").is_some();
+        let owned = versions.iter().any(entries);
         let shown: Vec<Value> = versions.iter().map(|it| masked(&it.object)).collect();
         for (at, change) in rows.iter().zip(&mut changes) {
             change.after = shown.get(*at).and_then(|it| change.field.find(it)).cloned();
@@ -171,6 +180,8 @@ impl ObservedHistory {
             rows,
             times,
             fights,
+            returning,
+            owned,
             problem,
             lanes,
             manager_names: managers,
