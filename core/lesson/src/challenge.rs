@@ -6,9 +6,7 @@ use std::sync::Arc;
 
 use super::model::{Challenge, VerdictCounts};
 use optimist_client::{OnConflict, Write};
-use optimist_simulation::explore::{
-    Intent, Ownership, Plan, Scenario, Search, SearchStatus, Tally,
-};
+use optimist_simulation::explore::{Intent, Plan, Scenario, Search, SearchStatus, Tally};
 use optimist_simulation::verdict::Verdict;
 use optimist_simulation::{ActorId, HistoryTree};
 
@@ -93,12 +91,11 @@ impl Challenge {
             }
             let write = actor.write();
             scenario.plans.push(Plan {
-                manager: Arc::clone(&actor.manager),
-                intent: Intent::between(object, &edited, &resource.root),
-                reads_first: true,
-                subresource: None,
-                ownership: Ownership::default(),
                 write,
+                ..Plan::new(
+                    &actor.manager,
+                    Intent::between(object, &edited, &resource.root),
+                )
             });
         }
         Some(Search::new(scenario, MAX_STATES))

@@ -6,7 +6,7 @@
 mod kind;
 mod path;
 mod request;
-mod sample;
+pub(crate) mod sample;
 
 use std::fmt;
 

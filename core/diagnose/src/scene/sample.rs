@@ -11,7 +11,7 @@ use super::path::{At, next};
 const DEPTH: usize = 8;
 
 /// Two different values that a field can have: the stored one, and the one that is refused.
-pub(super) fn values(path: &Path, root: Option<&Struct>) -> [Value; 2] {
+pub(crate) fn values(path: &Path, root: Option<&Struct>) -> [Value; 2] {
     let mut at = root.map_or(At::Open, At::Struct);
     for element in &path.0 {
         at = next(at, element).unwrap_or(At::Open);

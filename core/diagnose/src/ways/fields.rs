@@ -191,7 +191,7 @@ pub(super) fn leaves(object: &Value, root: &Struct) -> Vec<Path> {
 }
 
 /// What identifies an object, and what the server writes itself.
-fn is_of_the_server(path: &Path) -> bool {
+pub(super) fn is_of_the_server(path: &Path) -> bool {
     let name = |at: usize| match path.0.get(at) {
         Some(PathElement::Field(name)) => name.as_str(),
         _ => "",

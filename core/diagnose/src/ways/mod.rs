@@ -3,6 +3,7 @@
 //! [`ChangeTable::rows`] gives the rows. Each [`Row`] has the requests that were sent with their
 //! answers, field by field what became of the object and of its owners, and what a second run does.
 
+pub mod between;
 mod fields;
 mod flux;
 mod instructions;

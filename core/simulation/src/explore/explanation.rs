@@ -3,8 +3,8 @@
 use super::search::{EditEffect, Search, StateId, Transition, TransitionKind};
 use super::{Intent, Plan, Scenario, StateView};
 use crate::verdict::{Loss, RefusalKind};
-use optimist_apiserver::apply::Path;
-use optimist_client::Strategy;
+use optimist_apiserver::apply::{Path, differing, merge};
+use optimist_client::{Strategy, bare};
 
 /// What a step of a search means for the one who does it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,12 +131,18 @@ impl Scenario {
     pub fn changed_fields(&self) -> Vec<Path> {
         let mut paths: Vec<Path> = Vec::new();
         for plan in &self.plans {
-            let Intent::Change(changes) = &plan.intent else {
-                continue;
+            let root = &self.resource.root;
+            let changed = match &plan.intent {
+                Intent::Change(changes) => changes.iter().map(|it| it.path.clone()).collect(),
+                Intent::Manifest(manifest) => {
+                    let merged = merge(&self.object, &bare(manifest), root);
+                    differing(&self.object, &merged, root)
+                }
+                Intent::Delete => Vec::new(),
             };
-            for change in changes {
-                if !paths.contains(&change.path) {
-                    paths.push(change.path.clone());
+            for path in changed {
+                if !paths.contains(&path) {
+                    paths.push(path);
                 }
             }
         }

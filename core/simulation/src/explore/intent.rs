@@ -1,5 +1,7 @@
 //! The intent of an actor, which can be applied to any object that it reads.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use crate::verdict::Edit;
@@ -12,6 +14,8 @@ use optimist_client::{WorkingCopy, take};
 pub enum Intent {
     /// To change fields.
     Change(Vec<IntendedChange>),
+    /// To write this manifest, whatever was read: an apply, server-side or in the client.
+    Manifest(Arc<Value>),
     /// To delete the object.
     Delete,
 }
@@ -68,11 +72,14 @@ impl Intent {
         Some(Intent::Change(changes))
     }
 
-    /// The object with the changes. A deletion changes nothing in it.
+    /// What the actor has typed after it read an object: the object with the changes, or the
+    /// manifest. A deletion changes nothing.
     pub fn done_on(&self, object: &Value) -> Value {
         let mut edited = object.clone();
-        let Intent::Change(changes) = self else {
-            return edited;
+        let changes = match self {
+            Intent::Change(changes) => changes,
+            Intent::Manifest(manifest) => return (**manifest).clone(),
+            Intent::Delete => return edited,
         };
         for IntendedChange { path, how } in changes {
             match how {

@@ -6,6 +6,7 @@
 //! A [`ControllerSearch`] does the same with a controller among the actors.
 
 mod controlled;
+mod copies;
 mod explanation;
 mod found;
 mod intent;
@@ -28,7 +29,7 @@ pub use intent::{ChangeKind, IntendedChange, Intent};
 pub use memory::Memory;
 pub use preset::{ExplorePreset, PRESETS, PresetAction, ThirdActor};
 pub use replay::replayed;
-pub use scenario::{Ownership, Plan, Scenario};
+pub use scenario::{OwnWrite, Ownership, Plan, Scenario};
 pub use search::{
     EditEffect, Search, SearchStatus, StateId, Transition, TransitionId, TransitionKind,
 };

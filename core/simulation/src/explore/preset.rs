@@ -169,6 +169,7 @@ impl Plan {
             subresource: None,
             ownership: Ownership::AsStored,
             write: Write::default(),
+            own: None,
         }
     }
 }
@@ -219,9 +220,15 @@ impl Scenario {
     /// The server's words, if it does not let the owners be settled so.
     pub fn in_ways(mut self, ways: &[WriteMethod]) -> Result<Self, String> {
         for (i, plan) in self.plans.iter_mut().enumerate() {
-            if let Some(way) = ways.get(i).or_else(|| ways.last()) {
+            let Some(way) = ways.get(i).or_else(|| ways.last()) else {
+                continue;
+            };
+            if !way.is_own {
                 plan.write = way.write.clone();
                 plan.ownership = way.ownership;
+            } else if let Some(own) = plan.own.clone() {
+                (plan.intent, plan.write) = (own.intent, own.write);
+                plan.subresource = None;
             }
         }
         self.with_owners()

@@ -37,7 +37,9 @@ pub fn replayed(
                 uid: false,
                 resource_version: plan.write.send_resource_version,
             })),
-            (TransitionKind::Write, Intent::Change(_)) => Some(Action::Send(plan.sends())),
+            (TransitionKind::Write, Intent::Change(_) | Intent::Manifest(_)) => {
+                Some(Action::Send(plan.sends()))
+            }
             (TransitionKind::ServerReads | TransitionKind::ServerReadsAgain, _) => None,
         };
         if let Some(action) = action

@@ -48,6 +48,17 @@ pub struct Plan {
     /// Its write method, and what it does after a conflict. A deletion carries a precondition if
     /// the method sends the version.
     pub write: Write,
+    /// How it writes by itself, for [`WriteMethod::own`](super::WriteMethod::own).
+    pub own: Option<OwnWrite>,
+}
+
+/// How an actor writes by itself, with the client that it has.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OwnWrite {
+    /// What it means to do: of a client that sends a manifest, the manifest.
+    pub intent: Intent,
+    /// Its write method.
+    pub write: Write,
 }
 
 impl Plan {
@@ -185,6 +196,11 @@ impl Scenario {
     fn path(&self) -> String {
         self.resource
             .path(self.object.namespace(), self.object.name())
+    }
+
+    /// The request of an actor that has read an object; `None` if it cannot write that object.
+    pub fn request(&self, plan: &Plan, read: &Arc<Value>) -> Option<Request<Vec<u8>>> {
+        Some(self.prepare(plan, read)?.request)
     }
 
     /// The request that reads the object.

@@ -12,6 +12,9 @@ pub struct WriteMethod {
     pub write: Write,
     /// Who is to own what the actor changes.
     pub ownership: Ownership,
+    /// Whether each actor writes as [`Plan::own`](super::Plan::own) says instead, if it says
+    /// something.
+    pub is_own: bool,
 }
 
 impl WriteMethod {
@@ -26,6 +29,15 @@ impl WriteMethod {
             slug,
             write,
             ownership: Ownership::AsStored,
+            is_own: false,
+        }
+    }
+
+    /// Each actor as it writes by itself.
+    pub fn own() -> Self {
+        Self {
+            is_own: true,
+            ..Self::by("own", Strategy::Update).versioned()
         }
     }
 

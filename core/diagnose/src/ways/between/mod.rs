@@ -1,0 +1,252 @@
+//! A way of writing while somebody else writes in between: a start for Explore.
+//!
+//! [`ChangeTable::in_between`] gives a history in which both have read the object and typed their
+//! edits, and neither has sent them. Actor A sends what a row of the table sent. Actor B is
+//! [another writer](OtherWriter) of the object, with an edit that is made up.
+
+mod other;
+
+use http::header;
+use optimist_apiserver::apply::LAST_APPLIED;
+use optimist_apiserver::object::Metadata;
+use optimist_client::{Declares, Preset, Strategy, WorkingCopy, Write, bare, client_side_managers};
+use optimist_simulation::explore::{Plan, Scenario, WriteMethod};
+use optimist_simulation::{Action, ActorId, Exchange, HistoryTree, Operation};
+use serde_json::Value;
+
+use super::fields::{FieldEffect, is_of_the_server, leaves};
+use super::{ChangeContent, ChangeTable, Client, OnOwned, Row, Way, WayOut, manifest};
+
+pub use other::{OtherEdit, OtherWriter, made_up, others, present, typed, with_edit};
+
+/// What a row's client has before it sends: its edits, and how it writes.
+struct Unsent {
+    write: Write,
+    copy: WorkingCopy,
+    /// What it sends as User-Agent.
+    agent: String,
+}
+
+impl ChangeTable {
+    /// Whether Explore sends for a row exactly what the row sent, whenever the client reads: the row
+    /// is one request that follows from what was read and from the change.
+    pub fn can_be_explored(&self, row: &Row) -> bool {
+        self.before_sending(row).is_some()
+    }
+
+    /// A history in which the client of a row and another writer have read the object and have sent
+    /// nothing. `None` if Explore cannot send [exactly](Self::can_be_explored) what the row sent.
+    pub fn in_between(&self, row: &Row) -> Option<HistoryTree> {
+        let tree = self.before_sending(row)?;
+        let refused_or_taken = [FieldEffect::Refused, FieldEffect::TakenOver];
+        let contested = refused_or_taken.into_iter().flat_map(|it| row.with(it));
+        let contested = contested.map(|outcome| outcome.field.clone()).collect();
+        let edit = other::usual(tree.world(), contested)?;
+        with_edit(&tree, &edit)
+    }
+
+    /// The same for a way out of a conflict. Who leaves fields out has a manifest without them.
+    pub fn in_between_out(&self, out: &WayOut) -> Option<HistoryTree> {
+        self.in_between(&only_request(out))
+    }
+
+    /// Whether Explore sends for a way out exactly what the way out sent.
+    pub fn out_can_be_explored(&self, out: &WayOut) -> bool {
+        self.can_be_explored(&only_request(out))
+    }
+
+    /// The history in which only the client of the row has edits.
+    fn before_sending(&self, row: &Row) -> Option<HistoryTree> {
+        let [sent] = row.requests.as_slice() else {
+            return None;
+        };
+        let unsent = self.unsent(row, sent)?;
+        let mut tree = HistoryTree::new(self.installed.world.clone());
+        for editor in ActorId::EDITORS {
+            tree.act(Operation::Act(editor, Action::Get))?;
+        }
+        let world = tree.world_mut();
+        let actor = world.actor_mut(ActorId::A);
+        actor.name = row.writer.as_str().into();
+        actor.manager = unsent.agent.as_str().into();
+        actor.set_write(unsent.write);
+        let copy = world.copy_mut(ActorId::A);
+        copy.edit((**unsent.copy.edited()?).clone());
+        copy.declare_only(unsent.copy.declared().to_vec());
+        self.sends(&tree, sent).then_some(tree)
+    }
+
+    /// Whether Explore sends a request of a row, and gets the same answer.
+    fn sends(&self, tree: &HistoryTree, sent: &Exchange) -> bool {
+        let answer = || {
+            let scenario = Scenario::of_copies(tree.world())?;
+            let scenario = scenario.in_ways(&[WriteMethod::own()]).ok()?;
+            let plan: &Plan = scenario.plans.first()?;
+            let request = scenario.request(plan, tree.world().copy(ActorId::A).read()?)?;
+            let agent = request.headers().get(header::USER_AGENT);
+            let agent = agent.and_then(|agent| agent.to_str().ok())?.to_owned();
+            let response = self.server().handle(request.clone());
+            Some((Exchange::new(&request, &response), agent))
+        };
+        answer().is_some_and(|(own, agent)| {
+            own.method == sent.method
+                && options(&own.target) == options(&sent.target)
+                && own.content_type == sent.content_type
+                && agent == sent.manager
+                && own.sent == sent.sent
+                // Without the strict validation of the row.
+                && own.code == sent.code
+                && own.received == sent.received
+        })
+    }
+
+    /// What the client of a row typed, and how it writes.
+    fn unsent(&self, row: &Row, sent: &Exchange) -> Option<Unsent> {
+        let Way::Client(preset, on_owned) = row.way else {
+            return None;
+        };
+        // It would leave out more if somebody else took more.
+        if on_owned == OnOwned::LeaveOut {
+            return None;
+        }
+        if migrates_later(preset, row) {
+            return None;
+        }
+        let mut write = preset.write(self.subject().resource())?;
+        let (_, query) = options(&sent.target);
+        let option = |wanted: &str| {
+            let mut found = query.iter().filter(|(name, _)| name == wanted);
+            found.next().map(|(_, value)| value.clone())
+        };
+        write.manager = option("fieldManager");
+        write.force = option("force").is_some_and(|force| force == "true");
+        let copy = match preset {
+            Preset::KubectlApply | Preset::ArgoCdClientSide => self.typed_manifest(row)?,
+            _ if (write.strategy, write.declares) == (Strategy::Apply, Declares::Manifest) => {
+                typed_copy(row, (*sent.sent).clone())
+            }
+            Preset::KubectlEdit
+            | Preset::Update
+            | Preset::MergeFrom
+            | Preset::CreateOrUpdate
+            | Preset::KubectlScale
+            | Preset::KubectlLabel
+            | Preset::Autoscaler => self.edited_copy(row, preset)?,
+            // The request also follows from the last release, from a dry run or from a file.
+            _ => return None,
+        };
+        Some(Unsent {
+            write,
+            copy,
+            agent: sent.manager.clone(),
+        })
+    }
+
+    /// The manifest of a client-side apply.
+    fn typed_manifest(&self, row: &Row) -> Option<WorkingCopy> {
+        let ChangeContent::Manifest(said) = &self.change.content else {
+            return None;
+        };
+        // kubectl would send the version of the file.
+        let said = manifest::of_object(said, &row.before);
+        said.resource_version()
+            .is_empty()
+            .then(|| typed_copy(row, said))
+    }
+
+    /// The edits of a client that sends edits. What it sets to the value that is there already is
+    /// declared: the client would set it again if somebody else had changed it.
+    fn edited_copy(&self, row: &Row, preset: Preset) -> Option<WorkingCopy> {
+        let mut server = self.server();
+        let client = Client {
+            server: &mut server,
+            subject: self.subject(),
+            change: &self.change,
+            first: &row.before,
+            live: std::sync::Arc::clone(&row.before),
+            sent: Vec::new(),
+        };
+        let mut copy = client.copy();
+        let part = match preset {
+            Preset::KubectlScale | Preset::Autoscaler => Some(&["spec", "replicas"]),
+            Preset::KubectlLabel => Some(&["metadata", "labels"]),
+            _ => None,
+        };
+        if let Some(part) = part {
+            let pointer = format!("/{}", part.join("/"));
+            let wanted = copy.edited()?.pointer(&pointer)?.clone();
+            let mut object = (*row.before).clone();
+            object[part[0]][part[1]] = wanted;
+            copy.edit(object);
+        }
+        let ChangeContent::Manifest(said) = &self.change.content else {
+            return Some(copy);
+        };
+        let resource = self.subject().resource();
+        let said = manifest::in_server_words(&bare(said), resource);
+        for path in leaves(&said, &resource.root) {
+            let prefix = part.is_none_or(|part| {
+                path.to_string()
+                    .starts_with(&format!(".{}", part.join(".")))
+            });
+            let value = path.find(&said);
+            let unchanged = value == path.find(&row.before);
+            if prefix && unchanged && value.is_some_and(has_content) && !is_of_the_server(&path) {
+                copy.declare(path);
+            }
+        }
+        Some(copy)
+    }
+}
+
+/// The run of a way out as that of a client whose manifest is the one of the way out.
+fn only_request(out: &WayOut) -> Row {
+    let mut row = out.row.clone();
+    if let Way::Client(preset, OnOwned::LeaveOut) = row.way {
+        row.way = Way::Client(preset, OnOwned::Usual);
+    }
+    row
+}
+
+/// The object of a row, with a manifest typed in its place.
+fn typed_copy(row: &Row, manifest: Value) -> WorkingCopy {
+    let mut copy = WorkingCopy::default();
+    copy.settle(std::sync::Arc::clone(&row.before));
+    copy.edit(manifest);
+    copy
+}
+
+/// Whether a value says something: an empty map only says that it is there.
+fn has_content(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::Object(members) => !members.is_empty(),
+        Value::Array(items) => !items.is_empty(),
+        _ => true,
+    }
+}
+
+/// Whether the client of a refused row would send more once its apply is accepted: it migrates from
+/// client-side apply.
+fn migrates_later(preset: Preset, row: &Row) -> bool {
+    let migrates = matches!(
+        preset,
+        Preset::KubectlApplyServerSide | Preset::ArgoCdServerSide
+    );
+    let annotations = row.before.pointer("/metadata/annotations");
+    let annotated = annotations.is_some_and(|all| all.get(LAST_APPLIED).is_some());
+    migrates && row.is_refused() && (annotated || !client_side_managers(&row.before).is_empty())
+}
+
+/// The path of a target, and its options in the order of their names. Strict validation is left out:
+/// it changes answers only, and those are compared.
+fn options(target: &str) -> (&str, Vec<(String, String)>) {
+    let (path, query) = target.split_once('?').unwrap_or((target, ""));
+    let options = form_urlencoded::parse(query.as_bytes());
+    let mut options: Vec<(String, String)> = options
+        .filter(|(name, _)| name != "fieldValidation")
+        .map(|(name, value)| (name.into_owned(), value.into_owned()))
+        .collect();
+    options.sort();
+    (path, options)
+}

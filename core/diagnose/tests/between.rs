@@ -1,0 +1,476 @@
+//! Explore with a case: the orders of a row's client and of another writer are those that a run of
+//! both has. Here the client of the row is run by the table on each state that it reads, the other
+//! writer by its write method, and every order is enumerated; nothing of Explore takes part.
+
+use std::collections::BTreeMap;
+
+use optimist_apiserver::object::Metadata;
+use optimist_client::{OnConflict, Preset, WorkingCopy, Write};
+use optimist_diagnose::brought::{Brought, recognize};
+use optimist_diagnose::case::{Case, Installed};
+use optimist_diagnose::ways::{ChangeTable, OnOwned, Row, WantedChange, Way, WayOutKind, between};
+use optimist_simulation::explore::{Scenario, Search, TransitionKind, WriteMethod, replayed};
+use optimist_simulation::{Action, ActorId, ByHand, HistoryTree, Operation, World};
+use serde_json::{Value, json};
+
+const LIVE: [&str; 11] = [
+    include_str!("live/backup.yaml"),
+    include_str!("live/configmap.yaml"),
+    include_str!("live/cronjob.yaml"),
+    include_str!("live/daemonset.yaml"),
+    include_str!("live/deployment.yaml"),
+    include_str!("live/horizontalpodautoscaler.yaml"),
+    include_str!("live/ingress.yaml"),
+    include_str!("live/poddisruptionbudget.yaml"),
+    include_str!("live/secret.yaml"),
+    include_str!("live/service.yaml"),
+    include_str!("live/statefulset.yaml"),
+];
+
+fn installed(text: &str) -> Installed {
+    let Ok(Brought::Live(object)) = recognize(text) else {
+        panic!("it is a live object");
+    };
+    Case::about(object).install().expect("it is installed")
+}
+
+/// A manifest with another value in the first or the last place that has a number or a text.
+fn changed(object: &Value, last: bool) -> Value {
+    let mut manifest = optimist_client::bare(object);
+    manifest.metadata_mut().remove("annotations");
+    let mut places = Vec::new();
+    places_of(&manifest, "", &mut places);
+    let place = if last { places.last() } else { places.first() };
+    let Some(place) = place else {
+        manifest.set_meta("labels", json!({"example.com/new": "x"}));
+        return manifest;
+    };
+    let value = manifest.pointer_mut(place).expect("it is there");
+    *value = match &*value {
+        Value::Number(number) => json!(number.as_i64().unwrap_or(1) + 1),
+        Value::String(text) if text.ends_with("==") => json!("eA=="),
+        _ => json!("x"),
+    };
+    manifest
+}
+
+/// The numbers of the spec that are reached by member names, and the texts of data.
+fn places_of(value: &Value, at: &str, found: &mut Vec<String>) {
+    for (name, member) in value.as_object().into_iter().flatten() {
+        if at.is_empty() && !matches!(name.as_str(), "spec" | "data") {
+            continue;
+        }
+        let here = format!("{at}/{}", name.replace('~', "~0").replace('/', "~1"));
+        match member {
+            Value::Object(_) => places_of(member, &here, found),
+            Value::Number(_) => found.push(here),
+            Value::String(_) if at == "/data" => found.push(here),
+            _ => {}
+        }
+    }
+}
+
+/// What is compared of an object: not the times, because the clock of Explore stands still.
+fn content(object: Option<&Value>) -> String {
+    let Some(mut object) = object.cloned() else {
+        return String::new();
+    };
+    for entry in object["metadata"]["managedFields"]
+        .as_array_mut()
+        .into_iter()
+        .flatten()
+    {
+        entry
+            .as_object_mut()
+            .expect("it is an entry")
+            .remove("time");
+    }
+    let entries = object["metadata"]["managedFields"].as_array_mut();
+    entries
+        .into_iter()
+        .for_each(|it| it.sort_by_key(Value::to_string));
+    object.to_string()
+}
+
+/// The steps of an order, and the object at its end.
+type Orders = BTreeMap<Vec<(usize, &'static str, u16)>, String>;
+
+/// An actor of the enumeration: what it sends next, after it has read.
+#[derive(Clone)]
+struct Side {
+    request: Option<ByHand>,
+    done: bool,
+    left: u8,
+    on_conflict: OnConflict,
+}
+
+struct Enumeration<'a> {
+    installed: &'a Installed,
+    change: &'a WantedChange,
+    way: Way,
+    other: (&'a Write, &'a between::OtherEdit),
+    found: Orders,
+}
+
+impl Enumeration<'_> {
+    /// What an actor sends after it has read the object of a world; `None` if there is nothing to do.
+    fn request(&self, actor: usize, world: &World) -> Option<ByHand> {
+        if actor == 0 {
+            let installed = Installed {
+                world: world.clone(),
+                notes: self.installed.notes.clone(),
+            };
+            let row = ChangeTable::new(&installed, self.change.clone()).row(self.way);
+            let row = row.expect("it can carry the change");
+            assert!(row.requests.len() < 2, "{:?} sends more", self.way);
+            return row.requests.first().map(ByHand::from);
+        }
+        let (write, edit) = self.other;
+        let (_, stored) = world.stored().expect("nobody deletes it");
+        let mut copy = WorkingCopy::default();
+        copy.settle(std::sync::Arc::clone(stored));
+        let mut object = (**stored).clone();
+        edit.field.put(&mut object, edit.value.clone());
+        copy.edit(object);
+        let request = write.request(world.resource(), &copy, "other")?;
+        Some(ByHand {
+            method: request.method().to_string(),
+            target: request.uri().to_string(),
+            content_type: write.strategy.media_type().to_owned(),
+            body: String::from_utf8(request.into_body()).expect("it is text"),
+        })
+    }
+
+    fn go(&mut self, world: &World, sides: &[Side; 2], steps: &[(usize, &'static str, u16)]) {
+        if sides.iter().all(|side| side.done) {
+            let stored = world.stored().map(|(_, object)| &**object);
+            self.found.insert(steps.to_vec(), content(stored));
+        }
+        for actor in (0..2).filter(|actor| !sides[*actor].done) {
+            let (mut world, mut sides, mut steps) = (world.clone(), sides.clone(), steps.to_vec());
+            let side = &mut sides[actor];
+            let Some(request) = side.request.take() else {
+                let request = self.request(actor, &world);
+                // A client that sees nothing to do changes nothing.
+                side.request = Some(request.unwrap_or_else(|| ByHand {
+                    method: "GET".to_owned(),
+                    target: world.subject().path(),
+                    content_type: String::new(),
+                    body: String::new(),
+                }));
+                steps.push((actor, "read", 200));
+                self.go(&world, &sides, &steps);
+                continue;
+            };
+            let id = ActorId::ALL[actor];
+            let step = world.act(Operation::Act(id, Action::Request(request.clone())));
+            let exchange = step.and_then(|step| step.exchange).expect("it was sent");
+            let reason = exchange.received["reason"].as_str();
+            let conflict = exchange.code == 409 && reason == Some("Conflict");
+            steps.push((actor, "write", exchange.code));
+            side.done = true;
+            if conflict && side.left > 0 {
+                side.left -= 1;
+                match side.on_conflict {
+                    OnConflict::GiveUp => {}
+                    OnConflict::ReadAgain(_) => side.done = false,
+                    OnConflict::Resend(_) => panic!("no client here resends"),
+                }
+            }
+            self.go(&world, &sides, &steps);
+        }
+    }
+}
+
+/// What Explore finds, and each of its orders as Play shows it.
+fn explored(tree: &HistoryTree) -> (Orders, Orders, Search) {
+    let scenario = Scenario::of_copies(tree.world()).expect("both have read");
+    let scenario = scenario.in_ways(&[WriteMethod::own()]).expect("it begins");
+    let mut search = Search::new(scenario, 100_000);
+    search.run();
+    let mut orders = Orders::new();
+    let mut in_play = Orders::new();
+    let mut open = vec![Vec::new()];
+    while let Some(path) = open.pop() {
+        let at = path.last().map_or(0, |id: &usize| search.edges()[*id].to);
+        let state = search.moment(at).expect("it is a state");
+        if state.is_end() {
+            let steps = path.iter().map(|id| {
+                let edge = &search.edges()[*id];
+                let kind = if edge.what == TransitionKind::Read {
+                    "read"
+                } else {
+                    "write"
+                };
+                (edge.actor, kind, edge.code)
+            });
+            let steps: Vec<_> = steps.collect();
+            // Equal states are one state: the versions in them may differ.
+            let stored = state.stored().map(|object| &**object);
+            orders.insert(steps.clone(), without_version(&content(stored)));
+            let shown = replayed(&search, &path, path.len(), tree.clone());
+            let nodes = &shown.current_path()[tree.current_path().len()..];
+            let codes = nodes.iter().filter_map(|node| {
+                let step = shown.step(*node)?;
+                let exchange = step.exchange.as_ref()?;
+                let kind = if exchange.method == "GET" {
+                    "read"
+                } else {
+                    "write"
+                };
+                let actor = step.actor()? as usize;
+                Some((actor, kind, exchange.code))
+            });
+            let stored = shown.world().stored().map(|(_, object)| &**object);
+            in_play.insert(codes.collect(), without_version(&content(stored)));
+        }
+        for edge in state.edges() {
+            let mut further = path.clone();
+            further.push(edge);
+            open.push(further);
+        }
+    }
+    (orders, in_play, search)
+}
+
+fn without_version(object: &str) -> String {
+    let mut object: Value = serde_json::from_str(object).unwrap_or_default();
+    let metadata = object["metadata"].as_object_mut();
+    metadata.into_iter().for_each(|it| {
+        it.remove("resourceVersion");
+    });
+    object.to_string()
+}
+
+/// Compares every order of a row, in which the other writer makes an edit.
+fn compare(installed: &Installed, change: &WantedChange, row: &Row, tree: &HistoryTree) {
+    let world = tree.world();
+    let edit = between::present(world).expect("the other one has an edit");
+    let writer = &between::others(world)[edit.writer];
+    let label = format!("{:?} {:?} {}", row.way, writer.manager, edit.field);
+    let mut enumeration = Enumeration {
+        installed,
+        change,
+        way: row.way,
+        other: (&writer.write, &edit),
+        found: Orders::new(),
+    };
+    let side = |write: &Write| Side {
+        request: None,
+        done: false,
+        left: write.on_conflict.attempts() - 1,
+        on_conflict: write.on_conflict,
+    };
+    let sides = [side(&world.actor(ActorId::A).write()), side(&writer.write)];
+    // The actors of the case, which have sent nothing: they have the names that requests carry.
+    enumeration.go(world, &sides, &[]);
+    let run = enumeration.found.into_iter();
+    let run: Orders = run
+        .map(|(steps, object)| (steps, without_version(&object)))
+        .collect();
+    let (orders, in_play, search) = explored(tree);
+    assert!(run.len() >= 6, "{label}: {} orders", run.len());
+    assert_eq!(orders, run, "{label}");
+    assert_eq!(in_play, run, "{label} in Play");
+    assert_eq!(search.tally().total(), run.len() as u128, "{label}");
+}
+
+/// Without the other writer the answer and the object are those of the row.
+fn compare_alone(row: &Row, tree: &HistoryTree) {
+    let mut scenario = Scenario::of_copies(tree.world()).expect("both have read");
+    scenario.plans.truncate(1);
+    let scenario = scenario.in_ways(&[WriteMethod::own()]).expect("it begins");
+    let mut search = Search::new(scenario, 1000);
+    search.run();
+    let last = search.edges().last().expect("it has written");
+    let refused_by_version = row.code == Some(409) && row.causes.is_empty();
+    assert!(!refused_by_version, "nobody else writes");
+    assert_eq!(Some(last.code), row.code, "{:?}", row.way);
+    let end = search.moment(last.to).expect("it is a state");
+    let stored = end.stored().map(|object| &**object);
+    assert_eq!(content(stored), content(Some(&row.after)), "{:?}", row.way);
+}
+
+/// The ways whose rows can be explored, after all their orders were compared.
+fn ways_of(installed: &Installed, manifest: &Value, every: usize) -> Vec<Way> {
+    let change = WantedChange::manifest(manifest.clone());
+    let table = ChangeTable::new(installed, change.clone());
+    let mut ways = Vec::new();
+    for (at, way) in Way::all().into_iter().enumerate() {
+        let Some(row) = table.row(way).filter(|row| table.can_be_explored(row)) else {
+            continue;
+        };
+        ways.push(way);
+        if at % every != 0 {
+            continue;
+        }
+        let tree = table.in_between(&row).expect("somebody can write");
+        compare_alone(&row, &tree);
+        compare(installed, &change, &row, &tree);
+    }
+    ways
+}
+
+#[test]
+fn every_order_is_what_a_run_of_both_writers_does() {
+    for (at, text) in LIVE.into_iter().enumerate() {
+        let installed = installed(text);
+        let object = installed.object().expect("it is stored").clone();
+        let manifest = changed(&object, at % 2 == 0);
+        let ways = ways_of(&installed, &manifest, 3);
+        assert!(ways.len() >= 6, "{} has {ways:?}", object.name());
+    }
+}
+
+/// A chart that names the replicas that an HPA scales.
+const CHART: &str = "apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: web
+  labels: {app.kubernetes.io/managed-by: Helm, helm.sh/chart: web-1.2.4}
+  annotations: {meta.helm.sh/release-name: web, meta.helm.sh/release-namespace: live}
+spec:
+  replicas: 3
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers:
+      - name: nginx
+        ports: [{name: http, containerPort: 80}]
+";
+
+fn chart() -> (Installed, Value) {
+    let Ok(Brought::Manifest(manifest)) = recognize(CHART) else {
+        panic!("it is a manifest");
+    };
+    (installed(LIVE[4]), manifest)
+}
+
+/// Who writes in between, and what.
+fn told(tree: &HistoryTree) -> (String, String, String, Value) {
+    let edit = between::present(tree.world()).expect("the other one has an edit");
+    let writer = &between::others(tree.world())[edit.writer].manager;
+    let (name, subresource) = (writer.name.clone(), writer.subresource.clone());
+    (name, subresource, edit.field.to_string(), edit.value)
+}
+
+#[test]
+fn the_owner_of_a_contested_field_writes_in_between() {
+    let (installed, manifest) = chart();
+    let table = ChangeTable::new(&installed, WantedChange::manifest(manifest));
+    let scaler = || {
+        let name = "kube-controller-manager".to_owned();
+        // Neither the stored 5 nor the 3 of the chart.
+        (
+            name,
+            "scale".to_owned(),
+            ".spec.replicas".to_owned(),
+            json!(6),
+        )
+    };
+    for preset in [Preset::Helm4, Preset::Terraform, Preset::MergeFrom] {
+        let row = table.row(Way::Client(preset, OnOwned::Usual)).unwrap();
+        let tree = table.in_between(&row).expect("it is one request");
+        assert_eq!(told(&tree), scaler(), "{preset:?}");
+        let actor = tree.world().actor(ActorId::B);
+        let write = Preset::Autoscaler.write(tree.world().resource());
+        assert_eq!(Some(actor.write()), write, "{preset:?}");
+        assert_eq!(&*tree.world().actor(ActorId::A).name, row.writer);
+    }
+    // The manifest that leaves the replicas out touches no field of another manager.
+    let outs = table.ways_out(Preset::Helm4);
+    let out = outs.iter().find(|out| out.kind == WayOutKind::LeaveOut);
+    let tree = table.in_between_out(out.unwrap());
+    let tree = tree.expect("it is one request");
+    assert_eq!(told(&tree), scaler());
+}
+
+#[test]
+fn every_order_of_a_way_out_is_what_a_run_of_both_writers_does() {
+    let (installed, manifest) = chart();
+    let table = ChangeTable::new(&installed, WantedChange::manifest(manifest));
+    let mut explored = Vec::new();
+    for out in table.ways_out(Preset::Helm4) {
+        let Some(tree) = table.in_between_out(&out) else {
+            continue;
+        };
+        explored.push(out.kind);
+        let change = WantedChange::manifest(out.manifest.clone());
+        let row = Row {
+            way: match out.kind {
+                WayOutKind::Force => Way::Client(Preset::Helm4, OnOwned::Force),
+                _ => Way::Client(Preset::Helm4, OnOwned::Usual),
+            },
+            ..out.row.clone()
+        };
+        compare_alone(&row, &tree);
+        compare(&installed, &change, &row, &tree);
+    }
+    // To transfer a field takes several requests.
+    let expected = [WayOutKind::LeaveOut, WayOutKind::Agree, WayOutKind::Force];
+    assert_eq!(explored, expected);
+}
+
+#[test]
+fn another_writer_can_be_chosen_with_any_field_and_value_of_its_own() {
+    let (installed, manifest) = chart();
+    let change = WantedChange::manifest(manifest);
+    let table = ChangeTable::new(&installed, change.clone());
+    let row = table
+        .row(Way::Client(Preset::Helm4, OnOwned::Force))
+        .unwrap();
+    let tree = table.in_between(&row).expect("it is one request");
+    let others = between::others(tree.world());
+    assert!(others.len() > 2, "{others:?}");
+    for (at, writer) in others.iter().enumerate() {
+        assert_ne!(writer.manager.name, "helm");
+        let field = &writer.fields[0];
+        let edit = between::made_up(tree.world(), at, field).expect("it can have another value");
+        assert_ne!(field.find(installed.object().unwrap()), Some(&edit.value));
+        let tree = between::with_edit(&tree, &edit).expect("it is an edit");
+        assert_eq!(between::present(tree.world()).as_ref(), Some(&edit));
+        compare(&installed, &change, &row, &tree);
+    }
+    let world = tree.world();
+    let replicas = between::present(world).unwrap().field;
+    assert_eq!(between::typed(world, &replicas, " 12 "), Some(json!(12)));
+    assert_eq!(between::typed(world, &replicas, "many"), None);
+}
+
+#[test]
+fn only_what_explore_sends_exactly_is_offered() {
+    let (installed, manifest) = chart();
+    let table = ChangeTable::new(&installed, WantedChange::manifest(manifest));
+    let offered = |way| table.can_be_explored(&table.row(way).expect("it can carry the change"));
+    let usual = |preset| Way::Client(preset, OnOwned::Usual);
+    // Helm 3 compares with the last release, Flux sends a dry run first, kubectl replace writes a
+    // whole file, and who leaves fields out learns of them by a first request.
+    for way in [
+        Way::Create,
+        usual(Preset::Helm3),
+        usual(Preset::Flux),
+        usual(Preset::KubectlReplace),
+        Way::Client(Preset::Helm4, OnOwned::LeaveOut),
+    ] {
+        assert!(!offered(way), "{way:?}");
+    }
+    for way in [
+        usual(Preset::KubectlApplyServerSide),
+        Way::Client(Preset::KubectlApplyServerSide, OnOwned::Force),
+        usual(Preset::KubectlApply),
+        usual(Preset::KubectlEdit),
+        usual(Preset::KubectlScale),
+        usual(Preset::Autoscaler),
+        usual(Preset::KubectlLabel),
+        usual(Preset::Update),
+        usual(Preset::MergeFrom),
+        usual(Preset::CreateOrUpdate),
+        usual(Preset::Helm4),
+        usual(Preset::ArgoCdClientSide),
+        usual(Preset::Terraform),
+        usual(Preset::ControllerApply),
+    ] {
+        assert!(offered(way), "{way:?}");
+    }
+}
