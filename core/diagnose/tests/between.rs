@@ -5,27 +5,19 @@
 use std::collections::BTreeMap;
 
 use optimist_apiserver::object::Metadata;
-use optimist_client::{OnConflict, Preset, WorkingCopy, Write};
+use optimist_client::{OnConflict, Preset, Subresource, WorkingCopy, Write};
 use optimist_diagnose::brought::{Brought, recognize};
 use optimist_diagnose::case::{Case, Installed};
 use optimist_diagnose::ways::{ChangeTable, OnOwned, Row, WantedChange, Way, WayOutKind, between};
-use optimist_simulation::explore::{Scenario, Search, TransitionKind, WriteMethod, replayed};
+use optimist_simulation::explore::{
+    Intent, Scenario, Search, TransitionKind, WriteMethod, replayed,
+};
 use optimist_simulation::{Action, ActorId, ByHand, HistoryTree, Operation, World};
 use serde_json::{Value, json};
 
-const LIVE: [&str; 11] = [
-    include_str!("live/backup.yaml"),
-    include_str!("live/configmap.yaml"),
-    include_str!("live/cronjob.yaml"),
-    include_str!("live/daemonset.yaml"),
-    include_str!("live/deployment.yaml"),
-    include_str!("live/horizontalpodautoscaler.yaml"),
-    include_str!("live/ingress.yaml"),
-    include_str!("live/poddisruptionbudget.yaml"),
-    include_str!("live/secret.yaml"),
-    include_str!("live/service.yaml"),
-    include_str!("live/statefulset.yaml"),
-];
+mod live;
+
+use live::LIVE;
 
 fn installed(text: &str) -> Installed {
     let Ok(Brought::Live(object)) = recognize(text) else {
@@ -436,6 +428,31 @@ fn another_writer_can_be_chosen_with_any_field_and_value_of_its_own() {
     let replicas = between::present(world).unwrap().field;
     assert_eq!(between::typed(world, &replicas, " 12 "), Some(json!(12)));
     assert_eq!(between::typed(world, &replicas, "many"), None);
+}
+
+#[test]
+fn in_other_ways_of_writing_the_manifest_means_what_it_says() {
+    let (installed, manifest) = chart();
+    let table = ChangeTable::new(&installed, WantedChange::manifest(manifest));
+    for preset in [Preset::Terraform, Preset::ControllerApply] {
+        let row = table.row(Way::Client(preset, OnOwned::Usual)).unwrap();
+        let tree = table.in_between(&row).expect("it is one request");
+        let scenario = Scenario::of_copies(tree.world()).expect("both have read");
+        let Intent::Change(changes) = &scenario.plans[0].intent else {
+            panic!("it is made of changes");
+        };
+        let fields: Vec<String> = changes.iter().map(|it| it.path.to_string()).collect();
+        let expected = [".metadata.labels.helm.sh/chart", ".spec.replicas"];
+        assert_eq!(fields, expected, "nothing that it leaves out is removed");
+        // The autoscaler writes through /scale in every way.
+        assert_eq!(scenario.plans[1].subresource, Some(Subresource::Scale));
+        for way in WriteMethod::all(3) {
+            let scenario = scenario.clone().in_ways(std::slice::from_ref(&way));
+            let mut search = Search::new(scenario.expect("it begins"), 10_000);
+            search.run();
+            assert!(search.tally().total() >= 6, "{}", way.slug);
+        }
+    }
 }
 
 #[test]

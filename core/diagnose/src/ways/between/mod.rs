@@ -6,6 +6,8 @@
 
 mod other;
 
+use std::sync::Arc;
+
 use http::header;
 use optimist_apiserver::apply::LAST_APPLIED;
 use optimist_apiserver::object::Metadata;
@@ -15,7 +17,7 @@ use optimist_simulation::{Action, ActorId, Exchange, HistoryTree, Operation};
 use serde_json::Value;
 
 use super::fields::{FieldEffect, is_of_the_server, leaves};
-use super::{ChangeContent, ChangeTable, Client, OnOwned, Row, Way, WayOut, manifest};
+use super::{ChangeContent, ChangeTable, Client, OnOwned, Row, Way, WayOut, manifest, read};
 
 pub use other::{OtherEdit, OtherWriter, made_up, others, present, typed, with_edit};
 
@@ -60,7 +62,8 @@ impl ChangeTable {
         let [sent] = row.requests.as_slice() else {
             return None;
         };
-        let unsent = self.unsent(row, sent)?;
+        let live = read(&mut self.server(), self.subject());
+        let unsent = self.unsent(row, sent, &live)?;
         let mut tree = HistoryTree::new(self.installed.world.clone());
         for editor in ActorId::EDITORS {
             tree.act(Operation::Act(editor, Action::Get))?;
@@ -100,8 +103,9 @@ impl ChangeTable {
         })
     }
 
-    /// What the client of a row typed, and how it writes.
-    fn unsent(&self, row: &Row, sent: &Exchange) -> Option<Unsent> {
+    /// What the client of a row typed, and how it writes. The values of the row may be masked, those
+    /// of its requests are not.
+    fn unsent(&self, row: &Row, sent: &Exchange, live: &Arc<Value>) -> Option<Unsent> {
         let Way::Client(preset, on_owned) = row.way else {
             return None;
         };
@@ -109,7 +113,7 @@ impl ChangeTable {
         if on_owned == OnOwned::LeaveOut {
             return None;
         }
-        if migrates_later(preset, row) {
+        if migrates_later(preset, row, live) {
             return None;
         }
         let mut write = preset.write(self.subject().resource())?;
@@ -121,9 +125,9 @@ impl ChangeTable {
         write.manager = option("fieldManager");
         write.force = option("force").is_some_and(|force| force == "true");
         let copy = match preset {
-            Preset::KubectlApply | Preset::ArgoCdClientSide => self.typed_manifest(row)?,
+            Preset::KubectlApply | Preset::ArgoCdClientSide => self.typed_manifest(live)?,
             _ if (write.strategy, write.declares) == (Strategy::Apply, Declares::Manifest) => {
-                typed_copy(row, (*sent.sent).clone())
+                typed_copy(live, (*sent.sent).clone())
             }
             Preset::KubectlEdit
             | Preset::Update
@@ -131,7 +135,7 @@ impl ChangeTable {
             | Preset::CreateOrUpdate
             | Preset::KubectlScale
             | Preset::KubectlLabel
-            | Preset::Autoscaler => self.edited_copy(row, preset)?,
+            | Preset::Autoscaler => self.edited_copy(live, preset)?,
             // The request also follows from the last release, from a dry run or from a file.
             _ => return None,
         };
@@ -143,27 +147,27 @@ impl ChangeTable {
     }
 
     /// The manifest of a client-side apply.
-    fn typed_manifest(&self, row: &Row) -> Option<WorkingCopy> {
+    fn typed_manifest(&self, live: &Arc<Value>) -> Option<WorkingCopy> {
         let ChangeContent::Manifest(said) = &self.change.content else {
             return None;
         };
         // kubectl would send the version of the file.
-        let said = manifest::of_object(said, &row.before);
+        let said = manifest::of_object(said, live);
         said.resource_version()
             .is_empty()
-            .then(|| typed_copy(row, said))
+            .then(|| typed_copy(live, said))
     }
 
     /// The edits of a client that sends edits. What it sets to the value that is there already is
     /// declared: the client would set it again if somebody else had changed it.
-    fn edited_copy(&self, row: &Row, preset: Preset) -> Option<WorkingCopy> {
+    fn edited_copy(&self, live: &Arc<Value>, preset: Preset) -> Option<WorkingCopy> {
         let mut server = self.server();
         let client = Client {
             server: &mut server,
             subject: self.subject(),
             change: &self.change,
-            first: &row.before,
-            live: std::sync::Arc::clone(&row.before),
+            first: live,
+            live: Arc::clone(live),
             sent: Vec::new(),
         };
         let mut copy = client.copy();
@@ -175,7 +179,7 @@ impl ChangeTable {
         if let Some(part) = part {
             let pointer = format!("/{}", part.join("/"));
             let wanted = copy.edited()?.pointer(&pointer)?.clone();
-            let mut object = (*row.before).clone();
+            let mut object = (**live).clone();
             object[part[0]][part[1]] = wanted;
             copy.edit(object);
         }
@@ -190,7 +194,7 @@ impl ChangeTable {
                     .starts_with(&format!(".{}", part.join(".")))
             });
             let value = path.find(&said);
-            let unchanged = value == path.find(&row.before);
+            let unchanged = value == path.find(live);
             if prefix && unchanged && value.is_some_and(has_content) && !is_of_the_server(&path) {
                 copy.declare(path);
             }
@@ -209,9 +213,9 @@ fn only_request(out: &WayOut) -> Row {
 }
 
 /// The object of a row, with a manifest typed in its place.
-fn typed_copy(row: &Row, manifest: Value) -> WorkingCopy {
+fn typed_copy(live: &Arc<Value>, manifest: Value) -> WorkingCopy {
     let mut copy = WorkingCopy::default();
-    copy.settle(std::sync::Arc::clone(&row.before));
+    copy.settle(Arc::clone(live));
     copy.edit(manifest);
     copy
 }
@@ -228,14 +232,14 @@ fn has_content(value: &Value) -> bool {
 
 /// Whether the client of a refused row would send more once its apply is accepted: it migrates from
 /// client-side apply.
-fn migrates_later(preset: Preset, row: &Row) -> bool {
+fn migrates_later(preset: Preset, row: &Row, live: &Value) -> bool {
     let migrates = matches!(
         preset,
         Preset::KubectlApplyServerSide | Preset::ArgoCdServerSide
     );
-    let annotations = row.before.pointer("/metadata/annotations");
+    let annotations = live.pointer("/metadata/annotations");
     let annotated = annotations.is_some_and(|all| all.get(LAST_APPLIED).is_some());
-    migrates && row.is_refused() && (annotated || !client_side_managers(&row.before).is_empty())
+    migrates && row.is_refused() && (annotated || !client_side_managers(live).is_empty())
 }
 
 /// The path of a target, and its options in the order of their names. Strict validation is left out:

@@ -194,12 +194,16 @@ pub fn present(world: &World) -> Option<OtherEdit> {
 /// nothing.
 pub fn with_edit(tree: &HistoryTree, edit: &OtherEdit) -> Option<HistoryTree> {
     let writer = others(tree.world()).into_iter().nth(edit.writer)?;
+    edited(tree, &writer, edit)
+}
+
+fn edited(tree: &HistoryTree, writer: &OtherWriter, edit: &OtherEdit) -> Option<HistoryTree> {
     let mut tree = tree.clone();
     let world = tree.world_mut();
     let actor = world.actor_mut(ActorId::B);
     actor.name = writer.manager.name.as_str().into();
     actor.manager = writer.manager.name.as_str().into();
-    actor.set_write(writer.write);
+    actor.set_write(writer.write.clone());
     let copy = world.copy_mut(ActorId::B);
     copy.discard();
     let mut object = (**copy.read()?).clone();
@@ -208,12 +212,12 @@ pub fn with_edit(tree: &HistoryTree, edit: &OtherEdit) -> Option<HistoryTree> {
     copy.is_edited().then_some(tree)
 }
 
-/// The edit that is shown first: of a field that A's write touches, by another manager that owns the
+/// The edit that is shown first: of a field that A's write changes, by another manager that owns the
 /// field; else of any field of another manager. Contested fields come first. The server accepts it.
 pub(super) fn usual(world: &World, contested: Vec<Path>) -> Option<OtherEdit> {
     let others = others(world);
-    let mut touched = touched(world);
-    touched.splice(0..0, contested);
+    let mut touched = contested;
+    touched.extend(changed(world));
     let mut candidates: Vec<(usize, Path)> = Vec::new();
     for known in [true, false] {
         let writers = || {
@@ -253,37 +257,23 @@ pub(super) fn usual(world: &World, contested: Vec<Path>) -> Option<OtherEdit> {
             field,
             value,
         });
-    edits.find(|edit| is_accepted(world, edit))
+    edits.find(|edit| is_accepted(world, &others[edit.writer], edit))
 }
 
-/// The fields that A's write sets, those that it changes first.
-fn touched(world: &World) -> Vec<Path> {
-    let Some(scenario) = Scenario::of_copies(world) else {
-        return Vec::new();
-    };
-    let Some(plan) = scenario.plans.first() else {
-        return Vec::new();
-    };
-    let mut touched: Vec<Path> = match &plan.intent {
-        Intent::Change(changes) => changes.iter().map(|it| it.path.clone()).collect(),
+/// The fields that A's write changes.
+fn changed(world: &World) -> Vec<Path> {
+    let scenario = Scenario::of_copies(world);
+    let plan = scenario.and_then(|scenario| scenario.plans.into_iter().next());
+    match plan.map(|plan| plan.intent) {
+        Some(Intent::Change(changes)) => changes.into_iter().map(|it| it.path).collect(),
         _ => Vec::new(),
-    };
-    if let Some(own) = &plan.own
-        && let Intent::Manifest(manifest) = &own.intent
-    {
-        for path in leaves(manifest, &scenario.resource.root) {
-            if !touched.contains(&path) {
-                touched.push(path);
-            }
-        }
     }
-    touched
 }
 
 /// Whether the server takes an edit of B alone.
-fn is_accepted(world: &World, edit: &OtherEdit) -> bool {
+fn is_accepted(world: &World, writer: &OtherWriter, edit: &OtherEdit) -> bool {
     let accepted = || {
-        let tree = with_edit(&HistoryTree::new(world.clone()), edit)?;
+        let tree = edited(&HistoryTree::new(world.clone()), writer, edit)?;
         let scenario = Scenario::of_copies(tree.world())?;
         let scenario = scenario.in_ways(&[WriteMethod::own()]).ok()?;
         let plan = scenario.plans.get(1)?;
@@ -306,7 +296,10 @@ pub fn made_up(world: &World, writer: usize, field: &Path) -> Option<OtherEdit> 
     });
     let mut edits = edits.collect::<Vec<_>>().into_iter();
     let first = edits.as_slice().first().cloned();
-    edits.find(|edit| is_accepted(world, edit)).or(first)
+    let known = others(world).into_iter().nth(writer)?;
+    edits
+        .find(|edit| is_accepted(world, &known, edit))
+        .or(first)
 }
 
 /// Values that a field could have, in the order in which they are tried.
@@ -334,12 +327,12 @@ fn values(world: &World, field: &Path) -> Vec<Value> {
         }
         _ => Vec::new(),
     };
-    values.extend(sample::values(field, Some(&world.resource().root)));
     if let Value::String(text) = now
         && !private
     {
         values.push(format!("{text}-2").into());
     }
+    values.extend(sample::values(field, Some(&world.resource().root)));
     let same_type = |value: &Value| std::mem::discriminant(value) == std::mem::discriminant(now);
     values.retain(|value| same_type(value) && value != now && Some(value) != wanted);
     values
