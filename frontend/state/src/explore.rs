@@ -1,6 +1,7 @@
 //! The state of Explore ([`ExploreModel`]), and how Play and Explore hand edits and histories to each
 //! other.
 
+mod in_between;
 mod link;
 mod model;
 mod turn;
@@ -11,6 +12,7 @@ use optimist_simulation::{ActorId, HistoryTree, NGINX, NodeId, World};
 use optimist_text::share::Session;
 use serde_json::Value;
 
+pub use self::in_between::{OtherChoice, WritersInBetween};
 pub use self::model::{
     EditSource, ExploreModel, ExploreMsg, ExploreRow, ExploreSetup, MapFocus, RowState, StopReason,
     ThirdActorChoice,
@@ -29,6 +31,8 @@ pub struct ExploreTransfer {
     pub request: Option<ExploreRequest>,
     /// What is explored, for links, and whether its edits are those of the request.
     explored: (Value, bool),
+    /// Whether the tab keeps a case.
+    keeps_case: bool,
 }
 
 /// What Play and Explore say to each other.
@@ -38,6 +42,8 @@ pub enum TransferMsg {
     Explore,
     /// What Explore shows, for links, and whether of edits that it was given.
     Explored(Value, bool),
+    /// Another edit of the one who writes in between, in a case of Diagnose.
+    Other(OtherChoice),
 }
 
 /// A moment at which both editors have edits.
@@ -53,6 +59,8 @@ pub struct ExploreRequest {
     pub session: Option<u32>,
     /// How it is to be explored, as a link says; null for as it is.
     pub setup: Value,
+    /// Who writes in between, if it is a case of Diagnose.
+    pub between: Option<Rc<WritersInBetween>>,
 }
 
 impl PartialEq for ExploreRequest {
@@ -68,6 +76,10 @@ impl ExploreTransfer {
 
     /// A link wants something explored: the edits at the tree's current node, or a preset.
     pub(crate) fn ask(&mut self, tree: HistoryTree, setup: Value) {
+        let is_case = setup.get(link::BETWEEN) == Some(&Value::Bool(true));
+        let between = is_case
+            .then(|| WritersInBetween::of(tree.world()))
+            .flatten();
         self.opened = true;
         self.request = Some(ExploreRequest {
             count: self.next_count(),
@@ -75,7 +87,14 @@ impl ExploreTransfer {
             tree: Rc::new(tree),
             session: None,
             setup,
+            between: between.map(Rc::new),
         });
+    }
+
+    /// Whether what is explored is a case of Diagnose.
+    pub(crate) fn is_of_case(&self) -> bool {
+        let request = self.request.as_ref().filter(|_| self.explored.1);
+        request.is_some_and(|request| request.between.is_some())
     }
 
     /// What is explored, as a session: the edits are those of the working copies in it.
@@ -108,13 +127,16 @@ impl State {
                         node,
                         session: Some(self.session.number),
                         setup: Value::Null,
+                        between: None,
                     });
                     fx.go_to(Page::Explore.fragment());
                 }
             }
             TransferMsg::Explored(setup, of_request) => {
                 self.explore.explored = (setup, of_request);
+                self.keep_explored(fx);
             }
+            TransferMsg::Other(choice) => self.change_other(&choice, fx),
         }
     }
 }

@@ -58,8 +58,8 @@ use effect::Effects;
 pub use effect::{Effect, Platform, SLICE, run, slice};
 pub use explore::{
     EditSource, ExploreModel, ExploreMsg, ExploreRequest, ExploreRow, ExploreSetup,
-    ExploreTransfer, MapFocus, RowState, SearchTurn, StopReason, ThirdActorChoice, TransferMsg,
-    both_edited,
+    ExploreTransfer, MapFocus, OtherChoice, RowState, SearchTurn, StopReason, ThirdActorChoice,
+    TransferMsg, WritersInBetween, both_edited,
 };
 pub use learn::{Course, Learn, LearnMsg, LearnProblem, LessonProgress, PROGRESS};
 pub use manifest::{Loaded, ManifestMsg, ManifestState};
@@ -248,8 +248,10 @@ impl State {
             self.explore.opened |= page == Page::Explore;
             self.session.playing = false;
             self.set_stage();
-            if page == Page::Diagnose {
-                self.open_diagnose(fx);
+            match page {
+                Page::Diagnose => self.open_diagnose(fx),
+                Page::Explore if address.session.is_none() => self.open_explore(fx),
+                _ => {}
             }
         }
         match address.destination {
@@ -290,7 +292,12 @@ impl State {
         }
         let shares = matches!(msg, ViewMsg::Dialog(Some(Dialog::Share)));
         self.view.update(msg, fx);
-        if shares && self.page == Page::Diagnose {
+        let case = match self.page {
+            Page::Diagnose => true,
+            Page::Explore => self.explore.is_of_case(),
+            Page::Play | Page::Learn => false,
+        };
+        if shares && case {
             // What a cluster says is private until people say otherwise.
             self.withhold(Withheld::Private);
         }

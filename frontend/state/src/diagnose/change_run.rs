@@ -62,6 +62,8 @@ pub struct ChangeRun {
     instructions: Vec<Vec<Instruction>>,
     /// The ways out of a conflict of the client that was chosen, once they are run.
     pub ways_out: Option<Vec<Rc<SettledConflict>>>,
+    /// The ways of which Explore can send exactly what was sent.
+    explored: Vec<Way>,
     /// Whether people stopped it.
     pub cancelled: bool,
 }
@@ -78,6 +80,8 @@ pub struct SettledConflict {
     pub commands: Vec<String>,
     /// The manifest that the writer has from now on, as YAML; empty if values look private.
     pub manifest: String,
+    /// Whether Explore can send exactly what was sent.
+    pub can_be_explored: bool,
 }
 
 impl ChangeRun {
@@ -110,6 +114,7 @@ impl ChangeRun {
             client,
             rows: Vec::new(),
             instructions: Vec::new(),
+            explored: Vec::new(),
             cancelled: false,
         })
     }
@@ -132,6 +137,9 @@ impl ChangeRun {
             let values = !self.made_up && !self.is_private(&row);
             self.instructions
                 .push(self.table.instructions(&row, values));
+            if self.table.can_be_explored(&row) {
+                self.explored.push(way);
+            }
             mask(&mut row, &self.wanted);
             self.rows.push(Rc::new(row));
         }
@@ -142,6 +150,7 @@ impl ChangeRun {
         let private = masked(&out.manifest) != out.manifest || self.is_private(&out.row);
         let values = !self.made_up && !private;
         let instructions = self.table.instructions_out(&out, values);
+        let can_be_explored = self.table.out_can_be_explored(&out);
         let (commands, manifest) = if private {
             (Vec::new(), String::new())
         } else {
@@ -157,6 +166,7 @@ impl ChangeRun {
             instructions,
             commands,
             manifest,
+            can_be_explored,
         }
     }
 
@@ -185,6 +195,25 @@ impl ChangeRun {
     pub(super) fn history(&self, way: Way) -> Option<HistoryTree> {
         let row = self.rows.iter().find(|row| row.way == way)?;
         Some(self.table.history(row))
+    }
+
+    /// Whether Explore can send exactly what the row of a way sent.
+    pub fn can_be_explored(&self, way: Way) -> bool {
+        self.explored.contains(&way)
+    }
+
+    /// A way before it is sent, with somebody who writes in between, for Explore.
+    pub(super) fn in_between(&self, way: Way) -> Option<HistoryTree> {
+        let row = self.rows.iter().find(|row| row.way == way)?;
+        self.table.in_between(row)
+    }
+
+    /// A way out before it is sent, with somebody who writes in between, for Explore.
+    pub(super) fn in_between_out(&self, kind: WayOutKind) -> Option<HistoryTree> {
+        let outs = self.ways_out.iter().flatten();
+        let mut outs = outs.map(|settled| &settled.out);
+        self.table
+            .in_between_out(outs.find(|out| out.kind == kind)?)
     }
 
     /// What a way stands on beyond what was brought.

@@ -207,6 +207,10 @@ pub enum DiagnoseMsg {
     StepOut(WayOutKind),
     /// Steps through a next write after the refusal of an Update, in Play.
     StepNext(NextWrite),
+    /// Explores a way of writing while somebody else writes in between.
+    InBetween(Way),
+    /// Explores a way out of a conflict while somebody else writes in between.
+    InBetweenOut(WayOutKind),
     /// Shows the lines of one owner only, or all.
     Owner(Option<OwnerFilter>),
     /// Shows a part of the page.

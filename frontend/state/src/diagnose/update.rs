@@ -20,6 +20,8 @@ enum CaseChange {
     Changed,
     /// A history of the case opens in Play, if there is one.
     Steps(Option<Box<HistoryTree>>),
+    /// A case opens in Explore, if there is one.
+    Explores(Option<Box<HistoryTree>>),
 }
 
 impl DiagnoseState {
@@ -113,6 +115,17 @@ impl DiagnoseState {
             DiagnoseMsg::AllWays(all) => self.all_ways = all,
             DiagnoseMsg::Owner(filter) => self.owner = filter,
             DiagnoseMsg::Section(section) => self.section = section,
+            DiagnoseMsg::InBetween(way) => {
+                let found = self.table.as_ref().and_then(|table| table.in_between(way));
+                return CaseChange::Explores(found.map(Box::new));
+            }
+            DiagnoseMsg::InBetweenOut(kind) => {
+                let found = self
+                    .table
+                    .as_ref()
+                    .and_then(|table| table.in_between_out(kind));
+                return CaseChange::Explores(found.map(Box::new));
+            }
             step => return CaseChange::Steps(self.steps(&step).map(Box::new)),
         }
         CaseChange::Shown
@@ -161,6 +174,11 @@ impl State {
             CaseChange::Shown => {}
             CaseChange::Looked => self.keep_place(fx),
             CaseChange::Changed => self.keep_case(fx),
+            CaseChange::Explores(tree) => {
+                if let Some(tree) = tree {
+                    self.explore_case(*tree, fx);
+                }
+            }
             CaseChange::Steps(tree) => {
                 if let Some(tree) = tree {
                     // Who steps through a real case needs all of the page.

@@ -3,10 +3,17 @@
 use optimist_simulation::explore::{PRESETS, ThirdActor};
 use serde_json::{Value, json};
 
+use super::model::ways;
 use super::{EditSource, ExploreModel, ExploreSetup, ThirdActorChoice};
+
+/// Says that the edits are those of a case of Diagnose.
+pub(super) const BETWEEN: &str = "between";
 
 /// The row in which the actors write in different ways.
 const MIXED: &str = "mixed";
+
+/// The row in which each actor writes as in the case of Diagnose.
+const OWN: &str = "own";
 
 impl ExploreModel {
     /// The selection of Explore and the selected row, without results.
@@ -17,17 +24,13 @@ impl ExploreModel {
             EditSource::Preset(ready) => PRESETS.get(ready).map(|ready| ready.slug),
             EditSource::Editors(..) => None,
         };
-        let row = if self.chosen == self.mixed_row() {
-            MIXED
-        } else {
-            slug(self.chosen)
-        };
+        let row = self.way_of(self.chosen).map_or(MIXED, slug);
         let mixed = setup.mixed.iter();
         let mixed: Value = mixed
             .map(|(way, reads)| json!([slug(*way), reads]))
             .collect();
         let third = setup.third.map(ThirdActorChoice::slug);
-        json!({
+        let mut json = json!({
             "edits": edits,
             "third": third,
             "read": setup.reads_first,
@@ -35,7 +38,11 @@ impl ExploreModel {
             "inside": setup.micro_steps,
             "mixed": mixed,
             "row": row,
-        })
+        });
+        if setup.subject.between().is_some() {
+            json[BETWEEN] = true.into();
+        }
+        json
     }
 
     /// The selection and the row of a link. What is missing or not valid stays as it is here.
@@ -62,16 +69,20 @@ impl ExploreModel {
         }
         setup.reads_first = flag("read", setup.reads_first);
         setup.micro_steps = flag("inside", setup.micro_steps);
-        let way = |slug: &str| self.ways.iter().position(|way| way.slug == slug);
+        // The request may be the first one of a case.
+        let ways = ways(setup.tries, flag(BETWEEN, false));
+        let way = |slug: &str| ways.iter().position(|way| way.slug == slug);
         let mixed = json.get("mixed").and_then(Value::as_array);
         for (place, said) in setup.mixed.iter_mut().zip(mixed.into_iter().flatten()) {
             let known = said.get(0).and_then(Value::as_str).and_then(way);
             let reads = said.get(1).and_then(Value::as_bool);
             *place = (known.unwrap_or(place.0), reads.unwrap_or(place.1));
         }
+        let mixed_row = self.mixed_row();
         let row = match text("row") {
-            Some(MIXED) => Some(self.mixed_row()),
-            row => row.and_then(way).filter(|row| *row < self.mixed_row()),
+            Some(MIXED) => Some(mixed_row),
+            Some(OWN) => flag(BETWEEN, false).then_some(mixed_row + 1),
+            row => row.and_then(way).filter(|row| *row < mixed_row),
         };
         (setup, row.unwrap_or(self.chosen))
     }

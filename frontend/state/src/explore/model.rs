@@ -2,15 +2,14 @@
 
 use std::rc::Rc;
 
-use optimist_client::{OnConflict, Subresource};
-use optimist_simulation::ActorId;
+use optimist_client::OnConflict;
 use optimist_simulation::explore::{
-    Intent, Plan, Scenario, Search, StateId, Tally, ThirdActor, TransitionId, WriteMethod,
+    Scenario, Search, StateId, Tally, ThirdActor, TransitionId, WriteMethod,
 };
 use optimist_simulation::verdict::Verdict;
 use serde_json::Value;
 
-use super::{ExploreRequest, SearchTurn};
+use super::{ExploreRequest, SearchTurn, WritersInBetween};
 
 /// What is to be explored.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,6 +73,14 @@ impl EditSource {
     /// Whether the third actor of Play also has edits.
     pub fn has_third(&self) -> bool {
         matches!(self, EditSource::Editors(_, scenario) if scenario.plans.len() > 2)
+    }
+
+    /// Who writes in between, if the edits are those of a case of Diagnose.
+    pub fn between(&self) -> Option<&Rc<WritersInBetween>> {
+        match self {
+            EditSource::Editors(request, _) => request.between.as_ref(),
+            EditSource::Preset(_) => None,
+        }
     }
 }
 
@@ -236,14 +243,37 @@ impl ExploreModel {
 
     /// The row in which the actors write in different ways.
     pub fn mixed_row(&self) -> usize {
-        self.rows.len().saturating_sub(1)
+        let after = 1 + usize::from(self.own_row().is_some());
+        self.rows.len().saturating_sub(after)
+    }
+
+    /// The row in which each actor writes as in the case of Diagnose. It is the last one.
+    pub fn own_row(&self) -> Option<usize> {
+        let last = self.rows.len().checked_sub(1);
+        last.filter(|_| self.setup.subject.between().is_some())
+    }
+
+    /// The positions of the rows as they are shown: that of the case comes first.
+    pub fn shown_rows(&self) -> Vec<usize> {
+        self.own_row()
+            .into_iter()
+            .chain(0..=self.mixed_row())
+            .collect()
+    }
+
+    /// The position of the write method with which all actors write in a row; `None` for the row
+    /// with a method for each.
+    pub fn way_of(&self, row: usize) -> Option<usize> {
+        if Some(row) == self.own_row() {
+            return self.ways.len().checked_sub(1);
+        }
+        (row < self.mixed_row()).then_some(row)
     }
 
     /// The write method of the chosen row, if all actors have the same.
     pub fn chosen_way(&self) -> Option<&WriteMethod> {
-        self.ways
-            .get(self.chosen)
-            .filter(|_| self.chosen < self.mixed_row())
+        let way = self.way_of(self.chosen)?;
+        self.ways.get(way).filter(|way| !way.is_own)
     }
 
     /// The selected row.
@@ -265,9 +295,18 @@ impl ExploreModel {
     }
 
     fn begin(&mut self) {
-        let mut ways = WriteMethod::all(self.setup.tries);
-        self.rows = vec![ExploreRow::waiting(); ways.len() + 1];
-        ways.extend(WriteMethod::more(self.setup.tries));
+        let own = self.setup.subject.between().is_some();
+        let ways = ways(self.setup.tries, own);
+        let rows = WriteMethod::all(self.setup.tries).len() + 1 + usize::from(own);
+        self.rows = vec![ExploreRow::waiting(); rows];
+        if self.chosen >= rows {
+            self.chosen = 0;
+        }
+        for (way, _) in &mut self.setup.mixed {
+            if *way >= ways.len() {
+                *way = 0;
+            }
+        }
         self.ways = Rc::new(ways);
         self.go_on();
     }
@@ -292,7 +331,8 @@ impl ExploreModel {
                 }
                 if only_mixed {
                     self.chosen = self.mixed_row();
-                    if let Some(row) = self.rows.last_mut() {
+                    let mixed = self.mixed_row();
+                    if let Some(row) = self.rows.get_mut(mixed) {
                         *row = ExploreRow::waiting();
                     }
                     self.go_on();
@@ -301,8 +341,10 @@ impl ExploreModel {
                 }
             }
             ExploreMsg::Choose(row) => {
-                self.chosen = row;
-                self.focus = None;
+                if row < self.rows.len() {
+                    self.chosen = row;
+                    self.focus = None;
+                }
             }
             ExploreMsg::Focus(focus) => self.focus = focus,
             ExploreMsg::Report { turn, rows, ended } => {
@@ -335,28 +377,17 @@ impl ExploreModel {
     }
 }
 
+/// The write methods of the matrix, those that only the mixed row offers, and that of a case.
+pub(super) fn ways(tries: u8, own: bool) -> Vec<WriteMethod> {
+    let mut ways = WriteMethod::all(tries);
+    ways.extend(WriteMethod::more(tries));
+    ways.extend(own.then(WriteMethod::own));
+    ways
+}
+
 impl ExploreRequest {
-    /// The edits of the working copies, with the third actor's edits if it has any, from the object
-    /// that is stored at that node. `None` if there is no object, or an editor has not read it.
+    /// The edits of the working copies at the moment.
     fn scenario(&self) -> Option<Scenario> {
-        let world = self.tree.world_at(self.node)?;
-        world.stored()?;
-        let mut scenario = Scenario::of(world);
-        for id in ActorId::ALL {
-            let copy = world.copy(id);
-            if id == ActorId::C && !copy.is_edited() {
-                continue;
-            }
-            let intent = Intent::of(copy, &scenario.resource.root)?;
-            let actor = world.actor(id);
-            scenario.plans.push(Plan {
-                subresource: actor
-                    .write()
-                    .subresource
-                    .filter(|it| *it == Subresource::Status),
-                ..Plan::new(&actor.manager, intent)
-            });
-        }
-        Some(scenario)
+        Scenario::of_copies(self.tree.world_at(self.node)?)
     }
 }

@@ -95,6 +95,7 @@ fn request(tree: HistoryTree, setup: Value) -> ExploreRequest {
         tree: Rc::new(tree),
         session: None,
         setup,
+        between: None,
     }
 }
 
