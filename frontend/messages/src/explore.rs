@@ -2,8 +2,9 @@
 
 use std::fmt::Display;
 
-use optimist_apiserver::apply::{Path, PathElement};
-use optimist_client::Strategy;
+use optimist_apiserver::apply::{Manager, Path, PathElement};
+use optimist_client::{Strategy, visible};
+use optimist_diagnose::ways::between::OtherWriter;
 use optimist_simulation::ActorId;
 use optimist_simulation::explore::{
     ActorProgress, ExplorePreset, Plan, Search, StateId, Tally, ThirdActor, Transition,
@@ -12,6 +13,7 @@ use optimist_simulation::explore::{
 use optimist_simulation::verdict::{Loss, RefusalKind, Replaced, Verdict};
 use serde_json::Value;
 
+use crate::diagnose::{names, owner};
 use crate::edits::{edit, field, value};
 use crate::en;
 
@@ -44,6 +46,38 @@ pub fn pair(pair: &ExplorePreset) -> Option<(String, String)> {
 /// What the actors do whose edits come from Play.
 pub fn pair_of_play() -> String {
     en::pair_of_play_says()
+}
+
+/// What the actors of a case of Diagnose do: whose change it is, with its fields, and who writes
+/// which value in between.
+pub fn pair_of_case(a: &str, fields: &[Path], b: &Manager, edit: (&Path, &Value)) -> String {
+    /// How many fields are named.
+    const MAX_FIELDS: usize = 3;
+    let named: Vec<String> = fields.iter().take(MAX_FIELDS).map(field).collect();
+    let more = fields.len().saturating_sub(MAX_FIELDS);
+    let named = match (named.as_slice(), more) {
+        ([], _) => en::no_fields(),
+        (named, 0) => names(named),
+        (named, more) => en::fields_and_more(&named.join(", "), &more),
+    };
+    let b = visible(&owner(b)).into_owned();
+    en::pair_of_case_says(
+        &visible(a),
+        &named,
+        &b,
+        &field(edit.0),
+        &value(Some(edit.1)),
+    )
+}
+
+/// Who may write in between, as a choice.
+pub fn other_writer(writer: &OtherWriter) -> String {
+    let name = visible(&owner(&writer.manager)).into_owned();
+    if writer.is_known {
+        name
+    } else {
+        en::between_anyone(&name)
+    }
 }
 
 /// What a third actor does.
@@ -79,6 +113,7 @@ pub fn way(way: &WriteMethod) -> Option<String> {
         "apply-own" => en::way_apply_own(),
         "apply-force" => en::way_apply_force(),
         "apply-rv" => en::way_apply_rv(),
+        "own" => en::way_own(),
         _ => return None,
     })
 }

@@ -65,6 +65,16 @@ fn way_out(store: &StateHandle, settled: &SettledConflict) -> Html {
                 >
                     { label::ways_step() }
                 </button>
+                if settled.can_be_explored {
+                    <button
+                        type="button"
+                        class="button"
+                        aria-label={label::ways_between_of(&title)}
+                        onclick={store.sends(DiagnoseMsg::InBetweenOut(out.kind))}
+                    >
+                        { label::ways_between() }
+                    </button>
+                }
                 if !settled.manifest.is_empty() {
                     <Copy
                         text={AttrValue::from(settled.manifest.clone())}

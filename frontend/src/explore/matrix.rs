@@ -35,7 +35,7 @@ pub(super) fn matrix(store: &StateHandle, model: &Explored) -> Html {
                     </tr>
                 </thead>
                 <tbody>
-                    { for (0..model.rows.len()).map(|at| row(store, model, at, left_out)) }
+                    { for model.shown_rows().into_iter().map(|at| row(store, model, at, left_out)) }
                     <Mixed
                         key="mixed"
                         setup={model.setup.clone()}
@@ -106,10 +106,11 @@ fn row(store: &StateHandle, model: &Explored, at: usize, left_out: bool) -> Html
     let name = if at == model.mixed_row() {
         label::matrix_mixed()
     } else {
-        let way = model.ways.get(at);
+        let way = model.way_of(at).and_then(|way| model.ways.get(way));
         way.and_then(messages::way_in_table).unwrap_or_default()
     };
     let note = sentences::stopped(row);
+    let own = model.own_row() == Some(at);
     html! {
         <tr key={at} class={classes!(chosen.then_some("chosen"))}>
             <th scope="row" class="way">
@@ -122,6 +123,11 @@ fn row(store: &StateHandle, model: &Explored, at: usize, left_out: bool) -> Html
                 </button>
                 if let Some(note) = note {
                     <span class="note">{ note }</span>
+                }
+                if let Some(between) = model.setup.subject.between().filter(|_| own) {
+                    { for sentences::own_ways(between).into_iter().map(|way| html! {
+                        <span class="note own">{ way }</span>
+                    }) }
                 }
             </th>
             <td class="bar">{ bar(store, model, at, row) }</td>

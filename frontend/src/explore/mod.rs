@@ -2,6 +2,7 @@
 
 mod classes;
 mod endings;
+mod in_between;
 mod layout;
 mod map;
 mod matrix;
@@ -94,6 +95,9 @@ pub(crate) fn Explore(props: &ExploreProps) -> Html {
                     <section class="explore-choice" aria-label={label::explore_scenario()}>
                         <h2>{ messages::heading(model.setup.actors()) }</h2>
                         <p class="says">{ sentences::intents(&model) }</p>
+                        if let Some(between) = model.setup.subject.between() {
+                            { in_between::in_between(store, between) }
+                        }
                         { setup::setup(&model) }
                     </section>
                     <section class="explore-matrix" id="outcomes" tabindex="-1" aria-label={label::explore_outcomes()}>

@@ -161,7 +161,7 @@ impl Searches {
             } else {
                 setup.reads_first
             };
-            let way = if mixed { way } else { row };
+            let way = self.model.way_of(row).unwrap_or(way);
             ways.extend(self.model.ways.get(way).cloned());
         }
         scenario.in_ways(&ways)

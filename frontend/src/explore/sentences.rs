@@ -1,15 +1,18 @@
 //! What the page says of the model: names of rows, intents, results.
 
-use optimist_messages::explore as messages;
+use optimist_client::visible;
+use optimist_messages::{explore as messages, write_method};
 use optimist_simulation::explore::PRESETS;
 
 use super::run::MAX_SECONDS;
-use crate::state::{EditSource, ExploreModel, ExploreRow, RowState, StopReason, ThirdActorChoice};
+use crate::state::{
+    EditSource, ExploreModel, ExploreRow, RowState, StopReason, ThirdActorChoice, WritersInBetween,
+};
 
 /// The name of a row.
 pub(super) fn name(model: &ExploreModel, row: usize) -> String {
-    if row < model.mixed_row() {
-        let known = model.ways.get(row).and_then(messages::way);
+    if let Some(way) = model.way_of(row) {
+        let known = model.ways.get(way).and_then(messages::way);
         return known.unwrap_or_default();
     }
     let mixed = model.setup.mixed.iter().take(model.setup.actors());
@@ -45,6 +48,28 @@ pub(super) fn announcement(model: &ExploreModel) -> String {
     })
 }
 
+/// What the actors of a case do.
+fn of_case(between: &WritersInBetween) -> Option<String> {
+    let (edit, writer) = (&between.edit, between.writer()?);
+    Some(messages::pair_of_case(
+        &between.name,
+        &between.fields,
+        &writer.manager,
+        (&edit.field, &edit.value),
+    ))
+}
+
+/// How each actor of a case writes: `A: Apply as helm`.
+pub(super) fn own_ways(between: &WritersInBetween) -> Vec<String> {
+    let writer = between.writer().map(|writer| &writer.write);
+    let writes = [Some(&between.write), writer].into_iter().enumerate();
+    let ways = writes.filter_map(|(actor, write)| {
+        let way = visible(&write_method(write?, None)).into_owned();
+        Some(format!("{}: {way}", messages::letter(actor)))
+    });
+    ways.collect()
+}
+
 /// The intents of the actors.
 pub(super) fn intents(model: &ExploreModel) -> String {
     let says = match &model.setup.subject {
@@ -52,7 +77,10 @@ pub(super) fn intents(model: &ExploreModel) -> String {
             let pair = PRESETS.get(*pair).and_then(messages::pair);
             pair.map(|(_, says)| says).unwrap_or_default()
         }
-        EditSource::Editors(..) => messages::pair_of_play(),
+        EditSource::Editors(request, _) => {
+            let of_case = request.between.as_ref().and_then(|it| of_case(it));
+            of_case.unwrap_or_else(messages::pair_of_play)
+        }
     };
     match model.setup.third() {
         Some(ThirdActorChoice::Preset(third)) => messages::with_third(&says, third),

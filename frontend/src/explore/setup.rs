@@ -67,7 +67,7 @@ fn edits(model: &Explored) -> Html {
             <select aria-label={label::setup_edits()} onchange={choose}>
                 if let Some(from_play) = &model.from_play {
                     <option value={ThirdActorChoice::OfPlay.slug()} selected={setup.subject == *from_play}>
-                        { label::setup_from_play() }
+                        { if from_play.between().is_some() { label::setup_of_case() } else { label::setup_from_play() } }
                     </option>
                 }
                 { for PRESETS.iter().enumerate().map(|(i, preset)| html! {

@@ -264,6 +264,7 @@ impl State {
             None if page == Some(Page::Explore) => {
                 self.opened_elsewhere(fx);
                 self.explore.ask(tree, setup);
+                self.keep_case_of_explore(fx);
                 self.page = Page::Explore;
                 fx.go_to(Page::Explore.fragment());
             }

@@ -173,6 +173,8 @@ crate::catalogue::messages! {
     ways_fewer() "Show fewer ways of writing";
     ways_step() "Step through it";
     ways_step_through(way) "Step through it: {way}";
+    ways_between() "If someone writes in between…";
+    ways_between_of(way) "If someone writes in between…: {way}";
     ways_stays(value) "{value} stays";
     ways_nothing_sent() "not sent";
     ways_note() "note";

@@ -9,6 +9,13 @@ crate::catalogue::messages! {
     explore_map_hint() "Each circle is a state, each line is one request and its answer. Point at one to see what it means. Click it to open that order in Play.";
     setup_edits() "Edits";
     setup_from_play() "Working copies in Play";
+    setup_of_case() "Your case in Diagnose";
+    between_title() "In between";
+    between_writer() "B writes as";
+    between_field() "B's field";
+    between_value() "B's value";
+    between_now(value) "now {value}";
+    between_anyone(name) "{name} (anyone)";
     setup_third() "A third actor";
     setup_no_third() "none";
     setup_third_of_play() "its working copy in Play";
@@ -74,6 +81,9 @@ crate::catalogue::messages! {
     pair_spec_and_status() "Spec and status";
     pair_spec_and_status_says() "A sets replicas 3→5, B reports through /status that 3 are ready.";
     pair_of_play_says() "The edits of your working copies in Play.";
+    pair_of_case_says(a, fields, b, field, value) "A is {a} and writes the change of your case: {fields}. B is {b} and sets {field} to {value}. B's edit is made up: choose another one below.";
+    fields_and_more(fields, count) "{fields} and {count} more";
+    no_fields() "no field has another value";
     third_annotates() "adds an annotation";
     third_reports() "writes the status";
     third_deletes() "deletes the object";
@@ -96,6 +106,7 @@ crate::catalogue::messages! {
     way_apply_own() "Apply, fields of their own";
     way_apply_force() "Apply with force";
     way_apply_rv() "Apply with resourceVersion";
+    way_own() "As in your case";
     actor_way(actor, way) "{actor}: {way}";
     actor_way_blind(actor, way) "{actor}: {way}, blind";
     two_edits() "Same two edits, every possible order";

@@ -129,9 +129,12 @@ impl State {
         }
     }
 
-    /// Keeps the case in the tab, for after a reload.
-    fn keep_case_of_explore(&mut self, fx: &mut Effects<'_>) {
-        let tree = self.explore.request.as_ref().map(|request| &*request.tree);
+    /// Keeps the case in the tab, for after a reload; forgets it if something else is asked.
+    #[inline(never)] // not on the first screen
+    pub(crate) fn keep_case_of_explore(&mut self, fx: &mut Effects<'_>) {
+        let request = self.explore.request.as_ref();
+        let request = request.filter(|request| request.between.is_some());
+        let tree = request.map(|request| &*request.tree);
         let text = tree.map(|tree| Session::of(tree).to_text());
         let text = text.filter(|text| text.len() <= MAX_KEPT);
         self.explore.keeps_case = text.is_some();

@@ -5,6 +5,7 @@ mod controllers;
 mod diagnose;
 mod editing;
 mod explore;
+mod in_between;
 mod learn;
 mod page;
 mod persistence;
