@@ -417,12 +417,14 @@ fn another_writer_can_be_chosen_with_any_field_and_value_of_its_own() {
     assert!(others.len() > 2, "{others:?}");
     for (at, writer) in others.iter().enumerate() {
         assert_ne!(writer.manager.name, "helm");
-        let field = &writer.fields[0];
-        let edit = between::made_up(tree.world(), at, field).expect("it can have another value");
-        assert_ne!(field.find(installed.object().unwrap()), Some(&edit.value));
-        let tree = between::with_edit(&tree, &edit).expect("it is an edit");
-        assert_eq!(between::present(tree.world()).as_ref(), Some(&edit));
-        compare(&installed, &change, &row, &tree);
+        for field in writer.fields.iter().step_by(4) {
+            let edit = between::made_up(tree.world(), at, field);
+            let edit = edit.expect("it can have another value");
+            assert_ne!(field.find(installed.object().unwrap()), Some(&edit.value));
+            let tree = between::with_edit(&tree, &edit).expect("it is an edit");
+            assert_eq!(between::present(tree.world()).as_ref(), Some(&edit));
+            compare(&installed, &change, &row, &tree);
+        }
     }
     let world = tree.world();
     let replicas = between::present(world).unwrap().field;
@@ -468,6 +470,7 @@ fn only_what_explore_sends_exactly_is_offered() {
         usual(Preset::Helm3),
         usual(Preset::Flux),
         usual(Preset::KubectlReplace),
+        Way::Client(Preset::ArgoCdClientSide, OnOwned::Force),
         Way::Client(Preset::Helm4, OnOwned::LeaveOut),
     ] {
         assert!(!offered(way), "{way:?}");

@@ -12,6 +12,7 @@ const RELEASE_NAMESPACE: &str = "meta.helm.sh/release-namespace";
 const KUSTOMIZATION_NAME: &str = "kustomize.toolkit.fluxcd.io/name";
 const KUSTOMIZATION_NAMESPACE: &str = "kustomize.toolkit.fluxcd.io/namespace";
 const TRACKING_ID: &str = "argocd.argoproj.io/tracking-id";
+const INSTALLATION_ID: &str = "argocd.argoproj.io/installation-id";
 
 /// To which delivery tools an object belongs, as its metadata says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -42,6 +43,20 @@ impl DeliveredBy {
             kustomization: pair("labels", [KUSTOMIZATION_NAME, KUSTOMIZATION_NAMESPACE]),
         }
     }
+}
+
+/// Whether a label or annotation says to which tool the object belongs: what the tool writes follows
+/// from it.
+pub(super) fn is_read_by_tools(name: &str) -> bool {
+    [
+        RELEASE_NAME,
+        RELEASE_NAMESPACE,
+        KUSTOMIZATION_NAME,
+        KUSTOMIZATION_NAMESPACE,
+        TRACKING_ID,
+        INSTALLATION_ID,
+    ]
+    .contains(&name)
 }
 
 fn entry<'a>(object: &'a Value, of: &str, name: &str) -> Option<&'a str> {
@@ -84,7 +99,7 @@ pub(super) fn tracked(preset: Preset, mut manifest: Value, live: &Value) -> Valu
             }
         }
         Preset::ArgoCdClientSide | Preset::ArgoCdServerSide => {
-            for name in [TRACKING_ID, "argocd.argoproj.io/installation-id"] {
+            for name in [TRACKING_ID, INSTALLATION_ID] {
                 let known = entry(live, "annotations", name).map(str::to_owned);
                 if let Some(value) = known.filter(|_| by.application.is_some()) {
                     put(&mut manifest, "annotations", name, &value);

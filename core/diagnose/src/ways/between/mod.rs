@@ -17,7 +17,9 @@ use optimist_simulation::{Action, ActorId, Exchange, HistoryTree, Operation};
 use serde_json::Value;
 
 use super::fields::{FieldEffect, is_of_the_server, leaves};
-use super::{ChangeContent, ChangeTable, Client, OnOwned, Row, Way, WayOut, manifest, read};
+use super::{
+    ChangeContent, ChangeTable, Client, OnOwned, Row, Way, WayOut, manifest, read, tracking,
+};
 
 pub use other::{OtherEdit, OtherWriter, made_up, others, present, typed, with_edit};
 
@@ -109,8 +111,9 @@ impl ChangeTable {
         let Way::Client(preset, on_owned) = row.way else {
             return None;
         };
-        // It would leave out more if somebody else took more.
-        if on_owned == OnOwned::LeaveOut {
+        let patches = matches!(preset, Preset::KubectlApply | Preset::ArgoCdClientSide);
+        // It would leave out more if somebody else took more, or create the object again.
+        if on_owned == OnOwned::LeaveOut || on_owned == OnOwned::Force && patches {
             return None;
         }
         if migrates_later(preset, row, live) {
@@ -125,7 +128,7 @@ impl ChangeTable {
         write.manager = option("fieldManager");
         write.force = option("force").is_some_and(|force| force == "true");
         let copy = match preset {
-            Preset::KubectlApply | Preset::ArgoCdClientSide => self.typed_manifest(live)?,
+            _ if patches => self.typed_manifest(live, preset)?,
             _ if (write.strategy, write.declares) == (Strategy::Apply, Declares::Manifest) => {
                 typed_copy(live, (*sent.sent).clone())
             }
@@ -147,12 +150,12 @@ impl ChangeTable {
     }
 
     /// The manifest of a client-side apply.
-    fn typed_manifest(&self, live: &Arc<Value>) -> Option<WorkingCopy> {
+    fn typed_manifest(&self, live: &Arc<Value>, preset: Preset) -> Option<WorkingCopy> {
         let ChangeContent::Manifest(said) = &self.change.content else {
             return None;
         };
         // kubectl would send the version of the file.
-        let said = manifest::of_object(said, live);
+        let said = tracking::tracked(preset, manifest::of_object(said, live), live);
         said.resource_version()
             .is_empty()
             .then(|| typed_copy(live, said))

@@ -12,6 +12,7 @@ use optimist_text::share::{MASK, masked};
 use serde_json::Value;
 
 use super::super::fields::{is_of_the_server, leaves};
+use super::super::tracking::is_read_by_tools;
 use crate::scene::sample;
 
 /// The manager of people who edit by hand, if the object has no other writer.
@@ -57,7 +58,8 @@ pub fn others(world: &World) -> Vec<OtherWriter> {
     let resource = world.resource();
     let actor = world.actor(ActorId::A);
     let own = actor.write().manager;
-    let own = own.as_deref().unwrap_or(&actor.manager);
+    let agent = actor.manager.split('/').next().unwrap_or_default();
+    let own = own.as_deref().unwrap_or(agent);
     let managed = object.metadata().and_then(|meta| meta.get("managedFields"));
     let managers = Managers::decode(managed).unwrap_or_default();
     let mut found: Vec<OtherWriter> = Vec::new();
@@ -141,9 +143,12 @@ fn fields_of(object: &Value, set: &Set, subresource: Option<Subresource>) -> Vec
         let single = path
             .find(object)
             .is_some_and(|value| !value.is_object() && !value.is_array() && !value.is_null());
-        let annotation = PathElement::Field(LAST_APPLIED.to_owned());
-        let keyed = matches!(path.0.last(), Some(PathElement::Field(_)));
-        here && single && keyed && !is_of_the_server(path) && path.0.last() != Some(&annotation)
+        // Tools write other things if these annotations have other values.
+        let own = match path.0.last() {
+            Some(PathElement::Field(name)) => *name != LAST_APPLIED && !is_read_by_tools(name),
+            _ => false,
+        };
+        here && single && own && !is_of_the_server(path)
     };
     let mut fields: Vec<Path> = set.paths().into_iter().filter(is_field).collect();
     fields.retain(|path| !is_key_of_item(path));
