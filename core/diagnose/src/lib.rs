@@ -6,6 +6,7 @@
 //!    [`case::Case::install`] stores the object as it is on a server.
 //! 3. [`ownership::ObjectOwnership`] says who owns each line of the object.
 //! 4. [`ways::ChangeTable`] runs a change in every way of writing, and the ways out of a conflict.
+//!    [`ways::between`] begins a search of every order with somebody else who writes.
 //! 5. [`scene::Scene`] rebuilds what an error message tells of.
 //!    [`modified`] runs what a client can do after "the object has been modified".
 //! 6. [`observed`] and [`audit`] say what happened: who set which field, fights, lost updates;

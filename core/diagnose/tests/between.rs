@@ -200,8 +200,9 @@ fn explored(tree: &HistoryTree) -> (Orders, Orders, Search) {
             // Equal states are one state: the versions in them may differ.
             let stored = state.stored().map(|object| &**object);
             orders.insert(steps.clone(), without_version(&content(stored)));
-            let shown = replayed(&search, &path, path.len(), tree.clone());
-            let nodes = &shown.current_path()[tree.current_path().len()..];
+            let begin = HistoryTree::new(tree.origin().clone());
+            let shown = replayed(&search, &path, path.len(), begin);
+            let nodes = &shown.current_path()[1..];
             let codes = nodes.iter().filter_map(|node| {
                 let step = shown.step(*node)?;
                 let exchange = step.exchange.as_ref()?;

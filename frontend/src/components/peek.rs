@@ -68,7 +68,7 @@ pub(crate) fn peek(state: &State, pointed: &Pointed) -> Html {
     }
 }
 
-/// A patch as it was sent; of a whole object what was changed in it.
+/// A patch as it was sent; of a whole object what was changed in it, of a manifest what it means.
 fn carried(step: &Step, sent: &Value) -> Html {
     if *sent == Value::Null {
         return html! { <p>{ label::no_body() }</p> };
@@ -82,11 +82,15 @@ fn carried(step: &Step, sent: &Value) -> Html {
         Some(version) => format!("resourceVersion: \"{version}\""),
         None => label::no_version(),
     };
-    let edits = step.edits.iter().filter(|change| !change.is_bookkeeping());
+    let meant = step.meant.as_ref();
+    let edits = meant
+        .unwrap_or(&step.edits)
+        .iter()
+        .filter(|change| !change.is_bookkeeping());
     let more = edits.clone().count().saturating_sub(NAMED);
     html! {
         <>
-            <p>{ label::whole_object() }</p>
+            <p>{ if meant.is_some() { label::whole_manifest() } else { label::whole_object() } }</p>
             <p class="sent">{ version }</p>
             { for edits.take(NAMED).map(|change| html! { <p class="sent">{ change.to_string() }</p> }) }
             if more > 0 {

@@ -32,8 +32,13 @@ fn open(
             // It may be another session by now, or that history may be deleted.
             let branch = asked.session == Some(store.session.number) && tree.go(asked.node);
             if !branch {
-                tree = (*asked.tree).clone();
-                tree.go(asked.node);
+                if asked.between.is_some() {
+                    // A case begins with its object: both read in every order.
+                    tree = HistoryTree::new(asked.tree.origin().clone());
+                } else {
+                    tree = (*asked.tree).clone();
+                    tree.go(asked.node);
+                }
             }
             let mut tree = replayed(search, path, steps, tree);
             if let Some(end) = tree.current_path().last() {

@@ -60,8 +60,12 @@ impl Intent {
         let Intent::Change(mut changes) = Self::between(read, edited, root) else {
             return None;
         };
+        let edits = changes.len();
         for path in copy.declared() {
-            let known = changes.iter().any(|change| change.path == *path);
+            let known = changes
+                .iter()
+                .take(edits)
+                .any(|change| change.path == *path);
             if let Some(value) = path.find(edited).filter(|_| !known) {
                 changes.push(IntendedChange {
                     path: path.clone(),

@@ -81,7 +81,7 @@ crate::catalogue::messages! {
     pair_spec_and_status() "Spec and status";
     pair_spec_and_status_says() "A sets replicas 3→5, B reports through /status that 3 are ready.";
     pair_of_play_says() "The edits of your working copies in Play.";
-    pair_of_case_says(a, fields, b, field, value) "A is {a} and writes the change of your case: {fields}. B is {b} and sets {field} to {value}. B's edit is made up: choose another one below.";
+    pair_of_case_says(a, fields, b, field, value) "A is {a} and writes the change of your case: {fields}. B is {b} and sets {field} to {value}. What B writes, and with which client, is made up: choose another edit below.";
     fields_and_more(fields, count) "{fields} and {count} more";
     no_fields() "no field has another value";
     third_annotates() "adds an annotation";

@@ -206,6 +206,7 @@ crate::catalogue::messages! {
     no_body() "no body";
     no_version() "no resourceVersion";
     whole_object() "the whole object, with";
+    whole_manifest() "a manifest, with";
     step() "Step";
 
     // Dialogs.

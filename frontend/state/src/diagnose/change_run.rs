@@ -64,6 +64,8 @@ pub struct ChangeRun {
     pub ways_out: Option<Vec<Rc<SettledConflict>>>,
     /// The ways of which Explore can send exactly what was sent.
     explored: Vec<Way>,
+    /// Whether that is not known yet of the last row.
+    unchecked: bool,
     /// Whether people stopped it.
     pub cancelled: bool,
 }
@@ -115,6 +117,7 @@ impl ChangeRun {
             rows: Vec::new(),
             instructions: Vec::new(),
             explored: Vec::new(),
+            unchecked: false,
             cancelled: false,
         })
     }
@@ -127,6 +130,12 @@ impl ChangeRun {
 
     /// Runs the next way. Something if that was the last one.
     pub(super) fn advance(&mut self) -> Option<()> {
+        if std::mem::take(&mut self.unchecked) {
+            let last = self.rows.last();
+            let last = last.filter(|row| self.table.can_be_explored(row));
+            self.explored.extend(last.map(|row| row.way));
+            return None;
+        }
         let Some(way) = self.left.pop_front() else {
             let outs = self.table.ways_out(self.client).into_iter();
             let outs = outs.map(|out| Rc::new(self.settled(out)));
@@ -137,11 +146,9 @@ impl ChangeRun {
             let values = !self.made_up && !self.is_private(&row);
             self.instructions
                 .push(self.table.instructions(&row, values));
-            if self.table.can_be_explored(&row) {
-                self.explored.push(way);
-            }
             mask(&mut row, &self.wanted);
             self.rows.push(Rc::new(row));
+            self.unchecked = true;
         }
         None
     }

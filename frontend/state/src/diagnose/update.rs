@@ -115,20 +115,20 @@ impl DiagnoseState {
             DiagnoseMsg::AllWays(all) => self.all_ways = all,
             DiagnoseMsg::Owner(filter) => self.owner = filter,
             DiagnoseMsg::Section(section) => self.section = section,
-            DiagnoseMsg::InBetween(way) => {
-                let found = self.table.as_ref().and_then(|table| table.in_between(way));
-                return CaseChange::Explores(found.map(Box::new));
-            }
-            DiagnoseMsg::InBetweenOut(kind) => {
-                let found = self
-                    .table
-                    .as_ref()
-                    .and_then(|table| table.in_between_out(kind));
-                return CaseChange::Explores(found.map(Box::new));
-            }
-            step => return CaseChange::Steps(self.steps(&step).map(Box::new)),
+            other => return self.opens(&other),
         }
         CaseChange::Shown
+    }
+
+    /// What a message opens in Play or in Explore.
+    fn opens(&self, msg: &DiagnoseMsg) -> CaseChange {
+        let table = self.table.as_ref();
+        let explored = match msg {
+            DiagnoseMsg::InBetween(way) => table.and_then(|table| table.in_between(*way)),
+            DiagnoseMsg::InBetweenOut(kind) => table.and_then(|table| table.in_between_out(*kind)),
+            step => return CaseChange::Steps(self.steps(step).map(Box::new)),
+        };
+        CaseChange::Explores(explored.map(Box::new))
     }
 
     /// The history that a message wants to step through.

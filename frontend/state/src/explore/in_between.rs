@@ -112,6 +112,8 @@ impl State {
     /// Opens Explore with a case of Diagnose: both actors have edits and have sent nothing.
     #[inline(never)] // not on the first screen
     pub(crate) fn explore_case(&mut self, tree: HistoryTree, fx: &mut Effects<'_>) {
+        // Who explores a real case needs all of Play afterwards.
+        self.view.show_all_controls(fx);
         let setup = json!({BETWEEN: true, "read": true, "row": "own"});
         self.explore.ask(tree, setup);
         self.keep_case_of_explore(fx);

@@ -9,11 +9,11 @@ mod other;
 use std::sync::Arc;
 
 use http::header;
-use optimist_apiserver::apply::LAST_APPLIED;
+use optimist_apiserver::apply::{LAST_APPLIED, Path, PathElement};
 use optimist_apiserver::object::Metadata;
 use optimist_client::{Declares, Preset, Strategy, WorkingCopy, Write, bare, client_side_managers};
 use optimist_simulation::explore::{Plan, Scenario, WriteMethod};
-use optimist_simulation::{Action, ActorId, Exchange, HistoryTree, Operation};
+use optimist_simulation::{Action, ActorId, Exchange, HistoryTree, Operation, World};
 use serde_json::Value;
 
 use super::fields::{FieldEffect, is_of_the_server, leaves};
@@ -66,18 +66,13 @@ impl ChangeTable {
         };
         let live = read(&mut self.server(), self.subject());
         let unsent = self.unsent(row, sent, &live)?;
-        let mut tree = HistoryTree::new(self.installed.world.clone());
-        for editor in ActorId::EDITORS {
-            tree.act(Operation::Act(editor, Action::Get))?;
-        }
-        let world = tree.world_mut();
+        let mut world = self.installed.world.clone();
         let actor = world.actor_mut(ActorId::A);
         actor.name = row.writer.as_str().into();
         actor.manager = unsent.agent.as_str().into();
         actor.set_write(unsent.write);
-        let copy = world.copy_mut(ActorId::A);
-        copy.edit((**unsent.copy.edited()?).clone());
-        copy.declare_only(unsent.copy.declared().to_vec());
+        let mut tree = both_have_read(world)?;
+        type_as(&mut tree, ActorId::A, &unsent.copy)?;
         self.sends(&tree, sent).then_some(tree)
     }
 
@@ -183,7 +178,8 @@ impl ChangeTable {
             let pointer = format!("/{}", part.join("/"));
             let wanted = copy.edited()?.pointer(&pointer)?.clone();
             let mut object = (**live).clone();
-            object[part[0]][part[1]] = wanted;
+            let names = part.map(|name| PathElement::Field(name.to_owned()));
+            Path(names.to_vec()).put(&mut object, wanted);
             copy.edit(object);
         }
         let ChangeContent::Manifest(said) = &self.change.content else {
@@ -204,6 +200,23 @@ impl ChangeTable {
         }
         Some(copy)
     }
+}
+
+/// A history that begins here, in which both editors read.
+fn both_have_read(world: World) -> Option<HistoryTree> {
+    let mut tree = HistoryTree::new(world);
+    for editor in ActorId::EDITORS {
+        tree.act(Operation::Act(editor, Action::Get))?;
+    }
+    Some(tree)
+}
+
+/// Types what is in a copy.
+fn type_as(tree: &mut HistoryTree, editor: ActorId, typed: &WorkingCopy) -> Option<()> {
+    let copy = tree.world_mut().copy_mut(editor);
+    copy.edit((**typed.edited()?).clone());
+    copy.declare_only(typed.declared().to_vec());
+    Some(())
 }
 
 /// The run of a way out as that of a client whose manifest is the one of the way out.

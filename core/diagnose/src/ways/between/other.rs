@@ -1,18 +1,21 @@
 //! Who else writes the object, and what.
 
+use std::sync::Arc;
+
 use optimist_apiserver::apply::{
     LAST_APPLIED, ManagedFieldsOperation, Manager, Managers, Path, PathElement, Set,
 };
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::Resource;
-use optimist_client::{Preset, Strategy, Subresource, Write};
-use optimist_simulation::explore::{ChangeKind, Intent, Scenario, WriteMethod};
+use optimist_client::{Preset, Strategy, Subresource, WorkingCopy, Write};
+use optimist_simulation::explore::{ChangeKind, Intent, Scenario};
 use optimist_simulation::{ActorId, HistoryTree, World};
 use optimist_text::share::{MASK, masked};
 use serde_json::Value;
 
 use super::super::fields::{is_of_the_server, leaves};
 use super::super::tracking::is_read_by_tools;
+use super::{both_have_read, type_as};
 use crate::scene::sample;
 
 /// The manager of people who edit by hand, if the object has no other writer.
@@ -195,7 +198,8 @@ pub fn present(world: &World) -> Option<OtherEdit> {
     })
 }
 
-/// The history with another edit of actor B. `None` if there is no such writer, or the edit changes
+/// The history with another edit of actor B, from its beginning: both read, and both have typed.
+/// `None` if there is no such writer, or the edit changes
 /// nothing.
 pub fn with_edit(tree: &HistoryTree, edit: &OtherEdit) -> Option<HistoryTree> {
     let writer = others(tree.world()).into_iter().nth(edit.writer)?;
@@ -203,14 +207,15 @@ pub fn with_edit(tree: &HistoryTree, edit: &OtherEdit) -> Option<HistoryTree> {
 }
 
 fn edited(tree: &HistoryTree, writer: &OtherWriter, edit: &OtherEdit) -> Option<HistoryTree> {
-    let mut tree = tree.clone();
-    let world = tree.world_mut();
+    let mut world = tree.origin().clone();
     let actor = world.actor_mut(ActorId::B);
     actor.name = writer.manager.name.as_str().into();
     actor.manager = writer.manager.name.as_str().into();
     actor.set_write(writer.write.clone());
-    let copy = world.copy_mut(ActorId::B);
-    copy.discard();
+    let typed = tree.world().copy(ActorId::A);
+    let mut tree = both_have_read(world)?;
+    type_as(&mut tree, ActorId::A, typed)?;
+    let copy = tree.world_mut().copy_mut(ActorId::B);
     let mut object = (**copy.read()?).clone();
     edit.field.put(&mut object, edit.value.clone());
     copy.edit(object);
@@ -278,12 +283,15 @@ fn changed(world: &World) -> Vec<Path> {
 /// Whether the server takes an edit of B alone.
 fn is_accepted(world: &World, writer: &OtherWriter, edit: &OtherEdit) -> bool {
     let accepted = || {
-        let tree = edited(&HistoryTree::new(world.clone()), writer, edit)?;
-        let scenario = Scenario::of_copies(tree.world())?;
-        let scenario = scenario.in_ways(&[WriteMethod::own()]).ok()?;
-        let plan = scenario.plans.get(1)?;
-        let request = scenario.request(plan, tree.world().copy(ActorId::B).read()?)?;
-        let mut server = tree.world().server().clone();
+        let mut copy = WorkingCopy::default();
+        let (_, object) = world.stored()?;
+        copy.settle(Arc::clone(object));
+        let mut object = (**object).clone();
+        edit.field.put(&mut object, edit.value.clone());
+        copy.edit(object);
+        let name = writer.manager.name.as_str();
+        let request = writer.write.request(world.resource(), &copy, name)?;
+        let mut server = world.server().clone();
         let answer = server.handle(request);
         let stored = server.store().get(world.subject().key());
         let (_, stored) = stored?;
