@@ -184,3 +184,79 @@ fn row(store: &StateHandle, run: &ChangeRun, row: &Row, columns: &[Path]) -> Htm
                                 { label::ways_between() }
                             </button>
                         }
+                        { instructions(run.instructions(row.way)) }
+                        { details(row) }
+                    </div>
+                </td>
+            </tr>
+        </tbody>
+    }
+}
+
+/// A name that may break behind its dots, `client.` `MergeFrom`, and not in `--server-side`.
+fn broken(name: &str) -> Html {
+    let word = |word: &str| {
+        if word.starts_with("--") {
+            return html! { <span class="flag">{ word.to_owned() }</span> };
+        }
+        let parts = word.split_inclusive(['.', ' ']);
+        html! { <>{ for parts.map(|part| html! { <>{ part.to_owned() }<wbr /></> }) }</> }
+    };
+    html! { <>{ for name.split_inclusive(' ').map(word) }</> }
+}
+
+/// The command or code of the way, folded.
+fn instructions(all: &[Instruction]) -> Html {
+    if all.is_empty() {
+        return Html::default();
+    }
+    html! {
+        <details>
+            <summary>{ label::ways_instructions() }</summary>
+            { for all.iter().map(instruction) }
+        </details>
+    }
+}
+
+/// What becomes of a field that has a column.
+fn cell(row: &Row, column: &Path) -> Html {
+    let outcome = row.fields.iter().find(|field| field.field == *column);
+    let class = match outcome.map(|outcome| outcome.effect) {
+        Some(FieldEffect::TakenOver) => "lost",
+        Some(FieldEffect::Refused) => "refused",
+        _ => "",
+    };
+    html! { <td class={classes!("code", class)}>{ messages::column_fate(row, column) }</td> }
+}
+
+/// How many fields of a row are listed.
+const MAX_FIELDS: usize = 200;
+
+/// Every field that changed, or whose owners changed.
+fn details(row: &Row) -> Html {
+    if row.fields.is_empty() {
+        return Html::default();
+    }
+    let more = row.fields.len().saturating_sub(MAX_FIELDS);
+    let line = |outcome: &FieldOutcome| {
+        let owners = messages::owners_change(outcome);
+        html! {
+            <li>
+                <code>{ visible(&outcome.field.to_string()).into_owned() }</code>
+                { " " }{ messages::effect(outcome.effect) }{ ": " }{ messages::fate(outcome) }
+                if !owners.is_empty() {
+                    <span class="muted">{ " · " }{ visible(&owners).into_owned() }</span>
+                }
+            </li>
+        }
+    };
+    html! {
+        <details>
+            <summary>{ label::ways_fields(&row.fields.len()) }</summary>
+            <ul class="fates">{ for row.fields.iter().take(MAX_FIELDS).map(line) }</ul>
+            if more > 0 {
+                <p class="muted">{ label::happened_more(&more) }</p>
+            }
+        </details>
+    }
+}
