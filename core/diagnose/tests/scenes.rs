@@ -1,5 +1,7 @@
 //! From a message alone to a scene in which the core says it again, letter for letter.
 
+use std::collections::BTreeSet;
+
 use optimist_apiserver::object::text;
 use optimist_diagnose::message::{PrintedError, Tool, reported_errors};
 use optimist_diagnose::scene::{GivenParts, MissingPart, NoScene, Scene};
@@ -60,6 +62,34 @@ fn the_texts_of_other_tools_come_again_or_are_refused_with_a_reason() {
     }
     // extensions/v1beta1 is not served any more, and a PUT to a missing object is answered otherwise.
     assert_eq!(refused.len(), 2, "{refused:#?}");
+}
+
+#[test]
+fn the_made_up_manifest_is_whole_so_no_way_of_writing_is_refused_as_invalid() {
+    let (mut rows, mut invalid) = (0, BTreeSet::new());
+    let other = cases(include_str!("messages/other_tools.json"));
+    let kubectl = recorded();
+    let texts = kubectl.iter().map(|case| text(case, "stderr"));
+    for printed in texts.chain(other.iter().map(|case| text(case, "text"))) {
+        for error in reported_errors(printed) {
+            let Ok(scene) = Scene::of(&error, &GivenParts::default()) else {
+                continue;
+            };
+            let Some(change) = scene.change else {
+                continue;
+            };
+            for row in ChangeTable::new(&scene.installed, change).rows() {
+                // The versions of a definition are more than one made-up value.
+                let definition = row.message.starts_with("CustomResourceDefinition");
+                if row.code == Some(422) && !definition {
+                    invalid.insert(row.message);
+                }
+                rows += 1;
+            }
+        }
+    }
+    assert_eq!(invalid, BTreeSet::new());
+    assert!(rows > 100, "{rows}");
 }
 
 #[test]

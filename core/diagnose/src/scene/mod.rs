@@ -176,6 +176,8 @@ impl Draft<'_> {
         match &self.error.error {
             PrintedError::Apply(conflicts) => {
                 sample::skeleton(&mut self.live);
+                // A manifest is whole: tools that replace the object write it as well.
+                sample::skeleton(&mut self.wanted);
                 let entries = conflicts.iter().map(|conflict| self.own(conflict));
                 let entries: Vec<(Vec<Path>, Value)> = entries.collect();
                 let root = self.kind.root();
@@ -184,6 +186,8 @@ impl Draft<'_> {
                     path.put(&mut self.live, before);
                     path.put(&mut self.wanted, after);
                 }
+                sample::complete(&mut self.live);
+                sample::complete(&mut self.wanted);
                 if let Some(root) = &root {
                     self.live = stored(&self.live, root);
                 }

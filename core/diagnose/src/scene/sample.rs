@@ -12,6 +12,9 @@ const DEPTH: usize = 8;
 
 /// Two different values that a field can have: the stored one, and the one that is refused.
 pub(crate) fn values(path: &Path, root: Option<&Struct>) -> [Value; 2] {
+    if let Some(two) = enumerated(path) {
+        return two.map(Value::from);
+    }
     let mut at = root.map_or(At::Open, At::Struct);
     for element in &path.0 {
         at = next(at, element).unwrap_or(At::Open);
@@ -33,6 +36,26 @@ pub(crate) fn values(path: &Path, root: Option<&Struct>) -> [Value; 2] {
             _ => {}
         }
         value
+    })
+}
+
+/// Two values of a field that has a fixed set of them.
+fn enumerated(path: &Path) -> Option<[&'static str; 2]> {
+    let mut fields = path.0.iter().rev().filter_map(|element| match element {
+        PathElement::Field(name) => Some(name.as_str()),
+        _ => None,
+    });
+    let (last, parent) = (fields.next()?, fields.next().unwrap_or_default());
+    Some(match (parent, last) {
+        ("strategy", "type") => ["RollingUpdate", "Recreate"],
+        ("spec", "type") => ["ClusterIP", "NodePort"],
+        (_, "imagePullPolicy") => ["Always", "IfNotPresent"],
+        (_, "protocol") => ["TCP", "UDP"],
+        (_, "dnsPolicy") => ["ClusterFirst", "Default"],
+        (_, "sessionAffinity") => ["None", "ClientIP"],
+        (_, "externalTrafficPolicy" | "internalTrafficPolicy") => ["Cluster", "Local"],
+        (_, "terminationMessagePolicy") => ["File", "FallbackToLogsOnError"],
+        _ => return None,
     })
 }
 
@@ -93,6 +116,27 @@ pub(super) fn skeleton(object: &mut Value) {
         "CustomResourceDefinition" => object["spec"] = definition(object.name()),
         "Service" => object["spec"] = json!({"ports": [{"port": 80, "protocol": "TCP"}]}),
         _ => {}
+    }
+}
+
+/// What the items that a message names need beside the fields that it names.
+pub(super) fn complete(object: &mut Value) {
+    let containers = object.pointer_mut("/spec/template/spec/containers");
+    for container in containers
+        .and_then(Value::as_array_mut)
+        .into_iter()
+        .flatten()
+    {
+        if text(container, "image").is_empty() {
+            container["image"] = "example:1".into();
+        }
+        let variables = container.get_mut("env").and_then(Value::as_array_mut);
+        for variable in variables.into_iter().flatten() {
+            let field = variable.pointer_mut("/valueFrom/fieldRef");
+            if let Some(field) = field.filter(|it| text(it, "fieldPath").is_empty()) {
+                field["fieldPath"] = "metadata.name".into();
+            }
+        }
     }
 }
 
