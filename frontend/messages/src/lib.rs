@@ -24,6 +24,7 @@ mod goal;
 pub mod label;
 mod manifest;
 pub mod orders;
+mod stand_ins;
 mod steps;
 mod watch;
 mod ways;

@@ -18,7 +18,8 @@ use optimist_text::share::MASK;
 use document::Document;
 
 /// The case as Markdown. What has not run yet is not in it ([`DiagnoseState::is_working`]).
-pub fn case_markdown(case: &DiagnoseState) -> String {
+/// `stand_ins` is whether values of the case were left out ([`optimist_diagnose::stand_ins`]).
+pub fn case_markdown(case: &DiagnoseState, stand_ins: bool) -> String {
     let mut out = Document::default();
     let reading = case.reading().map(|reading| &**reading);
     let title = reading.map_or_else(label::diagnose_case, |it| it.case.id.to_string());
@@ -26,6 +27,9 @@ pub fn case_markdown(case: &DiagnoseState) -> String {
     let release = reading.map(|it| it.case.release).unwrap_or_default();
     out.says(&label::report_source(&release));
     out.says(&label::report_masked(&MASK));
+    if stand_ins {
+        out.says(&label::report_stand_ins());
+    }
     brought::brought(&mut out, case);
     if let Some(reading) = reading {
         let others = case.cases.len() - 1;

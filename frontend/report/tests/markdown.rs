@@ -7,7 +7,9 @@ mod page;
 use optimist_diagnose::brought::Brought;
 use optimist_messages::{diagnose as messages, label};
 use optimist_report::case_markdown;
-use optimist_state::{CaseExample, DiagnoseMsg, DiagnoseState};
+use optimist_state::{
+    CaseExample, DiagnoseMsg, DiagnoseState, Dialog, ShareMsg, ValuesLeftOut, ViewMsg, Withheld,
+};
 use proptest::prelude::*;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 use serde_json::json;
@@ -107,7 +109,7 @@ fn squeezed(text: &str) -> String {
 
 /// Everything that the page shows of a case is in the Markdown.
 fn check(case: &DiagnoseState) -> String {
-    let markdown = case_markdown(case);
+    let markdown = case_markdown(case, false);
     let seen = Seen::of(&markdown);
     let says = |text: &str| {
         assert!(seen.says(text), "{text}\n\n{markdown}");
@@ -271,7 +273,7 @@ fn values_that_look_private_are_not_in_the_markdown() {
                error: Apply failed with 1 conflict: conflict with \"helm\" using v1: .data.word\n";
     let page = brought(&[secret, manifest, log]);
     assert!(page.state.diagnose.table.is_some());
-    let markdown = case_markdown(&page.state.diagnose);
+    let markdown = case_markdown(&page.state.diagnose, false);
     assert!(
         markdown.contains("Apply failed with 1 conflict"),
         "{markdown}"
@@ -279,6 +281,28 @@ fn values_that_look_private_are_not_in_the_markdown() {
     for private in ["aHVudGVyM", "hunter2", "hunter3", "ghp_0123"] {
         assert!(!markdown.contains(private), "{private}\n{markdown}");
     }
+}
+
+#[test]
+fn the_markdown_without_values_has_every_answer_and_no_value() {
+    let mut page = example(CaseExample::LiveObject);
+    page.send(ViewMsg::Dialog(Some(Dialog::Share)));
+    page.send(ShareMsg::Withhold(Withheld::Values));
+    page.finish_work();
+    let Some(ValuesLeftOut::Found(shared)) = page.state.share.values.clone() else {
+        panic!("{:?}", page.state.share.values)
+    };
+    check(&shared.case);
+    let markdown = case_markdown(&shared.case, true);
+    for value in ["nginx:1", "web-1.2.3", "2026-11-22T06:01:59Z\\\""] {
+        assert!(!markdown.contains(value), "{value}\n{markdown}");
+    }
+    assert!(markdown.contains("value-1"));
+    let codes = |case: &DiagnoseState| {
+        let rows = case.table.iter().flat_map(|run| &run.rows);
+        rows.map(|row| (row.way, row.code)).collect::<Vec<_>>()
+    };
+    assert_eq!(codes(&shared.case), codes(&page.state.diagnose));
 }
 
 /// A live ConfigMap, a manifest that is refused, and a message, with these texts in them.
@@ -362,10 +386,10 @@ proptest! {
         let name = if invalid { "a|b `c` <d> [e](f)" } else { "web" };
         let usual = if invalid { "a b" } else { "web" };
         let (hostile, plain) = (case_with(name, &texts), case_with(usual, &plain));
-        let markdown = case_markdown(&hostile.state.diagnose);
+        let markdown = case_markdown(&hostile.state.diagnose, false);
         let (seen, expected) = (
             Seen::of(&markdown),
-            Seen::of(&case_markdown(&plain.state.diagnose)),
+            Seen::of(&case_markdown(&plain.state.diagnose, false)),
         );
         // A text may be recognized as more or less than the plain one: then the shape is another.
         let same = hostile.state.diagnose.items.len() == plain.state.diagnose.items.len();

@@ -2,22 +2,39 @@
 
 use std::rc::Rc;
 
-use optimist_messages::label;
+use optimist_client::visible;
+use optimist_messages::{diagnose as messages, label};
 use optimist_report::case_markdown;
 use optimist_text::share::Private;
 use yew::{AttrValue, Html, Properties, component, html, use_memo};
 
 use super::share_dialog::{export, named};
 use super::snippet::Copy;
-use crate::state::{DiagnoseState, Sends, ShareMsg, StateHandle, Withheld};
+use crate::state::{
+    DiagnoseState, Sends, ShareMsg, SharedCase, StateHandle, ValuesLeftOut, Withheld,
+};
+
+/// The case without values, once it is known which of them stay.
+pub(super) fn shared(store: &StateHandle) -> Option<&SharedCase> {
+    match store.share.values.as_ref()? {
+        ValuesLeftOut::Found(shared) => Some(shared),
+        ValuesLeftOut::Searching(_) | ValuesLeftOut::Empty => None,
+    }
+}
+
+/// Whether it is known what is left out.
+pub(super) fn is_ready(store: &StateHandle) -> bool {
+    store.share.values.is_none() || shared(store).is_some()
+}
 
 /// Which values are left out.
 pub(super) fn values(store: &StateHandle, private: &[Private]) -> Html {
-    let now = match &store.share.redacted {
-        Some(_) => Withheld::Private,
-        None => Withheld::Nothing,
+    let now = match (&store.share.values, &store.share.redacted) {
+        (Some(_), _) => Withheld::Values,
+        (None, Some(_)) => Withheld::Private,
+        (None, None) => Withheld::Nothing,
     };
-    let choice = |what: Withheld, name: String, says: Option<String>| {
+    let choice = |what: Withheld, name: String, says: Html| {
         html! {
             <label class="check share-choice">
                 <input
@@ -28,13 +45,14 @@ pub(super) fn values(store: &StateHandle, private: &[Private]) -> Html {
                 />
                 <span>
                     { name }
-                    if let Some(says) = says.filter(|_| now == what) {
-                        <span class="muted">{ says }</span>
+                    if now == what {
+                        { says }
                     }
                 </span>
             </label>
         }
     };
+    let muted = |text: String| html! { <span class="muted">{ text }</span> };
     let found = named(private);
     let (left_out, read) = if private.is_empty() {
         (label::share_found_nothing(), label::share_look_yourself())
@@ -51,25 +69,62 @@ pub(super) fn values(store: &StateHandle, private: &[Private]) -> Html {
     html! {
         <fieldset class="share-values">
             <legend>{ label::share_values() }</legend>
-            { choice(Withheld::Private, label::share_without_private(), Some(left_out)) }
-            { choice(Withheld::Nothing, label::share_everything(), Some(read)) }
+            { choice(Withheld::Private, label::share_without_private(), muted(left_out)) }
+            { choice(Withheld::Values, label::share_without_values(), muted(label::share_stand_ins())) }
+            { stays(store) }
+            { choice(Withheld::Nothing, label::share_everything(), muted(read)) }
         </fieldset>
+    }
+}
+
+/// What stays where all values are left out.
+fn stays(store: &StateHandle) -> Html {
+    match &store.share.values {
+        None => Html::default(),
+        Some(ValuesLeftOut::Searching(search)) => {
+            let says = label::share_comparing(&search.borrow().attempts());
+            html! { <p class="muted share-stays" role="status">{ says }</p> }
+        }
+        Some(ValuesLeftOut::Empty) => {
+            html! { <p class="muted share-stays" role="status">{ label::share_nothing_left() }</p> }
+        }
+        Some(ValuesLeftOut::Found(shared)) => html! {
+            <div class="muted share-stays" role="status">
+                <p>{ label::share_left_out_count(&shared.found.left_out) }</p>
+                <ul>
+                    { for messages::staying(&shared.found).into_iter().map(|it| html! {
+                        <li>{ visible(&it).into_owned() }</li>
+                    }) }
+                </ul>
+            </div>
+        },
     }
 }
 
 /// The case as Markdown, once everything has run.
 pub(super) fn markdown(store: &StateHandle) -> Html {
-    let case = &store.diagnose;
-    if case.items.is_empty() {
+    let case = match &store.share.values {
+        None => Some(&store.diagnose),
+        Some(_) => shared(store).map(|shared| &shared.case),
+    };
+    if store.diagnose.items.is_empty() {
         return Html::default();
     }
     html! {
         <>
             <h3>{ label::share_report() }</h3>
-            if case.is_working() {
-                <p class="muted" role="status">{ label::report_not_ready() }</p>
-            } else {
-                <CaseMarkdown case={SharedCase(Rc::clone(case))} />
+            {
+                match case.filter(|case| !case.is_working()) {
+                    None => html! {
+                        <p class="muted" role="status">{ label::report_not_ready() }</p>
+                    },
+                    Some(case) => html! {
+                        <CaseMarkdown
+                            case={KnownCase(Rc::clone(case))}
+                            stand_ins={store.share.values.is_some()}
+                        />
+                    },
+                }
             }
         </>
     }
@@ -77,9 +132,9 @@ pub(super) fn markdown(store: &StateHandle) -> Html {
 
 /// A case, compared by where it is: every change makes another one.
 #[derive(Clone)]
-struct SharedCase(Rc<DiagnoseState>);
+struct KnownCase(Rc<DiagnoseState>);
 
-impl PartialEq for SharedCase {
+impl PartialEq for KnownCase {
     fn eq(&self, other: &Self) -> bool {
         Rc::ptr_eq(&self.0, &other.0)
     }
@@ -87,15 +142,18 @@ impl PartialEq for SharedCase {
 
 #[derive(Clone, PartialEq, Properties)]
 struct CaseMarkdownProps {
-    case: SharedCase,
+    case: KnownCase,
+    /// Whether stand-ins are in the place of values.
+    stand_ins: bool,
 }
 
 /// Buttons that copy and save the Markdown.
 #[component]
 fn CaseMarkdown(props: &CaseMarkdownProps) -> Html {
-    let text = use_memo(props.case.clone(), |case| {
-        AttrValue::from(case_markdown(&case.0))
-    });
+    let text = use_memo(
+        (props.case.clone(), props.stand_ins),
+        |(case, stand_ins)| AttrValue::from(case_markdown(&case.0, *stand_ins)),
+    );
     html! {
         <>
             <div class="dialog-actions">

@@ -30,9 +30,10 @@ fn weight(text: &str) -> String {
 
 #[inline(never)] // not on the first screen
 pub(crate) fn share_dialog(store: &StateHandle) -> Html {
-    let (session, private) = match store.share.redacted.as_deref() {
-        Some(redacted) => (redacted.session.clone(), redacted.private.clone()),
-        None => {
+    let (session, private) = match (share_case::shared(store), store.share.redacted.as_deref()) {
+        (Some(shared), _) => (shared.session.clone(), Vec::new()),
+        (None, Some(redacted)) => (redacted.session.clone(), redacted.private.clone()),
+        (None, None) => {
             let shared = store.shared();
             let private = shared.private_values();
             (shared, private)
@@ -68,9 +69,11 @@ pub(crate) fn share_dialog(store: &StateHandle) -> Html {
                 } else if !private.is_empty() {
                     { warning(store, &private) }
                 }
-                { link_and_file(store, &link, &text) }
-                if saved_page::can_be_saved() {
-                    <SavePage title={saved_title(store, page)} {fragment} />
+                if share_case::is_ready(store) {
+                    { link_and_file(store, &link, &text) }
+                    if saved_page::can_be_saved() {
+                        <SavePage title={saved_title(store, page)} {fragment} />
+                    }
                 }
                 if diagnosed {
                     { share_case::markdown(store) }

@@ -39,6 +39,7 @@ mod saved_page;
 mod session;
 mod share;
 mod view;
+mod without_values;
 
 use std::rc::Rc;
 
@@ -76,6 +77,7 @@ pub use view::{
     CARDS, CARDS_AT_FIRST, Dialog, Folds, InspectorTab, Lane, ObjectView, ServerTab, Theme,
     ViewMsg, ViewState,
 };
+pub use without_values::{SharedCase, ValuesLeftOut};
 
 /// Everything that the page shows.
 #[derive(Clone, Debug)]
@@ -221,6 +223,7 @@ impl State {
                 self.open_further(fx);
                 self.open_lesson_further(fx);
                 self.redact_further(fx);
+                self.leave_values_out_further(fx);
                 self.search_further(fx);
                 self.search_orders_further(fx);
                 self.read_further(fx);
@@ -286,6 +289,7 @@ impl State {
             ViewMsg::Dialog(_) => {
                 self.share.opening.problem = None;
                 self.share.redacted = None;
+                self.share.values = None;
                 self.manifest.problem = None;
             }
             _ => {}
@@ -369,8 +373,10 @@ impl State {
     pub fn is_working(&self) -> bool {
         let redacted = self.share.redacted.as_deref();
         let redacting = redacted.is_some_and(|redacted| redacted.replay.progress().is_some());
+        let leaving_out = self.share.values.as_ref();
         let diagnosing = self.diagnose.is_working();
         redacting
+            || leaving_out.is_some_and(ValuesLeftOut::is_working)
             || diagnosing
             || self.learn.is_searching()
             || self.is_searching_orders()

@@ -11,6 +11,7 @@ use crate::State;
 use crate::address::Page;
 use crate::effect::Effects;
 use crate::view::Dialog;
+use crate::without_values::ValuesLeftOut;
 
 /// What goes out and what comes in.
 #[derive(Clone, Debug, Default)]
@@ -19,6 +20,8 @@ pub struct ShareState {
     pub opening: SessionLoad,
     /// What is shared without private values.
     pub redacted: Option<Rc<Redacted>>,
+    /// The case of Diagnose without the values of its objects, if it is shared so.
+    pub values: Option<ValuesLeftOut>,
 }
 
 /// What people do with sessions as texts.
@@ -42,6 +45,8 @@ pub enum Withheld {
     Nothing,
     /// The values that look private.
     Private,
+    /// All values of the objects of a case of Diagnose.
+    Values,
 }
 
 /// A session that is being opened.
@@ -139,6 +144,10 @@ impl State {
     /// Leaves values out of what is shared, or no longer.
     #[inline(never)] // not on the first screen
     pub(crate) fn withhold(&mut self, what: Withheld) {
+        self.share.values = None;
+        if what == Withheld::Values {
+            self.leave_values_out();
+        }
         self.share.redacted = (what == Withheld::Private).then(|| {
             let session = self.shared();
             let private = session.private_values();

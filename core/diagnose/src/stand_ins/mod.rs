@@ -178,9 +178,9 @@ impl CaseValues {
         texts.collect()
     }
 
-    /// How many texts of the case are not recognized.
-    pub fn unrecognized(&self) -> usize {
-        self.brought.iter().filter(|one| one.is_none()).count()
+    /// How many texts of the case are of a kind.
+    fn count(&self, of: fn(&Option<Brought>) -> bool) -> usize {
+        self.brought.iter().filter(|one| of(one)).count()
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::answers::{Answer, Answers};
 use super::{CaseSettings, CaseValues, LeafValue, StandIns, StayReason};
+use crate::brought::Brought;
 
 /// The most times that the answers of a case are computed. What is not known then stays.
 const MAX_ATTEMPTS: usize = 400;
@@ -17,6 +18,12 @@ pub struct WithoutValues {
     pub stays: BTreeMap<LeafValue, StayReason>,
     /// How many different values are left out.
     pub left_out: usize,
+    /// How many texts are error messages: the lines stay that are read.
+    pub messages: usize,
+    /// How many texts are audit logs: what is read of a request stays.
+    pub requests: usize,
+    /// How many texts are definitions of custom resources. They stay.
+    pub definitions: usize,
     /// How many texts are left out, because they are not recognized.
     pub unrecognized: usize,
 }
@@ -103,7 +110,16 @@ impl ValueSearch {
             texts: self.values.rewritten(&self.values.stand_ins(&self.kept)),
             stays,
             left_out: self.values.values().len() - self.kept.len(),
-            unrecognized: self.values.unrecognized(),
+            messages: self
+                .values
+                .count(|one| matches!(one, Some(Brought::Errors(_)))),
+            requests: self
+                .values
+                .count(|one| matches!(one, Some(Brought::AuditLog(_)))),
+            definitions: self
+                .values
+                .count(|one| matches!(one, Some(Brought::Definition(_)))),
+            unrecognized: self.values.count(Option::is_none),
         })
     }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use optimist_apiserver::object::text;
 use optimist_apiserver::schema::Struct;
 use optimist_apiserver::server::Resources;
+use optimist_text::share::masked_text;
 use serde_json::{Map, Value};
 
 use super::leaves::{self, Use, Visit};
@@ -164,7 +165,14 @@ pub(super) fn needed_lines(whole: &str, errors: &[ReportedError]) -> String {
     }
     let kept = lines.iter().zip(&needed).filter(|(_, kept)| **kept);
     let kept: Vec<&str> = kept.map(|(line, _)| *line).collect();
-    kept.join("\n")
+    let kept = kept.join("\n");
+    // A token beside a message is in no object.
+    let masked = masked_text(&kept);
+    if reported_errors(&masked) == errors {
+        masked
+    } else {
+        kept
+    }
 }
 
 /// The fields of an event that are read.

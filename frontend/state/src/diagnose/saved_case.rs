@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use optimist_client::Preset;
 use optimist_diagnose::scene::GivenParts;
+use optimist_diagnose::stand_ins::{CaseSettings, ValueSearch};
 use optimist_simulation::{HistoryTree, NGINX, World};
 use optimist_text::share::Session;
 use serde_json::{Value, json};
@@ -199,13 +200,46 @@ impl DiagnoseState {
 
     /// The case as a session for links; `None` if nothing was brought.
     fn session(&self) -> Option<Session> {
+        self.saved().session()
+    }
+
+    /// A search for the values that can be left out; `None` if nothing was brought.
+    pub(crate) fn value_search(&self) -> Option<ValueSearch> {
         let saved = self.saved();
         if saved.texts.is_empty() {
             return None;
         }
+        let texts: Vec<String> = saved.texts.iter().map(|text| text.to_string()).collect();
+        let settings = CaseSettings {
+            client: self.client(),
+            manager: saved.manager,
+            given: saved.given,
+        };
+        Some(ValueSearch::new(&texts, &settings))
+    }
+
+    /// The same case with other texts, before they are read, and as a session for links.
+    pub(crate) fn with_texts(&self, texts: &[String]) -> Option<(Self, Session)> {
+        let saved = SavedCase {
+            texts: texts.iter().map(|text| text.as_str().into()).collect(),
+            client: Some(self.client()),
+            ..self.saved()
+        };
+        let mut other = Self::default();
+        other.show(&saved);
+        Some((other, saved.session()?))
+    }
+}
+
+impl SavedCase {
+    /// As a session for links; `None` if there is no text.
+    fn session(&self) -> Option<Session> {
+        if self.texts.is_empty() {
+            return None;
+        }
         let mut session = Session::of(&HistoryTree::new(World::load(NGINX).ok()?.0));
         session.page = Page::Diagnose.slug().to_owned();
-        session.extra = saved.to_json();
+        session.extra = self.to_json();
         Some(session)
     }
 }

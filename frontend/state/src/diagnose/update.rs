@@ -149,6 +149,34 @@ impl DiagnoseState {
     }
 }
 
+impl DiagnoseState {
+    /// Reads the next text, or runs what is left to be run, for a slice. Whether all texts are read
+    /// now.
+    pub(crate) fn work(&mut self, fx: &Effects<'_>) -> bool {
+        if self.is_reading() {
+            self.read_next();
+            let done = !self.is_reading();
+            if done {
+                self.look_again();
+            }
+            return done;
+        }
+        let audit = self.audit.as_mut().filter(|run| run.progress().is_some());
+        if let Some(run) = audit {
+            if fx.slice(|| run.advance()).is_some() {
+                self.look_again();
+            }
+        } else if let Some(next) = self.next_writes.as_mut().filter(|run| run.is_running()) {
+            fx.slice(|| next.advance());
+        } else if let Some(table) = &mut self.table
+            && fx.slice(|| table.advance()).is_some()
+        {
+            self.mark_conflicts();
+        }
+        false
+    }
+}
+
 impl State {
     pub(crate) fn case(&mut self) -> &mut DiagnoseState {
         Rc::make_mut(&mut self.diagnose)
@@ -193,29 +221,8 @@ impl State {
     /// Reads the next text that was brought, or runs what is left to be run, for a slice.
     #[inline(never)] // not on the first screen
     pub(crate) fn read_further(&mut self, fx: &mut Effects<'_>) {
-        if self.diagnose.is_reading() {
-            self.case().read_next();
-            if !self.diagnose.is_reading() {
-                self.case().look_again();
-                self.keep_case(fx);
-            }
-            return;
-        }
-        if !self.diagnose.is_working() {
-            return;
-        }
-        let case = self.case();
-        let audit = case.audit.as_mut().filter(|run| run.progress().is_some());
-        if let Some(run) = audit {
-            if fx.slice(|| run.advance()).is_some() {
-                case.look_again();
-            }
-        } else if let Some(next) = case.next_writes.as_mut().filter(|run| run.is_running()) {
-            fx.slice(|| next.advance());
-        } else if let Some(table) = &mut case.table
-            && fx.slice(|| table.advance()).is_some()
-        {
-            case.mark_conflicts();
+        if self.diagnose.is_working() && self.case().work(fx) {
+            self.keep_case(fx);
         }
     }
 

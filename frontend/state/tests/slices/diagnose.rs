@@ -7,7 +7,7 @@ use optimist_diagnose::ways::{FieldEffect, OnOwned, Way, WayOutKind};
 use optimist_sessions::StorageArea;
 use optimist_state::{
     BringProblem, CASE, CaseExample, CaseKeeping, DiagnoseMsg, DiagnoseState, Dialog, MAX_ITEMS,
-    Page as WayIn, ShareMsg, ViewMsg, Withheld, session_fragment,
+    Page as WayIn, ShareMsg, ValuesLeftOut, ViewMsg, Withheld, session_fragment,
 };
 
 use crate::page::Page;
@@ -520,4 +520,61 @@ fn a_large_audit_log_is_read_in_slices_and_can_be_cancelled() {
     assert!(reads(&page), "one slice is not enough");
     page.send(DiagnoseMsg::CancelAudit);
     assert!(!page.state.is_working());
+}
+
+/// The codes of all ways of writing.
+fn codes(page: &Page) -> Vec<(Way, Option<u16>)> {
+    let table = page
+        .state
+        .diagnose
+        .table
+        .as_ref()
+        .expect("there is a table");
+    table.rows.iter().map(|row| (row.way, row.code)).collect()
+}
+
+#[test]
+fn a_link_without_values_gives_the_same_answers_and_says_what_stays() {
+    let mut page = example(CaseExample::LiveObject);
+    page.send(ViewMsg::Dialog(Some(Dialog::Share)));
+    page.finish_work();
+    page.send(ShareMsg::Withhold(Withheld::Values));
+    assert!(page.state.share.redacted.is_none());
+    assert!(page.state.is_working());
+    page.finish_work();
+    let Some(ValuesLeftOut::Found(shared)) = page.state.share.values.clone() else {
+        panic!("{:?}", page.state.share.values)
+    };
+    assert!(shared.found.left_out > 5, "{}", shared.found.left_out);
+    let text = shared.session.to_text();
+    let link = session_fragment(WayIn::Diagnose, &text);
+    let other = Page::open_at(&link, Default::default());
+    assert_eq!(codes(&other), codes(&page));
+    assert_eq!(other.state.diagnose.client(), page.state.diagnose.client());
+    let brought = texts(&other.state.diagnose).join("");
+    for value in ["nginx:1.28", "nginx:1.29", "web-1.2.3", "LOG_LEVEL: info"] {
+        assert!(!brought.contains(value), "{value}\n{brought}");
+    }
+    assert!(brought.contains("kube-controller-manager"));
+    // The case that the Markdown is of has run too.
+    assert!(!shared.case.is_working());
+    assert_eq!(
+        shared.case.table.as_ref().map(|table| table.rows.len()),
+        Some(codes(&page).len())
+    );
+    page.send(ShareMsg::Withhold(Withheld::Nothing));
+    assert!(page.state.share.values.is_none());
+    assert!(page.state.shared().extra.to_string().contains("nginx:1.28"));
+}
+
+#[test]
+fn the_case_stays_as_it_is_while_it_is_shared_without_values() {
+    let mut page = example(CaseExample::Message);
+    let before = texts(&page.state.diagnose).join("");
+    page.send(ViewMsg::Dialog(Some(Dialog::Share)));
+    page.send(ShareMsg::Withhold(Withheld::Values));
+    page.finish_work();
+    assert_eq!(texts(&page.state.diagnose).join(""), before);
+    page.send(ViewMsg::Dialog(None));
+    assert!(page.state.share.values.is_none());
 }

@@ -1,0 +1,75 @@
+//! What the share dialog says of values that stay where all others are left out.
+
+use optimist_diagnose::stand_ins::{LeafValue, StayReason, WithoutValues};
+
+use crate::diagnose::written;
+use crate::en;
+
+/// How many values of one reason are named.
+const NAMED: usize = 12;
+
+/// The reasons, those first that say most of the case.
+const REASONS: [StayReason; 9] = [
+    StayReason::Answer,
+    StayReason::Name,
+    StayReason::ListKey,
+    StayReason::Manager,
+    StayReason::Default,
+    StayReason::Quantity,
+    StayReason::Structure,
+    StayReason::Message,
+    StayReason::Kind,
+];
+
+/// What stays of a case without values, and what is left out of it whole.
+pub fn staying(found: &WithoutValues) -> Vec<String> {
+    let mut says = Vec::new();
+    for reason in REASONS {
+        let of = found.stays.iter().filter(|(_, why)| **why == reason);
+        let of: Vec<String> = of.map(|(value, _)| name(value)).collect();
+        if of.is_empty() {
+            continue;
+        }
+        let named: Vec<String> = of.iter().take(NAMED).cloned().collect();
+        let mut named = named.join(", ");
+        if of.len() > NAMED {
+            named = en::row_more(&named, &(of.len() - NAMED));
+        }
+        says.push(of_reason(reason, &named));
+    }
+    says.push(en::stays_fields());
+    if found.messages > 0 {
+        says.push(en::stays_lines());
+    }
+    if found.requests > 0 {
+        says.push(en::stays_requests());
+    }
+    if found.definitions > 0 {
+        says.push(en::stays_definitions(&found.definitions));
+    }
+    if found.unrecognized > 0 {
+        says.push(en::stays_unrecognized(&found.unrecognized));
+    }
+    says
+}
+
+fn of_reason(reason: StayReason, named: &str) -> String {
+    match reason {
+        StayReason::Answer => en::stays_answers(&named),
+        StayReason::Name => en::stays_names(&named),
+        StayReason::ListKey => en::stays_list_keys(&named),
+        StayReason::Manager => en::stays_managers(&named),
+        StayReason::Default => en::stays_defaults(&named),
+        StayReason::Quantity => en::stays_quantities(&named),
+        StayReason::Structure => en::stays_structure(&named),
+        StayReason::Message => en::stays_message(&named),
+        StayReason::Kind => en::stays_kinds(&named),
+    }
+}
+
+fn name(value: &LeafValue) -> String {
+    match value {
+        LeafValue::Number(number) => number.to_string(),
+        LeafValue::Text(text) => written(Some(&text.as_str().into())),
+    }
+}
