@@ -284,6 +284,16 @@ fn compare_alone(row: &Row, tree: &HistoryTree) {
     assert_eq!(content(stored), content(Some(&row.after)), "{:?}", row.way);
 }
 
+/// The answer to B's write if A writes nothing.
+fn written_alone(tree: &HistoryTree) -> u16 {
+    let mut scenario = Scenario::of_copies(tree.world()).expect("both have read");
+    scenario.plans.remove(0);
+    let scenario = scenario.in_ways(&[WriteMethod::own()]).expect("it begins");
+    let mut search = Search::new(scenario, 1000);
+    search.run();
+    search.edges().last().expect("it has written").code
+}
+
 /// The ways whose rows can be explored, after all their orders were compared.
 fn ways_of(installed: &Installed, manifest: &Value, every: usize) -> Vec<Way> {
     let change = WantedChange::manifest(manifest.clone());
@@ -298,6 +308,7 @@ fn ways_of(installed: &Installed, manifest: &Value, every: usize) -> Vec<Way> {
             continue;
         }
         let tree = table.in_between(&row).expect("somebody can write");
+        assert_eq!(written_alone(&tree), 200, "{way:?}");
         compare_alone(&row, &tree);
         compare(installed, &change, &row, &tree);
     }
@@ -418,6 +429,13 @@ fn another_writer_can_be_chosen_with_any_field_and_value_of_its_own() {
     assert!(others.len() > 2, "{others:?}");
     for (at, writer) in others.iter().enumerate() {
         assert_ne!(writer.manager.name, "helm");
+        let replicas = between::present(tree.world()).unwrap().field;
+        let usual = between::usual_of(tree.world(), at, &replicas).expect("it writes something");
+        let by_it = between::with_edit(&tree, &usual).expect("it is an edit");
+        assert_eq!(written_alone(&by_it), 200, "{:?}", writer.manager);
+        if writer.fields.contains(&replicas) {
+            assert_eq!(usual.field, replicas);
+        }
         for field in writer.fields.iter().step_by(4) {
             let edit = between::made_up(tree.world(), at, field);
             let edit = edit.expect("it can have another value");

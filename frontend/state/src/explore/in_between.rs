@@ -3,7 +3,7 @@
 use optimist_apiserver::apply::Path;
 use optimist_client::Write;
 use optimist_diagnose::ways::between::{
-    OtherEdit, OtherWriter, made_up, others, present, typed, with_edit,
+    OtherEdit, OtherWriter, made_up, others, present, typed, usual_of, with_edit,
 };
 use optimist_sessions::StorageArea;
 use optimist_simulation::explore::Scenario;
@@ -84,11 +84,7 @@ impl WritersInBetween {
     fn chosen(&self, world: &World, choice: &OtherChoice) -> Option<OtherEdit> {
         let now = &self.edit;
         match choice {
-            OtherChoice::Writer(at) => {
-                let fields = &self.others.get(*at)?.fields;
-                let same = fields.contains(&now.field).then_some(&now.field);
-                made_up(world, *at, same.or(fields.first())?)
-            }
+            OtherChoice::Writer(at) => usual_of(world, *at, &now.field),
             OtherChoice::Field(at) => made_up(world, now.writer, self.writer()?.fields.get(*at)?),
             OtherChoice::Value(text) => Some(OtherEdit {
                 value: typed(world, &now.field, text)?,

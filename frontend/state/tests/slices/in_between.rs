@@ -182,6 +182,23 @@ fn a_reload_and_a_link_keep_the_case() {
     assert!(page.state.explore.request.is_none());
 }
 
+#[test]
+fn the_scene_of_a_message_opens_explore_too() {
+    let mut page = Page::open_at("#/diagnose", Default::default());
+    page.send(DiagnoseMsg::Example(CaseExample::Message));
+    page.finish_work();
+    let made = page.state.diagnose.reading().expect("there is a scene");
+    assert!(made.scene.is_some());
+    page.send(DiagnoseMsg::InBetween(HELM));
+    let between = between(&opened(&mut page));
+    assert!(
+        between.fields.contains(&between.edit.field),
+        "it is contested"
+    );
+    let writer = between.writer().expect("somebody writes");
+    assert!(writer.is_known, "the manager that the message names");
+}
+
 const SECRET: &str = "apiVersion: v1
 kind: Secret
 metadata:

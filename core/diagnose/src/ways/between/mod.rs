@@ -21,7 +21,7 @@ use super::{
     ChangeContent, ChangeTable, Client, OnOwned, Row, Way, WayOut, manifest, read, tracking,
 };
 
-pub use other::{OtherEdit, OtherWriter, made_up, others, present, typed, with_edit};
+pub use other::{OtherEdit, OtherWriter, made_up, others, present, typed, usual_of, with_edit};
 
 /// What a row's client has before it sends: its edits, and how it writes.
 struct Unsent {

@@ -256,17 +256,37 @@ pub(super) fn usual(world: &World, contested: Vec<Path>) -> Option<OtherEdit> {
             candidates.extend(fields.map(|field| (at, field.clone())));
         }
     }
+    accepted(world, &others, candidates)
+}
+
+/// The edit that a writer has when it is chosen: of the field that is shown, if it owns that; else of
+/// a field that A's write changes; else of any field. One that the server accepts, if one is found.
+pub fn usual_of(world: &World, writer: usize, shown: &Path) -> Option<OtherEdit> {
+    let others = others(world);
+    let fields = &others.get(writer)?.fields;
+    let mut touched = vec![shown.clone()];
+    touched.extend(changed(world));
+    touched.retain(|path| fields.contains(path));
+    touched.extend(fields.iter().cloned());
+    let candidates = touched.into_iter().map(|field| (writer, field)).collect();
+    accepted(world, &others, candidates).or_else(|| made_up(world, writer, fields.first()?))
+}
+
+/// The first edit that the server accepts.
+fn accepted(
+    world: &World,
+    others: &[OtherWriter],
+    candidates: Vec<(usize, Path)>,
+) -> Option<OtherEdit> {
     let edits = candidates.into_iter().flat_map(|(writer, field)| {
         let values = values(world, &field).into_iter();
-        values.map(move |value| (writer, field.clone(), value))
-    });
-    let mut edits = edits
-        .take(MAX_TRIES)
-        .map(|(writer, field, value)| OtherEdit {
+        values.map(move |value| OtherEdit {
             writer,
-            field,
+            field: field.clone(),
             value,
-        });
+        })
+    });
+    let mut edits = edits.take(MAX_TRIES);
     edits.find(|edit| is_accepted(world, &others[edit.writer], edit))
 }
 
