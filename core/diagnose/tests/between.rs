@@ -513,3 +513,83 @@ fn only_what_explore_sends_exactly_is_offered() {
         assert!(offered(way), "{way:?}");
     }
 }
+
+const WIDGETS: &str = "apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {kind: Widget, plural: widgets, singular: widget, listKind: WidgetList}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    subresources:
+      status: {}
+      scale: {specReplicasPath: .spec.replicas, statusReplicasPath: .status.replicas}
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            properties:
+              replicas: {type: integer, maximum: 5}
+              color: {type: string, enum: [red, blue]}
+              parts:
+                type: array
+                x-kubernetes-list-type: map
+                x-kubernetes-list-map-keys: [name]
+                items:
+                  type: object
+                  required: [name]
+                  properties: {name: {type: string}, size: {type: integer}}
+          status: {type: object, properties: {replicas: {type: integer}}}
+";
+
+const WIDGET: &str = "apiVersion: example.com/v1
+kind: Widget
+metadata:
+  name: a
+  namespace: live
+  uid: 8e1cedb3-eed5-4163-bd53-3eb60dac30d4
+  resourceVersion: '70'
+  generation: 3
+  managedFields:
+  - {manager: helm, operation: Apply, apiVersion: example.com/v1, fieldsType: FieldsV1,
+     fieldsV1: {'f:spec': {'f:color': {}, 'f:parts': {'k:{\"name\":\"x\"}': {.: {}, 'f:name': {}, 'f:size': {}}}}}}
+  - {manager: scaler, operation: Update, apiVersion: example.com/v1, fieldsType: FieldsV1,
+     subresource: scale, fieldsV1: {'f:spec': {'f:replicas': {}}}}
+  - {manager: sizer, operation: Update, apiVersion: example.com/v1, fieldsType: FieldsV1,
+     fieldsV1: {'f:spec': {'f:parts': {'k:{\"name\":\"x\"}': {'f:size': {}}}}}}
+spec: {replicas: 5, color: red, parts: [{name: x, size: 1}]}
+";
+
+#[test]
+fn a_custom_resource_with_its_definition_is_explored_by_its_schema() {
+    let brought = [WIDGETS, WIDGET].map(|text| recognize(text).expect("it is recognized"));
+    let cases = Case::all_of(&brought);
+    let case = cases.iter().find(|case| case.id.kind == "Widget");
+    let installed = case.expect("it is a case").install();
+    let installed = installed.expect("it is installed");
+    let manifest = json!({"apiVersion": "example.com/v1", "kind": "Widget",
+        "metadata": {"name": "a", "namespace": "live"},
+        "spec": {"replicas": 4, "color": "red", "parts": [{"name": "x", "size": 2}]}});
+    let ways = ways_of(&installed, &manifest, 1);
+    assert!(ways.len() > 12, "{ways:?}");
+    let table = ChangeTable::new(&installed, WantedChange::manifest(manifest));
+    let row = table
+        .row(Way::Client(Preset::Helm4, OnOwned::Usual))
+        .unwrap();
+    let tree = table.in_between(&row).expect("it is one request");
+    let (name, subresource, field, value) = told(&tree);
+    assert_eq!(
+        (&*name, &*subresource, &*field),
+        ("scaler", "scale", ".spec.replicas")
+    );
+    // 6 is above the maximum, and 4 is what A wants.
+    assert_ne!(value, 6);
+    assert_ne!(value, 4);
+    assert_eq!(written_alone(&tree), 200);
+}

@@ -410,3 +410,43 @@ async fn the_edits_of_the_third_hand_are_explored_with_the_others() {
     third(&page, "").await;
     assert!(page.text(SCENARIO).contains("Same two edits"));
 }
+
+#[wasm_bindgen_test]
+async fn a_case_of_diagnose_is_explored_with_somebody_who_writes_in_between() {
+    let page = Page::open_at("#/diagnose").await;
+    for text in [
+        include_str!("../../state/examples/deployment.yaml"),
+        include_str!("../../state/examples/upgrade.yaml"),
+    ] {
+        page.write("Paste here", text).await;
+        page.press("The case", "Add").await;
+        page.at_rest().await;
+    }
+    let button = "If someone writes in between…: Helm 4 with force";
+    page.press("What would happen", button).await;
+    page.at_rest().await;
+    searched(&page).await;
+    let says = page.text(SCENARIO);
+    for part in [
+        "A is helm and writes the change of your case: helm.sh/chart, replicas and image.",
+        "B is kube-controller-manager · /scale and sets replicas to 6.",
+        "is made up",
+    ] {
+        assert!(says.contains(part), "{part}: {says}");
+    }
+    // Helm forces, and the autoscaler tries again after a 409.
+    assert_eq!(counts("As in your case"), ["0", "4", "0", "2"]);
+    assert_eq!(counts(RETRY), ["0", "all", "0", "0"]);
+    page.rename("B's value", "9").await;
+    searched(&page).await;
+    assert!(page.text(SCENARIO).contains("sets replicas to 9"));
+    assert_eq!(counts("As in your case"), ["0", "4", "0", "2"]);
+    page.choose("B writes as", "4").await;
+    searched(&page).await;
+    assert!(page.text(SCENARIO).contains("B is kubectl-rollout"));
+    open_first(".matrix tr.chosen .outcomes button").await;
+    let all = page.all_text();
+    assert!(all.contains("APPLY manifest"), "{all}");
+    assert!(all.contains("kubectl-rollout"), "{all}");
+    page.close().await;
+}
