@@ -35,6 +35,10 @@ pub fn error_title(error: &PrintedError) -> String {
             Precondition::Uid => en::error_precondition_uid(),
             Precondition::ResourceVersion => en::error_precondition_version(),
         },
+        PrintedError::VersionMissing => en::error_version_missing(),
+        PrintedError::Invalid { field, .. } => en::error_invalid(field),
+        PrintedError::OtherConflict { .. } => en::error_other_conflict(),
+        PrintedError::NotOfRelease => en::error_not_of_release(),
         PrintedError::AlreadyExists { terminating: false } => en::error_already_exists(),
         PrintedError::AlreadyExists { terminating: true } => en::error_terminating(),
         PrintedError::PatchRefused => en::error_patch(),
@@ -53,6 +57,8 @@ pub fn error_values(error: &PrintedError) -> String {
             expected, found, ..
         } => en::error_expected(expected, found),
         PrintedError::NotOverwritten { key, value } => en::error_owned_value(key, value),
+        PrintedError::Invalid { problem, .. } => problem.clone(),
+        PrintedError::OtherConflict { reason } => reason.clone(),
         _ => String::new(),
     }
 }
@@ -260,6 +266,8 @@ pub fn not_installed(why: &NotInstalled, object: &ObjectId) -> String {
 /// Why no scene can be made of an error message.
 pub fn no_scene(why: &NoScene) -> String {
     match why {
+        NoScene::NeedsObjects => en::scene_needs_objects(),
+        NoScene::OtherPart => en::scene_other_part(),
         NoScene::NotOfTheServer => en::scene_not_of_the_server(),
         NoScene::NotInstalled(NotInstalled::Refused(why)) => en::owners_refused(&load_error(why)),
         NoScene::NotInstalled(NotInstalled::NotServed { api_version, kind }) => {

@@ -2,36 +2,138 @@
 
 use super::{ObjectHint, Tool};
 
-/// What only one tool prints. The first that is found decides, because some print what kubectl prints.
-const MARKS: [(&str, Tool); 16] = [
-    ("conflict occurred while applying object", Tool::Helm),
+/// What only one tool prints near a message. The first that is found decides, because some print what
+/// kubectl prints.
+const MARKS: [(&str, Tool); 45] = [
+    ("while applying object", Tool::Helm),
+    ("server-side apply failed for object", Tool::Helm),
     ("UPGRADE FAILED", Tool::Helm),
+    ("INSTALLATION FAILED", Tool::Helm),
+    ("ROLLBACK FAILED", Tool::Helm),
+    ("Unable to continue with update", Tool::Helm),
+    ("Unable to continue with install", Tool::Helm),
+    ("Helm upgrade failed", Tool::Helm),
+    ("Helm install failed", Tool::Helm),
+    ("with kind ", Tool::Helm),
     ("trying to apply the manifest for", Tool::Terraform),
     ("failed to run apply:", Tool::Terraform),
     ("in resource \"kubernetes_", Tool::Terraform),
-    ("pulumi", Tool::Pulumi),
+    ("in resource \"kubectl_", Tool::Terraform),
+    ("pulumi.com/", Tool::Pulumi),
+    ("pulumi-kubernetes", Tool::Pulumi),
+    ("the Kubernetes API server reported that", Tool::Pulumi),
+    ("by the Kubernetes API server: ", Tool::Pulumi),
     ("FAILED! =>", Tool::Ansible),
+    ("Failed to apply object", Tool::Ansible),
+    ("Failed to patch object", Tool::Ansible),
+    ("Failed to replace object", Tool::Ansible),
     ("dry-run failed", Tool::Flux),
-    ("argoproj.io", Tool::ArgoCd),
+    ("kustomize-controller", Tool::Flux),
+    ("\"controller\":\"kustomization\"", Tool::Flux),
+    ("one or more objects failed to apply", Tool::ArgoCd),
+    ("one or more synchronization tasks", Tool::ArgoCd),
+    ("ComparisonError", Tool::ArgoCd),
+    ("argocd app ", Tool::ArgoCd),
+    ("argocd-application-controller", Tool::ArgoCd),
+    ("level=fatal msg=\"rpc error: code = ", Tool::ArgoCd),
     ("Reconciler error", Tool::ControllerRuntime),
     ("\"reconcileID\"", Tool::ControllerRuntime),
-    ("_controller.go:", Tool::KubeControllerManager),
-    ("Please review the fields above", Tool::Kubectl),
+    ("controller-runtime", Tool::ControllerRuntime),
+    (" deployment_controller.go:", Tool::KubeControllerManager),
+    (" replica_set.go:", Tool::KubeControllerManager),
+    (" stateful_set.go:", Tool::KubeControllerManager),
+    (" daemon_controller.go:", Tool::KubeControllerManager),
+    (" job_controller.go:", Tool::KubeControllerManager),
+    (" endpoints_controller.go:", Tool::KubeControllerManager),
+    (" horizontal.go:", Tool::KubeControllerManager),
+    (" garbagecollector.go:", Tool::KubeControllerManager),
     ("Error from server", Tool::Kubectl),
-    ("error: ", Tool::Kubectl),
-    ("The request is invalid: ", Tool::Kubectl),
+    ("error when ", Tool::Kubectl),
+    ("Please review the fields above", Tool::Kubectl),
 ];
 
-/// The tool that prints so.
-pub(super) fn tool(text: &str) -> Option<Tool> {
-    let mark = MARKS.iter().find(|(mark, _)| text.contains(mark));
-    mark.map(|(_, tool)| *tool)
+/// How lines begin that kubectl prints.
+const OF_KUBECTL: [&str; 2] = ["error: ", "The "];
+
+/// Where a text has marks of tools.
+pub(super) struct Marks(Vec<(usize, usize)>);
+
+impl Marks {
+    /// Reads a text once.
+    pub(super) fn of(text: &str) -> Self {
+        let mut found = Vec::new();
+        for (which, (mark, _)) in MARKS.iter().enumerate() {
+            let escaped = mark.contains('"').then(|| mark.replace('"', "\\\""));
+            for mark in [Some((*mark).to_owned()), escaped].into_iter().flatten() {
+                let places = text.match_indices(&mark).map(|(at, _)| at);
+                let places = places.filter(|at| !is_in_name(text, *at));
+                found.extend(places.map(|at| (at, which)));
+            }
+        }
+        found.sort_unstable();
+        Self(found)
+    }
+
+    /// The tool that prints a message which begins at `start`: by the lines up to it, and by those behind
+    /// its first line. In that line only logs have marks, because it names objects.
+    pub(super) fn tool(&self, text: &str, start: usize) -> Option<Tool> {
+        let before = last_lines(super::parse::end_of(&text[..start]), 8);
+        let line = start + text[start..].find('\n').unwrap_or(text.len() - start);
+        let end = line + beginning(&text[line..]).len();
+        let from = self.0.partition_point(|(at, _)| *at < start - before.len());
+        let marks = self.0[from..].iter().take_while(|(at, _)| *at < end);
+        let logs = [Tool::ControllerRuntime, Tool::KubeControllerManager];
+        let fitting = marks.filter(|(at, which)| {
+            let in_message = *at >= start && *at < line;
+            !in_message || logs.contains(&MARKS[*which].1)
+        });
+        let found = fitting.map(|(_, which)| *which).min();
+        let found = found.map(|which| MARKS[which].1);
+        found.or_else(|| {
+            let line = before.rsplit('\n').next().unwrap_or_default().trim_start();
+            let kubectl = OF_KUBECTL.iter().any(|mark| line.starts_with(mark));
+            kubectl.then_some(Tool::Kubectl)
+        })
+    }
+}
+
+/// Whether a place is in the name of a manager: `conflict with "a" using v1`.
+fn is_in_name(text: &str, at: usize) -> bool {
+    let before = super::parse::end_of(&text[..at]);
+    let Some((before, name)) = before.rsplit_once('"') else {
+        return false;
+    };
+    let before = before.trim_end_matches('\\');
+    !name.contains('\n')
+        && (before.ends_with("conflict with ") || before.ends_with("conflicts with "))
+}
+
+/// As much of a text as speaks of the message before it.
+fn beginning(text: &str) -> &str {
+    let lines = text
+        .match_indices('\n')
+        .nth(20)
+        .map_or(text.len(), |(at, _)| at);
+    let end = lines.min(4096);
+    let end = (0..=end).rev().find(|at| text.is_char_boundary(*at));
+    &text[..end.unwrap_or(0)]
+}
+
+/// A text without escapes of quotes and line breaks.
+fn without_escapes(text: &str) -> String {
+    let mut text = text.to_owned();
+    while text.contains("\\\"") {
+        text = text.replace("\\\\", "\\").replace("\\\"", "\"");
+    }
+    text
 }
 
 /// The object that is named before or behind a message.
 pub(super) fn object(before: &str, behind: &str) -> ObjectHint {
     // Only the line of the message and the nearest ones before it speak of it.
-    let before = last_lines(before, 8);
+    let before = &without_escapes(last_lines(before, 8));
+    let behind = behind.lines().next().unwrap_or_default();
+    let behind = &without_escapes(beginning(behind));
     let line = before.rsplit('\n').next().unwrap_or(before);
     let mut object = ObjectHint::default();
     for read in [pulumi, kubectl_apply, kubectl_diff, terraform, flux, helm] {
@@ -83,7 +185,17 @@ fn set_kind(text: &str, object: &mut ObjectHint) {
 /// `conflict occurred while applying object shop/web apps/v1, Kind=Deployment: `
 fn helm(before: &str, object: &mut ObjectHint) {
     let text = before.trim_end().trim_end_matches(':');
-    let Some((_, text)) = text.rsplit_once("while applying object ") else {
+    if let Some((_, patched)) = text.rsplit_once("cannot patch \"")
+        && let Some((name, kind)) = patched.split_once("\" with kind ")
+        && !kind.contains(' ')
+    {
+        object.name = Some(name.to_owned());
+        object.kind = Some(kind.to_owned());
+        return;
+    }
+    let applied = text.rsplit_once("while applying object ");
+    let applied = applied.or_else(|| text.rsplit_once("server-side apply failed for object "));
+    let Some((_, text)) = applied else {
         return;
     };
     if let Some((name, kind)) = text.split_once(' ') {
@@ -94,7 +206,8 @@ fn helm(before: &str, object: &mut ObjectHint) {
 
 /// `Ingress/shop/web dry-run failed (Conflict): `
 fn flux(before: &str, object: &mut ObjectHint) {
-    let Some((text, _)) = before.rsplit_once(" dry-run failed") else {
+    let failed = before.rsplit_once(" dry-run failed");
+    let Some((text, _)) = failed.or_else(|| before.rsplit_once(" apply failed: ")) else {
         return;
     };
     let text = text.rsplit([' ', '\n', '"']).next().unwrap_or(text);
@@ -155,9 +268,17 @@ fn logged_namespace(line: &str, behind: &str) -> Option<String> {
         let value = value.trim_start().strip_prefix('"')?;
         Some(value[..value.find('"')?].to_owned())
     };
-    let behind = behind.lines().next().unwrap_or_default();
+    // `namespace=shop`, `namespace="shop"`, `"namespace"="shop"`.
+    let option = |text: &str| {
+        let found = [" namespace=", " \"namespace\"="];
+        let found = found.iter().find_map(|it| Some(text.rfind(it)? + it.len()));
+        let value = &text[found?..];
+        let value = value.trim_start_matches('"');
+        let end = value.find(['"', ' ', ',']).unwrap_or(value.len());
+        (end > 0).then(|| value[..end].to_owned())
+    };
     let key = || {
-        let request = member(line, "request");
+        let request = member(line, "request").or_else(|| member(line, "knative.dev/key"));
         let word = |text: &str| text.trim_matches(['"', ':']).to_owned();
         let syncing = between(line, "Error syncing ", ": ").and_then(|text| text.split(' ').nth(1));
         let logged =
@@ -167,5 +288,8 @@ fn logged_namespace(line: &str, behind: &str) -> Option<String> {
             .or_else(|| logged.map(word))
     };
     let named = member(line, "namespace").or_else(|| member(behind, "namespace"));
+    let request = |text: &str| member(text, "Request.Namespace");
+    let named = named.or_else(|| request(line)).or_else(|| request(behind));
+    let named = named.or_else(|| option(line)).or_else(|| option(behind));
     named.or_else(|| Some(key()?.split_once('/')?.0.to_owned()))
 }

@@ -12,8 +12,28 @@ pub(super) fn without_frame(text: &str) -> String {
         let line = line.trim_start_matches(['│', '╷', '╵']);
         line.strip_prefix(' ').unwrap_or(line).to_owned()
     };
-    let lines: Vec<String> = text.lines().map(inner).collect();
+    let mut lines: Vec<String> = Vec::new();
+    for line in text.lines().map(inner) {
+        match lines.last_mut() {
+            Some(last) if is_wrapped(last, &line) => {
+                last.push(' ');
+                last.push_str(&line);
+            }
+            _ => lines.push(line),
+        }
+    }
     lines.join("\n")
+}
+
+/// Terraform breaks long lines at spaces. What it prints itself begins with spaces, a mark or `Error`.
+fn is_wrapped(last: &str, line: &str) -> bool {
+    let text = |line: &str| !line.is_empty() && !line.starts_with([' ', '-', '*', '\t']);
+    last.len() > 50
+        && text(last)
+        && text(line)
+        && !["Error: ", "Warning: "]
+            .iter()
+            .any(|it| line.starts_with(it))
 }
 
 /// Reads the text from its beginning to the end of the string that it stands in, and takes away the

@@ -23,7 +23,7 @@ pub struct ReportedError {
 pub enum Tool {
     /// kubectl.
     Kubectl,
-    /// Helm 4, or a controller that runs it.
+    /// Helm, or a controller that runs it.
     Helm,
     /// A Kubernetes provider of Terraform or OpenTofu.
     Terraform,
@@ -81,6 +81,23 @@ pub enum PrintedError {
         /// The value in the store.
         stored: String,
     },
+    /// An Update without a `resourceVersion`, of a kind that needs one (422).
+    VersionMissing,
+    /// The object is invalid (422), for example because a field cannot be changed.
+    Invalid {
+        /// The first field that is named.
+        field: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A write cannot be fulfilled for another reason (409): a Pod that has its node already.
+    OtherConflict {
+        /// The reason, as the server gives it.
+        reason: String,
+    },
+    /// Helm finds an object that another release, or none, has created. Helm compares by itself: no
+    /// request is refused.
+    NotOfRelease,
     /// A POST names an object that exists (409).
     AlreadyExists {
         /// Whether that object is being deleted.
@@ -145,6 +162,17 @@ impl fmt::Display for ManagerConflict {
     }
 }
 
+/// The tool that alone prints an error.
+fn own_tool(error: &PrintedError) -> Option<Tool> {
+    match error {
+        PrintedError::OtherThanExpected { .. } | PrintedError::NotOverwritten { .. } => {
+            Some(Tool::Kubectl)
+        }
+        PrintedError::NotOfRelease => Some(Tool::Helm),
+        _ => None,
+    }
+}
+
 /// The most errors that are read from one text.
 pub const MAX_ERRORS: usize = 1000;
 
@@ -152,14 +180,15 @@ pub const MAX_ERRORS: usize = 1000;
 /// [`MAX_ERRORS`]. The list is empty if the text holds none of the messages that are known here.
 pub fn reported_errors(text: &str) -> Vec<ReportedError> {
     let text = escapes::without_frame(text);
-    let tool = context::tool(&text);
+    let marks = context::Marks::of(&text);
     let mut found: Vec<ReportedError> = Vec::new();
     for place in parse::places(&text) {
         let before = parse::end_of(&text[..place.start]);
-        let mut object = context::object(before, parse::beginning_of(&text[place.end..]));
+        let behind = parse::beginning_of(&text[place.end..]);
+        let mut object = context::object(before, behind);
         object.add(place.object);
         let one = ReportedError {
-            tool,
+            tool: own_tool(&place.error).or_else(|| marks.tool(&text, place.start)),
             object,
             error: place.error,
         };

@@ -21,9 +21,10 @@ type Said = (ObjectHint, PrintedError);
 type Read = fn(&str) -> Option<Said>;
 
 const EXISTS: &str = "already exists";
+const INVALID: &str = " is invalid: ";
 
 /// How messages begin.
-const BEGINNINGS: [(&str, Read); 7] = [
+const BEGINNINGS: [(&str, Read); 9] = [
     ("Apply failed with ", apply),
     ("Operation cannot be fulfilled on ", not_fulfilled),
     (
@@ -35,7 +36,9 @@ const BEGINNINGS: [(&str, Read); 7] = [
     }),
     ("error: Expected ", expected),
     ("error: '", not_overwritten),
+    ("Unable to continue with ", not_of_release),
     (EXISTS, |_| None),
+    (INVALID, |_| None),
 ];
 
 /// The errors of a text, in its order.
@@ -52,6 +55,11 @@ pub(super) fn places(text: &str) -> impl Iterator<Item = Place> {
         let end = start + beginning.len();
         let (object, error) = if beginning == EXISTS {
             already_exists(end_of(&text[..start]))?
+        } else if beginning == INVALID {
+            let before = end_of(&text[..start]);
+            let (named, _, _) = named_before(before)?;
+            let from = start - before.len() + named;
+            invalid(&unquoted(beginning_of(&text[from..])))?
         } else {
             read(&unquoted(beginning_of(&text[end..])))?
         };
@@ -205,9 +213,16 @@ fn not_fulfilled(text: &str) -> Option<Said> {
         }
     } else if let Some(text) = text.strip_prefix("the UID in the precondition ") {
         precondition(Precondition::Uid, text)?
-    } else {
-        let text = text.strip_prefix("the ResourceVersion in the precondition ")?;
+    } else if let Some(text) = text.strip_prefix("the ResourceVersion in the precondition ") {
         precondition(Precondition::ResourceVersion, text)?
+    } else {
+        let reason = text
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .trim_end()
+            .to_owned();
+        PrintedError::OtherConflict { reason }
     };
     Some((object, error))
 }
@@ -252,20 +267,85 @@ fn first_word(text: &str) -> String {
 /// `RESOURCE "NAME" already exists`, which is read from its end: the text before `already exists`.
 fn already_exists(before: &str) -> Option<Said> {
     let before = before.strip_suffix(' ')?;
-    let before = before.strip_suffix('"')?.trim_end_matches('\\');
-    let (before, name) = before.rsplit_once('"')?;
+    let (begin, resource, name) = named_before(before)?;
+    let terminating = before[..begin]
+        .trim_end()
+        .ends_with("object is being deleted:");
+    let error = PrintedError::AlreadyExists { terminating };
+    Some((named(resource, name), error))
+}
+
+/// The resource or the kind, and the name, with which a text ends, and where they begin:
+/// `deployments.apps "web"`.
+fn named_before(text: &str) -> Option<(usize, &str, &str)> {
+    let text = text.strip_suffix('"')?.trim_end_matches('\\');
+    let (before, name) = text.rsplit_once('"')?;
     let before = before.trim_end_matches('\\').strip_suffix(' ')?;
     let begin = before
         .rfind(|c: char| c.is_whitespace() || c == '"')
         .map_or(0, |space| space + 1);
-    let (before, resource) = before.split_at(begin);
+    let resource = &before[begin..];
     let is_resource = |c: char| c.is_ascii_alphanumeric() || ".-".contains(c);
-    if resource.is_empty() || !resource.chars().all(is_resource) {
+    let is_named = !resource.is_empty() && resource.chars().all(is_resource);
+    is_named.then_some((begin, resource, name))
+}
+
+/// `Deployment.apps "web" is invalid: spec.selector: Invalid value: {}: field is immutable`. Of several
+/// causes in brackets the first is read.
+fn invalid(text: &str) -> Option<Said> {
+    let (of, text) = text.split_once(' ')?;
+    let (name, text) = string(text)?;
+    let text = text.strip_prefix(INVALID)?;
+    let line = text.lines().next()?;
+    let line = line.split(" && ").next().unwrap_or(line).trim_end();
+    let line = match line.strip_prefix('[') {
+        Some(several) => several.strip_suffix(']').unwrap_or(several),
+        None => line,
+    };
+    let (field, problem) = line.split_once(": ")?;
+    let is_field = |c: char| c.is_ascii_alphanumeric() || ".[]-_/\"".contains(c);
+    if field.is_empty() || !field.chars().all(is_field) {
         return None;
     }
-    let terminating = before.trim_end().ends_with("object is being deleted:");
-    let error = PrintedError::AlreadyExists { terminating };
-    Some((named(resource, name), error))
+    // Servers print the missing version as `0`, older ones as `0x0` or `""`.
+    let missing = problem.starts_with("Invalid value: ")
+        && problem.contains(": must be specified for an update");
+    let error = match field {
+        "metadata.resourceVersion" if missing => PrintedError::VersionMissing,
+        _ => PrintedError::Invalid {
+            field: field.to_owned(),
+            problem: without_value(problem).to_owned(),
+        },
+    };
+    Some((named(of, &name), error))
+}
+
+/// What is wrong, without the value that is printed before it: it may be private, and long.
+fn without_value(problem: &str) -> &str {
+    let immutable = "field is immutable";
+    if let Some(at) = problem.find(immutable) {
+        return &problem[at..at + immutable.len()];
+    }
+    for kind in ["Invalid value", "Unsupported value", "Duplicate value"] {
+        if let Some(value) = problem.strip_prefix(kind) {
+            let value = value.strip_prefix(": ").unwrap_or(value);
+            return value.rsplit_once(": ").map_or(kind, |(_, detail)| detail);
+        }
+    }
+    problem
+}
+
+/// `update: Deployment "web" in namespace "shop" exists and cannot be imported into the current
+/// release` (`helm.sh/helm/v4/pkg/action/validate.go existingResourceConflict`, v4.2).
+fn not_of_release(text: &str) -> Option<Said> {
+    let (_, text) = text.split_once(": ")?;
+    let (kind, text) = text.split_once(' ')?;
+    let (name, text) = string(text)?;
+    let (namespace, text) = string(text.strip_prefix(" in namespace ")?)?;
+    text.strip_prefix(" exists and cannot be imported into the current release")?;
+    let mut object = named(kind, &name);
+    object.namespace = (!namespace.is_empty()).then_some(namespace);
+    Some((object, PrintedError::NotOfRelease))
 }
 
 /// `replicas to be 99, was 5` (`k8s.io/kubectl/pkg/scale/scale.go`).

@@ -57,10 +57,17 @@ impl KnownKind {
             let place = FIRST.iter().position(|kind| one.kind == *kind);
             (other_version, place.unwrap_or(FIRST.len()))
         });
-        let known = match found.first() {
+        let mut known = match found.first() {
             Some(one) => Self::built_in(one),
             None => Self::custom(kind, version, resource),
         };
+        // A key in the store names the namespace.
+        if let PrintedError::OtherUid { key, .. } = &error.error
+            && known.resource.is_none()
+            && !key.is_empty()
+        {
+            known.namespaced = hint.namespace.is_some();
+        }
         let name = |one: &Arc<Resource>| format!("{} ({})", one.kind, one.group_version);
         if kind.is_none() && resource.is_none() {
             let candidates = found.into_iter().take(MAX_CANDIDATES).map(name);

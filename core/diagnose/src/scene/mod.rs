@@ -97,8 +97,12 @@ impl Scene {
 /// Why there is no scene.
 #[derive(Clone, Debug, PartialEq)]
 pub enum NoScene {
-    /// kubectl compares by itself here: the server refuses nothing.
+    /// The tool compares by itself here: the server refuses nothing.
     NotOfTheServer,
+    /// The values decide, and the message does not say them all.
+    NeedsObjects,
+    /// A part of the server says it that is not here.
+    OtherPart,
     /// The kind is not served by this release, or the object cannot be stored.
     NotInstalled(NotInstalled),
     /// The core says something else: what it says.
@@ -109,8 +113,10 @@ impl fmt::Display for NoScene {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotOfTheServer => {
-                f.write_str("kubectl compares by itself here. The server refuses nothing.")
+                f.write_str("The tool compares by itself here. The server refuses nothing.")
             }
+            Self::NeedsObjects => f.write_str("The message does not say all values."),
+            Self::OtherPart => f.write_str("Another part of the server says this."),
             Self::NotInstalled(why) => write!(f, "{why}"),
             Self::SaysOtherwise(message) => write!(f, "The server says something else: {message}"),
         }
@@ -134,11 +140,13 @@ impl Scene {
     /// # Errors
     /// Why there is none.
     pub fn of(error: &ReportedError, given: &GivenParts) -> Result<Self, NoScene> {
-        if matches!(
-            error.error,
-            PrintedError::OtherThanExpected { .. } | PrintedError::NotOverwritten { .. }
-        ) {
-            return Err(NoScene::NotOfTheServer);
+        match error.error {
+            PrintedError::OtherThanExpected { .. }
+            | PrintedError::NotOverwritten { .. }
+            | PrintedError::NotOfRelease => return Err(NoScene::NotOfTheServer),
+            PrintedError::Invalid { .. } => return Err(NoScene::NeedsObjects),
+            PrintedError::OtherConflict { .. } => return Err(NoScene::OtherPart),
+            _ => {}
         }
         let mut missing = Vec::new();
         let kind = KnownKind::of(error, given, &mut missing);
@@ -194,6 +202,12 @@ impl Draft<'_> {
                 let entries: Vec<Value> = entries.into_iter().map(|(_, entry)| entry).collect();
                 self.live.set_meta("managedFields", Value::Array(entries));
                 missing.push(MissingPart::Values);
+            }
+            PrintedError::VersionMissing => {
+                sample::skeleton(&mut self.live);
+                if let Some(root) = &self.kind.root() {
+                    self.live = stored(&self.live, root);
+                }
             }
             PrintedError::OtherUid { stored, .. } if !stored.is_empty() => {
                 self.live.set_meta("uid", stored.as_str());

@@ -81,7 +81,16 @@ fn requests(draft: &Draft<'_>, installed: &Installed) -> Vec<Line> {
             body.set_meta("managedFields", json!([entry]));
             vec![("PATCH", apply(&path), APPLY, body)]
         }
-        PrintedError::OtherThanExpected { .. } | PrintedError::NotOverwritten { .. } => Vec::new(),
+        PrintedError::VersionMissing => {
+            let mut body = stored_object(installed);
+            body.metadata_mut().remove("resourceVersion");
+            vec![("PUT", path, JSON, body)]
+        }
+        PrintedError::OtherThanExpected { .. }
+        | PrintedError::NotOverwritten { .. }
+        | PrintedError::NotOfRelease
+        | PrintedError::Invalid { .. }
+        | PrintedError::OtherConflict { .. } => Vec::new(),
     }
 }
 

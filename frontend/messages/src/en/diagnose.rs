@@ -68,6 +68,10 @@ crate::catalogue::messages! {
     error_other_uid() "The object is another one: its uid differs";
     error_precondition_uid() "Precondition failed: uid";
     error_precondition_version() "Precondition failed: resourceVersion";
+    error_version_missing() "The update has no resourceVersion";
+    error_invalid(field) "The object is invalid: {field}";
+    error_other_conflict() "The operation cannot be fulfilled";
+    error_not_of_release() "The object exists and does not belong to the Helm release";
     error_already_exists() "The object already exists";
     error_terminating() "The object already exists and is being deleted";
     error_patch() "The JSON patch was refused";
@@ -86,7 +90,7 @@ crate::catalogue::messages! {
     error_get() "This command prints the object that the message is about:";
     error_get_next() "Paste its output here, to see who owns what.";
     tool_kubectl() "kubectl";
-    tool_helm() "Helm 4";
+    tool_helm() "Helm";
     tool_terraform() "Terraform";
     tool_argo_cd() "Argo CD";
     tool_flux() "Flux";
@@ -300,7 +304,7 @@ crate::catalogue::messages! {
     next_without_version() "Update without the resourceVersion";
     next_without_version_says() "An Update replaces the whole object, also the fields that you did not want to change.";
 
-    scene_made() "Rebuilt from the message alone: the API server of this page gives the same message.";
+    scene_made() "Rebuilt from the message alone: the API server of this page gives the same error.";
     scene_message() "the message";
     scene_missing() "The message does not say everything. Fill in what you know:";
     scene_kind() "Kind";
@@ -312,7 +316,9 @@ crate::catalogue::messages! {
     scene_assumed(part) "{part}, made up";
     scene_manager(manager) "The writer is taken to be the manager {manager}.";
     scene_values() "The values are made up: no message says them.";
-    scene_not_of_the_server() "kubectl compares by itself here. The API server refuses nothing.";
+    scene_not_of_the_server() "The tool compares by itself here. The API server refuses nothing.";
+    scene_needs_objects() "The message does not say all values. Add the live object and the manifest, to see each way of writing.";
+    scene_other_part() "A part of the API server says this that is not in this page.";
     scene_none() "No scene can be rebuilt from this message.";
     scene_otherwise(message) "The scene cannot be rebuilt: the API server of this page says something else: {message}";
 }
