@@ -133,6 +133,17 @@ impl Enumeration<'_> {
         })
     }
 
+    /// The same; a client that sees nothing to do changes nothing.
+    fn sends(&self, actor: usize, world: &World) -> ByHand {
+        let request = self.request(actor, world);
+        request.unwrap_or_else(|| ByHand {
+            method: "GET".to_owned(),
+            target: world.subject().path(),
+            content_type: String::new(),
+            body: String::new(),
+        })
+    }
+
     fn go(&mut self, world: &World, sides: &[Side; 2], steps: &[(usize, &'static str, u16)]) {
         if sides.iter().all(|side| side.done) {
             let stored = world.stored().map(|(_, object)| &**object);
@@ -142,14 +153,7 @@ impl Enumeration<'_> {
             let (mut world, mut sides, mut steps) = (world.clone(), sides.clone(), steps.to_vec());
             let side = &mut sides[actor];
             let Some(request) = side.request.take() else {
-                let request = self.request(actor, &world);
-                // A client that sees nothing to do changes nothing.
-                side.request = Some(request.unwrap_or_else(|| ByHand {
-                    method: "GET".to_owned(),
-                    target: world.subject().path(),
-                    content_type: String::new(),
-                    body: String::new(),
-                }));
+                side.request = Some(self.sends(actor, &world));
                 steps.push((actor, "read", 200));
                 self.go(&world, &sides, &steps);
                 continue;
@@ -175,8 +179,11 @@ impl Enumeration<'_> {
 }
 
 /// What Explore finds, and each of its orders as Play shows it.
-fn explored(tree: &HistoryTree) -> (Orders, Orders, Search) {
-    let scenario = Scenario::of_copies(tree.world()).expect("both have read");
+fn explored(tree: &HistoryTree, reads_first: bool) -> (Orders, Orders, Search) {
+    let mut scenario = Scenario::of_copies(tree.world()).expect("both have read");
+    for plan in &mut scenario.plans {
+        plan.reads_first = reads_first;
+    }
     let scenario = scenario.in_ways(&[WriteMethod::own()]).expect("it begins");
     let mut search = Search::new(scenario, 100_000);
     search.run();
@@ -202,7 +209,8 @@ fn explored(tree: &HistoryTree) -> (Orders, Orders, Search) {
             orders.insert(steps.clone(), without_version(&content(stored)));
             let begin = HistoryTree::new(tree.origin().clone());
             let shown = replayed(&search, &path, path.len(), begin);
-            let nodes = &shown.current_path()[1..];
+            // In Play those read first who have the object already in Explore.
+            let nodes = &shown.current_path()[if reads_first { 1 } else { 3 }..];
             let codes = nodes.iter().filter_map(|node| {
                 let step = shown.step(*node)?;
                 let exchange = step.exchange.as_ref()?;
@@ -237,6 +245,17 @@ fn without_version(object: &str) -> String {
 
 /// Compares every order of a row, in which the other writer makes an edit.
 fn compare(installed: &Installed, change: &WantedChange, row: &Row, tree: &HistoryTree) {
+    for reads_first in [true, false] {
+        compare_orders((installed, change), row, tree, reads_first);
+    }
+}
+
+fn compare_orders(
+    (installed, change): (&Installed, &WantedChange),
+    row: &Row,
+    tree: &HistoryTree,
+    reads_first: bool,
+) {
     let world = tree.world();
     let edit = between::present(world).expect("the other one has an edit");
     let writer = &between::others(world)[edit.writer];
@@ -254,15 +273,21 @@ fn compare(installed: &Installed, change: &WantedChange, row: &Row, tree: &Histo
         left: write.on_conflict.attempts() - 1,
         on_conflict: write.on_conflict,
     };
-    let sides = [side(&world.actor(ActorId::A).write()), side(&writer.write)];
+    let mut sides = [side(&world.actor(ActorId::A).write()), side(&writer.write)];
+    if !reads_first {
+        for (actor, side) in sides.iter_mut().enumerate() {
+            side.request = Some(enumeration.sends(actor, world));
+        }
+    }
     // The actors of the case, which have sent nothing: they have the names that requests carry.
     enumeration.go(world, &sides, &[]);
     let run = enumeration.found.into_iter();
     let run: Orders = run
         .map(|(steps, object)| (steps, without_version(&object)))
         .collect();
-    let (orders, in_play, search) = explored(tree);
-    assert!(run.len() >= 6, "{label}: {} orders", run.len());
+    let (orders, in_play, search) = explored(tree, reads_first);
+    let fewest = if reads_first { 6 } else { 2 };
+    assert!(run.len() >= fewest, "{label}: {} orders", run.len());
     assert_eq!(orders, run, "{label}");
     assert_eq!(in_play, run, "{label} in Play");
     assert_eq!(search.tally().total(), run.len() as u128, "{label}");
