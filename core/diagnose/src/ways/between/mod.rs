@@ -8,7 +8,7 @@ mod other;
 
 use std::sync::Arc;
 
-use http::header;
+use http::{HeaderValue, header};
 use optimist_apiserver::apply::{LAST_APPLIED, Path, PathElement};
 use optimist_apiserver::object::Metadata;
 use optimist_client::{Declares, Preset, Strategy, WorkingCopy, Write, bare, client_side_managers};
@@ -76,28 +76,34 @@ impl ChangeTable {
         self.sends(&tree, sent).then_some(tree)
     }
 
-    /// Whether Explore sends a request of a row, and gets the same answer.
+    /// Whether Explore sends a request of a row, and gets the same answer. Explore does not ask for
+    /// strict validation: that can only change the answer of a request that strict validation refused.
     fn sends(&self, tree: &HistoryTree, sent: &Exchange) -> bool {
-        let answer = || {
+        let request = || {
             let scenario = Scenario::of_copies(tree.world())?;
             let scenario = scenario.in_ways(&[WriteMethod::own()]).ok()?;
             let plan: &Plan = scenario.plans.first()?;
-            let request = scenario.request(plan, tree.world().copy(ActorId::A).read()?)?;
-            let agent = request.headers().get(header::USER_AGENT);
-            let agent = agent.and_then(|agent| agent.to_str().ok())?.to_owned();
-            let response = self.server().handle(request.clone());
-            Some((Exchange::new(&request, &response), agent))
+            scenario.request(plan, tree.world().copy(ActorId::A).read()?)
         };
-        answer().is_some_and(|(own, agent)| {
-            own.method == sent.method
-                && options(&own.target) == options(&sent.target)
-                && own.content_type == sent.content_type
-                && agent == sent.manager
-                && own.sent == sent.sent
-                // Without the strict validation of the row.
-                && own.code == sent.code
-                && own.received == sent.received
-        })
+        let Some(request) = request() else {
+            return false;
+        };
+        let header = |name| {
+            let value = request.headers().get(name);
+            value.and_then(|value: &HeaderValue| value.to_str().ok())
+        };
+        let same = *request.method() == sent.method
+            && options(&request.uri().to_string()) == options(&sent.target)
+            && header(header::CONTENT_TYPE) == Some(&*sent.content_type)
+            && header(header::USER_AGENT) == Some(&*sent.manager)
+            && serde_json::from_slice::<Value>(request.body()).is_ok_and(|it| it == *sent.sent);
+        // A conflict is found after the request was validated.
+        if !same || sent.code < 300 || sent.code == 409 {
+            return same;
+        }
+        let response = self.server().handle(request.clone());
+        let answer = Exchange::new(&request, &response);
+        answer.code == sent.code && answer.received == sent.received
     }
 
     /// What the client of a row typed, and how it writes. The values of the row may be masked, those
