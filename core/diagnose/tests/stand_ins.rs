@@ -342,6 +342,94 @@ fn a_value_whose_stand_in_is_refused_stays_and_is_named() {
     );
 }
 
+#[test]
+fn the_values_of_a_set_have_their_stand_ins_in_the_paths_of_their_owners() {
+    let definition = include_str!("stand_ins/tags.yaml");
+    let live = json!({"apiVersion": "demo.dev/v1", "kind": "Tagged", "metadata": {"name": "one",
+        "namespace": "live", "uid": "u", "resourceVersion": "7", "generation": 1,
+        "managedFields": [
+            {"manager": "helm", "operation": "Apply", "apiVersion": "demo.dev/v1",
+                "fieldsType": "FieldsV1", "fieldsV1": {"f:spec": {"f:tags": {
+                    "v:\"payments\"": {}, "v:\"internal\"": {}}}}},
+            {"manager": "ops", "operation": "Apply", "apiVersion": "demo.dev/v1",
+                "fieldsType": "FieldsV1", "fieldsV1": {"f:spec": {"f:size": {},
+                    "f:tags": {"v:\"payments\"": {}}}}}]},
+        "spec": {"size": 40, "tags": ["payments", "internal"]}});
+    let manifest = json!({"apiVersion": "demo.dev/v1", "kind": "Tagged",
+        "metadata": {"name": "one", "namespace": "live"},
+        "spec": {"size": 70, "tags": ["payments", "external"]}});
+    let texts = [
+        definition.to_owned(),
+        live.to_string(),
+        manifest.to_string(),
+    ];
+    let (result, kept) = check(&texts);
+    assert_eq!(kept, []);
+    assert_eq!((result.definitions, result.same), (1, true));
+    let whole = result.texts[1..].join("");
+    for value in ["payments", "internal", "external", "40", "70"] {
+        assert!(!whole.contains(value), "{value}\n{whole}");
+    }
+    let live = documents(&result.texts[1]).remove(0);
+    let tag = live["spec"]["tags"][0].as_str().unwrap();
+    let path = format!("v:\"{tag}\"");
+    for entry in 0..2 {
+        let tags = &live["metadata"]["managedFields"][entry]["fieldsV1"]["f:spec"]["f:tags"];
+        assert!(tags.get(&path).is_some(), "{tags}");
+    }
+    // Whole numbers keep their order.
+    let manifest = documents(&result.texts[2]).remove(0);
+    let sizes = (&live["spec"]["size"], &manifest["spec"]["size"]);
+    assert!(sizes.0.as_i64() < sizes.1.as_i64(), "{sizes:?}");
+}
+
+#[test]
+fn every_message_of_the_server_gives_the_same_scene_without_values() {
+    let recorded: Value = serde_json::from_str(include_str!("messages/kubectl.json")).unwrap();
+    let mut texts = BTreeSet::new();
+    leaves(&recorded, &mut texts, &mut BTreeSet::new());
+    let is_message = |text: &String| matches!(recognize(text), Ok(Brought::Errors(_)));
+    let mut read = 0;
+    for message in texts.into_iter().filter(is_message) {
+        let (result, _) = check(std::slice::from_ref(&message));
+        assert!(result.same, "{message}");
+        let kinds = |text: &str| match recognize(text) {
+            Ok(Brought::Errors(errors)) => errors
+                .iter()
+                .map(|one| {
+                    (
+                        one.tool,
+                        one.object.clone(),
+                        std::mem::discriminant(&one.error),
+                    )
+                })
+                .collect::<Vec<_>>(),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(kinds(&result.texts[0]), kinds(&message));
+        read += 1;
+    }
+    assert!(read > 10, "{read}");
+}
+
+#[test]
+fn a_large_object_is_done_in_a_moment() {
+    let text = |i: usize| {
+        (
+            format!("key-{i}"),
+            json!(format!("some text number {i} of many")),
+        )
+    };
+    let data: serde_json::Map<String, Value> = (0..6_000).map(text).collect();
+    let live = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "large",
+        "namespace": "live", "uid": "u", "resourceVersion": "7"}, "data": data});
+    let begin = std::time::Instant::now();
+    let (result, _) = without(&[live.to_string()]);
+    assert_eq!(result.left_out, 6_000);
+    println!("large: {:?}", begin.elapsed());
+    assert!(begin.elapsed().as_secs() < 60, "{:?}", begin.elapsed());
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 16, failure_persistence: None, ..ProptestConfig::default() })]
 

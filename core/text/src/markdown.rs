@@ -79,6 +79,6 @@ pub fn folded(summary: &str, body: &str) -> String {
     let summary = summary.replace('&', "&amp;").replace('<', "&lt;");
     format!(
         "<details><summary>{summary}</summary>\n\n{}\n\n</details>\n",
-        body.trim_end()
+        body.trim()
     )
 }

@@ -21,6 +21,15 @@ const REASONS: [StayReason; 9] = [
     StayReason::Kind,
 ];
 
+/// How many values are left out.
+pub fn left_out_values(found: &WithoutValues) -> String {
+    if found.same {
+        en::share_left_out_count(&found.left_out)
+    } else {
+        en::share_left_out_not_same()
+    }
+}
+
 /// What stays of a case without values, and what is left out of it whole.
 pub fn staying(found: &WithoutValues) -> Vec<String> {
     let mut says = Vec::new();

@@ -8,12 +8,12 @@ use optimist_state::{BroughtItem, DiagnoseState};
 use optimist_text::share::masked_text;
 use serde_json::Value;
 
-use crate::document::Document;
+use crate::document::CaseDocument;
 
 /// The most characters of a message that are written out.
 const MAX_MESSAGE: usize = 20_000;
 
-pub(crate) fn brought(out: &mut Document, case: &DiagnoseState) {
+pub(crate) fn brought(out: &mut CaseDocument, case: &DiagnoseState) {
     out.heading(3, &label::diagnose_case());
     for item in &case.items {
         thing(out, item);
@@ -32,7 +32,7 @@ pub(crate) fn brought(out: &mut Document, case: &DiagnoseState) {
 }
 
 /// A thing that was brought, as its card shows it.
-fn thing(out: &mut Document, item: &BroughtItem) {
+fn thing(out: &mut CaseDocument, item: &BroughtItem) {
     let named = |object: &Value| ObjectId::of(object).to_string();
     match &item.content {
         Ok(Brought::Live(object)) => {
@@ -57,7 +57,7 @@ fn thing(out: &mut Document, item: &BroughtItem) {
     }
 }
 
-fn of_error(out: &mut Document, error: &ReportedError) {
+fn of_error(out: &mut CaseDocument, error: &ReportedError) {
     let says = [
         messages::error_facts(error),
         messages::error_values(&error.error),
@@ -68,7 +68,7 @@ fn of_error(out: &mut Document, error: &ReportedError) {
 }
 
 /// A message, letter for letter, without the values in it that look private.
-fn message(out: &mut Document, text: &str) {
+fn message(out: &mut CaseDocument, text: &str) {
     let text = masked_text(text.trim());
     let all = text.chars().count();
     if all > MAX_MESSAGE {
@@ -79,7 +79,7 @@ fn message(out: &mut Document, text: &str) {
 }
 
 /// What to bring after error messages, and of which nothing can be rebuilt.
-pub(crate) fn what_next(out: &mut Document, case: &DiagnoseState) {
+pub(crate) fn what_next(out: &mut CaseDocument, case: &DiagnoseState) {
     let reading = case.reading();
     let made = reading.is_some_and(|it| it.scene.is_some());
     let live = reading.is_some_and(|it| it.case.live.is_some());

@@ -6,9 +6,9 @@ use optimist_messages::{diagnose as messages, label};
 use optimist_state::{CaseReading, ChangeRun, NextRun, SettledConflict};
 use optimist_text::markdown;
 
-use crate::document::{Document, head};
+use crate::document::{CaseDocument, head};
 
-pub(crate) fn table(out: &mut Document, run: &ChangeRun, reading: Option<&CaseReading>) {
+pub(crate) fn table(out: &mut CaseDocument, run: &ChangeRun, reading: Option<&CaseReading>) {
     out.heading(3, &label::ways_title());
     let scene = reading.is_some_and(|it| it.scene.is_some());
     let live = reading.and_then(|it| it.case.live.as_ref());
@@ -18,7 +18,7 @@ pub(crate) fn table(out: &mut Document, run: &ChangeRun, reading: Option<&CaseRe
     let (first, others): (Vec<&Row>, Vec<&Row>) = rows(run).partition(|row| run.is_first(row));
     out.block(&messages::rows_markdown(first.iter().copied(), &columns));
     if !others.is_empty() {
-        let mut inner = Document::default();
+        let mut inner = CaseDocument::default();
         inner.block(&messages::rows_markdown(others.iter().copied(), &columns));
         out.folded(&label::ways_all(&run.rows.len()), inner);
     }
@@ -40,7 +40,7 @@ fn rows(run: &ChangeRun) -> impl Iterator<Item = &Row> {
 }
 
 /// Every field that changed, or whose owners changed.
-fn fields(out: &mut Document, row: &Row) {
+fn fields(out: &mut CaseDocument, row: &Row) {
     if row.fields.is_empty() {
         return;
     }
@@ -51,7 +51,7 @@ fn fields(out: &mut Document, row: &Row) {
             markdown::text(&messages::field_fate(outcome)),
         ]));
     }
-    let mut inner = Document::default();
+    let mut inner = CaseDocument::default();
     inner.block(&table);
     let count = label::ways_fields(&row.fields.len());
     let name = messages::way_whole(row.way);
@@ -60,7 +60,7 @@ fn fields(out: &mut Document, row: &Row) {
 }
 
 /// The ways out, those that settle the conflict first.
-pub(crate) fn ways_out(out: &mut Document, run: &ChangeRun) {
+pub(crate) fn ways_out(out: &mut CaseDocument, run: &ChangeRun) {
     let all = || run.ways_out.iter().flatten();
     if all().next().is_none() {
         return;
@@ -73,7 +73,7 @@ pub(crate) fn ways_out(out: &mut Document, run: &ChangeRun) {
 }
 
 /// What a client can do after "the object has been modified".
-pub(crate) fn next_writes(out: &mut Document, run: &NextRun) {
+pub(crate) fn next_writes(out: &mut CaseDocument, run: &NextRun) {
     out.heading(3, &label::next_title());
     out.says(&label::next_says());
     for one in &run.done {
@@ -85,20 +85,20 @@ pub(crate) fn next_writes(out: &mut Document, run: &NextRun) {
             out.says(&label::out_private());
             continue;
         }
-        let mut inner = Document::default();
+        let mut inner = CaseDocument::default();
         for command in &one.commands {
             inner.command(command);
         }
         out.folded(&label::out_commands(&one.commands.len()), inner);
         if let Some(go) = &one.go {
-            let mut inner = Document::default();
+            let mut inner = CaseDocument::default();
             inner.code("go", go);
             out.folded(&label::next_go(), inner);
         }
     }
 }
 
-fn way_out(out: &mut Document, settled: &SettledConflict) {
+fn way_out(out: &mut CaseDocument, settled: &SettledConflict) {
     let of = &settled.out;
     let (title, says) = messages::way_out(of.kind);
     out.heading(4, &title);
@@ -125,7 +125,7 @@ fn way_out(out: &mut Document, settled: &SettledConflict) {
     if settled.commands.is_empty() {
         return out.says(&label::out_private());
     }
-    let mut inner = Document::default();
+    let mut inner = CaseDocument::default();
     for command in &settled.commands {
         inner.command(command);
     }

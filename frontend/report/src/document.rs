@@ -4,11 +4,11 @@ use optimist_text::markdown;
 
 /// Markdown, block after block. Texts are escaped where they come in.
 #[derive(Debug, Default)]
-pub(crate) struct Document {
+pub(crate) struct CaseDocument {
     text: String,
 }
 
-impl Document {
+impl CaseDocument {
     pub(crate) fn heading(&mut self, level: usize, text: &str) {
         self.block(&format!("{} {}\n", "#".repeat(level), markdown::text(text)));
     }
@@ -20,7 +20,7 @@ impl Document {
         }
     }
 
-    /// An item of a list. The list ends with the next block, or with [`Document::end`].
+    /// An item of a list. The list ends with the next block, or with [`CaseDocument::end`].
     pub(crate) fn bullet(&mut self, text: &str) {
         self.text.push_str(&format!("- {}\n", markdown::text(text)));
     }

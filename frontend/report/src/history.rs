@@ -6,13 +6,13 @@ use optimist_messages::{diagnose as messages, label};
 use optimist_state::ObservedHistory;
 use optimist_text::markdown;
 
-use crate::document::{Document, head};
+use crate::document::{CaseDocument, head};
 use crate::owners::UNFOLDED;
 
 /// The most changes that are listed.
 const MAX_CHANGES: usize = 300;
 
-pub(crate) fn history(out: &mut Document, id: &ObjectId, history: &ObservedHistory) {
+pub(crate) fn history(out: &mut CaseDocument, id: &ObjectId, history: &ObservedHistory) {
     out.heading(3, &label::happened_to(id));
     out.says(&verdict(history));
     for it in &history.returning {
@@ -46,7 +46,7 @@ fn verdict(history: &ObservedHistory) -> String {
 
 /// A field that managers fight over. `first` is the version before the changes, if it is known.
 pub(crate) fn fight(
-    out: &mut Document,
+    out: &mut CaseDocument,
     changes: &[FieldChange],
     first: Option<&String>,
     fight: &Fight,
@@ -67,7 +67,7 @@ pub(crate) fn fight(
 }
 
 /// Every change, in the order of time.
-fn changes(out: &mut Document, history: &ObservedHistory) {
+fn changes(out: &mut CaseDocument, history: &ObservedHistory) {
     if history.changes.is_empty() {
         return;
     }
@@ -88,7 +88,7 @@ fn changes(out: &mut Document, history: &ObservedHistory) {
             markdown::code(&values(change)),
         ]));
     }
-    let mut inner = Document::default();
+    let mut inner = CaseDocument::default();
     inner.block(&table);
     let more = history.changes.len().saturating_sub(MAX_CHANGES);
     if more > 0 {

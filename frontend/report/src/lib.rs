@@ -15,12 +15,12 @@ use optimist_messages::{diagnose as messages, label};
 use optimist_state::{CaseReading, DiagnoseState};
 use optimist_text::share::MASK;
 
-use document::Document;
+use document::CaseDocument;
 
 /// The case as Markdown. What has not run yet is not in it ([`DiagnoseState::is_working`]).
 /// `stand_ins` is whether values of the case were left out ([`optimist_diagnose::stand_ins`]).
 pub fn case_markdown(case: &DiagnoseState, stand_ins: bool) -> String {
-    let mut out = Document::default();
+    let mut out = CaseDocument::default();
     let reading = case.reading().map(|reading| &**reading);
     let title = reading.map_or_else(label::diagnose_case, |it| it.case.id.to_string());
     out.heading(2, &label::report_title(&title));
@@ -67,7 +67,7 @@ pub fn not_installed(reading: &CaseReading) -> String {
 }
 
 /// What an error message does not say.
-fn scene(out: &mut Document, reading: &CaseReading) {
+fn scene(out: &mut CaseDocument, reading: &CaseReading) {
     let Some(scene) = &reading.scene else {
         return;
     };

@@ -9,7 +9,7 @@ use optimist_messages::{diagnose as messages, field, label};
 use optimist_state::AuditReplay;
 use optimist_text::markdown;
 
-use crate::document::{Document, head};
+use crate::document::{CaseDocument, head};
 use crate::history::{fight, values};
 
 /// The most requests that are listed.
@@ -18,7 +18,7 @@ const MAX_STEPS: usize = 400;
 /// The most findings of one kind that are listed.
 const MAX_LISTED: usize = 40;
 
-pub(crate) fn log(out: &mut Document, replay: &AuditReplay) {
+pub(crate) fn log(out: &mut CaseDocument, replay: &AuditReplay) {
     out.heading(3, &label::audit_title());
     out.says(&messages::audited(&replay.history.object));
     let (same, other, not_run) = replay.history.counts();
@@ -41,7 +41,7 @@ pub(crate) fn log(out: &mut Document, replay: &AuditReplay) {
     steps(out, replay);
 }
 
-fn findings(out: &mut Document, replay: &AuditReplay) {
+fn findings(out: &mut CaseDocument, replay: &AuditReplay) {
     let found = &replay.findings;
     let who = |step: usize| messages::sender(&replay.history, step);
     let changes = found.changes.iter().map(|(_, change)| change.clone());
@@ -83,7 +83,7 @@ fn begins(replay: &AuditReplay, fight: &Fight) -> Option<String> {
     Some(before.resource_version().to_owned())
 }
 
-fn listed(out: &mut Document, title: &str, all: Vec<String>) {
+fn listed(out: &mut CaseDocument, title: &str, all: Vec<String>) {
     if all.is_empty() {
         return;
     }
@@ -99,7 +99,7 @@ fn listed(out: &mut Document, title: &str, all: Vec<String>) {
 }
 
 /// Every request, oldest first.
-fn steps(out: &mut Document, replay: &AuditReplay) {
+fn steps(out: &mut CaseDocument, replay: &AuditReplay) {
     let all = &replay.history.steps;
     let mut table = head(&[
         String::new(),
@@ -113,7 +113,7 @@ fn steps(out: &mut Document, replay: &AuditReplay) {
     for (at, step) in all.iter().enumerate().take(MAX_STEPS) {
         table.push_str(&markdown::row(&row(replay, at, step)));
     }
-    let mut inner = Document::default();
+    let mut inner = CaseDocument::default();
     inner.block(&table);
     let more = all.len().saturating_sub(MAX_STEPS);
     if more > 0 {

@@ -6,13 +6,13 @@ use optimist_messages::{diagnose as messages, label};
 use optimist_state::{CaseReading, DiagnoseState};
 use optimist_text::markdown;
 
-use crate::document::{Document, head};
+use crate::document::{CaseDocument, head};
 use crate::not_installed;
 
 /// The most rows of a table that is not folded.
 pub(crate) const UNFOLDED: usize = 20;
 
-pub(crate) fn owners(out: &mut Document, reading: &CaseReading) {
+pub(crate) fn owners(out: &mut CaseDocument, reading: &CaseReading) {
     out.heading(3, &label::owners_title());
     let Some(ownership) = &reading.ownership else {
         return out.says(&not_installed(reading));
@@ -38,17 +38,17 @@ pub(crate) fn owners(out: &mut Document, reading: &CaseReading) {
 }
 
 /// A table, folded if it is long.
-fn table_of(out: &mut Document, rows: usize, table: &str) {
+fn table_of(out: &mut CaseDocument, rows: usize, table: &str) {
     if rows <= UNFOLDED {
         return out.block(table);
     }
-    let mut inner = Document::default();
+    let mut inner = CaseDocument::default();
     inner.block(table);
     out.folded(&label::report_owners(&rows), inner);
 }
 
 /// The owners that error messages name, where nothing else was brought.
-pub(crate) fn of_messages(out: &mut Document, case: &DiagnoseState) {
+pub(crate) fn of_messages(out: &mut CaseDocument, case: &DiagnoseState) {
     let mut table = String::new();
     for error in case.errors() {
         let PrintedError::Apply(conflicts) = &error.error else {

@@ -90,7 +90,7 @@ fn stays(store: &StateHandle) -> Html {
         }
         Some(ValuesLeftOut::Found(shared)) => html! {
             <div class="muted share-stays" role="status">
-                <p>{ label::share_left_out_count(&shared.found.left_out) }</p>
+                <p>{ messages::left_out_values(&shared.found) }</p>
                 <ul>
                     { for messages::staying(&shared.found).into_iter().map(|it| html! {
                         <li>{ visible(&it).into_owned() }</li>
@@ -121,7 +121,7 @@ pub(super) fn markdown(store: &StateHandle) -> Html {
                     Some(case) => html! {
                         <CaseMarkdown
                             case={KnownCase(Rc::clone(case))}
-                            stand_ins={store.share.values.is_some()}
+                            stand_ins={shared(store).is_some_and(|shared| shared.found.same)}
                         />
                     },
                 }

@@ -88,14 +88,15 @@ impl CaseValues {
         let mut brought = Vec::new();
         let mut needed = Vec::new();
         for text in texts {
-            let one = recognize(text).ok();
+            let mut one = recognize(text).ok();
             let text = match &one {
                 Some(Brought::Errors(errors)) => texts::needed_lines(text, errors),
-                Some(Brought::AuditLog(log)) => texts::needed_of_log(log),
-                _ => text.clone(),
+                Some(Brought::AuditLog(log)) => Some(texts::needed_of_log(log)),
+                _ => Some(text.clone()),
             };
+            one = one.filter(|_| text.is_some());
             brought.push(one);
-            needed.push(text);
+            needed.push(text.unwrap_or_default());
         }
         let roots = Roots::of(brought.iter().flatten());
         let mut found = Found::default();
@@ -136,6 +137,7 @@ impl CaseValues {
         let numbers = ranked(out().filter_map(number), &anchors);
         let mut texts = BTreeMap::new();
         let (mut next, mut seconds) = (0, 0);
+        let taken = taken(&self.texts);
         for value in out() {
             let LeafValue::Text(text) = value else {
                 continue;
@@ -145,21 +147,18 @@ impl CaseValues {
                 let time = Timestamp { seconds }.to_string();
                 format!("{}{ending}", time.trim_end_matches('Z'))
             } else {
-                loop {
+                next += 1;
+                while taken.contains(&next) {
                     next += 1;
-                    let name = format!("value-{next}");
-                    // No stand-in is a value of the case.
-                    if !self.texts.iter().any(|text| text.contains(&name)) {
-                        break match self.tagged.contains(text) {
-                            true => format!("{name}:1"),
-                            false => name,
-                        };
-                    }
+                }
+                match self.tagged.contains(text) {
+                    true => format!("{STAND_IN}{next}:1"),
+                    false => format!("{STAND_IN}{next}"),
                 }
             };
             texts.insert(text.clone(), stand_in);
         }
-        StandIns { numbers, texts }
+        StandIns::new(numbers, texts)
     }
 
     /// The texts of the case with these stand-ins. A text that is not recognized is left out.
@@ -182,6 +181,19 @@ impl CaseValues {
     fn count(&self, of: fn(&Option<Brought>) -> bool) -> usize {
         self.brought.iter().filter(|one| of(one)).count()
     }
+}
+
+/// The beginning of the stand-in of a text.
+const STAND_IN: &str = "value-";
+
+/// The numbers of what looks like stand-ins in the texts of a case: no stand-in is a value of it.
+fn taken(texts: &[String]) -> BTreeSet<usize> {
+    let places = texts.iter().flat_map(|text| text.split(STAND_IN).skip(1));
+    let numbers = places.filter_map(|rest| {
+        let end = rest.find(|c: char| !c.is_ascii_digit());
+        rest[..end.unwrap_or(rest.len())].parse().ok()
+    });
+    numbers.collect()
 }
 
 fn number(value: &LeafValue) -> Option<i64> {

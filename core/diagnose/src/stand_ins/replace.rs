@@ -10,24 +10,40 @@ use super::leaves::Use;
 use super::{LeafValue, decoded};
 
 /// What stands in the place of values.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct StandIns {
-    pub(super) numbers: BTreeMap<i64, i64>,
-    pub(super) texts: BTreeMap<String, String>,
+    numbers: BTreeMap<i64, i64>,
+    texts: BTreeMap<String, String>,
+    /// The texts by their first word, to find them in messages.
+    by_word: BTreeMap<String, Vec<String>>,
+    /// The texts by their stand-ins.
+    behind: BTreeMap<String, String>,
 }
 
 impl StandIns {
-    /// The values that have one of these stand-ins.
-    pub(super) fn behind(&self, message: &str) -> impl Iterator<Item = LeafValue> {
-        let named = self.texts.iter().filter(|(_, stand_in)| {
-            let plain = stand_in.trim_end_matches(":1");
-            let mut found = message.match_indices(plain);
-            found.any(|(at, _)| {
-                let next = message[at + plain.len()..].chars().next();
-                !next.is_some_and(|c| c.is_ascii_digit())
-            })
-        });
-        named.map(|(text, _)| LeafValue::Text(text.clone()))
+    pub(super) fn new(numbers: BTreeMap<i64, i64>, texts: BTreeMap<String, String>) -> Self {
+        let mut by_word: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        let mut behind = BTreeMap::new();
+        for (text, stand_in) in &texts {
+            if let Some(word) = words(text).next() {
+                let of = by_word.entry(word.to_owned()).or_default();
+                of.push(text.clone());
+            }
+            let plain = stand_in.trim_end_matches(":1").to_owned();
+            behind.insert(plain, text.clone());
+        }
+        Self {
+            numbers,
+            texts,
+            by_word,
+            behind,
+        }
+    }
+
+    /// The values whose stand-ins a message names.
+    pub(super) fn named_in(&self, message: &str) -> Vec<LeafValue> {
+        let named = words(message).filter_map(|word| self.behind.get(word));
+        named.map(|text| LeafValue::Text(text.clone())).collect()
     }
 
     pub(super) fn replace(&self, leaf: &mut Value, of: Use) {
@@ -71,15 +87,27 @@ impl StandIns {
 
     /// A message with the stand-ins of the values that it names.
     fn in_message(&self, message: &str) -> String {
+        let found = words(message).filter_map(|word| self.by_word.get(word));
+        let mut found: Vec<&String> = found.flatten().collect();
         // The longest first: a value may be a part of another.
-        let mut all: Vec<_> = self.texts.iter().collect();
-        all.sort_by_key(|(text, _)| std::cmp::Reverse(text.len()));
+        found.sort_by_key(|text| (std::cmp::Reverse(text.len()), *text));
+        found.dedup();
         let mut message = message.to_owned();
-        for (text, stand_in) in all {
-            message = replaced_words(&message, text, stand_in);
+        for text in found {
+            message = replaced_words(&message, text, self.text(text));
         }
         message
     }
+}
+
+/// Whether a character belongs to a word: a name, a stand-in.
+fn of_word(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '-' | '_')
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let words = text.split(|c| !of_word(c));
+    words.filter(|word| !word.is_empty())
 }
 
 /// A text with a value replaced where it stands for itself.
@@ -89,9 +117,8 @@ fn replaced_words(text: &str, value: &str, stand_in: &str) -> String {
     while let Some(at) = rest.find(value) {
         let (before, from) = rest.split_at(at);
         let after = &from[value.len()..];
-        let part = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
-        let begins = !(out.chars().chain(before.chars()).next_back()).is_some_and(part);
-        let ends = !after.chars().next().is_some_and(part);
+        let begins = !(out.chars().chain(before.chars()).next_back()).is_some_and(of_word);
+        let ends = !after.chars().next().is_some_and(of_word);
         out.push_str(before);
         out.push_str(if begins && ends { stand_in } else { value });
         rest = after;

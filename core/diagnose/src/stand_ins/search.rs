@@ -18,6 +18,9 @@ pub struct WithoutValues {
     pub stays: BTreeMap<LeafValue, StayReason>,
     /// How many different values are left out.
     pub left_out: usize,
+    /// Whether its answers are the same. If not, no value is left out, and something else is: a text
+    /// that is too long, or parts of a log.
+    pub same: bool,
     /// How many texts are error messages: the lines stay that are read.
     pub messages: usize,
     /// How many texts are audit logs: what is read of a request stays.
@@ -44,6 +47,7 @@ pub struct ValueSearch {
     /// The group that is tried; `None` while messages are followed.
     group: Option<Vec<LeafValue>>,
     attempts: usize,
+    same: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -68,6 +72,7 @@ impl ValueSearch {
             groups: Vec::new(),
             group: None,
             attempts: 0,
+            same: true,
         }
     }
 
@@ -87,7 +92,7 @@ impl ValueSearch {
                     (Some(found), Some(expected)) if found.says == expected.says => {}
                     (found, _) => {
                         let messages = found.map(|it| it.messages).unwrap_or_default();
-                        let named: Vec<LeafValue> = stand_ins.behind(&messages).collect();
+                        let named = stand_ins.named_in(&messages);
                         self.differs(named);
                     }
                 }
@@ -110,6 +115,7 @@ impl ValueSearch {
             texts: self.values.rewritten(&self.values.stand_ins(&self.kept)),
             stays,
             left_out: self.values.values().len() - self.kept.len(),
+            same: self.same,
             messages: self
                 .values
                 .count(|one| matches!(one, Some(Brought::Errors(_)))),
@@ -163,8 +169,13 @@ impl ValueSearch {
                     return self.attempt();
                 }
                 let rest = self.values.values().difference(&self.kept);
-                self.groups = vec![rest.cloned().collect()];
+                // The empty group first: whether the answers are the same with every value.
+                self.groups = vec![rest.cloned().collect(), Vec::new()];
                 self.kept = self.values.values().clone();
+            }
+            Some(group) if group.is_empty() => {
+                self.same = false;
+                self.groups.clear();
             }
             Some(group) if group.len() > 1 => {
                 let (first, second) = group.split_at(group.len() / 2);

@@ -143,8 +143,13 @@ fn status(body: &mut Value, visit: &mut Visit<'_>) {
     }
 }
 
-/// The lines of a text without which its messages would not be read as they are.
-pub(super) fn needed_lines(whole: &str, errors: &[ReportedError]) -> String {
+/// How many bytes are read at most to find the lines of a text that are needed.
+const MAX_READ: usize = 50_000_000;
+
+/// The lines of a text without which its messages would not be read as they are; `None` if that
+/// takes too long.
+pub(super) fn needed_lines(whole: &str, errors: &[ReportedError]) -> Option<String> {
+    let mut read = 0;
     let lines: Vec<&str> = whole.lines().collect();
     let mut needed = vec![true; lines.len()];
     let mut ranges = vec![(0, lines.len())];
@@ -156,7 +161,12 @@ pub(super) fn needed_lines(whole: &str, errors: &[ReportedError]) -> String {
         fewer[begin..end].fill(false);
         let kept = lines.iter().zip(&fewer).filter(|(_, kept)| **kept);
         let kept: Vec<&str> = kept.map(|(line, _)| *line).collect();
-        if reported_errors(&kept.join("\n")) == errors {
+        let kept = kept.join("\n");
+        read += kept.len();
+        if read > MAX_READ {
+            return None;
+        }
+        if reported_errors(&kept) == errors {
             needed = fewer;
         } else if end - begin > 1 {
             let middle = begin.midpoint(end);
@@ -168,11 +178,11 @@ pub(super) fn needed_lines(whole: &str, errors: &[ReportedError]) -> String {
     let kept = kept.join("\n");
     // A token beside a message is in no object.
     let masked = masked_text(&kept);
-    if reported_errors(&masked) == errors {
+    Some(if reported_errors(&masked) == errors {
         masked
     } else {
         kept
-    }
+    })
 }
 
 /// The fields of an event that are read.

@@ -13,7 +13,8 @@ crate::catalogue::messages! {
     share_stand_ins() "A stand-in such as value-1 takes the place of each value. Equal values have equal stand-ins, and whole numbers become small ones in the same order.";
     share_comparing(attempts) "Comparing the answers with and without values, attempt {attempts}.";
     share_nothing_left() "No text of the case is recognized, so nothing is left to share.";
-    share_left_out_count(count) "{count} {count|value is|values are} left out. The answers are the same without {count|it|them}. These stay:";
+    share_left_out_not_same() "No value is left out: the answers would not be the same. These stay:";
+    share_left_out_count(count) "{count} {count|value is|values are} left out, and the answers are the same. These stay:";
     stays_fields() "the names of fields, labels and annotations, and what the server itself sets in the metadata, such as uid and times";
     stays_names(names) "names and namespaces: {names}";
     stays_kinds(names) "API versions and kinds: {names}";
