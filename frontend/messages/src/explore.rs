@@ -10,8 +10,9 @@ use optimist_simulation::explore::{
     ActorProgress, ExplorePreset, Plan, Search, StateId, Tally, ThirdActor, Transition,
     TransitionId, TransitionKind, TransitionMeaning, WriteMethod,
 };
-use optimist_simulation::verdict::{Loss, RefusalKind, Replaced, Verdict};
-use serde_json::Value;
+use optimist_simulation::verdict::{Edit, Loss, RefusalKind, Replaced, Verdict};
+use optimist_text::share::masked;
+use serde_json::{Value, json};
 
 use crate::diagnose::{names, owner};
 use crate::edits::{edit, field, value};
@@ -297,6 +298,21 @@ pub fn path(search: &Search, path: &[TransitionId]) -> String {
     steps.collect::<Vec<_>>().join(" · ")
 }
 
+/// An edit; of a value that looks private only that it is one.
+fn shown(search: &Search, of: &Edit) -> String {
+    let Some(value) = &of.value else {
+        return edit(of);
+    };
+    // What a value is, its field and its kind say.
+    let mut object = json!({"kind": search.scenario().resource.kind});
+    of.path.put(&mut object, value.clone());
+    let found = of.path.find(&masked(&object)).cloned();
+    edit(&Edit {
+        path: of.path.clone(),
+        value: Some(found.unwrap_or_else(|| value.clone())),
+    })
+}
+
 /// A loss: `B's PUT undid A's replicas = 5`.
 fn loss(search: &Search, loss: &Loss<u8>) -> String {
     let (owner, by) = (usize::from(loss.owner), usize::from(loss.culprit));
@@ -304,9 +320,9 @@ fn loss(search: &Search, loss: &Loss<u8>) -> String {
     if loss.edit.path.0.is_empty() {
         en::search_recreated(by, verb, owner)
     } else if loss.blind {
-        en::search_overwrote(by, verb, owner, &edit(&loss.edit))
+        en::search_overwrote(by, verb, owner, &shown(search, &loss.edit))
     } else {
-        en::search_undid(by, verb, owner, &edit(&loss.edit))
+        en::search_undid(by, verb, owner, &shown(search, &loss.edit))
     }
 }
 
@@ -317,7 +333,7 @@ fn replaced(search: &Search, replaced: &Replaced<u8>) -> String {
     if replaced.edit.path.0.is_empty() {
         return en::search_recreated_knowingly(by, &verb, owner);
     }
-    let edit = edit(&replaced.edit);
+    let edit = shown(search, &replaced.edit);
     if replaced.retry {
         en::search_replaced_retry(by, owner, &edit)
     } else if verb == "DELETE" {
@@ -355,10 +371,11 @@ pub fn state(search: &Search, id: StateId, outlook: Option<&Tally>) -> Vec<Strin
         .map(|actor| progress(actor, state.progress(actor)))
         .collect();
     let stored = state.stored().map_or_else(en::stored_nothing, |object| {
+        let object = masked(object);
         let fields = search.scenario().changed_fields();
         let values = fields
             .iter()
-            .map(|path| format!("{} {}", field(path), found(path, object)));
+            .map(|path| format!("{} {}", field(path), found(path, &object)));
         en::stored_values(&values.collect::<Vec<_>>().join(", "))
     });
     let mut text = vec![format!("{}.", people.join(", ")), stored];

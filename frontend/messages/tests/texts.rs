@@ -362,3 +362,34 @@ fn a_value_that_is_cut_says_so() {
     assert_eq!(told(32), "x".repeat(32));
     assert_eq!(told(33), format!("{}…", "x".repeat(31)));
 }
+
+#[test]
+fn explore_says_no_values_of_a_secret() {
+    use optimist_messages::explore::{because, state, transition};
+    use optimist_simulation::explore::{Scenario, Search, WriteMethod};
+    let manifest = "apiVersion: v1\nkind: Secret\nmetadata: {name: login, namespace: default}\n\
+                    data: {word: aHVudGVyMg==, user: YWRtaW4=}\n";
+    let mut tree = HistoryTree::new(World::load(manifest).unwrap().0);
+    for (actor, word) in [(A, "c2VjcmV0"), (B, "b3RoZXI=")] {
+        act(&mut tree, actor, Action::Get);
+        edit(&mut tree, actor, "/data/word", json!(word));
+    }
+    let scenario = Scenario::of_copies(tree.world()).unwrap();
+    let mut said = Vec::new();
+    for way in WriteMethod::all(2) {
+        let ways = std::slice::from_ref(&way);
+        let mut search = Search::new(scenario.clone().in_ways(ways).unwrap(), 10_000);
+        search.run();
+        for id in 0..search.states() {
+            said.extend(state(&search, id, None));
+            said.push(because(&search, id));
+        }
+        let steps = search.edges().iter();
+        said.extend(steps.flat_map(|edge| transition(&search, edge)));
+    }
+    let said = said.join("\n");
+    assert!(said.contains("overwrote A's word = ••••••"), "{said}");
+    for private in ["aHVudGVyMg", "c2VjcmV0", "b3RoZXI"] {
+        assert!(!said.contains(private), "{said}");
+    }
+}
