@@ -44,15 +44,16 @@ pub enum Preset {
     /// (`helm.sh/helm/v4/pkg/kube/client.go patchResourceServerSide`, v4.2).
     Helm4,
     /// Argo CD: `kubectl apply` with a manager of its own
-    /// (`argoproj/gitops-engine/pkg/utils/kube/resource_ops.go newApplyOptions`).
+    /// (`argo-cd/gitops-engine/pkg/utils/kube/resource_ops.go newApplyOptions`, v3.5).
     ArgoCdClientSide,
     /// Argo CD with `ServerSideApply=true`, which is always with force (as above).
     ArgoCdServerSide,
     /// Flux's kustomize-controller, always with force
-    /// (`fluxcd/pkg/ssa/manager_apply.go apply`).
+    /// (`fluxcd/pkg/ssa/manager_apply.go apply`, v0.76).
     Flux,
     /// Terraform's `kubernetes_manifest`
-    /// (`hashicorp/terraform-provider-kubernetes/manifest/provider/apply.go`).
+    /// (`hashicorp/terraform-provider-kubernetes/manifest/provider/apply.go`, v3.2: without
+    /// `fieldValidation`).
     Terraform,
     /// controller-runtime: Patch with `client.Apply` and `client.ForceOwnership`.
     ControllerApply,

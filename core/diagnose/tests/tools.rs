@@ -382,3 +382,56 @@ fn play_gives_the_fields_to_the_managers_that_the_row_names() {
         assert_eq!(played, promised, "{:?}", row.way);
     }
 }
+
+#[test]
+fn helm_writes_by_the_name_of_the_program_that_runs_it() {
+    let owned = json!({"f:data": {".": {}, "f:a": {}}, "f:metadata": {"f:annotations": {".": {},
+        "f:meta.helm.sh/release-name": {}, "f:meta.helm.sh/release-namespace": {}}}});
+    let metadata = json!({"annotations": {"meta.helm.sh/release-name": "shop",
+        "meta.helm.sh/release-namespace": "shop"}});
+    for (manager, expected) in [
+        ("helm-controller", "helm-controller"),
+        (
+            "terraform-provider-helm_v3.1.0",
+            "terraform-provider-helm_v3.1.0",
+        ),
+        // Somebody annotated the object so that Helm takes it.
+        ("kubectl-annotate", "helm"),
+    ] {
+        for (preset, operation) in [(Preset::Helm3, "Update"), (Preset::Helm4, "Apply")] {
+            let live = config_map(&metadata, &json!([entry(manager, operation, &owned)]));
+            let table = table(&live, manifest(&json!({"a": "2"})));
+            let row = run(&table, preset, OnOwned::Usual);
+            assert_eq!(row.writer, expected, "{preset:?}");
+        }
+    }
+}
+
+#[test]
+fn a_release_of_flux_keeps_its_labels_and_is_changed_in_its_helm_release() {
+    let labels = json!({"helm.toolkit.fluxcd.io/name": "web",
+        "helm.toolkit.fluxcd.io/namespace": "apps"});
+    let owned = json!({"f:data": {".": {}, "f:a": {}}, "f:metadata": {"f:annotations": {".": {},
+        "f:meta.helm.sh/release-name": {}}, "f:labels": {".": {},
+        "f:helm.toolkit.fluxcd.io/name": {}, "f:helm.toolkit.fluxcd.io/namespace": {}}}});
+    let metadata = json!({"labels": labels, "annotations": {"meta.helm.sh/release-name": "web",
+        "meta.helm.sh/release-namespace": "shop"}});
+    let live = config_map(
+        &metadata,
+        &json!([entry("helm-controller", "Apply", &owned)]),
+    );
+    let table = table(&live, manifest(&json!({"a": "2"})));
+    let row = run(&table, Preset::Helm4, OnOwned::Usual);
+    let kept = &row.after["metadata"]["labels"];
+    for (name, value) in labels.as_object().expect("it is an object") {
+        assert_eq!(kept[name], *value);
+    }
+    let all = table.instructions(&row, true);
+    assert!(
+        all[0]
+            .text
+            .ends_with("flux reconcile helmrelease web -n apps --with-source\n"),
+        "{}",
+        all[0].text
+    );
+}

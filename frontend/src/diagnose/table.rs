@@ -2,7 +2,7 @@
 
 use optimist_apiserver::apply::Path;
 use optimist_client::visible;
-use optimist_diagnose::ways::{FieldEffect, FieldOutcome, Instruction, Row};
+use optimist_diagnose::ways::{FieldEffect, FieldOutcome, Instruction, Row, Way};
 use optimist_messages::{diagnose as messages, field, label};
 use web_sys::HtmlInputElement;
 use yew::{AttrValue, Event, Html, TargetCast, classes, html};
@@ -184,7 +184,7 @@ fn row(store: &StateHandle, run: &ChangeRun, row: &Row, columns: &[Path]) -> Htm
                                 { label::ways_between() }
                             </button>
                         }
-                        { instructions(run.instructions(row.way)) }
+                        { instructions(row.way, run.instructions(row.way)) }
                         { details(row) }
                     </div>
                 </td>
@@ -205,15 +205,13 @@ fn broken(name: &str) -> Html {
     html! { <>{ for name.split_inclusive(' ').map(word) }</> }
 }
 
-/// The command or code of the way, folded.
-fn instructions(all: &[Instruction]) -> Html {
-    if all.is_empty() {
-        return Html::default();
-    }
+/// The command or code of the way, and where its requests were read; folded.
+fn instructions(way: Way, all: &[Instruction]) -> Html {
     html! {
         <details>
             <summary>{ label::ways_instructions() }</summary>
             { for all.iter().map(instruction) }
+            <p class="muted">{ label::ways_source(way.source()) }</p>
         </details>
     }
 }

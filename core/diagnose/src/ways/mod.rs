@@ -12,6 +12,7 @@ mod leaving;
 mod manifest;
 mod procedure;
 mod row;
+mod source;
 mod tracking;
 mod way_out;
 

@@ -51,6 +51,11 @@ impl Client<'_> {
 
     /// The manager that a write goes by.
     pub(super) fn manager(&self, preset: Preset, write: &Write) -> String {
+        if matches!(preset, Preset::Helm3 | Preset::Helm4)
+            && let Some(manager) = tracking::helm_manager(self.first)
+        {
+            return manager;
+        }
         let chosen = self.change.manager.as_ref();
         let chosen = chosen.filter(|_| preset.manager_is_chosen());
         let own = chosen.or(write.manager.as_ref()).cloned();
@@ -164,7 +169,7 @@ impl Client<'_> {
     /// between the two manifests, whatever the object has.
     fn helm_3(&mut self, write: &Write) {
         let previous = self.change.previous.clone().unwrap_or_else(|| {
-            let owned = self.owned_by("helm");
+            let owned = self.owned_by(&self.manager(Preset::Helm3, write));
             manifest::part(&self.live, &owned, self.resource())
         });
         let previous = bare(&manifest::of_object(&previous, &self.live));
@@ -233,10 +238,11 @@ impl Client<'_> {
 
     /// Helm 4: an entry that Helm owns by Update becomes part of its applier's entry first.
     fn helm_4(&mut self, write: &Write, on_owned: OnOwned) {
-        let own = ["helm".to_owned()];
-        if let Some(patch) = upgrade_patch(&self.live, &own, "helm") {
+        let manager = self.manager(Preset::Helm4, write);
+        let own = [manager.clone()];
+        if let Some(patch) = upgrade_patch(&self.live, &own, &manager) {
             let by = Write {
-                manager: Some("helm".to_owned()),
+                manager: Some(manager),
                 ..Write::usual(Strategy::JsonPatch)
             };
             if !self.write(Preset::Helm4, &by, &patch) {
@@ -268,7 +274,8 @@ impl Client<'_> {
         let mut copy = WorkingCopy::default();
         copy.settle(std::sync::Arc::clone(&self.live));
         let own = preset.manager_is_chosen() && self.change.manager.is_some();
-        let named = write.strategy == Strategy::Apply || own && write.manager.is_some();
+        let helm = matches!(preset, Preset::Helm3 | Preset::Helm4);
+        let named = write.strategy == Strategy::Apply || (own || helm) && write.manager.is_some();
         let write = Write {
             body: Some(body.to_string()),
             manager: match preset {

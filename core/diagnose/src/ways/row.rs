@@ -310,7 +310,10 @@ fn taken_back(fields: &[FieldOutcome], writer: &str) -> Vec<TakenBack> {
     for field in fields.iter().filter(|field| taken.contains(&field.effect)) {
         for manager in &field.owners_before {
             let name = manager.name.as_str();
-            let on_command = name.starts_with("kubectl") || WRITES_ON_COMMAND.contains(&name);
+            let on_command = ["kubectl", "terraform-provider"]
+                .iter()
+                .any(|it| name.starts_with(it))
+                || WRITES_ON_COMMAND.contains(&name);
             if name == writer || on_command {
                 continue;
             }

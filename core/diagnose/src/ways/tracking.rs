@@ -1,6 +1,7 @@
 //! What delivery tools add to every manifest that they write. By this metadata they know their objects
 //! again; the rendered manifests do not have it.
 
+use optimist_apiserver::apply::{Managers, Owned, Set};
 use optimist_apiserver::object::{Metadata, map_mut, text};
 use optimist_client::Preset;
 use serde_json::Value;
@@ -11,6 +12,8 @@ const RELEASE_NAME: &str = "meta.helm.sh/release-name";
 const RELEASE_NAMESPACE: &str = "meta.helm.sh/release-namespace";
 const KUSTOMIZATION_NAME: &str = "kustomize.toolkit.fluxcd.io/name";
 const KUSTOMIZATION_NAMESPACE: &str = "kustomize.toolkit.fluxcd.io/namespace";
+const HELM_RELEASE_NAME: &str = "helm.toolkit.fluxcd.io/name";
+const HELM_RELEASE_NAMESPACE: &str = "helm.toolkit.fluxcd.io/namespace";
 const TRACKING_ID: &str = "argocd.argoproj.io/tracking-id";
 const INSTALLATION_ID: &str = "argocd.argoproj.io/installation-id";
 
@@ -20,6 +23,9 @@ pub struct DeliveredBy {
     /// Name and namespace of the Helm release (`setMetadataVisitor` in
     /// `helm.sh/helm/v4/pkg/action/validate.go`, v4.2).
     pub release: Option<(String, String)>,
+    /// Name and namespace of Flux's HelmRelease, which runs Helm
+    /// (`fluxcd/helm-controller/internal/postrender/origin_labels.go`).
+    pub helm_release: Option<(String, String)>,
     /// The Argo CD Application, as its command line names it: `NAME` or `NAMESPACE/NAME`
     /// (`argo-cd/util/argo/resource_tracking.go ParseAppInstanceValue`, v3.5).
     pub application: Option<String>,
@@ -39,6 +45,7 @@ impl DeliveredBy {
         };
         Self {
             release: pair("annotations", [RELEASE_NAME, RELEASE_NAMESPACE]),
+            helm_release: pair("labels", [HELM_RELEASE_NAME, HELM_RELEASE_NAMESPACE]),
             application: objects.iter().find_map(|object| application(object)),
             kustomization: pair("labels", [KUSTOMIZATION_NAME, KUSTOMIZATION_NAMESPACE]),
         }
@@ -76,6 +83,18 @@ fn application(object: &Value) -> Option<String> {
     (is_own && !application.is_empty()).then(|| application.replacen('_', "/", 1))
 }
 
+/// The manager by which Helm writes an object: the base name of the program that runs it, if the program
+/// names none (`helm.sh/helm/v4/pkg/kube/client.go getManagedFieldsManager`, v4.2), so `helm`,
+/// `helm-controller` or `terraform-provider-helm_v3.1.0`. It owns the annotations of the release.
+pub(super) fn helm_manager(live: &Value) -> Option<String> {
+    let managed = live.metadata()?.get("managedFields");
+    let managers = Managers::decode(managed).ok()?;
+    let name = Set::of_fields(&[&["metadata", "annotations", RELEASE_NAME]]);
+    let owns = |owned: &&Owned| owned.manager.name.contains("helm") && name.is_subset(&owned.set);
+    let owner = managers.iter().find(owns)?;
+    Some(owner.manager.name.clone())
+}
+
 /// A manifest with what the tool adds to it. What is not known is not added.
 pub(super) fn tracked(preset: Preset, mut manifest: Value, live: &Value) -> Value {
     let by = DeliveredBy::of(&[live, &manifest]);
@@ -90,6 +109,10 @@ pub(super) fn tracked(preset: Preset, mut manifest: Value, live: &Value) -> Valu
                 );
                 put(&mut manifest, "annotations", RELEASE_NAME, &name);
                 put(&mut manifest, "annotations", RELEASE_NAMESPACE, &namespace);
+            }
+            if let Some((name, namespace)) = by.helm_release {
+                put(&mut manifest, "labels", HELM_RELEASE_NAME, &name);
+                put(&mut manifest, "labels", HELM_RELEASE_NAMESPACE, &namespace);
             }
         }
         Preset::Flux => {
@@ -142,6 +165,7 @@ mod tests {
         let pair = |a: &str, b: &str| Some((a.to_owned(), b.to_owned()));
         let expected = DeliveredBy {
             release: pair("shop", "live"),
+            helm_release: None,
             application: Some("team/shop".to_owned()),
             kustomization: pair("apps", "flux-system"),
         };

@@ -32,7 +32,7 @@ impl Tool<'_> {
 
     /// Flags: `helm.sh/helm/v4/pkg/cmd/upgrade.go newUpgradeCmd`, v4.2 (`--server-side` is `true`,
     /// `false` or `auto`; `--force-conflicts` needs a server-side apply), and
-    /// `helm.sh/helm/v3/cmd/helm/upgrade.go`, v3.21.
+    /// `helm.sh/helm/v3/cmd/helm/upgrade.go`, v3.21; `fluxcd/flux2/cmd/flux/reconcile_helmrelease.go`.
     fn helm(&self, preset: Preset, on_owned: OnOwned) -> Vec<Instruction> {
         let release = self.by.release.as_ref();
         let release = release.and_then(|(name, namespace)| {
@@ -48,6 +48,16 @@ impl Tool<'_> {
         };
         let upgrade = format!("helm upgrade {name} CHART -n {namespace}{flags}");
         let mut lines = String::new();
+        if let Some((name, namespace)) = &self.by.helm_release
+            && let (Some(name), Some(namespace)) = (argument(name), argument(namespace))
+        {
+            // Flux would take the release back.
+            let text = format!(
+                "# Flux's HelmRelease runs this release. Change the HelmRelease, then:\n\
+                 flux reconcile helmrelease {name} -n {namespace} --with-source\n"
+            );
+            return vec![Instruction::command(text)];
+        }
         let chart = |object: &Value| {
             let label = object.metadata()?.get("labels")?.get(tracking::CHART)?;
             label.as_str().map(one_line)
