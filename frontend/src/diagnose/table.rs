@@ -211,7 +211,7 @@ fn instructions(way: Way, all: &[Instruction]) -> Html {
         <details>
             <summary>{ label::ways_instructions() }</summary>
             { for all.iter().map(instruction) }
-            <p class="muted">{ label::ways_source(way.source()) }</p>
+            <p class="muted">{ label::ways_source(&way.source()) }</p>
         </details>
     }
 }
