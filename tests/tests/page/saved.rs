@@ -351,3 +351,46 @@ fn a_file_of_the_release_that_does_not_come_is_named_and_saving_can_be_tried_aga
     site.mend();
     save(&browser, &folder("tried-again"));
 }
+
+#[test]
+#[ignore = "needs the release site: cargo xtask test page"]
+fn a_search_and_a_lesson_saved_as_files_open_where_they_were() {
+    let site = Site::serve(&dist());
+    let browser = Browser::start();
+    browser.resize(WIDE, TALL);
+    browser.go(&format!("{}#/explore", site.url()));
+    // Another pair of edits than the one that Explore begins with.
+    let other = "
+        const choice = document.querySelector('.explore-choice select');
+        if (!choice) return false;
+        choice.selectedIndex = 1;
+        choice.dispatchEvent(new Event('change', {bubbles: true}));
+        return choice.value !== ''";
+    browser.wait("the choice of edits", other, &[]);
+    let found = "return document.querySelector('.matrix tbody tr')";
+    browser.wait("the outcomes", found, &[]);
+    let regions = ["Scenario", "Outcomes"];
+    let expected = texts(&browser, &regions);
+    assert!(!expected[1].is_empty(), "{expected:?}");
+    let saved = open(&save(&browser, &folder("search")));
+    saved.wait("the outcomes", found, &[]);
+    assert_eq!(texts(&saved, &regions), expected);
+    let named = title(&saved);
+    let named = named.as_str().unwrap_or_default();
+    assert!(named.starts_with("Explore Deployment "), "{named}");
+    asks_nothing(&saved, &site);
+
+    browser.go("about:blank");
+    browser.go(&format!("{}#/learn/01-the-lost-update", site.url()));
+    let body = "return document.querySelector('.lesson-body')?.innerText";
+    let first = browser.wait("the first step", body, &[]);
+    click(&browser, "#lesson-forward");
+    let other = "const text = document.querySelector('.lesson-body').innerText;
+        return text !== arguments[0] && text";
+    let expected = browser.wait("the second step", other, &[first]);
+    let saved = open(&save(&browser, &folder("lesson")));
+    let same = "return document.querySelector('.lesson-body')?.innerText === arguments[0]";
+    saved.wait("the second step", same, &[expected]);
+    assert_eq!(title(&saved), "The lost update – Optimist");
+    asks_nothing(&saved, &site);
+}
