@@ -48,8 +48,7 @@ pub fn page(html: &str, script: &str, style: &str, files: &Files) -> StageResult
         <meta name=\"optimist-address\" content=\"{address}\"><script>{script}</script>{after}",
         named.trim_start()
     );
-    let html = replace_once(&html, "<body>", &format!("<body>{note}"))?;
-    let html = replace_once(&html, "</body>", &format!("{parts}</body>"))?;
+    let html = replace_once(&html, "</body>", &format!("{note}{parts}</body>"))?;
     if PLACES.iter().any(|place| html.matches(place).count() != 1) {
         return Err(unexpected("a text that looks like a place of a saved page"));
     }
