@@ -1,7 +1,7 @@
 //! What each way of writing would do, and the ways out of a conflict.
 
 use optimist_apiserver::object::Metadata;
-use optimist_diagnose::ways::{InstructionLanguage, Row};
+use optimist_diagnose::ways::{Instruction, InstructionLanguage, Row};
 use optimist_messages::{diagnose as messages, label};
 use optimist_state::{CaseReading, ChangeRun, NextRun, SettledConflict};
 use optimist_text::markdown;
@@ -29,34 +29,56 @@ pub(crate) fn table(out: &mut CaseDocument, run: &ChangeRun, reading: Option<&Ca
             said.push(one);
         }
     }
-    first
-        .into_iter()
-        .chain(others)
-        .for_each(|row| fields(out, row));
+    let all: Vec<&Row> = first.into_iter().chain(others).collect();
+    for row in &all {
+        instructions(out, run, row);
+    }
+    fields(out, &all);
 }
 
 fn rows(run: &ChangeRun) -> impl Iterator<Item = &Row> {
     run.rows.iter().map(|row| &**row)
 }
 
-/// Every field that changed, or whose owners changed.
-fn fields(out: &mut CaseDocument, row: &Row) {
-    if row.fields.is_empty() {
+/// How people do what a row did.
+fn instructions(out: &mut CaseDocument, run: &ChangeRun, row: &Row) {
+    let all = run.instructions(row.way);
+    if all.is_empty() {
         return;
     }
-    let mut table = head(&[label::owners_field(), label::ways_answer()]);
-    for outcome in &row.fields {
-        table.push_str(&markdown::row(&[
-            markdown::code(&outcome.field.to_string()),
-            markdown::text(&messages::field_fate(outcome)),
-        ]));
-    }
     let mut inner = CaseDocument::default();
-    inner.block(&table);
-    let count = label::ways_fields(&row.fields.len());
+    all.iter().for_each(|one| instruction(&mut inner, one));
     let name = messages::way_whole(row.way);
-    let answer = messages::row_answer(row);
-    out.folded(&format!("{name} → {answer} · {count}"), inner);
+    out.folded(&format!("{name}: {}", label::ways_instructions()), inner);
+}
+
+/// Every field that changed, or whose owners changed: rows with the same are together.
+fn fields(out: &mut CaseDocument, all: &[&Row]) {
+    let mut tables: Vec<(String, usize, Vec<String>)> = Vec::new();
+    for row in all.iter().filter(|row| !row.fields.is_empty()) {
+        let mut table = head(&[label::owners_field(), label::ways_answer()]);
+        for outcome in &row.fields {
+            table.push_str(&markdown::row(&[
+                markdown::code(&outcome.field.to_string()),
+                markdown::text(&messages::field_fate(outcome)),
+            ]));
+        }
+        let name = format!(
+            "{} → {}",
+            messages::way_whole(row.way),
+            messages::row_answer(row)
+        );
+        match tables.iter_mut().find(|(known, ..)| *known == table) {
+            Some((_, _, names)) => names.push(name),
+            None => tables.push((table, row.fields.len(), vec![name])),
+        }
+    }
+    for (table, count, names) in tables {
+        let mut inner = CaseDocument::default();
+        inner.block(&table);
+        let count = label::ways_fields(&count);
+        out.folded(&format!("{count}: {}", names.join(", ")), inner);
+    }
 }
 
 /// The ways out, those that settle the conflict first.
@@ -111,16 +133,7 @@ fn way_out(out: &mut CaseDocument, settled: &SettledConflict) {
     }
     out.end();
     for one in &settled.instructions {
-        if one.language == InstructionLanguage::Lines {
-            out.says(&label::ways_lines());
-        }
-        let language = match one.language {
-            InstructionLanguage::Shell => "sh",
-            InstructionLanguage::Go => "go",
-            InstructionLanguage::Terraform => "hcl",
-            InstructionLanguage::Lines => "diff",
-        };
-        out.code(language, one.text.trim_end());
+        instruction(out, one);
     }
     if settled.commands.is_empty() {
         return out.says(&label::out_private());
@@ -130,4 +143,18 @@ fn way_out(out: &mut CaseDocument, settled: &SettledConflict) {
         inner.command(command);
     }
     out.folded(&label::out_commands(&settled.commands.len()), inner);
+}
+
+/// A command, code or lines of a manifest.
+fn instruction(out: &mut CaseDocument, one: &Instruction) {
+    if one.language == InstructionLanguage::Lines {
+        out.says(&label::ways_lines());
+    }
+    let language = match one.language {
+        InstructionLanguage::Shell => "sh",
+        InstructionLanguage::Go => "go",
+        InstructionLanguage::Terraform => "hcl",
+        InstructionLanguage::Lines => "diff",
+    };
+    out.code(language, one.text.trim_end());
 }

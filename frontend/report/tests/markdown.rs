@@ -4,6 +4,7 @@
 #[allow(dead_code)]
 mod page;
 
+use optimist_client::visible;
 use optimist_diagnose::brought::Brought;
 use optimist_messages::{diagnose as messages, label};
 use optimist_report::case_markdown;
@@ -39,6 +40,8 @@ fn example(example: CaseExample) -> Page {
 struct Seen {
     /// The texts of paragraphs, headings, items and cells.
     texts: Vec<String>,
+    /// The cells of the rows of tables.
+    rows: Vec<Vec<String>>,
     /// The code blocks.
     code: Vec<String>,
     /// The HTML.
@@ -52,6 +55,7 @@ impl Seen {
         let mut seen = Self::default();
         let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_MATH;
         let (mut text, mut in_code) = (String::new(), false);
+        let mut cells = Vec::new();
         for event in Parser::new_ext(markdown, options) {
             match event {
                 Event::Start(Tag::CodeBlock(_)) => {
@@ -70,6 +74,13 @@ impl Seen {
                     seen.code.push(std::mem::take(&mut text));
                 }
                 Event::End(TagEnd::Strong) => {}
+                Event::End(TagEnd::TableRow) => seen.rows.push(std::mem::take(&mut cells)),
+                Event::End(TagEnd::TableHead) => cells.clear(),
+                Event::End(TagEnd::TableCell) => {
+                    let whole = squeezed(&std::mem::take(&mut text));
+                    seen.texts.push(whole.clone());
+                    cells.push(whole);
+                }
                 Event::End(_) if in_code => {}
                 Event::End(_) => {
                     let whole = std::mem::take(&mut text);
@@ -91,8 +102,15 @@ impl Seen {
         self.texts.iter().any(|it| squeezed(it).contains(&wanted))
     }
 
+    /// Whether a row of a table begins with these cells.
+    fn has_row(&self, cells: &[String]) -> bool {
+        let cells: Vec<String> = cells.iter().map(|cell| squeezed(cell)).collect();
+        self.rows.iter().any(|row| row.starts_with(&cells))
+    }
+
     fn has_code(&self, wanted: &str) -> bool {
-        self.code.iter().any(|it| it.trim() == wanted.trim())
+        let wanted = visible(wanted.trim());
+        self.code.iter().any(|it| it.trim() == wanted)
     }
 }
 
@@ -102,7 +120,10 @@ fn kind(debug: &str) -> String {
     debug[..end.unwrap_or(debug.len())].to_owned()
 }
 
+/// A text as it is shown on one line, with single spaces.
 fn squeezed(text: &str) -> String {
+    let text = text.replace(['\n', '\r'], " ");
+    let text = visible(&text);
     let words: Vec<&str> = text.split_whitespace().collect();
     words.join(" ")
 }
@@ -129,18 +150,27 @@ fn check(case: &DiagnoseState) -> String {
         }
     }
     let run = case.table.iter();
-    for row in run.clone().flat_map(|run| &run.rows) {
-        says(&messages::way_whole(row.way));
-        says(&messages::row_answer(row));
-        says(&messages::row_notes(row).join(" "));
+    for (run, row) in run
+        .clone()
+        .flat_map(|run| run.rows.iter().map(move |row| (run, row)))
+    {
+        let mut cells = vec![messages::way_whole(row.way), messages::row_answer(row)];
+        let columns = run.columns();
+        cells.extend(columns.iter().map(|it| messages::column_fate(row, it)));
+        cells.push(messages::row_notes(row).join(" "));
+        assert!(seen.has_row(&cells), "{cells:?}\n\n{markdown}");
         for field in &row.fields {
-            says(&field.field.to_string());
-            says(&messages::field_fate(field));
+            let cells = [field.field.to_string(), messages::field_fate(field)];
+            assert!(seen.has_row(&cells), "{cells:?}\n\n{markdown}");
+        }
+        for one in run.instructions(row.way) {
+            assert!(seen.has_code(&one.text), "{}\n\n{markdown}", one.text);
         }
     }
     for out in run.flat_map(|run| run.ways_out.iter().flatten()) {
         says(&messages::way_out(out.out.kind).1);
-        for command in &out.commands {
+        let instructions = out.instructions.iter().map(|one| &one.text);
+        for command in out.commands.iter().chain(instructions) {
             assert!(seen.has_code(command), "{command}\n{markdown}");
         }
     }
@@ -164,7 +194,8 @@ fn check(case: &DiagnoseState) -> String {
     }
     if let Some(history) = case.reading().and_then(|it| it.history.as_ref()) {
         for change in &history.changes {
-            says(&change.field.to_string());
+            let cells = [change.field.to_string(), change.resource_version.clone()];
+            assert!(seen.has_row(&cells), "{cells:?}\n\n{markdown}");
             says(&messages::written(change.after.as_ref()));
         }
         for fight in &history.fights {
@@ -386,7 +417,7 @@ proptest! {
         let name = if invalid { "a|b `c` <d> [e](f)" } else { "web" };
         let usual = if invalid { "a b" } else { "web" };
         let (hostile, plain) = (case_with(name, &texts), case_with(usual, &plain));
-        let markdown = case_markdown(&hostile.state.diagnose, false);
+        let markdown = check(&hostile.state.diagnose);
         let (seen, expected) = (
             Seen::of(&markdown),
             Seen::of(&case_markdown(&plain.state.diagnose, false)),

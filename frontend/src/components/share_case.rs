@@ -8,7 +8,7 @@ use optimist_report::case_markdown;
 use optimist_text::share::Private;
 use yew::{AttrValue, Html, Properties, component, html, use_memo};
 
-use super::share_dialog::{export, named};
+use super::share_dialog::{export, named, weight};
 use super::snippet::Copy;
 use crate::state::{
     DiagnoseState, Sends, ShareMsg, SharedCase, StateHandle, ValuesLeftOut, Withheld,
@@ -130,6 +130,9 @@ pub(super) fn markdown(store: &StateHandle) -> Html {
     }
 }
 
+/// The most characters that GitHub takes as the text of an issue.
+const MAX_ISSUE: usize = 65_536;
+
 /// A case, compared by where it is: every change makes another one.
 #[derive(Clone)]
 struct KnownCase(Rc<DiagnoseState>);
@@ -161,6 +164,9 @@ fn CaseMarkdown(props: &CaseMarkdownProps) -> Html {
                 { export("case.md", label::share_save_markdown(), &text) }
             </div>
             <p class="muted">{ label::share_report_says() }</p>
+            if text.len() > MAX_ISSUE {
+                <p class="muted">{ label::share_report_long(&weight(&text)) }</p>
+            }
         </>
     }
 }

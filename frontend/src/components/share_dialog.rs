@@ -21,7 +21,7 @@ use crate::state::{
 };
 
 /// `812 characters`, `1.4 kB`.
-fn weight(text: &str) -> String {
+pub(super) fn weight(text: &str) -> String {
     match text.len() {
         length @ ..1000 => format!("{length} characters"),
         length => format!("{}.{} kB", length / 1000, length % 1000 / 100),

@@ -34,6 +34,7 @@ crate::catalogue::messages! {
     share_look_yourself() "Whoever has the link can read every value.";
     share_report() "For an issue";
     share_report_says() "Who owns what, what each way of writing would do, the ways out with their commands, and what happened. Values that look private are masked in it.";
+    share_report_long(weight) "The Markdown has {weight}. GitHub takes 65.5 kB in an issue: attach it as a file.";
     share_save_markdown() "Save as Markdown";
     share_case() "What was brought, and how the change is written. Whoever opens it sees the same case.";
     share_title_case() "Share this case";
