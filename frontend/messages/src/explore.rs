@@ -81,6 +81,11 @@ pub fn other_writer(writer: &OtherWriter) -> String {
     }
 }
 
+/// A field as a choice: its name first, because a narrow select cuts the end of the path.
+pub fn other_field(path: &Path) -> String {
+    format!("{} · {}", field(path), visible(&path.to_string()))
+}
+
 /// What a third actor does.
 pub fn third(third: ThirdActor) -> String {
     match third {

@@ -1,6 +1,5 @@
 //! Who writes in between, in a case of Diagnose: an edit that is made up, and can be another one.
 
-use optimist_client::visible;
 use optimist_messages::{explore as messages, label, value as in_words};
 use serde_json::Value;
 use web_sys::HtmlInputElement;
@@ -39,7 +38,7 @@ pub(super) fn in_between(store: &StateHandle, between: &WritersInBetween) -> Htm
                 <select aria-label={label::between_field()} onchange={onfield}>
                     { for writer.fields.iter().enumerate().map(|(at, field)| html! {
                         <option value={at.to_string()} selected={*field == edit.field}>
-                            { visible(&field.to_string()).into_owned() }
+                            { messages::other_field(field) }
                         </option>
                     }) }
                 </select>
