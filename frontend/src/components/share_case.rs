@@ -89,8 +89,8 @@ fn stays(store: &StateHandle) -> Html {
             html! { <p class="muted share-stays" role="status">{ label::share_nothing_left() }</p> }
         }
         Some(ValuesLeftOut::Found(shared)) => html! {
-            <div class="muted share-stays" role="status">
-                <p>{ messages::left_out_values(&shared.found) }</p>
+            <div class="muted share-stays">
+                <p role="status">{ messages::left_out_values(&shared.found) }</p>
                 <ul>
                     { for messages::staying(&shared.found).into_iter().map(|it| html! {
                         <li>{ visible(&it).into_owned() }</li>

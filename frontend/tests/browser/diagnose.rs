@@ -193,3 +193,47 @@ async fn what_a_helm_upgrade_takes_from_the_autoscaler_is_said_before_it_runs() 
     assert!(all.contains("Apply failed with 2 conflicts"), "{all}");
     page.close().await;
 }
+
+#[wasm_bindgen_test]
+async fn a_case_is_shared_without_its_values_and_as_markdown() {
+    let page = diagnose().await;
+    bring(&page, LIVE).await;
+    bring(&page, UPGRADE).await;
+    page.click(".share-button").await;
+    let markdown = |page: &Page| {
+        let link = page.attribute("a[download='case.md']", "href");
+        String::from(js_sys::decode_uri_component(&link).unwrap())
+    };
+    page.until("the Markdown is there", |page| {
+        page.find("a[download='case.md']").is_some()
+    })
+    .await;
+    let whole = markdown(&page);
+    assert!(whole.contains("Refused for replicas and image"), "{whole}");
+    assert!(whole.contains("nginx:1.28"), "{whole}");
+    page.click(".share-choice:nth-of-type(2) input").await;
+    page.until("the values are left out", |page| {
+        page.dialog()
+            .contains("are left out, and the answers are the same")
+            && page.find("a[download='case.md']").is_some()
+    })
+    .await;
+    let says = page.dialog();
+    assert!(says.contains("names and namespaces: live, web"), "{says}");
+    let without = markdown(&page);
+    assert!(
+        without.contains("Refused for replicas and image"),
+        "{without}"
+    );
+    assert!(!without.contains("nginx:1.28"), "{without}");
+    let link = page.value("#share-link");
+    page.close_dialog().await;
+    page.close().await;
+    let (_, fragment) = link.split_once('#').unwrap();
+    let page = Page::open_at(&format!("#{fragment}")).await;
+    page.at_rest().await;
+    let says = page.text(RESULTS);
+    assert!(says.contains("Refused for replicas and image"), "{says}");
+    assert!(!page.all_text().contains("nginx:1.28"));
+    page.close().await;
+}

@@ -7,7 +7,7 @@
 //!   agrees, agrees still.
 //! - Types stay: a text becomes `value-1`, an image with a tag `value-1:1`, a time another time, base64
 //!   another base64. Whole numbers become small ones in the same order; 0 stays 0, and negative numbers
-//!   stay negative. Booleans, `null` and empty texts stay.
+//!   stay negative. Booleans, `null`, empty texts and numbers with a fraction stay.
 //! - What structure and validation need stays: names of fields and of members of maps, `apiVersion`,
 //!   `kind`, names and namespaces, finalizers, owner references, managers, the keys of list items,
 //!   values that the server fills in by default, quantities and percentages. So do equal values

@@ -15,7 +15,7 @@ crate::catalogue::messages! {
     share_nothing_left() "No text of the case is recognized, so nothing is left to share.";
     share_left_out_not_same() "No value is left out: the answers would not be the same. These stay:";
     share_left_out_count(count) "{count} {count|value is|values are} left out, and the answers are the same. These stay:";
-    stays_fields() "the names of fields, labels and annotations, and what the server itself sets in the metadata, such as uid and times";
+    stays_fields() "the names of fields, labels and annotations, booleans, numbers with a fraction, and what the server itself sets in the metadata, such as uid and times";
     stays_names(names) "names and namespaces: {names}";
     stays_kinds(names) "API versions and kinds: {names}";
     stays_list_keys(names) "values that tell the items of a list apart: {names}";
