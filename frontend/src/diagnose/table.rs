@@ -207,9 +207,14 @@ fn broken(name: &str) -> Html {
 
 /// The command or code of the way, and where its requests were read; folded.
 fn instructions(way: Way, all: &[Instruction]) -> Html {
+    let summary = if all.is_empty() {
+        label::ways_read()
+    } else {
+        label::ways_instructions()
+    };
     html! {
         <details>
-            <summary>{ label::ways_instructions() }</summary>
+            <summary>{ summary }</summary>
             { for all.iter().map(instruction) }
             <p class="muted">{ label::ways_source(&way.source()) }</p>
         </details>

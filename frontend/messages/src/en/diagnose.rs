@@ -272,6 +272,7 @@ crate::catalogue::messages! {
     out_settles() "This settles the conflict: the same write once more changes nothing, and no other manager is known to write these fields.";
     out_commands(count) "{count} {count|request as a kubectl command|requests as kubectl commands}";
     ways_instructions() "How to do it";
+    ways_read() "Its source";
     ways_source(source) "These requests are as in {source}.";
     ways_lines() "Change these lines of the manifest:";
     out_private() "The object has values that look private, so the commands are not shown here. Step through it, to see them.";
