@@ -41,12 +41,13 @@ pub(crate) fn can_be_saved() -> bool {
     about("saved").is_some()
 }
 
-/// Saves a page that opens at a fragment. Tells how many parts are done, and how many there are.
+/// Saves a page that opens at a fragment. Tells how many parts are done, and how many there are, and
+/// ends with `None` when it is told not to go on.
 pub(crate) async fn save(
     title: &str,
     fragment: &str,
-    progress: impl Fn(usize, usize),
-) -> Result<SavedFile, SaveProblem> {
+    goes_on: impl Fn(usize, usize) -> bool,
+) -> Result<Option<SavedFile>, SaveProblem> {
     let shown = match browser::language() {
         Some(language) => format!("?lang={language}{fragment}"),
         None => fragment.to_owned(),
@@ -73,14 +74,19 @@ pub(crate) async fn save(
     let files = needed.iter().map(|file| (file.name, file.integrity));
     let files: Vec<(&str, &str)> = files.chain([(own, "")]).collect();
     for (done, (name, integrity)) in files.iter().enumerate() {
-        progress(done, files.len());
+        if !goes_on(done, files.len()) {
+            return Ok(None);
+        }
         let file = file(name, integrity).await;
         parts.push(&file.map_err(|_| not_loaded(name))?.into());
     }
     parts.push(&after.into());
+    if !goes_on(files.len(), files.len()) {
+        return Ok(None);
+    }
     let name = file_name(title);
     let size = hand_over(&parts, &name).map_err(|_| SaveProblem::Refused)?;
-    Ok(SavedFile { name, size })
+    Ok(Some(SavedFile { name, size }))
 }
 
 /// The line of the saved page that says what it is, as markup.

@@ -1,8 +1,12 @@
 //! The button that saves what is open as one HTML file, and how far that is.
 
+use std::rc::Rc;
+
 use optimist_messages::label;
 use wasm_bindgen_futures::spawn_local;
-use yew::{AttrValue, Html, Properties, component, html, use_state_eq};
+use yew::{
+    AttrValue, Html, Properties, component, html, use_effect_with, use_mut_ref, use_state_eq,
+};
 
 use crate::saved_page::{SaveProblem, SavedFile, save};
 
@@ -26,16 +30,36 @@ enum Saving {
 #[component]
 pub(crate) fn SavePage(props: &SavePageProps) -> Html {
     let saving = use_state_eq(|| Saving::NotBegun);
+    // The fragment that people want to save; `None` after the dialog is closed.
+    let wanted = use_mut_ref(|| None::<AttrValue>);
+    {
+        let (saving, wanted) = (saving.clone(), Rc::clone(&wanted));
+        use_effect_with(props.fragment.clone(), move |fragment| {
+            wanted.replace(Some(fragment.clone()));
+            saving.set(Saving::NotBegun);
+            move || drop(wanted.take())
+        });
+    }
     let running = matches!(*saving, Saving::Running(..));
     let onclick = {
         let (saving, props) = (saving.clone(), props.clone());
         move |_| {
-            let (saving, props) = (saving.clone(), props.clone());
+            let (saving, props, wanted) = (saving.clone(), props.clone(), Rc::clone(&wanted));
             saving.set(Saving::Running(0, 1));
             spawn_local(async move {
-                let told = |done, all| saving.set(Saving::Running(done, all));
-                let ended = save(&props.title, &props.fragment, told).await;
-                saving.set(Saving::Ended(ended));
+                // Who chooses to leave values out does not get a file with them.
+                let is_wanted = || wanted.borrow().as_ref() == Some(&props.fragment);
+                let goes_on = |done, all| {
+                    let wanted = is_wanted();
+                    if wanted {
+                        saving.set(Saving::Running(done, all));
+                    }
+                    wanted
+                };
+                let ended = save(&props.title, &props.fragment, goes_on).await;
+                if let Some(ended) = ended.transpose().filter(|_| is_wanted()) {
+                    saving.set(Saving::Ended(ended));
+                }
             });
         }
     };

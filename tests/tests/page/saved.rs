@@ -394,3 +394,29 @@ fn a_search_and_a_lesson_saved_as_files_open_where_they_were() {
     assert_eq!(title(&saved), "The lost update – Optimist");
     asks_nothing(&saved, &site);
 }
+
+#[test]
+#[ignore = "needs the release site: cargo xtask test page"]
+fn a_choice_of_what_is_left_out_stops_the_file_of_the_choice_before() {
+    let site = Site::serve(&dist());
+    let browser = diagnose(&site);
+    let folder = folder("choice");
+    browser.save_files_in(&folder);
+    site.fail("lessons/catalogue.yaml", Fault::Late);
+    click(&browser, ".share-button");
+    click(&browser, "#save-page");
+    let running = "return document.getElementById('save-page').disabled";
+    browser.wait("the file being made", running, &[]);
+    click(&browser, "input[name=withheld]:not(:checked)");
+    let stopped = "return document.getElementById('save-page')?.disabled === false";
+    browser.wait("the other choice", stopped, &[]);
+    site.mend();
+    thread::sleep(Duration::from_secs(3));
+    let files = fs::read_dir(&folder).expect("the folder is there").count();
+    assert_eq!(files, 0);
+    click(&browser, "#save-page");
+    let made = "return document.getElementById('save-page-told').textContent
+        .startsWith('deployment-')";
+    browser.wait("the file of the new choice", made, &[]);
+    says_nothing(&browser);
+}
