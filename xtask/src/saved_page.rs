@@ -18,6 +18,9 @@ const PLACES: [&str; 5] = [
 /// What the script of the program says at its end: a module in a page exports to nothing.
 const EXPORTS: &str = "export { initSync, __wbg_init as default };";
 
+/// A browser may look up the hosts of links before people follow them. It does not for a saved page.
+const NO_LOOKUP: &str = "<meta http-equiv=\"x-dns-prefetch-control\" content=\"off\">";
+
 /// What the page asks of its own host, which a saved page does not have.
 const FROM_HOST: [(&str, &str); 2] = [
     ("connect-src 'self'; ", ""),
@@ -43,7 +46,8 @@ pub fn page(html: &str, script: &str, style: &str, files: &Files) -> StageResult
     let (before, after) = html.split_at(place);
     let [_, shown, address, note, parts] = PLACES;
     let html = format!(
-        "{before}<style>{style}</style><meta name=\"optimist-files\" content=\"{}\">\
+        "{before}<style>{style}</style>{NO_LOOKUP}\
+        <meta name=\"optimist-files\" content=\"{}\">\
         <meta name=\"optimist-shown\" content=\"{shown}\">\
         <meta name=\"optimist-address\" content=\"{address}\"><script>{script}</script>{after}",
         named.trim_start()
@@ -191,6 +195,7 @@ mod tests {
         assert!(policy.starts_with("default-src 'none'; script-src 'sha256-"));
         assert_eq!(policy.matches("'sha256-").count(), 3 + 2, "{policy}");
         assert!(!policy.contains("'self'") && !policy.contains("connect-src"));
+        assert_eq!(whole().matches(NO_LOOKUP).count(), 1);
         // Styles may stand in attributes; no script may.
         assert_eq!(policy.matches("'unsafe-inline'").count(), 1);
         assert!(policy.contains("style-src-attr 'unsafe-inline'; img-src data:; base-uri"));
