@@ -434,6 +434,26 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 16, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
+    fn no_text_is_too_odd(
+        which in 0..4_usize,
+        cuts in prop::collection::vec((0_usize..60_000, prop::sample::select(vec![
+            "", "{", "}", "\"", "v:", "k:{", "é", "\u{0}", "\n", "---\n", ": ", "2026-11-22T06:01:59Z",
+            "value-1", "%", "9223372036854775807", "-9223372036854775808", "1e400", "=", ",",
+        ])), 1..6),
+    ) {
+        let mut text = [live::LIVE[4], live::LIVE[8], FIGHT, AUDIT][which].to_owned();
+        for (at, part) in cuts {
+            let at = (0..=at % text.len()).rev().find(|at| text.is_char_boundary(*at)).unwrap();
+            text.insert_str(at, part);
+        }
+        let values = CaseValues::of(std::slice::from_ref(&text));
+        let kept = BTreeSet::new();
+        let stand_ins = values.stand_ins(&kept);
+        let rewritten = values.rewritten(&stand_ins);
+        prop_assert_eq!(rewritten.is_empty(), recognize(&text).is_err());
+    }
+
+    #[test]
     fn any_change_of_any_live_object_gives_the_same_answers_without_values(
         which in 0..live::LIVE.len(),
         changes in prop::collection::vec((0_usize..200, 0_u8..4), 0..6),

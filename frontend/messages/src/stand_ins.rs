@@ -6,7 +6,7 @@ use crate::diagnose::written;
 use crate::en;
 
 /// How many values of one reason are named.
-const NAMED: usize = 12;
+const NAMED: usize = 40;
 
 /// The reasons, those first that say most of the case.
 const REASONS: [StayReason; 9] = [

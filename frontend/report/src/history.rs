@@ -15,6 +15,9 @@ const MAX_CHANGES: usize = 300;
 pub(crate) fn history(out: &mut CaseDocument, id: &ObjectId, history: &ObservedHistory) {
     out.heading(3, &label::happened_to(id));
     out.says(&verdict(history));
+    if history.problem.is_none() && history.versions.len() < 2 {
+        out.command(&label::happened_watch_command());
+    }
     for it in &history.returning {
         out.says(&label::happened_returns(
             &it.field,

@@ -52,20 +52,23 @@ pub struct ValueSearch {
 
 #[derive(Clone, Debug)]
 enum Stage {
+    /// The texts that are not read yet.
+    Texts(Vec<String>),
     /// The answers with all values.
     Original(Box<Answers>),
+    /// The texts with these stand-ins.
+    Rewritten(Vec<String>, StandIns),
     /// The answers with these stand-ins, and the position of the next.
     Attempt(Box<Answers>, StandIns, usize),
     Done,
 }
 
 impl ValueSearch {
-    /// Begins with the texts of a case.
+    /// Begins with the texts of a case. Nothing is read yet.
     pub fn new(texts: &[String], settings: &CaseSettings) -> Self {
-        let values = CaseValues::of(texts);
         Self {
-            stage: Stage::Original(Box::new(Answers::of(texts, settings))),
-            values,
+            stage: Stage::Texts(texts.to_vec()),
+            values: CaseValues::of(&[]),
             settings: settings.clone(),
             answers: Vec::new(),
             kept: BTreeSet::new(),
@@ -79,6 +82,16 @@ impl ValueSearch {
     /// Computes one answer. Whether there is more to do.
     pub fn advance(&mut self) -> bool {
         match &mut self.stage {
+            Stage::Texts(texts) => {
+                let answers = Answers::of(texts, &self.settings);
+                self.values = CaseValues::of(texts);
+                self.stage = Stage::Original(Box::new(answers));
+            }
+            Stage::Rewritten(texts, stand_ins) => {
+                let answers = Answers::of(texts, &self.settings);
+                let stand_ins = std::mem::take(stand_ins);
+                self.stage = Stage::Attempt(Box::new(answers), stand_ins, 0);
+            }
             Stage::Original(answers) => match answers.next() {
                 Some(answer) => self.answers.push(answer),
                 None => self.attempt(),
@@ -142,8 +155,7 @@ impl ValueSearch {
         }
         let stand_ins = self.values.stand_ins(&kept);
         let texts = self.values.rewritten(&stand_ins);
-        let answers = Answers::of(&texts, &self.settings);
-        self.stage = Stage::Attempt(Box::new(answers), stand_ins, 0);
+        self.stage = Stage::Rewritten(texts, stand_ins);
     }
 
     /// The answers are the same.

@@ -7,7 +7,7 @@ crate::catalogue::messages! {
     file_too_many_lines(file, lines) "{file} has more than {lines} lines, which is too much for this page.";
     file_unreadable(file) "The browser could not read {file}.";
     share_left_out() "Left out, because it looks private:";
-    share_values() "Values in the link and in the file";
+    share_values() "Values in what you share";
     share_without_private() "Leave out the values that look private";
     share_without_values() "Leave out all values of the objects";
     share_stand_ins() "A stand-in such as value-1 takes the place of each value. Equal values have equal stand-ins, and whole numbers become small ones in the same order.";
