@@ -2,6 +2,48 @@
 
 use std::borrow::Cow;
 
+/// Takes away what terminals, pipelines and letters add to each line: colours, carriage returns, times,
+/// marks of quotations.
+pub(super) fn without_decoration(text: &str) -> String {
+    let text = without_colours(text).replace("\r\n", "\n");
+    let mut lines: Vec<&str> = text.lines().collect();
+    for decoration in [time, quotation] {
+        let bare = |line: &&str| line.is_empty() || decoration(line).is_some();
+        if lines.len() > 1 && lines.iter().all(bare) {
+            lines = lines
+                .iter()
+                .map(|it| decoration(it).unwrap_or(it))
+                .collect();
+        }
+    }
+    lines.join("\n")
+}
+
+/// What is behind the time with which a pipeline begins each line.
+fn time(line: &str) -> Option<&str> {
+    let (time, behind) = line.split_once(' ').unwrap_or((line, ""));
+    let is_time = |c: char| c.is_ascii_digit() || "-:.TZ+".contains(c);
+    let (date, _) = time.split_once('T')?;
+    (date.len() == 10 && time.chars().all(is_time)).then_some(behind)
+}
+
+fn quotation(line: &str) -> Option<&str> {
+    let behind = line.strip_prefix('>')?;
+    Some(behind.strip_prefix(' ').unwrap_or(behind))
+}
+
+/// A text without the sequences by which terminals change colours (ECMA-48, CSI).
+fn without_colours(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut parts = text.split("\u{1b}[");
+    out.push_str(parts.next().unwrap_or_default());
+    for part in parts {
+        let end = part.find(|c: char| ('@'..='~').contains(&c));
+        out.push_str(end.map_or("", |end| &part[end + 1..]));
+    }
+    out
+}
+
 /// Takes away the frame that Terraform draws, `│ ` before each line.
 pub(super) fn without_frame(text: &str) -> String {
     let framed = |line: &str| line.trim_start().starts_with(['│', '╷', '╵']);

@@ -179,7 +179,7 @@ pub const MAX_ERRORS: usize = 1000;
 /// Returns the errors that a text reports, each once, in the order of the text: at most
 /// [`MAX_ERRORS`]. The list is empty if the text holds none of the messages that are known here.
 pub fn reported_errors(text: &str) -> Vec<ReportedError> {
-    let text = escapes::without_frame(text);
+    let text = escapes::without_frame(&escapes::without_decoration(text));
     let marks = context::Marks::of(&text);
     let mut found: Vec<ReportedError> = Vec::new();
     for place in parse::places(&text) {

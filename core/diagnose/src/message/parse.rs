@@ -178,15 +178,18 @@ fn field(text: &str) -> Option<(&str, &str)> {
     if !text.starts_with(['.', '[']) {
         return None;
     }
-    let mut quoted = false;
-    let mut escaped = false;
+    let (mut quoted, mut escaped, mut selects) = (false, false, false);
     let end = text.find(|c: char| {
-        let ends = c.is_whitespace() && !quoted;
-        quoted ^= c == '"' && !escaped;
+        // Only what selects an item has quotes. Another one ends the text that the message stands in.
+        let ends = !quoted && (c.is_whitespace() || !selects && matches!(c, '"' | '\''));
+        selects = !ends && (quoted || selects && c != ']' || c == '[');
+        quoted ^= c == '"' && !escaped && selects;
         escaped = c == '\\' && !escaped;
         ends
     });
-    Some(text.split_at(end.unwrap_or(text.len())))
+    let path = &text[..end.unwrap_or(text.len())];
+    let path = path.trim_end_matches([',', ';', '.', ')']);
+    Some(text.split_at(path.len()))
 }
 
 /// `deployments.apps "web": the object has been modified`, and other reasons.
