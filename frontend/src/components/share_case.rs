@@ -11,14 +11,14 @@ use yew::{AttrValue, Html, Properties, component, html, use_memo};
 use super::share_dialog::{export, named, weight};
 use super::snippet::Copy;
 use crate::state::{
-    DiagnoseState, Sends, ShareMsg, SharedCase, StateHandle, ValuesLeftOut, Withheld,
+    DiagnoseState, MAX_SEARCHED, Sends, ShareMsg, SharedCase, StateHandle, ValuesLeftOut, Withheld,
 };
 
 /// The case without values, once it is known which of them stay.
 pub(super) fn shared(store: &StateHandle) -> Option<&SharedCase> {
     match store.share.values.as_ref()? {
         ValuesLeftOut::Found(shared) => Some(shared),
-        ValuesLeftOut::Searching(_) | ValuesLeftOut::Empty => None,
+        ValuesLeftOut::Searching(_) | ValuesLeftOut::Empty | ValuesLeftOut::TooLarge => None,
     }
 }
 
@@ -88,6 +88,10 @@ fn stays(store: &StateHandle) -> Html {
         Some(ValuesLeftOut::Empty) => {
             html! { <p class="muted share-stays" role="status">{ label::share_nothing_left() }</p> }
         }
+        Some(ValuesLeftOut::TooLarge) => {
+            let says = label::share_values_too_large(&(MAX_SEARCHED / 1_000_000));
+            html! { <p class="muted share-stays" role="status">{ says }</p> }
+        }
         Some(ValuesLeftOut::Found(shared)) => html! {
             <div class="muted share-stays">
                 <p role="status">{ messages::left_out_values(&shared.found) }</p>
@@ -105,6 +109,7 @@ fn stays(store: &StateHandle) -> Html {
 pub(super) fn markdown(store: &StateHandle) -> Html {
     let case = match &store.share.values {
         None => Some(&store.diagnose),
+        Some(ValuesLeftOut::Empty | ValuesLeftOut::TooLarge) => return Html::default(),
         Some(_) => shared(store).map(|shared| &shared.case),
     };
     if store.diagnose.items.is_empty() {

@@ -77,7 +77,7 @@ pub use view::{
     CARDS, CARDS_AT_FIRST, Dialog, Folds, InspectorTab, Lane, ObjectView, ServerTab, Theme,
     ViewMsg, ViewState,
 };
-pub use without_values::{SharedCase, ValuesLeftOut};
+pub use without_values::{MAX_SEARCHED, SharedCase, ValuesLeftOut};
 
 /// Everything that the page shows.
 #[derive(Clone, Debug)]

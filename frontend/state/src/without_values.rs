@@ -10,6 +10,10 @@ use crate::State;
 use crate::diagnose::DiagnoseState;
 use crate::effect::Effects;
 
+/// The most characters of a case whose values can be left out: its answers are computed again and
+/// again.
+pub const MAX_SEARCHED: usize = 1_000_000;
+
 /// A case without values, and how far it is.
 #[derive(Clone, Debug)]
 pub enum ValuesLeftOut {
@@ -19,6 +23,8 @@ pub enum ValuesLeftOut {
     Found(Rc<SharedCase>),
     /// Nothing is left of the case.
     Empty,
+    /// The case is larger than [`MAX_SEARCHED`].
+    TooLarge,
 }
 
 /// A case without values.
@@ -37,7 +43,7 @@ impl ValuesLeftOut {
         match self {
             Self::Searching(_) => true,
             Self::Found(shared) => shared.case.is_working(),
-            Self::Empty => false,
+            Self::Empty | Self::TooLarge => false,
         }
     }
 }
@@ -46,6 +52,10 @@ impl State {
     /// Begins to leave out the values of the case.
     #[inline(never)] // not on the first screen
     pub(crate) fn leave_values_out(&mut self) {
+        if self.diagnose.size() > MAX_SEARCHED {
+            self.share.values = Some(ValuesLeftOut::TooLarge);
+            return;
+        }
         let search = self.diagnose.value_search();
         self.share.values = Some(search.map_or(ValuesLeftOut::Empty, |search| {
             ValuesLeftOut::Searching(Rc::new(RefCell::new(search)))

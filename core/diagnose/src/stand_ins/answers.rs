@@ -9,7 +9,7 @@ use optimist_client::Preset;
 
 use crate::audit::findings::Findings;
 use crate::audit::recorded::{CoreAnswer, RecordedHistory};
-use crate::audit::{AuditLog, AuditReader};
+use crate::audit::{AuditLog, AuditReader, AuditedObject};
 use crate::brought::{Brought, recognize};
 use crate::case::{Case, Installed, Note};
 use crate::message::{PrintedError, ReportedError};
@@ -29,7 +29,7 @@ pub struct CaseSettings {
 }
 
 /// The most objects of a log that are compared.
-const MAX_OBJECTS: usize = 20;
+const MAX_OBJECTS: usize = 200;
 
 /// An answer, without values.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -41,13 +41,13 @@ pub(super) struct Answer {
 }
 
 /// A part of the answers.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 enum Part {
     Case(usize),
     Row(usize, Way),
     WaysOut(usize),
     Error(usize),
-    Log(usize),
+    Log(usize, AuditedObject),
 }
 
 /// Computes the answers of a case, part by part.
@@ -93,7 +93,11 @@ impl Answers {
             all.cases.push((case, installed, table));
         }
         all.left.extend((0..all.errors.len()).map(Part::Error));
-        all.left.extend((0..all.logs.len()).map(Part::Log));
+        for (at, log) in all.logs.iter().enumerate() {
+            let objects = log.objects().into_iter().take(MAX_OBJECTS);
+            let parts = objects.map(|(object, _)| Part::Log(at, object));
+            all.left.extend(parts);
+        }
         all
     }
 
@@ -128,7 +132,7 @@ impl Answers {
                 }
             }
             Part::Error(at) => self.error(at, &mut answer),
-            Part::Log(at) => of_log(&self.logs[at], &mut answer),
+            Part::Log(at, object) => of_log(&self.logs[at], object, &mut answer),
         }
         Some(answer)
     }
@@ -240,38 +244,36 @@ fn of_row(row: &Row, answer: &mut Answer) {
     }
 }
 
-fn of_log(log: &AuditLog, answer: &mut Answer) {
-    for (object, writes) in log.objects().into_iter().take(MAX_OBJECTS) {
-        says(answer, &format!("{object:?} {writes}"));
-        let history = RecordedHistory::new(object, &[], Release::default()).finish(log);
-        for step in &history.steps {
-            let fields = step.changes.iter().map(|it| printed(&it.field));
-            let fields: Vec<String> = fields.collect();
-            let prediction = match &step.prediction {
-                CoreAnswer::Same { patch_types, .. } => format!("same {patch_types:?}"),
-                CoreAnswer::Other { differences, .. } => {
-                    for one in differences {
-                        let values = (&one.recorded, &one.core);
-                        answer.messages.push_str(&format!("{values:?}"));
-                    }
-                    let places = differences.iter().map(|it| it.pointer.as_str());
-                    format!("other {:?}", places.collect::<Vec<_>>())
+fn of_log(log: &AuditLog, object: AuditedObject, answer: &mut Answer) {
+    says(answer, &format!("{object:?}"));
+    let history = RecordedHistory::new(object, &[], Release::default()).finish(log);
+    for step in &history.steps {
+        let fields = step.changes.iter().map(|it| printed(&it.field));
+        let fields: Vec<String> = fields.collect();
+        let prediction = match &step.prediction {
+            CoreAnswer::Same { patch_types, .. } => format!("same {patch_types:?}"),
+            CoreAnswer::Other { differences, .. } => {
+                for one in differences {
+                    let values = (&one.recorded, &one.core);
+                    answer.messages.push_str(&format!("{values:?}"));
                 }
-                CoreAnswer::NotRun(why) => format!("{why:?}"),
-            };
-            let line = (step.client, &step.manager, fields, prediction);
-            says(answer, &format!("{line:?}"));
-        }
-        let found = Findings::of(&history, log);
-        for fight in &found.fights {
-            let who = (fight.flips, &fight.managers);
-            says(answer, &format!("{} {who:?}", printed(&fight.field)));
-        }
-        for lost in &found.lost {
-            let steps = (lost.written, lost.lost, lost.may_have_watched);
-            says(answer, &format!("{} {steps:?}", printed(&lost.field)));
-        }
-        let rest = (&found.conflicts, &found.unchanged, &found.loops);
-        says(answer, &format!("{rest:?}"));
+                let places = differences.iter().map(|it| it.pointer.as_str());
+                format!("other {:?}", places.collect::<Vec<_>>())
+            }
+            CoreAnswer::NotRun(why) => format!("{why:?}"),
+        };
+        let line = (step.client, &step.manager, fields, prediction);
+        says(answer, &format!("{line:?}"));
     }
+    let found = Findings::of(&history, log);
+    for fight in &found.fights {
+        let who = (fight.flips, &fight.managers);
+        says(answer, &format!("{} {who:?}", printed(&fight.field)));
+    }
+    for lost in &found.lost {
+        let steps = (lost.written, lost.lost, lost.may_have_watched);
+        says(answer, &format!("{} {steps:?}", printed(&lost.field)));
+    }
+    let rest = (&found.conflicts, &found.unchanged, &found.loops);
+    says(answer, &format!("{rest:?}"));
 }

@@ -12,6 +12,7 @@ crate::catalogue::messages! {
     share_without_values() "Leave out all values of the objects";
     share_stand_ins() "A stand-in such as value-1 takes the place of each value. Equal values have equal stand-ins, and whole numbers become small ones in the same order.";
     share_comparing(attempts) "Comparing the answers with and without values, attempt {attempts}.";
+    share_values_too_large(size) "The case has more than {size} MB. Its values cannot be left out here.";
     share_nothing_left() "No text of the case is recognized, so nothing is left to share.";
     share_left_out_not_same() "No value is left out: the answers would not be the same. These stay:";
     share_left_out_count(count) "{count} {count|value is|values are} left out, and the answers are the same. These stay:";

@@ -203,6 +203,11 @@ impl DiagnoseState {
         self.saved().session()
     }
 
+    /// The characters of its texts.
+    pub(crate) fn size(&self) -> usize {
+        self.saved().size()
+    }
+
     /// A search for the values that can be left out; `None` if nothing was brought.
     pub(crate) fn value_search(&self) -> Option<ValueSearch> {
         let saved = self.saved();

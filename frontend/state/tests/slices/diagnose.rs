@@ -578,3 +578,18 @@ fn the_case_stays_as_it_is_while_it_is_shared_without_values() {
     page.send(ViewMsg::Dialog(None));
     assert!(page.state.share.values.is_none());
 }
+
+#[test]
+fn a_case_that_is_too_large_says_that_its_values_stay() {
+    let mut page = diagnose();
+    bring(&mut page, &AUDIT.repeat(40));
+    page.send(ViewMsg::Dialog(Some(Dialog::Share)));
+    page.send(ShareMsg::Withhold(Withheld::Values));
+    let values = &page.state.share.values;
+    assert!(
+        matches!(values, Some(ValuesLeftOut::TooLarge)),
+        "{values:?}"
+    );
+    page.send(ShareMsg::Withhold(Withheld::Private));
+    assert!(page.state.share.values.is_none());
+}
