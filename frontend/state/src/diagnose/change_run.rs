@@ -52,6 +52,8 @@ pub struct ChangeRun {
     wanted: Rc<Value>,
     /// Whether the values come from a scene: no message says them.
     made_up: bool,
+    /// Whether values look private; `None` before the first row.
+    private: Option<bool>,
     left: VecDeque<Way>,
     total: usize,
     /// The client that was chosen.
@@ -108,6 +110,7 @@ impl ChangeRun {
         Some(Self {
             table: Rc::new(ChangeTable::new(installed, change)),
             wanted,
+            private: None,
             made_up: scene.is_some_and(|scene| scene.change.is_some()),
             // The ways out come last.
             total: left.len() + 1,
@@ -153,7 +156,7 @@ impl ChangeRun {
         None
     }
 
-    fn settled(&self, mut out: WayOut) -> SettledConflict {
+    fn settled(&mut self, mut out: WayOut) -> SettledConflict {
         let private = masked(&out.manifest) != out.manifest || self.is_private(&out.row);
         let values = !self.made_up && !private;
         let instructions = self.table.instructions_out(&out, values);
@@ -177,10 +180,13 @@ impl ChangeRun {
         }
     }
 
-    /// Whether values look private, in the object or in the manifest.
-    fn is_private(&self, row: &Row) -> bool {
-        let contains = |value: &Value| value.to_string().contains(MASK);
-        contains(&self.wanted) || masked(&row.before) != *row.before
+    /// Whether values look private, in the object or in the manifest. All rows begin with the same
+    /// object.
+    fn is_private(&mut self, row: &Row) -> bool {
+        let (wanted, before) = (&self.wanted, &row.before);
+        *self
+            .private
+            .get_or_insert_with(|| wanted.to_string().contains(MASK) || masked(before) != **before)
     }
 
     /// How people do what a row did. Without values that look private or are made up.
