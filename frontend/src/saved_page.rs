@@ -4,6 +4,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use gloo_timers::callback::Timeout;
+use gloo_timers::future::TimeoutFuture;
 use js_sys::{Array, Function, Object, Promise, Reflect, Uint8Array};
 use optimist_messages::label;
 use optimist_state::{
@@ -16,6 +17,9 @@ use crate::browser::{self, about};
 
 /// How long the browser may take to save the file, in milliseconds.
 const SAVING: u32 = 60_000;
+
+/// How many bytes the browser compresses at once.
+const SLICE: u32 = 64 * 1024;
 
 /// Why a page was not saved.
 #[derive(Clone, Debug, PartialEq)]
@@ -118,21 +122,48 @@ async fn file(name: &str, integrity: &str) -> Result<String, JsValue> {
     Reflect::set(&how, &"integrity".into(), &integrity.into())?;
     let window = window()?;
     let response = call(&window, "fetch", &Array::of2(&name.into(), &how))?;
-    let mut response = JsFuture::from(Promise::from(response)).await?;
+    let response = JsFuture::from(Promise::from(response)).await?;
     if get(&response, "ok")? != JsValue::TRUE {
         return Err(JsValue::NULL);
     }
+    let mut bytes = Uint8Array::new(&all_of(&response)?.await?);
     let compressor = made("CompressionStream", &Array::of1(&"gzip".into()));
     let compressed = compressor.is_ok();
     if let Ok(compressor) = compressor {
-        let body = get(&response, "body")?;
-        let body = call(&body, "pipeThrough", &Array::of1(&compressor))?;
-        response = made("Response", &Array::of1(&body))?;
+        bytes = through(&compressor, &bytes).await?;
     }
-    let bytes = call(&response, "arrayBuffer", &Array::new())?;
-    let bytes = JsFuture::from(Promise::from(bytes)).await?;
-    let bytes = Uint8Array::new(&bytes).to_vec();
-    Ok(saved_file(name, compressed, &STANDARD.encode(bytes)))
+    Ok(saved_file(
+        name,
+        compressed,
+        &STANDARD.encode(bytes.to_vec()),
+    ))
+}
+
+/// All bytes of an answer.
+fn all_of(response: &JsValue) -> Result<JsFuture, JsValue> {
+    let bytes = call(response, "arrayBuffer", &Array::new())?;
+    Ok(JsFuture::from(Promise::from(bytes)))
+}
+
+/// What becomes of bytes in a stream that changes them. A browser may compress on the thread of the page:
+/// the page is free between two slices.
+async fn through(stream: &JsValue, bytes: &Uint8Array) -> Result<Uint8Array, JsValue> {
+    let changed = made("Response", &Array::of1(&get(stream, "readable")?))?;
+    // A stream takes only as much as is read from it.
+    let changed = all_of(&changed)?;
+    let writer = call(&get(stream, "writable")?, "getWriter", &Array::new())?;
+    let mut begin = 0;
+    while begin < bytes.length() {
+        let end = bytes.length().min(begin + SLICE);
+        let slice = bytes.subarray(begin, end);
+        let written = call(&writer, "write", &Array::of1(&slice))?;
+        JsFuture::from(Promise::from(written)).await?;
+        TimeoutFuture::new(0).await;
+        begin = end;
+    }
+    let closed = call(&writer, "close", &Array::new())?;
+    JsFuture::from(Promise::from(closed)).await?;
+    Ok(Uint8Array::new(&changed.await?))
 }
 
 /// Has the browser save a file that is made of these texts; gives its size in bytes.
