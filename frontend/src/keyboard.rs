@@ -6,7 +6,10 @@ use wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlInputElement, KeyboardEvent};
 
 use crate::browser;
-use crate::state::{Dialog, Lane, LearnMsg, Msg, Page, RequestMsg, SessionMsg, State, ViewMsg};
+use crate::state::{
+    DiagnoseMsg, Dialog, Lane, LearnMsg, Msg, Page, RequestMsg, SessionMsg, State, StepMove,
+    ViewMsg,
+};
 
 /// Keys, and what they do in words.
 pub(crate) type Key = (&'static str, fn() -> String);
@@ -90,6 +93,17 @@ pub(crate) fn message(state: &State, event: &KeyboardEvent) -> Option<Msg> {
     // WCAG 2.1.4: keys that are letters, digits or punctuation can be switched off.
     if !state.view.letter_keys && !event.ctrl_key() && key != " " && key.chars().count() == 1 {
         return None;
+    }
+    if state.page == Page::Diagnose && matches!(holder, Holder::Page | Holder::Control) {
+        // Only where a recorded history can be stepped through do they mean something.
+        let to = match key.as_str() {
+            "ArrowLeft" => Some(StepMove::Back),
+            "ArrowRight" => Some(StepMove::Forward),
+            _ => None,
+        };
+        if let Some(to) = to.filter(|_| state.diagnose.has_steps()) {
+            return Some(DiagnoseMsg::MoveStep(to).into());
+        }
     }
     if state.page != Page::Play && !state.learn.is_on_stage() {
         let help = key == "?" && holder != Holder::Text;

@@ -12,6 +12,7 @@ mod diagnose;
 mod etcd;
 mod explore;
 mod inspector;
+mod lanes;
 mod learn;
 mod play;
 mod report;
@@ -26,6 +27,7 @@ pub use diagnose::*;
 pub use etcd::*;
 pub use explore::*;
 pub use inspector::*;
+pub use lanes::*;
 pub use learn::*;
 pub use play::*;
 pub use report::*;
@@ -43,6 +45,7 @@ pub(crate) const ENGLISH: &[&[(&str, &[&str], &str)]] = &[
     etcd::ENGLISH,
     explore::ENGLISH,
     inspector::ENGLISH,
+    lanes::ENGLISH,
     learn::ENGLISH,
     play::ENGLISH,
     report::ENGLISH,

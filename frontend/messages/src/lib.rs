@@ -22,6 +22,7 @@ mod facts;
 mod folds;
 mod goal;
 pub mod label;
+pub mod lanes;
 mod manifest;
 pub mod orders;
 mod stand_ins;

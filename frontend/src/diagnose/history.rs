@@ -9,9 +9,15 @@ use optimist_messages::label;
 use serde_json::Value;
 use yew::{Html, classes, html};
 
+use super::lanes::RecordedSteps;
 use super::messages::command;
 use super::owners::look;
-use crate::state::ObservedHistory;
+use super::recorded::{Recorded, number_of, version_after, version_before};
+use super::step_card::step_card;
+use crate::state::{CaseReading, Dispatcher, ObservedHistory, StateHandle};
+
+/// How many fights are named first.
+const MAX_HEADLINES: usize = 3;
 
 /// How many changes are drawn.
 const MAX_CHANGES: usize = 300;
@@ -19,12 +25,16 @@ const MAX_CHANGES: usize = 300;
 /// How many steps of a fight are drawn.
 const MAX_FLIPS: usize = 120;
 
-/// Draws a history.
-pub(super) fn history(id: &ObjectId, history: &ObservedHistory) -> Html {
-    let managers = history.managers();
+/// Draws a history: first who fights over what, then its steps, then each field.
+pub(super) fn history(store: &StateHandle, recorded: &Recorded, reading: &CaseReading) -> Html {
+    let Some(history) = recorded.versions() else {
+        return Html::default();
+    };
+    let sender = store.dispatcher();
     html! {
         <article class="history">
             { verdict(history) }
+            { headlines(&history.fights) }
             { for history.returning.iter().map(|it| html! {
                 <p><b>
                     { visible(&label::happened_returns(&it.field, &it.changes, &it.returns)).into_owned() }
@@ -33,16 +43,51 @@ pub(super) fn history(id: &ObjectId, history: &ObservedHistory) -> Html {
             if !history.owned {
                 <p class="says">{ label::happened_not_owned() }</p>
             }
-            { for history.fights.iter().map(|fight| {
-                of_fight(&history.changes, history.versions.first(), &managers, fight)
-            }) }
+            { steps(store, recorded) }
+            { for history.fights.iter().map(|fight| of_fight(&sender, recorded, fight)) }
             if !history.changes.is_empty() {
                 <details open={history.fights.is_empty()}>
                     <summary>{ label::happened_others(&history.changes.len()) }</summary>
-                    { changes(id, history, &managers) }
+                    { changes(&reading.case.id, history) }
                 </details>
             }
         </article>
+    }
+}
+
+/// The lanes, and the card of the step that is selected.
+pub(super) fn steps(store: &StateHandle, recorded: &Recorded) -> Html {
+    let selected = store.diagnose.selected_step();
+    let selected = selected.filter(|step| step.source == recorded.source());
+    let selected = selected.map(|step| step.row);
+    html! {
+        <>
+            <RecordedSteps history={recorded.clone()} {selected} sender={store.dispatcher()} />
+            { for selected.map(|row| step_card(store, recorded, row)) }
+        </>
+    }
+}
+
+/// Who fights over what, in a line each: the first answer.
+pub(super) fn headlines(fights: &[Fight]) -> Html {
+    let more = fights.len().saturating_sub(MAX_HEADLINES);
+    html! {
+        <>
+            { for fights.iter().take(MAX_HEADLINES).map(|fight| {
+                let names: Vec<String> = fight.managers.iter().map(messages::owner).collect();
+                let says = label::happened_fight(&messages::names(&names), &fight.field);
+                html! {
+                    <p class="headline">
+                        <b>{ visible(&says).into_owned() }</b>
+                        { " " }
+                        <span class="chip refused">{ label::happened_flips(&fight.flips) }</span>
+                    </p>
+                }
+            }) }
+            if more > 0 {
+                <p class="says">{ label::fight_more(&more) }</p>
+            }
+        </>
     }
 }
 
@@ -67,42 +112,31 @@ fn verdict(history: &ObservedHistory) -> Html {
     html! { <p class="says">{ visible(&says).into_owned() }</p> }
 }
 
-/// A field that managers fight over. `first` is the version before the changes, if it is known.
-pub(super) fn of_fight(
-    changes: &[FieldChange],
-    first: Option<&String>,
-    managers: &[&Manager],
-    fight: &Fight,
-) -> Html {
+/// A field that managers fight over, with a link to each step of the fight.
+pub(super) fn of_fight(sender: &Dispatcher, recorded: &Recorded, fight: &Fight) -> Html {
     let names: Vec<String> = fight.managers.iter().map(messages::owner).collect();
-    let all = || changes.iter().filter(|it| it.field == fight.field);
-    let first = first
-        .cloned()
-        .or_else(|| all().next().map(|it| it.resource_version.clone()));
-    let first = first.unwrap_or_default();
-    let last = all().next_back().map(|it| it.resource_version.clone());
-    let more = all().count().saturating_sub(MAX_FLIPS);
+    let all = recorded.changes().into_iter();
+    let all: Vec<_> = all.filter(|(_, it)| it.field == fight.field).collect();
+    let (Some((first, begin)), Some((last, _))) = (all.first(), all.last()) else {
+        return Html::default();
+    };
+    let more = all.len().saturating_sub(MAX_FLIPS);
+    let known = recorded.manager_names();
+    let before = recorded.row(*first).and_then(version_before);
     html! {
         <div class="fight">
-            <h3>
-                { visible(&label::happened_fight(&messages::names(&names), &fight.field)).into_owned() }
-                { " " }
-                <span class="chip refused">{ label::happened_flips(&fight.flips) }</span>
-            </h3>
+            <h3>{ visible(&fight.field.to_string()).into_owned() }</h3>
             <p class="says">
-                { label::happened_flips_text(
-                    &fight.flips,
-                    &first,
-                    &last.unwrap_or_default(),
-                ) }
+                { label::fight_steps(&fight.flips, &(first + 1), &(last + 1)) }
             </p>
             <ol class="flips" aria-label={label::happened_chart(&names.join(", "))}>
-                { begin(changes, &first, managers, fight) }
-                { for all().take(MAX_FLIPS).map(|it| flip(
-                    managers,
+                { flip(known, begin.owner_before.as_ref(), begin.before.as_ref(), before, Html::default()) }
+                { for all.iter().take(MAX_FLIPS).map(|(row, it)| flip(
+                    known,
                     it.by.as_ref(),
                     it.after.as_ref(),
-                    &it.resource_version,
+                    recorded.row(*row).and_then(version_after),
+                    recorded.link(*row, sender),
                 )) }
             </ol>
             if more > 0 {
@@ -112,33 +146,32 @@ pub(super) fn of_fight(
     }
 }
 
-/// The value before the fight.
-fn begin(changes: &[FieldChange], version: &str, managers: &[&Manager], fight: &Fight) -> Html {
-    let begins = changes.iter().find(|it| it.field == fight.field);
-    begins.map_or_else(Html::default, |change| {
-        flip(
-            managers,
-            change.owner_before.as_ref(),
-            change.before.as_ref(),
-            version,
-        )
-    })
-}
-
 /// One value of a field: in the colour and the pattern of its manager.
-fn flip(managers: &[&Manager], by: Option<&Manager>, value: Option<&Value>, version: &str) -> Html {
-    let number = by.and_then(|by| managers.iter().position(|known| *known == by));
+fn flip(
+    known: &[String],
+    by: Option<&Manager>,
+    value: Option<&Value>,
+    version: Option<&str>,
+    link: Html,
+) -> Html {
+    let number = by.and_then(|by| number_of(known, by));
     html! {
         <li class={classes!(number.map(look))}>
-            { marked(managers, by) }
+            { marked(known, by) }
             <b>{ written(value) }</b>
-            <span class="muted">{ version.to_owned() }</span>
+            <span>
+                if let Some(version) = version {
+                    <span class="muted">{ visible(version).into_owned() }</span>
+                    { " " }
+                }
+                { link }
+            </span>
         </li>
     }
 }
 
 /// A manager with its mark; who it was if that is known.
-pub(super) fn marked(managers: &[&Manager], by: Option<&Manager>) -> Html {
+pub(super) fn marked(known: &[String], by: Option<&Manager>) -> Html {
     let Some(by) = by else {
         return html! {
             <span class="by" title={label::happened_unknown_hint()}>
@@ -146,10 +179,9 @@ pub(super) fn marked(managers: &[&Manager], by: Option<&Manager>) -> Html {
             </span>
         };
     };
-    let number = managers.iter().position(|known| *known == by);
     html! {
         <span class="by">
-            if let Some(number) = number {
+            if let Some(number) = number_of(known, by) {
                 <span class={classes!("owner", look(number))} />
             }
             { visible(&messages::owner(by)).into_owned() }
@@ -158,7 +190,7 @@ pub(super) fn marked(managers: &[&Manager], by: Option<&Manager>) -> Html {
 }
 
 /// Every change, field by field.
-fn changes(id: &ObjectId, history: &ObservedHistory, managers: &[&Manager]) -> Html {
+fn changes(id: &ObjectId, history: &ObservedHistory) -> Html {
     let mut all: Vec<(&FieldChange, &Option<String>)> =
         history.changes.iter().zip(&history.times).collect();
     // Stable: the changes of one field stay in their order.
@@ -171,7 +203,7 @@ fn changes(id: &ObjectId, history: &ObservedHistory, managers: &[&Manager]) -> H
                 <td class="code">{ visible(&change.field.to_string()).into_owned() }</td>
                 <td>{ change.resource_version.clone() }</td>
                 <td>{ time.clone().unwrap_or_default() }</td>
-                <td>{ marked(managers, change.by.as_ref()) }</td>
+                <td>{ marked(&history.manager_names, change.by.as_ref()) }</td>
                 <td class="code">
                     { written(change.before.as_ref()) }{ " → " }{ written(change.after.as_ref()) }
                 </td>

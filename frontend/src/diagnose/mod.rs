@@ -4,12 +4,15 @@ mod audit;
 mod brought;
 mod card;
 mod history;
+mod lanes;
 mod messages;
 mod next_writes;
 mod owners;
 mod questions;
+mod recorded;
 mod scene;
 mod sign;
+mod step_card;
 mod table;
 mod ways_out;
 
@@ -26,13 +29,17 @@ use wasm_bindgen_futures::spawn_local;
 use web_sys::{File, FileList};
 use yew::{Callback, DragEvent, Event, Html, Properties, classes, component, html};
 
+use self::recorded::Recorded;
 use crate::browser;
 use crate::components::more::chosen;
 use crate::components::{header, kept_notice};
-use crate::state::{CaseSection, DiagnoseMsg, Dispatcher, Sends, StateHandle};
+use crate::state::{CaseSection, DiagnoseMsg, Dispatcher, Sends, StateHandle, StepObject};
 
 /// The style of this page alone.
-const STYLE: &str = include_str!("../style/diagnose.css");
+const STYLE: [&str; 2] = [
+    include_str!("../style/diagnose.css"),
+    include_str!("../style/lanes.css"),
+];
 
 thread_local! {
     /// Whether the page has the style already.
@@ -49,7 +56,7 @@ pub(crate) struct DiagnoseProps {
 #[component]
 pub(crate) fn Diagnose(props: &DiagnoseProps) -> Html {
     if !STYLED.replace(true) {
-        browser::adopt_style(STYLE);
+        STYLE.into_iter().for_each(browser::adopt_style);
     }
     let store = &props.store;
     let case = &store.diagnose;
@@ -73,7 +80,11 @@ pub(crate) fn Diagnose(props: &DiagnoseProps) -> Html {
                 if !case.items.is_empty() {
                     { tabs(store) }
                 }
-                <main class={classes!("case-body", case.items.is_empty().then_some("start"))}>
+                <main class={classes!(
+                    "case-body",
+                    case.items.is_empty().then_some("start"),
+                    has_lanes(store).then_some("with-lanes"),
+                )}>
                     <section class={section(CaseSection::Brought)} aria-label={label::diagnose_case()}>
                         { brought::brought(store) }
                     </section>
@@ -105,6 +116,15 @@ pub(crate) fn Diagnose(props: &DiagnoseProps) -> Html {
     }
 }
 
+/// Whether a recorded history is shown: its lanes need room.
+fn has_lanes(store: &StateHandle) -> bool {
+    let case = &store.diagnose;
+    case.replay().is_some()
+        || case
+            .observed()
+            .is_some_and(|history| history.versions.len() > 1)
+}
+
 /// Which part a narrow window shows.
 fn tabs(store: &StateHandle) -> Html {
     let tab = |of: CaseSection| {
@@ -132,6 +152,9 @@ fn tabs(store: &StateHandle) -> Html {
 
 fn announcement(store: &StateHandle) -> String {
     let case = &store.diagnose;
+    if let Some(object) = &case.step_object {
+        return visible(&owners::step_title(object)).into_owned();
+    }
     match (case.is_reading(), case.items.len()) {
         (true, _) => label::diagnose_reading(),
         (false, 0) => String::new(),
@@ -144,16 +167,31 @@ fn middle(store: &StateHandle) -> Html {
     let case = &store.diagnose;
     html! {
         <>
-            <h2>{ label::owners_title() }</h2>
+            <div class="owners-head">
+                <h2>{ label::owners_title() }</h2>
+                if case.step_object.is_some() {
+                    <button
+                        type="button"
+                        class="button small"
+                        onclick={store.sends(DiagnoseMsg::SelectStep(None))}
+                    >
+                        { label::recorded_newest() }
+                    </button>
+                }
+            </div>
             { objects(store) }
             if let Some(made) = case.reading().and_then(|reading| reading.scene.as_ref()) {
                 { scene::scene(store, made) }
             }
             {
                 match case.reading() {
+                    _ if case.step_object.is_some() => html! {
+                        { for case.step_object.as_ref().map(|object| at_step(store, object)) }
+                    },
                     Some(reading) if reading.ownership.is_some() => html! {
                         <owners::Owners
-                            reading={owners::Shared::from(reading)}
+                            object={owners::OwnedObject::Newest(Rc::clone(reading))}
+                            names={case.manager_names()}
                             filter={case.owner}
                             contested={Rc::clone(&case.contested)}
                             sender={store.dispatcher()}
@@ -166,6 +204,24 @@ fn middle(store: &StateHandle) -> Html {
                 }
             }
         </>
+    }
+}
+
+/// Who owned what at the step that is selected.
+fn at_step(store: &StateHandle, object: &Rc<StepObject>) -> Html {
+    let case = &store.diagnose;
+    html! {
+        if object.ownership.is_some() {
+            <owners::Owners
+                object={owners::OwnedObject::AtStep(Rc::clone(object))}
+                names={case.manager_names()}
+                filter={case.owner}
+                contested={Rc::clone(&object.refused)}
+                sender={store.dispatcher()}
+            />
+        } else {
+            <p class="says">{ visible(&owners::step_title(object)).into_owned() }</p>
+        }
     }
 }
 
@@ -221,9 +277,9 @@ fn outcome(store: &StateHandle) -> Html {
             if let Some(run) = &case.audit {
                 { audit::audit(store, run) }
             }
-            if let (Some(reading), Some(history)) = (reading, history) {
+            if let (Some(reading), Some(_)) = (reading, history) {
                 <h2>{ visible(&label::happened_to(&reading.case.id)).into_owned() }</h2>
-                { history::history(&reading.case.id, history) }
+                { history::history(store, &Recorded::Versions(Rc::clone(reading)), reading) }
             }
             if made || !live {
                 { for next }

@@ -4,12 +4,16 @@ use std::rc::Rc;
 
 use optimist_apiserver::object::Metadata;
 use optimist_client::visible;
+use optimist_diagnose::audit::recorded::KnownObject;
+use optimist_diagnose::observed::FieldChange;
 use optimist_diagnose::ownership::{ManagerEntry, ObjectOwnership, OwnedLine, Unowned};
+use optimist_messages::lanes::was;
 use optimist_messages::{diagnose as messages, label};
 use yew::{AttrValue, Html, Properties, classes, component, html, use_effect_with, use_state_eq};
 
+use super::recorded::number_of;
 use crate::components::Copy;
-use crate::state::{CaseReading, DiagnoseMsg, Dispatcher, OwnerFilter, Sends};
+use crate::state::{CaseReading, DiagnoseMsg, Dispatcher, OwnerFilter, Sends, StepObject};
 
 /// How many lines are drawn at first, and with each press of the button below them.
 const LINES: usize = 400;
@@ -20,25 +24,53 @@ const MAX_VALUE: usize = 240;
 /// The tones and the patterns of managers repeat after this number.
 const LOOKS: usize = 6;
 
-/// What is known of an object, compared by where it is: it never changes.
+/// An object with its owners, compared by where it is: it never changes.
 #[derive(Clone)]
-pub(super) struct Shared(Rc<CaseReading>);
+pub(super) enum OwnedObject {
+    /// The newest version that was brought.
+    Newest(Rc<CaseReading>),
+    /// As it was at a step of a recorded history.
+    AtStep(Rc<StepObject>),
+}
 
-impl From<&Rc<CaseReading>> for Shared {
-    fn from(shared: &Rc<CaseReading>) -> Self {
-        Self(Rc::clone(shared))
+impl PartialEq for OwnedObject {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Newest(one), Self::Newest(other)) => Rc::ptr_eq(one, other),
+            (Self::AtStep(one), Self::AtStep(other)) => Rc::ptr_eq(one, other),
+            _ => false,
+        }
     }
 }
 
-impl PartialEq for Shared {
-    fn eq(&self, other: &Self) -> bool {
-        Rc::ptr_eq(&self.0, &other.0)
+impl OwnedObject {
+    fn ownership(&self) -> Option<&ObjectOwnership> {
+        match self {
+            Self::Newest(reading) => reading.ownership.as_ref(),
+            Self::AtStep(step) => step.ownership.as_ref(),
+        }
+    }
+
+    /// The change of a line by the step, and whether the line is in a value that the step changed.
+    fn change(&self, pointer: &str) -> (Option<&FieldChange>, bool) {
+        let Self::AtStep(step) = self else {
+            return (None, false);
+        };
+        let own = step.changed.get(pointer);
+        let ends = pointer.match_indices('/').map(|(end, _)| end);
+        let mut around = ends.filter_map(|end| pointer.get(..end));
+        (
+            own,
+            own.is_some() || around.any(|one| step.changed.contains_key(one)),
+        )
     }
 }
 
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct OwnersProps {
-    pub(super) reading: Shared,
+    pub(super) object: OwnedObject,
+    /// The names whose positions choose the colours and patterns of managers.
+    pub(super) names: Rc<Vec<String>>,
     pub(super) filter: Option<OwnerFilter>,
     /// The lines with a conflict.
     pub(super) contested: Rc<Vec<String>>,
@@ -51,20 +83,25 @@ pub(super) fn look(number: usize) -> String {
     format!("tone-{look} pattern-{look}")
 }
 
+/// The colour alone of the manager with a number.
+pub(super) fn tone(number: usize) -> String {
+    format!("tone-{}", number % LOOKS)
+}
+
 /// The owners of the lines.
 #[component]
 pub(super) fn Owners(props: &OwnersProps) -> Html {
-    let reading = &props.reading.0;
     let shown = use_state_eq(|| LINES);
     {
         let shown = shown.clone();
-        use_effect_with((props.reading.clone(), props.filter), move |_| {
+        use_effect_with((props.object.clone(), props.filter), move |_| {
             shown.set(LINES);
         });
     }
-    let Some(ownership) = &reading.ownership else {
+    let Some(ownership) = props.object.ownership() else {
         return Html::default();
     };
+    let numbers = numbers(ownership, &props.names);
     let fits = |line: &&OwnedLine| match props.filter {
         None => true,
         Some(OwnerFilter::Manager(number)) => line.owners.contains(&number),
@@ -79,16 +116,18 @@ pub(super) fn Owners(props: &OwnersProps) -> Html {
     html! {
         <>
             <p class="says">
-                { visible(&title(reading)).into_owned() }
+                { visible(&title(&props.object)).into_owned() }
             </p>
-            { notes(reading) }
+            if let OwnedObject::Newest(reading) = &props.object {
+                { notes(reading) }
+            }
             if !ownership.managers.is_empty() {
-                { chips(props, ownership) }
+                { chips(props, ownership, &numbers) }
             }
             <div class="owned-lines" role="region" tabindex="0" aria-label={label::owners_lines()}>
                 { for lines.iter().take(*shown).map(|line| {
                     let contested = props.contested.contains(&line.line.pointer);
-                    row(ownership, line, contested)
+                    row(&props.object, &numbers, line, contested)
                 }) }
                 if more > 0 {
                     <button type="button" class="button" onclick={onmore}>
@@ -111,10 +150,40 @@ pub(super) fn Owners(props: &OwnersProps) -> Html {
 }
 
 /// `Deployment live/web, version 28589`.
-fn title(reading: &CaseReading) -> String {
-    let live = reading.case.live.as_ref();
-    let version = live.map_or("", |live| live.resource_version());
-    label::owners_of(&reading.case.id, &version)
+fn title(object: &OwnedObject) -> String {
+    match object {
+        OwnedObject::Newest(reading) => {
+            let live = reading.case.live.as_ref();
+            let version = live.map_or("", |live| live.resource_version());
+            label::owners_of(&reading.case.id, &version)
+        }
+        OwnedObject::AtStep(step) => step_title(step),
+    }
+}
+
+/// `Step 4: Deployment live/web, version 91, as it was then.`
+pub(super) fn step_title(object: &StepObject) -> String {
+    let step = object.step.row + 1;
+    let id = object.id.as_ref().map(ToString::to_string);
+    match (object.known, id, &object.version) {
+        (KnownObject::Recorded, Some(id), Some(version)) => {
+            label::recorded_object(&step, &id, version)
+        }
+        (KnownObject::Recorded | KnownObject::Computed { .. }, Some(id), _) => {
+            label::recorded_object_computed(&step, &id)
+        }
+        (KnownObject::Absent, ..) => label::recorded_object_absent(&step),
+        _ => label::recorded_object_unknown(&step),
+    }
+}
+
+/// The numbers that choose the colours and patterns of the managers of an object.
+fn numbers(ownership: &ObjectOwnership, names: &[String]) -> Vec<usize> {
+    let entries = ownership.managers.iter().enumerate();
+    let number = |(i, entry): (usize, &ManagerEntry)| {
+        number_of(names, &entry.manager).unwrap_or(names.len() + i)
+    };
+    entries.map(number).collect()
 }
 
 /// What was added to the object, or is not known of it.
@@ -132,7 +201,7 @@ fn is_free(line: &OwnedLine) -> bool {
 }
 
 /// The managers, to show the lines of one alone.
-fn chips(props: &OwnersProps, ownership: &ObjectOwnership) -> Html {
+fn chips(props: &OwnersProps, ownership: &ObjectOwnership, numbers: &[usize]) -> Html {
     let chip = |filter: OwnerFilter, mark: Html, name: String, title: String, count: usize| {
         let on = props.filter == Some(filter);
         let next = (!on).then_some(filter);
@@ -152,7 +221,7 @@ fn chips(props: &OwnersProps, ownership: &ObjectOwnership) -> Html {
     let of_manager = |(number, entry): (usize, &ManagerEntry)| {
         chip(
             OwnerFilter::Manager(number),
-            html! { <span class={classes!("owner", look(number))} /> },
+            html! { <span class={classes!("owner", numbers.get(number).map(|it| look(*it)))} /> },
             messages::owner(&entry.manager),
             messages::manager_entry(entry),
             entry.fields.len(),
@@ -175,9 +244,13 @@ fn chips(props: &OwnersProps, ownership: &ObjectOwnership) -> Html {
     }
 }
 
-fn row(ownership: &ObjectOwnership, owned: &OwnedLine, contested: bool) -> Html {
+fn row(object: &OwnedObject, numbers: &[usize], owned: &OwnedLine, contested: bool) -> Html {
     let line = &owned.line;
-    let names = names(ownership, owned);
+    let names = object
+        .ownership()
+        .map_or_else(String::new, |it| names(it, owned));
+    let (change, changed) = object.change(&line.pointer);
+    let look_of = |number: &usize| numbers.get(*number).map(|it| look(*it));
     let value = line.value.as_ref().map(|token| {
         let mut short: String = token.text.chars().take(MAX_VALUE).collect();
         if short.len() < token.text.len() {
@@ -185,10 +258,15 @@ fn row(ownership: &ObjectOwnership, owned: &OwnedLine, contested: bool) -> Html 
         }
         short
     });
-    let first = owned.owners.first().map(|number| look(*number));
+    let first = owned.owners.first().and_then(look_of);
     html! {
         <div
-            class={classes!("owned-line", first, contested.then_some("contested"))}
+            class={classes!(
+                "owned-line",
+                first,
+                contested.then_some("contested"),
+                changed.then_some("changed"),
+            )}
             title={contested.then(label::owners_contested)}
             style={format!("--indent:{}ch", line.indent)}>
             <span class="source">
@@ -199,10 +277,13 @@ fn row(ownership: &ObjectOwnership, owned: &OwnedLine, contested: bool) -> Html 
                 if let Some(value) = value {
                     { " " }{ value }
                 }
+                if let Some(change) = change {
+                    { " " }<em class="was">{ was(change) }</em>
+                }
             </span>
             <span class="line-owners">
                 { for owned.owners.iter().map(|number| html! {
-                    <span class={classes!("owner", look(*number))} />
+                    <span class={classes!("owner", look_of(number))} />
                 }) }
                 { visible(&names).into_owned() }
             </span>

@@ -256,16 +256,16 @@ crate::catalogue::messages! {
     audit_no_body() "The log does not have the body of this request (level Metadata).";
     audit_no_answer() "The log does not have the code of the answer.";
     audit_verb() "This page does not run this verb.";
-    audit_lost(writer, field, value, written, loser, lost) "{writer} set {field} to {value} in request {written}. {loser} replaced it in request {lost} without reading it.";
+    audit_lost(writer, field, value, written, loser, lost) "{writer} set {field} to {value} in step {written}. {loser} replaced it in step {lost} without reading it.";
     audit_lost_watch(loser) "{loser} had a watch, which may have shown the value.";
-    audit_conflict(step, who, next) "Request {step}, {who}: {next}";
+    audit_conflict(step, who, next) "Step {step}, {who}: {next}";
     audit_read_again() "read the object, then wrote again.";
     audit_sent_again() "sent the same request again.";
     audit_then_forced() "applied with force.";
     audit_without_version() "wrote without the resourceVersion.";
     audit_wrote_otherwise() "wrote something else without a read.";
     audit_gave_up() "wrote no more.";
-    audit_loop(who, count, seconds, first, changes) "{who} sent the same request {count} times in {seconds} s, from request {first} on. {changes} of them changed the object.";
+    audit_loop(who, count, seconds, first, changes) "{who} sent the same request {count} times in {seconds} s, from step {first} on. {changes} of them changed the object.";
 
     // Ways out of a conflict.
     out_title() "Ways out";

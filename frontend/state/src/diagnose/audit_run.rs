@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use optimist_apiserver::server::Release;
+use optimist_apiserver::server::{Fact, Release};
 use optimist_diagnose::audit::findings::Findings;
 use optimist_diagnose::audit::recorded::{CoreAnswer, RecordedHistory, RecordedStep};
 use optimist_diagnose::audit::{AuditLog, AuditReader, AuditedObject};
@@ -197,6 +197,7 @@ fn mask_change(change: &mut FieldChange, before: &Value, after: &Value) {
 /// Masks the values in which answers differ, if they look private.
 fn mask_answers(steps: &mut [RecordedStep], log: &AuditLog) {
     for step in steps {
+        mask_facts(step);
         let CoreAnswer::Other {
             exchange,
             differences,
@@ -221,6 +222,25 @@ fn mask_answers(steps: &mut [RecordedStep], log: &AuditLog) {
                 recorded.as_ref().and_then(|it| it.pointer(&one.pointer)),
             );
             shown(&mut one.core, core.pointer(&one.pointer));
+        }
+    }
+}
+
+/// Leaves the values out of the facts of a patch of an object that has private ones.
+fn mask_facts(step: &mut RecordedStep) {
+    let (CoreAnswer::Same { exchange, .. } | CoreAnswer::Other { exchange, .. }) =
+        &mut step.prediction
+    else {
+        return;
+    };
+    for fact in &mut exchange.facts {
+        if let Fact::OperationFailed(failed) = fact
+            && step
+                .before
+                .as_deref()
+                .is_some_and(|before| masked(before) != *before)
+        {
+            failed.differed = None;
         }
     }
 }

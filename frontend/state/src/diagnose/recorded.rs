@@ -188,6 +188,12 @@ impl DiagnoseState {
         }
     }
 
+    /// Whether there are steps to go to.
+    pub fn has_steps(&self) -> bool {
+        let known = [RecordedSource::AuditLog, RecordedSource::Versions];
+        known.into_iter().any(|source| self.lanes(source).is_some())
+    }
+
     /// The names whose positions choose colours and patterns of managers; empty without a recorded
     /// history.
     pub fn manager_names(&self) -> Rc<Vec<String>> {

@@ -1,0 +1,69 @@
+//! A recorded history in lanes.
+
+crate::catalogue::messages! {
+    lanes_title() "Step by step";
+    lanes_of_log() "Observed requests, oldest first.";
+    lanes_of_versions() "Observed versions, oldest first. The requests were not seen.";
+    lanes_server() "API server";
+    lanes_clients() "Lanes, from left to right";
+    lanes_rows() "Steps, oldest first";
+    lane_writes(name, count) "{name} · {count} {count|write|writes}";
+    lane_reads(name) "{name} · only reads";
+    lane_user(name, user) "{name} ({user})";
+    lane_others(count) "{count} others";
+    lane_steps(count) "{count} {count|step|steps}";
+    lane_step(step) "Step {step}";
+
+    // A row.
+    lane_asked(who, asked, answer) "{who} {asked} → {answer}";
+    lane_no_code() "no answer in the log";
+    lane_same() "observed, predicted";
+    lane_same_code() "observed, code predicted";
+    lane_differs() "observed, predicted otherwise";
+    lane_not_run() "observed, not run here";
+    lane_no_request() "observed, no request seen";
+    lane_lost(changes) "lost update: {changes}";
+    lane_unchanged() "changed nothing";
+    lane_dry_run() "dry run: nothing stored";
+    lane_owned(count) "{count} {count|field is|fields are} owned by others";
+    lane_created() "created";
+    lane_deleted() "deleted";
+    lane_first_version() "first version seen";
+    lane_other_object() "another object of this name";
+    lane_same_version() "the same version again";
+    lane_no_field() "no field changed";
+    lane_changed(field, before, after) "{field} {before} → {after}";
+    lane_set(field, after) "{field} {after}";
+    lane_removed(field) "{field} removed";
+    lane_more(changes, count) "{changes} and {count} more";
+    lane_unknown_writer() "not known by whom";
+
+    // Fights.
+    fight_more(count) "{count} more {count|fight is|fights are} below.";
+    fight_steps(count, first, last) "The value changed hands {count} {count|time|times} between step {first} and step {last}.";
+
+    // A step that is selected.
+    recorded_link(step) "step {step}";
+    recorded_step_of(step, last) "Step {step} of {last}";
+    recorded_observed(arrived, answered) "Observed: arrived {arrived}, answered {answered}.";
+    recorded_answered(answered) "Observed: answered {answered}.";
+    recorded_sender(user, agent) "User {user}, program {agent}.";
+    recorded_changed_at(time) "Observed: the entry of the writer in managedFields is of {time}.";
+    recorded_no_time() "Observed. managedFields do not say when.";
+    recorded_no_request() "No request was seen. Who changed a field is read from managedFields.";
+    recorded_changes() "What changed";
+    recorded_place() "place";
+    recorded_there() "observed";
+    recorded_here() "this page";
+    recorded_differs() "The API server of this page gives another answer here:";
+    recorded_play() "Open in Play";
+    recorded_object(step, title, version) "Step {step}: {title}, version {version}, as it was then.";
+    recorded_object_computed(step, title) "Step {step}: {title}. The log does not have this version: the API server of this page computed it from the requests.";
+    recorded_object_absent(step) "Step {step}: there is no object after it.";
+    recorded_object_unknown(step) "Step {step}: the log does not have the object.";
+    recorded_newest() "Back to the newest version";
+    recorded_was(value) "was {value}";
+    recorded_was_by(value, who) "was {value}, by {who}";
+    recorded_new() "new";
+    recorded_new_by(who) "new, by {who}";
+}

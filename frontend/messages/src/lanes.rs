@@ -1,0 +1,255 @@
+//! What Diagnose says of the lanes of a recorded history.
+
+use optimist_apiserver::apply::Manager;
+use optimist_apiserver::environment::Timestamp;
+use optimist_apiserver::object::text;
+use optimist_client::visible;
+use optimist_diagnose::audit::AuditEvent;
+use optimist_diagnose::audit::recorded::{Compared, CoreAnswer, KnownObject, RecordedStep};
+use optimist_diagnose::lanes::{
+    ClientLane, LaneClient, LaneRow, RecordedLanes, RowOutcome, VersionFate,
+};
+use optimist_diagnose::observed::{FieldChange, ObservedVersion};
+
+use crate::diagnose::{asked, names, owner};
+use crate::edits::{field, value};
+use crate::en;
+
+/// How many changes a row names.
+const NAMED: usize = 2;
+
+/// A lane: `helm · 6 writes`. The user is named where two lanes have the same manager.
+pub fn lane(lane: &ClientLane, lanes: &RecordedLanes) -> String {
+    let [client] = &lane.clients[..] else {
+        return en::lane_writes(&en::lane_others(&lane.clients.len()), &lane.writes());
+    };
+    let name = lane_client(client, lanes);
+    match client.writes {
+        0 => en::lane_reads(&name),
+        writes => en::lane_writes(&name, &writes),
+    }
+}
+
+/// A client of a lane: its manager, and its user where another client has the same manager.
+pub fn lane_client(client: &LaneClient, lanes: &RecordedLanes) -> String {
+    let mut all = lanes.lanes.iter().flat_map(|lane| &lane.clients);
+    let twice = all.any(|other| other.manager == client.manager && other.user != client.user);
+    let name = if twice && !client.user.is_empty() {
+        en::lane_user(&client.manager, &client.user)
+    } else {
+        client.manager.clone()
+    };
+    visible(&name).into_owned()
+}
+
+/// A row in words, for the page and for those who hear it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RowText {
+    /// The time of day; empty if it is not known.
+    pub time: String,
+    /// The day, where it is another one than in the row before.
+    pub day: String,
+    /// Who did it.
+    pub who: String,
+    /// What was asked; empty for a version.
+    pub asked: String,
+    /// The status code; empty for a version.
+    pub answer: String,
+    /// What became of the version; empty if that is not known.
+    pub version: String,
+    /// What changed, or why nothing did.
+    pub what: String,
+    /// That it was observed, and what the core says.
+    pub mark: String,
+}
+
+impl RowText {
+    /// The row of a request.
+    pub fn of_request(
+        row: &LaneRow,
+        step: &RecordedStep,
+        event: &AuditEvent,
+        changes: &[&FieldChange],
+    ) -> Self {
+        let answer = event
+            .code
+            .map_or_else(en::lane_no_code, |code| code.to_string());
+        Self {
+            time: clock(event.completed, true),
+            day: String::new(),
+            who: visible(&event.manager()).into_owned(),
+            asked: visible(&asked(step, event)).into_owned(),
+            answer,
+            version: row.version.as_ref().map(version_fate).unwrap_or_default(),
+            what: of_request(row, step, event, changes),
+            mark: core_mark(&step.prediction),
+        }
+    }
+
+    /// The row of a version. `before` is the one before it.
+    pub fn of_version(
+        row: &LaneRow,
+        version: &ObservedVersion,
+        before: Option<&ObservedVersion>,
+        changes: &[&FieldChange],
+    ) -> Self {
+        let mut writers: Vec<String> = Vec::new();
+        for manager in changes.iter().filter_map(|change| change.by.as_ref()) {
+            let name = owner(manager);
+            if !writers.contains(&name) {
+                writers.push(name);
+            }
+        }
+        let who = match writers.is_empty() {
+            false => names(&writers),
+            true if changes.is_empty() => String::new(),
+            true => en::lane_unknown_writer(),
+        };
+        let uid = |of: &ObservedVersion| text(&of.object["metadata"], "uid").to_owned();
+        let is_other = before.is_some_and(|before| uid(before) != uid(version));
+        let what = match (&row.version, row.outcome) {
+            (Some(VersionFate::Deleted(_)), _) => en::lane_deleted(),
+            _ if is_other => en::lane_other_object(),
+            (_, RowOutcome::Read) => en::lane_first_version(),
+            (_, RowOutcome::Unchanged) => en::lane_same_version(),
+            _ if changes.is_empty() => en::lane_no_field(),
+            _ => changed(changes),
+        };
+        Self {
+            time: row.time.map(|time| clock(time, false)).unwrap_or_default(),
+            who: visible(&who).into_owned(),
+            version: row.version.as_ref().map(version_fate).unwrap_or_default(),
+            what,
+            mark: en::lane_no_request(),
+            ..Self::default()
+        }
+    }
+
+    /// The row for those who hear it: what it shows, in the same order.
+    pub fn sentence(&self, row: usize) -> String {
+        let did = match self.answer.is_empty() {
+            true => self.who.clone(),
+            false => en::lane_asked(&self.who, &self.asked, &self.answer),
+        };
+        let parts = [
+            en::lane_step(&(row + 1)),
+            format!("{} {}", self.day, self.time).trim().to_owned(),
+            did,
+            self.version.clone(),
+            self.what.clone(),
+            self.mark.clone(),
+        ];
+        let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        parts.join(", ")
+    }
+}
+
+fn of_request(
+    row: &LaneRow,
+    step: &RecordedStep,
+    event: &AuditEvent,
+    changes: &[&FieldChange],
+) -> String {
+    match row.outcome {
+        RowOutcome::Unknown | RowOutcome::Read => String::new(),
+        RowOutcome::Unchanged => en::lane_unchanged(),
+        RowOutcome::DryRun => en::lane_dry_run(),
+        RowOutcome::Refused => match &row.version {
+            Some(VersionFate::OwnedByOthers(count)) => en::lane_owned(count),
+            _ => {
+                let reason = event.response.as_deref();
+                visible(reason.map_or("", |answer| text(answer, "reason"))).into_owned()
+            }
+        },
+        RowOutcome::Written if row.loses => en::lane_lost(&changed(changes)),
+        RowOutcome::Written if !changes.is_empty() => changed(changes),
+        RowOutcome::Written if step.known_after == KnownObject::Absent => en::lane_deleted(),
+        RowOutcome::Written if event.code == Some(201) => en::lane_created(),
+        RowOutcome::Written => String::new(),
+    }
+}
+
+/// What became of the version: `89 → 91`, `89 ≠ 91`.
+pub fn version_fate(fate: &VersionFate) -> String {
+    let text = match fate {
+        VersionFate::Created(after) => en::pill_created(after),
+        VersionFate::Stored { before, after } => en::pill_stored(before, after),
+        VersionFate::Kept(version) => en::pill_unchanged(version),
+        VersionFate::Differed { sent, stored } => en::pill_differed(sent, stored),
+        VersionFate::OwnedByOthers(_) => en::pill_owner(),
+        VersionFate::Deleted(before) => en::pill_deleted(before),
+    };
+    visible(&text).into_owned()
+}
+
+/// That a request was observed, and what the core says to it.
+fn core_mark(prediction: &CoreAnswer) -> String {
+    match prediction {
+        CoreAnswer::Same { compared, .. } => match compared {
+            Compared::Answer => en::lane_same(),
+            Compared::Code => en::lane_same_code(),
+        },
+        CoreAnswer::Other { .. } => en::lane_differs(),
+        CoreAnswer::NotRun(_) => en::lane_not_run(),
+    }
+}
+
+/// The first changes: `replicas 2 → 5, image nginx:1 → nginx:2 and 3 more`.
+fn changed(changes: &[&FieldChange]) -> String {
+    let named = changes
+        .iter()
+        .take(NAMED)
+        .map(|change| change_short(change));
+    let named: Vec<String> = named.collect();
+    match changes.len().saturating_sub(NAMED) {
+        0 => named.join(", "),
+        more => en::lane_more(&named.join(", "), &more),
+    }
+}
+
+/// A change: `replicas 2 → 5`.
+pub fn change_short(change: &FieldChange) -> String {
+    let name = field(&change.field);
+    match (&change.before, &change.after) {
+        (Some(before), Some(after)) => {
+            en::lane_changed(&name, &value(Some(before)), &value(Some(after)))
+        }
+        (None, Some(after)) => en::lane_set(&name, &value(Some(after))),
+        (_, None) => en::lane_removed(&name),
+    }
+}
+
+/// What a changed line was before, and who changed it.
+pub fn was(change: &FieldChange) -> String {
+    let who = change
+        .by
+        .as_ref()
+        .map(|by: &Manager| visible(&owner(by)).into_owned());
+    match (&change.before, who) {
+        (Some(before), Some(who)) => en::recorded_was_by(&value(Some(before)), &who),
+        (Some(before), None) => en::recorded_was(&value(Some(before))),
+        (None, Some(who)) => en::recorded_new_by(&who),
+        (None, None) => en::recorded_new(),
+    }
+}
+
+/// A time of day, `06:05:11.638`: of microseconds since 1970.
+pub fn clock(micros: u64, fraction: bool) -> String {
+    let whole = moment(micros);
+    let time = whole.get(11..19).unwrap_or_default().to_owned();
+    if fraction {
+        format!("{time}.{:03}", micros % 1_000_000 / 1000)
+    } else {
+        time
+    }
+}
+
+/// A day, `2026-11-22`: of microseconds since 1970.
+pub fn day(micros: u64) -> String {
+    moment(micros).get(..10).unwrap_or_default().to_owned()
+}
+
+fn moment(micros: u64) -> String {
+    let seconds = micros / 1_000_000;
+    Timestamp { seconds }.to_string()
+}

@@ -1,0 +1,247 @@
+//! The step of a recorded history that is selected: what was observed, and why, by the core.
+
+use optimist_apiserver::object::text;
+use optimist_client::visible;
+use optimist_diagnose::audit::AuditEvent;
+use optimist_diagnose::audit::recorded::{CoreAnswer, Difference, RecordedStep};
+use optimist_diagnose::lanes::LaneRow;
+use optimist_diagnose::observed::FieldChange;
+use optimist_messages::diagnose::{self as messages, written};
+use optimist_messages::lanes::{change_short, clock, day};
+use optimist_messages::{fact, label};
+use yew::{Html, classes, html};
+
+use super::recorded::Recorded;
+use crate::state::{AuditReplay, CaseSection, DiagnoseMsg, Sends, StateHandle};
+
+/// How many changes and differences are listed.
+const MAX_LISTED: usize = 40;
+
+/// Draws the card of a row.
+pub(super) fn step_card(store: &StateHandle, history: &Recorded, at: usize) -> Html {
+    let Some((row, said)) = history.row(at).zip(history.text(at)) else {
+        return Html::default();
+    };
+    let tone = match row.outcome {
+        optimist_diagnose::lanes::RowOutcome::Refused => "refused",
+        _ if row.loses => "lost",
+        optimist_diagnose::lanes::RowOutcome::Written => "ok",
+        _ => "plain",
+    };
+    let title = label::recorded_step_of(&(at + 1), &history.len());
+    let parts = [&said.who, &said.asked, &said.answer, &said.version];
+    let parts: Vec<&str> = parts.into_iter().map(String::as_str).collect();
+    let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    html! {
+        <article class={classes!("step-card", tone)} aria-label={title.clone()}>
+            <h3>{ title }{ " · " }<span class="step-what">{ parts.join(" · ") }</span></h3>
+            {
+                match history {
+                    Recorded::Log(replay) => of_request(store, replay, history, at),
+                    Recorded::Versions(_) => of_version(history, row, at),
+                }
+            }
+            <div class="row-actions">
+                <button
+                    type="button"
+                    class="button small to-owners"
+                    onclick={store.sends(DiagnoseMsg::Section(CaseSection::Owners))}
+                >
+                    { label::owners_title() }
+                </button>
+                <button
+                    type="button"
+                    class="link"
+                    onclick={store.sends(DiagnoseMsg::SelectStep(None))}
+                >
+                    { label::recorded_newest() }
+                </button>
+            </div>
+        </article>
+    }
+}
+
+/// A version: when it was made, and what changed.
+fn of_version(history: &Recorded, row: &LaneRow, at: usize) -> Html {
+    let when = match row.time {
+        Some(time) => {
+            let time = format!("{} {}", day(time), clock(time, false));
+            label::recorded_changed_at(&time)
+        }
+        None => label::recorded_no_time(),
+    };
+    html! {
+        <>
+            <p class="says">{ when }{ " " }{ label::recorded_no_request() }</p>
+            { changes(&history.changes_of(at)) }
+        </>
+    }
+}
+
+/// A request: what was sent and answered, what changed, and why.
+fn of_request(store: &StateHandle, replay: &AuditReplay, history: &Recorded, at: usize) -> Html {
+    let Some(step) = replay.history.steps.get(at) else {
+        return Html::default();
+    };
+    let Some(event) = replay.log.events.get(step.event) else {
+        return Html::default();
+    };
+    let message = event.response.as_deref();
+    let message = message.filter(|answer| text(answer, "kind") == "Status");
+    let message = message.map_or("", |answer| text(answer, "message"));
+    html! {
+        <>
+            <p class="says">{ observed(event) }{ " " }{ visible(&sender(event)).into_owned() }</p>
+            if !message.is_empty() {
+                <p class="message">{ visible(message).into_owned() }</p>
+            }
+            { changes(&history.changes_of(at)) }
+            { stands_out(store, replay, history, at) }
+            { why(step) }
+            if step.before.is_some() && step.exchange().is_some() && !event.object.name.is_empty() {
+                <button
+                    type="button"
+                    class="button small"
+                    onclick={store.sends(DiagnoseMsg::StepRecorded)}
+                >
+                    { label::recorded_play() }
+                </button>
+            }
+        </>
+    }
+}
+
+fn observed(event: &AuditEvent) -> String {
+    let answered = clock(event.completed, true);
+    if event.received == event.completed {
+        label::recorded_answered(&answered)
+    } else {
+        label::recorded_observed(&clock(event.received, true), &answered)
+    }
+}
+
+fn sender(event: &AuditEvent) -> String {
+    label::recorded_sender(&event.user, &event.agent)
+}
+
+/// The fields that changed.
+fn changes(changes: &[&FieldChange]) -> Html {
+    if changes.is_empty() {
+        return Html::default();
+    }
+    let more = changes.len().saturating_sub(MAX_LISTED);
+    html! {
+        <>
+            <h4>{ label::recorded_changes() }</h4>
+            <ul class="step-changes">
+                { for changes.iter().take(MAX_LISTED).map(|change| html! {
+                    <li title={visible(&change.field.to_string()).into_owned()}>
+                        <code>{ change_short(change) }</code>
+                    </li>
+                }) }
+            </ul>
+            if more > 0 {
+                <p class="says">{ label::happened_more(&more) }</p>
+            }
+        </>
+    }
+}
+
+/// What the findings say of the step.
+fn stands_out(store: &StateHandle, replay: &AuditReplay, history: &Recorded, at: usize) -> Html {
+    let sender = store.dispatcher();
+    let who = |step: usize| messages::sender(&replay.history, step);
+    let lost = replay.findings.lost.iter();
+    let lost = lost.filter(|one| one.lost == at || one.written == at);
+    let conflicts = replay
+        .findings
+        .conflicts
+        .iter()
+        .filter(|one| one.step == at);
+    html! {
+        <>
+            { for lost.take(MAX_LISTED).map(|one| {
+                let other = if one.lost == at { one.written } else { one.lost };
+                let says = messages::lost_update(one, &who(one.written), &who(one.lost));
+                html! {
+                    <p class="lost">
+                        { visible(&says).into_owned() }{ " " }{ history.link(other, &sender) }
+                    </p>
+                }
+            }) }
+            { for conflicts.map(|one| {
+                let says = messages::recorded_conflict(one, &who(one.step));
+                html! {
+                    <p>
+                        { visible(&says).into_owned() }{ " " }
+                        { for one.next.map(|next| history.link(next, &sender)) }
+                    </p>
+                }
+            }) }
+        </>
+    }
+}
+
+/// Why, by the core: its facts where it gives the same answer, else in what the answers differ.
+fn why(step: &RecordedStep) -> Html {
+    let (_, says) = messages::prediction(&step.prediction);
+    let says = visible(&says).into_owned();
+    let body = match &step.prediction {
+        CoreAnswer::Same { exchange, .. } => {
+            let refused = exchange.code >= 300;
+            let facts = exchange.facts.iter();
+            let facts = facts.filter(|fact| !refused || fact.refuses());
+            html! {
+                <>
+                    { for facts.map(|one| html! { <p>{ visible(&fact(one)).into_owned() }</p> }) }
+                    <p class="says">{ says }</p>
+                </>
+            }
+        }
+        CoreAnswer::Other { differences, .. } => difference_table(differences),
+        CoreAnswer::NotRun(_) => html! { <p>{ says }</p> },
+    };
+    html! {
+        <section class="why" aria-label={label::why()}>
+            <h4>{ label::why() }</h4>
+            { body }
+        </section>
+    }
+}
+
+fn difference_table(differences: &[Difference]) -> Html {
+    let more = differences.len().saturating_sub(MAX_LISTED);
+    html! {
+        <>
+            <p>{ label::recorded_differs() }</p>
+            <table class="case-table">
+                <thead>
+                    <tr>
+                        <th scope="col">{ label::recorded_place() }</th>
+                        <th scope="col">{ label::recorded_there() }</th>
+                        <th scope="col">{ label::recorded_here() }</th>
+                    </tr>
+                </thead>
+                <tbody>
+                    { for differences.iter().take(MAX_LISTED).map(|one| html! {
+                        <tr>
+                            <th scope="row" class="code">
+                                {
+                                    match one.pointer.as_str() {
+                                        "" => label::audit_code(),
+                                        pointer => visible(pointer).into_owned(),
+                                    }
+                                }
+                            </th>
+                            <td class="code">{ written(one.recorded.as_ref()) }</td>
+                            <td class="code">{ written(one.core.as_ref()) }</td>
+                        </tr>
+                    }) }
+                </tbody>
+            </table>
+            if more > 0 {
+                <p class="says">{ label::audit_more(&more) }</p>
+            }
+        </>
+    }
+}
