@@ -4,7 +4,7 @@ use optimist_apiserver::object::text;
 use optimist_client::visible;
 use optimist_diagnose::audit::AuditEvent;
 use optimist_diagnose::audit::recorded::{CoreAnswer, Difference, RecordedStep};
-use optimist_diagnose::lanes::LaneRow;
+use optimist_diagnose::lanes::{LaneRow, RowOutcome};
 use optimist_diagnose::observed::FieldChange;
 use optimist_messages::diagnose::{self as messages, written};
 use optimist_messages::lanes::{change_short, clock, day};
@@ -23,10 +23,10 @@ pub(super) fn step_card(store: &StateHandle, history: &Recorded, at: usize) -> H
         return Html::default();
     };
     let tone = match row.outcome {
-        optimist_diagnose::lanes::RowOutcome::Refused => "refused",
-        _ if row.loses => "lost",
-        optimist_diagnose::lanes::RowOutcome::Written => "ok",
-        _ => "plain",
+        RowOutcome::Refused => "is-refused",
+        _ if row.loses => "is-lossy",
+        RowOutcome::Written => "is-written",
+        _ => "",
     };
     let title = label::recorded_step_of(&(at + 1), &history.len());
     let parts = [&said.who, &said.asked, &said.answer, &said.version];

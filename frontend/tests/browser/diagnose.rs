@@ -239,3 +239,40 @@ async fn a_case_is_shared_without_its_values_and_as_markdown() {
     assert!(!page.all_text().contains("nginx:1.28"));
     page.close().await;
 }
+
+#[wasm_bindgen_test]
+async fn a_recorded_history_is_stepped_through_with_the_keys_and_shows_the_owners_of_then() {
+    let page = diagnose().await;
+    bring(&page, WATCH).await;
+    page.press("Steps, oldest first", "Step 2,").await;
+    let replicas = |page: &Page| {
+        let lines = page.text(LINES);
+        let begin = lines.find("replicas: ").expect("it has replicas");
+        lines[begin..].chars().take(50).collect::<String>()
+    };
+    let then = replicas(&page);
+    assert!(
+        then.starts_with("replicas: 5 was 2, by web-operatorweb-operator"),
+        "{then}"
+    );
+    page.focus("#lane-row-1").await;
+    page.key_in_field("ArrowDown").await;
+    assert!(page.holds("#lane-row-2"));
+    let then = replicas(&page);
+    assert!(then.starts_with("replicas: 2 was 5, by helmhelm"), "{then}");
+    let owners = page.text(OWNERS);
+    assert!(
+        owners.contains("Step 3: Deployment fight/shop, version 92"),
+        "{owners}"
+    );
+    page.key_in_field("Home").await;
+    assert!(page.holds("#lane-row-0"));
+    page.press(OWNERS, "Back to the newest version").await;
+    let owners = page.text(OWNERS);
+    assert!(
+        owners.contains("Deployment fight/shop, version 98"),
+        "{owners}"
+    );
+    assert!(!owners.contains("Step "), "{owners}");
+    page.close().await;
+}
