@@ -23,7 +23,7 @@ const OF_SESSION: [&str; 4] = ["Editor A", "Editor B", "Response body", "Why"];
 const WIDE: u32 = 1440;
 const TALL: u32 = 4000;
 
-/// A file of the largest expected size: today it is 2.6 MB.
+/// The most bytes that a saved file of a short session may have.
 const LARGEST: u64 = 3_500_000;
 
 fn click(browser: &Browser, selector: &str) {
