@@ -23,10 +23,10 @@ const REASONS: [StayReason; 9] = [
 
 /// How many values are left out.
 pub fn left_out_values(found: &WithoutValues) -> String {
-    if found.same {
-        en::share_left_out_count(&found.left_out)
-    } else {
-        en::share_left_out_not_same()
+    match found.left_out {
+        _ if !found.same => en::share_left_out_not_same(),
+        0 => en::share_left_out_none(),
+        count => en::share_left_out_count(&count),
     }
 }
 
@@ -46,7 +46,10 @@ pub fn staying(found: &WithoutValues) -> Vec<String> {
         }
         says.push(of_reason(reason, &named));
     }
-    says.push(en::stays_fields());
+    // Every object has a kind.
+    if found.stays.values().any(|why| *why == StayReason::Kind) {
+        says.push(en::stays_fields());
+    }
     if found.messages > 0 {
         says.push(en::stays_lines());
     }

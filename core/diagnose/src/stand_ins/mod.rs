@@ -32,6 +32,7 @@ use serde_json::Value;
 
 use crate::brought::{Brought, recognize};
 use leaves::Use;
+use replace::words;
 use texts::Roots;
 
 pub use answers::CaseSettings;
@@ -275,8 +276,8 @@ impl Found {
             Use::Message => {
                 // A message may name a value, so that the core's message must name it too.
                 let text = leaf.as_str().unwrap_or_default();
-                for number in text.split(|c: char| !c.is_ascii_digit() && c != '-') {
-                    if let Ok(number) = number.parse() {
+                for word in words(text) {
+                    if let Ok(number) = word.parse() {
                         let number = LeafValue::Number(number);
                         self.stays.entry(number).or_insert(StayReason::Message);
                     }

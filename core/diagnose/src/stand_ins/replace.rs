@@ -105,7 +105,7 @@ fn of_word(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '-' | '_')
 }
 
-fn words(text: &str) -> impl Iterator<Item = &str> {
+pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
     let words = text.split(|c| !of_word(c));
     words.filter(|word| !word.is_empty())
 }

@@ -14,6 +14,7 @@ crate::catalogue::messages! {
     share_comparing(attempts) "Comparing the answers with and without values, attempt {attempts}.";
     share_values_too_large(size) "The case has more than {size} MB. Its values cannot be left out here.";
     share_nothing_left() "No text of the case is recognized, so nothing is left to share.";
+    share_left_out_none() "The case has no value to leave out. These stay:";
     share_left_out_not_same() "No value is left out: the answers would not be the same. These stay:";
     share_left_out_count(count) "{count} {count|value is|values are} left out, and the answers are the same. These stay:";
     stays_fields() "the names of fields, labels and annotations, booleans, numbers with a fraction, and what the server itself sets in the metadata, such as uid and times";
@@ -27,7 +28,7 @@ crate::catalogue::messages! {
     stays_message(names) "numbers in error messages: {names}";
     stays_answers(names) "values on which an answer depends: {names}";
     stays_lines() "the lines of error messages in which a message, its object or its tool stands";
-    stays_requests() "of an audit log: paths, users, programs, times and codes of the requests";
+    stays_requests() "paths, users, programs, times and codes of the requests in an audit log";
     stays_definitions(count) "{count} {count|definition|definitions} of custom resources, whole";
     stays_unrecognized(count) "{count} {count|text is|texts are} not recognized and left out whole";
     share_everything() "Include every value";
