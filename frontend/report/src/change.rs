@@ -136,7 +136,7 @@ fn way_out(out: &mut CaseDocument, settled: &SettledConflict) {
         instruction(out, one);
     }
     if settled.commands.is_empty() {
-        return out.says(&label::out_private());
+        return out.says(&no_commands(settled));
     }
     let mut inner = CaseDocument::default();
     for command in &settled.commands {

@@ -52,7 +52,9 @@ fn way_out(store: &StateHandle, settled: &SettledConflict) -> Html {
             <details>
                 <summary>{ label::out_commands(&settled.commands.len()) }</summary>
                 if settled.commands.is_empty() {
-                    <p class="says">{ label::out_private() }</p>
+                    <p class="says">
+                        { if settled.made_up { label::out_made_up() } else { label::out_private() } }
+                    </p>
                 }
                 { for settled.commands.iter().cloned().map(command) }
             </details>

@@ -275,6 +275,7 @@ crate::catalogue::messages! {
     ways_read() "Its source";
     ways_source(source) "These requests are as in {source}.";
     ways_lines() "Change these lines of the manifest:";
+    out_made_up() "The message does not say the values, so there are no commands for the other managers. Add the live object and the manifest.";
     out_private() "The object has values that look private, so the commands are not shown here. Step through it, to see them.";
     out_others(count) "{count} {count|way does|ways do} not settle it";
     out_copy_manifest() "Copy the manifest";

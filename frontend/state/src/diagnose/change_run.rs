@@ -80,10 +80,14 @@ pub struct SettledConflict {
     /// How people do it with the client that was chosen. Without values that look private or are made
     /// up.
     pub instructions: Vec<Instruction>,
-    /// The requests as commands, in their order. Empty if values look private.
+    /// The requests as commands, in their order. Empty if values look private. If values are made up,
+    /// the command of the writer with a file, and none for other managers.
     pub commands: Vec<String>,
-    /// The manifest that the writer has from now on, as YAML; empty if values look private.
+    /// The manifest that the writer has from now on, as YAML; empty if values look private or are made
+    /// up.
     pub manifest: String,
+    /// Whether the values come from a scene: no message says them.
+    pub made_up: bool,
     /// Whether Explore can send exactly what was sent.
     pub can_be_explored: bool,
 }
@@ -161,7 +165,9 @@ impl ChangeRun {
         let values = !self.made_up && !private;
         let instructions = self.table.instructions_out(&out, values);
         let can_be_explored = self.table.out_can_be_explored(&out);
-        let (commands, manifest) = if private {
+        let (commands, manifest) = if self.made_up {
+            (commands_of_files(&out), String::new())
+        } else if private {
             (Vec::new(), String::new())
         } else {
             (
@@ -177,6 +183,7 @@ impl ChangeRun {
             commands,
             manifest,
             can_be_explored,
+            made_up: self.made_up,
         }
     }
 
@@ -278,6 +285,16 @@ impl ChangeRun {
             .filter(|row| rank(row.way, self.client) == 0);
         let refused = own.flat_map(|row| row.with(FieldEffect::Refused));
         refused.map(|outcome| outcome.field.to_string())
+    }
+}
+
+/// The command of the writer, with a manifest that only people have: on a cluster, the manifest of a
+/// scene would take away all else that the writer owns.
+fn commands_of_files(out: &WayOut) -> Vec<String> {
+    match (out.kind, out.row.way) {
+        (WayOutKind::Transfer | WayOutKind::Migrate, _) => Vec::new(),
+        (_, Way::Client(_, on_owned)) => vec![out.row.apply_of_file(on_owned)],
+        _ => Vec::new(),
     }
 }
 

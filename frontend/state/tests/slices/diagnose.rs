@@ -135,8 +135,21 @@ fn a_message_alone_leads_to_a_command_that_settles_the_conflict() {
         let [command] = &settled.commands[..] else {
             panic!("{:?}", settled.commands)
         };
-        assert!(command.contains("kubectl apply --server-side"), "{command}");
-        assert!(command.contains("--field-manager=helm"), "{command}");
+        // On a cluster, the manifest of the scene would take away all else that Helm owns.
+        let expected = "kubectl apply --server-side --field-manager=helm -f MANIFEST.yaml\n";
+        assert_eq!(
+            (command.as_str(), settled.manifest.as_str()),
+            (expected, "")
+        );
+        let helm = settled
+            .instructions
+            .iter()
+            .any(|one| one.text.starts_with("helm upgrade RELEASE CHART -n ") && !one.has_values);
+        assert!(helm, "{:?}", settled.instructions);
+    }
+    for row in &table.rows {
+        let values = table.instructions(row.way).iter().any(|one| one.has_values);
+        assert!(!values, "{:?}", row.way);
     }
     let force = outs.iter().find(|it| it.out.kind == WayOutKind::Force);
     assert!(
@@ -259,6 +272,31 @@ fn values_of_a_secret_are_masked_wherever_they_are_shown() {
     let change = change.expect("the change is seen");
     assert_eq!(change.before, change.after);
     assert!(!format!("{:?}", history.changes).contains("aHVudGVyM"));
+}
+
+#[test]
+fn commands_have_no_values_of_a_secret() {
+    let mut page = diagnose();
+    bring(&mut page, SECRET);
+    let manifest = "apiVersion: v1\nkind: Secret\nmetadata: {name: login, namespace: live}\n\
+                    data: {word: bmV3d29yZA==}\n";
+    bring(&mut page, manifest);
+    let table = page
+        .state
+        .diagnose
+        .table
+        .as_ref()
+        .expect("there is a table");
+    assert!(table.rows.len() > 15);
+    let said = table
+        .rows
+        .iter()
+        .flat_map(|row| table.instructions(row.way));
+    let said: String = said.map(|one| one.text.as_str()).collect();
+    assert!(said.contains("-f MANIFEST.yaml"), "{said}");
+    for value in ["bmV3d29yZA", "aHVudGVyM"] {
+        assert!(!said.contains(value), "{said}");
+    }
 }
 
 #[test]

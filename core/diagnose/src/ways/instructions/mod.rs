@@ -106,15 +106,7 @@ impl ChangeTable {
         }
         match preset {
             Preset::KubectlApplyServerSide if !values => {
-                let force = match on_owned {
-                    OnOwned::Force => " --force-conflicts",
-                    _ => "",
-                };
-                let manager = quote(&format!("--field-manager={}", row.writer));
-                let command = format!("kubectl apply --server-side{force} {manager}");
-                all.push(Instruction::command(format!(
-                    "{command} -f MANIFEST.yaml\n"
-                )));
+                all.push(Instruction::command(row.apply_of_file(on_owned)));
             }
             Preset::KubectlApplyServerSide => {
                 let applied = row.requests.iter().rev().find(|it| applies(it));
@@ -285,6 +277,16 @@ impl ChangeTable {
 }
 
 impl Row {
+    /// The command by which kubectl applies a file as the writer of the row.
+    pub fn apply_of_file(&self, on_owned: OnOwned) -> String {
+        let force = match on_owned {
+            OnOwned::Force => " --force-conflicts",
+            _ => "",
+        };
+        let manager = quote(&format!("--field-manager={}", self.writer));
+        format!("kubectl apply --server-side{force} {manager} -f MANIFEST.yaml\n")
+    }
+
     /// The object that was read, with what a merge patch of the row changes.
     fn after_edits(&self) -> Value {
         let mut object = (*self.before).clone();
