@@ -1,8 +1,12 @@
 //! A file that a user loads: errors that concern the whole file, and its objects.
 
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::Arc;
+
 use serde_json::Value;
 
-use super::manifest::{MAX_DOCUMENTS, is_json};
+use super::manifest::{MAX_DOCUMENTS, ManifestDocument, is_json};
 use super::{ManifestError, documents, visible};
 use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::{json, yaml};
@@ -45,18 +49,112 @@ pub fn objects(manifests: &str) -> Result<Vec<Value>, ManifestError> {
     let mut found = Vec::new();
     for document in documents(manifests)? {
         flatten(document.read()?, &mut found);
-        if found.len() > MAX_DOCUMENTS {
-            return Err(ManifestError::Content(format!(
-                "The file has more than {MAX_DOCUMENTS} objects, the maximum of this page."
-            )));
-        }
+        refuse_many(&found)?;
     }
     Ok(found)
 }
 
-/// An item without version and kind gets those of its list
+/// As [`objects`] after [`refuse_repeated_keys`], a document at a time.
+#[derive(Debug)]
+pub struct ObjectReader {
+    text: Arc<str>,
+    /// The documents that are not read yet, each with the number of lines above it.
+    left: VecDeque<(Range<usize>, usize)>,
+    found: Vec<Value>,
+}
+
+impl ObjectReader {
+    /// A reader at the beginning of a text.
+    ///
+    /// # Errors
+    /// If the text is too large or has too many documents.
+    pub fn new(text: Arc<str>) -> Result<Self, ManifestError> {
+        let begin = text.as_ptr() as usize;
+        let left = documents(&text)?.into_iter().map(|document| {
+            let at = document.text.as_ptr() as usize - begin;
+            (at..at + document.text.len(), document.above)
+        });
+        Ok(Self {
+            left: left.collect(),
+            text: Arc::clone(&text),
+            found: Vec::new(),
+        })
+    }
+
+    /// Reads the next document. Whether there is more.
+    ///
+    /// # Errors
+    /// If it is neither YAML nor JSON, or has a duplicate key, or if there are too many objects.
+    pub fn advance(&mut self) -> Result<bool, ManifestError> {
+        let Some((range, above)) = self.left.pop_front() else {
+            return Ok(false);
+        };
+        let text = self.text.get(range).unwrap_or_default();
+        let object = ManifestDocument { text, above }.read_once()?;
+        flatten(object, &mut self.found);
+        refuse_many(&self.found)?;
+        Ok(!self.left.is_empty())
+    }
+
+    /// The objects so far.
+    pub fn found(&self) -> &[Value] {
+        &self.found
+    }
+
+    /// The objects.
+    pub fn finish(self) -> Vec<Value> {
+        self.found
+    }
+}
+
+impl ManifestDocument<'_> {
+    /// Its content, without a duplicate key.
+    fn read_once(&self) -> Result<Value, ManifestError> {
+        let below = |line| line + self.above;
+        if is_json(self.text) {
+            let node =
+                json::parse(self.text.as_bytes()).map_err(|error| ManifestError::Syntax {
+                    line: below(error.line),
+                    column: error.column,
+                    message: error.message,
+                })?;
+            refuse_repeated(json::duplicates(&node).into_iter().next())?;
+            return Ok(node.into());
+        }
+        let document = yaml::parse(self.text).map_err(|error| ManifestError::Syntax {
+            line: below(error.line),
+            column: error.column,
+            message: error.message,
+        })?;
+        let first = document.duplicates.into_iter().next();
+        refuse_repeated(first.map(|first| {
+            let line = below(first.line);
+            yaml::DuplicateKey { line, ..first }.to_string()
+        }))?;
+        Ok(document.node.into())
+    }
+}
+
+fn refuse_many(found: &[Value]) -> Result<(), ManifestError> {
+    if found.len() <= MAX_DOCUMENTS {
+        return Ok(());
+    }
+    Err(ManifestError::Content(format!(
+        "The file has more than {MAX_DOCUMENTS} objects, the maximum of this page."
+    )))
+}
+
+fn refuse_repeated(key: Option<String>) -> Result<(), ManifestError> {
+    key.map_or(Ok(()), |first| {
+        Err(ManifestError::Content(format!(
+            "{first}. Only one of them would be loaded: take one out."
+        )))
+    })
+}
+
+/// Adds an object, or the items of a list. An item without version and kind gets those of its list
 /// (`k8s.io/apimachinery/pkg/apis/meta/v1/unstructured, decodeToList`).
-fn flatten(mut object: Value, found: &mut Vec<Value>) {
+pub fn flatten(mut object: Value, found: &mut Vec<Value>) {
     let list = text(&object, "kind")
         .strip_suffix("List")
         .map(str::to_owned);
@@ -93,11 +191,7 @@ pub fn refuse_repeated_keys(manifests: &str) -> Result<(), ManifestError> {
                 yaml::DuplicateKey { line, ..first }.to_string()
             })
         };
-        if let Some(first) = repeated {
-            return Err(ManifestError::Content(format!(
-                "{first}. Only one of them would be loaded: take one out."
-            )));
-        }
+        refuse_repeated(repeated)?;
     }
     Ok(())
 }

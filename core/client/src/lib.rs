@@ -33,7 +33,7 @@ pub use client_side_apply::{annotated, last_applied, three_way_patch};
 pub use client_side_upgrade::{client_side_managers, upgrade_patch};
 pub use edit::{EditError, add_at, edit_scalar, remove_at};
 pub use field_edits::{Edit, take};
-pub use file::{decode, objects, refuse_repeated_keys, title};
+pub use file::{ObjectReader, decode, flatten, objects, refuse_repeated_keys, title};
 pub use indexed_store::{IndexFn, IndexedStore, NAMESPACE_INDEX};
 pub use manifest::{Manifest, ManifestDocument, ManifestError, bare, documents};
 pub use object_yaml::{Line, Token, lines, to_yaml};

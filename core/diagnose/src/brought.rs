@@ -1,15 +1,22 @@
 //! What a pasted or dropped text is.
 
+mod form;
+mod recognition;
+
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
 use optimist_apiserver::limits;
 use optimist_apiserver::object::{Metadata, text};
-use optimist_client::{ManifestError, decode, objects, refuse_repeated_keys, to_yaml};
+use optimist_client::{ManifestError, decode, to_yaml};
 use serde_json::{Value, json};
 
-use crate::message::{ReportedError, reported_errors};
-use crate::observed::{ObservedVersion, ReadProblem, observed_versions};
+use crate::message::ReportedError;
+use crate::observed::{ObservedVersion, ReadError, ReadProblem};
+
+pub use form::{TextForm, plain};
+pub use recognition::Recognition;
 
 /// What a text is.
 #[derive(Clone, Debug, PartialEq)]
@@ -94,6 +101,15 @@ pub enum NotRecognized {
     Content(String),
     /// An event of a watch that carries no object, for example an ERROR: its type.
     WatchEvent(String),
+    /// A list without items.
+    EmptyList,
+    /// The text, or the file, has a form that holds no object.
+    Form {
+        /// The form.
+        form: TextForm,
+        /// The line that shows it, counted from 1; 0 for a file.
+        line: usize,
+    },
     /// Plain text without a message that is known here.
     NoKnownMessage,
 }
@@ -118,6 +134,8 @@ impl fmt::Display for NotRecognized {
                 write!(f, "Document {document} lacks {}.", fields.join(", "))
             }
             Self::WatchEvent(of) => write!(f, "A watch event of type {of} has no object."),
+            Self::EmptyList => f.write_str("The list is empty."),
+            Self::Form { form, line } => write!(f, "Line {line}: {form:?}"),
             Self::NoKnownMessage => f.write_str("The text has no error message that is known."),
         }
     }
@@ -134,78 +152,67 @@ pub const MAX_TEXT: usize = 16 * 1024 * 1024;
 /// The group of the events of an audit log (`k8s.io/apiserver/pkg/apis/audit/v1`).
 pub(crate) const AUDIT_GROUP: &str = "audit.k8s.io/";
 
-/// As [`recognize`], for a file: UTF-8, or UTF-16 with a byte order mark, which the redirection of
-/// Windows PowerShell writes.
+/// As [`recognize`], for a file.
 ///
 /// # Errors
-/// As [`recognize`]; and if the file is not text.
+/// As [`recognize`] and [`text_of_file`].
 pub fn recognize_file(file: &[u8]) -> Result<Brought, NotRecognized> {
+    recognize(&text_of_file(file)?)
+}
+
+/// The text of a file: UTF-8 or UTF-16, which the redirection of Windows PowerShell writes. Without a
+/// byte order mark it is UTF-16 if every second byte is 0 and no other.
+///
+/// # Errors
+/// If the file is too large, or is no text.
+pub fn text_of_file(file: &[u8]) -> Result<Cow<'_, str>, NotRecognized> {
     if file.len() > MAX_LOG {
         return Err(too_large(file.len(), MAX_LOG));
     }
-    let unit: fn([u8; 2]) -> u16 = match file {
-        [0xff, 0xfe, ..] => u16::from_le_bytes,
-        [0xfe, 0xff, ..] => u16::from_be_bytes,
+    if let Some(form) = TextForm::of_file(file) {
+        return Err(NotRecognized::Form { form, line: 0 });
+    }
+    let zero = |from: usize| file.iter().skip(from).step_by(2).all(|byte| *byte == 0);
+    let any = |from: usize| file.iter().skip(from).step_by(2).any(|byte| *byte == 0);
+    let (units, unit): (_, fn([u8; 2]) -> u16) = match file {
+        [0xff, 0xfe, units @ ..] => (units, u16::from_le_bytes),
+        [0xfe, 0xff, units @ ..] => (units, u16::from_be_bytes),
+        [_, 0, ..] if zero(1) && !any(0) => (file, u16::from_le_bytes),
+        [0, _, ..] if zero(0) && !any(1) => (file, u16::from_be_bytes),
         _ => {
-            let text = decode(file).map_err(|error| NotRecognized::NotText(error.to_string()))?;
-            return recognize(&text);
+            let file = file.strip_prefix(b"\xef\xbb\xbf").unwrap_or(file);
+            if let Ok(text) = std::str::from_utf8(file) {
+                return Ok(Cow::Borrowed(text));
+            }
+            let text = decode(file).map_err(|error| NotRecognized::NotText(error.to_string()));
+            return text.map(Cow::Owned);
         }
     };
-    let units = file[2..].chunks(2).map(|two| match two {
+    let units = units.chunks(2).map(|two| match two {
         [a, b] => unit([*a, *b]),
         // Half a character: no character has this value.
         _ => 0xd800,
     });
     let text: Result<String, _> = char::decode_utf16(units).collect();
     let message = "The file is not UTF-16 text. Save it as UTF-8.";
-    recognize(&text.map_err(|_| NotRecognized::NotText(message.to_owned()))?)
+    let text = text.map_err(|_| NotRecognized::NotText(message.to_owned()));
+    text.map(Cow::Owned)
 }
 
 /// Decides what a text is. A text with structure is what its fields say it is; a text without is
-/// searched for error messages.
+/// searched for error messages. What a terminal or a web page added to a text is left out
+/// ([`plain`]).
 ///
 /// # Errors
 /// What is missing or wrong.
 pub fn recognize(text: &str) -> Result<Brought, NotRecognized> {
-    let text = text.trim_start_matches('\u{feff}');
-    if text.len() > MAX_LOG {
-        return Err(too_large(text.len(), MAX_LOG));
-    }
-    if text.trim().is_empty() {
-        return Err(NotRecognized::Empty);
-    }
-    let first = first_json(text);
-    if first.as_ref().is_some_and(is_audit) || is_cut_log(text) {
-        return Ok(Brought::AuditLog(text.into()));
-    }
-    if first.as_ref().is_some_and(is_event) && text.len() <= MAX_TEXT {
-        return watch(text);
-    }
-    if text.len() > MAX_TEXT {
-        return Err(too_large(text.len(), MAX_TEXT));
-    }
-    let structured = structured(text);
-    if let Ok(brought) = structured {
-        return Ok(brought);
-    }
-    let errors = reported_errors(text);
-    if !errors.is_empty() {
-        return Ok(Brought::Errors(errors));
-    }
-    structured
+    let mut recognition = Recognition::new(text.into());
+    while recognition.advance(usize::MAX) {}
+    recognition.finish()
 }
 
 fn too_large(bytes: usize, limit: usize) -> NotRecognized {
     NotRecognized::TooLarge { bytes, limit }
-}
-
-/// The first JSON document of a text that begins with one.
-fn first_json(text: &str) -> Option<Value> {
-    if !text.trim_start().starts_with('{') {
-        return None;
-    }
-    let mut documents = serde_json::Deserializer::from_str(text).into_iter();
-    documents.next()?.ok()
 }
 
 /// Whether a text is the end of an audit log, which begins inside of a line.
@@ -223,12 +230,8 @@ pub(crate) fn is_audit(document: &Value) -> bool {
     text(document, "apiVersion").starts_with(AUDIT_GROUP)
 }
 
-fn is_event(document: &Value) -> bool {
-    document.get("type").is_some_and(Value::is_string) && document.get("object").is_some()
-}
-
-fn watch(text: &str) -> Result<Brought, NotRecognized> {
-    let versions = observed_versions(text).map_err(|error| match error.problem {
+fn wrong_version(error: ReadError) -> NotRecognized {
+    match error.problem {
         ReadProblem::Syntax(message) => NotRecognized::Syntax {
             line: error.line,
             column: 0,
@@ -239,22 +242,26 @@ fn watch(text: &str) -> Result<Brought, NotRecognized> {
             fields: vec!["object.metadata"],
         },
         ReadProblem::Event(of) => NotRecognized::WatchEvent(of),
-    })?;
-    for (at, version) in versions.iter().enumerate() {
-        check(&version.object, at + 1)?;
     }
-    if versions.is_empty() {
-        return Err(NotRecognized::WatchEvent("BOOKMARK".to_owned()));
-    }
-    Ok(Brought::Versions(versions))
 }
 
-/// What a text of objects is.
-fn structured(text: &str) -> Result<Brought, NotRecognized> {
-    let found = documents(text)?;
-    for (at, object) in found.iter().enumerate() {
-        check(object, at + 1)?;
+fn wrong_document(error: ManifestError) -> NotRecognized {
+    match error {
+        ManifestError::Syntax {
+            line,
+            column,
+            message,
+        } => NotRecognized::Syntax {
+            line,
+            column,
+            message,
+        },
+        other => NotRecognized::Content(other.to_string()),
     }
+}
+
+/// What objects are that were read from one text.
+fn of_objects(found: Vec<Value>) -> Result<Brought, NotRecognized> {
     // A Status is an answer of the server, and holds an error message.
     if found
         .iter()
@@ -266,54 +273,16 @@ fn structured(text: &str) -> Result<Brought, NotRecognized> {
         let versions = found.into_iter();
         let versions = versions.map(|object| ObservedVersion {
             event: None,
-            object,
+            object: Arc::new(object),
         });
         return Ok(Brought::Versions(versions.collect()));
     }
     let mut kinds: Vec<Brought> = found.into_iter().map(kind_of).collect();
     match kinds.len() {
-        0 => Err(NotRecognized::Empty),
+        0 => Err(NotRecognized::EmptyList),
         1 => Ok(kinds.remove(0)),
         _ => Ok(Brought::Several(kinds)),
     }
-}
-
-/// The objects of a text: YAML or JSON documents, or JSON documents without separators, as
-/// `kubectl get -w -o json` prints them.
-fn documents(text: &str) -> Result<Vec<Value>, NotRecognized> {
-    if text.trim_start().starts_with('{')
-        && let Ok(found) = json_documents(text)
-        && found.len() > 1
-    {
-        return Ok(found);
-    }
-    let wrong = |error: ManifestError| match error {
-        ManifestError::Syntax {
-            line,
-            column,
-            message,
-        } => NotRecognized::Syntax {
-            line,
-            column,
-            message,
-        },
-        other => NotRecognized::Content(other.to_string()),
-    };
-    let found = objects(text).map_err(wrong)?;
-    refuse_repeated_keys(text).map_err(wrong)?;
-    Ok(found)
-}
-
-fn json_documents(text: &str) -> serde_json::Result<Vec<Value>> {
-    let mut found = Vec::new();
-    for document in serde_json::Deserializer::from_str(text).into_iter() {
-        let mut document: Value = document?;
-        match document.get_mut("items").and_then(Value::as_array_mut) {
-            Some(items) => found.append(items),
-            None => found.push(document),
-        }
-    }
-    Ok(found)
 }
 
 /// Refuses what is no object, and what is too much.

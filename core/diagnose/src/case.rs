@@ -186,7 +186,7 @@ impl Case {
     /// The cases of what was brought, one for each object, in the order in which the objects first
     /// appear. An error message without a name belongs to every case that it fits. Definitions belong
     /// to every case; if only definitions were brought, they are the objects.
-    pub fn all_of(brought: &[Brought]) -> Vec<Self> {
+    pub fn all_of<'a>(brought: impl IntoIterator<Item = &'a Brought>) -> Vec<Self> {
         let mut flat: Vec<&Brought> = Vec::new();
         for one in brought {
             match one {
@@ -202,13 +202,7 @@ impl Case {
                     let case = case_of(&mut cases, object);
                     case.previous_manifest = case.manifest.replace(object.clone());
                 }
-                Brought::Versions(versions) => {
-                    for version in versions {
-                        let case = case_of(&mut cases, &version.object);
-                        case.versions.push(version.clone());
-                        case.set_live(&version.object);
-                    }
-                }
+                Brought::Versions(versions) => add_versions(&mut cases, versions),
                 _ => {}
             }
         }
@@ -268,7 +262,7 @@ impl Case {
         };
         let version = |object: &Value| ObservedVersion {
             event: None,
-            object: object.clone(),
+            object: Arc::new(object.clone()),
         };
         if let Some(live) = self.live.as_ref().filter(another) {
             if self.versions.is_empty() {
@@ -288,6 +282,10 @@ impl Case {
         if !older {
             self.live = Some(object.clone());
         }
+        self.know_namespace(object);
+    }
+
+    fn know_namespace(&mut self, object: &Value) {
         if self.id.namespace.is_empty() {
             self.id.namespace = object.namespace().to_owned();
         }
@@ -299,6 +297,14 @@ impl Case {
     /// # Errors
     /// If no live object was brought.
     pub fn start(&self) -> Result<(Start, Vec<Note>), NotInstalled> {
+        self.start_written(to_yaml)
+    }
+
+    /// As [`start`](Self::start), with each object as a text that is made by `write`.
+    fn start_written(
+        &self,
+        write: fn(&Value) -> String,
+    ) -> Result<(Start, Vec<Note>), NotInstalled> {
         let mut object = self.live.clone().ok_or(NotInstalled::NoObject)?;
         let mut notes = Vec::new();
         let last = self.versions.last();
@@ -322,7 +328,7 @@ impl Case {
         );
         let itself = |definition: &&Value| ObjectId::of(definition) != self.id;
         let definitions = self.definitions.iter().filter(itself);
-        manifests.extend(definitions.map(to_yaml));
+        manifests.extend(definitions.map(write));
         let builtin = Resources::builtin();
         if let Some(resource) = builtin.by_kind(api_version, &kind) {
             fit(&mut object, resource, &mut notes);
@@ -331,9 +337,9 @@ impl Case {
                 let api_version = api_version.to_owned();
                 return Err(NotInstalled::NotServed { api_version, kind });
             }
-            manifests.push(to_yaml(&self.open_definition(&object, &mut notes)));
+            manifests.push(write(&self.open_definition(&object, &mut notes)));
         }
-        manifests.push(to_yaml(&object));
+        manifests.push(write(&object));
         let start = Start {
             installed: true,
             release: self.release,
@@ -365,7 +371,8 @@ impl Case {
     /// # Errors
     /// If no live object was brought, or it is not what a server stores.
     pub fn install(&self) -> Result<Installed, NotInstalled> {
-        let (start, notes) = self.start()?;
+        // The world writes them in YAML. JSON is read many times faster.
+        let (start, notes) = self.start_written(|object| object.to_string() + "\n")?;
         let (world, _) = World::begin(Arc::new(start)).map_err(NotInstalled::Refused)?;
         Ok(Installed { world, notes })
     }
@@ -426,18 +433,44 @@ impl Installed {
 }
 
 /// The version of an object as a number; `None` if it has none.
+/// Adds versions to the cases of their objects. Only the newest one of each is kept as the live one.
+fn add_versions(cases: &mut Vec<Case>, versions: &[ObservedVersion]) {
+    let mut newest: Vec<Option<&Value>> = Vec::new();
+    for version in versions {
+        let at = position(cases, &version.object);
+        newest.resize(cases.len(), None);
+        cases[at].versions.push(version.clone());
+        let known = newest[at].or(cases[at].live.as_ref());
+        let older = known.is_some_and(|known| number(known) > number(&version.object));
+        if !older {
+            newest[at] = Some(&version.object);
+        }
+        cases[at].know_namespace(&version.object);
+    }
+    for (case, newest) in cases.iter_mut().zip(newest) {
+        if let Some(object) = newest {
+            case.live = Some(object.clone());
+        }
+    }
+}
+
 fn number(object: &Value) -> Option<u64> {
     object.resource_version().parse().ok()
 }
 
 fn case_of<'a>(cases: &'a mut Vec<Case>, object: &Value) -> &'a mut Case {
+    let at = position(cases, object);
+    &mut cases[at]
+}
+
+/// The position of the case of an object, which is added if there is none.
+fn position(cases: &mut Vec<Case>, object: &Value) -> usize {
     let id = ObjectId::of(object);
     let at = cases.iter().position(|case| case.id.may_be(&id));
-    let at = at.unwrap_or_else(|| {
+    at.unwrap_or_else(|| {
         cases.push(Case::blank(id));
         cases.len() - 1
-    });
-    &mut cases[at]
+    })
 }
 
 /// Makes an object fit its built-in kind.

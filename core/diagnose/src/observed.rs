@@ -2,6 +2,7 @@
 //! as several documents. What changed, which manager changed it, and which fields managers fight over.
 
 use std::fmt;
+use std::sync::Arc;
 
 use optimist_apiserver::apply::{Manager, Managers, Owned, Path, PathElement, differing};
 use optimist_apiserver::schema::Struct;
@@ -14,7 +15,7 @@ pub struct ObservedVersion {
     /// The type of the watch event; `None` if the object was not in an event.
     pub event: Option<EventType>,
     /// The object.
-    pub object: Value,
+    pub object: Arc<Value>,
 }
 
 /// A text that is no sequence of versions.
@@ -58,27 +59,107 @@ impl std::error::Error for ReadError {}
 /// # Errors
 /// The first document that is none of these.
 pub fn observed_versions(text: &str) -> Result<Vec<ObservedVersion>, ReadError> {
-    let mut documents = serde_json::Deserializer::from_str(text).into_iter::<Value>();
-    let mut versions = Vec::new();
-    let (mut document, mut at) = (0, 0);
-    let mut line = 1;
-    while let Some(read) = documents.next() {
-        document += 1;
-        let begin = at + (text[at..].len() - text[at..].trim_start().len());
-        line += text[at..begin].matches('\n').count();
-        let failed = |line, problem| ReadError {
-            document,
+    let mut reader = VersionReader::new(text.into());
+    while reader.advance(usize::MAX)? {}
+    Ok(reader.finish())
+}
+
+/// As [`observed_versions`], a slice of the text at a time.
+#[derive(Debug)]
+pub struct VersionReader {
+    text: Arc<str>,
+    /// The bytes and the documents that are read.
+    at: usize,
+    document: usize,
+    /// Where the next byte is, counted from 1.
+    line: usize,
+    column: usize,
+    versions: Vec<ObservedVersion>,
+}
+
+impl VersionReader {
+    /// A reader at the beginning of a text.
+    pub fn new(text: Arc<str>) -> Self {
+        Self {
+            text,
+            at: 0,
+            document: 0,
+            line: 1,
+            column: 1,
+            versions: Vec::new(),
+        }
+    }
+
+    /// How many bytes are read, and how many there are.
+    pub fn progress(&self) -> (usize, usize) {
+        (self.at, self.text.len())
+    }
+
+    /// Reads documents until this many bytes more are read. Whether there is more.
+    ///
+    /// # Errors
+    /// The first document that is no version.
+    pub fn advance(&mut self, bytes: usize) -> Result<bool, ReadError> {
+        let text = Arc::clone(&self.text);
+        let until = self.at.saturating_add(bytes.max(1));
+        let (begin, line, column) = (self.at, self.line, self.column);
+        let mut documents = serde_json::Deserializer::from_str(&text[begin..]).into_iter::<Value>();
+        while self.at < until {
+            let Some(read) = documents.next() else {
+                self.at = text.len();
+                return Ok(false);
+            };
+            self.document += 1;
+            let rest = &text[self.at..];
+            self.pass(rest.len() - rest.trim_start().len());
+            let value = read.map_err(|error| {
+                let (line, message) = placed(&error, line, column);
+                self.failed(line, ReadProblem::Syntax(message))
+            })?;
+            let read = add(value, &mut self.versions);
+            read.map_err(|problem| self.failed(self.line, problem))?;
+            self.pass(begin + documents.byte_offset() - self.at);
+        }
+        Ok(true)
+    }
+
+    /// The versions that were read.
+    pub fn finish(self) -> Vec<ObservedVersion> {
+        self.versions
+    }
+
+    fn pass(&mut self, bytes: usize) {
+        let passed = &self.text[self.at..self.at + bytes];
+        self.line += passed.matches('\n').count();
+        self.column = match passed.rfind('\n') {
+            Some(last) => passed.len() - last,
+            None => self.column + passed.len(),
+        };
+        self.at += bytes;
+    }
+
+    fn failed(&self, line: usize, problem: ReadProblem) -> ReadError {
+        ReadError {
+            document: self.document,
             line,
             problem,
-        };
-        // The parser counts from the beginning of the whole text.
-        let value =
-            read.map_err(|error| failed(error.line(), ReadProblem::Syntax(error.to_string())))?;
-        add(value, &mut versions).map_err(|problem| failed(line, problem))?;
-        at = documents.byte_offset();
-        line += text[begin..at].matches('\n').count();
+        }
     }
-    Ok(versions)
+}
+
+/// The line of an error and its text. The parser counts from where it began to read: a line and a
+/// column of the whole text.
+fn placed(error: &serde_json::Error, line: usize, column: usize) -> (usize, String) {
+    let own = format!(" at line {} column {}", error.line(), error.column());
+    let message = error.to_string();
+    let message = message.strip_suffix(&own).unwrap_or(&message);
+    let column = if error.line() <= 1 {
+        column - 1 + error.column()
+    } else {
+        error.column()
+    };
+    let line = line + error.line().saturating_sub(1);
+    (line, format!("{message} at line {line} column {column}"))
 }
 
 fn add(document: Value, to: &mut Vec<ObservedVersion>) -> Result<(), ReadProblem> {
@@ -112,7 +193,10 @@ fn put(
     if !object["metadata"].is_object() {
         return Err(ReadProblem::NoObject);
     }
-    to.push(ObservedVersion { event, object });
+    to.push(ObservedVersion {
+        event,
+        object: Arc::new(object),
+    });
     Ok(())
 }
 
@@ -157,19 +241,46 @@ pub fn version_changes(
     versions: &[ObservedVersion],
     root: &Struct,
 ) -> Result<Vec<(usize, FieldChange)>, String> {
-    let mut changes = Vec::new();
-    for (at, pair) in (1..).zip(versions.windows(2)) {
-        let [before, after] = [&pair[0], &pair[1]].map(|version| &version.object);
+    let mut reader = ChangeReader::default();
+    while reader.advance(versions, root)? {}
+    Ok(reader.changes)
+}
+
+/// As [`version_changes`], a pair of versions at a time.
+#[derive(Clone, Debug, Default)]
+pub struct ChangeReader {
+    /// The changes so far.
+    pub changes: Vec<(usize, FieldChange)>,
+    /// How many pairs are compared.
+    compared: usize,
+    /// The managers of the later version of the last pair.
+    managers: Option<Managers>,
+}
+
+impl ChangeReader {
+    /// Compares the next pair of the versions, which are the same each time. Whether there is more.
+    ///
+    /// # Errors
+    /// As [`field_changes`].
+    pub fn advance(&mut self, versions: &[ObservedVersion], root: &Struct) -> Result<bool, String> {
+        let known = self.managers.take();
+        let rest = versions.get(self.compared..).unwrap_or_default();
+        let [one, other, ..] = rest else {
+            return Ok(false);
+        };
+        self.compared += 1;
+        let [before, after] = [one, other].map(|version| &*version.object);
         let text = |member: &str| after["metadata"][member].as_str().unwrap_or_default();
         let same = before["metadata"]["uid"] == after["metadata"]["uid"];
-        if !same || pair[1].event == Some(EventType::Deleted) {
-            continue;
+        if !same || other.event == Some(EventType::Deleted) {
+            return Ok(true);
         }
         let managers = |object: &Value| {
             Managers::decode(object["metadata"].get("managedFields"))
                 .map_err(|problem| format!("{}: {problem}", text("resourceVersion")))
         };
-        let (old, new) = (managers(before)?, managers(after)?);
+        let old = known.map_or_else(|| managers(before), Ok)?;
+        let new = managers(after)?;
         for field in differing(before, after, root) {
             if is_of_the_server(&field) {
                 continue;
@@ -182,10 +293,11 @@ pub fn version_changes(
                 owner_before: only_owner(&field, &old).cloned(),
                 field,
             };
-            changes.push((at, change));
+            self.changes.push((self.compared, change));
         }
+        self.managers = Some(new);
+        Ok(true)
     }
-    Ok(changes)
 }
 
 /// The changes of one version or step, among those of all in their order.

@@ -1,6 +1,8 @@
 //! What happened to an object, from its versions. `fight.json` was recorded: helm and an operator
 //! change the same fields in turn.
 
+use std::sync::Arc;
+
 use optimist_apiserver::schema::builtin;
 use optimist_apiserver::server::EventType;
 use optimist_diagnose::observed::{
@@ -118,7 +120,7 @@ fn one_manager_that_changes_its_own_field_fights_with_none() {
         [1, 3, 5, 8].contains(&at)
     });
     for (i, version) in versions.iter_mut().enumerate() {
-        version.object["spec"]["replicas"] = json!(i);
+        Arc::make_mut(&mut version.object)["spec"]["replicas"] = json!(i);
     }
     let changes = changes(&versions);
     assert_eq!(changes_of(".spec.replicas", &changes).len(), 3);
@@ -129,14 +131,14 @@ fn one_manager_that_changes_its_own_field_fights_with_none() {
 fn an_object_of_another_uid_is_compared_with_none() {
     let mut versions = fight();
     versions.truncate(2);
-    versions[1].object["metadata"]["uid"] = json!("another");
+    Arc::make_mut(&mut versions[1].object)["metadata"]["uid"] = json!("another");
     assert_eq!(changes(&versions), []);
 }
 
 #[test]
 fn a_list_is_several_versions_and_a_bookmark_is_none() {
     let object = &fight()[0].object;
-    let list = json!({"kind": "List", "items": [object, object]});
+    let list = json!({"kind": "List", "items": [**object, **object]});
     let bookmark = json!({"type": "BOOKMARK", "object": {"metadata": {}}});
     let text = format!("{list}\n{bookmark}\n{object}");
     let versions = observed_versions(&text).expect("it is read");

@@ -260,7 +260,7 @@ impl RecordedHistory {
             if last != Some(object.resource_version()) {
                 versions.push(ObservedVersion {
                     event: None,
-                    object: (**object).clone(),
+                    object: Arc::clone(object),
                 });
             }
         }

@@ -245,7 +245,7 @@ pub(super) fn changes(
 ) -> Vec<FieldChange> {
     let version = |object: &Arc<Value>| ObservedVersion {
         event: None,
-        object: (**object).clone(),
+        object: Arc::clone(object),
     };
     let versions = [version(before), version(after)];
     let mut changes = field_changes(&versions, &resource.root).unwrap_or_default();

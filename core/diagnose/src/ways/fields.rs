@@ -104,8 +104,14 @@ impl Comparison<'_> {
             fields.extend(own.filter(|path| declared.find(&path.0).is_none()));
         }
         let fields = fields.into_iter().filter(|path| !is_of_the_server(path));
+        let mut places = ComparedPlaces {
+            before: Places::of(self.before),
+            after,
+            wanted: said,
+            declared: self.declared.map(Places::of),
+        };
         fields
-            .filter_map(|path| self.outcome(path, &old, &new))
+            .filter_map(|path| self.outcome(path, &old, &new, &mut places))
             .collect()
     }
 
@@ -119,15 +125,16 @@ impl Comparison<'_> {
         owned.any(|owned| owned.set.contains(path))
     }
 
-    fn is_left(&self, path: &Path, old: &Managers) -> bool {
-        let said = self.declared.is_none_or(|it| path.find(it).is_some());
-        !said && self.was_owned(path, old)
-    }
-
-    fn outcome(&self, field: Path, old: &Managers, new: &Managers) -> Option<FieldOutcome> {
-        let value = |object: &Value| field.find(object).cloned();
-        let (before, after) = (value(self.before), value(self.after));
-        let wanted = value(self.wanted);
+    fn outcome(
+        &self,
+        field: Path,
+        old: &Managers,
+        new: &Managers,
+        places: &mut ComparedPlaces<'_>,
+    ) -> Option<FieldOutcome> {
+        let before = places.before.find(&field.0).cloned();
+        let after = places.after.find(&field.0).cloned();
+        let wanted = places.wanted.find(&field.0).cloned();
         let (owners_before, owners_after) = (owners(&field, old), owners(&field, new));
         let printed = field.to_string();
         let refused = self.refused.iter().filter(|(field, _)| *field == printed);
@@ -152,7 +159,9 @@ impl Comparison<'_> {
                 {
                     FieldEffect::Kept
                 }
-                _ if self.is_left(&field, old) => FieldEffect::LeftBehind,
+                _ if places.leaves_out(&field) && self.was_owned(&field, old) => {
+                    FieldEffect::LeftBehind
+                }
                 _ if gained && !lost && !owners_before.is_empty() => FieldEffect::Shared,
                 _ if owners_before != owners_after => FieldEffect::OwnersChanged,
                 _ => return None,
@@ -168,6 +177,22 @@ impl Comparison<'_> {
             effect,
             field,
         })
+    }
+}
+
+/// Where the fields are in what is compared.
+struct ComparedPlaces<'a> {
+    before: Places<'a>,
+    after: Places<'a>,
+    wanted: Places<'a>,
+    declared: Option<Places<'a>>,
+}
+
+impl ComparedPlaces<'_> {
+    /// Whether the writer declares a whole manifest, and this field is not in it.
+    fn leaves_out(&mut self, field: &Path) -> bool {
+        let declared = self.declared.as_mut();
+        declared.is_some_and(|declared| declared.find(&field.0).is_none())
     }
 }
 

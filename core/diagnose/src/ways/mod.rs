@@ -16,6 +16,7 @@ mod source;
 mod tracking;
 mod way_out;
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 use optimist_apiserver::object::Metadata;
@@ -29,9 +30,9 @@ use crate::case::Installed;
 pub use fields::{FieldEffect, FieldOutcome};
 pub use instructions::{Instruction, InstructionLanguage};
 pub use leaving::Leaving;
-pub use row::{ConflictCause, Row, SecondRun, TakenBack};
+pub use row::{ConflictCause, PartialRow, Row, RowProgress, SecondRun, TakenBack};
 pub use tracking::DeliveredBy;
-pub use way_out::{WayOut, WayOutKind};
+pub use way_out::{PartialWaysOut, WayOut, WayOutKind};
 
 /// What someone wants to write.
 #[derive(Clone, Debug, PartialEq)]
@@ -141,6 +142,8 @@ impl Way {
 pub struct ChangeTable {
     installed: Installed,
     change: WantedChange,
+    /// The object before every run, as a GET shows it.
+    before: OnceCell<Arc<Value>>,
 }
 
 /// What is not run with the client itself, to be said beside its row.
@@ -166,6 +169,7 @@ impl ChangeTable {
         Self {
             installed: installed.clone(),
             change,
+            before: OnceCell::new(),
         }
     }
 
@@ -182,6 +186,18 @@ impl ChangeTable {
     pub fn row(&self, way: Way) -> Option<Row> {
         let procedure = |client: &mut Client<'_>| client.run(way);
         row::run(self, way, &procedure, &procedure)
+    }
+
+    /// The row of one way, to be run in parts with [`advance`](Self::advance).
+    pub fn begin(&self, way: Way) -> PartialRow {
+        PartialRow::new(self, way)
+    }
+
+    /// Runs the next part of a row.
+    pub fn advance(&self, row: PartialRow) -> RowProgress {
+        let way = row.way();
+        let procedure = |client: &mut Client<'_>| client.run(way);
+        row.advance(self, &procedure, &procedure)
     }
 
     /// What the row stands on beyond what was brought.
@@ -226,6 +242,11 @@ impl ChangeTable {
         }
         tree.go(deciding);
         tree
+    }
+
+    fn before(&self) -> &Arc<Value> {
+        let read = || read(&mut self.server(), self.subject());
+        self.before.get_or_init(read)
     }
 
     fn server(&self) -> ApiServer {

@@ -142,6 +142,7 @@ impl Row {
 }
 
 /// A run of a way on a server.
+#[derive(Clone, Debug)]
 struct Run {
     requests: Vec<Exchange>,
     after: Arc<Value>,
@@ -154,14 +155,15 @@ struct Run {
 /// What a client does. `None` if it cannot carry the change.
 pub(super) type Procedure<'a> = &'a dyn Fn(&mut Client<'_>) -> Option<()>;
 
+/// Runs a procedure. `None` if the client cannot carry the change.
 fn once(
     table: &ChangeTable,
     first: &Arc<Value>,
+    live: Arc<Value>,
     server: &mut ApiServer,
     (way, procedure): (Way, Procedure<'_>),
 ) -> Option<Run> {
     let subject = table.subject();
-    let live = read(server, subject);
     let mut client = Client {
         server,
         subject,
@@ -217,6 +219,75 @@ fn writer(requests: &[Exchange]) -> String {
     named.map_or_else(|| agent.to_owned(), |(_, manager)| manager.into_owned())
 }
 
+/// A row that is run in parts, each short enough for a page: a run, the same run once more, and what
+/// became of the fields.
+#[derive(Clone, Debug)]
+pub struct PartialRow {
+    way: Way,
+    server: ApiServer,
+    run: Option<Run>,
+    /// What the second run did, once it is known that there is one or none.
+    second_run: Option<Option<SecondRun>>,
+}
+
+impl PartialRow {
+    pub(super) fn new(table: &ChangeTable, way: Way) -> Self {
+        Self {
+            way,
+            server: table.server(),
+            run: None,
+            second_run: None,
+        }
+    }
+
+    /// The way that is run.
+    pub fn way(&self) -> Way {
+        self.way
+    }
+
+    /// Does the next part with a procedure, and then another one on what it left.
+    pub(super) fn advance(
+        mut self,
+        table: &ChangeTable,
+        procedure: Procedure<'_>,
+        second: Procedure<'_>,
+    ) -> RowProgress {
+        let before = table.before();
+        let Some(run) = &self.run else {
+            let way = (self.way, procedure);
+            let live = Arc::clone(before);
+            self.run = once(table, before, live, &mut self.server, way);
+            return match self.run {
+                Some(_) => RowProgress::More(Box::new(self)),
+                None => RowProgress::Done(None),
+            };
+        };
+        let Some(second_run) = self.second_run.take() else {
+            let second_run = (!run.is_refused()).then(|| {
+                let live = Arc::clone(&run.after);
+                let again = once(table, before, live, &mut self.server, (self.way, second));
+                SecondRun::of(again.as_ref(), &run.after)
+            });
+            self.second_run = Some(second_run);
+            return RowProgress::More(Box::new(self));
+        };
+        let row = self
+            .run
+            .take()
+            .map(|run| run.row(table, self.way, second_run));
+        RowProgress::Done(row.map(Box::new))
+    }
+}
+
+/// How far a row is.
+#[derive(Clone, Debug)]
+pub enum RowProgress {
+    /// A part of it is left.
+    More(Box<PartialRow>),
+    /// It is done. `None` if the way cannot carry the change.
+    Done(Option<Box<Row>>),
+}
+
 /// Runs a procedure, and then another one on what it left.
 pub(super) fn run(
     table: &ChangeTable,
@@ -224,56 +295,67 @@ pub(super) fn run(
     procedure: Procedure<'_>,
     second: Procedure<'_>,
 ) -> Option<Row> {
-    let mut server = table.server();
-    let before = read(&mut server, table.subject());
-    let run = once(table, &before, &mut server, (way, procedure))?;
-    let last = deciding(&run.requests).map(|at| &run.requests[at]);
-    let code = last.map(|exchange| exchange.code);
-    let refused = code.is_some_and(|code| code >= 300);
-    let second_run = (!refused).then(|| {
-        let again = once(table, &before, &mut server, (way, second));
-        SecondRun::of(again.as_ref(), &run.after)
-    });
-    let answer = last
-        .filter(|_| refused)
-        .map(|last| Arc::clone(&last.received));
-    let answer = answer.unwrap_or_default();
-    let conflicts = conflicts(last);
-    let fields = Comparison {
-        before: &before,
-        after: &run.after,
-        wanted: &run.wanted,
-        // A refused write leaves nothing behind.
-        declared: run.declared.as_ref().filter(|_| !refused),
-        writer: &run.writer,
-        refused: &conflicts,
-        root: &table.subject().resource().root,
+    let mut partial = PartialRow::new(table, way);
+    loop {
+        match partial.advance(table, procedure, second) {
+            RowProgress::More(more) => partial = *more,
+            RowProgress::Done(row) => return row.map(|row| *row),
+        }
     }
-    .outcomes();
-    let warnings = run
-        .requests
-        .iter()
-        .flat_map(|it| it.warnings.iter().cloned());
-    let not_checked = |fact: &Fact| matches!(fact, Fact::NotThorough(_));
-    Some(Row {
-        way,
-        code,
-        reason: text(&answer, "reason").to_owned(),
-        message: text(&answer, "message").to_owned(),
-        causes: causes(&answer),
-        warnings: warnings.collect(),
-        taken_back: taken_back(&fields, &run.writer),
-        writer: run.writer,
-        fields,
-        second_run,
-        values_not_checked: run
-            .requests
-            .iter()
-            .any(|it| it.facts.iter().any(not_checked)),
-        requests: run.requests,
-        before,
-        after: run.after,
-    })
+}
+
+impl Run {
+    fn last(&self) -> Option<&Exchange> {
+        deciding(&self.requests).map(|at| &self.requests[at])
+    }
+
+    fn is_refused(&self) -> bool {
+        self.last().is_some_and(|exchange| exchange.code >= 300)
+    }
+
+    fn row(self, table: &ChangeTable, way: Way, second_run: Option<SecondRun>) -> Row {
+        let before = Arc::clone(table.before());
+        let refused = self.is_refused();
+        let last = self.last();
+        let answer = last
+            .filter(|_| refused)
+            .map(|last| Arc::clone(&last.received));
+        let answer = answer.unwrap_or_default();
+        let conflicts = conflicts(last);
+        let fields = Comparison {
+            before: &before,
+            after: &self.after,
+            wanted: &self.wanted,
+            // A refused write leaves nothing behind.
+            declared: self.declared.as_ref().filter(|_| !refused),
+            writer: &self.writer,
+            refused: &conflicts,
+            root: &table.subject().resource().root,
+        }
+        .outcomes();
+        let requests = self.requests.iter();
+        let warnings = requests.flat_map(|it| it.warnings.iter().cloned());
+        let not_checked = |fact: &Fact| matches!(fact, Fact::NotThorough(_));
+        Row {
+            way,
+            code: last.map(|exchange| exchange.code),
+            reason: text(&answer, "reason").to_owned(),
+            message: text(&answer, "message").to_owned(),
+            causes: causes(&answer),
+            warnings: warnings.collect(),
+            taken_back: taken_back(&fields, &self.writer),
+            writer: self.writer,
+            fields,
+            second_run,
+            values_not_checked: self
+                .requests
+                .iter()
+                .any(|it| it.facts.iter().any(not_checked)),
+            requests: self.requests,
+            before,
+            after: self.after,
+        }
+    }
 }
 
 fn conflicts(last: Option<&Exchange>) -> Vec<(String, String)> {

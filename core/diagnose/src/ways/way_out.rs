@@ -1,5 +1,8 @@
 //! Ways out of a conflict of an apply: each is run, with what it does to the object and its owners.
 
+use std::collections::VecDeque;
+use std::sync::Arc;
+
 use optimist_apiserver::apply::{
     ManagedFieldsOperation, Managers, Owned, Path, from_fields_v1, to_fields_v1,
 };
@@ -9,7 +12,7 @@ use optimist_client::{Preset, Strategy, Write, client_side_managers, upgrade_pat
 use serde_json::{Value, json};
 
 use super::manifest;
-use super::row::{self, Row};
+use super::row::{self, PartialRow, Row, RowProgress};
 use super::{ChangeTable, Client, OnOwned, Way, read};
 
 /// A way out of a conflict.
@@ -49,36 +52,72 @@ impl ChangeTable {
     /// The ways out of a conflict that a client gets when it applies; empty if it gets none. Flux and
     /// Argo CD always apply with force, so they get none.
     pub fn ways_out(&self, preset: Preset) -> Vec<WayOut> {
-        let way = Way::Client(preset, OnOwned::Usual);
-        let Some(refused) = self.row(way) else {
-            return Vec::new();
-        };
-        let conflicts = conflicts(&refused);
-        if conflicts.is_empty() {
-            return Vec::new();
-        }
-        let Some(sent) = refused.requests.last() else {
-            return Vec::new();
-        };
-        let context = Conflict {
-            table: self,
-            preset,
-            sent: (*sent.sent).clone(),
-            writer: refused.writer.clone(),
-            fields: manifest::printed(&sent.sent, &conflicts, self.subject().resource()),
-        };
-        let kinds = [
-            WayOutKind::LeaveOut,
-            WayOutKind::Agree,
-            WayOutKind::Transfer,
-            WayOutKind::Migrate,
-            WayOutKind::Force,
-        ];
-        kinds
-            .into_iter()
-            .filter_map(|kind| context.run(kind, &refused))
-            .collect()
+        let mut partial = self.begin_ways_out(preset);
+        while self.advance_ways_out(&mut partial) {}
+        partial.outs
     }
+
+    /// The ways out, to be run in parts with [`advance_ways_out`](Self::advance_ways_out).
+    pub fn begin_ways_out(&self, preset: Preset) -> PartialWaysOut {
+        let way = Way::Client(preset, OnOwned::Usual);
+        PartialWaysOut {
+            outs: Vec::new(),
+            conflict: None,
+            left: VecDeque::new(),
+            row: Some(self.begin(way)),
+        }
+    }
+
+    /// Runs the next part of the ways out. Whether there is more.
+    pub fn advance_ways_out(&self, partial: &mut PartialWaysOut) -> bool {
+        let row = partial.row.take();
+        match (&partial.conflict, row) {
+            (None, None) => return false,
+            (None, Some(row)) => match self.advance(row) {
+                RowProgress::More(row) => partial.row = Some(*row),
+                RowProgress::Done(refused) => {
+                    partial.conflict = refused.and_then(|refused| Conflict::of(self, &refused));
+                    partial.left = KINDS.into();
+                    return partial.conflict.is_some();
+                }
+            },
+            (Some(conflict), row) => {
+                let Some(kind) = partial.left.front().copied() else {
+                    return false;
+                };
+                match conflict.advance(self, kind, row) {
+                    RowProgress::More(row) => partial.row = Some(*row),
+                    RowProgress::Done(row) => {
+                        let out = row.map(|row| conflict.out(kind, *row));
+                        partial.outs.extend(out);
+                        partial.left.pop_front();
+                    }
+                }
+            }
+        }
+        true
+    }
+}
+
+/// In the order of a page.
+const KINDS: [WayOutKind; 5] = [
+    WayOutKind::LeaveOut,
+    WayOutKind::Agree,
+    WayOutKind::Transfer,
+    WayOutKind::Migrate,
+    WayOutKind::Force,
+];
+
+/// Ways out of a conflict that are run in parts.
+#[derive(Clone, Debug)]
+pub struct PartialWaysOut {
+    /// Those that are done.
+    pub outs: Vec<WayOut>,
+    /// The conflict, once the apply was refused.
+    conflict: Option<Conflict>,
+    left: VecDeque<WayOutKind>,
+    /// The row that is run: the apply first, then the first one of those that are left.
+    row: Option<PartialRow>,
 }
 
 /// The fields that the server named when it refused.
@@ -91,35 +130,64 @@ fn conflicts(row: &Row) -> Vec<String> {
     owned.collect()
 }
 
-struct Conflict<'a> {
-    table: &'a ChangeTable,
+#[derive(Clone, Debug)]
+struct Conflict {
     preset: Preset,
+    /// The object before.
+    live: Arc<Value>,
     /// The manifest that was refused.
     sent: Value,
     writer: String,
     fields: Vec<Path>,
 }
 
-impl Conflict<'_> {
-    fn run(&self, kind: WayOutKind, refused: &Row) -> Option<WayOut> {
-        let live = &refused.before;
-        let manifest = match kind {
-            WayOutKind::LeaveOut => manifest::without(&self.sent, &self.fields),
-            WayOutKind::Agree => self.agreed(live),
-            _ => self.sent.clone(),
+impl Conflict {
+    /// The conflict of an apply; `None` if it met none.
+    fn of(table: &ChangeTable, refused: &Row) -> Option<Self> {
+        let Way::Client(preset, _) = refused.way else {
+            return None;
         };
+        let conflicts = conflicts(refused);
+        let sent = refused.requests.last()?;
+        (!conflicts.is_empty()).then(|| Self {
+            preset,
+            live: Arc::clone(&refused.before),
+            sent: (*sent.sent).clone(),
+            writer: refused.writer.clone(),
+            fields: manifest::printed(&sent.sent, &conflicts, table.subject().resource()),
+        })
+    }
+
+    /// The manifest that the writer has from now on.
+    fn manifest(&self, kind: WayOutKind) -> Value {
+        match kind {
+            WayOutKind::LeaveOut => manifest::without(&self.sent, &self.fields),
+            WayOutKind::Agree => self.agreed(&self.live),
+            _ => self.sent.clone(),
+        }
+    }
+
+    /// Runs the next part of a way out; the first one if it has no row yet.
+    fn advance(
+        &self,
+        table: &ChangeTable,
+        kind: WayOutKind,
+        row: Option<PartialRow>,
+    ) -> RowProgress {
         let on_owned = match kind {
             WayOutKind::Force => OnOwned::Force,
             WayOutKind::LeaveOut => OnOwned::LeaveOut,
             _ => OnOwned::Usual,
         };
-        if kind == WayOutKind::Migrate && self.migration(live).is_none() {
-            return None;
+        if row.is_none() && kind == WayOutKind::Migrate && self.migration(&self.live).is_none() {
+            return RowProgress::Done(None);
         }
+        let row = row.unwrap_or_else(|| table.begin(Way::Client(self.preset, on_owned)));
+        let manifest = self.manifest(kind);
         let procedure = |client: &mut Client<'_>| {
             match kind {
                 WayOutKind::Transfer => {
-                    if !self.apply(client, &self.agreed(live), false) {
+                    if !self.apply(client, &self.agreed(&self.live), false) {
                         return Some(());
                     }
                     if !self.others_give_up(client) {
@@ -141,8 +209,10 @@ impl Conflict<'_> {
             self.apply(client, &manifest, false);
             Some(())
         };
-        let way = Way::Client(self.preset, on_owned);
-        let mut row = row::run(self.table, way, &procedure, &second)?;
+        row.advance(table, &procedure, &second)
+    }
+
+    fn out(&self, kind: WayOutKind, mut row: Row) -> WayOut {
         if kind == WayOutKind::Transfer {
             // An applier that applied without the fields does not write them again. A manager whose
             // entry was edited knows nothing of it.
@@ -153,12 +223,12 @@ impl Conflict<'_> {
         let again = row.second_run.as_ref();
         let settles = again.is_some_and(|again| again.code == Some(200) && !again.changes)
             && row.taken_back.is_empty();
-        Some(WayOut {
+        WayOut {
             kind,
             row,
-            manifest,
+            manifest: self.manifest(kind),
             settles,
-        })
+        }
     }
 
     /// The manifest with the values of the object where they conflict.

@@ -358,6 +358,9 @@ pub const MASK: &str = "••••••";
 pub fn masked(object: &Value) -> Value {
     let mut finder = Finder::default();
     finder.value("", "", object);
+    if finder.found.is_empty() {
+        return object.clone();
+    }
     let found = finder.found.into_keys();
     let replacements = found.map(|value| (value, MASK.to_owned())).collect();
     let mut object = object.clone();

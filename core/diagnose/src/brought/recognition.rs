@@ -1,0 +1,235 @@
+//! Recognizing a text, a slice at a time.
+
+use std::sync::Arc;
+
+use optimist_client::{ObjectReader, flatten};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::Value;
+
+use super::form::{self, TextForm};
+use super::{
+    AUDIT_GROUP, Brought, MAX_LOG, MAX_TEXT, NotRecognized, check, is_cut_log, of_objects,
+    too_large, wrong_document, wrong_version,
+};
+use crate::message::reported_errors;
+use crate::observed::VersionReader;
+
+/// The recognition of a text: what [`recognize`](super::recognize) does, a slice at a time.
+#[derive(Debug)]
+pub struct Recognition {
+    text: Arc<str>,
+    stage: Stage,
+    /// The text as it was brought and why it is not recognized, if `text` is the plain one of it.
+    brought: Option<(Arc<str>, NotRecognized)>,
+}
+
+#[derive(Debug)]
+enum Stage {
+    Begin,
+    Watch(VersionReader),
+    /// JSON documents that follow each other: how many bytes are read, and the objects so far.
+    Json(usize, Vec<Value>),
+    /// YAML or JSON documents, each strictly.
+    Documents(ObjectReader),
+    /// Nothing with structure: error messages may be in it.
+    Words(NotRecognized),
+    Done(Result<Brought, NotRecognized>),
+}
+
+/// What tells the kinds of texts apart, of the first JSON document.
+#[derive(Deserialize)]
+struct Head {
+    #[serde(rename = "apiVersion")]
+    api_version: Option<String>,
+    #[serde(rename = "type")]
+    of_event: Option<String>,
+    object: Option<IgnoredAny>,
+    items: Option<IgnoredAny>,
+}
+
+impl Recognition {
+    /// The recognition of a text, at its beginning.
+    pub fn new(text: Arc<str>) -> Self {
+        let trimmed = text.trim_start_matches('\u{feff}');
+        let text = if trimmed.len() == text.len() {
+            text
+        } else {
+            trimmed.into()
+        };
+        Self {
+            text,
+            stage: Stage::Begin,
+            brought: None,
+        }
+    }
+
+    /// How many bytes are read, and how many there are.
+    pub fn progress(&self) -> (usize, usize) {
+        let read = match &self.stage {
+            Stage::Watch(reader) => reader.progress().0,
+            Stage::Json(read, _) => *read,
+            Stage::Done(_) => self.text.len(),
+            Stage::Begin | Stage::Documents(_) | Stage::Words(_) => 0,
+        };
+        (read, self.text.len())
+    }
+
+    /// Reads until about this many bytes more are read: at least a document. Whether there is more.
+    pub fn advance(&mut self, bytes: usize) -> bool {
+        let done = Stage::Done(Err(NotRecognized::Empty));
+        self.stage = match std::mem::replace(&mut self.stage, done) {
+            Stage::Begin => self.begin(),
+            Stage::Watch(reader) => watched(&self.text, reader, bytes),
+            Stage::Json(at, found) => self.json(at, found, bytes),
+            Stage::Documents(reader) => read_document(reader),
+            Stage::Words(why) => self.words(why),
+            done => done,
+        };
+        !matches!(self.stage, Stage::Done(_))
+    }
+
+    /// What the text is.
+    ///
+    /// # Errors
+    /// What is missing or wrong.
+    pub fn finish(self) -> Result<Brought, NotRecognized> {
+        match self.stage {
+            Stage::Done(result) => result,
+            _ => Err(NotRecognized::Empty),
+        }
+    }
+
+    fn begin(&self) -> Stage {
+        let text = &*self.text;
+        if text.len() > MAX_LOG {
+            return Stage::Done(Err(too_large(text.len(), MAX_LOG)));
+        }
+        if text.trim().is_empty() {
+            return Stage::Done(Err(NotRecognized::Empty));
+        }
+        let head = head(text);
+        let is_audit = |(head, _): &(Head, usize)| {
+            let version = head.api_version.as_deref().unwrap_or_default();
+            version.starts_with(AUDIT_GROUP)
+        };
+        if head.as_ref().is_some_and(is_audit) || is_cut_log(text) {
+            return Stage::Done(Ok(Brought::AuditLog(Arc::clone(&self.text))));
+        }
+        if text.len() > MAX_TEXT {
+            return Stage::Done(Err(too_large(text.len(), MAX_TEXT)));
+        }
+        match head {
+            Some((head, _)) if head.of_event.is_some() && head.object.is_some() => {
+                Stage::Watch(VersionReader::new(Arc::clone(&self.text)))
+            }
+            Some((head, end)) if head.items.is_some() || !text[end..].trim().is_empty() => {
+                Stage::Json(0, Vec::new())
+            }
+            _ => self.documents(),
+        }
+    }
+
+    fn documents(&self) -> Stage {
+        match ObjectReader::new(Arc::clone(&self.text)) {
+            Ok(reader) => Stage::Documents(reader),
+            Err(error) => Stage::Words(wrong_document(error)),
+        }
+    }
+
+    /// JSON documents without separators, as `kubectl get -w -o json` prints them.
+    fn json(&self, begin: usize, mut found: Vec<Value>, bytes: usize) -> Stage {
+        let rest = &self.text[begin..];
+        let mut documents = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
+        while documents.byte_offset() < bytes {
+            match documents.next() {
+                Some(Ok(document)) => {
+                    let known = found.len();
+                    flatten(document, &mut found);
+                    if let Err(why) = checked(&found, known) {
+                        return Stage::Words(why);
+                    }
+                }
+                // One object is read strictly, and says what is wrong with it.
+                None if found.len() > 1 => return concluded(found),
+                None | Some(Err(_)) => return self.documents(),
+            }
+        }
+        Stage::Json(begin + documents.byte_offset(), found)
+    }
+
+    fn words(&mut self, why: NotRecognized) -> Stage {
+        let errors = reported_errors(&self.text);
+        if !errors.is_empty() {
+            return Stage::Done(Ok(Brought::Errors(errors)));
+        }
+        if let Some((text, first)) = self.brought.take() {
+            // Lines are the same in both.
+            let form = TextForm::of(&self.text, &why).or_else(|| TextForm::of(&text, &first));
+            return Stage::Done(Err(form.unwrap_or(why)));
+        }
+        match form::plain(&self.text) {
+            Some(plain) => {
+                let text = std::mem::replace(&mut self.text, plain.into());
+                self.brought = Some((text, why));
+                Stage::Begin
+            }
+            None => Stage::Done(Err(TextForm::of(&self.text, &why).unwrap_or(why))),
+        }
+    }
+}
+
+/// What is at the beginning of a text in JSON, and where the first document ends.
+fn head(text: &str) -> Option<(Head, usize)> {
+    if !text.trim_start().starts_with('{') {
+        return None;
+    }
+    let mut documents = serde_json::Deserializer::from_str(text).into_iter::<Head>();
+    let head = documents.next()?.ok()?;
+    Some((head, documents.byte_offset()))
+}
+
+fn watched(text: &str, mut reader: VersionReader, bytes: usize) -> Stage {
+    match reader.advance(bytes) {
+        Ok(true) => Stage::Watch(reader),
+        Err(error) => {
+            let why = wrong_version(error);
+            Stage::Done(Err(TextForm::of(text, &why).unwrap_or(why)))
+        }
+        Ok(false) => {
+            let versions = reader.finish();
+            if versions.is_empty() {
+                return Stage::Done(Err(NotRecognized::WatchEvent("BOOKMARK".to_owned())));
+            }
+            let mut objects = versions.iter().enumerate();
+            let wrong = objects.find_map(|(at, version)| check(&version.object, at + 1).err());
+            Stage::Done(match wrong {
+                Some(why) => Err(why),
+                None => Ok(Brought::Versions(versions)),
+            })
+        }
+    }
+}
+
+fn read_document(mut reader: ObjectReader) -> Stage {
+    let known = reader.found().len();
+    let more = reader.advance().map_err(wrong_document);
+    match more.and_then(|more| checked(reader.found(), known).map(|()| more)) {
+        Ok(true) => Stage::Documents(reader),
+        Ok(false) => concluded(reader.finish()),
+        Err(why) => Stage::Words(why),
+    }
+}
+
+/// Checks the objects from this position on.
+fn checked(found: &[Value], known: usize) -> Result<(), NotRecognized> {
+    let mut objects = found.iter().enumerate().skip(known);
+    objects.try_for_each(|(at, object)| check(object, at + 1))
+}
+
+fn concluded(found: Vec<Value>) -> Stage {
+    match of_objects(found) {
+        Ok(brought) => Stage::Done(Ok(brought)),
+        Err(why) => Stage::Words(why),
+    }
+}
