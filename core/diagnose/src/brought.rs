@@ -52,7 +52,8 @@ impl Brought {
             Self::Versions(versions) => {
                 let lines = versions.iter().map(|version| match version.event {
                     Some(event) => {
-                        json!({"type": event.as_str(), "object": version.object}).to_string() + "\n"
+                        json!({"type": event.as_str(), "object": *version.object}).to_string()
+                            + "\n"
                     }
                     None => version.object.to_string() + "\n",
                 });

@@ -102,7 +102,7 @@ fn what_is_missing_is_named_and_nothing_is_guessed() {
         assert_eq!(kind(text), expected, "{text}");
     }
     assert!(matches!(
-        recognize("{\"kind\": \"Pod\","),
+        recognize("{\"kind\": Pod}"),
         Err(NotRecognized::Syntax { line: 1, .. })
     ));
     assert!(matches!(

@@ -68,7 +68,9 @@ fn without_owners_a_field_that_comes_back_to_an_earlier_value_is_found() {
     let mut versions = fight();
     assert_eq!(returning_fields(&changes(&versions)), []);
     for version in &mut versions {
-        let metadata = version.object["metadata"].as_object_mut().unwrap();
+        let metadata = Arc::make_mut(&mut version.object)["metadata"]
+            .as_object_mut()
+            .unwrap();
         metadata.remove("managedFields");
     }
     let changes = changes(&versions);

@@ -2,7 +2,7 @@
 
 use optimist_apiserver::apply::{ManagedFieldsOperation, Manager};
 use optimist_client::visible;
-use optimist_diagnose::brought::NotRecognized;
+use optimist_diagnose::brought::{NotRecognized, TextForm};
 use optimist_diagnose::case::{NotInstalled, Note, ObjectId};
 use optimist_diagnose::message::{
     ManagerConflict, ObjectHint, Precondition, PrintedError, ReportedError, Tool,
@@ -185,7 +185,25 @@ pub fn not_recognized(why: &NotRecognized) -> String {
             en::unknown_missing(document, &fields.join(", "))
         }
         NotRecognized::WatchEvent(of) => en::unknown_event(of),
+        NotRecognized::EmptyList => en::unknown_list(),
+        NotRecognized::Form { form, line } => text_form(form, line),
         NotRecognized::NoKnownMessage => en::unknown_text(),
+    }
+}
+
+/// Why a text, or a file, of this form holds no object.
+fn text_form(form: &TextForm, line: &usize) -> String {
+    match form {
+        TextForm::Table(object) => en::unknown_table(line, &object.command()),
+        TextForm::Description(object) => en::unknown_description(line, &object.command()),
+        TextForm::NoResources => en::unknown_no_resources(line),
+        TextForm::Markup => en::unknown_markup(line),
+        TextForm::CutJson => en::unknown_cut(line),
+        TextForm::QuotationMark(mark) => en::unknown_quotation(line, mark),
+        TextForm::ControlCharacter(c) => {
+            en::unknown_control(line, &format!("U+{:04X}", u32::from(*c)))
+        }
+        TextForm::File(format) => en::unknown_file(format),
     }
 }
 

@@ -27,10 +27,12 @@ pub(super) fn brought(store: &StateHandle) -> Html {
             <h2>{ label::diagnose_bring() }</h2>
             <p class="says" id="bring-hint">{ label::diagnose_bring_hint() }</p>
             <ul class="case-cards">
-                { for case.items.iter().map(|item| card::card(store, item)) }
+                { for case.items.iter().map(|item| html! {
+                    <card::Card key={item.id} item={card::SharedItem::from(item)} sender={store.dispatcher()} />
+                }) }
             </ul>
             if case.is_reading() {
-                <p class="says progress" role="status">{ label::diagnose_reading() }</p>
+                { reading(store) }
             }
             { problem(store) }
             { paste(store) }
@@ -44,6 +46,24 @@ pub(super) fn brought(store: &StateHandle) -> Html {
             }
             <p class="case-foot">{ label::diagnose_private() }</p>
         </>
+    }
+}
+
+/// How far the reading is.
+fn reading(store: &StateHandle) -> Html {
+    let percent = store.diagnose.percent_read();
+    html! {
+        <div class="progress">
+            <progress value={percent.to_string()} max="100" aria-label={label::diagnose_reading()} />
+            <span>{ label::diagnose_reading_percent(&percent) }</span>
+            <button
+                type="button"
+                class="button small"
+                onclick={store.sends(DiagnoseMsg::CancelReading)}
+            >
+                { label::search_cancel() }
+            </button>
+        </div>
     }
 }
 

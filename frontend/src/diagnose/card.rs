@@ -1,28 +1,57 @@
 //! A thing that was brought, as a card: what it is, and what was read out of it.
 
+use std::rc::Rc;
+
 use optimist_client::visible;
 use optimist_diagnose::brought::{Brought, NotRecognized};
 use optimist_diagnose::case::ObjectId;
 use optimist_diagnose::message::ReportedError;
 use optimist_messages::{diagnose as messages, label};
 use serde_json::Value;
-use yew::{Html, classes, html};
+use yew::{Html, Properties, classes, component, html};
 
 use super::sign::sign;
 use crate::components::icon::{Icon, icon};
-use crate::state::{BroughtItem, DiagnoseMsg, Sends, StateHandle};
+use crate::state::{BroughtItem, DiagnoseMsg, Dispatcher, Sends};
 
 /// How much of a text that is not recognized is shown, in characters.
 const SHOWN: usize = 400;
 
+/// The longest text that is typed again, in bytes.
+const MAX_TYPED: usize = 200_000;
+
 /// How many errors of one text are listed.
 const MAX_LISTED: usize = 6;
 
-/// Draws a thing.
-pub(super) fn card(store: &StateHandle, item: &BroughtItem) -> Html {
+/// A thing that was brought, compared by where it is: it never changes.
+#[derive(Clone)]
+pub(super) struct SharedItem(Rc<BroughtItem>);
+
+impl From<&Rc<BroughtItem>> for SharedItem {
+    fn from(shared: &Rc<BroughtItem>) -> Self {
+        Self(Rc::clone(shared))
+    }
+}
+
+impl PartialEq for SharedItem {
+    fn eq(&self, other: &Self) -> bool {
+        Rc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+#[derive(Clone, PartialEq, Properties)]
+pub(super) struct CardProps {
+    pub(super) item: SharedItem,
+    pub(super) sender: Dispatcher,
+}
+
+/// The card of a thing. It is drawn once: a large object takes long to read.
+#[component]
+pub(super) fn Card(props: &CardProps) -> Html {
+    let (item, sender) = (&*props.item.0, &props.sender);
     let (title, details) = match &item.content {
         Ok(brought) => recognized(brought),
-        Err(why) => (label::card_unknown(), unrecognized(item, why)),
+        Err(why) => (label::card_unknown(), unrecognized(sender, item, why)),
     };
     let title = visible(&title).into_owned();
     let class = match &item.content {
@@ -31,7 +60,7 @@ pub(super) fn card(store: &StateHandle, item: &BroughtItem) -> Html {
         Err(_) => Some("unknown"),
     };
     html! {
-        <li key={item.id} class={classes!("case-card", class)}>
+        <li class={classes!("case-card", class)}>
             { sign(&item.content) }
             <div>
                 <h3>{ title.clone() }</h3>
@@ -41,7 +70,7 @@ pub(super) fn card(store: &StateHandle, item: &BroughtItem) -> Html {
                 type="button"
                 class="icon-button small"
                 aria-label={label::diagnose_remove(&title)}
-                onclick={store.sends(DiagnoseMsg::Remove(item.id))}
+                onclick={sender.sends(DiagnoseMsg::Remove(item.id))}
             >
                 { icon(Icon::Cross) }
             </button>
@@ -124,9 +153,11 @@ fn about(one: &ReportedError) -> Html {
     }
 }
 
-fn unrecognized(item: &BroughtItem, why: &NotRecognized) -> Html {
+fn unrecognized(sender: &Dispatcher, item: &BroughtItem, why: &NotRecognized) -> Html {
     let why = messages::not_recognized(why);
     let begin: String = item.text.trim().chars().take(SHOWN).collect();
+    // A longer text is slow in a text area.
+    let typed = item.text.len() <= MAX_TYPED;
     html! {
         <>
             <p>{ visible(&why).into_owned() }</p>
@@ -134,6 +165,15 @@ fn unrecognized(item: &BroughtItem, why: &NotRecognized) -> Html {
                 <summary>{ label::card_text() }</summary>
                 <pre>{ visible(&begin).into_owned() }</pre>
             </details>
+            if typed {
+                <button
+                    type="button"
+                    class="button small"
+                    onclick={sender.sends(DiagnoseMsg::Correct(item.id))}
+                >
+                    { label::card_correct() }
+                </button>
+            }
         </>
     }
 }

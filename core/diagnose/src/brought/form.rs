@@ -275,7 +275,7 @@ fn is_command(line: &str) -> bool {
         line.split_once(*prompt)
             .is_some_and(|(before, command)| !before.contains(": ") && names(command))
     };
-    line.starts_with("$ ") || line.starts_with("kubectl ") || PROMPTS.iter().any(|it| after(&it))
+    line.starts_with("$ ") || line.starts_with("kubectl ") || PROMPTS.iter().any(after)
 }
 
 /// Whether a line is a prompt without a command: `me@host:~$`.

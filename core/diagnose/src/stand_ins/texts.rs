@@ -102,7 +102,7 @@ fn objects(brought: &mut Brought, roots: &Roots, visit: &mut Visit<'_>) {
             .for_each(|one| objects(one, roots, visit)),
         Brought::Versions(versions) => versions
             .iter_mut()
-            .for_each(|version| roots.visit(&mut version.object, visit)),
+            .for_each(|version| roots.visit(Arc::make_mut(&mut version.object), visit)),
         Brought::Definition(_) | Brought::AuditLog(_) | Brought::Errors(_) => {}
     }
 }

@@ -4,6 +4,7 @@
 //! Secret. The search is a heuristic: it can miss a value.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -356,16 +357,26 @@ pub const MASK: &str = "••••••";
 
 /// An object with [`MASK`] in the place of each value that looks private, to be shown.
 pub fn masked(object: &Value) -> Value {
+    hidden(object).unwrap_or_else(|| object.clone())
+}
+
+/// As [`masked`]: the same object if nothing in it looks private.
+pub fn shown(object: &Arc<Value>) -> Arc<Value> {
+    hidden(object).map_or_else(|| Arc::clone(object), Arc::new)
+}
+
+/// An object with [`MASK`] in the place of each value that looks private; `None` if none does.
+fn hidden(object: &Value) -> Option<Value> {
     let mut finder = Finder::default();
     finder.value("", "", object);
     if finder.found.is_empty() {
-        return object.clone();
+        return None;
     }
     let found = finder.found.into_keys();
     let replacements = found.map(|value| (value, MASK.to_owned())).collect();
     let mut object = object.clone();
     replace(&mut object, "", &replacements);
-    object
+    Some(object)
 }
 
 /// A text with [`MASK`] in the place of each value that looks private, to be shown.

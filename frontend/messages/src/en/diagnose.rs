@@ -14,6 +14,8 @@ crate::catalogue::messages! {
     diagnose_return() "Back to your case";
     diagnose_remove(title) "Remove {title}";
     diagnose_reading() "Reading what you brought.";
+    diagnose_reading_percent(percent) "Reading what you brought: {percent} %";
+    card_correct() "Change the text";
     diagnose_case() "The case";
     diagnose_results() "Results";
     diagnose_private() "Values that look private are masked. Your case stays in this browser tab.";
@@ -60,6 +62,15 @@ crate::catalogue::messages! {
     unknown_syntax_line(line, problem) "It looks like an object, but line {line} cannot be read: {problem}";
     unknown_missing(document, fields) "Document {document} is not an object of the API. It lacks {fields}.";
     unknown_event(of) "A watch event of type {of} does not carry the watched object.";
+    unknown_list() "The list is empty: it has no objects. Choose another namespace or another selector, and print it again.";
+    unknown_table(line, command) "Line {line} begins a table of kubectl get. A table has no fields and no owners. Print the whole object: {command}";
+    unknown_description(line, command) "Line {line} begins what kubectl describe prints. That is for people to read, and has no owners. Print the whole object: {command}";
+    unknown_no_resources(line) "In line {line} kubectl says that it found no objects. Choose another namespace with -n, and print them again.";
+    unknown_markup(line) "Line {line} begins HTML or XML. This page reads YAML and JSON. Bring the output of kubectl get -o yaml --show-managed-fields.";
+    unknown_cut(line) "The JSON ends in the middle, in line {line}. Bring all of it, up to the last bracket.";
+    unknown_quotation(line, mark) "Line {line} has the quotation mark {mark}, which a text program put there. YAML and JSON need \" or '.";
+    unknown_control(line, code) "Line {line} has the control character {code}. It cannot be in YAML or JSON. Save the text as UTF-8 without it.";
+    unknown_file(format) "The file is a {format} file, not text. Unpack it, or bring the text that is in it.";
     unknown_text() "The text is not an object, and has no error message that is known here. The text stays in the case.";
 
     // Error messages.

@@ -1,16 +1,19 @@
 //! The table over ways of writing, filled row by row.
 
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
+use std::sync::Arc;
 
-use optimist_apiserver::apply::Path;
+use optimist_apiserver::apply::{Path, Places};
 use optimist_client::{Preset, to_yaml};
 use optimist_diagnose::ways::{
-    ChangeTable, FieldEffect, FieldOutcome, Instruction, Row, WantedChange, Way, WayOut, WayOutKind,
+    ChangeTable, FieldEffect, FieldOutcome, Instruction, PartialRow, PartialWaysOut, Row,
+    RowProgress, WantedChange, Way, WayOut, WayOutKind,
 };
 use optimist_simulation::HistoryTree;
 use optimist_text::render::{Call, kubectl};
-use optimist_text::share::{MASK, masked};
+use optimist_text::share::{MASK, masked, shown};
 use serde_json::Value;
 
 use super::reading::CaseReading;
@@ -55,6 +58,8 @@ pub struct ChangeRun {
     /// Whether values look private; `None` before the first row.
     private: Option<bool>,
     left: VecDeque<Way>,
+    /// Shared between the states of the page: only the last one goes on.
+    part: Rc<RefCell<Part>>,
     total: usize,
     /// The client that was chosen.
     pub client: Preset,
@@ -66,10 +71,24 @@ pub struct ChangeRun {
     pub ways_out: Option<Vec<Rc<SettledConflict>>>,
     /// The ways of which Explore can send exactly what was sent.
     explored: Vec<Way>,
-    /// Whether that is not known yet of the last row.
-    unchecked: bool,
     /// Whether people stopped it.
     pub cancelled: bool,
+}
+
+/// What is run next: each part is short, also for a large object.
+#[derive(Debug, Default)]
+enum Part {
+    /// The next row.
+    #[default]
+    Next,
+    Row(Box<PartialRow>),
+    /// A row is to be masked.
+    Mask(Box<Row>),
+    /// Whether Explore can take the last row.
+    Explore,
+    WaysOut(Box<PartialWaysOut>),
+    /// The ways out are to be put in commands, one after the other.
+    Settle(VecDeque<WayOut>, Vec<Rc<SettledConflict>>),
 }
 
 /// A way out of a conflict. Values that look private are masked.
@@ -119,12 +138,12 @@ impl ChangeRun {
             // The ways out come last.
             total: left.len() + 1,
             left: left.into(),
+            part: Rc::default(),
             ways_out: None,
             client,
             rows: Vec::new(),
             instructions: Vec::new(),
             explored: Vec::new(),
-            unchecked: false,
             cancelled: false,
         })
     }
@@ -135,28 +154,52 @@ impl ChangeRun {
         (left > 0 && !self.cancelled).then(|| (self.total - left, self.total))
     }
 
-    /// Runs the next way. Something if that was the last one.
+    /// Runs the next part of a way. Something if that was the last one.
     pub(super) fn advance(&mut self) -> Option<()> {
-        if std::mem::take(&mut self.unchecked) {
-            let last = self.rows.last();
-            let last = last.filter(|row| self.table.can_be_explored(row));
-            self.explored.extend(last.map(|row| row.way));
-            return None;
-        }
-        let Some(way) = self.left.pop_front() else {
-            let outs = self.table.ways_out(self.client).into_iter();
-            let outs = outs.map(|out| Rc::new(self.settled(out)));
-            self.ways_out = Some(outs.collect());
-            return Some(());
+        let part = self.part.take();
+        let next = match part {
+            Part::Next => match self.left.pop_front() {
+                Some(way) => Part::Row(Box::new(self.table.begin(way))),
+                None => Part::WaysOut(Box::new(self.table.begin_ways_out(self.client))),
+            },
+            Part::Row(row) => match self.table.advance(*row) {
+                RowProgress::More(row) => Part::Row(row),
+                RowProgress::Done(Some(row)) => Part::Mask(row),
+                RowProgress::Done(None) => Part::Next,
+            },
+            Part::Mask(mut row) => {
+                let values = !self.made_up && !self.is_private(&row);
+                let instructions = self.table.instructions(&row, values);
+                self.instructions.push(instructions);
+                mask(&mut row, &self.wanted);
+                self.rows.push(Rc::new(*row));
+                Part::Explore
+            }
+            Part::Explore => {
+                let last = self.rows.last();
+                let last = last.filter(|row| self.table.can_be_explored(row));
+                self.explored.extend(last.map(|row| row.way));
+                Part::Next
+            }
+            Part::WaysOut(mut outs) => {
+                if self.table.advance_ways_out(&mut outs) {
+                    Part::WaysOut(outs)
+                } else {
+                    Part::Settle(outs.outs.into(), Vec::new())
+                }
+            }
+            Part::Settle(mut outs, mut settled) => match outs.pop_front() {
+                Some(out) => {
+                    settled.push(Rc::new(self.settled(out)));
+                    Part::Settle(outs, settled)
+                }
+                None => {
+                    self.ways_out = Some(settled);
+                    return Some(());
+                }
+            },
         };
-        if let Some(mut row) = self.table.row(way) {
-            let values = !self.made_up && !self.is_private(&row);
-            self.instructions
-                .push(self.table.instructions(&row, values));
-            mask(&mut row, &self.wanted);
-            self.rows.push(Rc::new(row));
-            self.unchecked = true;
-        }
+        self.part.replace(next);
         None
     }
 
@@ -323,23 +366,24 @@ fn rank(way: Way, client: Preset) -> u8 {
 
 /// Masks the values of a row that look private.
 fn mask(row: &mut Row, wanted: &Value) {
-    let (before, after) = (masked(&row.before), masked(&row.after));
-    let mut fields = std::mem::take(&mut row.fields);
-    for outcome in &mut fields {
-        mask_field(outcome, &before, &after, wanted);
+    let before = shown(&row.before);
+    let after = if row.before == row.after {
+        Arc::clone(&before)
+    } else {
+        shown(&row.after)
+    };
+    let mut places = [&*before, &*after, wanted].map(Places::of);
+    for outcome in &mut row.fields {
+        mask_field(outcome, &mut places);
     }
-    row.fields = fields;
-    row.before = before.into();
-    row.after = after.into();
+    row.before = before;
+    row.after = after;
 }
 
-fn mask_field(outcome: &mut FieldOutcome, before: &Value, after: &Value, wanted: &Value) {
-    let field = &outcome.field;
-    let shown = [
-        field.find(before).cloned(),
-        field.find(after).cloned(),
-        field.find(wanted).cloned(),
-    ];
+/// Masks a field. The places are those before, after, and in what is wanted.
+fn mask_field(outcome: &mut FieldOutcome, places: &mut [Places<'_>; 3]) {
+    let field = &outcome.field.0;
+    let shown = places.each_mut().map(|object| object.find(field).cloned());
     let hides = |value: &Option<Value>| value.as_ref().is_some_and(|it| *it == MASK);
     let private = shown.iter().any(hides);
     let [before, after, said] = shown;

@@ -6,6 +6,7 @@ mod change_run;
 mod example;
 mod next_run;
 mod reading;
+mod reading_run;
 mod recorded;
 mod saved_case;
 mod update;
@@ -13,7 +14,7 @@ mod update;
 use std::rc::Rc;
 
 use optimist_client::Preset;
-use optimist_diagnose::brought::{Brought, NotRecognized, recognize_file};
+use optimist_diagnose::brought::{Brought, NotRecognized};
 use optimist_diagnose::case::Case;
 use optimist_diagnose::message::{PrintedError, ReportedError, Tool};
 use optimist_diagnose::modified::NextWrite;
@@ -25,6 +26,7 @@ pub use self::change_run::{ChangeRun, SettledConflict, WRITERS};
 pub use self::example::CaseExample;
 pub use self::next_run::{NextOutcome, NextRun};
 pub use self::reading::{CaseReading, ObservedHistory, SceneReading};
+use self::reading_run::ReadingRun;
 pub use self::recorded::{RecordedSource, SelectedStep, StepMove, StepObject};
 use self::saved_case::SavedCase;
 
@@ -82,6 +84,10 @@ pub struct DiagnoseState {
     next: u32,
     /// The texts that are not read yet.
     waiting: Vec<Rc<str>>,
+    /// What is being read now.
+    run: ReadingRun,
+    /// The number of the next thing when all was read last.
+    read: u32,
     /// The text that is being typed.
     pub draft: String,
     /// Why the last text or file was not taken.
@@ -195,6 +201,10 @@ pub enum DiagnoseMsg {
     ChooseAudited(usize),
     /// Stops reading the audit log.
     CancelAudit,
+    /// Stops reading what was brought last.
+    CancelReading,
+    /// Takes the text of a thing that is not recognized back to where texts are typed, by its number.
+    Correct(u32),
     /// Selects a step of a recorded history; `None` goes back to the newest version.
     SelectStep(Option<SelectedStep>),
     /// Goes to another step of the recorded history.
@@ -218,11 +228,6 @@ pub enum DiagnoseMsg {
 }
 
 impl DiagnoseState {
-    /// Whether some text is not read yet.
-    pub fn is_reading(&self) -> bool {
-        !self.waiting.is_empty()
-    }
-
     /// Whether something is not read or not run yet.
     pub fn is_working(&self) -> bool {
         let table = self.table.as_ref().and_then(ChangeRun::progress);
@@ -321,14 +326,6 @@ impl DiagnoseState {
         };
     }
 
-    /// Reads the next text.
-    fn read_next(&mut self) {
-        let text = self.waiting.remove(0);
-        for (part, content) in reading::read(&text) {
-            self.add(part, content);
-        }
-    }
-
     fn add(&mut self, text: Rc<str>, content: Result<Brought, NotRecognized>) {
         if self.items.len() >= MAX_ITEMS {
             self.problem = Some(BringProblem::TooMany);
@@ -342,23 +339,11 @@ impl DiagnoseState {
         self.next += 1;
     }
 
-    /// Takes the content of a file.
-    fn take_file(&mut self, bytes: &[u8]) {
-        match (std::str::from_utf8(bytes), recognize_file(bytes)) {
-            (Ok(text), _) => self.wait(text),
-            (Err(_), Ok(brought)) => self.wait(&brought.to_text()),
-            (Err(_), Err(why)) => self.add(String::from_utf8_lossy(bytes).into(), Err(why)),
-        }
-    }
-
-    /// Looks again at what follows, after the case has changed.
-    fn look_again(&mut self) {
-        self.owner = None;
-        let items = self.items.iter();
-        let brought: Vec<Brought> = items.filter_map(|it| it.content.clone().ok()).collect();
-        let cases = Case::all_of(&brought).into_iter();
-        self.cases = cases.map(|case| Rc::new(CaseReading::of(case))).collect();
-        self.make_scenes(&brought);
+    /// What follows, after the case has changed.
+    fn take_cases(&mut self, cases: Vec<Rc<CaseReading>>) {
+        self.read = self.next;
+        self.cases = cases;
+        self.make_scenes();
         self.read_log();
         self.add_audited();
         self.chosen = self.wanted.min(self.cases.len().saturating_sub(1));
@@ -368,16 +353,16 @@ impl DiagnoseState {
 
     /// Makes the scenes of error messages about objects of which no live one was brought. They come
     /// first.
-    fn make_scenes(&mut self, brought: &[Brought]) {
-        self.without_scene.clear();
+    fn make_scenes(&mut self) {
+        let mut without = Vec::new();
         let given = GivenParts {
             manager: (!self.manager.trim().is_empty()).then(|| self.manager.trim().to_owned()),
             ..self.given.clone()
         };
         let live = self.cases.iter().filter(|known| known.case.live.is_some());
         let known: Vec<ReportedError> = live.flat_map(|it| it.case.errors.clone()).collect();
-        let errors = brought.iter().flat_map(|one| match one {
-            Brought::Errors(errors) => errors.as_slice(),
+        let errors = self.items.iter().flat_map(|item| match &item.content {
+            Ok(Brought::Errors(errors)) => errors.as_slice(),
             _ => &[],
         });
         let mut scenes = Vec::new();
@@ -387,9 +372,10 @@ impl DiagnoseState {
         {
             match CaseReading::of_message(error, &given) {
                 Ok(reading) => scenes.push(Rc::new(reading)),
-                Err(why) => self.without_scene.push((error.clone(), why)),
+                Err(why) => without.push((error.clone(), why)),
             }
         }
+        self.without_scene = without;
         scenes.append(&mut self.cases);
         self.cases = scenes;
     }

@@ -5,12 +5,11 @@ use std::rc::Rc;
 use optimist_apiserver::apply::{Manager, Managers, field_set};
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::schema::Struct;
-use optimist_diagnose::brought::{Brought, NotRecognized, recognize};
 use optimist_diagnose::case::{Case, Installed, NotInstalled};
 use optimist_diagnose::lanes::RecordedLanes;
 use optimist_diagnose::message::ReportedError;
 use optimist_diagnose::observed::{
-    FieldChange, Fight, ObservedVersion, ReturningField, fights, returning_fields, version_changes,
+    ChangeReader, FieldChange, Fight, ObservedVersion, ReturningField, fights, returning_fields,
 };
 use optimist_diagnose::ownership::ObjectOwnership;
 use optimist_diagnose::scene::{GivenParts, MissingPart, NoScene, Scene};
@@ -20,9 +19,6 @@ use optimist_text::share::masked;
 use serde_json::Value;
 
 use super::recorded::manager_names;
-
-/// What a text is, or why that is not known.
-pub(super) type Content = Result<Brought, NotRecognized>;
 
 /// What was brought about one object, and what follows from it.
 #[derive(Clone, Debug)]
@@ -50,21 +46,74 @@ pub struct SceneReading {
     pub(super) history: HistoryTree,
 }
 
+/// What follows from what was brought about an object, in parts.
+#[derive(Debug)]
+pub(super) struct PartialReading {
+    case: Case,
+    installed: Option<Result<Installed, NotInstalled>>,
+    ownership: Option<ObjectOwnership>,
+    history: Option<PartialHistory>,
+}
+
+impl PartialReading {
+    /// Before the first part.
+    pub(super) fn new(case: Case) -> Self {
+        Self {
+            case,
+            installed: None,
+            ownership: None,
+            history: None,
+        }
+    }
+
+    /// Does the next part.
+    pub(super) fn advance(mut self) -> Result<CaseReading, Box<Self>> {
+        let Some(installed) = self.installed.take() else {
+            self.installed = Some(self.case.install());
+            return Err(Box::new(self));
+        };
+        let root = installed.as_ref().ok().map(|it| &*it.resource().root);
+        let versions = &self.case.versions;
+        let done = match (&mut self.history, root) {
+            (_, None) => true,
+            (None, Some(root)) => {
+                // The object of the case, not of the server: what was brought is what is shown.
+                let live = self.case.live.as_ref();
+                self.ownership = live.map(|live| ObjectOwnership::of(&masked(live), root));
+                self.history = Some(PartialHistory::default());
+                versions.is_empty()
+            }
+            (Some(history), Some(root)) => !history.advance(versions, root),
+        };
+        if !done {
+            self.installed = Some(installed);
+            return Err(Box::new(self));
+        }
+        let history = self.history.filter(|_| !versions.is_empty());
+        Ok(CaseReading {
+            ownership: self.ownership,
+            history: history.map(|history| history.finish(versions)),
+            installed,
+            case: self.case,
+            scene: None,
+        })
+    }
+}
+
 impl CaseReading {
+    /// Whether this follows from what was brought, and not from an error message alone.
+    pub(super) fn is_of(&self, case: &Case) -> bool {
+        self.scene.is_none() && self.case == *case
+    }
+
     /// What follows from what was brought about an object.
     pub(super) fn of(case: Case) -> Self {
-        let installed = case.install();
-        let root = installed.as_ref().ok().map(|it| &*it.resource().root);
-        // The object of the case, not of the server: what was brought is what is shown.
-        let ownership = case.live.as_ref().zip(root);
-        let ownership = ownership.map(|(object, root)| ObjectOwnership::of(&masked(object), root));
-        let history = root.and_then(|root| ObservedHistory::of(&case.versions, root));
-        Self {
-            ownership,
-            history,
-            installed,
-            case,
-            scene: None,
+        let mut partial = PartialReading::new(case);
+        loop {
+            match partial.advance() {
+                Ok(reading) => return reading,
+                Err(more) => partial = *more,
+            }
         }
     }
 
@@ -149,45 +198,97 @@ pub struct ObservedHistory {
     pub manager_names: Rc<Vec<String>>,
 }
 
-impl ObservedHistory {
-    fn of(versions: &[ObservedVersion], root: &Struct) -> Option<Self> {
-        if versions.is_empty() {
-            return None;
+/// What happened to an object, in parts: the changes are found, then masked version by version.
+#[derive(Debug, Default)]
+struct PartialHistory {
+    reader: ChangeReader,
+    problem: Option<String>,
+    compared: bool,
+    /// How many changes are masked; before that, as they are.
+    masked: usize,
+    changes: Vec<FieldChange>,
+    times: Vec<Option<String>>,
+    /// The last version that was masked, and its position.
+    shown: Option<(usize, Value)>,
+}
+
+impl PartialHistory {
+    /// Does the next part. Whether there is more.
+    fn advance(&mut self, versions: &[ObservedVersion], root: &Struct) -> bool {
+        if self.compared {
+            self.mask_next(versions);
+            return self.masked < self.reader.changes.len();
         }
-        let (found, problem) = match version_changes(versions, root) {
-            Ok(changes) => (changes, None),
-            Err(problem) => (Vec::new(), Some(problem)),
-        };
-        // Fields are compared as they are, and shown masked.
-        let times = found.iter().map(|one| time(one, versions)).collect();
-        let lanes = RecordedLanes::of_versions(versions, &found);
-        let (rows, mut changes): (Vec<usize>, Vec<FieldChange>) = found.into_iter().unzip();
-        let fights = fights(&changes);
-        let returning = returning_fields(&changes);
-        let entries = |it: &ObservedVersion| it.object.pointer("/metadata/managedFields").is_some();
-        let owned = versions.iter().any(entries);
-        let shown: Vec<Value> = versions.iter().map(|it| masked(&it.object)).collect();
-        for (at, change) in rows.iter().zip(&mut changes) {
-            change.after = shown.get(*at).and_then(|it| change.field.find(it)).cloned();
-            let before = at.checked_sub(1).and_then(|before| shown.get(before));
-            change.before = before.and_then(|it| change.field.find(it)).cloned();
+        match self.reader.advance(versions, root) {
+            Ok(more) => self.compared = !more,
+            Err(problem) => {
+                self.problem = Some(problem);
+                self.reader.changes.clear();
+                self.compared = true;
+            }
         }
-        let managers = manager_names(&lanes, versions.iter().map(|it| &it.object));
-        let versions = versions.iter().map(|it| it.object.resource_version());
-        Some(Self {
-            versions: versions.map(str::to_owned).collect(),
-            changes,
-            rows,
-            times,
-            fights,
-            returning,
-            owned,
-            problem,
-            lanes,
-            manager_names: managers,
-        })
+        !self.compared || !self.reader.changes.is_empty()
     }
 
+    /// Masks the changes of the next version. Fields are compared as they are, and shown masked.
+    fn mask_next(&mut self, versions: &[ObservedVersion]) {
+        let Some((at, _)) = self.reader.changes.get(self.masked) else {
+            return;
+        };
+        let at = *at;
+        let last = self
+            .shown
+            .take()
+            .filter(|(last, _)| at.checked_sub(1) == Some(*last));
+        let show = |at: usize| versions.get(at).map(|version| masked(&version.object));
+        let before = last.map(|(_, shown)| shown);
+        let before = before.or_else(|| show(at.checked_sub(1)?));
+        let after = show(at).unwrap_or_default();
+        let managers = versions.get(at).and_then(|version| {
+            Managers::decode(version.object["metadata"].get("managedFields")).ok()
+        });
+        while let Some((_, change)) = self.reader.changes.get(self.masked).filter(|it| it.0 == at) {
+            // When the change was made: the time of its manager's entry.
+            let entry = change.by.as_ref().zip(managers.as_ref());
+            let entry = entry.and_then(|(by, managers)| managers.get(by));
+            self.times
+                .push(entry.and_then(|entry| Some(entry.time?.to_string())));
+            let mut change = change.clone();
+            change.after = change.field.find(&after).cloned();
+            change.before = before
+                .as_ref()
+                .and_then(|it| change.field.find(it))
+                .cloned();
+            self.changes.push(change);
+            self.masked += 1;
+        }
+        self.shown = Some((at, after));
+    }
+
+    fn finish(self, versions: &[ObservedVersion]) -> ObservedHistory {
+        let found = self.reader.changes;
+        let lanes = RecordedLanes::of_versions(versions, &found);
+        let managers = manager_names(&lanes, versions.iter().map(|it| &*it.object));
+        let (rows, found): (Vec<usize>, Vec<FieldChange>) = found.into_iter().unzip();
+        let entries = |it: &ObservedVersion| it.object.pointer("/metadata/managedFields").is_some();
+        let owned = versions.iter().any(entries);
+        let versions = versions.iter().map(|it| it.object.resource_version());
+        ObservedHistory {
+            versions: versions.map(str::to_owned).collect(),
+            changes: self.changes,
+            rows,
+            times: self.times,
+            fights: fights(&found),
+            returning: returning_fields(&found),
+            owned,
+            problem: self.problem,
+            lanes,
+            manager_names: managers,
+        }
+    }
+}
+
+impl ObservedHistory {
     /// The changes of the version at a position.
     pub fn changes_of(&self, row: usize) -> &[FieldChange] {
         let begin = self.rows.partition_point(|of| *of < row);
@@ -206,24 +307,5 @@ impl ObservedHistory {
             }
         }
         managers
-    }
-}
-
-/// When a change was made: the time of its manager's entry.
-fn time((at, change): &(usize, FieldChange), versions: &[ObservedVersion]) -> Option<String> {
-    let by = change.by.as_ref()?;
-    let object = &versions.get(*at)?.object;
-    let managers = Managers::decode(object["metadata"].get("managedFields")).ok()?;
-    Some(managers.get(by)?.time?.to_string())
-}
-
-/// What is in a text: each thing with its own part of the text.
-pub(super) fn read(whole: &Rc<str>) -> Vec<(Rc<str>, Content)> {
-    match recognize(whole) {
-        Ok(Brought::Several(several)) => several
-            .into_iter()
-            .map(|one| (one.to_text().into(), Ok(one)))
-            .collect(),
-        content => vec![(Rc::clone(whole), content)],
     }
 }

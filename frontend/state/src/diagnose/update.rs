@@ -50,6 +50,14 @@ impl DiagnoseState {
                 self.look_again();
                 return CaseChange::Changed;
             }
+            DiagnoseMsg::CancelReading => {
+                self.cancel_reading();
+                return CaseChange::Changed;
+            }
+            DiagnoseMsg::Correct(id) => {
+                self.correct(id);
+                return CaseChange::Changed;
+            }
             DiagnoseMsg::Clear => {
                 self.remove_all();
                 return CaseChange::Changed;
@@ -154,12 +162,7 @@ impl DiagnoseState {
     /// now.
     pub(crate) fn work(&mut self, fx: &Effects<'_>) -> bool {
         if self.is_reading() {
-            self.read_next();
-            let done = !self.is_reading();
-            if done {
-                self.look_again();
-            }
-            return done;
+            return fx.slice(|| self.read_on()).is_some();
         }
         let audit = self.audit.as_mut().filter(|run| run.progress().is_some());
         if let Some(run) = audit {

@@ -1,7 +1,7 @@
 //! The case of Diagnose: what is brought, what follows, and what the tab keeps.
 
 use optimist_client::Preset;
-use optimist_diagnose::brought::{Brought, NotRecognized};
+use optimist_diagnose::brought::{Brought, NotRecognized, TextForm};
 use optimist_diagnose::scene::{GivenParts, MissingPart, NoScene};
 use optimist_diagnose::ways::{FieldEffect, OnOwned, Way, WayOutKind};
 use optimist_sessions::StorageArea;
@@ -236,10 +236,56 @@ fn a_reload_keeps_the_case() {
 }
 
 #[test]
+fn a_text_that_is_not_recognized_is_typed_again() {
+    let mut page = diagnose();
+    let table = "NAME   READY   AGE\nweb    1/1     5d\n";
+    bring(&mut page, table);
+    let item = page.state.diagnose.items[0].id;
+    page.send(DiagnoseMsg::Correct(item));
+    assert_eq!(page.state.diagnose.draft, table);
+    assert!(page.state.diagnose.items.is_empty());
+}
+
+#[test]
+fn reading_goes_on_in_slices_and_what_is_known_stays_when_it_is_stopped() {
+    let mut page = diagnose();
+    bring(&mut page, CONFIG);
+    let known = page.state.diagnose.items[0].id;
+    let event = format!(
+        "{}\n",
+        include_str!("../../../../core/diagnose/tests/fight.json").trim()
+    );
+    page.send(DiagnoseMsg::Bring(event.repeat(8)));
+    page.send(optimist_state::Msg::Work);
+    assert!(
+        page.state.diagnose.is_reading(),
+        "it takes more than a slice"
+    );
+    assert!(page.state.diagnose.percent_read() < 100);
+    page.send(DiagnoseMsg::Draft("typed".to_owned()));
+    page.send(DiagnoseMsg::CancelReading);
+    assert!(!page.state.diagnose.is_reading());
+    let items: Vec<u32> = page.state.diagnose.items.iter().map(|it| it.id).collect();
+    assert_eq!(items, [known]);
+    assert_eq!(page.state.diagnose.draft, "typed");
+    bring(&mut page, &event);
+    let watched = page
+        .state
+        .diagnose
+        .cases
+        .last()
+        .expect("there is an object");
+    let history = watched.history.as_ref().expect("it is a watch");
+    assert_eq!(history.versions.len(), 8);
+    assert!(!history.fights.is_empty());
+}
+
+#[test]
 fn what_is_removed_is_not_kept() {
     let mut page = example(CaseExample::LiveObject);
     let first = page.state.diagnose.items[0].id;
     page.send(DiagnoseMsg::Remove(first));
+    page.finish_work();
     assert_eq!(page.state.diagnose.items.len(), 1);
     let reading = page.state.diagnose.reading().expect("the manifest is left");
     assert!(reading.case.live.is_none());
@@ -313,9 +359,9 @@ fn a_text_that_is_not_recognized_stays_and_says_why() {
         ),
         (
             wide.as_str(),
-            NotRecognized::Missing {
-                document: 1,
-                fields: vec!["apiVersion", "kind", "metadata.name"],
+            NotRecognized::Form {
+                form: TextForm::Markup,
+                line: 1,
             },
         ),
         (

@@ -1,0 +1,218 @@
+//! Texts in forms that hold no object, and objects with what a terminal or a web page put around
+//! them. And: reading in slices gives the same as reading at once.
+
+use optimist_diagnose::brought::{
+    Brought, NotRecognized, Recognition, TextForm, recognize, recognize_file,
+};
+use proptest::prelude::*;
+
+const LIVE: &str = include_str!("live/deployment.yaml");
+const CONFIG: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  k: v\n";
+
+fn form(text: &str) -> (TextForm, usize) {
+    match recognize(text) {
+        Err(NotRecognized::Form { form, line }) => (form, line),
+        other => panic!("{other:?} of {text:.200}"),
+    }
+}
+
+fn command(text: &str) -> (String, usize) {
+    match form(text) {
+        (TextForm::Table(object) | TextForm::Description(object), line) => (object.command(), line),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn what_kubectl_prints_for_people_names_the_command_that_prints_the_object() {
+    let rest = " -o yaml --show-managed-fields";
+    for (text, line, expected) in [
+        (
+            "NAME   READY   UP-TO-DATE   AVAILABLE   AGE\nweb    3/3     3            3           5d\n",
+            1,
+            "kubectl get KIND web",
+        ),
+        (
+            "$ kubectl get all -A\nNAMESPACE   NAME                  READY   AGE\nlive        deployment.apps/web   3/3     5d\n",
+            2,
+            "kubectl get deployment.apps web -n live",
+        ),
+        ("\nNAME   DATA   AGE\n", 2, "kubectl get KIND NAME"),
+        ("NAME   AGE\n$(reboot)   5d\n", 1, "kubectl get KIND NAME"),
+        (
+            "Name:         web\nNamespace:    live\nLabels:       app=web\nAnnotations:  <none>\nAPI Version:  demo.example.com/v1\nKind:         Backup\nSpec:\n",
+            1,
+            "kubectl get Backup web -n live",
+        ),
+    ] {
+        assert_eq!(command(text), (format!("{expected}{rest}"), line), "{text}");
+    }
+}
+
+#[test]
+fn a_form_that_holds_no_object_is_named_with_its_line() {
+    let smart = "{\"apiVersion\": \"v1\",\n\"kind\": \u{201c}Pod\u{201d}}";
+    for (text, expected, line) in [
+        (
+            "No resources found in live namespace.\n",
+            TextForm::NoResources,
+            1,
+        ),
+        (
+            "\n<!DOCTYPE html>\n<p>apiVersion</p>\n",
+            TextForm::Markup,
+            2,
+        ),
+        (
+            "{\"apiVersion\": \"v1\",\n\"kind\": \"Pod\", \"spec\": {",
+            TextForm::CutJson,
+            2,
+        ),
+        (
+            "{\"type\":\"ADDED\",\"object\":{\"metadata\":{}}}\n{\"type\":\"MODI",
+            TextForm::CutJson,
+            2,
+        ),
+        (smart, TextForm::QuotationMark('\u{201c}'), 2),
+        ("a: 1\nb: \u{0}\n", TextForm::ControlCharacter('\u{0}'), 2),
+    ] {
+        assert_eq!(form(text), (expected, line), "{text}");
+    }
+    for list in [
+        "apiVersion: v1\nkind: List\nitems: []\n",
+        "{\"apiVersion\": \"v1\", \"kind\": \"List\", \"items\": []}",
+    ] {
+        assert_eq!(recognize(list), Err(NotRecognized::EmptyList), "{list}");
+    }
+    for (file, format) in [
+        (&b"\x1f\x8b\x08\x00"[..], "gzip"),
+        (b"PK\x03\x04..", "ZIP"),
+        (b"\x89PNG\r\n", "PNG"),
+    ] {
+        let form = TextForm::File(format);
+        let expected = Err(NotRecognized::Form { form, line: 0 });
+        assert_eq!(recognize_file(file), expected);
+    }
+}
+
+#[test]
+fn what_a_terminal_or_a_page_puts_around_an_object_is_left_out() {
+    let numbered = |separator: &str| -> String {
+        let lines = CONFIG.lines().enumerate();
+        let lines = lines.map(|(at, line)| format!("{:>6}{separator}{line}\n", at + 1));
+        lines.collect()
+    };
+    let coloured: String = CONFIG
+        .lines()
+        .map(|line| format!("\u{1b}[1;32m{line}\u{1b}[0m\n"))
+        .collect();
+    let quoted: String = CONFIG.lines().map(|line| format!("> {line}\n")).collect();
+    for text in [
+        &format!("$ kubectl get cm a -o yaml\n{CONFIG}me@host:~/x$"),
+        &format!("me@host:~/x$ kubectl get cm a -o yaml\n{CONFIG}"),
+        &format!("PS C:\\x> kubectl get cm a -o yaml\r\n{CONFIG}"),
+        &format!("This is it:\n\n```yaml\n{CONFIG}```\nHelp: it flips\n"),
+        &coloured,
+        &quoted,
+        &numbered("\t"),
+        &numbered(" "),
+        &numbered(":"),
+        &numbered(" \u{2502} "),
+        &CONFIG.replace("  ", "\u{a0}\u{a0}"),
+    ] {
+        assert_eq!(recognize(text), recognize(CONFIG), "{text}");
+    }
+    let two = format!("```\n{CONFIG}```\nand\n```yaml\n{LIVE}```\n");
+    assert!(
+        matches!(recognize(&two), Ok(Brought::Several(all)) if all.len() == 2),
+        "{:?}",
+        recognize(&two)
+    );
+    // The line of a mistake is that of the text as it was brought.
+    let wrong = format!("$ kubectl get cm a -o yaml\n{CONFIG} x\n");
+    assert!(
+        matches!(
+            recognize(&wrong),
+            Err(NotRecognized::Syntax { line: 8 | 9, .. })
+        ),
+        "{:?}",
+        recognize(&wrong)
+    );
+}
+
+#[test]
+fn utf_16_without_a_mark_is_read() {
+    for bytes in [u16::to_le_bytes, u16::to_be_bytes] {
+        let file: Vec<u8> = CONFIG.encode_utf16().flat_map(bytes).collect();
+        assert_eq!(recognize_file(&file), recognize(CONFIG));
+    }
+}
+
+#[test]
+fn nesting_anchors_and_numbers_without_an_end_are_refused() {
+    let brackets = "[".repeat(100_000);
+    let keys: String = (0..3000)
+        .map(|at| format!("{}a:\n", " ".repeat(at)))
+        .collect();
+    let mut bomb = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x]\n");
+    for at in 1..30 {
+        let alias = format!("*a{}", at - 1);
+        bomb += &format!("a{at}: &a{at} [{}]\n", vec![alias; 9].join(", "));
+    }
+    for text in [
+        &brackets,
+        &format!("{{\"a\": {brackets}"),
+        &"{\"a\":".repeat(50_000),
+        &keys,
+        &format!("{CONFIG}{bomb}"),
+        "{\"apiVersion\": \"v1\", \"kind\": \"\\ud800\"}",
+    ] {
+        assert!(recognize(text).is_err(), "{text:.80}");
+    }
+}
+
+/// What is put into a text.
+const PIECES: [&str; 14] = [
+    "```\n",
+    "$ kubectl x\n",
+    "\u{1b}[",
+    "\u{1b}]",
+    "\u{1b}",
+    "1 ",
+    "> ",
+    "\u{a0}",
+    "\u{201c}",
+    "---\n",
+    "NAME  AGE\n",
+    "<",
+    "}{",
+    "\u{0}",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn reading_in_slices_gives_the_same(
+        which in 0..4usize,
+        changes in proptest::collection::vec((any::<prop::sample::Index>(), 0..PIECES.len()), 0..4),
+        bytes in 1..3000usize,
+    ) {
+        let texts = [LIVE, CONFIG, include_str!("fight.json"), include_str!("live/audit.log")];
+        let mut text = texts[which].to_owned();
+        for (at, piece) in changes {
+            let mut at = at.index(text.len() + 1);
+            while !text.is_char_boundary(at) {
+                at -= 1;
+            }
+            text.insert_str(at, PIECES[piece]);
+        }
+        let mut recognition = Recognition::new(text.as_str().into());
+        let mut parts = 0;
+        while recognition.advance(bytes) {
+            parts += 1;
+            prop_assert!(parts <= text.len() + 10);
+        }
+        prop_assert_eq!(recognition.finish(), recognize(&text));
+    }
+}

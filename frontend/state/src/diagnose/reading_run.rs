@@ -1,0 +1,209 @@
+//! What was brought, read a slice at a time: first the texts, then what follows for each object.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use optimist_diagnose::brought::{Brought, Recognition, text_of_file};
+use optimist_diagnose::case::Case;
+
+use super::reading::{CaseReading, PartialReading};
+use super::{BroughtItem, DiagnoseState};
+
+/// How many bytes are read at a time: less than a slice of the work.
+const BYTES: usize = 32 * 1024;
+
+/// What is being read. Shared between the states of the page: only the last one goes on.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ReadingRun(Rc<RefCell<Stage>>);
+
+#[derive(Debug, Default)]
+enum Stage {
+    /// Nothing is begun.
+    #[default]
+    Idle,
+    /// The first text that waits.
+    Text(Box<Recognition>),
+    /// The objects of that text are put in texts of their own.
+    Parts(VecDeque<Brought>),
+    /// What follows for each object.
+    Cases(Box<CasesRun>),
+}
+
+/// What follows for each object of the case.
+#[derive(Debug)]
+struct CasesRun {
+    left: VecDeque<Case>,
+    partial: Option<Box<PartialReading>>,
+    done: Vec<Rc<CaseReading>>,
+    /// What followed before: an object of which nothing new was brought is not read again.
+    known: Vec<Rc<CaseReading>>,
+    total: usize,
+}
+
+impl CasesRun {
+    /// Does the next part. Whether there is more.
+    fn advance(&mut self) -> bool {
+        if let Some(partial) = self.partial.take() {
+            match partial.advance() {
+                Ok(reading) => self.done.push(Rc::new(reading)),
+                Err(more) => self.partial = Some(more),
+            }
+        } else if let Some(case) = self.left.pop_front() {
+            let known = self.known.iter().find(|it| it.is_of(&case));
+            match known.cloned() {
+                Some(known) => self.done.push(known),
+                None => self.partial = Some(Box::new(PartialReading::new(case))),
+            }
+        }
+        self.partial.is_some() || !self.left.is_empty()
+    }
+
+    /// Takes over what is known until something has to be read. Whether there is more.
+    fn advance_known(&mut self) -> bool {
+        while self.advance() {
+            if self.partial.is_some() {
+                return true;
+            }
+        }
+        false
+    }
+}
+
+impl ReadingRun {
+    fn is_at_cases(&self) -> bool {
+        matches!(*self.0.borrow(), Stage::Cases(_))
+    }
+}
+
+impl DiagnoseState {
+    /// Whether some text is not read yet, or what follows from it.
+    pub fn is_reading(&self) -> bool {
+        !self.waiting.is_empty() || self.run.is_at_cases()
+    }
+
+    /// How far the reading is, in percent: of the text that is read now, or of the objects.
+    pub fn percent_read(&self) -> usize {
+        let (done, total) = match &*self.run.0.borrow() {
+            Stage::Text(recognition) => recognition.progress(),
+            Stage::Cases(run) => (run.done.len(), run.total),
+            Stage::Idle | Stage::Parts(_) => (0, 1),
+        };
+        done * 100 / total.max(1)
+    }
+
+    /// Reads a little. Something if all is read.
+    pub(super) fn read_on(&mut self) -> Option<()> {
+        let run = Rc::clone(&self.run.0);
+        let stage = run.take();
+        let next = match stage {
+            Stage::Cases(cases) if self.waiting.is_empty() => return self.follow(cases),
+            // Texts come first: what follows depends on them.
+            Stage::Idle | Stage::Cases(_) => {
+                let text = self.waiting.first()?;
+                Stage::Text(Box::new(Recognition::new((&**text).into())))
+            }
+            Stage::Text(mut recognition) => {
+                if recognition.advance(BYTES) {
+                    Stage::Text(recognition)
+                } else {
+                    match recognition.finish() {
+                        Ok(Brought::Several(several)) => Stage::Parts(several.into()),
+                        content => {
+                            let text = self.waiting.remove(0);
+                            self.add(text, content);
+                            Stage::Idle
+                        }
+                    }
+                }
+            }
+            Stage::Parts(mut parts) => match parts.pop_front() {
+                Some(part) => {
+                    self.add(part.to_text().into(), Ok(part));
+                    Stage::Parts(parts)
+                }
+                None => {
+                    self.waiting.remove(0);
+                    Stage::Idle
+                }
+            },
+        };
+        let read = matches!(next, Stage::Idle) && self.waiting.is_empty();
+        run.replace(next);
+        if read {
+            self.look_again();
+            return (!self.is_reading()).then_some(());
+        }
+        None
+    }
+
+    fn follow(&mut self, mut cases: Box<CasesRun>) -> Option<()> {
+        if cases.advance() {
+            self.run.0.replace(Stage::Cases(cases));
+            return None;
+        }
+        self.take_cases(cases.done);
+        Some(())
+    }
+
+    /// Begins to look again at what follows, after the case has changed. If nothing has to be read for
+    /// it, that is done at once.
+    pub(super) fn look_again(&mut self) {
+        self.owner = None;
+        let items = self.items.iter();
+        let brought = items.filter_map(|it| it.content.as_ref().ok());
+        let left: VecDeque<Case> = Case::all_of(brought).into();
+        let mut run = CasesRun {
+            total: left.len(),
+            left,
+            partial: None,
+            done: Vec::new(),
+            known: self.cases.clone(),
+        };
+        let stage = if run.advance_known() {
+            Stage::Cases(Box::new(run))
+        } else {
+            self.take_cases(run.done);
+            Stage::Idle
+        };
+        // Another one: a state from before must not go on with it.
+        self.run = ReadingRun(Rc::new(RefCell::new(stage)));
+    }
+
+    /// Stops reading. What was brought last and is not read goes.
+    pub(super) fn cancel_reading(&mut self) {
+        let read = self.read;
+        self.waiting.clear();
+        self.items
+            .retain(|item| item.id < read || item.content.is_err());
+        self.run = ReadingRun::default();
+        self.look_again();
+    }
+
+    /// Takes the text of a thing that is not recognized back to where texts are typed.
+    pub(super) fn correct(&mut self, id: u32) {
+        let is_it = |item: &&Rc<BroughtItem>| item.id == id && item.content.is_err();
+        let Some(item) = self.items.iter().find(is_it).cloned() else {
+            return;
+        };
+        self.items.retain(|other| other.id != id);
+        if !self.draft.trim().is_empty() {
+            self.draft.push('\n');
+        }
+        self.draft.push_str(&item.text);
+    }
+
+    /// Takes the content of a file.
+    pub(super) fn take_file(&mut self, bytes: &[u8]) {
+        match text_of_file(bytes) {
+            Ok(text) => self.wait(&text),
+            Err(why) => self.add(begin_of(bytes).into(), Err(why)),
+        }
+    }
+}
+
+/// The beginning of a file that is no text, as far as a card shows it.
+fn begin_of(bytes: &[u8]) -> String {
+    const SHOWN: usize = 4096;
+    String::from_utf8_lossy(bytes.get(..SHOWN).unwrap_or(bytes)).into_owned()
+}
