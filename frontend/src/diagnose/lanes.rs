@@ -41,33 +41,7 @@ pub(super) fn RecordedSteps(props: &LanesProps) -> Html {
     let history = &props.history;
     let place = use_node_ref();
     let (drawn, onscroll) = use_drawn(&place, history.len());
-    let keyed = use_mut_ref(|| false);
-    {
-        let (place, keyed) = (place.clone(), keyed.clone());
-        use_effect_with((props.selected, history.clone()), move |(selected, _)| {
-            if let Some(row) = *selected {
-                reveal(&place, row);
-                if keyed.replace(false) {
-                    browser::focus(&format!("lane-row-{row}"));
-                }
-            }
-        });
-    }
-    let onkeydown = {
-        let sender = props.sender.clone();
-        Callback::from(move |event: KeyboardEvent| {
-            let to = match event.key().as_str() {
-                "ArrowUp" | "ArrowLeft" => StepMove::Back,
-                "ArrowDown" | "ArrowRight" => StepMove::Forward,
-                "Home" => StepMove::First,
-                "End" => StepMove::Last,
-                _ => return,
-            };
-            event.prevent_default();
-            keyed.replace(true);
-            sender.send(DiagnoseMsg::MoveStep(to));
-        })
-    };
+    let onkeydown = use_row_keys(&place, props);
     let Some(lanes) = history.lanes().filter(|lanes| !lanes.rows.is_empty()) else {
         return Html::default();
     };
@@ -101,6 +75,39 @@ pub(super) fn RecordedSteps(props: &LanesProps) -> Html {
             </div>
         </section>
     }
+}
+
+/// Shows the row that is selected. The keys of the rows, which take the keyboard along.
+#[hook]
+fn use_row_keys(place: &NodeRef, props: &LanesProps) -> Callback<KeyboardEvent> {
+    let keyed = use_mut_ref(|| false);
+    let (place, taken) = (place.clone(), keyed.clone());
+    let shown = (props.selected, props.history.clone());
+    use_effect_with(shown, move |(selected, _)| {
+        if let Some(row) = *selected {
+            reveal(&place, row);
+            if taken.replace(false) {
+                browser::focus(&format!("lane-row-{row}"));
+            }
+        }
+    });
+    let LanesProps {
+        history,
+        selected,
+        sender,
+    } = props.clone();
+    Callback::from(move |event: KeyboardEvent| {
+        let to = match event.key().as_str() {
+            "ArrowUp" | "ArrowLeft" => StepMove::Back,
+            "ArrowDown" | "ArrowRight" => StepMove::Forward,
+            "Home" => StepMove::First,
+            "End" => StepMove::Last,
+            _ => return,
+        };
+        event.prevent_default();
+        keyed.replace(true);
+        sender.send(message(&history, selected, to));
+    })
 }
 
 /// Which rows are drawn, and what tells of scrolling.

@@ -27,7 +27,7 @@ use optimist_messages::label;
 use optimist_report::not_installed;
 use wasm_bindgen_futures::spawn_local;
 use web_sys::{File, FileList};
-use yew::{Callback, DragEvent, Event, Html, Properties, classes, component, html};
+use yew::{Callback, Classes, DragEvent, Event, Html, Properties, classes, component, html};
 
 use self::recorded::Recorded;
 use crate::browser;
@@ -60,17 +60,7 @@ pub(crate) fn Diagnose(props: &DiagnoseProps) -> Html {
     }
     let store = &props.store;
     let case = &store.diagnose;
-    let section = |of: CaseSection| {
-        classes!(
-            "case-part",
-            (case.section == of).then_some("open"),
-            match of {
-                CaseSection::Brought => "case-brought",
-                CaseSection::Owners => "case-owners",
-                CaseSection::Outcome => "case-outcome",
-            }
-        )
-    };
+    let section = |of: CaseSection| section_class(case.section, of);
     html! {
         <>
             <a class="skip" href="#owners">{ label::diagnose_skip() }</a>
@@ -114,6 +104,19 @@ pub(crate) fn Diagnose(props: &DiagnoseProps) -> Html {
             <p class="unseen" role="status" aria-live="polite">{ announcement(store) }</p>
         </>
     }
+}
+
+/// The class of a part of the page.
+fn section_class(open: CaseSection, of: CaseSection) -> Classes {
+    classes!(
+        "case-part",
+        (open == of).then_some("open"),
+        match of {
+            CaseSection::Brought => "case-brought",
+            CaseSection::Owners => "case-owners",
+            CaseSection::Outcome => "case-outcome",
+        }
+    )
 }
 
 /// Whether a recorded history is shown: its lanes need room.

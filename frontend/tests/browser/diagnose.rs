@@ -244,6 +244,7 @@ async fn a_case_is_shared_without_its_values_and_as_markdown() {
 async fn a_recorded_history_is_stepped_through_with_the_keys_and_shows_the_owners_of_then() {
     let page = diagnose().await;
     bring(&page, WATCH).await;
+    page.press("Parts of the case", "Results").await;
     page.press("Steps, oldest first", "Step 2,").await;
     let replicas = |page: &Page| {
         let lines = page.text(LINES);
