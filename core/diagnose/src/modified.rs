@@ -6,7 +6,7 @@
 use optimist_apiserver::object::{Metadata, map_mut};
 use optimist_client::{OnConflict, Strategy, Write};
 use optimist_simulation::{Action, ActorId, HistoryTree, NodeId, Operation};
-use optimist_text::render::{Call, client_go, kubectl};
+use optimist_text::render::{Call, client_go, kubectl_object};
 use serde_json::Value;
 
 use crate::case::Installed;
@@ -16,6 +16,9 @@ const EDITS: [&str; 2] = [
     "example.com/edit-of-this-client",
     "example.com/edit-of-the-other-client",
 ];
+
+/// The field manager in code.
+const CLIENT: &str = "my-controller";
 
 /// What a client can do after the refusal of its Update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -66,8 +69,6 @@ pub struct NextAttempt {
     pub keeps_other: bool,
     /// All of it, from the first read on. Its last step is the current one.
     pub history: HistoryTree,
-    /// The node of the refusal.
-    refused: NodeId,
 }
 
 impl NextAttempt {
@@ -76,28 +77,49 @@ impl NextAttempt {
         self.code < 300 && self.keeps_own && self.keeps_other
     }
 
-    /// The requests after the refusal, as kubectl commands.
+    /// The way with kubectl. The change is the one of the person who runs it, so it is named and not
+    /// written out. Empty for what nobody should run, and for an object that kubectl cannot name.
     pub fn commands(&self) -> Vec<String> {
-        let path = self.history.current_path().iter();
-        let after = path.skip_while(|node| **node != self.refused).skip(1);
-        after
-            .filter_map(|node| {
-                let step = self.history.step(*node)?;
-                let call = Call::of_step(self.history.world_at(*node)?, step)?;
-                Some(kubectl(&call))
-            })
-            .collect()
+        let subject = self.history.world().subject();
+        let object = kubectl_object(subject.resource(), subject.namespace(), subject.name());
+        let Some(object) = object else {
+            return Vec::new();
+        };
+        let texts = match self.kind {
+            NextWrite::ReadAgain => vec![
+                format!("kubectl get {object} -o yaml > object.yaml"),
+                "# Make your change in object.yaml. Keep its resourceVersion.\n\
+                 kubectl replace -f object.yaml"
+                    .to_owned(),
+            ],
+            NextWrite::MergePatch => vec![format!(
+                "# PATCH.yaml: only the fields that you change.\n\
+                 kubectl patch {object} --type merge --patch-file PATCH.yaml"
+            )],
+            NextWrite::Apply => vec![
+                "# FIELDS.yaml: apiVersion, kind, name, namespace and the fields that you want to own.\n\
+                 kubectl apply --server-side -f FIELDS.yaml"
+                    .to_owned(),
+            ],
+            NextWrite::WithoutVersion => Vec::new(),
+        };
+        texts.into_iter().map(|text| text + "\n").collect()
     }
 
-    /// The last request in Go, with client-go; for a client that reads again, with its retries.
+    /// The last request in Go, with client-go, with the made-up change; for a client that reads again,
+    /// with its retries. `None` for what nobody should run.
     pub fn go(&self) -> Option<String> {
+        if self.kind == NextWrite::WithoutVersion {
+            return None;
+        }
         let node = *self.history.current_path().last()?;
         let mut call = Call::of_step(self.history.world_at(node)?, self.history.step(node)?)?;
         if self.kind == NextWrite::ReadAgain {
             call.attempts = OnConflict::DEFAULT_ATTEMPTS;
             call.reads_again = true;
         }
-        Some(client_go(&call).code)
+        let editor = &*self.history.world().actor(ActorId::A).manager;
+        Some(client_go(&call).code.replace(editor, CLIENT))
     }
 }
 
@@ -152,7 +174,6 @@ pub fn attempt(installed: &Installed, kind: NextWrite) -> Option<NextAttempt> {
         code: code(&tree, last)?,
         keeps_own,
         keeps_other,
-        refused,
         history: tree,
     })
 }

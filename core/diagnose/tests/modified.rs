@@ -72,9 +72,6 @@ fn a_new_read_a_patch_and_an_apply_keep_both_edits_of_any_live_object() {
                 (200, true),
                 "{kind} {next:?}"
             );
-            let commands = attempt.commands();
-            let reads = usize::from(next == NextWrite::ReadAgain);
-            assert_eq!(commands.len(), 1 + reads, "{commands:?}");
         }
     }
 }
@@ -140,6 +137,24 @@ fn a_message_about_any_built_in_kind_leads_to_ways_that_keep_both_edits() {
         }
     }
     assert_eq!(without, Vec::<String>::new());
+}
+
+#[test]
+fn the_commands_name_the_object_and_write_no_made_up_value() {
+    for text in LIVE {
+        let installed = installed(text);
+        let name = installed.world.subject().name();
+        for next in NextWrite::ALL {
+            let attempt = attempt_of(&installed, next);
+            let commands = attempt.commands().concat();
+            assert_eq!(commands.is_empty(), next == NextWrite::WithoutVersion);
+            assert_eq!(attempt.go().is_none(), next == NextWrite::WithoutVersion);
+            assert!(!commands.contains("edit-of-"), "{commands}");
+            if matches!(next, NextWrite::ReadAgain | NextWrite::MergePatch) {
+                assert!(commands.contains(name), "{commands}");
+            }
+        }
+    }
 }
 
 #[test]

@@ -103,15 +103,9 @@ pub(crate) fn next_writes(out: &mut CaseDocument, run: &NextRun) {
         out.heading(4, &title);
         out.says(&says);
         out.says(&messages::next_outcome(&one.attempt));
-        if one.commands.is_empty() {
-            out.says(&label::out_private());
-            continue;
-        }
-        let mut inner = CaseDocument::default();
         for command in &one.commands {
-            inner.command(command);
+            out.command(command);
         }
-        out.folded(&label::out_commands(&one.commands.len()), inner);
         if let Some(go) = &one.go {
             let mut inner = CaseDocument::default();
             inner.code("go", go);

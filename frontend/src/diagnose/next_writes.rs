@@ -33,14 +33,7 @@ fn next_write(store: &StateHandle, one: &NextOutcome) -> Html {
             <h3>{ title.clone() }</h3>
             <p>{ says }</p>
             <p class={says_class}>{ messages::next_outcome(attempt) }</p>
-            if one.commands.is_empty() {
-                <p class="says">{ label::out_private() }</p>
-            } else {
-                <details>
-                    <summary>{ label::out_commands(&one.commands.len()) }</summary>
-                    { for one.commands.iter().cloned().map(command) }
-                </details>
-            }
+            { for one.commands.iter().cloned().map(command) }
             if let Some(go) = one.go.clone() {
                 <details>
                     <summary>{ label::next_go() }</summary>

@@ -7,7 +7,6 @@ use optimist_diagnose::case::Installed;
 use optimist_diagnose::message::PrintedError;
 use optimist_diagnose::modified::{NextAttempt, NextWrite, attempt};
 use optimist_simulation::HistoryTree;
-use optimist_text::share::masked;
 
 use super::reading::CaseReading;
 
@@ -15,8 +14,6 @@ use super::reading::CaseReading;
 #[derive(Clone, Debug)]
 pub struct NextRun {
     installed: Rc<Installed>,
-    /// Whether values of the object look private.
-    private: bool,
     left: VecDeque<NextWrite>,
     /// What was run so far.
     pub done: Vec<Rc<NextOutcome>>,
@@ -27,9 +24,9 @@ pub struct NextRun {
 pub struct NextOutcome {
     /// The write.
     pub attempt: NextAttempt,
-    /// Its requests as commands. Empty if values of the object look private.
+    /// The way with kubectl, command by command.
     pub commands: Vec<String>,
-    /// Its code in Go; `None` if values of the object look private.
+    /// Its code in Go.
     pub go: Option<String>,
 }
 
@@ -41,9 +38,8 @@ impl NextRun {
             return None;
         }
         let installed = reading.installed.as_ref().ok()?;
-        let object = installed.object()?;
+        installed.object()?;
         Some(Self {
-            private: masked(object) != **object,
             installed: Rc::new(installed.clone()),
             left: NextWrite::ALL.into(),
             done: Vec::new(),
@@ -59,13 +55,9 @@ impl NextRun {
     pub(super) fn advance(&mut self) -> Option<()> {
         let kind = self.left.pop_front()?;
         if let Some(attempt) = attempt(&self.installed, kind) {
-            let (commands, go) = match self.private {
-                true => (Vec::new(), None),
-                false => (attempt.commands(), attempt.go()),
-            };
             self.done.push(Rc::new(NextOutcome {
-                commands,
-                go,
+                commands: attempt.commands(),
+                go: attempt.go(),
                 attempt,
             }));
         }
