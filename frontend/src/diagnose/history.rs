@@ -61,10 +61,11 @@ pub(super) fn steps(store: &StateHandle, recorded: &Recorded) -> Html {
     let selected = selected.filter(|step| step.source == recorded.source());
     let selected = selected.map(|step| step.row);
     html! {
-        <>
+        <div class="recorded-steps">
             <RecordedSteps history={recorded.clone()} {selected} sender={store.dispatcher()} />
-            { for selected.map(|row| step_card(store, recorded, row)) }
-        </>
+            // Always one child, or the lanes would be drawn anew and lose the keyboard.
+            { selected.map_or_else(Html::default, |row| step_card(store, recorded, row)) }
+        </div>
     }
 }
 

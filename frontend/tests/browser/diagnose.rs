@@ -245,7 +245,9 @@ async fn a_recorded_history_is_stepped_through_with_the_keys_and_shows_the_owner
     let page = diagnose().await;
     bring(&page, WATCH).await;
     page.press("Parts of the case", "Results").await;
+    page.focus("#lane-row-1").await;
     page.press("Steps, oldest first", "Step 2,").await;
+    assert!(page.holds("#lane-row-1"));
     let replicas = |page: &Page| {
         let lines = page.text(LINES);
         let begin = lines.find("replicas: ").expect("it has replicas");
@@ -256,7 +258,6 @@ async fn a_recorded_history_is_stepped_through_with_the_keys_and_shows_the_owner
         then.starts_with("replicas: 5 was 2, by web-operatorweb-operator"),
         "{then}"
     );
-    page.focus("#lane-row-1").await;
     page.key_in_field("ArrowDown").await;
     assert!(page.holds("#lane-row-2"));
     let then = replicas(&page);
