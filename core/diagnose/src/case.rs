@@ -1,5 +1,6 @@
 //! A case: what was brought about one object, and that object on a server.
 
+mod collected;
 mod definition;
 
 use std::fmt;
@@ -19,6 +20,7 @@ use crate::message::{ObjectHint, ReportedError};
 use crate::observed::ObservedVersion;
 use crate::ownership::ObjectOwnership;
 
+use collected::{add_versions, case_of, number};
 pub(crate) use definition::{deduced_schema, schemaless};
 use definition::{paths_of, selects_items};
 
@@ -430,47 +432,6 @@ impl Installed {
             },
         }
     }
-}
-
-/// The version of an object as a number; `None` if it has none.
-/// Adds versions to the cases of their objects. Only the newest one of each is kept as the live one.
-fn add_versions(cases: &mut Vec<Case>, versions: &[ObservedVersion]) {
-    let mut newest: Vec<Option<&Value>> = Vec::new();
-    for version in versions {
-        let at = position(cases, &version.object);
-        newest.resize(cases.len(), None);
-        cases[at].versions.push(version.clone());
-        let known = newest[at].or(cases[at].live.as_ref());
-        let older = known.is_some_and(|known| number(known) > number(&version.object));
-        if !older {
-            newest[at] = Some(&version.object);
-        }
-        cases[at].know_namespace(&version.object);
-    }
-    for (case, newest) in cases.iter_mut().zip(newest) {
-        if let Some(object) = newest {
-            case.live = Some(object.clone());
-        }
-    }
-}
-
-fn number(object: &Value) -> Option<u64> {
-    object.resource_version().parse().ok()
-}
-
-fn case_of<'a>(cases: &'a mut Vec<Case>, object: &Value) -> &'a mut Case {
-    let at = position(cases, object);
-    &mut cases[at]
-}
-
-/// The position of the case of an object, which is added if there is none.
-fn position(cases: &mut Vec<Case>, object: &Value) -> usize {
-    let id = ObjectId::of(object);
-    let at = cases.iter().position(|case| case.id.may_be(&id));
-    at.unwrap_or_else(|| {
-        cases.push(Case::blank(id));
-        cases.len() - 1
-    })
 }
 
 /// Makes an object fit its built-in kind.
