@@ -1,11 +1,12 @@
 //! The intent of an actor, which can be applied to any object that it reads.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::Value;
 
 use crate::verdict::Edit;
-use optimist_apiserver::apply::{Path, PathElement};
+use optimist_apiserver::apply::{Path, PathElement, Places};
 use optimist_apiserver::schema::Struct;
 use optimist_client::{WorkingCopy, take};
 
@@ -60,13 +61,10 @@ impl Intent {
         let Intent::Change(mut changes) = Self::between(read, edited, root) else {
             return None;
         };
-        let edits = changes.len();
-        for path in copy.declared() {
-            let known = changes
-                .iter()
-                .take(edits)
-                .any(|change| change.path == *path);
-            if let Some(value) = path.find(edited).filter(|_| !known) {
+        let edits: BTreeSet<Path> = changes.iter().map(|change| change.path.clone()).collect();
+        let mut places = Places::of(edited);
+        for path in copy.declared().iter().filter(|path| !edits.contains(*path)) {
+            if let Some(value) = places.find(&path.0) {
                 changes.push(IntendedChange {
                     path: path.clone(),
                     how: ChangeKind::Set(value.clone()),
@@ -99,8 +97,10 @@ impl Intent {
     pub fn edit(&self, copy: &mut WorkingCopy, read: &Value) {
         let edited = self.done_on(read);
         if let Intent::Change(changes) = self {
+            let (mut old, mut new) = (Places::of(read), Places::of(&edited));
             for change in changes {
-                let (before, after) = (change.path.find(read), change.path.find(&edited));
+                let path = &change.path.0;
+                let (before, after) = (old.find(path), new.find(path));
                 if after.is_some() && before == after {
                     copy.declare(change.path.clone());
                 }
