@@ -31,9 +31,27 @@ struct Unsent {
     agent: String,
 }
 
+/// The most values of an object that Explore takes. The search reads all of them in every state, and
+/// with more it holds the page for too long.
+const MOST_VALUES: usize = 5_000;
+
+/// Whether a value has at most as many values in it as are left.
+fn has_at_most(value: &Value, left: &mut usize) -> bool {
+    let Some(fewer) = left.checked_sub(1) else {
+        return false;
+    };
+    *left = fewer;
+    match value {
+        Value::Array(items) => items.iter().all(|item| has_at_most(item, left)),
+        Value::Object(members) => members.values().all(|member| has_at_most(member, left)),
+        _ => true,
+    }
+}
+
 impl ChangeTable {
     /// Whether Explore sends for a row exactly what the row sent, whenever the client reads: the row
-    /// is one request that follows from what was read and from the change.
+    /// is one request that follows from what was read and from the change. Never for a very large
+    /// object.
     pub fn can_be_explored(&self, row: &Row) -> bool {
         self.before_sending(row).is_some()
     }
@@ -64,6 +82,9 @@ impl ChangeTable {
         let [sent] = row.requests.as_slice() else {
             return None;
         };
+        if !has_at_most(&row.before, &mut { MOST_VALUES }) {
+            return None;
+        }
         let live = read(&mut self.server(), self.subject());
         let unsent = self.unsent(row, sent, &live)?;
         let mut world = self.installed.world.clone();
