@@ -75,7 +75,7 @@ const NEVER_OWNED: [&str; 8] = [
 impl ObjectOwnership {
     /// The owners of an object of this type.
     pub fn of(object: &Value, root: &Struct) -> Self {
-        let owners = Owners::of(object);
+        let owners = Owners::of(object, root);
         let managed = object.metadata().and_then(|meta| meta.get("managedFields"));
         let printed = managed.is_some();
         let mut shown = object.clone();

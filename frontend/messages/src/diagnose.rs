@@ -22,6 +22,16 @@ pub use crate::ways::{
 };
 use crate::{en, load_error};
 
+/// Why a real server may give other answers than the table; `None` if a note is no reason.
+pub fn ways_notice(note: &Note) -> Option<String> {
+    match note {
+        Note::ValuesNotChecked { kind } => Some(en::ways_not_checked(kind)),
+        Note::Schemaless { kind } => Some(en::ways_no_definition(kind)),
+        Note::NoManagedFields => Some(en::ways_no_owners()),
+        _ => None,
+    }
+}
+
 /// What an error is, in a few words.
 pub fn error_title(error: &PrintedError) -> String {
     match error {
@@ -248,12 +258,13 @@ pub fn written(value: Option<&Value>) -> String {
     visible(&short).into_owned()
 }
 
-/// What the table over ways of writing is about: a scene, or a manifest on a version.
-pub fn ways_says(scene: bool, version: &str) -> String {
-    if scene {
-        en::ways_of_scene()
-    } else {
-        en::ways_of(&version)
+/// What the table over ways of writing is about: a scene, or a manifest on a version. The manifest is
+/// made up where only an error message tells of it.
+pub fn ways_says(scene: bool, made_up: bool, version: &str) -> String {
+    match (scene, made_up) {
+        (true, _) => en::ways_of_scene(),
+        (false, true) => en::ways_of_message(&version),
+        (false, false) => en::ways_of(&version),
     }
 }
 

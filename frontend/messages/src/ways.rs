@@ -1,6 +1,6 @@
 //! What Diagnose says of ways of writing and of what they do.
 
-use optimist_apiserver::apply::Path;
+use optimist_apiserver::apply::{Path, PathElement};
 use optimist_client::Preset;
 use optimist_diagnose::modified::{NextAttempt, NextWrite};
 use optimist_diagnose::ways::{
@@ -84,7 +84,11 @@ pub fn row_notes(row: &Row) -> Vec<String> {
         notes.push(en::row_nothing_changed());
     }
     let fields = |effect| {
-        let of = row.with(effect);
+        // What the status says is not written by these ways.
+        let in_status = |it: &&FieldOutcome| matches!(it.field.0.first(), Some(PathElement::Field(name)) if name == "status");
+        let of = row
+            .with(effect)
+            .filter(|it| effect != FieldEffect::Kept || !in_status(it));
         let of: Vec<String> = of.map(|it| field(&it.field)).collect();
         (!of.is_empty()).then(|| (listed(&of), of.len()))
     };

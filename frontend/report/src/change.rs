@@ -13,7 +13,12 @@ pub(crate) fn table(out: &mut CaseDocument, run: &ChangeRun, reading: Option<&Ca
     let scene = reading.is_some_and(|it| it.scene.is_some());
     let live = reading.and_then(|it| it.case.live.as_ref());
     let version = live.map_or("", |live| live.resource_version());
-    out.says(&messages::ways_says(scene, version));
+    out.says(&messages::ways_says(scene, run.made_up, version));
+    let notes = reading.and_then(|it| it.installed.as_ref().ok());
+    let notes = notes.map(|it| it.notes.as_slice()).unwrap_or_default();
+    for notice in notes.iter().filter_map(messages::ways_notice) {
+        out.says(&notice);
+    }
     let columns = run.columns();
     let (first, others): (Vec<&Row>, Vec<&Row>) = rows(run).partition(|row| run.is_first(row));
     out.block(&messages::rows_markdown(first.iter().copied(), &columns));

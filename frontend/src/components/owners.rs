@@ -43,7 +43,7 @@ pub(crate) fn owners(store: &StateHandle) -> Html {
     let Some((_, object)) = store.world().stored() else {
         return html! { <div class="yaml blank"><p>{ label::no_object() }</p></div> };
     };
-    let owners = Owners::of(object);
+    let owners = Owners::of(object, &store.world().resource().root);
     if owners.managers().is_empty() {
         return html! {
             <div class="yaml blank">

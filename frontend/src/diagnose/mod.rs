@@ -266,11 +266,11 @@ fn outcome(store: &StateHandle) -> Html {
             }
             if let Some(run) = &case.table {
                 // A message asks for a way out; a manifest asks what it would do.
-                if made {
+                if run.made_up {
                     { ways_out::ways_out(store, run) }
                 }
-                { table::table(store, run, &ways_says(made, version)) }
-                if !made {
+                { table::table(store, run, &ways_says(made, run.made_up, version)) }
+                if !run.made_up {
                     { ways_out::ways_out(store, run) }
                 }
             } else if live && !made && history.is_none() && case.audit.is_none() {

@@ -55,6 +55,21 @@ pub(super) fn writer(store: &StateHandle) -> Html {
     }
 }
 
+/// Why a real server may give other answers.
+fn notices(store: &StateHandle) -> Html {
+    let installed = store.diagnose.reading().map(|it| it.installed.as_ref());
+    let notes = installed.and_then(Result::ok).map(|it| it.notes.as_slice());
+    let notices = notes
+        .unwrap_or_default()
+        .iter()
+        .filter_map(messages::ways_notice);
+    html! {
+        { for notices.map(|it| html! {
+            <p class="notice-of-ways">{ visible(&it).into_owned() }</p>
+        }) }
+    }
+}
+
 /// The table.
 pub(super) fn table(store: &StateHandle, run: &ChangeRun, says: &str) -> Html {
     let all = store.diagnose.all_ways;
@@ -64,6 +79,7 @@ pub(super) fn table(store: &StateHandle, run: &ChangeRun, says: &str) -> Html {
         <section class="ways" aria-label={label::ways_title()}>
             <h2>{ label::ways_title() }</h2>
             <p class="says">{ says.to_owned() }</p>
+            { notices(store) }
             { progress(store, run) }
             <table class="case-table" aria-label={label::ways_table()}>
                 <thead>

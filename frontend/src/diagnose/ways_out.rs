@@ -49,15 +49,16 @@ fn way_out(store: &StateHandle, settled: &SettledConflict) -> Html {
                 }) }
             </ul>
             { for settled.instructions.iter().map(instruction) }
-            <details>
-                <summary>{ label::out_commands(&settled.commands.len()) }</summary>
-                if settled.commands.is_empty() {
-                    <p class="says">
-                        { if settled.made_up { label::out_made_up() } else { label::out_private() } }
-                    </p>
-                }
-                { for settled.commands.iter().cloned().map(command) }
-            </details>
+            if settled.commands.is_empty() {
+                <p class="says">
+                    { if settled.made_up { label::out_made_up() } else { label::out_private() } }
+                </p>
+            } else {
+                <details>
+                    <summary>{ label::out_commands(&settled.commands.len()) }</summary>
+                    { for settled.commands.iter().cloned().map(command) }
+                </details>
+            }
             <div class="row-actions">
                 <button
                     type="button"

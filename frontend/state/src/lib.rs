@@ -296,14 +296,18 @@ impl State {
         }
         let shares = matches!(msg, ViewMsg::Dialog(Some(Dialog::Share)));
         self.view.update(msg, fx);
-        let case = match self.page {
-            Page::Diagnose => true,
-            Page::Explore => self.explore.is_of_case(),
-            Page::Play | Page::Learn => false,
-        };
-        if shares && case {
-            // What a cluster says is private until people say otherwise.
+        // What looks private stays here until people say otherwise.
+        if shares && self.may_be_private() {
             self.withhold(Withheld::Private);
+        }
+    }
+
+    #[inline(never)] // not on the first screen
+    fn may_be_private(&self) -> bool {
+        match self.page {
+            Page::Diagnose => true,
+            Page::Explore if self.explore.is_of_case() => true,
+            _ => !self.shared().private_values().is_empty(),
         }
     }
 

@@ -99,7 +99,7 @@ async fn an_object_that_has_been_modified_leads_to_next_writes_that_keep_both_ch
     assert!(next.contains("retry.RetryOnConflict"), "{next}");
     page.press(
         RESULTS,
-        "Step through it: Update without the resourceVersion",
+        "Step through it: Not this: Update without the resourceVersion",
     )
     .await;
     page.at_rest().await;

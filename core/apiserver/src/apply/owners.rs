@@ -6,8 +6,9 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::locate::Positions;
-use super::{Manager, Managers, PathElement, Set};
+use super::{Manager, Managers, PathElement, Set, field_set};
 use crate::object::Metadata;
+use crate::schema::Struct;
 
 /// The managers of an object, and which of its places each one owns.
 #[derive(Clone, Debug, Default)]
@@ -19,21 +20,23 @@ pub struct Owners {
 }
 
 impl Owners {
-    /// The owners of an object, as its `managedFields` tell them. What cannot be decoded names
-    /// nobody.
-    pub fn of(object: &Value) -> Self {
+    /// The owners of an object of this type, as its `managedFields` tell them. What cannot be decoded
+    /// names nobody. An entry for a field with fields of its own, such as `f:data: {}`, owns that there
+    /// is such a field, and none of the fields in it.
+    pub fn of(object: &Value, root: &Struct) -> Self {
         let managed = object.metadata().and_then(|meta| meta.get("managedFields"));
         let mut owners = Self::default();
         let Ok(managers) = Managers::decode(managed) else {
             return owners;
         };
+        let all = field_set(object, root);
         let mut positions = Positions::default();
         for owned in managers.iter() {
             let number = owners.managers.len();
             owners.managers.push(owned.manager.clone());
             owners.mark(
                 number,
-                &owned.set,
+                (&owned.set, &all),
                 object,
                 &mut positions,
                 &mut String::new(),
@@ -45,12 +48,12 @@ impl Owners {
     fn mark(
         &mut self,
         number: usize,
-        set: &Set,
+        (set, all): (&Set, &Set),
         value: &Value,
         positions: &mut Positions,
         pointer: &mut String,
     ) {
-        let here = pointer.len();
+        let (here, none) = (pointer.len(), Set::default());
         for node in set.nodes() {
             let (step, child) = match (&node.element, value) {
                 (PathElement::Field(name), value) => {
@@ -63,14 +66,15 @@ impl Owners {
                 _ => continue,
             };
             let Some(child) = child else { continue };
+            let below = all.node(&node.element).map_or(&none, |node| &node.children);
             pointer.push('/');
             pointer.push_str(&step);
             if node.member {
-                let whole = node.children.is_empty();
+                let whole = node.children.is_empty() && below.is_empty();
                 let owners = self.places.entry(pointer.clone()).or_default();
                 owners.push((number, whole));
             }
-            self.mark(number, &node.children, child, positions, pointer);
+            self.mark(number, (&node.children, below), child, positions, pointer);
             pointer.truncate(here);
         }
     }
@@ -107,21 +111,24 @@ mod tests {
     #[test]
     fn each_place_names_its_owners_also_by_what_is_owned_whole_around_it() {
         let entry = |manager: &str, operation: &str, fields: Value| {
-            json!({"manager": manager, "operation": operation, "apiVersion": "apps/v1",
+            json!({"manager": manager, "operation": operation, "apiVersion": "v1",
                    "fieldsType": "FieldsV1", "fieldsV1": fields})
         };
+        let pod = crate::server::Resources::builtin();
+        let pod = pod.by_kind("v1", "Pod").unwrap().root.clone();
         let object = json!({
-            "metadata": {"managedFields": [
-                entry("gitops", "Apply", json!({"f:spec": {"f:replicas": {}, "f:containers": {
+            "metadata": {"labels": {"a": "1"}, "managedFields": [
+                entry("gitops", "Apply", json!({"f:spec": {"f:nodeName": {}, "f:containers": {
                     "k:{\"name\":\"b\"}": {".": {}, "f:name": {}, "f:args": {}}}}})),
-                entry("scaler", "Update", json!({"f:spec": {"f:replicas": {}}})),
+                entry("binder", "Update", json!({"f:metadata": {"f:labels": {}},
+                    "f:spec": {"f:nodeName": {}}})),
             ]},
-            "spec": {"replicas": 3, "containers": [{"name": "a"}, {"name": "b", "args": ["x"]}]},
+            "spec": {"nodeName": "n", "containers": [{"name": "a"}, {"name": "b", "args": ["x"]}]},
         });
-        let owners = Owners::of(&object);
+        let owners = Owners::of(&object, &pod);
         let names: Vec<&str> = owners.managers().iter().map(|m| m.name.as_str()).collect();
-        assert_eq!(names, ["gitops", "scaler"]);
-        assert_eq!(owners.at("/spec/replicas"), [0, 1]);
+        assert_eq!(names, ["gitops", "binder"]);
+        assert_eq!(owners.at("/spec/nodeName"), [0, 1]);
         assert_eq!(owners.at("/spec/containers/1"), [0]);
         assert_eq!(
             owners.at("/spec/containers/1/args/0"),
@@ -130,10 +137,13 @@ mod tests {
         );
         assert_eq!(owners.at("/spec/containers/0/name"), [0usize; 0]);
         assert_eq!(owners.at("/spec"), [0usize; 0]);
-        assert!(
-            Owners::of(&json!({"metadata": {"managedFields": 7}}))
-                .managers()
-                .is_empty()
+        assert_eq!(owners.at("/metadata/labels"), [1]);
+        assert_eq!(
+            owners.at("/metadata/labels/a"),
+            [0usize; 0],
+            "a map that is merged is owned without its members"
         );
+        let none = Owners::of(&json!({"metadata": {"managedFields": 7}}), &pod);
+        assert!(none.managers().is_empty());
     }
 }

@@ -141,7 +141,7 @@ impl Set {
         &self.nodes
     }
 
-    fn node(&self, element: &PathElement) -> Option<&Node> {
+    pub(super) fn node(&self, element: &PathElement) -> Option<&Node> {
         let i = self
             .nodes
             .binary_search_by(|node| node.element.cmp(element))

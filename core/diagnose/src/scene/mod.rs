@@ -5,6 +5,7 @@
 
 mod kind;
 mod path;
+mod refused;
 mod request;
 pub(crate) mod sample;
 

@@ -60,7 +60,7 @@ pub(super) fn printed(manifest: &Value, texts: &[String], resource: &Resource) -
 }
 
 /// What an object has of a set of fields, with what identifies it.
-pub(super) fn part(object: &Value, set: &Set, resource: &Resource) -> Value {
+pub(crate) fn part(object: &Value, set: &Set, resource: &Resource) -> Value {
     let mut part = extract(object, set, &resource.root);
     if !part.is_object() {
         part = Value::Object(Default::default());

@@ -30,6 +30,7 @@ use crate::case::Installed;
 pub use fields::{FieldEffect, FieldOutcome};
 pub use instructions::{Instruction, InstructionLanguage};
 pub use leaving::Leaving;
+pub(crate) use manifest::part as part_of;
 pub use row::{ConflictCause, PartialRow, Row, RowProgress, SecondRun, TakenBack};
 pub use tracking::DeliveredBy;
 pub use way_out::{PartialWaysOut, WayOut, WayOutKind};

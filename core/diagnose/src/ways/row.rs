@@ -380,6 +380,12 @@ fn causes(answer: &Value) -> Vec<ConflictCause> {
 /// Tools that write when people run them, and names that no client writes by any more.
 const WRITES_ON_COMMAND: [&str; 4] = ["helm", "Terraform", "before-first-apply", "ancient-changes"];
 
+/// Whether a manager writes only when people run it.
+pub(super) fn writes_on_command(name: &str) -> bool {
+    let tools = ["kubectl", "terraform-provider"];
+    tools.iter().any(|tool| name.starts_with(tool)) || WRITES_ON_COMMAND.contains(&name)
+}
+
 /// A manager that runs all the time writes its fields again. Which managers run all the time is not in
 /// the object: kubectl, Helm and Terraform do not, all others are taken to.
 fn taken_back(fields: &[FieldOutcome], writer: &str) -> Vec<TakenBack> {
@@ -392,11 +398,7 @@ fn taken_back(fields: &[FieldOutcome], writer: &str) -> Vec<TakenBack> {
     for field in fields.iter().filter(|field| taken.contains(&field.effect)) {
         for manager in &field.owners_before {
             let name = manager.name.as_str();
-            let on_command = ["kubectl", "terraform-provider"]
-                .iter()
-                .any(|it| name.starts_with(it))
-                || WRITES_ON_COMMAND.contains(&name);
-            if name == writer || on_command {
+            if name == writer || writes_on_command(name) {
                 continue;
             }
             found.push(TakenBack {

@@ -44,7 +44,8 @@ pub struct WayOut {
     /// The manifest that the writer has from now on.
     pub manifest: Value,
     /// Whether it settles the conflict: all was accepted, the manifest applied once more changes
-    /// nothing, and no other manager is known to write the fields again.
+    /// nothing, and no other manager is known to write the fields again. Who agrees on a value with a
+    /// manager that runs all the time gets the conflict again with its next value.
     pub settles: bool,
 }
 
@@ -222,13 +223,24 @@ impl Conflict {
         }
         let again = row.second_run.as_ref();
         let settles = again.is_some_and(|again| again.code == Some(200) && !again.changes)
-            && row.taken_back.is_empty();
+            && row.taken_back.is_empty()
+            && !(kind == WayOutKind::Agree && self.others_may_write(&row.before));
         WayOut {
             kind,
             row,
             manifest: self.manifest(kind),
             settles,
         }
+    }
+
+    /// Whether another owner of the fields runs all the time. With its next value, the manifest that
+    /// agrees now has a conflict again.
+    fn others_may_write(&self, live: &Value) -> bool {
+        managers(live).iter().any(|owned| {
+            owned.manager.name != self.writer
+                && !row::writes_on_command(&owned.manager.name)
+                && self.fields.iter().any(|field| owned.set.contains(field))
+        })
     }
 
     /// The manifest with the values of the object where they conflict.

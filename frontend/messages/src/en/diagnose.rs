@@ -174,6 +174,10 @@ crate::catalogue::messages! {
 
     // What would happen.
     ways_title() "What would happen";
+    ways_not_checked(kind) "The values of {kind} are not checked here. A real API server can refuse a row with 422, for example where it changes a field that is immutable.";
+    ways_no_definition(kind) "The definition of {kind} is not here, so values are not checked and a list counts as one value. A real API server can refuse a row that is accepted here.";
+    ways_no_owners() "The object was printed without managedFields. Who owns its fields is not known, so a real API server can give another answer to each apply.";
+    ways_of_message(version) "The refused write on version {version}, in each way of writing. The message does not say the values, so they are made up.";
     ways_of(version) "Your manifest on version {version}, in each way of writing. Each row ran on an API server in this page.";
     ways_of_scene() "The refused write on the rebuilt object, in each way of writing. Each row ran on an API server in this page.";
     ways_table() "Ways of writing";
@@ -312,10 +316,10 @@ crate::catalogue::messages! {
     next_read_again() "Read again, and repeat your change";
     next_read_again_says() "The new read has the other client's change. Make your change on it, and send it with the new version. In Go, RetryOnConflict does this.";
     next_merge_patch() "Send only your change, as a patch";
-    next_merge_patch_says() "A patch without a resourceVersion is not compared with the stored version. It writes only its own fields. If both clients change one field, the last write wins.";
+    next_merge_patch_says() "A patch without a resourceVersion is not compared with the stored version. It writes only its own fields, and a list counts as one field: a merge patch replaces the whole list. If both clients change one field, the last write wins.";
     next_apply() "Apply only your fields, server-side";
     next_apply_says() "An apply compares owners and not versions. If another manager owns a field with another value, the answer is a conflict that names the field.";
-    next_without_version() "Update without the resourceVersion";
+    next_without_version() "Not this: Update without the resourceVersion";
     next_without_version_says() "An Update replaces the whole object, also the fields that you did not want to change.";
 
     scene_made() "Rebuilt from the message alone: the API server of this page gives the same error.";

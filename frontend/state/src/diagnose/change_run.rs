@@ -8,8 +8,8 @@ use std::sync::Arc;
 use optimist_apiserver::apply::{Path, Places};
 use optimist_client::{Preset, to_yaml};
 use optimist_diagnose::ways::{
-    ChangeTable, FieldEffect, FieldOutcome, Instruction, PartialRow, PartialWaysOut, Row,
-    RowProgress, WantedChange, Way, WayOut, WayOutKind,
+    ChangeContent, ChangeTable, FieldEffect, FieldOutcome, Instruction, PartialRow, PartialWaysOut,
+    Row, RowProgress, WantedChange, Way, WayOut, WayOutKind,
 };
 use optimist_simulation::HistoryTree;
 use optimist_text::render::{Call, kubectl};
@@ -54,7 +54,7 @@ pub struct ChangeRun {
     table: Rc<ChangeTable>,
     wanted: Rc<Value>,
     /// Whether the values come from a scene: no message says them.
-    made_up: bool,
+    pub made_up: bool,
     /// Whether values look private; `None` before the first row.
     private: Option<bool>,
     left: VecDeque<Way>,
@@ -115,26 +115,34 @@ impl ChangeRun {
     /// The table of a case; `None` without a live object and a manifest.
     pub(super) fn of(reading: &CaseReading, client: Preset, manager: &str) -> Option<Self> {
         let installed = reading.installed.as_ref().ok()?;
-        let manifest = reading.case.manifest.clone()?;
-        let wanted = Rc::new(masked(&manifest));
         let manager = manager.trim();
         let scene = reading.scene.as_ref();
-        let change = match scene.and_then(|scene| scene.change.clone()) {
-            Some(change) => change,
-            None => WantedChange {
+        let change = scene.and_then(|scene| scene.change.clone());
+        let mut made_up = change.is_some();
+        let change = match (change, reading.case.manifest.clone()) {
+            (Some(change), _) => change,
+            (None, Some(manifest)) => WantedChange {
                 manager: (!manager.is_empty()).then(|| manager.to_owned()),
                 previous: reading.case.previous_manifest.clone(),
                 ..WantedChange::manifest(manifest)
             },
+            (None, None) => {
+                made_up = true;
+                let errors = &mut reading.case.errors.iter();
+                errors.find_map(|error| WantedChange::of_message(installed, error))?
+            }
+        };
+        let wanted = match &change.content {
+            ChangeContent::Manifest(manifest) | ChangeContent::Edited(manifest) => masked(manifest),
         };
         let mut left = Way::all();
         // Stable: what is seen first is run first.
         left.sort_by_key(|way| rank(*way, client));
         Some(Self {
             table: Rc::new(ChangeTable::new(installed, change)),
-            wanted,
+            wanted: Rc::new(wanted),
             private: None,
-            made_up: scene.is_some_and(|scene| scene.change.is_some()),
+            made_up,
             // The ways out come last.
             total: left.len() + 1,
             left: left.into(),

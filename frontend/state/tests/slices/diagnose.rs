@@ -122,6 +122,34 @@ fn a_message_is_read_and_belongs_to_the_object_that_comes_later() {
 }
 
 #[test]
+fn a_message_and_the_live_object_lead_to_ways_out_on_that_object() {
+    let mut page = example(CaseExample::LiveObject);
+    let manifest = page.state.diagnose.items[1].id;
+    page.send(DiagnoseMsg::Remove(manifest));
+    page.finish_work();
+    assert!(
+        page.state.diagnose.table.is_none(),
+        "nothing is to be written"
+    );
+    let message = "Error: UPGRADE FAILED: conflict occurred while applying object live/web apps/v1, \
+                   Kind=Deployment: Apply failed with 1 conflict: conflict with \
+                   \"kube-controller-manager\" with subresource \"scale\" using apps/v1: .spec.replicas";
+    page.send(DiagnoseMsg::Bring(message.to_owned()));
+    page.finish_work();
+    let case = &page.state.diagnose;
+    assert!(case.reading().is_some_and(|it| it.scene.is_none()));
+    let table = case.table.as_ref().expect("there is a table");
+    assert!(table.made_up);
+    assert_eq!(table.rows[0].code, Some(409));
+    let outs = table.ways_out.iter().flatten();
+    let settling: Vec<WayOutKind> = outs
+        .filter(|it| it.out.settles)
+        .map(|it| it.out.kind)
+        .collect();
+    assert_eq!(settling, [WayOutKind::LeaveOut]);
+}
+
+#[test]
 fn a_message_alone_leads_to_a_command_that_settles_the_conflict() {
     let page = example(CaseExample::Message);
     let case = &page.state.diagnose;
@@ -130,7 +158,7 @@ fn a_message_alone_leads_to_a_command_that_settles_the_conflict() {
     let outs = table.ways_out.as_ref().expect("they are run");
     let settling = outs.iter().filter(|it| it.out.settles);
     let kinds: Vec<WayOutKind> = settling.clone().map(|it| it.out.kind).collect();
-    assert_eq!(kinds, [WayOutKind::LeaveOut, WayOutKind::Agree]);
+    assert_eq!(kinds, [WayOutKind::LeaveOut]);
     for settled in settling {
         let [command] = &settled.commands[..] else {
             panic!("{:?}", settled.commands)

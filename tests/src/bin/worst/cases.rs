@@ -465,7 +465,9 @@ fn shown(steps: &mut Steps, tree: &mut HistoryTree) {
     let stored = tree.world().stored().map(|(_, object)| object.clone());
     if let Some(object) = &stored {
         let lines = steps.step("lines", || lines(object));
-        let owners = steps.step("owners", || Owners::of(object));
+        let owners = steps.step("owners", || {
+            Owners::of(object, &tree.world().resource().root)
+        });
         steps.step("owners of lines", || {
             lines
                 .iter()

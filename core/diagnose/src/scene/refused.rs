@@ -1,0 +1,62 @@
+//! The refused write of a conflict message, for an object that was brought.
+
+use optimist_apiserver::apply::{ManagedFieldsOperation, Managers, Set};
+use optimist_apiserver::object::Metadata;
+use optimist_client::bare;
+use serde_json::Value;
+
+use super::{GivenParts, manager, path, sample};
+use crate::case::Installed;
+use crate::message::{PrintedError, ReportedError};
+use crate::ways::{WantedChange, part_of};
+
+impl WantedChange {
+    /// The write that a conflict message tells of: the manager's manifest with other values of the
+    /// fields in conflict. The manifest is what the manager has applied before, or else the object.
+    /// No message says the values, so they are made up. `None` for any other error, and where the
+    /// object has none of the fields.
+    pub fn of_message(installed: &Installed, error: &ReportedError) -> Option<Self> {
+        let PrintedError::Apply(conflicts) = &error.error else {
+            return None;
+        };
+        let live = installed.object()?;
+        let root = &installed.resource().root;
+        let manager = manager(error, &GivenParts::default(), &mut Vec::new());
+        let mut manifest = declared(installed, live, &manager);
+        let fields = conflicts.iter().flat_map(|conflict| &conflict.fields);
+        let mut any = false;
+        for path in fields.filter_map(|field| path::parse(field, Some(root))) {
+            let stored = path.find(live);
+            let [one, other] = sample::values(&path, Some(root));
+            let differs = if stored == Some(&one) { other } else { one };
+            any |= stored.is_some();
+            path.put(&mut manifest, differs);
+        }
+        any.then(|| Self {
+            manager: Some(manager),
+            ..Self::manifest(manifest)
+        })
+    }
+}
+
+/// What a manager has applied before, or else the object without what only the server writes.
+fn declared(installed: &Installed, live: &Value, manager: &str) -> Value {
+    let managed = live.metadata().and_then(|meta| meta.get("managedFields"));
+    let managers = Managers::decode(managed).unwrap_or_default();
+    let own = managers.iter().find(|owned| {
+        owned.manager.name == manager
+            && owned.manager.operation == ManagedFieldsOperation::Apply
+            && owned.manager.subresource.is_empty()
+    });
+    let applied = |set: &Set| part_of(live, set, installed.resource());
+    own.map_or_else(
+        || {
+            let mut manifest = bare(live);
+            if let Some(members) = manifest.as_object_mut() {
+                members.remove("status");
+            }
+            manifest
+        },
+        |owned| applied(&owned.set),
+    )
+}
