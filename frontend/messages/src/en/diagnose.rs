@@ -284,7 +284,7 @@ crate::catalogue::messages! {
 
     // Ways out of a conflict.
     out_title() "Ways out";
-    out_settles() "This settles the conflict: the same write once more changes nothing, and no other manager is known to write these fields.";
+    out_settles() "This settles the conflict: the same write once more is accepted and changes nothing, and no manager takes a field back.";
     out_commands(count) "{count} {count|request as a kubectl command|requests as kubectl commands}";
     ways_instructions() "How to do it";
     ways_read() "Its source";
