@@ -103,7 +103,7 @@ pub fn tool(tool: Tool) -> String {
     }
 }
 
-/// What a message leaves open: `The message does not say the namespace, which tool wrote.` Empty if
+/// What a message leaves open: `The message does not say the namespace and which tool wrote.` Empty if
 /// it says everything.
 pub fn error_missing(error: &ReportedError) -> String {
     let object = &error.object;
@@ -118,7 +118,7 @@ pub fn error_missing(error: &ReportedError) -> String {
     if missing.is_empty() {
         String::new()
     } else {
-        en::error_missing(&missing.join(", "))
+        en::error_missing(&names(&missing))
     }
 }
 

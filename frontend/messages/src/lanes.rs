@@ -124,24 +124,6 @@ impl RowText {
             ..Self::default()
         }
     }
-
-    /// The row for those who hear it: what it shows, in the same order.
-    pub fn sentence(&self, row: usize) -> String {
-        let did = match self.answer.is_empty() {
-            true => self.who.clone(),
-            false => en::lane_asked(&self.who, &self.asked, &self.answer),
-        };
-        let parts = [
-            en::lane_step(&(row + 1)),
-            format!("{} {}", self.day, self.time).trim().to_owned(),
-            did,
-            self.version.clone(),
-            self.what.clone(),
-            self.mark.clone(),
-        ];
-        let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-        parts.join(", ")
-    }
 }
 
 fn of_request(

@@ -25,6 +25,9 @@ pub(super) fn brought(store: &StateHandle) -> Html {
                 </button>
             }
             <h2>{ label::diagnose_bring() }</h2>
+            if case.values_left_out {
+                <p class="notice-of-ways" role="status">{ label::diagnose_values_left_out() }</p>
+            }
             <p class="says" id="bring-hint">{ label::diagnose_bring_hint() }</p>
             <ul class="case-cards">
                 { for case.items.iter().map(|item| html! {

@@ -376,10 +376,10 @@ fn RecordedRow(props: &RowProps) -> Html {
                 class={classes!("lane-button", own.map(tone))}
                 id={format!("lane-row-{}", step.row)}
                 tabindex={if props.stop { "0" } else { "-1" }}
-                aria-label={text.sentence(step.row)}
                 aria-current={props.selected.then_some("step")}
                 onclick={props.sender.sends(select)}
             >
+                <span class="unseen">{ label::lane_step(&(step.row + 1)) }{ ", " }</span>
                 <span class="when">
                     <time>{ text.time.clone() }</time>
                     if !text.day.is_empty() {

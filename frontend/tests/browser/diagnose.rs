@@ -251,17 +251,20 @@ async fn a_recorded_history_is_stepped_through_with_the_keys_and_shows_the_owner
     let replicas = |page: &Page| {
         let lines = page.text(LINES);
         let begin = lines.find("replicas: ").expect("it has replicas");
-        lines[begin..].chars().take(50).collect::<String>()
+        lines[begin..].chars().take(80).collect::<String>()
     };
     let then = replicas(&page);
     assert!(
-        then.starts_with("replicas: 5 was 2, by web-operatorweb-operator"),
+        then.starts_with("replicas: 5 web-operator changed it from 2web-operator"),
         "{then}"
     );
     page.key_in_field("ArrowDown").await;
     assert!(page.holds("#lane-row-2"));
     let then = replicas(&page);
-    assert!(then.starts_with("replicas: 2 was 5, by helmhelm"), "{then}");
+    assert!(
+        then.starts_with("replicas: 2 helm changed it from 5helm"),
+        "{then}"
+    );
     let owners = page.text(OWNERS);
     assert!(
         owners.contains("Step 3: Deployment fight/shop, version 92"),

@@ -15,7 +15,6 @@ crate::catalogue::messages! {
     lane_step(step) "Step {step}";
 
     // A row.
-    lane_asked(who, asked, answer) "{who} {asked} → {answer}";
     lane_no_code() "no answer in the log";
     lane_same() "observed, predicted";
     lane_same_code() "observed, code predicted";
@@ -63,7 +62,7 @@ crate::catalogue::messages! {
     recorded_object_unknown(step) "Step {step}: the log does not have the object.";
     recorded_newest() "Back to the newest version";
     recorded_was(value) "was {value}";
-    recorded_was_by(value, who) "was {value}, by {who}";
+    recorded_was_by(value, who) "{who} changed it from {value}";
     recorded_new() "new";
     recorded_new_by(who) "new, by {who}";
 }

@@ -59,6 +59,8 @@ pub struct DiagnoseState {
     pub without_scene: Vec<(ReportedError, NoScene)>,
     /// What people add to error messages.
     pub given: GivenParts,
+    /// Whether the case was shared without its values: stand-ins take their place.
+    pub values_left_out: bool,
     /// The client that people write with, if they chose one.
     client: Option<Preset>,
     /// The field manager that people write by; empty for the default of the client.

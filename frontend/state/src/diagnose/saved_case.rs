@@ -23,6 +23,8 @@ pub(super) struct SavedCase {
     client: Option<Preset>,
     manager: String,
     given: GivenParts,
+    /// Whether stand-ins take the place of the values.
+    values_left_out: bool,
     /// The step of a recorded history that is selected.
     step: Option<SelectedStep>,
     /// The position of the object that is looked at.
@@ -44,6 +46,7 @@ impl SavedCase {
             client: known.map(|(client, _)| *client),
             manager: json["manager"].as_str().unwrap_or_default().to_owned(),
             given: given(&json["given"]),
+            values_left_out: json["valuesLeftOut"].as_bool().unwrap_or_default(),
             step: SelectedStep::parse(&json["step"]),
             chosen: position(&json["chosen"]),
             audited: position(&json["audited"]),
@@ -58,6 +61,9 @@ impl SavedCase {
             "namespace": given.namespace, "name": given.name});
         let mut json =
             json!({"texts": texts, "client": client, "manager": self.manager, "given": given});
+        if self.values_left_out {
+            json["valuesLeftOut"] = true.into();
+        }
         self.write_place(&mut json);
         json
     }
@@ -115,6 +121,7 @@ impl DiagnoseState {
             client: self.client,
             manager: self.manager.clone(),
             given: self.given.clone(),
+            values_left_out: self.values_left_out,
             step: self.step,
             chosen: self.wanted,
             audited: self.audit.as_ref().map_or(self.audited, |run| run.chosen),
@@ -126,6 +133,7 @@ impl DiagnoseState {
         self.client = saved.client;
         self.manager.clone_from(&saved.manager);
         self.given.clone_from(&saved.given);
+        self.values_left_out = saved.values_left_out;
         self.step = saved.step;
         self.wanted = saved.chosen;
         self.audited = saved.audited;
@@ -228,6 +236,7 @@ impl DiagnoseState {
         let saved = SavedCase {
             texts: texts.iter().map(|text| text.as_str().into()).collect(),
             client: Some(self.client()),
+            values_left_out: true,
             ..self.saved()
         };
         let mut other = Self::default();

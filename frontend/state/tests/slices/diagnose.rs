@@ -663,6 +663,7 @@ fn a_link_without_values_gives_the_same_answers_and_says_what_stays() {
     let other = Page::open_at(&link, Default::default());
     assert_eq!(codes(&other), codes(&page));
     assert_eq!(other.state.diagnose.client(), page.state.diagnose.client());
+    assert!(other.state.diagnose.values_left_out && !page.state.diagnose.values_left_out);
     let brought = texts(&other.state.diagnose).join("");
     for value in ["nginx:1.28", "nginx:1.29", "web-1.2.3", "LOG_LEVEL: info"] {
         assert!(!brought.contains(value), "{value}\n{brought}");
