@@ -93,9 +93,11 @@ async fn an_object_that_has_been_modified_leads_to_next_writes_that_keep_both_ch
     let message = "Operation cannot be fulfilled on deployments.apps \"web\": the object has been \
                    modified; please apply your changes to the latest version and try again";
     bring(&page, message).await;
+    let lost = "The answer is 200, and the other client's change is lost.";
+    page.until("the next writes", |page| page.all_text().contains(lost))
+        .await;
     let next = page.text("What to do now");
     assert_eq!(next.matches("Both changes are in the object.").count(), 3);
-    assert!(next.contains("The answer is 200, and the other client's change is lost."));
     assert!(next.contains("retry.RetryOnConflict"), "{next}");
     page.press(
         RESULTS,
