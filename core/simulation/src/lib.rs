@@ -1,7 +1,7 @@
 //! Actors, a watcher and one API server: their steps, the tree of histories, the verdict of a
 //! history ([`verdict`]), and the search of every order ([`explore`]). The third actor can be a
-//! controller. The crate depends on `optimist-apiserver`, `optimist-client` and
-//! `optimist-controller`. Lessons, exports and the page use it.
+//! controller. The crate depends on `optimist-apiserver`, `optimist-client`, `optimist-ledger`
+//! and `optimist-controller`. Lessons, exports and the page use it.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
@@ -15,13 +15,11 @@ mod explanation;
 pub mod explore;
 mod headline;
 mod history_tree;
-mod object_ref;
 mod operation;
 mod shown;
 mod start;
 mod step;
 mod three_way;
-pub mod verdict;
 mod watcher;
 mod world;
 
@@ -39,8 +37,8 @@ pub use explanation::{
 };
 pub use headline::{Headline, HeadlineContent};
 pub use history_tree::{HistoryTree, NodeId};
-pub use object_ref::ObjectRef;
 pub use operation::Operation;
+pub use optimist_ledger::{self as verdict, ObjectRef};
 pub use start::{LeftOut, LoadError, Loadable, Start};
 pub use step::{Exchange, Outcome, Step};
 pub use three_way::{ThreeWay, ThreeWayRow};

@@ -143,6 +143,11 @@ impl Exchange {
         is_conflict_status(self.code, &self.received)
     }
 
+    /// Whether the request is about an object: it names it, or creates it.
+    pub(super) fn addresses(&self, object: &ObjectRef) -> bool {
+        object.is_addressed_by(&self.method, &self.target, &self.sent)
+    }
+
     /// Whether the server noted that the result equals what is stored.
     pub fn is_unchanged(&self) -> bool {
         let mut facts = self.facts.iter();
@@ -339,7 +344,7 @@ impl Step {
             return None;
         }
         let mut subjects = world.subjects();
-        let subject = subjects.find(|subject| subject.is_addressed_by(exchange))?;
+        let subject = subjects.find(|subject| exchange.addresses(subject))?;
         let same_name = |other: &&ObjectRef| other.name() == subject.name();
         Some(match world.subjects().filter(same_name).count() {
             1 => subject.name().to_owned(),

@@ -11,12 +11,11 @@ use serde_json::Value;
 
 use super::start::{LoadError, Start};
 use super::step::{Exchange, Outcome, Step};
-use super::verdict::{Accepted, Edit, RefusalKind, UpdateTracker, Verdict};
+use super::verdict::{Accepted, Edit, RefusalKind, UpdateTracker, Verdict, changed_fields};
 use super::watcher::{WatchAction, Watcher};
 use super::{Action, Actor, ActorId, ObjectRef, Operation};
 use optimist_apiserver::apply::{Path, PathElement};
 use optimist_apiserver::object::Metadata;
-use optimist_apiserver::schema::Struct;
 use optimist_apiserver::server::{ApiServer, Fact, Resource};
 use optimist_apiserver::storage::{Revision, Version};
 use optimist_client::{Declares, OnConflict, Subresource, WorkingCopy, Write};
@@ -387,7 +386,7 @@ impl World {
             }
             Outcome::Written | Outcome::Unchanged if !dry_run => {
                 let root = &subject.resource().root;
-                let changed = changed_fields(before, after, root);
+                let changed = changed_fields(before.map(|it| &**it), after.map(|it| &**it), root);
                 let write = Accepted {
                     step: 0,
                     edits: meant,
@@ -419,22 +418,6 @@ impl World {
     /// The edits of the object: what is kept, lost, replaced and refused.
     pub fn updates(&self) -> &UpdateTracker<ActorId> {
         &self.subjects[self.subject].2
-    }
-}
-
-/// The fields whose stored value changed. The empty path if the object was created or deleted.
-fn changed_fields(
-    before: Option<&Arc<Value>>,
-    after: Option<&Arc<Value>>,
-    root: &Struct,
-) -> Vec<Path> {
-    match (before, after) {
-        (Some(before), Some(after)) => {
-            let edits = Edit::between(before, after, root).into_iter();
-            edits.map(|edit| edit.path.clone()).collect()
-        }
-        (None, None) => Vec::new(),
-        _ => vec![Path(Vec::new())],
     }
 }
 

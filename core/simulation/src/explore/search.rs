@@ -12,7 +12,8 @@ use super::Tally;
 use super::memory::{Answer, Memory, RequestId};
 use super::scenario::{Plan, Scenario};
 use super::state::{ActorProgress, ObjectId, Phase, ServerId, State};
-use crate::verdict::{Accepted, Edit, RefusalKind, UpdateTracker};
+use crate::verdict::{Accepted, Edit, RefusalKind, UpdateTracker, changed_fields};
+use optimist_apiserver::apply::Path;
 use optimist_apiserver::server::key_of;
 use optimist_client::{OnConflict, Subresource};
 
@@ -106,6 +107,8 @@ pub struct Search {
     reading: Option<RequestId>,
     /// By actor and copy.
     prepared: HashMap<(usize, ObjectId), Option<Prepared>>,
+    /// The fields that differ between two stored objects.
+    changed: HashMap<[Option<ObjectId>; 2], Arc<[Path]>>,
     pub(super) nodes: Vec<StateNode>,
     known: HashMap<Box<[u32]>, StateId>,
     pub(super) edges: Vec<Transition>,
@@ -165,6 +168,7 @@ impl Search {
             memory,
             reading,
             prepared: HashMap::new(),
+            changed: HashMap::new(),
             nodes,
             known,
             edges: Vec::new(),
@@ -355,7 +359,15 @@ impl Search {
         edge.code = answer.code;
         if answer.code < 400 {
             let (_, edits) = self.prepared.get(&(actor, progress.copy?))?.as_ref()?;
-            let object = |server| self.memory.pool.stored(server).map(|known| &known.object);
+            let root = &self.scenario.resource.root;
+            let pool = &self.memory.pool;
+            let object = |server| pool.stored(server).map(|known| &known.object);
+            let stored = |server: ServerId| pool.servers.get(server as usize)?.stored;
+            let both = [next.server, answer.server].map(stored);
+            let changed = self.changed.entry(both).or_insert_with(|| {
+                let object = |server| object(server).map(|object| &**object);
+                changed_fields(object(next.server), object(answer.server), root).into()
+            });
             let write = Accepted {
                 step: next
                     .actors
@@ -365,12 +377,10 @@ impl Search {
                 edits,
                 before: object(next.server),
                 after: object(answer.server),
-                // With three actors that write once each, no actor is left that could remove an
-                // edit that was removed, restored and then written again.
-                changed: &[],
+                changed,
                 shown: plan.sends().subresource != Some(Subresource::Scale),
                 retries: plan.write.on_conflict.reads_again(),
-                root: &self.scenario.resource.root,
+                root,
             };
             let done = next.updates.accepted(who, write);
             next.server = answer.server;

@@ -5,9 +5,11 @@
 //! kept and lost. The numbers of the versions do not count, only whether a copy has the stored
 //! version. `metadata.generation` does not count either, because it follows from the rest.
 //!
-//! The object that an actor was last shown decides whether the actor counts as having been shown an
-//! edit that the object already had. The state does not store this object separately: an actor that
-//! may still write has it as its copy, and an actor that reads first is shown another one.
+//! What has changed since an actor was shown the object decides whether the actor counts as having
+//! been shown an edit that the object already had. It is no part of a state's key: it follows from
+//! the actor's copy and the stored object, but for a value that was removed and set again. With
+//! three actors that write once each, no actor is left that could remove an edit that was removed,
+//! restored and then written again. An actor that reads first is shown another object.
 
 use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use super::World;
 use super::control_view::event_of;
-use super::{World, changed_fields};
 use crate::controller::{ControllerEvent, ControllerOperation, EventOnTheWay};
 use crate::step::Exchange;
-use crate::verdict::{Accepted, Edit, RefusalKind, UpdateTracker};
+use crate::verdict::{Accepted, Edit, RefusalKind, UpdateTracker, changed_fields};
 use crate::watcher::Watcher;
 use crate::{ActorId, ObjectRef, Operation, Step};
 use optimist_apiserver::object::{Metadata, text};
@@ -173,7 +173,7 @@ impl World {
     /// The index of the object that a request is about.
     fn addressed_by(&self, exchange: &Exchange) -> Option<usize> {
         let mut subjects = self.subjects();
-        subjects.position(|subject| subject.is_addressed_by(exchange))
+        subjects.position(|subject| exchange.addresses(subject))
     }
 
     /// An object as the server stored it at the version that it has.
@@ -252,9 +252,9 @@ impl World {
             let root = &subject.resource().root;
             let later = later.iter().filter(|change| *change.key == *subject.key());
             let changed = later.flat_map(|change| {
-                changed_fields(change.before.as_ref(), change.after.as_ref(), root)
+                changed_fields(change.before.as_deref(), change.after.as_deref(), root)
             });
-            updates.read_earlier(ActorId::C, &object, version, changed);
+            updates.read_earlier(ActorId::C, version, changed);
         }
     }
 
@@ -290,7 +290,7 @@ impl World {
         let meant = self.meant_by(report.call(), at, (before.as_deref(), after.as_deref()));
         let (subject, _, updates) = &mut self.subjects[at];
         let root = &subject.resource().root;
-        let changed = changed_fields(before.as_ref(), after.as_ref(), root);
+        let changed = changed_fields(before.as_deref(), after.as_deref(), root);
         let done = updates.accepted(
             ActorId::C,
             Accepted {

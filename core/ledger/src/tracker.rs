@@ -140,21 +140,23 @@ pub struct UpdateTracker<Id> {
     left_out: Vec<(Id, Arc<Edit>)>,
     /// The actors with an accepted write.
     written: Vec<Id>,
-    /// The object that each actor was last shown.
+    /// The newest version that each actor was shown.
     shown: Vec<Shown<Id>>,
 }
 
-/// The object that an actor was last shown.
+/// The newest version of the object that an actor was shown. Being shown does not end by reading
+/// something older later.
 #[derive(Clone, Debug)]
 struct Shown<Id> {
     who: Id,
-    object: Arc<Value>,
-    /// The fields that later writes have changed, including those that were changed back.
+    version: Revision,
+    /// The fields that later writes have changed, including those that were changed back. Every
+    /// other field has the value that the actor was shown.
     changed: OrdSet<Path>,
 }
 
 impl<Id> Shown<Id> {
-    /// Whether a field of the object at these places was changed since then.
+    /// Whether a field was changed since then.
     fn is_changed(&self, path: &Path) -> bool {
         any_overlaps(&self.changed, path)
     }
@@ -209,14 +211,9 @@ pub struct Accepted<'a> {
 
 impl<Id: Copy + PartialEq> UpdateTracker<Id> {
     /// Records that an actor was shown the stored object.
-    pub fn read(&mut self, who: Id, object: &Arc<Value>) {
+    pub fn read(&mut self, who: Id, object: &Value) {
         self.kept.iter_mut().for_each(|known| known.read_by(who));
-        self.shown.retain(|shown| shown.who != who);
-        self.shown.push(Shown {
-            who,
-            object: Arc::clone(object),
-            changed: OrdSet::new(),
-        });
+        self.has_seen(who, version_of(object), OrdSet::new());
     }
 
     /// Records that an actor was shown an earlier version of the object, such as one from a cache,
@@ -224,17 +221,23 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
     pub fn read_earlier(
         &mut self,
         who: Id,
-        object: &Arc<Value>,
         version: Revision,
         changed: impl IntoIterator<Item = Path>,
     ) {
         let known = self.kept.iter_mut().filter(|known| known.since <= version);
         known.for_each(|known| known.read_by(who));
+        let newest = self.shown.iter().find(|shown| shown.who == who);
+        if newest.is_none_or(|newest| newest.version < version) {
+            self.has_seen(who, version, changed.into_iter().collect());
+        }
+    }
+
+    fn has_seen(&mut self, who: Id, version: Revision, changed: OrdSet<Path>) {
         self.shown.retain(|shown| shown.who != who);
         self.shown.push(Shown {
             who,
-            object: Arc::clone(object),
-            changed: changed.into_iter().collect(),
+            version,
+            changed,
         });
     }
 
@@ -273,12 +276,9 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
         }
         let (mut before, mut after) = (before.map(Places::of), after.map(Places::of));
         let mut done = self.take_away(who, &write, after.as_mut(), retry);
-        let others = self.shown.iter().filter(|shown| shown.who != who);
-        let mut others: Vec<(&Shown<Id>, Places<'_>)> = others
-            .map(|shown| (shown, Places::of(&shown.object)))
-            .collect();
-        let version = write.after.map(|object| object.resource_version().parse());
-        let since = version.and_then(Result::ok).unwrap_or(Revision::MAX);
+        let since = write
+            .after
+            .map_or(Revision::MAX, |object| version_of(object));
         let mut stored = Vec::new();
         for edit in write.edits {
             let Some(edit) = edit.as_stored(before.as_mut(), after.as_mut(), write.root) else {
@@ -289,11 +289,9 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
             let holds = edit.holds_at(after.as_mut(), write.root);
             let mut readers = vec![who];
             if holds && edit.holds_at(before.as_mut(), write.root) {
-                let saw = others.iter_mut().filter_map(|(shown, it)| {
-                    let same = edit.holds_at(Some(it), write.root) && !shown.is_changed(&edit.path);
-                    same.then_some(shown.who)
-                });
-                readers.extend(saw);
+                let others = self.shown.iter().filter(|shown| shown.who != who);
+                let saw = others.filter(|shown| !shown.is_changed(&edit.path));
+                readers.extend(saw.map(|shown| shown.who));
             }
             let edit = Acknowledged {
                 owner: who,
@@ -303,7 +301,6 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
             };
             stored.push((edit, holds));
         }
-        drop(others);
         for shown in &mut self.shown {
             shown.changed.extend(write.changed.iter().cloned());
         }
@@ -429,6 +426,23 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
             Verdict::InObject
         }
     }
+}
+
+/// The fields whose stored value changed. The empty path if the object was created or deleted.
+pub fn changed_fields(before: Option<&Value>, after: Option<&Value>, root: &Struct) -> Vec<Path> {
+    match (before, after) {
+        (Some(before), Some(after)) => {
+            let edits = Edit::between(before, after, root).into_iter();
+            edits.map(|edit| edit.path.clone()).collect()
+        }
+        (None, None) => Vec::new(),
+        _ => vec![Path(Vec::new())],
+    }
+}
+
+/// The version that an object has; the largest number if it has none.
+fn version_of(object: &Value) -> Revision {
+    object.resource_version().parse().unwrap_or(Revision::MAX)
 }
 
 /// Whether one of the paths is a prefix of the path, or the path is a prefix of it.

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use http::Method;
 use serde_json::Value;
 
-use super::step::Exchange;
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::{Resource, key_of};
 
@@ -50,13 +49,14 @@ impl ObjectRef {
         &self.key
     }
 
-    /// Whether a request is about the object: it names it, or creates it.
-    pub(crate) fn is_addressed_by(&self, exchange: &Exchange) -> bool {
-        let path = exchange.target.split('?').next().unwrap_or_default();
+    /// Whether a request is about the object: it names it, or creates it from the object in its
+    /// body.
+    pub fn is_addressed_by(&self, method: &Method, target: &str, sent: &Value) -> bool {
+        let path = target.split('?').next().unwrap_or_default();
         let rest = path.strip_prefix(&self.path());
         let is_named = rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-        let is_created = exchange.method == Method::POST
-            && exchange.sent.name() == self.name()
+        let is_created = *method == Method::POST
+            && sent.name() == self.name()
             && self.path() == format!("{path}/{}", self.name());
         is_named || is_created
     }

@@ -1,0 +1,90 @@
+//! What counts as shown, and what a later write then loses.
+
+use std::sync::Arc;
+
+use optimist_apiserver::server::{ApiServer, Resource};
+use optimist_ledger::{Accepted, Edit, UpdateTracker, changed_fields};
+use serde_json::{Value, json};
+
+const A: u8 = 0;
+const B: u8 = 1;
+const CONTROLLER: u8 = 2;
+
+fn config_map() -> Arc<Resource> {
+    let server = ApiServer::default();
+    let resource = server.resources().by_kind("v1", "ConfigMap");
+    Arc::clone(resource.expect("it is built in"))
+}
+
+fn object(version: u64, data: Value) -> Arc<Value> {
+    Arc::new(
+        json!({"apiVersion": "v1", "kind": "ConfigMap", "data": data,
+        "metadata": {"name": "a", "resourceVersion": version.to_string()}}),
+    )
+}
+
+/// An accepted write, and how many edits it loses.
+fn write(
+    updates: &mut UpdateTracker<u8>,
+    who: u8,
+    meant: [&Arc<Value>; 2],
+    stored: [&Arc<Value>; 2],
+) -> usize {
+    let resource = config_map();
+    let root = &resource.root;
+    let done = updates.accepted(
+        who,
+        Accepted {
+            step: 0,
+            edits: &Edit::between(meant[0], meant[1], root),
+            before: Some(stored[0]),
+            after: Some(stored[1]),
+            changed: &changed_fields(Some(stored[0]), Some(stored[1]), root),
+            shown: true,
+            retries: false,
+            root,
+        },
+    );
+    done.losses.len()
+}
+
+#[test]
+fn being_shown_does_not_end_by_reading_something_older_later() {
+    let (first, second) = (object(1, json!({})), object(2, json!({"x": "1"})));
+    let third = object(3, json!({"x": "1", "y": "1"}));
+    let mut updates = UpdateTracker::default();
+    write(&mut updates, A, [&first, &second], [&first, &second]);
+    // It reads from the server, and then from a cache that is behind.
+    updates.read(CONTROLLER, &second);
+    let changed = changed_fields(Some(&first), Some(&second), &config_map().root);
+    updates.read_earlier(CONTROLLER, 1, changed);
+    // B sets the same value: whoever was shown A's was shown B's too.
+    let both = [&first, &third];
+    assert_eq!(write(&mut updates, B, both, [&second, &third]), 0);
+    let gone = object(4, json!({"y": "1"}));
+    let kept_y = object(4, json!({}));
+    assert_eq!(
+        write(
+            &mut updates,
+            CONTROLLER,
+            [&second, &kept_y],
+            [&third, &gone]
+        ),
+        0
+    );
+}
+
+#[test]
+fn a_value_that_was_removed_and_set_again_was_not_shown() {
+    let first = object(1, json!({"x": "1"}));
+    let (second, third) = (object(2, json!({})), object(3, json!({"x": "1"})));
+    let mut updates = UpdateTracker::default();
+    updates.read(CONTROLLER, &first);
+    write(&mut updates, A, [&first, &second], [&first, &second]);
+    write(&mut updates, A, [&second, &third], [&second, &third]);
+    let gone = object(4, json!({}));
+    assert_eq!(
+        write(&mut updates, CONTROLLER, [&first, &gone], [&third, &gone]),
+        1
+    );
+}
