@@ -177,16 +177,15 @@ impl<'a> Decoder<'a> {
                 continue;
             };
             let field = &ty.fields[position];
+            let before = slots[position].take().map(|(_, value)| value);
+            if before.is_some() {
+                self.complain("duplicate", &field.name);
+            }
             let outer = std::mem::replace(&mut self.owner, &ty.name);
             self.path.push(Step::Field(&field.name));
-            let before = slots[position].take().map(|(_, value)| value);
-            let repeated = before.is_some();
             slots[position] = Some((name, self.value(node, &field.ty, before)));
             self.owner = outer;
             self.path.pop();
-            if repeated {
-                self.complain("duplicate", &field.name);
-            }
         }
         let mut map = JsonMap::new();
         for (field, slot) in ty.fields.iter().zip(slots) {
@@ -248,12 +247,12 @@ impl<'a> Decoder<'a> {
                 };
                 let mut seen = BTreeSet::new();
                 for (key, node) in members {
-                    self.path.push(Step::Key(key.clone()));
-                    let value = self.item(node, &inner.value);
-                    self.path.pop();
                     if !seen.insert(key.clone()) {
                         self.complain("duplicate", &key);
                     }
+                    self.path.push(Step::Key(key.clone()));
+                    let value = self.item(node, &inner.value);
+                    self.path.pop();
                     map.insert(key, value);
                 }
                 Value::Object(map)
@@ -495,18 +494,18 @@ mod tests {
     fn unknown_and_repeated_fields_are_named_in_the_order_of_the_document() {
         let decoded = read(
             "ConfigMap",
-            r#"{"bogus": 1, "data": {"a": "1", "a": "2"}, "data": {"b": null}}"#,
+            r#"{"bogus": 1, "data": {"a": "1"}, "data": {"b": "1", "b": null}}"#,
         )
         .unwrap();
         assert_eq!(
             decoded.strict_errors,
             [
                 r#"unknown field "bogus""#,
-                r#"duplicate field "data.a""#,
-                r#"duplicate field "data""#
+                r#"duplicate field "data""#,
+                r#"duplicate field "data.b""#
             ]
         );
-        assert_eq!(decoded.value["data"], json!({"a": "2", "b": ""}));
+        assert_eq!(decoded.value["data"], json!({"a": "1", "b": ""}));
     }
 
     #[test]

@@ -448,8 +448,10 @@ pub(super) fn endpoint(info: &RequestInfo) -> Result<&Endpoint, Refusal> {
         .ok_or_else(Status::no_such_resource)
 }
 
+/// The namespace of the path holds. An object of the cluster has none, whatever the body says
+/// (`EnsureObjectNamespaceMatchesRequestNamespace`).
 pub(super) fn normalize_namespace(info: &RequestInfo, object: &mut Value) -> Result<(), Refusal> {
-    if object.namespace().is_empty() {
+    if object.namespace().is_empty() || !info.resource.namespaced {
         object.set_meta("namespace", info.namespace.as_str());
     } else if object.namespace() != info.namespace {
         return Err(Status::bad_request(

@@ -3,6 +3,7 @@
 //! description here and its types to the table in `schema`.
 
 mod autoscaling;
+mod checks;
 mod config_map;
 mod containers;
 mod deployment;
@@ -28,6 +29,7 @@ mod pod_update;
 mod pod_warnings;
 mod probes;
 mod resources;
+mod scheduling;
 mod service;
 mod service_addresses;
 mod service_allocation;

@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 use serde_json::{Value, json};
 
 use super::super::resource::{Definition, Endpoint, Generation, Names, Resource};
-use super::{Rules, StatusRules, autoscaling, metadata, names};
+use super::{Rules, StatusRules, autoscaling, checks, metadata, names};
 use crate::apply::{Set, Versions};
 use crate::object::{GroupVersion, Metadata, text};
 use crate::schema::TEMPLATE_GENERATION;
@@ -132,6 +132,13 @@ fn rules(facts: &KindFacts) -> Rules {
             None => metadata::builtin(object, names::path_segment),
             Some(live) => metadata::builtin_update(object, live),
         };
+    }
+    if checks::has(facts.kind) {
+        rules.validate = checks::validate;
+        rules.thorough = true;
+    }
+    if checks::has(&format!("{}/status", facts.kind)) {
+        rules.status.validate = checks::validate_status;
     }
     match facts.kind {
         "DaemonSet" => rules.prepare = daemon_set,

@@ -1,0 +1,198 @@
+//! The words of a row: the checks that many kinds make (`k8s.io/apimachinery/pkg/api/validation`,
+//! `k8s.io/apimachinery/pkg/util/validation`, v1.36).
+
+use serde_json::Value;
+
+use super::super::metadata::{self, IMMUTABLE};
+use super::super::names::{self, NameRule};
+use super::super::{label_selector, pod_template};
+use super::{Check, Checked};
+use crate::status::{FieldError, Problem};
+
+/// A word, and its check. The text is what stands after `=`.
+type Word = fn(&'static str, &Checked<'_>, &mut Vec<FieldError>);
+
+const WORDS: [(&str, Word); 16] = [
+    ("metadata", metadata_of),
+    ("required", required),
+    ("forbidden", forbidden),
+    ("enum", one_of),
+    ("min", at_least),
+    ("range", in_range),
+    ("name", name),
+    ("labels", |_, checked, errors| {
+        errors.extend(metadata::labels(Some(checked.value), checked.path));
+    }),
+    ("selector", |_, checked, errors| {
+        if !checked.value.is_null() {
+            errors.extend(label_selector::validate(checked.value, checked.path));
+        }
+    }),
+    ("tolerations", |_, checked, errors| {
+        let items = checked.value.as_array().map_or(&[][..], Vec::as_slice);
+        errors.extend(pod_template::tolerations(items, checked.path));
+    }),
+    ("max-bytes", |most, checked, errors| {
+        let most = most.parse().unwrap_or(usize::MAX);
+        if checked.value.as_str().is_some_and(|text| text.len() > most) {
+            errors.push(FieldError::too_long(checked.path, most));
+        }
+    }),
+    ("immutable", |detail, checked, errors| {
+        if is_changed(checked) {
+            let detail = if detail.is_empty() { IMMUTABLE } else { detail };
+            errors.push(invalid(checked, detail));
+        }
+    }),
+    ("unchanged", |detail, checked, errors| {
+        if is_changed(checked) {
+            errors.push(FieldError::forbidden(checked.path, detail));
+        }
+    }),
+    ("unique", unique),
+    ("call", |function, checked, errors| {
+        if let Some(check) = function_of(function) {
+            check(checked, errors);
+        }
+    }),
+    ("type", |name, checked, errors| checked.is_a(name, errors)),
+];
+
+/// The checks in Rust that rows call.
+const CALLS: [&[(&str, Check)]; 1] = [super::super::scheduling::CALLS];
+
+/// The rules for names that rows name.
+const NAMES: [(&str, NameRule); 7] = [
+    ("subdomain", names::subdomain),
+    ("label", names::label),
+    ("label-1035", names::label_1035),
+    ("path-segment", names::path_segment),
+    ("qualified", names::qualified),
+    ("config-key", names::config_key),
+    ("port", names::port_name),
+];
+
+/// Makes one check of a row. A word that is not in the list names a type.
+pub(super) fn check(
+    name: &'static str,
+    argument: &'static str,
+    checked: &Checked<'_>,
+    errors: &mut Vec<FieldError>,
+) {
+    match WORDS.iter().find(|(word, _)| *word == name) {
+        Some((_, check)) => check(argument, checked, errors),
+        None => checked.is_a(name, errors),
+    }
+}
+
+#[cfg(test)]
+pub(super) fn is_known(name: &str, argument: &str) -> bool {
+    match name {
+        "call" => function_of(argument).is_some(),
+        "name" | "metadata" => NAMES.iter().any(|(rule, _)| *rule == argument),
+        _ => WORDS.iter().any(|(word, _)| *word == name),
+    }
+}
+
+fn function_of(name: &str) -> Option<Check> {
+    let mut all = CALLS.iter().copied().flatten();
+    all.find(|(known, _)| *known == name)
+        .map(|(_, check)| *check)
+}
+
+fn name_rule(name: &str) -> NameRule {
+    let known = NAMES.iter().find(|(known, _)| *known == name);
+    known.map_or(names::path_segment, |(_, rule)| *rule)
+}
+
+/// The metadata of a new or an updated object, whose names follow a rule.
+fn metadata_of(rule: &'static str, checked: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    errors.extend(match checked.live {
+        None => metadata::builtin(checked.object, name_rule(rule)),
+        Some(live) => metadata::builtin_update(checked.object, live),
+    });
+}
+
+fn required(detail: &'static str, checked: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    if checked.is_zero() {
+        errors.push(FieldError::required(checked.path, detail));
+    }
+}
+
+fn forbidden(detail: &'static str, checked: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    if !checked.is_zero() {
+        errors.push(FieldError::forbidden(checked.path, detail));
+    }
+}
+
+fn one_of(values: &'static str, checked: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    let value = checked.value.as_str().unwrap_or_default();
+    let supported: Vec<&str> = values.split(',').collect();
+    if !supported.contains(&value) {
+        errors.push(FieldError::not_supported(
+            checked.path,
+            &value.into(),
+            &supported,
+        ));
+    }
+}
+
+fn at_least(least: &'static str, checked: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    let least = least.parse().unwrap_or(i64::MIN);
+    if checked.value.as_i64().is_some_and(|number| number < least) {
+        errors.push(invalid(
+            checked,
+            &format!("must be greater than or equal to {least}"),
+        ));
+    }
+}
+
+fn in_range(range: &'static str, checked: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    let (least, most) = range.split_once("..").unwrap_or_default();
+    let bounds = (least.parse(), most.parse());
+    if let (Some(number), (Ok(least), Ok(most))) = (checked.value.as_i64(), bounds) {
+        let reasons = names::in_range(number, least, most).into_iter();
+        errors.extend(reasons.map(|why| invalid(checked, &why)));
+    }
+}
+
+/// A name of a certain form; an absent one is not checked.
+fn name(rule: &'static str, checked: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    if let Value::String(text) = checked.value {
+        let reasons = name_rule(rule)(text).into_iter();
+        errors.extend(reasons.map(|why| invalid(checked, &why)));
+    }
+}
+
+/// No two items have the same value, or the same value of a field.
+fn unique(field: &'static str, checked: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    let items = checked.value.as_array().map_or(&[][..], Vec::as_slice);
+    let key = |item: &'_ Value| match field {
+        "" => item.clone(),
+        field => item[field].clone(),
+    };
+    for (i, item) in items.iter().enumerate() {
+        if items.iter().take(i).any(|other| key(other) == key(item)) {
+            let path = checked.path.index(i);
+            let error = match field {
+                "" => FieldError::duplicate(path, item),
+                field => FieldError::duplicate(path.child(field), &key(item)),
+            };
+            errors.push(error);
+        }
+    }
+}
+
+fn is_changed(checked: &Checked<'_>) -> bool {
+    checked
+        .before()
+        .is_some_and(|stored| stored != checked.value)
+}
+
+/// The value is wrong. An absent one is shown as an empty text.
+fn invalid(checked: &Checked<'_>, detail: &str) -> FieldError {
+    match checked.value {
+        Value::Null => FieldError::with_value(Problem::Invalid, checked.path, &"".into(), detail),
+        value => FieldError::invalid(checked.path, value, detail),
+    }
+}
