@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::retry::DEFAULT_RETRY;
 use super::server_fields::set_by_writes;
-use super::{WorkingCopy, bare, client_side_apply};
+use super::{Edit, WorkingCopy, bare, client_side_apply};
 use optimist_apiserver::apply::{
     ManagedFieldsOperation, Manager, Managers, Path, Set, compare, extract, field_set,
     fields_below, merge, remove,
@@ -277,6 +277,24 @@ impl Write {
             root,
         );
         Some(Arc::new(wanted))
+    }
+
+    /// The edits that its writer means to make. `None` for a body that is written by hand: it means
+    /// whatever it changes.
+    pub fn meant(
+        &self,
+        resource: &Resource,
+        copy: &WorkingCopy,
+        manager: &str,
+        release: Release,
+    ) -> Option<Vec<Arc<Edit>>> {
+        if self.body.is_some() {
+            return None;
+        }
+        let wanted = self.wanted(resource, copy, manager, release);
+        let both = copy.read().zip(wanted);
+        let edits = both.map(|(read, wanted)| Edit::between(read, &wanted, &resource.root));
+        Some(edits.unwrap_or_default())
     }
 
     /// Whether it is client-side apply: a patch by the manifest and the one that was applied last.

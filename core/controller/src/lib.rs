@@ -3,10 +3,9 @@
 //! keys, a [work queue](WorkQueue), a [client](Client) that reads from caches and writes to the
 //! server, and a reconciler that is a [program] in data. A [controller](Controller) has them all.
 //!
-//! The crate depends on `optimist-apiserver` and `optimist-client` and on nothing above them. It is
-//! below `optimist-simulation`, not a part of it: a controller needs no editors, no history tree
-//! and no verdict about edits, so it can be tested, searched and benchmarked alone, and the
-//! simulation can take it as one more actor. There is no second store and no pretended event:
+//! The crate depends on `optimist-apiserver`, `optimist-client` and `optimist-ledger`. It is below
+//! `optimist-simulation`, not a part of it: a controller needs no history tree, so it can be tested,
+//! searched and benchmarked alone, and the simulation can take it as one more actor. There is no second store and no pretended event:
 //! caches are fed by the reflector through a watch of the API server.
 //!
 //! Every operation is one step that the caller performs, and everything is cheap to clone, so that
@@ -19,6 +18,7 @@ mod call;
 mod client;
 mod controller;
 mod handler;
+mod noted;
 mod own_writes;
 mod predicate;
 pub mod program;

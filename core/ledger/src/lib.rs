@@ -8,10 +8,15 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod answered;
+mod ledger;
 mod object_ref;
 mod tracker;
 
+pub use answered::Answered;
+pub use ledger::{Intention, Ledger};
 pub use object_ref::ObjectRef;
 pub use tracker::{
-    Accepted, Done, Edit, Loss, RefusalKind, Replaced, UpdateTracker, Verdict, changed_fields,
+    Accepted, Acknowledged, Done, Edit, Loss, RefusalKind, Replaced, UpdateTracker, Verdict,
+    changed_fields,
 };

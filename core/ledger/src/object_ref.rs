@@ -49,14 +49,14 @@ impl ObjectRef {
         &self.key
     }
 
-    /// Whether a request is about the object: it names it, or creates it from the object in its
-    /// body.
-    pub fn is_addressed_by(&self, method: &Method, target: &str, sent: &Value) -> bool {
+    /// Whether a request is about the object: it names it, or creates it by the name that the
+    /// request's body has.
+    pub fn is_addressed_by(&self, method: &Method, target: &str, sent_name: &str) -> bool {
         let path = target.split('?').next().unwrap_or_default();
         let rest = path.strip_prefix(&self.path());
         let is_named = rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
         let is_created = *method == Method::POST
-            && sent.name() == self.name()
+            && sent_name == self.name()
             && self.path() == format!("{path}/{}", self.name());
         is_named || is_created
     }

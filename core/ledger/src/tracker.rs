@@ -110,14 +110,18 @@ impl RefusalKind {
     }
 }
 
+/// An acknowledged edit that is still in the object.
 #[derive(Clone, Debug)]
-struct Acknowledged<Id> {
-    owner: Id,
-    edit: Arc<Edit>,
+pub struct Acknowledged<Id> {
+    /// Whose edit it is.
+    pub owner: Id,
+    /// The edit.
+    pub edit: Arc<Edit>,
     /// The actors that have been shown it.
-    readers: Vec<Id>,
-    /// The version that the object had once the edit was made. Only a deletion has none.
-    since: Revision,
+    pub readers: Vec<Id>,
+    /// The version that the object had once the edit was made; the largest number for a deletion,
+    /// which has none.
+    pub since: Revision,
 }
 
 impl<Id: PartialEq> Acknowledged<Id> {
@@ -164,6 +168,13 @@ impl<Id> Shown<Id> {
 
 impl<Id> Default for UpdateTracker<Id> {
     fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<Id> UpdateTracker<Id> {
+    /// A tracker of an object that nobody has written or read.
+    pub const fn new() -> Self {
         Self {
             kept: Vec::new(),
             losses: Vec::new(),
@@ -209,7 +220,48 @@ pub struct Accepted<'a> {
     pub root: &'a Struct,
 }
 
+impl<Id> Default for Done<Id> {
+    fn default() -> Self {
+        Self {
+            losses: Vec::new(),
+            replaced: Vec::new(),
+            left_out: Vec::new(),
+        }
+    }
+}
+
+impl<Id> Done<Id> {
+    pub(super) fn append(&mut self, more: Self) {
+        self.losses.extend(more.losses);
+        self.replaced.extend(more.replaced);
+        self.left_out.extend(more.left_out);
+    }
+}
+
 impl<Id: Copy + PartialEq> UpdateTracker<Id> {
+    /// The same edits and readers under other names of the actors, with nothing lost, replaced,
+    /// refused or left out so far: for a question about what happens from here on.
+    pub fn renamed<Other>(&self, name: impl Fn(Id) -> Other) -> UpdateTracker<Other> {
+        let all = |ids: &[Id]| ids.iter().map(|id| name(*id)).collect();
+        let kept = self.kept.iter().map(|known| Acknowledged {
+            owner: name(known.owner),
+            edit: Arc::clone(&known.edit),
+            readers: all(&known.readers),
+            since: known.since,
+        });
+        let shown = self.shown.iter().map(|shown| Shown {
+            who: name(shown.who),
+            version: shown.version,
+            changed: shown.changed.clone(),
+        });
+        UpdateTracker {
+            kept: kept.collect(),
+            written: all(&self.written),
+            shown: shown.collect(),
+            ..UpdateTracker::new()
+        }
+    }
+
     /// Records that an actor was shown the stored object.
     pub fn read(&mut self, who: Id, object: &Value) {
         self.kept.iter_mut().for_each(|known| known.read_by(who));
@@ -369,7 +421,7 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
         Done {
             losses,
             replaced,
-            left_out: Vec::new(),
+            ..Done::default()
         }
     }
 
@@ -403,12 +455,15 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
         &self.left_out
     }
 
-    /// The acknowledged edits that are still in the object, with their owner and the actors that
-    /// have been shown them.
-    pub fn kept(&self) -> impl Iterator<Item = (Id, &Arc<Edit>, &[Id])> {
-        self.kept
-            .iter()
-            .map(|known| (known.owner, &known.edit, known.readers.as_slice()))
+    /// The acknowledged edits that are still in the object.
+    pub fn kept(&self) -> &[Acknowledged<Id>] {
+        &self.kept
+    }
+
+    /// The newest version that each actor was shown, and the fields that later writes have changed.
+    pub fn shown(&self) -> impl Iterator<Item = (Id, Revision, &OrdSet<Path>)> {
+        let shown = self.shown.iter();
+        shown.map(|shown| (shown.who, shown.version, &shown.changed))
     }
 
     /// The verdict if the history ends here with this stored object.

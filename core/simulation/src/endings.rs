@@ -201,7 +201,7 @@ impl HistoryTree {
         let Some(world) = self.world_at(node) else {
             return false;
         };
-        let owners = || world.updates().kept().map(|(owner, ..)| Some(owner));
+        let owners = || world.updates().kept().iter().map(|known| Some(known.owner));
         world.verdict() == Verdict::InObject
             && world.updates().replaced().is_empty()
             && owners().any(|owner| owner == step.actor())

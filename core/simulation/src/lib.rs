@@ -16,7 +16,6 @@ pub mod explore;
 mod headline;
 mod history_tree;
 mod operation;
-mod shown;
 mod start;
 mod step;
 mod three_way;

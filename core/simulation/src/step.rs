@@ -5,7 +5,7 @@ use std::sync::Arc;
 use http::{Method, Request, Response};
 use serde_json::Value;
 
-use super::verdict::{Edit, Loss, Replaced};
+use super::verdict::{Answered, Done, Edit, Loss, Replaced};
 use super::{Action, ActorId, ControllerEvent, ObjectRef, Operation, Received, WatchAction, World};
 use optimist_apiserver::apply::Path;
 use optimist_apiserver::object::{Metadata, text};
@@ -145,7 +145,19 @@ impl Exchange {
 
     /// Whether the request is about an object: it names it, or creates it.
     pub(super) fn addresses(&self, object: &ObjectRef) -> bool {
-        object.is_addressed_by(&self.method, &self.target, &self.sent)
+        object.is_addressed_by(&self.method, &self.target, self.sent.name())
+    }
+
+    /// The exchange as the ledger reads it.
+    pub(super) fn answered(&self) -> Answered<'_> {
+        Answered {
+            method: &self.method,
+            target: &self.target,
+            sent_name: self.sent.name(),
+            code: self.code,
+            received: &self.received,
+            facts: &self.facts,
+        }
     }
 
     /// Whether the server noted that the result equals what is stored.
@@ -207,6 +219,11 @@ impl Step {
             left_out: Vec::new(),
             controller: None,
         }
+    }
+
+    /// Records what it did to the edits of others.
+    pub(super) fn has_done(&mut self, done: Done<ActorId>) {
+        (self.losses, self.replaced, self.left_out) = (done.losses, done.replaced, done.left_out);
     }
 
     /// Records the events that reached the watcher.

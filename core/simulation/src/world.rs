@@ -10,13 +10,13 @@ use http::Request;
 use serde_json::Value;
 
 use super::start::{LoadError, Start};
-use super::step::{Exchange, Outcome, Step};
-use super::verdict::{Accepted, Edit, RefusalKind, UpdateTracker, Verdict, changed_fields};
+use super::step::{Exchange, Step};
+use super::verdict::{Edit, Intention, Ledger, UpdateTracker, Verdict};
 use super::watcher::{WatchAction, Watcher};
 use super::{Action, Actor, ActorId, ObjectRef, Operation};
 use optimist_apiserver::apply::{Path, PathElement};
 use optimist_apiserver::object::Metadata;
-use optimist_apiserver::server::{ApiServer, Fact, Resource};
+use optimist_apiserver::server::{ApiServer, Resource};
 use optimist_apiserver::storage::{Revision, Version};
 use optimist_client::{Declares, OnConflict, Subresource, WorkingCopy, Write};
 use optimist_client::{ValueChange, changes};
@@ -27,14 +27,18 @@ use optimist_controller::Controller;
 pub struct World {
     start: Arc<Start>,
     server: ApiServer,
-    /// Each observed object with its watcher and the tracker of its edits.
-    subjects: Vec<(ObjectRef, Watcher, UpdateTracker<ActorId>)>,
+    /// Each observed object with its watcher.
+    subjects: Vec<(ObjectRef, Watcher)>,
     /// The index of the current object.
     subject: usize,
     actors: [Actor; 3],
     /// The third actor, if it is a controller.
     controller: Option<Arc<Controller>>,
+    ledger: Ledger<ActorId>,
 }
+
+/// The edits of an object that nobody has written or read.
+static NO_EDITS: UpdateTracker<ActorId> = UpdateTracker::new();
 
 impl World {
     /// Creates a server that has just stored the manifests, actors that have not read them, and
@@ -68,7 +72,7 @@ impl World {
             .into_iter()
             .map(|subject| {
                 let watcher = Watcher::new(&subject);
-                (subject, watcher, UpdateTracker::default())
+                (subject, watcher)
             })
             .collect();
         let mut actors = ActorId::ALL.map(Actor::new);
@@ -82,6 +86,7 @@ impl World {
             subjects,
             actors,
             controller: controller.map(Arc::new),
+            ledger: Ledger::default(),
         };
         Ok((world, made.dropped))
     }
@@ -99,7 +104,7 @@ impl World {
 
     /// Every object of the start.
     pub fn subjects(&self) -> impl Iterator<Item = &ObjectRef> {
-        self.subjects.iter().map(|(subject, ..)| subject)
+        self.subjects.iter().map(|(subject, _)| subject)
     }
 
     /// Selects another object of the start. `false` if no object has that kind and name.
@@ -241,7 +246,7 @@ impl World {
         if self.controller.is_some() {
             self.observe_new_objects(revision);
         }
-        for (i, (_, watcher, _)) in self.subjects.iter_mut().enumerate() {
+        for (i, (_, watcher)) in self.subjects.iter_mut().enumerate() {
             let arrived = watcher.poll(&self.server);
             if i == self.subject {
                 step.arrive(arrived);
@@ -251,7 +256,7 @@ impl World {
     }
 
     fn watch(&mut self, action: WatchAction) -> Option<Step> {
-        let (_, watcher, _) = self.subjects.get_mut(self.subject)?;
+        let (_, watcher) = self.subjects.get_mut(self.subject)?;
         let exchange = watcher.act(&mut self.server, &action)?;
         Some(self.aside(Operation::Watch(action), exchange))
     }
@@ -307,12 +312,12 @@ impl World {
             }
             _ => (None, Vec::new()),
         };
+        let revision = self.server.store().revision();
         let response = self.server.handle(request.clone());
         let exchange = Exchange::new(&request, &response);
         let after = self.stored().map(|(_, object)| Arc::clone(object));
         let stored = (before.as_deref(), after.as_deref());
-        let wanted = self.meant(id, &action, stored);
-        let objects = (before.as_ref(), after.as_ref());
+        let wanted = self.meant(id, &action);
         if exchange.code < 400 {
             let resource = Arc::clone(self.resource());
             let copy = self.copy_mut(id);
@@ -321,92 +326,44 @@ impl World {
         let operation = Operation::Act(id, action);
         let mut step = Step::new(operation, Some(exchange), edits, stored);
         (step.meant, step.declared) = (meant, declared);
-        self.note(id, &mut step, &wanted, objects);
+        self.note(id, &mut step, wanted.as_deref(), revision);
         Some(step)
     }
 
-    /// The edits that an actor's write means to make. A request written by hand means whatever it
-    /// changes.
-    fn meant(
-        &self,
-        id: ActorId,
-        action: &Action,
-        stored: (Option<&Value>, Option<&Value>),
-    ) -> Vec<Arc<Edit>> {
-        let copy = self.copy(id);
-        let wanted;
+    /// The edits that an actor's write means to make; `None` for a request written by hand, which
+    /// means whatever it changes.
+    fn meant(&self, id: ActorId, action: &Action) -> Option<Vec<Arc<Edit>>> {
+        let (copy, root) = (self.copy(id), &self.resource().root);
         let between = match action {
             Action::Get => None,
-            Action::Delete(_) => return vec![Edit::deletion()],
-            Action::Send(Write { body: Some(_), .. }) | Action::Request(_) => {
-                stored.0.zip(stored.1)
-            }
+            Action::Delete(_) => return Some(vec![Edit::deletion()]),
+            Action::Send(Write { body: Some(_), .. }) | Action::Request(_) => return None,
             Action::Send(write) => {
                 let manager = &self.actor(id).manager;
-                wanted = write.wanted(self.resource(), copy, manager, self.server.release());
-                copy.read().map(|read| &**read).zip(wanted.as_deref())
+                return write.meant(self.resource(), copy, manager, self.server.release());
             }
-            Action::Create => copy
-                .read()
-                .zip(copy.edited())
-                .map(|(read, edited)| (&**read, &**edited)),
+            Action::Create => copy.read().zip(copy.edited()),
         };
-        between.map_or_else(Vec::new, |(read, edited)| {
-            Edit::between(read, edited, &self.resource().root)
-        })
+        let edits = between.map(|(read, edited)| Edit::between(read, edited, root));
+        Some(edits.unwrap_or_default())
     }
 
-    /// Records a step in the tracker, and records in the step which edits of other actors it
-    /// removed.
-    fn note(
-        &mut self,
-        id: ActorId,
-        step: &mut Step,
-        meant: &[Arc<Edit>],
-        (before, after): (Option<&Arc<Value>>, Option<&Arc<Value>>),
-    ) {
-        let dry_run = step.facts().contains(&Fact::DryRun);
-        let Some((subject, _, updates)) = self.subjects.get_mut(self.subject) else {
+    /// Records a step in the ledger, and records in the step which edits of other actors it
+    /// removed. `since` is the version of the store before it.
+    fn note(&mut self, id: ActorId, step: &mut Step, meant: Option<&[Arc<Edit>]>, since: Revision) {
+        let Some(exchange) = &step.exchange else {
             return;
         };
-        let exchange = step.exchange.as_ref();
-        let code = exchange.map_or(0, |exchange| exchange.code);
-        let shown = exchange
-            .zip(after)
-            .is_some_and(|(exchange, stored)| exchange.shows(stored));
-        if after.is_none() && exchange.is_some_and(|exchange| exchange.shows_absence(subject)) {
-            updates.not_found(id);
-        }
         let on_conflict = step.write().map(|write| write.on_conflict);
-        match step.outcome() {
-            Outcome::Read => {
-                if let Some(object) = after.filter(|_| shown) {
-                    updates.read(id, object);
-                }
-            }
-            Outcome::Written | Outcome::Unchanged if !dry_run => {
-                let root = &subject.resource().root;
-                let changed = changed_fields(before.map(|it| &**it), after.map(|it| &**it), root);
-                let write = Accepted {
-                    step: 0,
-                    edits: meant,
-                    before,
-                    after,
-                    changed: &changed,
-                    shown,
-                    retries: on_conflict.is_some_and(OnConflict::reads_again),
-                    root,
-                };
-                let done = updates.accepted(id, write);
-                (step.replaced, step.left_out) = (done.replaced, done.left_out);
-                step.losses = done.losses;
-            }
-            // A read after the actor has done its write does not count as a refusal.
-            Outcome::Refused if !dry_run && (!step.is_read() || !updates.has_written(id)) => {
-                updates.refused(id, RefusalKind::of(code));
-            }
-            _ => {}
-        }
+        let subject = self.subjects.get(self.subject).map(|(subject, _)| subject);
+        let intention = Intention {
+            edits: meant,
+            retries: on_conflict.is_some_and(OnConflict::reads_again),
+            about: subject,
+        };
+        let answered = exchange.answered();
+        let done = (self.ledger).request(id, answered, intention, &self.server, since);
+        step.has_done(done);
     }
 
     /// The verdict of the object if the history ends here.
@@ -417,7 +374,12 @@ impl World {
 
     /// The edits of the object: what is kept, lost, replaced and refused.
     pub fn updates(&self) -> &UpdateTracker<ActorId> {
-        &self.subjects[self.subject].2
+        self.ledger.of(self.subject().key()).unwrap_or(&NO_EDITS)
+    }
+
+    /// The edits of every object.
+    pub fn ledger(&self) -> &Ledger<ActorId> {
+        &self.ledger
     }
 }
 

@@ -58,8 +58,8 @@ pub(super) fn written(scene: Scene<'_>) -> Explanation {
 fn kept(scene: Scene<'_>) -> Vec<Arc<Edit>> {
     let both = scene.tree.ending_outcome(scene.tree.current()) == Some(EndingOutcome::BothKept);
     let updates = scene.world().updates();
-    let edits = updates.kept().filter(|_| both);
-    edits.map(|(_, edit, _)| Arc::clone(edit)).collect()
+    let edits = updates.kept().iter().filter(|_| both);
+    edits.map(|known| Arc::clone(&known.edit)).collect()
 }
 
 fn written_kind(scene: Scene<'_>) -> ExplanationKind {

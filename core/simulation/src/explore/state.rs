@@ -212,11 +212,12 @@ impl Pool {
         let mask = |who: &[u8]| who.iter().fold(0u32, |mask, i| mask | 1 << i);
         let kept: Vec<[u32; 2]> = updates
             .kept()
-            .map(|(owner, edit, readers)| (owner, edit, readers, active & !(1 << owner)))
-            .filter(|(.., others)| *others != 0)
-            .map(|(owner, edit, readers, others)| {
-                let danger = others << 8 | others & mask(readers);
-                [self.edit(edit) << 2 | u32::from(owner), danger]
+            .iter()
+            .map(|known| (known, active & !(1 << known.owner)))
+            .filter(|(_, others)| *others != 0)
+            .map(|(known, others)| {
+                let danger = others << 8 | others & mask(&known.readers);
+                [self.edit(&known.edit) << 2 | u32::from(known.owner), danger]
             })
             .collect();
         key.push((replaced.len() << 16 | lost.len()) as u32);

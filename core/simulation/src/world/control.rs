@@ -9,15 +9,13 @@ use super::World;
 use super::control_view::event_of;
 use crate::controller::{ControllerEvent, ControllerOperation, EventOnTheWay};
 use crate::step::Exchange;
-use crate::verdict::{Accepted, Edit, RefusalKind, UpdateTracker, changed_fields};
 use crate::watcher::Watcher;
 use crate::{ActorId, ObjectRef, Operation, Step};
 use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::server::Facts;
 use optimist_apiserver::storage::{Change, Revision};
 use optimist_client::{AnsweredRequest, changes};
-use optimist_controller::program::Variable;
-use optimist_controller::{ClientCall, Controller, ReconcileResult, WorkerReport};
+use optimist_controller::{ClientCall, Controller};
 
 impl World {
     /// The controller, if the history has one.
@@ -48,8 +46,11 @@ impl World {
         let exchange = answered.map(|answered| exchange_of(&answered));
         self.observe_new_objects(revision);
         let mut step = self.step_of(Operation::Control(operation), exchange, revision, &event);
-        if let ControllerEvent::Worker(report) = &event {
-            self.note_worker(report, &mut step, revision);
+        if let (ControllerEvent::Worker(report), Some(controller)) = (&event, &self.controller) {
+            let answered = step.exchange.as_ref().map(Exchange::answered);
+            let (ledger, noted) = (&mut self.ledger, (report, answered));
+            let done = controller.note(ledger, ActorId::C, noted, &self.server, revision);
+            step.has_done(done);
         }
         step.controller = Some(Arc::new(event));
         Some(step)
@@ -128,8 +129,7 @@ impl World {
             let subject = ObjectRef::new(resource, &object);
             if self.subjects().all(|known| *known != subject) {
                 let watcher = Watcher::new(&subject);
-                self.subjects
-                    .push((subject, watcher, UpdateTracker::default()));
+                self.subjects.push((subject, watcher));
             }
         }
     }
@@ -182,153 +182,6 @@ impl World {
         let mut log = self.server.store().log_after(version.checked_sub(1)?);
         let change = log.next().filter(|change| change.revision == version)?;
         change.after.clone()
-    }
-
-    /// Records what a step of the worker was shown and what it wrote.
-    fn note_worker(&mut self, report: &WorkerReport, step: &mut Step, revision: Revision) {
-        match (&step.exchange, report) {
-            (Some(exchange), _) if step.is_read() => self.note_live_read(&exchange.clone()),
-            (Some(_), _) => self.note_write(report, step, revision),
-            (None, WorkerReport::Performed { statements, .. }) => {
-                let read = self.read_by_run(statements.first().copied());
-                self.note_cached_read(read.unwrap_or_default());
-            }
-            _ => {}
-        }
-        if let WorkerReport::Finished { result, .. } = report
-            && !matches!(
-                result,
-                ReconcileResult::Error | ReconcileResult::TerminalError
-            )
-        {
-            // Nothing is left of what it was refused: it looked at the objects and is content.
-            for (.., updates) in &mut self.subjects {
-                updates.is_content(ActorId::C);
-            }
-        }
-    }
-
-    fn note_live_read(&mut self, exchange: &Exchange) {
-        let store = self.server.store();
-        for (subject, _, updates) in &mut self.subjects {
-            let stored = store.get(subject.key()).map(|(_, object)| object);
-            match stored {
-                Some(object) if exchange.shows(object) => updates.read(ActorId::C, object),
-                None if exchange.shows_absence(subject) => updates.not_found(ActorId::C),
-                _ => {}
-            }
-        }
-    }
-
-    /// The objects that a statement of the present run has read.
-    fn read_by_run(&self, statement: Option<usize>) -> Option<Vec<Arc<Value>>> {
-        let controller = self.controller()?;
-        let into = controller.code().reads_into(statement?)?;
-        let mut variables = controller.run()?.variables();
-        Some(match variables.find(|(name, _)| *name == into)?.1 {
-            Variable::Object { object, .. } => vec![Arc::clone(object)],
-            Variable::List { objects, .. } => objects.clone(),
-        })
-    }
-
-    /// A cached read shows the objects as they were when the cache got them.
-    fn note_cached_read(&mut self, shown: Vec<Arc<Value>>) {
-        for object in shown {
-            let Some(object) = self.version_of(&object) else {
-                continue;
-            };
-            let version = object.resource_version().parse().unwrap_or_default();
-            let log = self.server.store().log_after(version);
-            let later: Vec<_> = log.cloned().collect();
-            let mut subjects = self.subjects.iter_mut();
-            let found = subjects.find(|(subject, ..)| {
-                subject.name() == object.name()
-                    && subject.namespace() == object.namespace()
-                    && subject.resource().kind == text(&object, "kind")
-            });
-            let Some((subject, _, updates)) = found else {
-                continue;
-            };
-            let root = &subject.resource().root;
-            let later = later.iter().filter(|change| *change.key == *subject.key());
-            let changed = later.flat_map(|change| {
-                changed_fields(change.before.as_deref(), change.after.as_deref(), root)
-            });
-            updates.read_earlier(ActorId::C, version, changed);
-        }
-    }
-
-    /// Records a write of the worker.
-    fn note_write(&mut self, report: &WorkerReport, step: &mut Step, revision: Revision) {
-        let Some(exchange) = &step.exchange else {
-            return;
-        };
-        let change = self.changed_since(revision).cloned();
-        let at = match &change {
-            Some(change) => self
-                .subjects()
-                .position(|subject| *subject.key() == *change.key),
-            None => self.addressed_by(exchange),
-        };
-        let Some(at) = at else {
-            return;
-        };
-        if exchange.code >= 400 {
-            let (subject, _, updates) = &mut self.subjects[at];
-            if self.server.store().get(subject.key()).is_none() && exchange.shows_absence(subject) {
-                updates.not_found(ActorId::C);
-            }
-            updates.refused(ActorId::C, RefusalKind::of(exchange.code));
-            return;
-        }
-        let stored = self.server.store().get(self.subjects[at].0.key());
-        let stored = stored.map(|(_, object)| Arc::clone(object));
-        let (before, after) = match change {
-            Some(change) => (change.before, change.after),
-            None => (stored.clone(), stored),
-        };
-        let meant = self.meant_by(report.call(), at, (before.as_deref(), after.as_deref()));
-        let (subject, _, updates) = &mut self.subjects[at];
-        let root = &subject.resource().root;
-        let changed = changed_fields(before.as_deref(), after.as_deref(), root);
-        let done = updates.accepted(
-            ActorId::C,
-            Accepted {
-                step: 0,
-                edits: &meant,
-                before: before.as_ref(),
-                after: after.as_ref(),
-                changed: &changed,
-                shown: after.as_ref().is_some_and(|object| exchange.shows(object)),
-                retries: false,
-                root,
-            },
-        );
-        (step.losses, step.replaced, step.left_out) = (done.losses, done.replaced, done.left_out);
-    }
-
-    /// The edits that a write of the controller means to make: for an update, the differences from
-    /// the version that the object has.
-    fn meant_by(
-        &self,
-        call: Option<&ClientCall>,
-        subject: usize,
-        stored: (Option<&Value>, Option<&Value>),
-    ) -> Vec<Arc<Edit>> {
-        let root = &self.subjects[subject].0.resource().root;
-        let between = |a: Option<&Value>, b: Option<&Value>| {
-            a.zip(b)
-                .map_or_else(Vec::new, |(a, b)| Edit::between(a, b, root))
-        };
-        match call {
-            Some(ClientCall::Delete { .. }) => vec![Edit::deletion()],
-            Some(ClientCall::Update { object, .. }) => {
-                let base = self.version_of(object);
-                between(base.as_deref().or(stored.0), Some(object))
-            }
-            Some(ClientCall::MergeFrom { base, object, .. }) => between(Some(base), Some(object)),
-            _ => between(stored.0, stored.1),
-        }
     }
 }
 

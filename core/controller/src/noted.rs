@@ -1,0 +1,104 @@
+//! What the steps of a controller tell the ledger.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use optimist_apiserver::object::{Metadata, text};
+use optimist_apiserver::server::ApiServer;
+use optimist_apiserver::storage::Revision;
+use optimist_client::Edit;
+use optimist_ledger::{Answered, Done, Intention, Ledger};
+
+use crate::call::ClientCall;
+use crate::controller::Controller;
+use crate::program::Variable;
+use crate::queue::ReconcileResult;
+use crate::report::WorkerReport;
+
+impl Controller {
+    /// Tells a ledger what a step of the worker was shown and what it wrote, by the step's report
+    /// and the answer to its request. Returns what it did to the edits of others. `since` is the
+    /// version of the store before the step.
+    pub fn note<Id: Copy + PartialEq>(
+        &self,
+        ledger: &mut Ledger<Id>,
+        who: Id,
+        (report, answered): (&WorkerReport, Option<Answered<'_>>),
+        server: &ApiServer,
+        since: Revision,
+    ) -> Done<Id> {
+        let mut done = Done::default();
+        match (answered, report.call()) {
+            (Some(answered), Some(call)) if !call.is_read() => {
+                let meant = call.meant(server);
+                let intention = Intention {
+                    edits: meant.as_deref(),
+                    ..Intention::default()
+                };
+                done = ledger.request(who, answered, intention, server, since);
+            }
+            (Some(answered), _) => ledger.shown(who, answered, server),
+            (None, _) => {
+                for object in self.read_from_cache(report) {
+                    ledger.cached_read(who, object, server);
+                }
+            }
+        }
+        if let WorkerReport::Finished { result, .. } = report
+            && !matches!(
+                result,
+                ReconcileResult::Error | ReconcileResult::TerminalError
+            )
+        {
+            // Nothing is left of what it was refused: it looked at the objects.
+            ledger.is_content(who);
+        }
+        done
+    }
+
+    /// The objects that a step without a request has read.
+    fn read_from_cache(&self, report: &WorkerReport) -> &[Arc<Value>] {
+        let WorkerReport::Performed { statements, .. } = report else {
+            return &[];
+        };
+        let into = statements
+            .first()
+            .and_then(|it| self.code().reads_into(*it));
+        let variable = into.and_then(|into| {
+            let mut variables = self.run()?.variables();
+            Some(variables.find(|(name, _)| *name == into)?.1)
+        });
+        match variable {
+            Some(Variable::Object { object, .. }) => std::slice::from_ref(object),
+            Some(Variable::List { objects, .. }) => objects,
+            None => &[],
+        }
+    }
+}
+
+impl ClientCall {
+    /// The edits that a write means to make: of an update, the differences from the version that
+    /// the object has. `None` if it means whatever it changes, as an update without a version does.
+    pub fn meant(&self, server: &ApiServer) -> Option<Vec<Arc<Edit>>> {
+        let between = |base: &Value, object: &Value| {
+            let (api_version, kind) = (text(object, "apiVersion"), text(object, "kind"));
+            let resource = server.resources().by_kind(api_version, kind)?;
+            Some(Edit::between(base, object, &resource.root))
+        };
+        match self {
+            Self::Delete { .. } => Some(vec![Edit::deletion()]),
+            Self::Update { object, .. } => between(version_of(object, server)?, object),
+            Self::MergeFrom { base, object, .. } => between(base, object),
+            _ => None,
+        }
+    }
+}
+
+/// An object as the server stored it at the version that it has.
+fn version_of<'a>(object: &Value, server: &'a ApiServer) -> Option<&'a Value> {
+    let version: Revision = object.resource_version().parse().ok()?;
+    let mut log = server.store().log_after(version.checked_sub(1)?);
+    let change = log.next().filter(|change| change.revision == version)?;
+    change.after.as_deref()
+}

@@ -1,0 +1,90 @@
+//! A request with its answer, as the ledger reads them: what the answer shows of an object.
+
+use std::collections::BTreeSet;
+
+use http::Method;
+use serde_json::Value;
+
+use super::ObjectRef;
+use optimist_apiserver::object::{Metadata, text};
+use optimist_apiserver::server::Fact;
+
+/// A request with its answer.
+#[derive(Clone, Copy, Debug)]
+pub struct Answered<'a> {
+    /// The method.
+    pub method: &'a Method,
+    /// Path and query.
+    pub target: &'a str,
+    /// The name of the object in the request's body; empty if it has none.
+    pub sent_name: &'a str,
+    /// The status code.
+    pub code: u16,
+    /// The answer's body.
+    pub received: &'a Value,
+    /// The facts that explain the answer.
+    pub facts: &'a [Fact],
+}
+
+impl Answered<'_> {
+    pub(super) fn is_read(&self) -> bool {
+        *self.method == Method::GET
+    }
+
+    pub(super) fn is_refused(&self) -> bool {
+        self.code >= 400
+    }
+
+    pub(super) fn is_dry_run(&self) -> bool {
+        self.facts.contains(&Fact::DryRun)
+    }
+
+    pub(super) fn addresses(&self, object: &ObjectRef) -> bool {
+        object.is_addressed_by(self.method, self.target, self.sent_name)
+    }
+
+    /// The uids of the objects that the answer contains, alone or in a list.
+    pub(super) fn shown_uids(&self) -> BTreeSet<&str> {
+        let items = self.items().into_iter().flatten();
+        let all = items.chain([self.received]).map(Metadata::uid);
+        all.filter(|uid| !uid.is_empty()).collect()
+    }
+
+    /// Whether the answer contains a stored object whose uid it [shows](Self::shown_uids). A Scale
+    /// has the same uid but another kind.
+    pub(super) fn shows(&self, stored: &Value) -> bool {
+        let alone = text(self.received, "kind") == text(stored, "kind")
+            && self.received.uid() == stored.uid();
+        let mut items = self.items().into_iter().flatten();
+        alone || items.any(|item| item.uid() == stored.uid())
+    }
+
+    /// Whether the answer tells that an object that is not stored does not exist: it is a 404 that
+    /// names the object, a refusal because no object has the uid, or a list without the object.
+    pub(super) fn shows_absence(&self, object: &ObjectRef) -> bool {
+        let resource = object.resource();
+        let path = self.target.split('?').next().unwrap_or_default();
+        let segments: Vec<&str> = path.split('/').collect();
+        let mut pairs = segments.windows(2);
+        let in_namespace =
+            !resource.namespaced || pairs.any(|pair| *pair == ["namespaces", object.namespace()]);
+        let details = &self.received["details"];
+        let names_object = text(details, "name") == object.name()
+            && text(details, "kind") == resource.plural
+            && text(details, "group") == resource.group_version.group;
+        if in_namespace && names_object {
+            let no_uid = |fact: &Fact| matches!(fact, Fact::UidDiffered { stored: None, .. });
+            return self.code == 404 || self.facts.iter().any(no_uid);
+        }
+        // A query can leave objects out.
+        let collections = [object.namespace(), ""].map(|namespace| resource.path(namespace, ""));
+        let is_collection = collections
+            .iter()
+            .any(|collection| collection == self.target);
+        self.code == 200 && self.items().is_some() && is_collection
+    }
+
+    fn items(&self) -> Option<&Vec<Value>> {
+        self.received.get("items")?.as_array()
+    }
+}
