@@ -80,6 +80,21 @@ impl SyntaxError {
     }
 }
 
+/// Go's error if a text is no JSON object (`json.Unmarshal` into a map).
+pub fn object_error(text: &[u8]) -> Option<String> {
+    let kind = match parse(text) {
+        Err(error) => return Some(error.message),
+        Ok(Node::Object(_) | Node::Null) => return None,
+        Ok(Node::Array(_)) => "array",
+        Ok(Node::String(_)) => "string",
+        Ok(Node::Bool(_)) => "bool",
+        Ok(_) => "number",
+    };
+    Some(format!(
+        "json: cannot unmarshal {kind} into Go value of type map[string]interface {{}}"
+    ))
+}
+
 /// Replaces each escaped surrogate without its other half by an escaped replacement character.
 fn replace_lone_surrogates(text: &str) -> Cow<'_, str> {
     let unit = |at: usize| {

@@ -13,6 +13,11 @@ pub fn canonical(text: &str) -> Result<String, String> {
         .map_err(|at| format!("illegal base64 data at input byte {at}"))
 }
 
+/// The bytes that a text stands for; none if it is not base64.
+pub fn bytes(text: &str) -> Vec<u8> {
+    decode(text.as_bytes()).unwrap_or_default()
+}
+
 /// Encodes bytes.
 pub fn encode(bytes: &[u8]) -> String {
     STANDARD.encode(bytes)

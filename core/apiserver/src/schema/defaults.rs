@@ -17,7 +17,7 @@ pub fn fill_defaults(value: &mut Value, ty: &Struct) {
     for field in &ty.fields {
         if let Some(default) = &field.default
             && map.get(&field.name).is_none_or(Value::is_null)
-            && (field.pointer || default.as_str() != Some(""))
+            && (field.pointer || !is_zero(default))
         {
             map.insert(field.name.clone(), default.clone());
         }
@@ -28,6 +28,11 @@ pub fn fill_defaults(value: &mut Value, ty: &Struct) {
             descend(value, &field.ty);
         }
     }
+}
+
+/// Whether a default is what the field has anyway, if it is not a pointer.
+fn is_zero(default: &Value) -> bool {
+    default.as_str() == Some("") || default.as_i64() == Some(0)
 }
 
 fn descend(value: &mut Value, ty: &Type) {

@@ -248,6 +248,10 @@ fn served<'a>(
             Definition::Custom(_) => Status::not_found(&resource.group_resource(), path.name),
         });
     }
+    let builtin = matches!(resource.definition, Definition::Builtin(_));
+    if builtin && !path.subresource.is_empty() && *method == Method::DELETE {
+        return Err(Status::method_not_allowed());
+    }
     Ok(resource)
 }
 

@@ -13,13 +13,17 @@ pub(super) const RULES: Rules = Rules {
 };
 
 /// The maximum size of all values together, in bytes (`MaxSecretSize`).
-const MAX_DATA: usize = 1024 * 1024;
+pub(super) const MAX_DATA: usize = 1024 * 1024;
 
 fn validate(config_map: &Value, live: Option<&Value>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     if let Some(live) = live {
         errors.extend(metadata::builtin_update(config_map, live));
-        errors.extend(immutable(config_map, live));
+        errors.extend(immutable(
+            config_map,
+            live,
+            &["immutable", "data", "binaryData"],
+        ));
     }
     // An update is also checked like a new object (`ValidateConfigMapUpdate`).
     errors.extend(metadata::builtin(config_map, names::subdomain));
@@ -40,8 +44,7 @@ fn validate(config_map: &Value, live: Option<&Value>) -> Vec<FieldError> {
     }
     for (key, value) in members(config_map, "binaryData") {
         errors.extend(key_errors("binaryData", key));
-        let encoded = value.as_str().unwrap_or_default().trim_end_matches('=');
-        size += encoded.len() * 3 / 4;
+        size += decoded_length(value);
     }
     if size > MAX_DATA {
         // An empty path means the whole object, and is printed like this.
@@ -51,7 +54,7 @@ fn validate(config_map: &Value, live: Option<&Value>) -> Vec<FieldError> {
 }
 
 /// What is immutable stays so, and as it is.
-fn immutable(config_map: &Value, live: &Value) -> Vec<FieldError> {
+pub(super) fn immutable(config_map: &Value, live: &Value, fields: &[&str]) -> Vec<FieldError> {
     let is_set = |object: &Value| object.get("immutable") == Some(&Value::Bool(true));
     if !is_set(live) {
         return Vec::new();
@@ -61,14 +64,19 @@ fn immutable(config_map: &Value, live: &Value) -> Vec<FieldError> {
         "immutable" => !is_set(config_map),
         field => config_map.get(field) != live.get(field),
     };
-    ["immutable", "data", "binaryData"]
-        .into_iter()
-        .filter(changed)
+    let changed = fields.iter().copied().filter(changed);
+    changed
         .map(|field| FieldError::forbidden(field, detail))
         .collect()
 }
 
-fn key_errors(field: &str, key: &str) -> impl Iterator<Item = FieldError> {
+/// The number of bytes that a text in base64 stands for.
+pub(super) fn decoded_length(value: &Value) -> usize {
+    let encoded = value.as_str().unwrap_or_default().trim_end_matches('=');
+    encoded.len() * 3 / 4
+}
+
+pub(super) fn key_errors(field: &str, key: &str) -> impl Iterator<Item = FieldError> {
     let reasons = names::config_key(key).into_iter();
     reasons.map(move |why| FieldError::invalid(ErrorPath::new(field).key(key), &key.into(), why))
 }
@@ -101,10 +109,11 @@ mod tests {
 
     #[test]
     fn what_is_immutable_cannot_be_made_mutable_or_changed() {
+        const FIELDS: &[&str] = &["immutable", "data", "binaryData"];
         let live = json!({"immutable": true, "data": {"a": "1"}});
-        assert!(immutable(&live, &live).is_empty());
+        assert!(immutable(&live, &live, FIELDS).is_empty());
         assert_eq!(
-            texts(&immutable(&json!({"data": {"a": "2"}}), &live)),
+            texts(&immutable(&json!({"data": {"a": "2"}}), &live, FIELDS)),
             [
                 "immutable: Forbidden: field is immutable when `immutable` is set",
                 "data: Forbidden: field is immutable when `immutable` is set",

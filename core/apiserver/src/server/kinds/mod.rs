@@ -30,6 +30,7 @@ mod pod_warnings;
 mod probes;
 mod resources;
 mod scheduling;
+mod secret;
 mod service;
 mod service_addresses;
 mod service_allocation;

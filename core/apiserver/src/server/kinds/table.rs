@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 use serde_json::{Value, json};
 
 use super::super::resource::{Definition, Endpoint, Generation, Names, Resource};
-use super::{Rules, StatusRules, autoscaling, checks, metadata, names};
+use super::{Rules, StatusRules, autoscaling, checks, metadata, names, secret};
 use crate::apply::{Set, Versions};
 use crate::object::{GroupVersion, Metadata, text};
 use crate::schema::TEMPLATE_GENERATION;
@@ -143,6 +143,13 @@ fn rules(facts: &KindFacts) -> Rules {
     match facts.kind {
         "DaemonSet" => rules.prepare = daemon_set,
         "Job" => rules.prepare = job,
+        "Node" => {
+            rules.allocate = |object, live, _| {
+                taint_new_node(object, live);
+                Ok(())
+            };
+        }
+        "Secret" => rules.warn = secret::warn,
         "PersistentVolume" | "PersistentVolumeClaim" => {
             rules.encoded_anew = facts.kind == "PersistentVolumeClaim";
             rules.prepare = volume;
@@ -200,6 +207,24 @@ fn protect_volume(object: &mut Value, live: Option<&Value>) {
     {
         finalizers.push(protection.into());
     }
+}
+
+/// A new node takes no pods until it is ready (the admission plugin TaintNodesByCondition).
+fn taint_new_node(object: &mut Value, live: Option<&Value>) {
+    const NOT_READY: &str = "node.kubernetes.io/not-ready";
+    if live.is_some() {
+        return;
+    }
+    let is_not_ready =
+        |taint: &Value| text(taint, "key") == NOT_READY && text(taint, "effect") == "NoSchedule";
+    let mut taints = match object["spec"]["taints"].take() {
+        Value::Array(taints) => taints,
+        _ => Vec::new(),
+    };
+    if !taints.iter().any(is_not_ready) {
+        taints.push(json!({"key": NOT_READY, "effect": "NoSchedule"}));
+    }
+    object["spec"]["taints"] = taints.into();
 }
 
 /// `jobStrategy`.

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::super::metadata::{self, IMMUTABLE};
 use super::super::names::{self, NameRule};
-use super::super::{label_selector, pod_template};
+use super::super::{label_selector, pod_template, scheduling, secret};
 use super::{Check, Checked};
 use crate::status::{FieldError, Problem};
 
@@ -59,7 +59,7 @@ const WORDS: [(&str, Word); 16] = [
 ];
 
 /// The checks in Rust that rows call.
-const CALLS: [&[(&str, Check)]; 1] = [super::super::scheduling::CALLS];
+const CALLS: [&[(&str, Check)]; 2] = [scheduling::CALLS, secret::CALLS];
 
 /// The rules for names that rows name.
 const NAMES: [(&str, NameRule); 7] = [

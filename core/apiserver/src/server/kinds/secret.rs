@@ -1,0 +1,118 @@
+//! What a Secret checks besides its rows in `kinds.checks` (`ValidateSecret` and
+//! `ValidateSecretUpdate` of `pkg/apis/core/validation`), and its warnings
+//! (`pkg/registry/core/secret/strategy.go`).
+
+use serde_json::Value;
+
+use super::checks::{Check, Checked};
+use super::config_map::{self, MAX_DATA};
+use crate::go::base64;
+use crate::json;
+use crate::object::{JsonMap, text};
+use crate::status::FieldError;
+
+pub(super) const CALLS: &[(&str, Check)] = &[
+    ("secret_immutable", secret_immutable),
+    ("secret_data", secret_data),
+];
+
+const SERVICE_ACCOUNT_TOKEN: &str = "kubernetes.io/service-account-token";
+const SERVICE_ACCOUNT_NAME: &str = "kubernetes.io/service-account.name";
+const TLS: &str = "kubernetes.io/tls";
+
+/// The types that need keys. Each list is needed in full, or one key of it (`Any`).
+const KEYS: [(&str, Needed); 5] = [
+    ("kubernetes.io/dockercfg", Needed::Json(".dockercfg")),
+    (
+        "kubernetes.io/dockerconfigjson",
+        Needed::Json(".dockerconfigjson"),
+    ),
+    (
+        "kubernetes.io/basic-auth",
+        Needed::Any(&["username", "password"]),
+    ),
+    ("kubernetes.io/ssh-auth", Needed::All(&["ssh-privatekey"])),
+    (TLS, Needed::All(&["tls.crt", "tls.key"])),
+];
+
+/// The keys that a type of secret needs.
+#[derive(Clone, Copy)]
+enum Needed {
+    /// This one, with a JSON object.
+    Json(&'static str),
+    /// At least one of these.
+    Any(&'static [&'static str]),
+    /// All of these.
+    All(&'static [&'static str]),
+}
+
+/// The data of an immutable secret stays.
+fn secret_immutable(secret: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    if let Some(live) = secret.live {
+        let fields = &["immutable", "data"];
+        errors.extend(config_map::immutable(secret.object, live, fields));
+    }
+}
+
+/// The keys and the size of the data, and what the type needs.
+fn secret_data(secret: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    let data = secret.object["data"].as_object();
+    let mut size = 0;
+    for (key, value) in data.into_iter().flat_map(JsonMap::iter) {
+        errors.extend(config_map::key_errors("data", key));
+        size += config_map::decoded_length(value);
+    }
+    if size > MAX_DATA {
+        errors.push(FieldError::too_long("data", MAX_DATA));
+    }
+    let of_type = text(secret.object, "type");
+    if of_type == SERVICE_ACCOUNT_TOKEN {
+        let annotations = &secret.object["metadata"]["annotations"];
+        if text(annotations, SERVICE_ACCOUNT_NAME).is_empty() {
+            let field = format!("metadata.annotations[{SERVICE_ACCOUNT_NAME}]");
+            errors.push(FieldError::required(field, ""));
+        }
+    }
+    if let Some((_, needed)) = KEYS.iter().find(|(name, _)| *name == of_type) {
+        needed_keys(*needed, data, errors);
+    }
+}
+
+fn needed_keys(needed: Needed, data: Option<&JsonMap>, errors: &mut Vec<FieldError>) {
+    let has = |key: &&str| data.is_some_and(|data| data.contains_key(*key));
+    let missing: Vec<&str> = match needed {
+        Needed::Any(keys) if keys.iter().any(|key| has(key)) => Vec::new(),
+        Needed::Any(keys) => keys.to_vec(),
+        Needed::All(keys) => keys.iter().copied().filter(|key| !has(key)).collect(),
+        Needed::Json(key) => [key].into_iter().filter(|key| !has(key)).collect(),
+    };
+    let fields = missing.iter().map(|key| format!("data[{key}]"));
+    errors.extend(fields.map(|field| FieldError::required(field, "")));
+    if let Needed::Json(key) = needed
+        && let Some(Value::String(encoded)) = data.and_then(|data| data.get(key))
+        && let Some(message) = json::object_error(&base64::bytes(encoded))
+    {
+        let hidden = Value::from("<secret contents redacted>");
+        errors.push(FieldError::invalid(
+            format!("data[{key}]"),
+            &hidden,
+            message,
+        ));
+    }
+}
+
+/// A certificate and key that are no PEM (`warningsForSecret`). Whether they fit is not checked.
+pub(super) fn warn(secret: &Value, _: Option<&Value>) -> Vec<String> {
+    if text(secret, "type") != TLS {
+        return Vec::new();
+    }
+    let has_pem = |key: &str| {
+        let bytes = base64::bytes(text(&secret["data"], key));
+        String::from_utf8_lossy(&bytes).contains("-----BEGIN ")
+    };
+    let parts = [("tls.crt", "certificate"), ("tls.key", "key")];
+    let without = parts.into_iter().find(|(key, _)| !has_pem(key));
+    let message =
+        without.map(|(_, part)| format!("tls: failed to find any PEM data in {part} input"));
+    message.into_iter().collect()
+}
