@@ -6,10 +6,12 @@
 use optimist_apiserver::object::{Metadata, map_mut};
 use optimist_client::{OnConflict, Strategy, Write};
 use optimist_simulation::{Action, ActorId, HistoryTree, NodeId, Operation};
-use optimist_text::render::{Call, client_go, kubectl_object};
+use optimist_text::quote;
+use optimist_text::render::{Call, client_go, kubectl_object, namespace_option};
 use serde_json::Value;
 
 use crate::case::Installed;
+use crate::ways::Instruction;
 
 /// The annotation of the client that is refused, and that of the client that writes in between.
 const EDITS: [&str; 2] = [
@@ -78,32 +80,50 @@ impl NextAttempt {
     }
 
     /// The way with kubectl. The change is the one of the person who runs it, so it is named and not
-    /// written out. Empty for what nobody should run, and for an object that kubectl cannot name.
-    pub fn commands(&self) -> Vec<String> {
+    /// written out. `subresource` is the one that the refused write went to. Empty for what nobody should
+    /// run, and for an object that kubectl cannot name.
+    pub fn commands(&self, subresource: Option<&str>) -> Vec<Instruction> {
         let subject = self.history.world().subject();
         let object = kubectl_object(subject.resource(), subject.namespace(), subject.name());
         let Some(object) = object else {
             return Vec::new();
         };
-        let texts = match self.kind {
-            NextWrite::ReadAgain => vec![
-                format!("kubectl get {object} -o yaml > object.yaml"),
-                "# Make your change in object.yaml. Keep its resourceVersion.\n\
-                 kubectl replace -f object.yaml"
-                    .to_owned(),
-            ],
-            NextWrite::MergePatch => vec![format!(
-                "# PATCH.yaml: only the fields that you change.\n\
-                 kubectl patch {object} --type merge --patch-file PATCH.yaml"
-            )],
-            NextWrite::Apply => vec![
-                "# FIELDS.yaml: apiVersion, kind, name, namespace and the fields that you want to own.\n\
-                 kubectl apply --server-side -f FIELDS.yaml"
-                    .to_owned(),
-            ],
-            NextWrite::WithoutVersion => Vec::new(),
+        let namespace = namespace_option(subject.namespace());
+        let subresource = subresource.map(|name| quote(&format!("--subresource={name}")));
+        let subresource = subresource.map_or_else(String::new, |option| format!(" {option}"));
+        let says = |says: &str, command: Instruction| Instruction {
+            text: format!("# {says}\n{}", command.text),
+            ..command
         };
-        texts.into_iter().map(|text| text + "\n").collect()
+        match self.kind {
+            NextWrite::ReadAgain => vec![
+                Instruction::command(format!(
+                    "kubectl get {object}{subresource} -o yaml > object.yaml\n"
+                )),
+                says(
+                    "Make your change in object.yaml. Keep its resourceVersion.",
+                    Instruction::write(
+                        "replace",
+                        &format!("{subresource}{namespace} -f object.yaml"),
+                    ),
+                ),
+            ],
+            NextWrite::MergePatch => vec![says(
+                "PATCH.yaml: only the fields that you change.",
+                Instruction::write(
+                    "patch",
+                    &format!(" {object}{subresource} --type=merge --patch-file=PATCH.yaml"),
+                ),
+            )],
+            NextWrite::Apply => vec![says(
+                "FIELDS.yaml: apiVersion, kind, name, namespace and the fields that you want to own.",
+                Instruction::write(
+                    "apply",
+                    &format!(" --server-side{subresource}{namespace} -f FIELDS.yaml"),
+                ),
+            )],
+            NextWrite::WithoutVersion => Vec::new(),
+        }
     }
 
     /// The last request in Go, with client-go, with the made-up change; for a client that reads again,

@@ -4,7 +4,8 @@ use optimist_client::Preset;
 use optimist_diagnose::brought::{Brought, recognize};
 use optimist_diagnose::case::Case;
 use optimist_diagnose::ways::{
-    ChangeTable, Instruction, InstructionLanguage, OnOwned, WantedChange, Way, WayOutKind,
+    CaseContent, ChangeTable, Instruction, InstructionLanguage, InstructionWarning, OnOwned,
+    WantedChange, Way, WayOutKind,
 };
 use serde_json::{Value, json};
 
@@ -134,11 +135,14 @@ fn argo_cd_never_forces_and_applies_in_the_server_with_one_command() {
 fn manifests_are_read_by_the_command_of_their_way() {
     let table = chart();
     for (preset, command) in [
-        (Preset::KubectlApply, "kubectl apply -f - <<'EOF'\n"),
-        (Preset::KubectlReplace, "kubectl replace -f - <<'EOF'\n"),
+        (Preset::KubectlApply, "kubectl apply -n live -f - <<'EOF'\n"),
+        (
+            Preset::KubectlReplace,
+            "kubectl replace -n live -f - <<'EOF'\n",
+        ),
         (
             Preset::KubectlApplyServerSide,
-            "kubectl apply --server-side --field-manager=kubectl -f - <<'EOF'\n",
+            "kubectl apply --server-side -n live --field-manager=kubectl -f - <<'EOF'\n",
         ),
     ] {
         let all = of(&table, preset, OnOwned::Usual);
@@ -157,7 +161,7 @@ fn manifests_are_read_by_the_command_of_their_way() {
         Preset::KubectlApply,
         OnOwned::Usual,
     );
-    assert_eq!(texts(&all), ["kubectl apply -f MANIFEST.yaml\n"]);
+    assert_eq!(texts(&all), ["kubectl apply -n live -f MANIFEST.yaml\n"]);
 }
 
 #[test]
@@ -166,7 +170,7 @@ fn a_way_out_says_which_lines_to_change_and_the_command_of_its_client() {
     let outs = table.ways_out(Preset::Helm4);
     let own = |kind| {
         let out = outs.iter().find(|out| out.kind == kind);
-        table.instructions_out(out.expect("it is offered"), true)
+        table.instructions_out(out.expect("it is offered"), CaseContent::Whole)
     };
     let left_out = own(WayOutKind::LeaveOut);
     assert_eq!(left_out[0].language, InstructionLanguage::Lines);
@@ -178,7 +182,7 @@ fn a_way_out_says_which_lines_to_change_and_the_command_of_its_client() {
             .starts_with("# Only if the chart has this value")
             && left_out[2]
                 .text
-                .ends_with(" --set autoscaling.enabled=true\n")
+                .ends_with(" --reset-then-reuse-values --set autoscaling.enabled=true\n")
     );
     let agreed = own(WayOutKind::Agree);
     assert_eq!(
@@ -187,10 +191,9 @@ fn a_way_out_says_which_lines_to_change_and_the_command_of_its_client() {
     );
     assert_eq!(agreed.len(), 2);
     assert!(own(WayOutKind::Force)[0].text.contains("--force-conflicts"));
-    assert!(own(WayOutKind::Transfer).is_empty(), "others must act too");
     let terraform = table.ways_out(Preset::Terraform);
     let force = terraform.iter().find(|out| out.kind == WayOutKind::Force);
-    let force = table.instructions_out(force.expect("it is offered"), true);
+    let force = table.instructions_out(force.expect("it is offered"), CaseContent::Whole);
     assert_eq!(
         texts(&force),
         [
@@ -308,7 +311,192 @@ fn without_values_a_command_names_the_manifest_as_a_file() {
         texts(&all),
         [
             "  metadata:\n-   labels:\n-     helm.sh/chart:\n  spec:\n-   replicas:\n",
-            "kubectl apply --server-side --field-manager=kubectl -f MANIFEST.yaml\n"
+            "kubectl apply --server-side -n live --field-manager=kubectl -f MANIFEST.yaml\n"
         ]
+    );
+}
+
+/// The instructions of a way out of a Deployment whose image is owned by `kubectl-edit`, and whose
+/// replicas by the HorizontalPodAutoscaler.
+fn out(table: &ChangeTable, preset: Preset, kind: WayOutKind) -> Vec<Instruction> {
+    let outs = table.ways_out(preset);
+    let out = outs.iter().find(|out| out.kind == kind);
+    table.instructions_out(out.expect("it is offered"), CaseContent::Whole)
+}
+
+#[test]
+fn every_command_that_writes_is_first_shown_in_a_form_that_stores_nothing() {
+    let table = chart();
+    let mut found = 0;
+    let rows = table.rows();
+    let all = rows.iter().flat_map(|row| {
+        [true, false]
+            .map(|values| table.instructions(row, values))
+            .concat()
+    });
+    for one in all.chain(out(
+        &table,
+        Preset::KubectlApplyServerSide,
+        WayOutKind::Transfer,
+    )) {
+        let lines = || one.text.lines().filter(|line| !line.starts_with('#'));
+        if one.language != InstructionLanguage::Shell || lines().next().is_none() {
+            continue;
+        }
+        let has_none = ["kubectl edit", "flux reconcile"];
+        if has_none
+            .iter()
+            .any(|it| lines().any(|line| line.starts_with(it)))
+        {
+            assert_eq!(one.try_first, None, "{}", one.text);
+            continue;
+        }
+        let first = one.try_first.as_ref().expect(&one.text);
+        let option = ["--dry-run=server", "argocd app sync ", "terraform plan "];
+        assert!(option.iter().any(|it| first.contains(it)), "{first}");
+        found += 1;
+    }
+    assert!(found > 20, "{found}");
+}
+
+#[test]
+fn a_command_of_kubectl_names_the_namespace_of_its_object_also_if_it_is_the_default() {
+    let live = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a",
+        "namespace": "default", "uid": "u", "resourceVersion": "5"}});
+    let manifest = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"},
+        "data": {"a": "b"}});
+    let table = table_of(&live.to_string(), manifest);
+    for values in [true, false] {
+        for row in table.rows() {
+            for one in table.instructions(&row, values) {
+                let texts = [Some(one.text), one.try_first];
+                for text in texts
+                    .iter()
+                    .flatten()
+                    .filter(|it| it.starts_with("kubectl "))
+                {
+                    let first = text.lines().next().unwrap_or_default();
+                    assert!(first.contains(" -n default"), "{:?} {text}", row.way);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_ownership_is_handed_over_in_the_entries_that_the_cluster_has_then() {
+    let table = chart();
+    let all = out(&table, Preset::Helm4, WayOutKind::Transfer);
+    let patch = all
+        .iter()
+        .find(|one| one.text.contains("kubectl patch"))
+        .expect("the autoscaler gives the field up");
+    let text = &patch.text;
+    let says = "# kube-controller-manager gives up .spec.replicas. Only managedFields change";
+    assert!(text.starts_with(says), "{text}");
+    for part in [
+        "kubectl get deployment web -n live -o jsonpath=",
+        "-e 'kube-controller-manager Update scale apps/v1'",
+        r#""op":"test","path":"/metadata/managedFields/'"$place"'/manager","value":"kube-controller-manager""#,
+        r#""path":"/metadata/resourceVersion","value":"'"$version"'""#,
+    ] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+    let at = |part: &str| all.iter().position(|one| one.text.contains(part));
+    assert!(
+        at("helm upgrade") < at("kubectl patch"),
+        "the writer agrees first"
+    );
+    assert!(
+        all.last()
+            .is_some_and(|one| one.text.contains("helm upgrade"))
+    );
+    let digits = |text: &str| {
+        text.split(|c: char| !c.is_ascii_digit())
+            .any(|it| it.len() > 3)
+    };
+    assert!(!digits(text), "a version of this page is in it: {text}");
+    assert!(
+        !all.iter()
+            .any(|one| one.text.contains("--field-manager=helm"))
+    );
+}
+
+#[test]
+fn fields_that_a_new_object_needs_are_named_before_the_command_that_leaves_them_out() {
+    let live = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web",
+        "namespace": "shop", "uid": "u", "resourceVersion": "5", "managedFields": [
+            {"manager": "kubectl-set", "operation": "Update", "apiVersion": "apps/v1",
+             "fieldsType": "FieldsV1", "fieldsV1": {"f:spec": {"f:template": {"f:spec": {
+                "f:containers": {"k:{\"name\":\"app\"}": {"f:image": {}, "f:env": {
+                    "k:{\"name\":\"NODE\"}": {"f:valueFrom": {"f:fieldRef": {}}}}}}}}}}}]},
+        "spec": {"replicas": 1, "selector": {"matchLabels": {"app": "web"}}, "template": {
+            "metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "app",
+                "image": "web:2", "env": [{"name": "NODE", "valueFrom":
+                    {"fieldRef": {"fieldPath": "spec.nodeName"}}}]}]}}}});
+    let manifest = |image: &str, field: &str| {
+        let mut manifest = live.clone();
+        let meta = json!({"name": "web", "namespace": "shop"});
+        manifest["metadata"] = meta;
+        let container = &mut manifest["spec"]["template"]["spec"]["containers"][0];
+        container["image"] = image.into();
+        container["env"][0]["valueFrom"]["fieldRef"]["fieldPath"] = field.into();
+        manifest
+    };
+    let warnings = |manifest: Value| {
+        let table = table_of(&live.to_string(), manifest);
+        let all = out(&table, Preset::Helm4, WayOutKind::LeaveOut);
+        all[0].warnings.clone()
+    };
+    let image = "spec.template.spec.containers[0].image".to_owned();
+    assert_eq!(
+        warnings(manifest("web:3", "spec.nodeName")),
+        [InstructionWarning::NeededToCreate(vec![image])]
+    );
+    let found = warnings(manifest("web:2", "metadata.name"));
+    let [InstructionWarning::AbsentFromNew(fields)] = &found[..] else {
+        panic!("{found:?}");
+    };
+    assert!(
+        fields[0]
+            .to_string()
+            .contains(".env[name=\"NODE\"].valueFrom"),
+        "{fields:?}"
+    );
+    // A default takes the place of what is left out.
+    assert_eq!(
+        out(&chart(), Preset::Helm4, WayOutKind::LeaveOut)[0].warnings,
+        []
+    );
+}
+
+#[test]
+fn a_command_that_takes_fields_away_or_passes_a_record_by_says_so() {
+    let table = chart();
+    let row = table.row(Way::Client(Preset::KubectlReplace, OnOwned::Usual));
+    let row = row.expect("the way can carry it");
+    let [one] = &table.instructions(&row, true)[..] else {
+        panic!("it is one command");
+    };
+    let removes = |it: &InstructionWarning| matches!(it, InstructionWarning::Removes(_));
+    assert_eq!(one.warnings.iter().any(removes), !row.is_refused());
+    let Ok(Brought::Manifest(manifest)) = recognize(CHART) else {
+        panic!("it is a manifest");
+    };
+    let Ok(Brought::Live(object)) = recognize(LIVE[4]) else {
+        panic!("it is a live object");
+    };
+    let installed = Case::about(object).install().expect("it is installed");
+    let change = WantedChange {
+        manager: Some("helm".to_owned()),
+        ..WantedChange::manifest(manifest)
+    };
+    let table = ChangeTable::new(&installed, change);
+    let all = of(&table, Preset::KubectlApplyServerSide, OnOwned::Force);
+    let manager = "helm".to_owned();
+    assert!(
+        all[0]
+            .warnings
+            .contains(&InstructionWarning::OtherRecord { manager })
     );
 }

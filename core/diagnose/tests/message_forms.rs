@@ -21,6 +21,7 @@ fn read(error: &ReportedError, expected: &Value) -> Value {
                 resource,
                 namespace,
                 name,
+                subresource,
             },
         error,
     } = error;
@@ -28,7 +29,7 @@ fn read(error: &ReportedError, expected: &Value) -> Value {
     let variant = printed.split([' ', '(', '{']).next().unwrap_or_default();
     let mut read = json!({"tool": tool.map(|tool| format!("{tool:?}")), "error": variant,
         "api_version": api_version, "kind": kind, "resource": resource, "namespace": namespace,
-        "name": name});
+        "name": name, "subresource": subresource});
     match error {
         PrintedError::Apply(conflicts) => {
             let managers = conflicts.iter().map(|it| it.manager.as_str());

@@ -45,6 +45,7 @@ fn hint(
         resource: told(resource),
         namespace: told(namespace),
         name: told(name),
+        subresource: None,
     }
 }
 

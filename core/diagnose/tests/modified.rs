@@ -146,7 +146,13 @@ fn the_commands_name_the_object_and_write_no_made_up_value() {
         let name = installed.world.subject().name();
         for next in NextWrite::ALL {
             let attempt = attempt_of(&installed, next);
-            let commands = attempt.commands().concat();
+            let commands = attempt.commands(Some("status"));
+            for one in &commands {
+                assert!(one.text.contains(" --subresource=status"), "{}", one.text);
+                let writes = one.text.contains("-f ") || one.text.contains("-file=");
+                assert_eq!(one.try_first.is_some(), writes, "{}", one.text);
+            }
+            let commands: String = commands.iter().map(|one| one.text.as_str()).collect();
             assert_eq!(commands.is_empty(), next == NextWrite::WithoutVersion);
             assert_eq!(attempt.go().is_none(), next == NextWrite::WithoutVersion);
             assert!(!commands.contains("edit-of-"), "{commands}");

@@ -10,4 +10,4 @@ pub mod render;
 pub mod share;
 mod shell;
 
-pub use shell::{delimiter, one_line, quote, without_nul};
+pub use shell::{delimiter, one_line, quote, quote_always, without_nul};

@@ -13,7 +13,7 @@ pub fn quote(word: &str) -> String {
 }
 
 /// A word in quotes.
-pub(crate) fn quote_always(word: &str) -> String {
+pub fn quote_always(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 

@@ -170,7 +170,7 @@ fn commands_read_as_people_paste_them() {
     let merge = "application/merge-patch+json";
     assert_eq!(
         patch(merge, &body).kubectl(),
-        "kubectl patch deployment web --type=merge --field-manager=editor-a \
+        "kubectl patch deployment web -n default --type=merge --field-manager=editor-a \
          -p '{\"spec\":{\"replicas\":5}}'\n"
     );
     let status = format!("{DEPLOYMENT}/status").replace("default", "prod");
@@ -208,7 +208,7 @@ fn commands_read_as_people_paste_them() {
     };
     assert_eq!(
         sent.kubectl(),
-        "kubectl apply --server-side --force-conflicts --field-manager=editor-a -f - <<'EOF'\n\
+        "kubectl apply --server-side --force-conflicts -n default --field-manager=editor-a -f - <<'EOF'\n\
          apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\n  namespace: default\n\
          spec:\n  replicas: 5\nEOF\n"
     );

@@ -4,7 +4,8 @@ use optimist_apiserver::apply::{Path, PathElement};
 use optimist_client::Preset;
 use optimist_diagnose::modified::{NextAttempt, NextWrite};
 use optimist_diagnose::ways::{
-    Assumption, FieldEffect, FieldOutcome, OnOwned, Row, TakenBack, Way, WayOutKind,
+    Assumption, FieldEffect, FieldOutcome, InstructionWarning, OnOwned, Row, TakenBack, Way,
+    WayOutKind,
 };
 
 use optimist_text::markdown::{head, row, text};
@@ -236,6 +237,17 @@ fn listed(fields: &[String]) -> String {
     match fields.len().saturating_sub(NAMED) {
         0 => names(&named),
         more => en::row_more(&named.join(", "), &more),
+    }
+}
+
+/// What people must know before they run a command.
+pub fn instruction_warning(warning: &InstructionWarning) -> String {
+    let all = |paths: &[Path]| listed(&paths.iter().map(field).collect::<Vec<_>>());
+    match warning {
+        InstructionWarning::Removes(paths) => en::warning_removes(&paths.len(), &all(paths)),
+        InstructionWarning::NeededToCreate(fields) => en::warning_needed(&listed(fields)),
+        InstructionWarning::AbsentFromNew(paths) => en::warning_absent(&all(paths)),
+        InstructionWarning::OtherRecord { manager } => en::warning_record(manager),
     }
 }
 

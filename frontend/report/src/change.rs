@@ -109,7 +109,7 @@ pub(crate) fn next_writes(out: &mut CaseDocument, run: &NextRun) {
         out.says(&says);
         out.says(&messages::next_outcome(&one.attempt));
         for command in &one.commands {
-            out.command(command);
+            instruction(out, command);
         }
         if let Some(go) = &one.go {
             let mut inner = CaseDocument::default();
@@ -134,18 +134,21 @@ fn way_out(out: &mut CaseDocument, settled: &SettledConflict) {
     for one in &settled.instructions {
         instruction(out, one);
     }
-    if settled.commands.is_empty() {
-        return out.says(&no_commands(settled));
+    if settled.instructions.is_empty() {
+        out.says(&no_commands(settled));
     }
-    let mut inner = CaseDocument::default();
-    for command in &settled.commands {
-        inner.command(command);
-    }
-    out.folded(&label::out_commands(&settled.commands.len()), inner);
 }
 
-/// A command, code or lines of a manifest.
+/// A command, code or lines of a manifest, with what is to be known and done before.
 fn instruction(out: &mut CaseDocument, one: &Instruction) {
+    for warning in &one.warnings {
+        out.says(&messages::instruction_warning(warning));
+    }
+    if let Some(first) = &one.try_first {
+        out.says(&label::instruction_try());
+        out.command(first);
+        out.says(&label::instruction_do());
+    }
     if one.language == InstructionLanguage::Lines {
         out.says(&label::ways_lines());
     }
@@ -163,6 +166,6 @@ fn no_commands(settled: &SettledConflict) -> String {
     if settled.made_up {
         label::out_made_up()
     } else {
-        label::out_private()
+        label::out_none()
     }
 }

@@ -6,6 +6,7 @@ mod page;
 
 use optimist_client::visible;
 use optimist_diagnose::brought::Brought;
+use optimist_diagnose::ways::Instruction;
 use optimist_messages::{diagnose as messages, label};
 use optimist_report::case_markdown;
 use optimist_state::{
@@ -149,6 +150,17 @@ fn check(case: &DiagnoseState) -> String {
             _ => {}
         }
     }
+    let shown = |one: &Instruction| {
+        for code in [Some(&one.text), one.try_first.as_ref()]
+            .into_iter()
+            .flatten()
+        {
+            assert!(seen.has_code(code), "{code}\n\n{markdown}");
+        }
+        for warning in &one.warnings {
+            says(&messages::instruction_warning(warning));
+        }
+    };
     let run = case.table.iter();
     for (run, row) in run
         .clone()
@@ -163,22 +175,18 @@ fn check(case: &DiagnoseState) -> String {
             let cells = [field.field.to_string(), messages::field_fate(field)];
             assert!(seen.has_row(&cells), "{cells:?}\n\n{markdown}");
         }
-        for one in run.instructions(row.way) {
-            assert!(seen.has_code(&one.text), "{}\n\n{markdown}", one.text);
-        }
+        run.instructions(row.way).iter().for_each(shown);
     }
     for out in run.flat_map(|run| run.ways_out.iter().flatten()) {
         says(&messages::way_out(out.out.kind).1);
-        let instructions = out.instructions.iter().map(|one| &one.text);
-        for command in out.commands.iter().chain(instructions) {
-            assert!(seen.has_code(command), "{command}\n{markdown}");
-        }
+        out.instructions.iter().for_each(shown);
     }
     for one in case.next_writes.iter().flat_map(|run| &run.done) {
         says(&messages::next_write(one.attempt.kind).1);
         says(&messages::next_outcome(&one.attempt));
-        for command in one.commands.iter().chain(&one.go) {
-            assert!(seen.has_code(command), "{command}\n{markdown}");
+        one.commands.iter().for_each(shown);
+        if let Some(code) = &one.go {
+            assert!(seen.has_code(code), "{code}\n{markdown}");
         }
     }
     if let Some(ownership) = case.reading().and_then(|it| it.ownership.as_ref()) {

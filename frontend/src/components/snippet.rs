@@ -4,7 +4,7 @@ use optimist_client::visible;
 use optimist_messages::label;
 use optimist_simulation::Step;
 use optimist_text::render::{
-    Call, KubectlOutput, Snippet, client_go, kube_rs, kubectl, kubectl_output,
+    Call, KubectlOutput, Snippet, client_go, kube_rs, kubectl, kubectl_dry_run, kubectl_output,
 };
 use yew::{AttrValue, Html, Properties, component, html, use_effect_with, use_state_eq};
 
@@ -30,6 +30,12 @@ pub(crate) fn snippet(store: &StateHandle, step: &Step, language: Language) -> H
         Language::Kubectl => html! {
             <>
                 { terminal(&kubectl_output(&call, exchange)) }
+                if let Some(first) = kubectl_dry_run(&call) {
+                    <details>
+                        <summary>{ label::instruction_try() }</summary>
+                        { code(label::instruction_try(), String::new(), first) }
+                    </details>
+                }
                 { code(label::snippet_kubectl(), String::new(), kubectl(&call)) }
             </>
         },

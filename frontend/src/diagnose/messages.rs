@@ -70,11 +70,20 @@ pub(super) fn command(text: String) -> Html {
     }
 }
 
-/// A command, code or lines of a manifest.
+/// A command, code or lines of a manifest, with what is to be known and done before.
 pub(super) fn instruction(one: &Instruction) -> Html {
     let text = one.text.trim_end().to_owned();
+    let warnings = one.warnings.iter().map(messages::instruction_warning);
     html! {
         <>
+            { for warnings.map(|warning| html! {
+                <p class="command-warning" role="note">{ visible(&warning).into_owned() }</p>
+            }) }
+            if let Some(first) = &one.try_first {
+                <p>{ label::instruction_try() }</p>
+                { command(first.trim_end().to_owned()) }
+                <p>{ label::instruction_do() }</p>
+            }
             if one.language == InstructionLanguage::Lines {
                 <p>{ label::ways_lines() }</p>
             }

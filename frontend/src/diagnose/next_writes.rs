@@ -3,7 +3,7 @@
 use optimist_messages::{diagnose as messages, label};
 use yew::{Html, classes, html};
 
-use super::messages::command;
+use super::messages::{command, instruction};
 use crate::state::{DiagnoseMsg, NextOutcome, NextRun, Sends, StateHandle};
 
 /// Draws each next write.
@@ -33,7 +33,7 @@ fn next_write(store: &StateHandle, one: &NextOutcome) -> Html {
             <h3>{ title.clone() }</h3>
             <p>{ says }</p>
             <p class={says_class}>{ messages::next_outcome(attempt) }</p>
-            { for one.commands.iter().cloned().map(command) }
+            { for one.commands.iter().map(instruction) }
             if let Some(go) = one.go.clone() {
                 <details>
                     <summary>{ label::next_go() }</summary>

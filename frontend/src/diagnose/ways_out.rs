@@ -4,7 +4,7 @@ use optimist_client::visible;
 use optimist_messages::{diagnose as messages, label};
 use yew::{AttrValue, Html, classes, html};
 
-use super::messages::{command, instruction};
+use super::messages::instruction;
 use crate::components::Copy;
 use crate::state::{ChangeRun, DiagnoseMsg, Sends, SettledConflict, StateHandle};
 
@@ -49,15 +49,10 @@ fn way_out(store: &StateHandle, settled: &SettledConflict) -> Html {
                 }) }
             </ul>
             { for settled.instructions.iter().map(instruction) }
-            if settled.commands.is_empty() {
+            if settled.instructions.is_empty() {
                 <p class="says">
-                    { if settled.made_up { label::out_made_up() } else { label::out_private() } }
+                    { if settled.made_up { label::out_made_up() } else { label::out_none() } }
                 </p>
-            } else {
-                <details>
-                    <summary>{ label::out_commands(&settled.commands.len()) }</summary>
-                    { for settled.commands.iter().cloned().map(command) }
-                </details>
             }
             <div class="row-actions">
                 <button

@@ -78,7 +78,7 @@ async fn a_message_alone_leads_to_a_command_that_settles_it() {
         "Leave the fields out",
         "This settles the conflict",
         "helm upgrade RELEASE CHART",
-        "kubectl apply --server-side",
+        "Try it first. This stores nothing:",
     ] {
         assert!(outs.contains(says), "{says}: {outs}");
     }

@@ -42,7 +42,7 @@ async fn the_kubectl_tab_begins_with_what_the_terminal_prints() {
     );
     let text = page.text(INSPECTOR);
     assert!(
-        text.find(&printed) < text.find("kubectl replace --field-manager"),
+        text.find(&printed) < text.find("kubectl replace -n default --field-manager"),
         "{text}"
     );
     page.press("Steps", "Back").await;

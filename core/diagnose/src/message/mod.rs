@@ -54,6 +54,8 @@ pub struct ObjectHint {
     pub namespace: Option<String>,
     /// The name.
     pub name: Option<String>,
+    /// The subresource that was written, `status`.
+    pub subresource: Option<String>,
 }
 
 /// An error of the API server, or of kubectl's own comparison.
@@ -211,6 +213,7 @@ impl ObjectHint {
             (&mut self.resource, own.resource),
             (&mut self.namespace, own.namespace),
             (&mut self.name, own.name),
+            (&mut self.subresource, own.subresource),
         ] {
             if value.is_some() {
                 *place = value;

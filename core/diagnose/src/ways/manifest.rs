@@ -11,9 +11,14 @@ use serde_json::Value;
 
 /// A manifest with the namespace of the object, which kubectl takes from its context.
 pub(super) fn of_object(manifest: &Value, object: &Value) -> Value {
+    in_namespace(manifest, object.namespace())
+}
+
+/// A manifest with a namespace, if it names none.
+pub(super) fn in_namespace(manifest: &Value, namespace: &str) -> Value {
     let mut manifest = manifest.clone();
-    if manifest.namespace().is_empty() && !object.namespace().is_empty() {
-        manifest.set_meta("namespace", object.namespace());
+    if manifest.namespace().is_empty() && !namespace.is_empty() {
+        manifest.set_meta("namespace", namespace);
     }
     manifest
 }

@@ -28,7 +28,7 @@ use serde_json::Value;
 use crate::case::Installed;
 
 pub use fields::{FieldEffect, FieldOutcome};
-pub use instructions::{Instruction, InstructionLanguage};
+pub use instructions::{CaseContent, Instruction, InstructionLanguage, InstructionWarning};
 pub use leaving::Leaving;
 pub(crate) use manifest::part as part_of;
 pub use row::{ConflictCause, PartialRow, Row, RowProgress, SecondRun, TakenBack};

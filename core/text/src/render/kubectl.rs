@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::call::{Call, ClientMethod, ParsedRequest, json};
 use crate::shell::{delimiter, quote, quote_always, without_nul};
 use optimist_apiserver::schema::{Struct, Type, builtin};
-use optimist_apiserver::server::{DEFAULT_NAMESPACE, Definition, Resource};
+use optimist_apiserver::server::{Definition, Resource};
 use optimist_client::to_yaml;
 
 /// The kubectl command that sends a request. If no command sends exactly this request, the closest
@@ -20,6 +20,33 @@ pub fn kubectl(call: &Call<'_>) -> String {
     };
     shell.render();
     without_nul(shell.out)
+}
+
+/// The same command with `--dry-run=server`: the server checks the write, and stores nothing. `None` if
+/// the request writes nothing, or if its command has no such option.
+pub fn kubectl_dry_run(call: &Call<'_>) -> Option<String> {
+    let mut request = call.read();
+    let raw = match request.verb {
+        ClientMethod::Get | ClientMethod::Other => true,
+        ClientMethod::Update => call.version().is_empty(),
+        ClientMethod::Delete => cascade(call.body).is_none(),
+        _ => false,
+    };
+    if raw || request.dry_run {
+        return None;
+    }
+    request.dry_run = true;
+    let mut shell = Shell {
+        call: &Call {
+            attempts: 1,
+            ..*call
+        },
+        request: &request,
+        repeats: false,
+        out: String::new(),
+    };
+    shell.render();
+    Some(without_nul(shell.out))
 }
 
 struct Shell<'a> {
@@ -151,14 +178,10 @@ impl Shell<'_> {
 
     fn manifest(&mut self, command: &str, arguments: &[&str]) {
         let body = self.call.body;
-        let mut namespace = String::new();
-        let target = &self.request.target;
-        if !target.namespace.is_empty() && body.pointer("/metadata/namespace").is_none() {
-            namespace = format!("-n {}", quote(target.namespace));
-        }
+        let namespace = namespace_option(self.request.target.namespace);
         let (manager, dry_run, validate) = (self.manager(), self.dry_run(), self.validate());
         let mut all = arguments.to_vec();
-        all.extend([&*namespace, &*manager, dry_run, validate, "-f -"]);
+        all.extend([namespace.trim_start(), &*manager, dry_run, validate, "-f -"]);
         let text = to_yaml(body);
         self.with_input(command, &all, &text);
     }
@@ -254,11 +277,17 @@ fn kind_of(resource: &Resource) -> String {
 }
 
 fn object_of(kind: &str, namespace: &str, name: &str) -> String {
-    let namespace = match namespace {
-        "" | DEFAULT_NAMESPACE => String::new(),
-        namespace => format!(" -n {}", quote(namespace)),
-    };
+    let namespace = namespace_option(namespace);
     format!("{} {}{namespace}", quote(kind), quote(name))
+}
+
+/// The option that names a namespace, also for `default`: the context of who runs the command may have
+/// another one.
+pub fn namespace_option(namespace: &str) -> String {
+    match namespace {
+        "" => String::new(),
+        namespace => format!(" -n {}", quote(namespace)),
+    }
 }
 
 /// The option of `kubectl delete` for the options of a delete; empty for its default. `None` if it

@@ -14,6 +14,6 @@ pub use call::{Call, Snippet};
 pub use client_go::{ControllerRuntimeMethod, client_go, controller_runtime};
 pub use etcdctl::{Etcdctl, etcdctl_get, etcdctl_watch, stored_value};
 pub use kube_rs::kube_rs;
-pub use kubectl::{kubectl, kubectl_object};
+pub use kubectl::{kubectl, kubectl_dry_run, kubectl_object, namespace_option};
 pub use kubectl_output::{KubectlOutput, kubectl_output};
 pub use program::{ProgramLanguage, ProgramLine, ProgramText, program_text};

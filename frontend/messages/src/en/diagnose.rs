@@ -28,7 +28,7 @@ crate::catalogue::messages! {
     question_title() "What do you want to know?";
     question_watch() "Who keeps changing a field?";
     question_watch_text() "Bring a watch of the object. Stop the command when the field has changed a few times.";
-    question_watch_command() "kubectl get deployment NAME -w -o json --output-watch-events --show-managed-fields";
+    question_watch_command() "kubectl get deployment NAME -n NAMESPACE -w -o json --output-watch-events --show-managed-fields";
     question_change() "What would my change do?";
     question_change_text() "Bring the live object and the manifest that you want to write. The page runs each way of writing.";
     question_message() "My apply failed with a conflict. What now?";
@@ -129,7 +129,7 @@ crate::catalogue::messages! {
     owners_owner() "Owner";
     owners_empty() "No object yet";
     owners_empty_text() "Bring a live object or a watch. The output of this command shows who owns each field:";
-    owners_empty_command() "kubectl get deployment NAME -o yaml --show-managed-fields";
+    owners_empty_command() "kubectl get deployment NAME -n NAMESPACE -o yaml --show-managed-fields";
     owners_more(count) "Show {count} more {count|line|lines}";
     owners_copy() "Copy as text";
     owners_copy_markdown() "Copy as Markdown";
@@ -159,7 +159,7 @@ crate::catalogue::messages! {
     happened_no_fight() "No field was changed back and forth by two managers.";
     happened_nothing() "No field changed between these versions.";
     happened_one_version() "There is only one version, so there is nothing to compare. A watch shows changes: ";
-    happened_watch_command() "kubectl get deployment NAME -w -o json --output-watch-events --show-managed-fields";
+    happened_watch_command() "kubectl get deployment NAME -n NAMESPACE -w -o json --output-watch-events --show-managed-fields";
     happened_version() "version";
     happened_time() "time";
     happened_who() "who";
@@ -286,13 +286,18 @@ crate::catalogue::messages! {
     // Ways out of a conflict.
     out_title() "Ways out";
     out_settles() "This settles the conflict: the same write once more is accepted and changes nothing, and no manager takes a field back.";
-    out_commands(count) "{count} {count|request as a kubectl command|requests as kubectl commands}";
     ways_instructions() "How to do it";
     ways_read() "Its source";
     ways_source(source) "These requests are as in {source}.";
     ways_lines() "Change these lines of the manifest:";
     out_made_up() "The message does not say the values, so there are no commands for the other managers. Add the live object and the manifest.";
-    out_private() "The object has values that look private, so the commands are not shown here. Step through it, to see them.";
+    out_none() "kubectl cannot name this object, so there are no commands.";
+    instruction_try() "Try it first. This stores nothing:";
+    instruction_do() "Then:";
+    warning_removes(count, fields) "Warning: {count} {count|field vanishes|fields vanish} from the object: {fields}.";
+    warning_needed(fields) "Warning: a new object needs what is left out. Without {fields}, the API server refuses to create it: a new installation from this manifest fails.";
+    warning_absent(fields) "Warning: an object that is created from this manifest does not have {fields}. The object that is there keeps it, a new installation does not get it.";
+    warning_record(manager) "Warning: kubectl writes here by the name {manager}. The record of that tool does not change: its next run writes its own manifest again.";
     out_others(count) "{count} {count|way does|ways do} not settle it";
     out_copy_manifest() "Copy the manifest";
     out_force() "Take the fields over";

@@ -8,11 +8,11 @@ use std::sync::Arc;
 use optimist_apiserver::apply::{Path, Places};
 use optimist_client::{Preset, to_yaml};
 use optimist_diagnose::ways::{
-    ChangeContent, ChangeTable, FieldEffect, FieldOutcome, Instruction, PartialRow, PartialWaysOut,
-    Row, RowProgress, WantedChange, Way, WayOut, WayOutKind,
+    CaseContent, ChangeContent, ChangeTable, FieldEffect, FieldOutcome, Instruction,
+    InstructionWarning, PartialRow, PartialWaysOut, Row, RowProgress, WantedChange, Way, WayOut,
+    WayOutKind,
 };
 use optimist_simulation::HistoryTree;
-use optimist_text::render::{Call, kubectl};
 use optimist_text::share::{MASK, masked, shown};
 use serde_json::Value;
 
@@ -96,12 +96,9 @@ enum Part {
 pub struct SettledConflict {
     /// What was run.
     pub out: WayOut,
-    /// How people do it with the client that was chosen. Without values that look private or are made
-    /// up.
+    /// How people do it with the client that was chosen, and what other managers do. Without values that
+    /// look private or are made up. Empty where other managers are made up too.
     pub instructions: Vec<Instruction>,
-    /// The requests as commands, in their order. Empty if values look private. If values are made up,
-    /// the command of the writer with a file, and none for other managers.
-    pub commands: Vec<String>,
     /// The manifest that the writer has from now on, as YAML; empty if values look private or are made
     /// up.
     pub manifest: String,
@@ -177,7 +174,8 @@ impl ChangeRun {
             },
             Part::Mask(mut row) => {
                 let values = !self.made_up && !self.is_private(&row);
-                let instructions = self.table.instructions(&row, values);
+                let mut instructions = self.table.instructions(&row, values);
+                self.keep_known(&mut instructions);
                 self.instructions.push(instructions);
                 mask(&mut row, &self.wanted);
                 self.rows.push(Rc::new(*row));
@@ -213,28 +211,39 @@ impl ChangeRun {
 
     fn settled(&mut self, mut out: WayOut) -> SettledConflict {
         let private = masked(&out.manifest) != out.manifest || self.is_private(&out.row);
-        let values = !self.made_up && !private;
-        let instructions = self.table.instructions_out(&out, values);
+        let content = match (self.made_up, private) {
+            (true, _) => CaseContent::MadeUp,
+            (false, true) => CaseContent::WithoutValues,
+            (false, false) => CaseContent::Whole,
+        };
+        let mut instructions = self.table.instructions_out(&out, content);
+        self.keep_known(&mut instructions);
         let can_be_explored = self.table.out_can_be_explored(&out);
-        let (commands, manifest) = if self.made_up {
-            (commands_of_files(&out), String::new())
-        } else if private {
-            (Vec::new(), String::new())
-        } else {
-            (
-                commands(&self.table.history(&out.row)),
-                to_yaml(&out.manifest),
-            )
+        let manifest = match content {
+            CaseContent::Whole => to_yaml(&out.manifest),
+            _ => String::new(),
         };
         mask(&mut out.row, &self.wanted);
         out.manifest = masked(&out.manifest);
         SettledConflict {
             out,
             instructions,
-            commands,
             manifest,
             can_be_explored,
             made_up: self.made_up,
+        }
+    }
+
+    /// Leaves out of warnings what is only known of the made-up object: which fields it loses.
+    fn keep_known(&self, instructions: &mut [Instruction]) {
+        for one in instructions.iter_mut().filter(|_| self.made_up) {
+            let known = |it: &InstructionWarning| {
+                !matches!(
+                    it,
+                    InstructionWarning::Removes(_) | InstructionWarning::AbsentFromNew(_)
+                )
+            };
+            one.warnings.retain(known);
         }
     }
 
@@ -337,30 +346,6 @@ impl ChangeRun {
         let refused = own.flat_map(|row| row.with(FieldEffect::Refused));
         refused.map(|outcome| outcome.field.to_string())
     }
-}
-
-/// The command of the writer, with a manifest that only people have: on a cluster, the manifest of a
-/// scene would take away all else that the writer owns.
-fn commands_of_files(out: &WayOut) -> Vec<String> {
-    match (out.kind, out.row.way) {
-        (WayOutKind::Transfer | WayOutKind::Migrate, _) => Vec::new(),
-        (_, Way::Client(_, on_owned)) => vec![out.row.apply_of_file(on_owned)],
-        _ => Vec::new(),
-    }
-}
-
-/// The writes of a history as commands.
-fn commands(tree: &HistoryTree) -> Vec<String> {
-    let path = tree.current_path();
-    let steps = path.iter().filter_map(|node| {
-        let step = tree.step(*node)?;
-        let exchange = step.exchange.as_ref()?;
-        if exchange.method == "GET" {
-            return None;
-        }
-        Some(kubectl(&Call::of_step(tree.world_at(*node)?, step)?))
-    });
-    steps.collect()
 }
 
 /// The ways of the client that was chosen, then those that it is compared with, then all others.

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use optimist_diagnose::case::Installed;
 use optimist_diagnose::message::PrintedError;
 use optimist_diagnose::modified::{NextAttempt, NextWrite, attempt};
+use optimist_diagnose::ways::Instruction;
 use optimist_simulation::HistoryTree;
 
 use super::reading::CaseReading;
@@ -14,6 +15,8 @@ use super::reading::CaseReading;
 #[derive(Clone, Debug)]
 pub struct NextRun {
     installed: Rc<Installed>,
+    /// The subresource that the refused write went to.
+    subresource: Option<String>,
     left: VecDeque<NextWrite>,
     /// What was run so far.
     pub done: Vec<Rc<NextOutcome>>,
@@ -25,7 +28,7 @@ pub struct NextOutcome {
     /// The write.
     pub attempt: NextAttempt,
     /// The way with kubectl, command by command.
-    pub commands: Vec<String>,
+    pub commands: Vec<Instruction>,
     /// Its code in Go.
     pub go: Option<String>,
 }
@@ -34,13 +37,12 @@ impl NextRun {
     /// The run for an object; `None` if no error message says that it has been modified.
     pub(super) fn of(reading: &CaseReading) -> Option<Self> {
         let mut errors = reading.case.errors.iter();
-        if !errors.any(|error| error.error == PrintedError::Modified) {
-            return None;
-        }
+        let refused = errors.find(|error| error.error == PrintedError::Modified)?;
         let installed = reading.installed.as_ref().ok()?;
         installed.object()?;
         Some(Self {
             installed: Rc::new(installed.clone()),
+            subresource: refused.object.subresource.clone(),
             left: NextWrite::ALL.into(),
             done: Vec::new(),
         })
@@ -56,7 +58,7 @@ impl NextRun {
         let kind = self.left.pop_front()?;
         if let Some(attempt) = attempt(&self.installed, kind) {
             self.done.push(Rc::new(NextOutcome {
-                commands: attempt.commands(),
+                commands: attempt.commands(self.subresource.as_deref()),
                 go: attempt.go(),
                 attempt,
             }));

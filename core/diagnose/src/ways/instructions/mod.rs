@@ -4,14 +4,17 @@
 //! were read in the sources of the tools: kubectl v1.36, Helm v4.2 and v3.21, Argo CD v3.5, Flux v2,
 //! hashicorp/kubernetes v3.2 for Terraform, controller-runtime v0.24.
 
+mod entries;
+mod handover;
 mod lines;
 mod tool;
+mod warning;
 
-use optimist_apiserver::object::Metadata;
 use optimist_client::{Preset, Strategy, changes, to_yaml};
 use optimist_simulation::Exchange;
 use optimist_text::render::{
-    Call, ControllerRuntimeMethod, client_go, controller_runtime, kubectl, kubectl_object,
+    Call, ControllerRuntimeMethod, client_go, controller_runtime, kubectl, kubectl_dry_run,
+    kubectl_object, namespace_option,
 };
 use optimist_text::{delimiter, quote, without_nul};
 use serde_json::Value;
@@ -23,6 +26,8 @@ use super::{
     tracking,
 };
 
+pub use warning::InstructionWarning;
+
 /// Something to type or to write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Instruction {
@@ -32,6 +37,22 @@ pub struct Instruction {
     pub text: String,
     /// Whether it has values of the object or of the manifest.
     pub has_values: bool,
+    /// The same command in a form that stores nothing, to be run first. `None` if it writes nothing, or
+    /// if its tool has no such form.
+    pub try_first: Option<String>,
+    /// What people must know before they run it.
+    pub warnings: Vec<InstructionWarning>,
+}
+
+/// What instructions may show of a case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CaseContent {
+    /// The values and the owners.
+    Whole,
+    /// The owners and the names of fields. Values look private.
+    WithoutValues,
+    /// Neither: they are made up.
+    MadeUp,
 }
 
 /// What an instruction is written in.
@@ -51,11 +72,10 @@ pub enum InstructionLanguage {
 const IN_COMMAND: usize = 16_000;
 
 impl Instruction {
-    fn command(text: String) -> Self {
+    pub(crate) fn command(text: String) -> Self {
         Self {
-            language: InstructionLanguage::Shell,
-            text: without_nul(text),
             has_values: false,
+            ..Self::with_values(InstructionLanguage::Shell, without_nul(text))
         }
     }
 
@@ -64,6 +84,26 @@ impl Instruction {
             language,
             text,
             has_values: true,
+            try_first: None,
+            warnings: Vec::new(),
+        }
+    }
+
+    /// A command of kubectl that writes: its name, and what follows the name. Before it the same one
+    /// that stores nothing.
+    pub(crate) fn write(name: &str, rest: &str) -> Self {
+        let dry_run = format!("kubectl {name} --dry-run=server{rest}\n");
+        Self {
+            try_first: Some(without_nul(dry_run)),
+            ..Self::command(format!("kubectl {name}{rest}\n"))
+        }
+    }
+
+    /// The command that sends a request.
+    fn of_call(call: &Call<'_>) -> Self {
+        Self {
+            try_first: kubectl_dry_run(call),
+            ..Self::with_values(InstructionLanguage::Shell, kubectl(call))
         }
     }
 }
@@ -90,33 +130,28 @@ impl ChangeTable {
     pub fn instructions(&self, row: &Row, values: bool) -> Vec<Instruction> {
         let mut all = self.with_values(row, values);
         all.retain(|one| values || !one.has_values);
+        if let Some(first) = all.first_mut() {
+            first.warnings.extend(self.warnings(row));
+        }
         all
     }
 
     fn with_values(&self, row: &Row, values: bool) -> Vec<Instruction> {
         let Way::Client(preset, on_owned) = row.way else {
-            return self.file("kubectl create", values).into_iter().collect();
+            return self.file("create", values).into_iter().collect();
         };
         let mut all = Vec::new();
         if on_owned == OnOwned::LeaveOut {
-            let applied = row.requests.iter().rev().find(|it| applies(it));
-            let left = applied.map(|it| (*it.sent).clone());
+            let left = row.last_apply().map(|it| (*it.sent).clone());
             let lines = left.and_then(|left| self.lines(preset, row, &left));
             all.extend(lines.map(|it| if values { it } else { it.without_values() }));
         }
         match preset {
-            Preset::KubectlApplyServerSide if !values => {
-                all.push(Instruction::command(row.apply_of_file(on_owned)));
-            }
             Preset::KubectlApplyServerSide => {
-                let applied = row.requests.iter().rev().find(|it| applies(it));
-                all.extend(applied.map(|exchange| {
-                    let text = kubectl(&self.call(exchange));
-                    Instruction::with_values(InstructionLanguage::Shell, text)
-                }));
+                all.extend(self.server_side(row, on_owned, row.last_apply().filter(|_| values)));
             }
-            Preset::KubectlApply => all.extend(self.file("kubectl apply", values)),
-            Preset::KubectlReplace => all.extend(self.file("kubectl replace", values)),
+            Preset::KubectlApply => all.extend(self.file("apply", values)),
+            Preset::KubectlReplace => all.extend(self.file("replace", values)),
             Preset::KubectlEdit => all.extend(self.kubectl("edit", "")),
             Preset::KubectlScale => {
                 let replicas = |it: &Exchange| it.sent.pointer("/spec/replicas").cloned();
@@ -135,22 +170,56 @@ impl ChangeTable {
         all
     }
 
-    /// How people go a way out with the client that got the conflict. Empty where other managers have to
-    /// give something up: then the requests say it as commands ([`Row::commands`]).
-    pub fn instructions_out(&self, out: &WayOut, values: bool) -> Vec<Instruction> {
+    /// How people go a way out with the client that got the conflict. Where other managers have to give
+    /// something up, also what these do; empty if that is made up.
+    pub fn instructions_out(&self, out: &WayOut, content: CaseContent) -> Vec<Instruction> {
         let row = &out.row;
         let Way::Client(preset, _) = row.way else {
             return Vec::new();
         };
+        let values = content == CaseContent::Whole;
         if matches!(out.kind, WayOutKind::Transfer | WayOutKind::Migrate) {
-            return Vec::new();
+            return match content {
+                CaseContent::MadeUp => Vec::new(),
+                _ => self.handover(out, preset, values),
+            };
         }
         let mut all = self.instructions(row, values);
         if out.kind == WayOutKind::Agree && values {
-            let lines = self.lines(preset, row, &out.manifest);
+            let mut lines = self.lines(preset, row, &out.manifest);
+            if let (Some(lines), Some(first)) = (&mut lines, all.first_mut()) {
+                lines.warnings.append(&mut first.warnings);
+            }
             all.splice(0..0, lines);
         }
         all
+    }
+
+    /// The command by which kubectl applies server-side as the writer of a row: what was sent, or a file.
+    fn server_side(
+        &self,
+        row: &Row,
+        on_owned: OnOwned,
+        sent: Option<&Exchange>,
+    ) -> Option<Instruction> {
+        if let Some(sent) = sent {
+            return Some(Instruction::of_call(&self.call(sent)));
+        }
+        let force = match on_owned {
+            OnOwned::Force => " --force-conflicts",
+            _ => "",
+        };
+        let manager = quote(&format!("--field-manager={}", row.writer));
+        let namespace = self.namespace()?;
+        let rest = format!(" --server-side{force}{namespace} {manager} -f MANIFEST.yaml");
+        Some(Instruction::write("apply", &rest))
+    }
+
+    /// The option that names the namespace of the object. `None` if kubectl would take the namespace for
+    /// an option.
+    fn namespace(&self) -> Option<String> {
+        let namespace = self.subject().namespace();
+        (!namespace.starts_with('-')).then(|| namespace_option(namespace))
     }
 
     fn tool<'a>(&'a self, row: &'a Row) -> Tool<'a> {
@@ -188,31 +257,32 @@ impl ChangeTable {
         let ChangeContent::Manifest(said) = &self.change.content else {
             return None;
         };
-        let namespace = self.subject().namespace();
-        let mut said = said.clone();
-        if said.namespace().is_empty() && !namespace.is_empty() {
-            said.set_meta("namespace", namespace);
-        }
-        let yaml = to_yaml(&said);
+        let yaml = to_yaml(&manifest::in_namespace(said, self.subject().namespace()));
+        let namespace = self.namespace()?;
         if !values || yaml.len() > IN_COMMAND {
-            return Some(Instruction::command(format!(
-                "{command} -f MANIFEST.yaml\n"
-            )));
+            let rest = format!("{namespace} -f MANIFEST.yaml");
+            return Some(Instruction::write(command, &rest));
         }
         let end = delimiter(&yaml, "EOF");
-        let text = format!("{command} -f - <<'{end}'\n{yaml}{end}\n");
-        let text = without_nul(text);
-        Some(Instruction::with_values(InstructionLanguage::Shell, text))
+        let rest = format!("{namespace} -f - <<'{end}'\n{yaml}{end}");
+        Some(Instruction {
+            has_values: true,
+            ..Instruction::write(command, &rest)
+        })
     }
 
     /// A command of kubectl that names the object.
     fn kubectl(&self, command: &str, flags: &str) -> Option<Instruction> {
         let subject = self.subject();
         let object = kubectl_object(subject.resource(), subject.namespace(), subject.name())?;
-        let text = format!("kubectl {command} {object}{flags}\n");
-        Some(Instruction {
-            has_values: !flags.is_empty(),
-            ..Instruction::command(text)
+        let rest = format!(" {object}{flags}");
+        Some(if flags.is_empty() {
+            Instruction::command(format!("kubectl {command}{rest}\n"))
+        } else {
+            Instruction {
+                has_values: true,
+                ..Instruction::write(command, &rest)
+            }
         })
     }
 
@@ -277,14 +347,9 @@ impl ChangeTable {
 }
 
 impl Row {
-    /// The command by which kubectl applies a file as the writer of the row.
-    pub fn apply_of_file(&self, on_owned: OnOwned) -> String {
-        let force = match on_owned {
-            OnOwned::Force => " --force-conflicts",
-            _ => "",
-        };
-        let manager = quote(&format!("--field-manager={}", self.writer));
-        format!("kubectl apply --server-side{force} {manager} -f MANIFEST.yaml\n")
+    /// The last request that applied a manifest, for good.
+    fn last_apply(&self) -> Option<&Exchange> {
+        self.requests.iter().rev().find(|it| applies(it))
     }
 
     /// The object that was read, with what a merge patch of the row changes.

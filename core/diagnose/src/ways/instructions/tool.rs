@@ -3,7 +3,7 @@
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::Fact;
 use optimist_client::Preset;
-use optimist_text::{one_line, quote};
+use optimist_text::{one_line, quote, without_nul};
 use serde_json::Value;
 
 use super::super::{ChangeTable, DeliveredBy, OnOwned, Row, tracking};
@@ -70,13 +70,18 @@ impl Tool<'_> {
         if preset == Preset::Helm3 {
             lines.push_str("# Helm 4 does the same with --server-side=false.\n");
         }
-        lines.push_str(&format!("{upgrade}\n"));
-        let mut all = vec![Instruction::command(lines)];
+        let mut all = vec![tried(&lines, &upgrade, "--dry-run=server")];
         if on_owned == OnOwned::LeaveOut && self.leaves_replicas_to_an_autoscaler() {
-            all.push(Instruction::command(format!(
-                "# Only if the chart has this value, and then leaves replicas out:\n\
-                 {upgrade} --set autoscaling.enabled=true\n"
-            )));
+            // With --set alone, Helm forgets every value that was given before (`reuseValues` in
+            // `helm.sh/helm/v4/pkg/action/upgrade.go`, v4.2).
+            let comment = "# Only if the chart has this value, and then leaves replicas out. The values \
+                           of the last release stay:\n";
+            let set = "--reset-then-reuse-values --set autoscaling.enabled=true";
+            all.push(tried(
+                comment,
+                &format!("{upgrade} {set}"),
+                "--dry-run=server",
+            ));
         }
         all
     }
@@ -108,14 +113,15 @@ impl Tool<'_> {
         };
         let group = &resource.group_version.group;
         let resource = quote(&format!("{group}:{}:{name}", resource.kind));
-        let mut text = format!("argocd app sync {application} --resource {resource}{flags}\n");
+        let sync = format!("argocd app sync {application} --resource {resource}{flags}");
+        let mut all = tried("", &sync, "--dry-run");
         if let Some(option) = option {
-            text.push_str(&format!(
+            all.text.push_str(&format!(
                 "# For every sync, as an annotation of the manifest:\n\
                  # argocd.argoproj.io/sync-options: {option}\n"
             ));
         }
-        Instruction::command(text)
+        all
     }
 
     /// Flags: `fluxcd/flux2/cmd/flux/reconcile_kustomization.go`.
@@ -149,12 +155,24 @@ impl Tool<'_> {
         );
         vec![
             Instruction {
-                language: InstructionLanguage::Terraform,
-                text: code,
                 has_values: false,
+                ..Instruction::with_values(InstructionLanguage::Terraform, code)
             },
-            Instruction::command("terraform apply -target=kubernetes_manifest.NAME\n".to_owned()),
+            Instruction {
+                try_first: Some("terraform plan -target=kubernetes_manifest.NAME\n".to_owned()),
+                ..Instruction::command(
+                    "terraform apply -target=kubernetes_manifest.NAME\n".to_owned(),
+                )
+            },
         ]
+    }
+}
+
+/// A command with the comments above it, and the option by which it stores nothing.
+fn tried(comments: &str, command: &str, option: &str) -> Instruction {
+    Instruction {
+        try_first: Some(without_nul(format!("{command} {option}\n"))),
+        ..Instruction::command(format!("{comments}{command}\n"))
     }
 }
 

@@ -1,0 +1,230 @@
+//! A change of one entry of `managedFields`, as commands that read the entries as they are on the
+//! cluster.
+//!
+//! The place of an entry in the list, and the version of the object, are read when the commands run. The
+//! patch tests that the entry is still the one that was brought: the server refuses it otherwise.
+
+use optimist_apiserver::apply::{Path, Set, from_fields_v1};
+use optimist_apiserver::object::{Metadata, text};
+use optimist_text::{one_line, quote, quote_always};
+use serde_json::{Value, json};
+
+use super::Instruction;
+
+/// What becomes of an entry.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct EntryChange<'a> {
+    /// The entry before.
+    pub(super) before: &'a Value,
+    /// The entry after; `None` if it is removed.
+    pub(super) after: Option<&'a Value>,
+}
+
+/// What tells entries apart (`k8s.io/apimachinery/pkg/util/managedfields/internal/managedfields.go
+/// BuildManagerIdentifier`, v0.36), in the order in which the commands print it.
+const IDENTITY: [&str; 4] = ["manager", "operation", "subresource", "apiVersion"];
+
+/// How many fields a comment names.
+const NAMED: usize = 3;
+
+fn identity(entry: &Value) -> [&str; 4] {
+    IDENTITY.map(|member| text(entry, member))
+}
+
+fn entries(object: &Value) -> &[Value] {
+    let entries = object.metadata().and_then(|meta| meta.get("managedFields"));
+    entries.and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+/// The changes from the entries of an object to those that it has later. First what comes, then what
+/// goes: no field is without its owner in between.
+pub(super) fn changes<'a>(before: &'a Value, after: &'a Value) -> Vec<EntryChange<'a>> {
+    let of =
+        |list: &'a [Value], entry: &Value| list.iter().find(|it| identity(it) == identity(entry));
+    let (old, new) = (entries(before), entries(after));
+    let mut added = new.iter().filter(|entry| of(old, entry).is_none());
+    let (mut first, mut last) = (Vec::new(), Vec::new());
+    for entry in old {
+        match of(new, entry) {
+            Some(same) if same["fieldsV1"] == entry["fieldsV1"] => {}
+            Some(changed) => first.push(EntryChange {
+                before: entry,
+                after: Some(changed),
+            }),
+            // An entry that comes takes the place of one that goes.
+            None => match added.next() {
+                Some(other) => first.push(EntryChange {
+                    before: entry,
+                    after: Some(other),
+                }),
+                None => last.push(EntryChange {
+                    before: entry,
+                    after: None,
+                }),
+            },
+        }
+    }
+    first.append(&mut last);
+    first
+}
+
+fn set_of(entry: &Value) -> Set {
+    from_fields_v1(&entry["fieldsV1"]).unwrap_or_default()
+}
+
+impl EntryChange<'_> {
+    /// The fields that the entry has no more.
+    pub(super) fn given_up(&self) -> Vec<Path> {
+        let left = self.after.map(set_of).unwrap_or_default();
+        let had = set_of(self.before).paths().into_iter();
+        had.filter(|path| !left.contains(path)).collect()
+    }
+
+    /// What the change does, as comments.
+    fn says(&self) -> String {
+        let manager = one_line(text(self.before, "manager"));
+        let says = match self.after {
+            Some(after) if identity(after) != identity(self.before) => format!(
+                "The entry of {manager} becomes one of {} ({}).",
+                one_line(text(after, "manager")),
+                one_line(text(after, "operation")),
+            ),
+            Some(after) if self.given_up().is_empty() => format!(
+                "The entry of {manager} also gets the fields that {} has.",
+                one_line(text(after, "manager"))
+            ),
+            _ => format!("{manager} gives up {}.", named(&self.given_up())),
+        };
+        format!(
+            "# {says} Only managedFields change, no value does.\n\
+             # The first lines read where the entry is now. If it has changed since, the server refuses.\n"
+        )
+    }
+
+    /// The commands for an object, as kubectl names it. `None` if the entry cannot be found by a line of
+    /// text.
+    pub(super) fn instruction(&self, object: &str) -> Option<Instruction> {
+        let line = identity(self.before).join(" ");
+        if line.chars().any(char::is_control) {
+            return None;
+        }
+        let line = quote(&line);
+        let read = format!(
+            "entries=$(kubectl get {object} -o jsonpath='{{.metadata.resourceVersion}}{{\"\\n\"}}\
+             {{range .metadata.managedFields[*]}}\
+             {{.manager}} {{.operation}} {{.subresource}} {{.apiVersion}}{{\"\\n\"}}{{end}}')\n\
+             version=$(printf '%s\\n' \"$entries\" | head -n 1)\n\
+             place=$(printf '%s\\n' \"$entries\" | tail -n +2 | grep -nxF -e {line} | cut -d: -f1)\n\
+             place=$((place - 1))\n"
+        );
+        let says = self.says();
+        let patch = self.patch();
+        let command = |option: &str| {
+            format!("{says}{read}kubectl patch {object} --type=json{option} -p {patch}\n")
+        };
+        Some(Instruction {
+            try_first: Some(command(" --dry-run=server")),
+            ..Instruction::command(command(""))
+        })
+    }
+
+    /// The JSON patch as a word of a shell, with the place and the version that were read.
+    fn patch(&self) -> String {
+        let entry = |member: &str| format!("/metadata/managedFields/@{member}");
+        let mut operations = Vec::new();
+        for member in ["manager", "operation", "fieldsV1"] {
+            operations.push(json!({"op": "test", "path": entry(&format!("/{member}")),
+                "value": self.before[member]}));
+        }
+        operations
+            .push(json!({"op": "replace", "path": "/metadata/resourceVersion", "value": "@"}));
+        match self.after {
+            None => operations.push(json!({"op": "remove", "path": entry("")})),
+            Some(after) => {
+                for member in ["manager", "operation", "fieldsV1"] {
+                    if self.before[member] != after[member] {
+                        operations.push(json!({"op": "replace",
+                            "path": entry(&format!("/{member}")), "value": after[member]}));
+                    }
+                }
+            }
+        }
+        let lines = operations.iter().map(|it| format!("  {it}"));
+        let lines: Vec<String> = lines.collect();
+        let patch = quote_always(&format!("[\n{}\n]", lines.join(",\n")));
+        // In a string of JSON these quotes would have a backslash before them.
+        let place = "\"path\":\"/metadata/managedFields/";
+        let version = "\"path\":\"/metadata/resourceVersion\",\"value\":\"";
+        patch
+            .replace(&format!("{place}@"), &format!("{place}'\"$place\"'"))
+            .replace(&format!("{version}@"), &format!("{version}'\"$version\"'"))
+    }
+}
+
+/// Fields in a sentence.
+pub(super) fn named(fields: &[Path]) -> String {
+    let names = fields
+        .iter()
+        .take(NAMED)
+        .map(|it| one_line(&it.to_string()));
+    let names: Vec<String> = names.collect();
+    match fields.len().saturating_sub(NAMED) {
+        0 => names.join(", "),
+        more => format!("{} and {more} more", names.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn object(entries: Value) -> Value {
+        json!({"metadata": {"name": "web", "managedFields": entries}})
+    }
+
+    fn entry(manager: &str, operation: &str, fields: Value) -> Value {
+        json!({"manager": manager, "operation": operation, "apiVersion": "v1",
+            "fieldsType": "FieldsV1", "fieldsV1": fields})
+    }
+
+    #[test]
+    fn what_comes_is_before_what_goes() {
+        let data = |names: &[&str]| {
+            let fields = names.iter().map(|name| (format!("f:{name}"), json!({})));
+            json!({"f:data": Value::Object(fields.collect())})
+        };
+        let before = object(json!([
+            entry("a", "Update", data(&["x"])),
+            entry("me", "Apply", data(&["y"])),
+        ]));
+        let after = object(json!([entry("me", "Apply", data(&["x", "y"]))]));
+        let found = changes(&before, &after);
+        let managers = found.iter().map(|it| text(it.before, "manager"));
+        assert_eq!(managers.collect::<Vec<_>>(), ["me", "a"]);
+        assert!(found[0].given_up().is_empty());
+        assert_eq!(named(&found[1].given_up()), ".data.x");
+        assert_eq!(changes(&before, &before), []);
+    }
+
+    #[test]
+    fn nothing_of_an_entry_is_run_by_the_shell() {
+        let hostile = "x'; touch PWN; '$(id)@\"path\":\"/metadata/managedFields/@";
+        let change = EntryChange {
+            before: &entry(hostile, "Update", json!({"f:data": {"f:$(id)": {}}})),
+            after: None,
+        };
+        let text = change
+            .instruction("configmap a -n b")
+            .expect("it is one line")
+            .text;
+        let patch = &text[text.find(" -p ").expect("it has a patch")..];
+        assert_eq!(patch.matches("$place").count(), 4, "{text}");
+        assert_eq!(patch.matches("'\"$version\"'").count(), 1, "{text}");
+        let lines = entry("a\nb", "Update", json!({}));
+        let change = EntryChange {
+            before: &lines,
+            after: None,
+        };
+        assert_eq!(change.instruction("configmap a"), None);
+    }
+}

@@ -1,0 +1,130 @@
+//! What people must know before they run a command.
+
+use http::{Request, header};
+use optimist_apiserver::apply::{Path, field_set};
+use optimist_apiserver::object::text;
+use optimist_apiserver::server::ApiServer;
+use optimist_client::{Preset, bare};
+use serde_json::{Value, json};
+
+use super::super::{ChangeTable, FieldEffect, OnOwned, Row, Way, read, tracking};
+
+/// What people must know before they run a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum InstructionWarning {
+    /// Fields vanish from the object.
+    Removes(Vec<Path>),
+    /// The fields that are left out are needed to create the object: without them a server refuses a new
+    /// one, and names these fields.
+    NeededToCreate(Vec<String>),
+    /// A new object that is created from the manifest does not have these fields. They are in the object
+    /// that is there.
+    AbsentFromNew(Vec<Path>),
+    /// kubectl writes by the name of a tool that keeps a record of what it wrote. The record does not
+    /// change.
+    OtherRecord {
+        /// The manager.
+        manager: String,
+    },
+}
+
+/// The managers of tools that keep a record of their own: a release, a state, an inventory
+/// ([`Preset::write`]; `fluxcd/helm-controller`, `pulumi/pulumi-kubernetes`).
+const WITH_RECORDS: [&str; 5] = [
+    "helm",
+    "helm-controller",
+    "Terraform",
+    "argocd-controller",
+    "kustomize-controller",
+];
+
+fn keeps_a_record(manager: &str) -> bool {
+    WITH_RECORDS.contains(&manager) || manager.starts_with("pulumi-kubernetes")
+}
+
+impl ChangeTable {
+    /// What people must know before they do what a row did.
+    pub(super) fn warnings(&self, row: &Row) -> Vec<InstructionWarning> {
+        let mut all = Vec::new();
+        let removed = row.with(FieldEffect::Removed);
+        let removed: Vec<Path> = removed.map(|it| it.field.clone()).collect();
+        if !removed.is_empty() && !row.is_refused() {
+            all.push(InstructionWarning::Removes(removed));
+        }
+        if let Way::Client(preset, OnOwned::LeaveOut) = row.way
+            && let Some(applied) = row.last_apply()
+        {
+            let said = tracking::tracked(preset, self.said(row), &row.before);
+            all.extend(self.of_new_object(&said, &applied.sent));
+        }
+        all.extend(of_writer(row));
+        all
+    }
+
+    /// What is missing where a manifest without some fields creates the object: each of both manifests
+    /// creates it once. `None` if nothing is, or if the whole manifest does not create it either.
+    fn of_new_object(&self, whole: &Value, left: &Value) -> Option<InstructionWarning> {
+        let root = &self.subject().resource().root;
+        let created = self.created(whole)?.ok()?;
+        let without = match self.created(left)? {
+            Ok(object) => object,
+            Err(needed) if needed.is_empty() => return None,
+            Err(needed) => return Some(InstructionWarning::NeededToCreate(needed)),
+        };
+        let kept = field_set(left, root);
+        let fields = field_set(whole, root).paths().into_iter();
+        let absent = fields.filter(|path| {
+            !kept.contains(path) && path.find(&created).is_some() && path.find(&without).is_none()
+        });
+        let absent: Vec<Path> = absent.collect();
+        (!absent.is_empty()).then_some(InstructionWarning::AbsentFromNew(absent))
+    }
+
+    /// The object that a manifest creates where there is none, or the fields that the server names when
+    /// it refuses. `None` if the object that is there cannot be deleted.
+    fn created(&self, manifest: &Value) -> Option<Result<Value, Vec<String>>> {
+        let mut server = self.server();
+        let subject = self.subject();
+        let path = subject.path();
+        let nothing = json!({"metadata": {"finalizers": null}});
+        send(&mut server, "PATCH", &path, &nothing)?;
+        let now = json!({"kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": 0});
+        send(&mut server, "DELETE", &path, &now)?;
+        if !read(&mut server, subject).is_null() {
+            return None;
+        }
+        let collection = subject.resource().path(subject.namespace(), "");
+        let (code, answer) = send(&mut server, "POST", &collection, &bare(manifest))?;
+        if code < 300 {
+            return Some(Ok(answer));
+        }
+        let causes = answer.pointer("/details/causes").and_then(Value::as_array);
+        let fields = causes.into_iter().flatten();
+        let fields = fields.map(|cause| text(cause, "field").to_owned());
+        Some(Err(fields.collect()))
+    }
+}
+
+/// A warning where kubectl writes by the name of another tool.
+pub(super) fn of_writer(row: &Row) -> Option<InstructionWarning> {
+    let of_kubectl = matches!(row.way, Way::Client(Preset::KubectlApplyServerSide, _));
+    (of_kubectl && keeps_a_record(&row.writer)).then(|| InstructionWarning::OtherRecord {
+        manager: row.writer.clone(),
+    })
+}
+
+fn send(server: &mut ApiServer, method: &str, target: &str, body: &Value) -> Option<(u16, Value)> {
+    let media = match method {
+        "PATCH" => "application/merge-patch+json",
+        _ => "application/json",
+    };
+    let request = Request::builder()
+        .method(method)
+        .uri(target)
+        .header(header::CONTENT_TYPE, media)
+        .body(body.to_string().into_bytes())
+        .ok()?;
+    let response = server.handle(request);
+    let answer = serde_json::from_slice(response.body()).unwrap_or_default();
+    Some((response.status().as_u16(), answer))
+}
