@@ -1,4 +1,4 @@
-//! Where only one card fits: three heads that choose which one is open.
+//! Where only one card fits: heads that choose which one is open.
 
 use optimist_messages::{controller_card::cache_chip, label};
 use optimist_simulation::ActorId;
@@ -64,7 +64,7 @@ pub(crate) fn lane_tabs(store: &StateHandle) -> Html {
     };
     html! {
         <div class="lane-tabs" role="group" aria-label={label::open_card()}>
-            { for store.lanes().map(head) }
+            { for store.lane_tabs().into_iter().map(head) }
         </div>
     }
 }

@@ -341,7 +341,7 @@ impl State {
     fn enter(&mut self, tree: Rc<HistoryTree>) {
         self.session.enter(tree);
         self.editing.enter();
-        self.view.enter();
+        self.view.enter(right_lane(&self.session.tree));
     }
 
     /// The world at the current step.
@@ -356,6 +356,13 @@ impl State {
             Lane::Server,
             Lane::Editor(self.view.right),
         ]
+    }
+
+    /// The lanes that a narrow window can open: also that of a controller whose place Editor B has.
+    pub fn lane_tabs(&self) -> Vec<Lane> {
+        let hidden = self.world().controller().is_some() && self.view.right != ActorId::C;
+        let controller = hidden.then_some(Lane::Editor(ActorId::C));
+        self.lanes().into_iter().chain(controller).collect()
     }
 
     /// What an actor is called.
@@ -386,4 +393,17 @@ impl State {
             || self.is_searching_orders()
             || self.progress().is_some()
     }
+}
+
+/// Whose lane the right one is in a session that is shown at its current step: that of the last
+/// actor beside A who did something. Before that, a controller comes before Editor B.
+fn right_lane(tree: &HistoryTree) -> ActorId {
+    let steps = tree.current_path().iter().take(tree.position() + 1);
+    let actors = steps.rev().filter_map(|node| tree.step(*node)?.actor());
+    let first = match tree.world().controller() {
+        Some(_) => ActorId::C,
+        None => ActorId::B,
+    };
+    let mut actors = actors.filter(|actor| *actor != ActorId::A);
+    actors.next().unwrap_or(first)
 }

@@ -300,9 +300,9 @@ impl ViewState {
         }
     }
 
-    /// Another session is shown.
-    pub(crate) fn enter(&mut self) {
-        self.right = ActorId::B;
+    /// Another session is shown, with the right lane for an actor.
+    pub(crate) fn enter(&mut self, right: ActorId) {
+        self.show(right);
         self.toggled = Folds::default();
         self.server_tab = ServerTab::Object;
         self.watch_from.clear();

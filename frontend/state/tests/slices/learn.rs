@@ -3,7 +3,7 @@
 use optimist_sessions::StorageArea;
 use optimist_simulation::ActorId;
 use optimist_state::{
-    LearnMsg, LearnProblem, LessonProgress, Msg, PROGRESS, Platform, UnreadableData,
+    Lane, LearnMsg, LearnProblem, LessonProgress, Msg, PROGRESS, Platform, UnreadableData, ViewMsg,
     lesson_fragment,
 };
 
@@ -165,4 +165,64 @@ fn a_challenge_about_switches_is_met_by_what_the_search_of_every_history_finds()
     page.send(LearnMsg::Search);
     page.finish_work();
     assert!(course(&page).walk.solved());
+}
+
+/// Editor B is an actor of every history, and a lesson about a controller has nothing for B to do.
+fn shows_the_controller(page: &Page) {
+    assert_eq!(page.state.view.right, ActorId::C);
+    assert_eq!(page.state.lanes()[2], Lane::Editor(ActorId::C));
+}
+
+#[test]
+fn a_lesson_about_a_controller_shows_the_controller_however_it_is_opened() {
+    for (name, lesson) in controller_lessons() {
+        let mut page = Page::open();
+        at(&mut page, &lesson_fragment(&name));
+        page.send(LearnMsg::Text(name.clone(), Ok(lesson.clone())));
+        shows_the_controller(&page);
+        at(&mut page, "#/play");
+        assert_eq!(page.state.view.right, ActorId::B, "{name}: Play has none");
+        at(&mut page, &lesson_fragment(&name));
+        shows_the_controller(&page);
+        page.send(LearnMsg::Forward);
+        page.send(LearnMsg::Back);
+        shows_the_controller(&page);
+        let mut page = page.reload(&lesson_fragment(&name));
+        page.send(LearnMsg::Text(name.clone(), Ok(lesson)));
+        page.finish_work();
+        shows_the_controller(&page);
+        page.send(LearnMsg::Restart);
+        shows_the_controller(&page);
+    }
+}
+
+#[test]
+fn a_phone_has_a_tab_of_the_controller_also_while_editor_b_has_its_place() {
+    let (name, lesson) = controller_lessons().remove(0);
+    let mut page = Page::open();
+    at(&mut page, &lesson_fragment(&name));
+    page.send(LearnMsg::Text(name, Ok(lesson)));
+    let controller = Lane::Editor(ActorId::C);
+    assert_eq!(page.state.lane_tabs(), page.state.lanes());
+    page.send(ViewMsg::Open(Lane::Editor(ActorId::B)));
+    assert_eq!(page.state.lane_tabs().last(), Some(&controller));
+    page.send(ViewMsg::Open(controller));
+    shows_the_controller(&page);
+    assert_eq!(page.state.lane_tabs().len(), 3);
+}
+
+/// The lessons with a controller.
+fn controller_lessons() -> Vec<(String, String)> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../lessons");
+    let files = std::fs::read_dir(folder).expect("the lessons are there");
+    let files = files.map(|file| file.expect("it can be read").path());
+    let lessons = files.filter(|path| path.extension().is_some_and(|ending| ending == "yaml"));
+    let with_controller = lessons.filter_map(|path| {
+        let text = std::fs::read_to_string(&path).expect("it can be read");
+        let name = path.file_stem()?.to_str()?.to_owned();
+        text.contains("\ncontroller:").then_some((name, text))
+    });
+    let found: Vec<_> = with_controller.collect();
+    assert!(found.len() >= 9, "{}", found.len());
+    found
 }
