@@ -2,8 +2,8 @@
 
 use http::{Request, Response};
 
-/// A request with its answer, as they went over the wire. The answer to a watch that was opened is
-/// empty: its events come later.
+/// A request with its answer, as they went over the wire. The answer to a watch has the events that
+/// came before anybody took it, a line each: others come later.
 #[derive(Clone, Debug)]
 pub struct AnsweredRequest {
     /// The request.

@@ -186,7 +186,7 @@ impl Reflector {
             Phase::Initial {
                 connection,
                 objects,
-            } => self.read_initial(connection, objects, most),
+            } => self.read_initial(connection, objects, server, most),
             Phase::Watching(connection) => self.read(connection, most),
         }
     }
@@ -341,6 +341,7 @@ impl Reflector {
         &mut self,
         mut connection: Connection,
         mut objects: IndexedStore,
+        server: &ApiServer,
         most: usize,
     ) -> ReflectorProgress {
         let mut read = 0;
@@ -348,6 +349,10 @@ impl Reflector {
             && let Some(event) = connection.arrived.pop_front()
         {
             read += 1;
+            if let Some(answered) = &mut self.answered {
+                let line = event.to_line(server.resources());
+                answered.response.body_mut().extend(line.into_bytes());
+            }
             if event.event_type == EventType::Error {
                 if is_unavailable(&event.object) {
                     self.unavailable = true;

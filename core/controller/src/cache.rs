@@ -157,6 +157,16 @@ impl Cache {
         self.step_most(server, 1)
     }
 
+    /// Sends the next request of a cache that has no open watch: a list, or the watch. A watch that
+    /// begins with the existing objects brings them at once.
+    pub fn connect(&mut self, server: &mut ApiServer) -> CacheStep {
+        let step = self.step(server);
+        match self.reflector.is_connected() && !self.is_watching() {
+            true => self.step_most(server, usize::MAX),
+            false => step,
+        }
+    }
+
     /// Lists, if that is to be done, and opens the watch. Returns what the handlers are told. That
     /// the version of a watch is too old is only known when its first event is delivered.
     pub fn sync(&mut self, server: &mut ApiServer) -> Vec<Notification> {

@@ -15,7 +15,7 @@ use crate::client::{CachedObjects, Client};
 use crate::handler::Handler;
 use crate::own_writes::{ConsistencyStore, Expectations};
 use crate::program::{Code, Context, Kind, Program, Run, StatementStep};
-use crate::queue::{ReconcileResult, WorkQueue};
+use crate::queue::{KeyPriority, ReconcileResult, WorkQueue};
 use crate::report::{CacheReport, Handled, QueueReaction, WorkerReport};
 
 /// A program watches a kind that the server does not have.
@@ -78,6 +78,14 @@ impl Controller {
         })
     }
 
+    /// The same, with the queue of controller-runtime.
+    pub fn with_priorities(self) -> Self {
+        Self {
+            queue: WorkQueue::prioritizing(),
+            ..self
+        }
+    }
+
     /// Its program.
     pub fn code(&self) -> &Code {
         &self.code
@@ -136,11 +144,10 @@ impl Controller {
         Some(notification)
     }
 
-    /// Sends the next request of a cache that has no open watch: a list, or the watch. `None` if its
-    /// watch is open.
+    /// [Connects](Cache::connect) a cache that has no open watch. `None` if its watch is open.
     pub fn connect(&mut self, index: usize, server: &mut ApiServer) -> Option<CacheReport> {
         let cache = self.caches.get_mut(index);
-        let step = cache.filter(|cache| !cache.is_watching())?.step(server);
+        let step = cache.filter(|cache| !cache.is_watching())?.connect(server);
         Some(self.report(index, step))
     }
 
@@ -184,7 +191,7 @@ impl Controller {
     /// they are [synced](Self::sync).
     pub fn restart(&mut self) {
         self.caches.iter_mut().for_each(Cache::restart);
-        self.queue = WorkQueue::default();
+        self.queue = self.queue.emptied();
         self.client = client_of(self.code.program());
         self.expectations = Expectations::default();
         self.written = ConsistencyStore::default();
@@ -363,7 +370,7 @@ impl Controller {
                 keys
             };
             let added = keys.into_iter().map(|key| {
-                let addition = self.queue.add(&key);
+                let addition = self.queue.add(&key, priority(notification));
                 (key, addition)
             });
             handled.push(Handled {
@@ -391,6 +398,18 @@ impl Controller {
                 Notification::Updated { .. } => {}
             }
         }
+    }
+}
+
+/// The priority of the keys of a notification (`sigs.k8s.io/controller-runtime/pkg/handler`,
+/// `addToQueueCreate` and `addToQueueUpdate`).
+fn priority(notification: &Notification) -> KeyPriority {
+    match notification {
+        Notification::Added { initial: true, .. } => KeyPriority::Low,
+        Notification::Updated { old, new } if old.resource_version() == new.resource_version() => {
+            KeyPriority::Low
+        }
+        _ => KeyPriority::Usual,
     }
 }
 

@@ -1,10 +1,11 @@
 //! The work queue (`k8s.io/client-go/util/workqueue`: `queue.go`, `delaying_queue.go`,
 //! `rate_limiting_queue.go`, `default_rate_limiters.go`), in virtual time.
 //!
-//! controller-runtime has a queue of its own since v0.23 (`pkg/controller/priorityqueue`). It
-//! differs in two points: keys have priorities, and a key that is added now leaves the waiting
-//! keys.
+//! controller-runtime has a queue of its own, which it uses by default since v0.23
+//! (`pkg/controller/priorityqueue/priorityqueue.go`, read at v0.24.1): [`WorkQueue::prioritizing`].
+//! It differs in two points: keys have priorities, and a key is ready or waits, never both.
 
+use std::cmp::Reverse;
 use std::time::Duration;
 
 use imbl::{OrdMap, OrdSet, Vector};
@@ -33,6 +34,16 @@ pub enum ReconcileResult {
     TerminalError,
 }
 
+/// How soon a key of a queue with priorities is taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum KeyPriority {
+    /// The key of an object of the first list, or of one that has not changed (`LowPriority`).
+    Low,
+    /// Any other key.
+    #[default]
+    Usual,
+}
+
 /// A work queue of keys. Cloning is cheap.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WorkQueue {
@@ -42,8 +53,26 @@ pub struct WorkQueue {
     /// When each waiting key is added.
     waiting: OrdMap<String, Waiting>,
     failures: OrdMap<String, u32>,
-    /// How many keys have waited.
-    waited: u64,
+    /// How many places were given: to keys that wait, and to all keys of a queue with priorities.
+    given: u64,
+    /// `None` for a queue without priorities.
+    priorities: Option<Priorities>,
+}
+
+/// The priorities of keys.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Priorities {
+    /// The places of the keys that are ready or wait.
+    places: OrdMap<String, Place>,
+    /// The priorities that the keys had that are being processed.
+    taken: OrdMap<String, KeyPriority>,
+}
+
+/// A smaller place is taken sooner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Place {
+    priority: Reverse<KeyPriority>,
+    number: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -55,14 +84,35 @@ struct Waiting {
 }
 
 impl WorkQueue {
+    /// The queue of controller-runtime, with priorities.
+    pub fn prioritizing() -> Self {
+        Self {
+            priorities: Some(Priorities::default()),
+            ..Self::default()
+        }
+    }
+
+    /// The same queue without keys.
+    pub fn emptied(&self) -> Self {
+        match self.priorities {
+            Some(_) => Self::prioritizing(),
+            None => Self::default(),
+        }
+    }
+
     /// Marks a key as in need of processing (`Add`): nothing if it is marked; else it is queued,
-    /// unless it is being processed.
-    pub fn add(&mut self, key: &str) -> KeyAddition {
+    /// unless it is being processed. Without priorities, a key that waits waits on.
+    pub fn add(&mut self, key: &str, priority: KeyPriority) -> KeyAddition {
         let processing = self.processing.contains(key);
+        if self.priorities.is_some() {
+            self.place(key, priority);
+            self.waiting.remove(key);
+        }
         if self.dirty.insert(key.to_owned()).is_none() && !processing {
-            self.queue.push_back(key.to_owned());
+            self.enqueue(key);
             return KeyAddition::Queued;
         }
+        self.order();
         match processing {
             true => KeyAddition::AfterItsRun,
             false => KeyAddition::AlreadyQueued,
@@ -75,30 +125,82 @@ impl WorkQueue {
         let key = self.queue.pop_front()?;
         self.processing.insert(key.clone());
         self.dirty.remove(&key);
+        if let Some(Priorities { places, taken }) = &mut self.priorities {
+            let place = places.remove(&key);
+            let priority = place.map_or(KeyPriority::Usual, |place| place.priority.0);
+            taken.insert(key.clone(), priority);
+        }
         Some(key)
+    }
+
+    /// Gives a key its place, or a better one if its priority rises.
+    fn place(&mut self, key: &str, priority: KeyPriority) {
+        let place = Place {
+            priority: Reverse(priority),
+            number: self.given,
+        };
+        let Some(priorities) = &mut self.priorities else {
+            return;
+        };
+        let known = priorities.places.get(key);
+        if known.is_none_or(|known| known.priority > place.priority) {
+            priorities.places.insert(key.to_owned(), place);
+            self.given += 1;
+        }
+    }
+
+    fn enqueue(&mut self, key: &str) {
+        self.queue.push_back(key.to_owned());
+        self.order();
+    }
+
+    /// Orders the queued keys by their places; nothing without priorities.
+    fn order(&mut self) {
+        if let Some(Priorities { places, .. }) = &self.priorities {
+            self.queue
+                .sort_by(|one, other| places.get(one).cmp(&places.get(other)));
+        }
+    }
+
+    /// The priority that a key has while it is processed.
+    fn taken_with(&self, key: &str) -> KeyPriority {
+        let taken = self.priorities.as_ref().and_then(|it| it.taken.get(key));
+        taken.copied().unwrap_or_default()
     }
 
     /// Ends the processing of a key (`Done`): it is queued again if it was marked meanwhile.
     pub fn done(&mut self, key: &str) {
         self.processing.remove(key);
+        if let Some(priorities) = &mut self.priorities {
+            priorities.taken.remove(key);
+        }
         if self.dirty.contains(key) && !self.queue.iter().any(|queued| queued == key) {
-            self.queue.push_back(key.to_owned());
+            self.enqueue(key);
         }
     }
 
-    /// Adds a key when a time has passed (`AddAfter`). A key that waits already is added at the
-    /// earlier of the two times.
+    /// Adds a key when a time has passed (`AddAfter`), with the priority with which it was taken. A
+    /// key that waits already is added at the earlier of the two times. With priorities, a key that
+    /// is ready does not wait as well.
     pub fn add_after(&mut self, key: &str, delay: Duration, now: Duration) {
+        let priority = self.taken_with(key);
         if delay.is_zero() {
-            self.add(key);
+            self.add(key, priority);
             return;
+        }
+        if self.priorities.is_some() {
+            self.place(key, priority);
+            if self.dirty.contains(key) {
+                self.order();
+                return;
+            }
         }
         let ready_at = now.saturating_add(delay);
         match self.waiting.get_mut(key) {
             Some(waiting) => waiting.ready_at = waiting.ready_at.min(ready_at),
             None => {
-                let place = self.waited;
-                self.waited += 1;
+                let place = self.given;
+                self.given += 1;
                 let waiting = Waiting { ready_at, place };
                 self.waiting.insert(key.to_owned(), waiting);
             }
@@ -138,7 +240,14 @@ impl WorkQueue {
         ready.sort();
         for (_, key) in ready {
             self.waiting.remove(&key);
-            self.add(&key);
+            let mut priority = KeyPriority::Usual;
+            if let Some(Priorities { places, .. }) = &mut self.priorities
+                && let Some(place) = places.remove(&key)
+            {
+                // Its place counts from now on, not from when it began to wait.
+                priority = place.priority.0;
+            }
+            self.add(&key, priority);
         }
     }
 
@@ -192,6 +301,22 @@ impl WorkQueue {
             .collect()
     }
 
+    /// In the order of their places, the keys of a queue with priorities that are ready or wait,
+    /// then those that are being processed; each with its priority.
+    pub fn priorities(&self) -> Vec<(&str, KeyPriority)> {
+        let Some(Priorities { places, taken }) = &self.priorities else {
+            return Vec::new();
+        };
+        let mut places: Vec<_> = places.iter().collect();
+        places.sort_by_key(|(_, place)| **place);
+        let places = places.into_iter();
+        let places = places.map(|(key, place)| (key.as_str(), place.priority.0));
+        let taken = taken
+            .iter()
+            .map(|(key, priority)| (key.as_str(), *priority));
+        places.chain(taken).collect()
+    }
+
     /// When the next waiting key is added.
     pub fn next_ready(&self) -> Option<Duration> {
         self.waiting.values().map(|waiting| waiting.ready_at).min()
@@ -206,6 +331,7 @@ pub fn backoff(failures: u32) -> Duration {
 
 #[cfg(test)]
 mod tests {
+    use super::KeyPriority::{Low, Usual};
     use super::*;
 
     const NOW: Duration = Duration::ZERO;
@@ -218,7 +344,7 @@ mod tests {
     fn many_adds_make_one_run() {
         let mut queue = WorkQueue::default();
         for _ in 0..5 {
-            queue.add("a");
+            queue.add("a", Usual);
         }
         assert_eq!(queued(&queue), ["a"]);
         assert_eq!(queue.get().as_deref(), Some("a"));
@@ -228,10 +354,10 @@ mod tests {
     #[test]
     fn a_key_that_is_added_while_it_is_processed_runs_once_more_afterwards() {
         let mut queue = WorkQueue::default();
-        queue.add("a");
+        queue.add("a", Usual);
         queue.get();
-        queue.add("a");
-        queue.add("a");
+        queue.add("a", Usual);
+        queue.add("a", Usual);
         assert_eq!(queue.get(), None, "never two workers on one key");
         assert_eq!(queue.dirty().collect::<Vec<_>>(), ["a"]);
         queue.finish("a", ReconcileResult::Done, NOW);
@@ -284,7 +410,7 @@ mod tests {
         queue.add_after("a", BASE_DELAY, NOW);
         queue.add_after("a", MAX_DELAY, NOW);
         assert_eq!(queue.next_ready(), Some(BASE_DELAY), "the earlier time");
-        queue.add("a");
+        queue.add("a", Usual);
         queue.get();
         queue.finish("a", ReconcileResult::Done, NOW);
         queue.advance(BASE_DELAY);
@@ -300,5 +426,40 @@ mod tests {
         assert_eq!(queued(&queue), [""; 0]);
         queue.advance(Duration::from_secs(5));
         assert_eq!(queued(&queue), ["soon", "late"]);
+    }
+
+    #[test]
+    fn with_priorities_an_addition_ends_the_wait_of_a_key() {
+        let mut queue = WorkQueue::prioritizing();
+        queue.add("a", Usual);
+        queue.get();
+        queue.finish("a", ReconcileResult::Error, NOW);
+        assert_eq!(queue.next_ready(), Some(BASE_DELAY));
+        assert_eq!(queue.add("a", Usual), KeyAddition::Queued);
+        assert_eq!(queue.next_ready(), None);
+        queue.get();
+        queue.finish("a", ReconcileResult::Done, NOW);
+        assert_eq!(
+            queue,
+            WorkQueue {
+                given: queue.given,
+                ..WorkQueue::prioritizing()
+            }
+        );
+    }
+
+    #[test]
+    fn a_key_of_the_first_list_comes_after_one_that_changed() {
+        let mut queue = WorkQueue::prioritizing();
+        for key in ["a", "b", "c"] {
+            queue.add(key, Low);
+        }
+        queue.add("d", Usual);
+        queue.add("c", Usual);
+        assert_eq!(queued(&queue), ["d", "c", "a", "b"]);
+        let mut queue = WorkQueue::default();
+        queue.add("a", Low);
+        queue.add("b", Usual);
+        assert_eq!(queued(&queue), ["a", "b"], "client-go has no priorities");
     }
 }

@@ -43,10 +43,7 @@ pub(super) fn start(located: &Located) -> Read<ControllerStart> {
     if written.iter().any(|member| member.key == "body") {
         let program = serde_json::from_value(Value::from(located));
         let program = program.map_err(|error| LessonError::new(located.line, error.to_string()))?;
-        return Ok(ControllerStart {
-            program: ControllerProgram::Written(program),
-            namespace: None,
-        });
+        return Ok(ControllerStart::new(ControllerProgram::Written(program)));
     }
     let known = ["program", "switches", "parent", "child"];
     let fields = Fields::of(located, "a controller", &known)?;

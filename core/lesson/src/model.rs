@@ -8,7 +8,7 @@ use super::script::{ScriptAction, ScriptEdit};
 use super::switches::SwitchChallenge;
 use optimist_client::Write;
 use optimist_simulation::verdict::Verdict;
-use optimist_simulation::{ActorId, Start, World};
+use optimist_simulation::{ActorId, HistoryTree, Start, World};
 
 /// A short scripted history with texts, predictions and goals.
 #[derive(Clone, Debug, PartialEq)]
@@ -253,7 +253,24 @@ impl Lesson {
     /// # Errors
     /// If its objects cannot be loaded.
     pub fn world(&self) -> Result<World, LessonError> {
-        let loaded = World::begin(Arc::clone(&self.start));
+        self.begin(Arc::clone(&self.start))
+    }
+
+    /// The same with the libraries that the controller of a kept history has.
+    pub(super) fn world_as_in(&self, history: &HistoryTree) -> Result<World, LessonError> {
+        let mut start = Arc::clone(&self.start);
+        let kept = history.world().start().controller.as_ref();
+        if let (Some(kept), Some(_)) = (kept, &start.controller) {
+            let controller = Arc::make_mut(&mut start).controller.as_mut();
+            controller
+                .into_iter()
+                .for_each(|it| it.release = kept.release);
+        }
+        self.begin(start)
+    }
+
+    fn begin(&self, start: Arc<Start>) -> Result<World, LessonError> {
+        let loaded = World::begin(start);
         let (mut world, _) =
             loaded.map_err(|error| LessonError::new(self.objects_line, error.to_string()))?;
         self.name_actors(&mut world);

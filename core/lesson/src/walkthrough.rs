@@ -314,7 +314,7 @@ impl Walkthrough {
         records: &[PageRecord],
         tree: &HistoryTree,
     ) -> Option<Self> {
-        let mut script = HistoryTree::new(lesson.world().ok()?);
+        let mut script = HistoryTree::new(lesson.world_as_in(tree).ok()?);
         let mut pages = Vec::with_capacity(records.len());
         for (step, record) in lesson.steps.iter().zip(records) {
             let known = |node: NodeId| node == 0 || tree.step(node).is_some();

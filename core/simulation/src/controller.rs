@@ -9,7 +9,7 @@ use std::time::Duration;
 use optimist_apiserver::server::EventType;
 use optimist_apiserver::storage::Revision;
 use optimist_controller::program::{Program, ReadyProgram};
-use optimist_controller::{CacheReport, Handled, WorkerReport};
+use optimist_controller::{CacheReport, ClientRelease, Handled, WorkerReport};
 use serde::{Deserialize, Serialize};
 
 use crate::{HistoryTree, NodeId, Operation};
@@ -23,6 +23,20 @@ pub struct ControllerStart {
     /// The namespace of its caches; by default that of the last object of the start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespace: Option<String>,
+    /// The release of its libraries; in a history that does not say it, the first one.
+    #[serde(default, skip_serializing_if = "ClientRelease::is_first")]
+    pub release: ClientRelease,
+}
+
+impl ControllerStart {
+    /// A controller with the present libraries, in the namespace of the last object.
+    pub fn new(program: ControllerProgram) -> Self {
+        Self {
+            program,
+            namespace: None,
+            release: ClientRelease::V1_36,
+        }
+    }
 }
 
 /// What a controller does.
@@ -47,10 +61,7 @@ impl ControllerProgram {
 
 impl From<ReadyProgram> for ControllerStart {
     fn from(ready: ReadyProgram) -> Self {
-        Self {
-            program: ControllerProgram::Ready(ready),
-            namespace: None,
-        }
+        Self::new(ControllerProgram::Ready(ready))
     }
 }
 
@@ -63,7 +74,8 @@ pub const WIDGET: &str = include_str!("controller/widget.yaml");
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ControllerOperation {
-    /// A cache without an open watch sends its next request: a list, or the watch.
+    /// A cache without an open watch sends its next request: a list, or the watch. A watch that
+    /// begins with the existing objects brings them at once.
     Connect(usize),
     /// The next event reaches a cache.
     Deliver(usize),

@@ -12,9 +12,7 @@ use optimist_apiserver::environment::Environment;
 use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::server::{ApiServer, DEFAULT_NAMESPACE, Release};
 use optimist_apiserver::storage::{MAX_FIRST_REVISION, Revision};
-use optimist_client::{
-    Begin, Manifest, ManifestError, objects, refuse_repeated_keys, title, to_yaml,
-};
+use optimist_client::{Manifest, ManifestError, objects, refuse_repeated_keys, title, to_yaml};
 use optimist_controller::Controller;
 
 /// The objects that are stored before the first step, and how.
@@ -256,7 +254,7 @@ impl Start {
         program
             .check()
             .map_err(|problem| ManifestError::Content(problem.to_string()))?;
-        let controller = Controller::new(program, server, namespace, Begin::List);
+        let controller = start.release.controller(program, server, namespace);
         controller
             .map(Some)
             .map_err(|unknown| ManifestError::Content(unknown.to_string()).into())

@@ -86,10 +86,10 @@ pub struct Step {
 }
 
 impl Exchange {
-    /// A watch that was opened. Its events come later.
-    pub(super) fn stream(request: &Request<Vec<u8>>) -> Self {
+    /// A watch that was opened, with the events that came at once. Others come later.
+    pub(super) fn stream(request: &Request<Vec<u8>>, events: Vec<Value>) -> Self {
         let mut exchange = Self::new(request, &Response::default());
-        exchange.received = Arc::new(Value::Array(Vec::new()));
+        exchange.received = Arc::new(Value::Array(events));
         exchange
     }
 

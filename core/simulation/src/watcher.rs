@@ -200,7 +200,7 @@ impl Watcher {
                 self.connection = Connection::Open {
                     from: version.clone(),
                 };
-                Exchange::stream(&request)
+                Exchange::stream(&request, Vec::new())
             }
             Err(response) => {
                 let exchange = Exchange::new(&request, &response);

@@ -2,9 +2,9 @@
 
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::EventType;
-use optimist_client::{Begin, Strategy, Write, edit_scalar};
+use optimist_client::{Strategy, Write, edit_scalar};
 use optimist_controller::program::{ReadyProgram, ReadyProgramName, Switch};
-use optimist_controller::{Controller, KeyAddition, ReconcileResult, WorkerReport};
+use optimist_controller::{ClientRelease, KeyAddition, ReconcileResult, WorkerReport};
 use optimist_simulation::verdict::Verdict;
 use optimist_simulation::{
     Action, ActorId, ControllerEvent, ControllerOperation as Do, HistoryTree, Operation, Outcome,
@@ -65,23 +65,47 @@ fn names(tree: &HistoryTree) -> Vec<String> {
         .collect()
 }
 
+/// The same controller with the libraries of a release.
+fn with_libraries(name: ReadyProgramName, release: ClientRelease) -> World {
+    let mut start = start(name, &[]);
+    start.controller.as_mut().unwrap().release = release;
+    World::begin(start.into()).unwrap().0
+}
+
 #[test]
-fn the_lists_and_watches_of_the_caches_are_steps_with_their_requests() {
+fn the_watches_of_the_caches_begin_with_the_objects_and_are_steps_with_their_requests() {
     let mut tree = tree(ReadyProgramName::ChildMaker, &[]);
     let first = control(&mut tree, Do::Connect(0));
-    let list = first.exchange.as_ref().unwrap();
-    assert_eq!(list.received["items"][0]["metadata"]["name"], "web");
+    assert!(first.is_stream());
     assert_eq!(
         (first.actor(), first.outcome()),
         (Some(ActorId::C), Outcome::Read)
     );
+    let request = first.exchange.as_ref().unwrap();
+    // client-go/tools/cache/reflector.go watchList: without a version, the newest state.
+    let (path, query) = request.target.split_once('?').unwrap();
+    assert!(path.ends_with("/widgets"));
+    for pair in [
+        "watch=true",
+        "sendInitialEvents=true",
+        "resourceVersionMatch=NotOlderThan",
+        "allowWatchBookmarks=true",
+    ] {
+        assert!(query.split('&').any(|one| one == pair), "{query}");
+    }
+    assert!(!query.contains("resourceVersion="), "{query}");
+    let events = &request.received;
+    assert_eq!(events[0]["type"], "ADDED");
+    assert_eq!(events[0]["object"]["metadata"]["name"], "web");
+    assert_eq!(events[1]["type"], "BOOKMARK");
+    let annotations = &events[1]["object"]["metadata"]["annotations"];
+    assert_eq!(annotations["k8s.io/initial-events-end"], "true");
+    assert_eq!(events.as_array().map(Vec::len), Some(2));
     let ControllerEvent::Connected { cache: 0, report } = event(&first) else {
         panic!("{first:?}")
     };
     let queued = [("default/web".to_owned(), KeyAddition::Queued)];
     assert_eq!(report.handled[0].keys, queued);
-    let second = control(&mut tree, Do::Connect(0));
-    assert!(second.is_stream() && second.exchange.is_some());
     assert_eq!(
         tree.act(Operation::Control(Do::Connect(0))),
         None,
@@ -89,8 +113,45 @@ fn the_lists_and_watches_of_the_caches_are_steps_with_their_requests() {
     );
     let nodes = tree.len();
     tree.connect_controller().unwrap();
-    assert_eq!(tree.len(), nodes + 2, "the other cache lists and watches");
+    assert_eq!(tree.len(), nodes + 1, "the other cache watches");
     assert!(tree.connect_controller().is_none());
+}
+
+#[test]
+fn with_the_libraries_of_an_old_history_each_cache_lists_and_then_watches() {
+    let world = with_libraries(ReadyProgramName::ChildMaker, ClientRelease::V1_34);
+    let mut tree = HistoryTree::new(world);
+    let first = control(&mut tree, Do::Connect(0));
+    let list = first.exchange.as_ref().unwrap();
+    assert_eq!(list.received["items"][0]["metadata"]["name"], "web");
+    assert!(!first.is_stream());
+    let second = control(&mut tree, Do::Connect(0));
+    assert!(second.is_stream() && second.exchange.is_some());
+    let nodes = tree.len();
+    tree.connect_controller().unwrap();
+    assert_eq!(tree.len(), nodes + 2, "the other cache lists and watches");
+}
+
+#[test]
+fn an_event_ends_the_wait_of_a_key_unless_the_queue_is_that_of_client_go() {
+    for (release, waits) in [(ClientRelease::V1_34, 1), (ClientRelease::V1_36, 0)] {
+        let world = with_libraries(ReadyProgramName::FieldOwner, release);
+        let mut tree = HistoryTree::new(world);
+        tree.act(Operation::Act(ActorId::A, Action::Get)).unwrap();
+        tree.connect_controller().unwrap();
+        tree.world_mut().look_at("Widget", "web");
+        // The Widget is gone when the controller writes: its run fails, and the key waits.
+        let delete = Action::Delete(optimist_simulation::Delete::default());
+        tree.act(Operation::Act(ActorId::A, delete)).unwrap();
+        tree.run_controller().unwrap();
+        let waiting =
+            |tree: &HistoryTree| tree.world().controller().unwrap().queue().waiting().len();
+        assert_eq!(waiting(&tree), 1);
+        control(&mut tree, Do::Deliver(0));
+        assert_eq!(waiting(&tree), waits, "{release:?}");
+        let queue = tree.world().controller().unwrap().queue().clone();
+        assert_eq!(queue.queued().count(), 1);
+    }
 }
 
 #[test]
@@ -282,13 +343,15 @@ proptest! {
     #[test]
     fn a_controller_in_a_world_does_what_it_does_alone(
         program in 0..ReadyProgramName::ALL.len(),
+        present in prop::bool::ANY,
         happenings in prop::collection::vec(happening(), 1..40),
     ) {
         let name = ReadyProgramName::ALL[program];
-        let (world, _) = World::begin(start(name, &[]).into()).unwrap();
+        let release = if present { ClientRelease::V1_36 } else { ClientRelease::V1_34 };
+        let world = with_libraries(name, release);
         let mut server = world.server().clone();
         let program = ReadyProgram::new(name).program();
-        let mut lone = Controller::new(program, &server, "default", Begin::List).unwrap();
+        let mut lone = release.controller(program, &server, "default").unwrap();
         let mut tree = HistoryTree::new(world);
         let mut requests = (Vec::new(), Vec::new());
         let second = std::time::Duration::from_secs(1);

@@ -1,5 +1,6 @@
 //! Links of histories with a controller.
 
+use optimist_controller::ClientRelease;
 use optimist_controller::program::{ReadyProgram, ReadyProgramName, Switch};
 use optimist_simulation::{
     Action, ActorId, ControllerOperation as Do, ControllerProgram, ControllerStart, HistoryTree,
@@ -79,8 +80,34 @@ fn a_link_carries_a_program_that_is_written_out() {
     let tree = played(tree(ControllerStart {
         program: ControllerProgram::Written(program),
         namespace: Some("default".to_owned()),
+        release: ClientRelease::V1_36,
     }));
     let again = reopened(&tree);
     assert_eq!(&*again.world().actor(ActorId::C).manager, "my-controller");
     assert_eq!(requests(&again), requests(&tree));
+}
+
+#[test]
+fn a_link_from_before_the_streaming_list_replays_its_lists_and_watches() {
+    let program = ReadyProgram::new(ReadyProgramName::ChildMaker).with([Switch::DerivedName]);
+    let present = ControllerStart::from(program);
+    let before = ControllerStart {
+        release: ClientRelease::V1_34,
+        ..present.clone()
+    };
+    // Such a link has no release.
+    let json = serde_json::to_value(&before).unwrap();
+    assert!(json.get("release").is_none(), "{json}");
+    let again: ControllerStart = serde_json::from_value(json).unwrap();
+    assert_eq!(again, before);
+    let (before, present) = (played(tree(before)), played(tree(present)));
+    assert_eq!(requests(&reopened(&before)), requests(&before));
+    let lists = |tree: &HistoryTree| {
+        let requests = requests(tree).into_iter();
+        requests
+            .filter(|step| step.contains("resourceVersion=0"))
+            .count()
+    };
+    assert!(lists(&before) >= 2);
+    assert_eq!(lists(&present), 0);
 }

@@ -78,10 +78,9 @@ proptest! {
         operations in prop::collection::vec(operation(), 0..40),
     ) {
         let start = Start {
-            controller: Some(ControllerStart {
-                program: ControllerProgram::Written(program(&picks, like)),
-                namespace: None,
-            }),
+            controller: Some(ControllerStart::new(ControllerProgram::Written(program(
+                &picks, like,
+            )))),
             ..Start::with(WIDGET)
         };
         let mut tree = HistoryTree::new(World::begin(start.into()).unwrap().0);

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use optimist_client::{ReflectorProgress, visible};
 use optimist_controller::program::{ReadyProgramName, Switch};
 use optimist_controller::{
     ApiError, CacheReport, ClientCall, Handled, KeyAddition, QueueReaction, ReconcileResult,
@@ -185,11 +186,7 @@ pub(crate) fn caption(kind: &ExplanationKind, world: &World) -> Option<Caption> 
         return Some(none(()));
     };
     Some(match event {
-        ControllerEvent::Connected { cache, .. } => {
-            let standing = world.cache_standings().into_iter().nth(*cache);
-            let kind = standing.map_or_else(String::new, |standing| standing.kind);
-            Caption::new(en::did_connect(&kind), [en::did_connect_text()])
-        }
+        ControllerEvent::Connected { cache, report } => connected(*cache, report, world),
         ControllerEvent::Delivered { report, .. } => delivered(report),
         ControllerEvent::WatchDropped { on_the_way, .. } => {
             let text = en::did_drop_watch_text(on_the_way);
@@ -200,6 +197,28 @@ pub(crate) fn caption(kind: &ExplanationKind, world: &World) -> Option<Caption> 
         ControllerEvent::Woken { .. } => Caption::new(en::did_wake(), []),
         ControllerEvent::Worker(report) => worked(report, world),
     })
+}
+
+/// A list leaves the cache without a watch; a watch that begins with the objects is open.
+fn connected(cache: usize, report: &CacheReport, world: &World) -> Caption {
+    let Some(standing) = world.cache_standings().into_iter().nth(cache) else {
+        return Caption::new(en::controller_connects(), []);
+    };
+    let text = match &report.progress {
+        ReflectorProgress::Synced { version } if standing.is_watching => {
+            en::did_connect_streams(version)
+        }
+        ReflectorProgress::Synced { version } => en::did_connect_lists(version),
+        ReflectorProgress::Watching { version } => en::did_connect_watches(version),
+        ReflectorProgress::Refused { code, message }
+        | ReflectorProgress::Lost { code, message } => {
+            en::did_connect_refused(code, &visible(message))
+        }
+        ReflectorProgress::Paged | ReflectorProgress::Received(_) | ReflectorProgress::Closed => {
+            en::did_connect_continues()
+        }
+    };
+    Caption::new(en::did_connect(&standing.kind), [text])
 }
 
 fn delivered(report: &CacheReport) -> Caption {

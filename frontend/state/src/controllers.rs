@@ -223,10 +223,12 @@ impl State {
         if !ready.switches.remove(&switch) {
             ready.switches.insert(switch);
         }
-        let start = self.world().start().controller.clone();
+        let Some(start) = self.world().start().controller.clone() else {
+            return;
+        };
         let start = ControllerStart {
             program: ControllerProgram::Ready(ready),
-            namespace: start.and_then(|start| start.namespace),
+            ..start
         };
         let session = Session::of(&self.session.tree);
         if let Ok(tree) = session.with_controller(start) {

@@ -106,6 +106,7 @@ impl Digests {
             queue.waiting().into_iter().map(|(key, _)| key).collect(),
         ];
         self.plain(lists);
+        self.plain(queue.priorities());
         let expectations: Vec<_> = controller
             .expectations()
             .pending()

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use optimist_controller::{ReconcileResult, WorkQueue};
+use optimist_controller::{KeyPriority, ReconcileResult, WorkQueue};
 use proptest::prelude::*;
 
 #[derive(Clone, Copy, Debug)]
@@ -160,7 +160,7 @@ proptest! {
             let now = Duration::from_millis(model.now);
             match operation {
                 Operation::Add(key) => {
-                    queue.add(NAMES[usize::from(key)]);
+                    queue.add(NAMES[usize::from(key)], KeyPriority::Usual);
                     model.ask(key.into());
                 }
                 Operation::AddAfter(key, delay) => {
@@ -198,6 +198,157 @@ proptest! {
                 let waits = queue.waiting().into_iter().find(|(other, _)| other == name);
                 let wakes = key.wakes.map(|(time, _)| Duration::from_millis(time));
                 prop_assert_eq!(waits.map(|(_, time)| time), wakes);
+            }
+        }
+    }
+}
+
+/// An item of controller-runtime's queue, as `priorityqueue.go` has it.
+#[derive(Clone, Copy)]
+struct Item {
+    key: usize,
+    added: u64,
+    priority: KeyPriority,
+    ready_at: Option<u64>,
+}
+
+/// The queue with priorities: one list of items, each ready or waiting, and the keys that are
+/// locked because a worker has them.
+#[derive(Default)]
+struct Prioritized {
+    now: u64,
+    added: u64,
+    items: Vec<Item>,
+    locked: Vec<(usize, KeyPriority)>,
+    failures: [u32; 3],
+}
+
+impl Prioritized {
+    fn add(&mut self, key: usize, priority: KeyPriority, after: u64) {
+        let ready_at = (after > 0).then(|| self.now + after);
+        let added = self.added;
+        match self.items.iter_mut().find(|item| item.key == key) {
+            None => {
+                self.added += 1;
+                self.items.push(Item {
+                    key,
+                    added,
+                    priority,
+                    ready_at,
+                });
+            }
+            Some(item) => {
+                item.ready_at = item.ready_at.and_then(|at| Some(at.min(ready_at?)));
+                if priority > item.priority {
+                    self.added += 1;
+                    (item.priority, item.added) = (priority, added);
+                }
+            }
+        }
+    }
+
+    fn priority_of(&self, key: usize) -> KeyPriority {
+        let locked = self.locked.iter().find(|(locked, _)| *locked == key);
+        locked.map_or(KeyPriority::Usual, |(_, priority)| *priority)
+    }
+
+    fn fail(&mut self, key: usize) {
+        let delay = (5 << self.failures[key].min(30)).min(1_000_000);
+        self.failures[key] += 1;
+        self.add(key, self.priority_of(key), delay);
+    }
+
+    fn get(&mut self) -> Option<usize> {
+        let free = |item: &&Item| {
+            item.ready_at.is_none() && !self.locked.iter().any(|(key, _)| *key == item.key)
+        };
+        let ready = self.items.iter().filter(free);
+        let next = *ready.min_by_key(|item| (std::cmp::Reverse(item.priority), item.added))?;
+        self.items.retain(|item| item.key != next.key);
+        self.locked.push((next.key, next.priority));
+        Some(next.key)
+    }
+
+    fn finish(&mut self, key: usize, result: ReconcileResult) {
+        match result {
+            ReconcileResult::Done | ReconcileResult::RequeueAfter(0) => self.failures[key] = 0,
+            ReconcileResult::RequeueAfter(delay) => {
+                self.failures[key] = 0;
+                self.add(key, self.priority_of(key), delay);
+            }
+            ReconcileResult::Requeue | ReconcileResult::Error => self.fail(key),
+            ReconcileResult::TerminalError => {}
+        }
+        self.locked.retain(|(locked, _)| *locked != key);
+    }
+
+    fn wait(&mut self, time: u64) {
+        self.now += time;
+        loop {
+            let due = self
+                .items
+                .iter_mut()
+                .filter(|item| item.ready_at <= Some(self.now));
+            let due = due.filter(|item| item.ready_at.is_some());
+            let Some(item) = due.min_by_key(|item| (item.ready_at, item.added)) else {
+                break;
+            };
+            (item.ready_at, item.added) = (None, self.added);
+            self.added += 1;
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: cases(500),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn the_queue_with_priorities_does_as_that_of_controller_runtime(
+        operations in proptest::collection::vec((operation(), any::<bool>()), 0..60),
+    ) {
+        let mut queue = WorkQueue::prioritizing();
+        let mut model = Prioritized::default();
+        for (operation, low) in operations {
+            let now = Duration::from_millis(model.now);
+            let priority = if low { KeyPriority::Low } else { KeyPriority::Usual };
+            match operation {
+                Operation::Add(key) => {
+                    queue.add(NAMES[usize::from(key)], priority);
+                    model.add(key.into(), priority, 0);
+                }
+                Operation::AddAfter(..) | Operation::AddRateLimited(_) => {}
+                Operation::Get => {
+                    let expected = model.get().map(|key| NAMES[key].to_owned());
+                    prop_assert_eq!(queue.get(), expected);
+                }
+                Operation::Finish(key, result) => {
+                    let key = usize::from(key);
+                    if model.locked.iter().any(|(locked, _)| *locked == key) {
+                        queue.finish(NAMES[key], result, now);
+                        model.finish(key, result);
+                    }
+                }
+                Operation::Forget(key) => {
+                    queue.forget(NAMES[usize::from(key)]);
+                    model.failures[usize::from(key)] = 0;
+                }
+                Operation::Wait(time) => {
+                    model.wait(time.into());
+                    queue.advance(Duration::from_millis(model.now));
+                }
+            }
+            for (key, name) in NAMES.iter().enumerate() {
+                let item = model.items.iter().find(|item| item.key == key);
+                let waits = queue.waiting().into_iter().find(|(other, _)| other == name);
+                let wakes = item.and_then(|item| item.ready_at).map(Duration::from_millis);
+                prop_assert_eq!(waits.map(|(_, time)| time), wakes);
+                let ready = item.is_some_and(|item| item.ready_at.is_none());
+                prop_assert_eq!(queue.dirty().any(|other| other == *name), ready);
+                prop_assert_eq!(queue.num_requeues(name), model.failures[key]);
             }
         }
     }

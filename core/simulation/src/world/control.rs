@@ -12,7 +12,6 @@ use crate::step::Exchange;
 use crate::watcher::Watcher;
 use crate::{ActorId, ObjectRef, Operation, Step};
 use optimist_apiserver::object::{Metadata, text};
-use optimist_apiserver::server::Facts;
 use optimist_apiserver::storage::{Change, Revision};
 use optimist_client::{AnsweredRequest, changes};
 use optimist_controller::{ClientCall, Controller};
@@ -188,11 +187,12 @@ impl World {
 /// A request with its answer, for a step. The events of a watch come later.
 fn exchange_of(answered: &AnsweredRequest) -> Exchange {
     let AnsweredRequest { request, response } = answered;
-    let is_stream = response.body().is_empty()
-        && response.status().is_success()
-        && response.extensions().get::<Facts>().is_none();
-    match is_stream {
-        true => Exchange::stream(request),
-        false => Exchange::new(request, response),
+    let query = request.uri().query().unwrap_or_default();
+    let watches = form_urlencoded::parse(query.as_bytes()).any(|(name, _)| name == "watch");
+    if !watches || !response.status().is_success() {
+        return Exchange::new(request, response);
     }
+    let lines = response.body().split(|byte| *byte == b'\n');
+    let events = lines.filter_map(|line| serde_json::from_slice(line).ok());
+    Exchange::stream(request, events.collect())
 }

@@ -135,7 +135,11 @@ crate::catalogue::messages! {
 
     // What a step did.
     did_connect(kind) "The {kind} cache sends a request.";
-    did_connect_text() "This cache first lists the objects, and then opens a watch from the version of the list. Since Kubernetes 1.35, client-go gets the list through the watch, in one request.";
+    did_connect_streams(version) "The watch first sends each object that exists, as ADDED. Then a bookmark says that the cache has everything up to {version}. Later changes come over the same watch.";
+    did_connect_lists(version) "This cache has the list at {version} now. Next it opens a watch from there. Since Kubernetes 1.35, client-go gets the list through the watch, in one request.";
+    did_connect_watches(version) "The watch sends each change after {version}.";
+    did_connect_refused(code, message) "The server answers {code}: {message}";
+    did_connect_continues() "The cache is not complete yet.";
     did_deliver(event) "{event} reaches the cache.";
     did_deliver_queued(key) "The cache has it now. Its handler queues {key}.";
     did_deliver_already(key) "The cache has it now. {key} is queued already: two events make one run.";
