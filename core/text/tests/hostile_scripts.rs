@@ -229,6 +229,51 @@ fn the_canary_sings_where_a_text_is_not_quoted() {
     }
 }
 
+/// A kubectl that answers every question for a version or uid with the same text.
+fn answering(stubs: &Stubs, answer: &str) {
+    let file = stubs.0.join("kubectl");
+    let text = stubs.0.join("answer");
+    std::fs::write(&text, answer).unwrap();
+    let body = format!(
+        "#!/bin/sh\ncase \"$*\" in *jsonpath*) cat '{}';; esac\n",
+        text.display()
+    );
+    std::fs::write(&file, body).unwrap();
+}
+
+#[test]
+fn no_answer_of_a_cluster_is_run_by_a_script() {
+    let stubs = stubs("answers");
+    let texts: Vec<String> = (0..12).map(|i| format!("text{i}")).collect();
+    let script = script(&session(&texts).unwrap());
+    for answer in [
+        "1/g;1i canary #",
+        "1/g;1i canary;",
+        "7\n1/g;1i canary #",
+        "1/g;1i\\\ncanary\n",
+        "7\n1i canary",
+        "1/g\n1i canary\n",
+        "canary/e;s/x/",
+        "&canary&",
+        "\\ncanary\\n",
+        "$(canary)",
+        "`canary`",
+        "';canary;'",
+        "\";canary;\"",
+        "",
+    ] {
+        answering(&stubs, answer);
+        stubs.check(&script);
+    }
+    let mut runner = proptest::test_runner::TestRunner::new(config(4));
+    let outcome = runner.run(&hostile(), |answer| {
+        answering(&stubs, &answer);
+        stubs.check(&script);
+        Ok(())
+    });
+    outcome.unwrap_or_else(|error| panic!("{error}"));
+}
+
 #[test]
 fn no_text_of_a_session_is_run_by_its_script_or_its_commands() {
     let stubs = stubs("hostile");

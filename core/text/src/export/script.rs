@@ -13,7 +13,8 @@ use optimist_client::{bare, objects, to_yaml};
 use optimist_simulation::{Action, HistoryTree, ObjectRef, Operation, World};
 
 /// The functions that the script defines first. A cluster assigns its own versions and uids:
-/// `learn` records which of them corresponds to which of ours, and `step` inserts them.
+/// `learn` records which of them corresponds to which of ours, and `step` inserts them. What a
+/// server answers becomes a part of a sed command, so only letters, digits and hyphens are taken.
 const HEAD: &str = "\
 #!/bin/sh
 # Does on the cluster that kubectl talks to what was done here. It makes the objects named below and
@@ -22,6 +23,11 @@ set -u
 known='s/^//'
 learn() {
   now=$(kubectl get \"$2\" \"$3\" -n \"$4\" -o \"jsonpath={.metadata.$1}\" 2>/dev/null) || return 0
+  case $now in
+    '' | *[!0-9A-Za-z-]*)
+      printf '%s\\n' \"The $1 of $3 has other characters than letters, digits and hyphens.\" >&2
+      return 0 ;;
+  esac
   known=\"$known;s/@$5@/$now/g\"
 }
 step() {
