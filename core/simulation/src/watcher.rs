@@ -79,6 +79,11 @@ impl Received {
         Some(text(self.status()?, "message"))
     }
 
+    /// Whether it is an error that the version is too old (410).
+    pub(super) fn is_expired(&self) -> bool {
+        self.status().is_some_and(|status| status["code"] == 410)
+    }
+
     fn status(&self) -> Option<&Value> {
         (self.event.event_type == EventType::Error).then_some(&*self.event.object)
     }

@@ -347,7 +347,12 @@ fn steps_of_the_watch_are_explained() {
     };
     let before = Some(Suggestion::OpenBefore(102));
     assert_eq!(explained(&tree), (compacted, before));
-    assert_eq!(watch(&mut tree, WatchAction::Resume).0, Kind::Expired);
+    let expired = (Kind::Expired, Some(WatchReason::Gap));
+    assert_eq!(watch(&mut tree, WatchAction::Resume), expired);
+    assert_eq!(
+        watch(&mut tree, WatchAction::Open("100".to_owned())),
+        expired
+    );
     assert_eq!(
         watch(&mut tree, WatchAction::List).0,
         Kind::Listed { version: 102 }
@@ -360,6 +365,10 @@ fn steps_of_the_watch_are_explained() {
     );
     tree.act(Operation::Wait(5)).unwrap();
     assert_eq!(explained(&tree), (Kind::Waited { seconds: 5 }, None));
+    assert_eq!(
+        watch(&mut tree, WatchAction::Open("nonsense".to_owned())),
+        (Kind::WatchRefused, None)
+    );
 }
 
 #[test]

@@ -94,6 +94,7 @@ pub fn reason(reason: WatchReason) -> String {
         WatchReason::NotOlder => en::why_not_older(),
         WatchReason::ExistingFirst => en::why_existing_first(),
         WatchReason::NoGap => en::why_no_gap(),
+        WatchReason::Gap => en::why_gap(),
         WatchReason::CompactedWithRestart => en::why_compacted_restart(),
         WatchReason::WatchCache => en::why_watch_cache(),
     }

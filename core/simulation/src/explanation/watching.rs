@@ -14,6 +14,8 @@ pub enum WatchReason {
     ExistingFirst,
     /// The server has every change after the version.
     NoGap,
+    /// The server no longer has every change after the version: it answered 410.
+    Gap,
     /// A compaction, after which the server filled its watch cache with a new list.
     CompactedWithRestart,
     /// Watches are served from the watch cache, which compaction does not change.
@@ -65,7 +67,7 @@ pub(super) fn compacted(step: &Step, restart: bool) -> Explanation {
 
 fn refused(step: &Step) -> Explanation {
     let mut arrived = step.arrived.iter();
-    if arrived.any(|received| received.event.object["code"] == 410) {
+    if arrived.any(|received| received.is_expired()) {
         return Explanation::of(ExplanationKind::Expired, Suggestion::ListAgain);
     }
     Explanation::of(ExplanationKind::WatchRefused, Suggestion::OtherVersion)
@@ -86,8 +88,14 @@ fn follows_list(tree: &HistoryTree) -> bool {
 }
 
 impl Step {
-    /// Why a step that no actor did went as it did; `None` for steps of actors and of the clock.
+    /// Why a step that no actor did went as it did; `None` for steps of actors and of the clock,
+    /// and if the server refused it for another reason than an old version.
     pub fn reason(&self) -> Option<WatchReason> {
+        if self.outcome() == Outcome::Refused {
+            let mut arrived = self.arrived.iter();
+            let expired = arrived.any(|received| received.is_expired());
+            return expired.then_some(WatchReason::Gap);
+        }
         Some(match &self.operation {
             Operation::Watch(WatchAction::Drop) => WatchReason::ClientKnows,
             Operation::Watch(WatchAction::List) => WatchReason::NotOlder,

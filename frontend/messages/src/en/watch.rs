@@ -50,6 +50,7 @@ crate::catalogue::messages! {
     why_not_older() "The list is not older than the last version seen, so the client never goes back in time.";
     why_existing_first() "The request names no version to start after: the objects that exist come first, as ADDED.";
     why_no_gap() "The server still has every change after that version, so the stream has no gap.";
+    why_gap() "The server no longer has every change after that version. A stream from there would have a gap, so the server sends an ERROR and ends the stream.";
     why_compacted_restart() "etcd keeps old versions until it is compacted; a real API server requests that every five minutes. A restarted server fills its watch cache with a new list.";
     why_watch_cache() "Watches are served from the API server's watch cache, which compaction does not change.";
 }
