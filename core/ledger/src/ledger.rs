@@ -274,6 +274,15 @@ impl<Id: Copy + PartialEq> Ledger<Id> {
             }
             (None, None, _) => &[],
         };
+        let shown = after.filter(|object| answered.shows(object));
+        // It changed no field, such as a request that sets the owners: no write of this object.
+        if meant.is_none() && edits.is_empty() && before.is_some() {
+            entry.updates.is_content(who);
+            if let Some(object) = shown {
+                entry.updates.read(who, object);
+            }
+            return Done::default();
+        }
         let changed = changed_fields(before.map(|it| &**it), after.map(|it| &**it), root);
         entry.updates.accepted(
             who,
@@ -283,7 +292,7 @@ impl<Id: Copy + PartialEq> Ledger<Id> {
                 before,
                 after,
                 changed: &changed,
-                shown: after.is_some_and(|object| answered.shows(object)),
+                shown: shown.is_some(),
                 retries: intention.retries,
                 root,
             },

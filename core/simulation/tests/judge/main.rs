@@ -296,6 +296,20 @@ fn three(every: usize) -> Vec<String> {
     wrong
 }
 
+/// Three editors, of whom each owns what it changes: a request by the third one's lane sets that.
+fn three_owners() -> Vec<String> {
+    let ways = WriteMethod::all();
+    let owns = ways.into_iter().find(|way| way.owns).unwrap();
+    let wants = |pair: &&Pair| pair.doings().iter().any(|it| it.through == Through::Delete);
+    let mut wrong = Vec::new();
+    for pair in PAIRS.iter().filter(wants) {
+        let [first, second] = pair.doings();
+        let doings = [first, second, pairs::THIRDS[1]()];
+        wrong.extend(compare(pair, &doings, &[owns; 3], true));
+    }
+    wrong
+}
+
 fn assert_none(wrong: &[String]) {
     let shown: Vec<&str> = wrong.iter().take(40).map(String::as_str).collect();
     assert!(
@@ -314,6 +328,11 @@ fn two_editors_who_write_alike_and_some_who_do_not() {
 #[test]
 fn three_editors_now_and_then() {
     assert_none(&three(9973));
+}
+
+#[test]
+fn the_request_that_sets_the_owners_is_nobodys_write() {
+    assert_none(&three_owners());
 }
 
 /// `cargo test --release -p optimist-simulation --test judge -- --ignored`
