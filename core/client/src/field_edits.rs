@@ -1,5 +1,5 @@
-//! An actor's edits, one for each leaf of the object's schema. So an edit can be repeated on an
-//! object that other actors have changed since.
+//! An actor's edits, each the smallest value that the actor changed. So an edit can be repeated on
+//! an object that other actors have changed since.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -7,11 +7,12 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::server_fields::set_by_writes;
-use optimist_apiserver::apply::{Path, PathElement, Places, covers, differing, part_of};
+use optimist_apiserver::apply::{Path, PathElement, Places, changed_parts, covers, part_of};
 use optimist_apiserver::schema::Struct;
 
-/// A field and its intended value. The field is an item of a keyed list or set, a member of a
-/// granular map, an atomic value, or an item of a list without keys.
+/// A field and its intended value. The field is a member of a map, an item of a keyed list or set,
+/// an item of a list without keys, or another value. Whether a map or list is atomic decides about
+/// owners and conflicts, and not what an edit is.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Edit {
     /// The field; the empty path is the whole object.
@@ -21,9 +22,10 @@ pub struct Edit {
 }
 
 impl Edit {
-    /// The edits between an object that was read and the edited object. If items were only added to
-    /// a list without keys, or only removed from it, each item is one edit. The fields that the
-    /// server changes with every write are not edits.
+    /// The edits between an object that was read and the edited object. A list without keys is one
+    /// value, unless items were only added to it, items were only removed from it, or one item was
+    /// changed in place. Then the edits are those of the items. The fields that the server changes
+    /// with every write are not edits.
     pub fn between(read: &Value, edited: &Value, root: &Struct) -> Vec<Arc<Edit>> {
         let own = set_by_writes().paths();
         let edits = Self::all_between(read, edited, root).into_iter();
@@ -36,7 +38,7 @@ impl Edit {
     fn all_between(read: &Value, edited: &Value, root: &Struct) -> Vec<Edit> {
         let mut edits = Vec::new();
         let (mut old, mut new) = (Places::of(read), Places::of(edited));
-        for path in differing(read, edited, root) {
+        for path in changed_parts(read, edited, root) {
             let (before, after) = (old.find(&path.0), new.find(&path.0));
             if let Some(items) = items_between(before, after) {
                 edits.extend(items.into_iter().map(|(item, added)| {
@@ -144,6 +146,23 @@ impl Edit {
             path: self.path.clone(),
             value,
         })
+    }
+
+    /// The same edit at the position that its item has after a write, if the item is in a list
+    /// without keys and the write moved it: it added or removed other items.
+    pub fn moved(&self, before: &Value, after: &Value) -> Option<Self> {
+        let is_index = |element: &PathElement| matches!(element, PathElement::Index(_));
+        let at = self.path.0.iter().position(is_index)?;
+        let list = Path(self.path.0.get(..at)?.to_vec());
+        let item = Path(self.path.0.get(..=at)?.to_vec()).find(before)?;
+        let items = list.find(after)?.as_array()?;
+        if list.find(before)?.as_array()?.len() == items.len() {
+            return None;
+        }
+        let now = items.iter().position(|other| other == item)?;
+        let mut moved = self.clone();
+        *moved.path.0.get_mut(at)? = PathElement::Index(i64::try_from(now).ok()?);
+        Some(moved)
     }
 
     /// The number of maps and lists above a removed field that the edited object does not have

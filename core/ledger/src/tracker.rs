@@ -395,8 +395,13 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
     ) -> Done<Id> {
         let meant: OrdSet<&Path> = write.edits.iter().map(|edit| &edit.path).collect();
         let (mut losses, mut replaced) = (Vec::new(), Vec::new());
-        self.kept.retain(|known| {
+        self.kept.retain_mut(|known| {
             if known.edit.holds_at(after.as_deref_mut(), write.root) {
+                return true;
+            }
+            let both = write.before.zip(write.after);
+            if let Some(moved) = both.and_then(|(before, after)| known.edit.moved(before, after)) {
+                known.edit = Arc::new(moved);
                 return true;
             }
             let (owner, edit) = (known.owner, Arc::clone(&known.edit));

@@ -70,6 +70,41 @@ fn line(tree: &HistoryTree) -> Vec<String> {
         .collect()
 }
 
+/// A request by hand with a JSON patch of the container.
+fn patched(operation: &Value) -> Action {
+    Action::Request(ByHand {
+        method: "PATCH".to_owned(),
+        target: "/apis/apps/v1/namespaces/default/deployments/nginx-deployment".to_owned(),
+        content_type: "application/json-patch+json".to_owned(),
+        body: json!([operation]).to_string(),
+    })
+}
+
+#[test]
+fn an_item_that_moves_in_a_list_without_keys_is_not_lost() {
+    let args = "/spec/template/spec/containers/0/args";
+    let mut tree = session(NGINX);
+    act(&mut tree, A, Action::Get);
+    let container = tree.world_mut().copy_mut(A);
+    let mut object = (**container.edited().unwrap()).clone();
+    object
+        .pointer_mut("/spec/template/spec/containers/0")
+        .unwrap()["args"] = json!(["-q", "-c"]);
+    container.edit(object);
+    act(&mut tree, A, Action::Send(Write::default()));
+    edit(&mut tree, A, &format!("{args}/1"), json!("-v"));
+    act(&mut tree, A, Action::Send(Write::default()));
+    let add = json!({"op": "add", "path": format!("{args}/0"), "value": "-x"});
+    act(&mut tree, B, patched(&add));
+    assert_eq!(tree.world().verdict(), Verdict::InObject);
+    let overwrite = json!({"op": "replace", "path": format!("{args}/2"), "value": "-w"});
+    act(&mut tree, ActorId::C, patched(&overwrite));
+    assert_eq!(tree.world().verdict(), Verdict::Lost);
+    let losses = tree.world().updates().losses();
+    assert_eq!(losses[0].edit.value, Some(json!("-v")));
+    assert!(losses[0].blind, "C meant to change it");
+}
+
 #[test]
 fn each_strategy_keeps_its_options_while_another_is_chosen() {
     let mut tree = session(NGINX);

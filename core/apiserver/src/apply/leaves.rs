@@ -1,12 +1,14 @@
 //! The leaves of an object's schema, in which two objects differ or one has what another says: an
-//! item of a keyed list or set, a member of a granular map, an atomic value.
+//! item of a keyed list or set, a member of a granular map, an atomic value. And what a writer
+//! changed, which may be a part of an atomic value.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::typed::{Shape, equal, item_element, shape};
-use super::{Comparison, Path, PathElement, Set, compare};
+use super::typed::{Shape, equal, group, item_element, shape};
+use super::{Comparison, Path, PathElement, Places, Set, compare};
+use crate::object::JsonMap;
 use crate::schema::{ListType, Struct, Type};
 
 /// The leaves in which two objects differ. Of a struct, map or list that came or went as a whole
@@ -35,6 +37,106 @@ fn collect(set: &Set, comparison: &Comparison, path: &mut Vec<PathElement>, foun
             None => collect(&node.children, comparison, path, found),
         }
         path.pop();
+    }
+}
+
+/// The smallest values in which two objects differ. Unlike [`differing`], it also looks into atomic
+/// values: what is atomic decides about owners and conflicts, and not what a writer changed. A
+/// list without keys is one value, unless one of its items was changed in place.
+pub fn changed_parts(before: &Value, after: &Value, root: &Struct) -> Vec<Path> {
+    let (mut old, mut new) = (Places::of(before), Places::of(after));
+    let mut found = Vec::new();
+    for mut path in differing(before, after, root) {
+        let (before, after) = (old.find(&path.0), new.find(&path.0));
+        let ty = type_at(root, &path);
+        split(&mut path.0, (before, after), ty, &mut found);
+    }
+    found
+}
+
+/// The changes of a value and below it. Of an item that came or went there is one.
+fn split(
+    path: &mut Vec<PathElement>,
+    sides: (Option<&Value>, Option<&Value>),
+    ty: &Type,
+    found: &mut Vec<Path>,
+) {
+    let below = match (path.last(), sides) {
+        (_, (Some(before), Some(after))) if equal(before, after) => return,
+        (Some(PathElement::Field(_)), _) | (_, (Some(_), Some(_))) => parts(sides, ty),
+        _ => Vec::new(),
+    };
+    if below.is_empty() {
+        found.push(Path(path.clone()));
+    }
+    for (element, sides, ty) in below {
+        path.push(element);
+        if sides.0 != sides.1 {
+            split(path, sides, ty, found);
+        }
+        path.pop();
+    }
+}
+
+/// A part of a value: before and after, and its type.
+type Part<'a> = (
+    PathElement,
+    (Option<&'a Value>, Option<&'a Value>),
+    &'a Type,
+);
+
+/// The members or items in which a value can be changed; none if only the whole value can.
+fn parts<'a>(
+    (before, after): (Option<&'a Value>, Option<&'a Value>),
+    ty: &'a Type,
+) -> Vec<Part<'a>> {
+    let either = [before, after];
+    let all = |is: fn(&Value) -> bool| either.iter().flatten().all(|side| is(side));
+    if all(Value::is_object) {
+        let maps = either.map(|side| side.and_then(Value::as_object));
+        let [old, new] = maps;
+        let has_not = |name: &String| old.is_none_or(|old| !old.contains_key(name));
+        let names = old.into_iter().flat_map(JsonMap::keys);
+        let added = new
+            .into_iter()
+            .flat_map(JsonMap::keys)
+            .filter(|name| has_not(name));
+        let member = |name: &String| {
+            let sides = maps.map(|map| map.and_then(|map| map.get(name)));
+            let ty = member_type(ty, name);
+            (PathElement::Field(name.clone()), (sides[0], sides[1]), ty)
+        };
+        return names.chain(added).map(member).collect();
+    }
+    if !all(Value::is_array) {
+        return Vec::new();
+    }
+    if let (Shape::List(_), Type::List(list)) = (shape(ty, None), ty) {
+        let groups = group(either, list).into_iter();
+        let parts = groups.map(
+            |(element, sides)| match sides.each_ref().map(Vec::as_slice) {
+                [[] | [_], [] | [_]] => {
+                    let side = |i: usize| sides[i].first().copied();
+                    Some((element, (side(0), side(1)), &list.item))
+                }
+                _ => None,
+            },
+        );
+        let parts: Option<Vec<Part<'_>>> = parts.collect();
+        return parts.unwrap_or_default();
+    }
+    let items = either.map(|side| side.and_then(Value::as_array));
+    let [Some(old), Some(new)] = items else {
+        return Vec::new();
+    };
+    let mut pairs = old.iter().zip(new).enumerate();
+    let mut pairs = pairs.by_ref().filter(|(_, (old, new))| !equal(old, new));
+    match (pairs.next(), pairs.next()) {
+        (Some((i, (before, after))), None) if old.len() == new.len() => {
+            let element = PathElement::Index(i as i64);
+            vec![(element, (Some(before), Some(after)), item_type(ty))]
+        }
+        _ => Vec::new(),
     }
 }
 
@@ -196,6 +298,56 @@ mod tests {
         ];
         assert_eq!(text(&bare, &full), leaves);
         assert_eq!(text(&full, &bare), leaves, "what went too");
+    }
+
+    #[test]
+    fn what_a_writer_changed_can_be_a_part_of_an_atomic_value() {
+        let resources = Resources::builtin();
+        let root = &resources.by_kind("apps/v1", "Deployment").unwrap().root;
+        let changed = |before: Value, after: Value| -> Vec<String> {
+            let object = |spec: Value| json!({"spec": {"template": {"spec": spec}}});
+            let paths = changed_parts(&object(before), &object(after), root);
+            let paths = paths.iter().map(ToString::to_string);
+            paths
+                .map(|path| path.replacen(".spec.template.spec", "", 1))
+                .collect()
+        };
+        let labels = |selector: Value| json!({"nodeSelector": selector});
+        assert_eq!(
+            changed(
+                labels(json!({"disk": "hdd", "arch": "arm", "os": "linux"})),
+                labels(json!({"disk": "ssd", "os": "linux", "zone": "a"})),
+            ),
+            [
+                ".nodeSelector.arch",
+                ".nodeSelector.disk",
+                ".nodeSelector.zone"
+            ]
+        );
+        assert_eq!(
+            changed(json!({}), labels(json!({"disk": "ssd", "zone": "a"}))),
+            [".nodeSelector.disk", ".nodeSelector.zone"]
+        );
+        assert_eq!(changed(json!({}), labels(json!({}))), [".nodeSelector"]);
+        let args = |args: &[&str]| json!({"containers": [{"name": "c", "args": args}]});
+        let at = ".containers[name=\"c\"].args";
+        assert_eq!(
+            changed(args(&["a", "b"]), args(&["a", "c"])),
+            [format!("{at}[1]")]
+        );
+        assert_eq!(changed(args(&["a", "b"]), args(&["b", "a"])), [at]);
+        assert_eq!(changed(args(&["a"]), args(&["b", "c"])), [at]);
+        let tolerations = |key: &str, effect: &str| {
+            let first = json!({"key": "x", "operator": "Exists"});
+            json!({"tolerations": [first, {"key": key, "effect": effect}]})
+        };
+        assert_eq!(
+            changed(
+                tolerations("y", "NoSchedule"),
+                tolerations("y", "NoExecute")
+            ),
+            [".tolerations[1].effect"]
+        );
     }
 
     #[test]

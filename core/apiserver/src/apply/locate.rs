@@ -242,16 +242,21 @@ fn new_item(element: &PathElement) -> Value {
     }
 }
 
-/// What an object has at some of its fields: each of them with everything below it.
+/// What an object has at some of its fields: each of them with everything below it. For a part of an
+/// atomic value, that value.
 pub fn fields_below(object: &Value, fields: &[Path], root: &Struct) -> Set {
     let mut set = Set::default();
     if fields.is_empty() {
         return set;
     }
-    for path in field_set(object, root).paths() {
-        if fields.iter().any(|field| field.leads_to(&path)) {
-            set.insert(&path);
+    let paths = field_set(object, root).paths();
+    for field in fields {
+        let mut below = paths.iter().filter(|path| field.leads_to(path)).peekable();
+        let whole = || paths.iter().rev().find(|path| path.leads_to(field));
+        if below.peek().is_none() && field.find(object).is_some() {
+            whole().into_iter().for_each(|path| set.insert(path));
         }
+        below.for_each(|path| set.insert(path));
     }
     set
 }

@@ -125,7 +125,7 @@ fn as_list(value: Option<&Value>) -> Option<&Vec<Value>> {
 }
 
 /// The items of two lists by their keys, each list in its order.
-fn group<'a>(
+pub(super) fn group<'a>(
     sides: [Option<&'a Value>; 2],
     list: &ListType,
 ) -> BTreeMap<PathElement, [Vec<&'a Value>; 2]> {

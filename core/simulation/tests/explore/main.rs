@@ -113,6 +113,33 @@ fn reading_again_after_a_conflict_keeps_every_edit() {
 }
 
 #[test]
+fn a_retry_adds_its_member_to_an_atomic_map_and_its_item_to_a_list_without_keys() {
+    let selects = |name: &str| json!({name: "x"});
+    let way = update().versioned().then(OnConflict::ReadAgain(2));
+    let scenario = deployment();
+    let selector = "/spec/template/spec/nodeSelector";
+    let intents = vec![
+        set(&scenario, selector, selects("disk")),
+        set(&scenario, selector, selects("zone")),
+    ];
+    let search = outcomes((scenario, intents), &way);
+    assert_eq!(counts(&search), (6, 0, 0));
+    for end in search.ends() {
+        let stored = end.stored().unwrap();
+        let both = json!({"disk": "x", "zone": "x"});
+        assert_eq!(stored.pointer(selector), Some(&both));
+    }
+    let scenario = deployment();
+    let args = "/spec/template/spec/containers/0/args";
+    let intents = vec![
+        set(&scenario, args, json!(["--loud"])),
+        set(&scenario, &format!("{args}/-"), "--debug"),
+    ];
+    let search = outcomes((scenario, intents), &way);
+    assert_eq!(counts(&search), (6, 0, 0));
+}
+
+#[test]
 fn sending_the_same_again_stays_refused() {
     let way = update().versioned().then(OnConflict::Resend(3));
     let search = outcomes(replicas_and_image(), &way);

@@ -360,7 +360,7 @@ fn operations_of(read: &Value, edited: &Value, path: &str, tests: bool, into: &m
 }
 
 /// What is applied: who it is, and every field that is meant, with the names of items. A plain list
-/// is one field.
+/// and an atomic map are one field.
 fn configuration(read: &Value, doing: &Doing) -> Value {
     let mut config = json!({
         "apiVersion": read["apiVersion"], "kind": read["kind"],
@@ -369,14 +369,16 @@ fn configuration(read: &Value, doing: &Doing) -> Value {
     let mut edited = read.clone();
     doing.make(&mut edited);
     for (place, value) in &doing.leaves {
-        let Some(value) = value else { continue };
+        if value.is_none() && owned_as_a_whole(place).is_none() {
+            continue;
+        }
         let mut one = Doing {
             through: doing.through,
-            leaves: vec![(place.clone(), Some(value.clone()))],
+            leaves: vec![(place.clone(), value.clone())],
         };
-        if let Some((list, _)) = plain_list(place) {
-            let all = find(&edited, list).cloned();
-            one.leaves = vec![(list.to_vec(), all)];
+        if let Some(owner) = owned_as_a_whole(place) {
+            let all = find(&edited, owner).cloned();
+            one.leaves = vec![(owner.to_vec(), all)];
         }
         one.make(&mut config);
         name_items(&mut config);
@@ -384,12 +386,13 @@ fn configuration(read: &Value, doing: &Doing) -> Value {
     config
 }
 
-/// The list of which a place is an item, if that is owned as a whole.
-fn plain_list(place: &[super::pairs::Part]) -> Option<(&[super::pairs::Part], ())> {
+/// The list or map in which a place is an item or member, if that is owned as a whole.
+fn owned_as_a_whole(place: &[super::pairs::Part]) -> Option<&[super::pairs::Part]> {
     use super::pairs::Part;
-    let (last, list) = place.split_last()?;
-    let args = matches!(list.last(), Some(Part::Name(name)) if name == "args");
-    (matches!(last, Part::Text(_)) && args).then_some((list, ()))
+    let (_, parent) = place.split_last()?;
+    let atomic = ["args", "nodeSelector"];
+    let is = |name: &str| atomic.contains(&name);
+    matches!(parent.last(), Some(Part::Name(name)) if is(name)).then_some(parent)
 }
 
 /// An item that was made on the way to a leaf has its name.

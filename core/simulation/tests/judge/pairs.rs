@@ -11,18 +11,24 @@ pub enum Part {
     Item(String),
     /// The item of a list that is this text.
     Text(String),
+    /// The item of a list at this position.
+    At(usize),
 }
 
 /// The way to a leaf; the empty one is the object.
 pub type Place = Vec<Part>;
 
-/// `spec.containers[nginx].args[=-v]`; a `/` in a name stands for a dot.
+/// `spec.containers[nginx].args[=-v]`, `args[#0]`; a `/` in a name stands for a dot.
 pub fn place(text: &str) -> Place {
     let mut parts = Vec::new();
     for name in text.split('.') {
         let (name, inside) = name.split_once('[').unwrap_or((name, ""));
         parts.push(Part::Name(name.replace('/', ".")));
         let inside = inside.trim_end_matches(']');
+        if let Some(at) = inside.strip_prefix('#') {
+            parts.push(Part::At(at.parse().unwrap()));
+            continue;
+        }
         match inside.strip_prefix('=') {
             Some(item) => parts.push(Part::Text(item.to_owned())),
             None if inside.is_empty() => {}
@@ -33,10 +39,13 @@ pub fn place(text: &str) -> Place {
 }
 
 fn position(items: &[Value], part: &Part) -> Option<usize> {
+    if let Part::At(at) = part {
+        return (*at < items.len()).then_some(*at);
+    }
     items.iter().position(|item| match part {
         Part::Item(name) => item["name"] == **name,
         Part::Text(text) => item == text,
-        Part::Name(_) => false,
+        Part::Name(_) | Part::At(_) => false,
     })
 }
 
@@ -132,6 +141,8 @@ pub enum Object {
     Deployment,
     /// With args.
     WithArgs,
+    /// With a node selector and two args: an atomic map, and a list without keys.
+    Atomic,
     Widget,
 }
 
@@ -172,7 +183,7 @@ impl Pair {
 
     pub fn path(&self) -> String {
         match self.object {
-            Object::Deployment | Object::WithArgs => {
+            Object::Deployment | Object::WithArgs | Object::Atomic => {
                 "/apis/apps/v1/namespaces/default/deployments/web".to_owned()
             }
             Object::Widget => "/apis/example.com/v1/namespaces/default/widgets/w".to_owned(),
@@ -188,6 +199,12 @@ impl Pair {
         if self.object == Object::WithArgs {
             container["args"] = json!(["--quiet"]);
         }
+        let mut pod = json!({});
+        if self.object == Object::Atomic {
+            container["args"] = json!(["--quiet", "--color"]);
+            pod["nodeSelector"] = json!({"os": "linux", "arch": "arm"});
+        }
+        pod["containers"] = json!([container]);
         json!({
             "apiVersion": "apps/v1", "kind": "Deployment",
             "metadata": {"name": "web", "labels": {"app": "nginx", "team": "web"}},
@@ -195,7 +212,7 @@ impl Pair {
                 "replicas": 3, "selector": {"matchLabels": {"app": "nginx"}},
                 "template": {
                     "metadata": {"labels": {"app": "nginx"}},
-                    "spec": {"containers": [container]},
+                    "spec": pod,
                 },
             },
         })
@@ -232,7 +249,7 @@ spec: {size: 1}
 "#;
 
 /// The ready pairs, and those of what is absent before.
-pub const PAIRS: [Pair; 16] = [
+pub const PAIRS: [Pair; 22] = [
     pair(
         "different fields",
         Object::Deployment,
@@ -335,6 +352,54 @@ pub const PAIRS: [Pair; 16] = [
         [
             r#"metadata.finalizers[=x/a] = "x/a""#,
             r#"metadata.finalizers[=x/b] = "x/b""#,
+        ],
+    ),
+    pair(
+        "first members of an atomic map",
+        Object::Deployment,
+        [
+            r#"spec.template.spec.nodeSelector.disk = "ssd""#,
+            r#"spec.template.spec.nodeSelector.zone = "b""#,
+        ],
+    ),
+    pair(
+        "members of an atomic map",
+        Object::Atomic,
+        [
+            r#"spec.template.spec.nodeSelector.os = "windows""#,
+            r#"spec.template.spec.nodeSelector.zone = "b""#,
+        ],
+    ),
+    pair(
+        "a member of an atomic map goes",
+        Object::Atomic,
+        [
+            "spec.template.spec.nodeSelector.os",
+            r#"spec.template.spec.nodeSelector.arch = "amd""#,
+        ],
+    ),
+    pair(
+        "the same member of an atomic map",
+        Object::Atomic,
+        [
+            r#"spec.template.spec.nodeSelector.os = "windows""#,
+            r#"spec.template.spec.nodeSelector.os = "darwin""#,
+        ],
+    ),
+    pair(
+        "two items in place",
+        Object::Atomic,
+        [
+            r#"spec.template.spec.containers[nginx].args[#0] = "--loud""#,
+            r#"spec.template.spec.containers[nginx].args[#1] = "--plain""#,
+        ],
+    ),
+    pair(
+        "an item in place and one more",
+        Object::Atomic,
+        [
+            r#"spec.template.spec.containers[nginx].args[#0] = "--loud""#,
+            r#"spec.template.spec.containers[nginx].args[=--debug] = "--debug""#,
         ],
     ),
     pair(

@@ -1,6 +1,8 @@
 //! The definition of a verdict, over what was shown, what was stored and what was answered:
 //!
-//! - An edit is one leaf: an item of a keyed list or set, a member of a map, an atomic value.
+//! - An edit is the smallest thing that its writer changed: an item of a keyed list or set, a member of
+//!   a map, an item of another list that was added or changed in place, else the value. Whether a map
+//!   or list is atomic does not matter.
 //! - It is *lost* if its writer got a 2xx for it and a later write, by an actor that had not been shown
 //!   it, undid, overwrote or deleted it; *replaced* if that one had been shown it. One that already
 //!   held was shown to whoever was shown it since it began to hold.
