@@ -18,7 +18,7 @@ use std::sync::Arc;
 use imbl::OrdSet;
 use serde_json::Value;
 
-use optimist_apiserver::apply::{Path, Places};
+use optimist_apiserver::apply::{Path, PathElement, Places};
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::schema::Struct;
 use optimist_apiserver::storage::Revision;
@@ -160,9 +160,15 @@ struct Shown<Id> {
 }
 
 impl<Id> Shown<Id> {
-    /// Whether a field was changed since then.
-    fn is_changed(&self, path: &Path) -> bool {
-        any_overlaps(&self.changed, path)
+    /// Whether the field of an edit that holds was changed since then. The item of a list without
+    /// keys can have come to its position from another one, so it is also looked up by its value.
+    fn is_changed(&self, edit: &Edit) -> bool {
+        let by_value = edit.path.0.split_last().and_then(|(last, list)| {
+            let value = edit.value.clone().filter(|_| is_index(last))?;
+            Some(item_of(list, value))
+        });
+        any_overlaps(&self.changed, &edit.path)
+            || by_value.is_some_and(|path| any_overlaps(&self.changed, &path))
     }
 }
 
@@ -342,7 +348,7 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
             let mut readers = vec![who];
             if holds && edit.holds_at(before.as_mut(), write.root) {
                 let others = self.shown.iter().filter(|shown| shown.who != who);
-                let saw = others.filter(|shown| !shown.is_changed(&edit.path));
+                let saw = others.filter(|shown| !shown.is_changed(&edit));
                 readers.extend(saw.map(|shown| shown.who));
             }
             let edit = Acknowledged {
@@ -488,12 +494,30 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
     }
 }
 
-/// The fields whose stored value changed. The empty path if the object was created or deleted.
+fn is_index(element: &PathElement) -> bool {
+    matches!(element, PathElement::Index(_))
+}
+
+/// The path of an item of a list without keys, by its value.
+fn item_of(list: &[PathElement], item: Value) -> Path {
+    Path([list, &[PathElement::Value(item)]].concat())
+}
+
+/// The fields whose stored value changed. The empty path if the object was created or deleted. An
+/// item of a list without keys that changed in place is also there by its old and its new value.
 pub fn changed_fields(before: Option<&Value>, after: Option<&Value>, root: &Struct) -> Vec<Path> {
     match (before, after) {
         (Some(before), Some(after)) => {
-            let edits = Edit::between(before, after, root).into_iter();
-            edits.map(|edit| edit.path.clone()).collect()
+            let mut changed = Vec::new();
+            for edit in Edit::between(before, after, root) {
+                let list = edit.path.0.split_last().filter(|(last, _)| is_index(last));
+                let items = [before, after].map(|object| edit.path.find(object));
+                for item in items.into_iter().flatten() {
+                    changed.extend(list.map(|(_, list)| item_of(list, item.clone())));
+                }
+                changed.push(edit.path.clone());
+            }
+            changed
         }
         (None, None) => Vec::new(),
         _ => vec![Path(Vec::new())],

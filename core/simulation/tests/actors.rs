@@ -106,6 +106,27 @@ fn an_item_that_moves_in_a_list_without_keys_is_not_lost() {
 }
 
 #[test]
+fn who_saw_another_item_in_a_list_without_keys_was_not_shown_the_new_one() {
+    let args = "/spec/template/spec/containers/0/args";
+    let to = |value: Value| patched(&json!({"op": "add", "path": args, "value": value}));
+    let mut tree = session(NGINX);
+    act(&mut tree, B, to(json!(["-q"])));
+    act(&mut tree, A, Action::Get);
+    act(&mut tree, ActorId::C, Action::Get);
+    act(&mut tree, B, to(json!(["-v"])));
+    edit(&mut tree, A, args, json!(["-q", "-v"]));
+    let unversioned = Write {
+        send_resource_version: false,
+        ..Write::default()
+    };
+    act(&mut tree, A, Action::Send(unversioned));
+    act(&mut tree, ActorId::C, to(json!(["-q"])));
+    let losses = tree.world().updates().losses().iter();
+    let lost: Vec<_> = losses.map(|loss| (loss.owner, loss.culprit)).collect();
+    assert_eq!(lost, [(B, ActorId::C), (A, ActorId::C)]);
+}
+
+#[test]
 fn each_strategy_keeps_its_options_while_another_is_chosen() {
     let mut tree = session(NGINX);
     let actor = tree.world_mut().actor_mut(A);
