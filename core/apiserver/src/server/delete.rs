@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use self::options::DeleteOptions;
 use self::two_steps::{terminate_definition, terminate_namespace};
+use super::kinds::Collection;
 use super::kinds::namespace::IMMORTAL;
 use super::list_options::ListOptions;
 use super::{Answer, ApiServer, Fact, RequestInfo, Trace, custom, storage_key};
@@ -121,7 +122,7 @@ impl ApiServer {
             Grace::None => false,
             Grace::Set => true,
         };
-        let finalizers = options.finalizers(&object, resource.is_collected());
+        let finalizers = options.finalizers(&object, resource.collection());
         if finalizers != object.finalizers() {
             let finalizers: Vec<Value> = finalizers.iter().map(|f| (*f).into()).collect();
             let finalizers = if finalizers.is_empty() {
@@ -367,16 +368,17 @@ impl DeleteOptions {
 
     /// The finalizers with those of garbage collection as asked for
     /// (`deletionFinalizersForGarbageCollection`).
-    fn finalizers<'a>(&self, object: &'a Value, collected: bool) -> Vec<&'a str> {
+    fn finalizers<'a>(&self, object: &'a Value, collection: Collection) -> Vec<&'a str> {
         let present = object.finalizers();
         let (orphan, foreground) =
             match (self.orphan_dependents, self.propagation_policy.as_deref()) {
-                _ if !collected => (false, false),
+                _ if collection == Collection::None => (false, false),
                 (Some(orphan), _) => (orphan, false),
                 (None, Some(policy)) => (policy == "Orphan", policy == "Foreground"),
                 (None, None) => {
                     let first = present.iter().find(|f| matches!(**f, ORPHAN | FOREGROUND));
-                    (first == Some(&ORPHAN), first == Some(&FOREGROUND))
+                    let orphan = first.is_none() && collection == Collection::Orphan;
+                    (orphan || first == Some(&ORPHAN), first == Some(&FOREGROUND))
                 }
             };
         let mut wanted: Vec<&str> = present

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::Fact;
 use super::custom::{self, Custom};
-use super::kinds::{FINALIZE, NotAllocated, Rules};
+use super::kinds::{Collection, FINALIZE, NotAllocated, Rules};
 use crate::apply::{Set, Versions};
 use crate::object::{GroupName, GroupVersion, text};
 use crate::schema::{Empties, Struct, fill_defaults};
@@ -355,12 +355,11 @@ impl Resource {
         }
     }
 
-    /// Whether the garbage collector handles its objects, so that a deletion may leave it something
-    /// to do (`GarbageCollectionDeleteStrategy`).
-    pub(super) fn is_collected(&self) -> bool {
+    /// What becomes of its dependents (`GarbageCollectionDeleteStrategy`).
+    pub(super) fn collection(&self) -> Collection {
         match &self.definition {
-            Definition::Builtin(rules) => rules.collected,
-            Definition::Custom(_) => true,
+            Definition::Builtin(rules) => rules.collection,
+            Definition::Custom(_) => Collection::Background,
         }
     }
 

@@ -61,7 +61,10 @@ impl Selector {
             return Ok(());
         };
         if own {
-            let why = format!("field label not supported: {path}");
+            let why = match resource.kind.as_str() {
+                "Job" => format!("field label {} not supported for Job", go::quote(path)),
+                _ => format!("field label not supported: {path}"),
+            };
             return Err(Status::bad_request(why));
         }
         let known: Vec<String> = selectable.iter().map(|field| go::quote(field)).collect();
@@ -125,14 +128,19 @@ impl LabelRequirement {
 
 impl FieldRequirement {
     fn matches(&self, object: &Value) -> bool {
-        let found = self
-            .path
+        // A field of a Job that has another name in the object.
+        let path = match self.path.as_str() {
+            "status.successful" => "status.succeeded",
+            path => path,
+        };
+        let found = path
             .split('.')
             .try_fold(object, |value, name| value.get(name));
         let text = match found {
             Some(Value::String(text)) => text.clone(),
             Some(Value::Null) | None => match self.path.as_str() {
-                "spec.hostNetwork" => "false".to_owned(),
+                "spec.hostNetwork" | "spec.unschedulable" => "false".to_owned(),
+                "status.replicas" | "status.successful" => "0".to_owned(),
                 _ => String::new(),
             },
             Some(other) => other.to_string(),

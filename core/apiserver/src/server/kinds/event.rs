@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Rules, names};
+use super::{Collection, Rules, names};
 use crate::object::{Metadata, text};
 use crate::status::FieldError;
 
@@ -21,7 +21,7 @@ pub(super) const RULES: Rules = Rules {
         "source",
         "type",
     ],
-    collected: false,
+    collection: Collection::None,
     ..Rules::NONE
 };
 

@@ -75,6 +75,17 @@ impl From<Vec<FieldError>> for NotAllocated {
     }
 }
 
+/// What becomes of the dependents of a deleted object, if the request does not say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Collection {
+    /// The garbage collector does not handle the kind.
+    None,
+    /// They are deleted afterwards.
+    Background,
+    /// They stay: the object waits until they have lost their owner.
+    Orphan,
+}
+
 /// The rules of a kind that its type does not contain.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
@@ -99,8 +110,8 @@ pub struct Rules {
     pub grace: Option<fn(&Value, Option<i64>) -> i64>,
     /// Whether a deletion answers with the deleted object (`ReturnDeletedObject`).
     pub returns_deleted: bool,
-    /// Whether the garbage collector handles its objects (`DefaultGarbageCollectionPolicy`).
-    pub collected: bool,
+    /// What becomes of dependents if a deletion does not say (`DefaultGarbageCollectionPolicy`).
+    pub collection: Collection,
     /// Whether something besides its finalizers keeps an object that is being deleted.
     pub held: fn(&Value) -> bool,
     /// Whether etcd holds a new object in another encoding than it gets from any later write, so
@@ -143,7 +154,7 @@ impl Rules {
         },
         grace: None,
         returns_deleted: false,
-        collected: true,
+        collection: Collection::Background,
         held: |_| false,
         encoded_anew: false,
         stored_as: None,

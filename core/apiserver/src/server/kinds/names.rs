@@ -11,7 +11,7 @@ pub(in crate::server) type NameRule = fn(&str) -> Vec<String>;
 
 /// A lowercase DNS subdomain (RFC 1123).
 pub(crate) fn subdomain(value: &str) -> Vec<String> {
-    let mut reasons = longer_than(253, value);
+    let mut reasons = too_long(253, value);
     if !is_subdomain(value) {
         let what = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, \
              '-' or '.', and must start and end with an alphanumeric character";
@@ -23,7 +23,7 @@ pub(crate) fn subdomain(value: &str) -> Vec<String> {
 /// A lowercase DNS subdomain whose labels may have underscores (RFC 1123, relaxed).
 pub(super) fn subdomain_with_underscore(value: &str) -> Vec<String> {
     const PATTERN: &str = r"_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?(\._?[a-z0-9]([-_a-z0-9]*[a-z0-9])?)*";
-    let mut reasons = longer_than(253, value);
+    let mut reasons = too_long(253, value);
     let end = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
     let is_label = |label: &str| {
         let label = label.strip_prefix('_').unwrap_or(label);
@@ -40,7 +40,7 @@ pub(super) fn subdomain_with_underscore(value: &str) -> Vec<String> {
 
 /// A lowercase DNS label (RFC 1123).
 pub(crate) fn label(value: &str) -> Vec<String> {
-    let mut reasons = longer_than(63, value);
+    let mut reasons = too_long(63, value);
     if is_label(value) {
         return reasons;
     }
@@ -56,7 +56,7 @@ pub(crate) fn label(value: &str) -> Vec<String> {
 
 /// A DNS label that starts with a letter (RFC 1035).
 pub(crate) fn label_1035(value: &str) -> Vec<String> {
-    let mut reasons = longer_than(63, value);
+    let mut reasons = too_long(63, value);
     if !is_label(value) || value.starts_with(|c: char| c.is_ascii_digit()) {
         let what = "a DNS-1035 label must consist of lower case alphanumeric characters or '-', \
              start with an alphabetic character, and end with an alphanumeric character";
@@ -95,8 +95,9 @@ pub(crate) fn qualified(value: &str) -> Vec<String> {
             *name
         }
         [prefix, name] => {
-            let of_prefix = subdomain(prefix);
-            reasons.extend(of_prefix.iter().map(|why| format!("prefix part {why}")));
+            let of_prefix = subdomain(prefix).into_iter();
+            let of_prefix = of_prefix.map(|why| why.replace("253 characters", "253 bytes"));
+            reasons.extend(of_prefix.map(|why| format!("prefix part {why}")));
             *name
         }
         _ => {
@@ -131,7 +132,7 @@ pub(crate) fn label_value(value: &str) -> Vec<String> {
 
 /// A key in a ConfigMap, which becomes a file name.
 pub(super) fn config_key(value: &str) -> Vec<String> {
-    let mut reasons = longer_than(253, value);
+    let mut reasons = too_long(253, value);
     let allowed = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     if value.is_empty() || !value.chars().all(allowed) {
         let what = "a valid config key must consist of alphanumeric characters, '-', '_' or '.'";
@@ -217,6 +218,14 @@ pub(super) fn in_range(value: i64, least: i64, most: i64) -> Vec<String> {
     }
 }
 
+/// `MaxLenError` of `pkg/util/validation`; that of `content`, for keys and values of labels, says bytes.
+fn too_long(most: usize, value: &str) -> Vec<String> {
+    let reasons = longer_than(most, value).into_iter();
+    reasons
+        .map(|why| why.replace("bytes", "characters"))
+        .collect()
+}
+
 fn longer_than(most: usize, value: &str) -> Vec<String> {
     if value.len() > most {
         vec![format!("must be no more than {most} bytes")]
@@ -287,7 +296,7 @@ mod tests {
         assert_eq!(port_name("-80--").len(), 3);
         assert_eq!(
             subdomain(&"a".repeat(254)),
-            ["must be no more than 253 bytes"]
+            ["must be no more than 253 characters"]
         );
     }
 }

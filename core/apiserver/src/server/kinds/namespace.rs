@@ -25,6 +25,7 @@ pub(super) const RULES: Rules = Rules {
         validate: validate_status,
     },
     returns_deleted: true,
+    fields: &["status.phase"],
     held: |namespace| !list(&namespace["spec"], "finalizers").is_empty(),
     ..Rules::NONE
 };

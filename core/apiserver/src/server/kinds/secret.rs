@@ -81,7 +81,7 @@ fn secret_data(secret: &Checked<'_>, errors: &mut Vec<FieldError>) {
 fn needed_keys(needed: Needed, data: Option<&JsonMap>, errors: &mut Vec<FieldError>) {
     let has = |key: &&str| data.is_some_and(|data| data.contains_key(*key));
     let missing: Vec<&str> = match needed {
-        Needed::Any(keys) if keys.iter().any(|key| has(key)) => Vec::new(),
+        Needed::Any(keys) if keys.iter().any(has) => Vec::new(),
         Needed::Any(keys) => keys.to_vec(),
         Needed::All(keys) => keys.iter().copied().filter(|key| !has(key)).collect(),
         Needed::Json(key) => [key].into_iter().filter(|key| !has(key)).collect(),

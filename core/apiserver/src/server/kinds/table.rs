@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 use serde_json::{Value, json};
 
 use super::super::resource::{Definition, Endpoint, Generation, Names, Resource};
-use super::{Rules, StatusRules, autoscaling, checks, metadata, names, secret};
+use super::{Collection, Rules, StatusRules, autoscaling, checks, metadata, names, secret};
 use crate::apply::{Set, Versions};
 use crate::object::{GroupVersion, Metadata, text};
 use crate::schema::TEMPLATE_GENERATION;
@@ -124,6 +124,12 @@ fn endpoints(facts: &KindFacts) -> Vec<Endpoint> {
 fn rules(facts: &KindFacts) -> Rules {
     let mut rules = Rules {
         returns_deleted: facts.is("returns"),
+        collection: if facts.is("orphans") {
+            Collection::Orphan
+        } else {
+            Collection::Background
+        },
+        fields: facts.list("select").collect::<Vec<_>>().leak(),
         stored_as: Some(facts.of("encoded")).filter(|version| !version.is_empty()),
         ..PLAIN
     };
