@@ -99,6 +99,17 @@ impl Status {
         Self::new(409, Some("AlreadyExists"), message).about(resource, name)
     }
 
+    /// 409 `AlreadyExists` of an object that asked for a generated name (`NewGenerateNameConflict`).
+    pub fn not_unique(resource: &GroupName, name: &str) -> Refusal {
+        let mut status = Self::already_exists(resource, name);
+        let why = ", the server was not able to generate a unique name for the object";
+        status.message.push_str(why);
+        if let Some(details) = &mut status.details {
+            details.retry_after_seconds = 1;
+        }
+        status
+    }
+
     /// 409 `AlreadyExists` where the object of that name is about to go.
     pub fn being_deleted(resource: &GroupName, name: &str) -> Refusal {
         let mut status = Self::already_exists(resource, name);

@@ -355,7 +355,9 @@ impl ApiServer {
         let key = storage_key(&info.resource, object.namespace(), object.name());
         let resource = info.group_resource();
         if let Some((_, existing)) = self.store.get(&key) {
-            return Err(if existing.meta_text("deletionTimestamp").is_empty() {
+            return Err(if !object.meta_text("generateName").is_empty() {
+                Status::not_unique(&resource, object.name())
+            } else if existing.meta_text("deletionTimestamp").is_empty() {
                 Status::already_exists(&resource, object.name())
             } else {
                 Status::being_deleted(&resource, object.name())

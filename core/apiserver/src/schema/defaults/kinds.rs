@@ -10,6 +10,8 @@ use crate::schema::Struct;
 /// The number of a DaemonSet's changes of the template, as an annotation.
 pub(crate) const TEMPLATE_GENERATION: &str = "deprecated.daemonset.template.generation";
 
+const RBAC_GROUP: &str = "rbac.authorization.k8s.io";
+
 /// Defaults of one struct that depend on its other fields.
 pub(super) fn dependent(ty: &Struct, map: &mut JsonMap) {
     let text = |map: &JsonMap, field: &str| {
@@ -45,6 +47,9 @@ pub(super) fn dependent(ty: &Struct, map: &mut JsonMap) {
         }
         "NetworkPolicySpec" => policy_types(map),
         "Subject" => subject(map),
+        "RoleRef" if text(map, "apiGroup").is_empty() => {
+            map.insert("apiGroup".to_owned(), RBAC_GROUP.into());
+        }
         "LimitRangeItem" if text(map, "type") == "Container" => limit(map),
         "ReplicationController" => replication_controller(map),
         "HorizontalPodAutoscalerSpec" if ty.field("metrics").is_some() => autoscaler(map),
@@ -174,7 +179,7 @@ fn policy_types(spec: &mut JsonMap) {
 fn subject(subject: &mut JsonMap) {
     let kind = subject.get("kind").and_then(Value::as_str);
     if subject.contains_key("name") && matches!(kind, Some("User" | "Group")) {
-        absent(subject, "apiGroup", || "rbac.authorization.k8s.io".into());
+        absent(subject, "apiGroup", || RBAC_GROUP.into());
     }
 }
 

@@ -114,18 +114,16 @@ fn strategy(strategy: &Value) -> Vec<FieldError> {
             vec![FieldError::required(ROLLING, detail)]
         }
         ("RollingUpdate", Some(rolling)) => {
-            let mut errors = share(rolling, "maxUnavailable");
-            errors.extend(share(rolling, "maxSurge"));
-            let unavailable = &rolling["maxUnavailable"];
-            let field = "spec.strategy.rollingUpdate.maxUnavailable";
-            if amount(unavailable) == 0 && amount(&rolling["maxSurge"]) == 0 {
+            let path = ErrorPath::new(ROLLING);
+            let (unavailable, surge) = (&rolling["maxUnavailable"], &rolling["maxSurge"]);
+            let field = path.child("maxUnavailable");
+            let mut errors = share(unavailable, &field);
+            errors.extend(share(surge, &path.child("maxSurge")));
+            if amount(unavailable) == 0 && amount(surge) == 0 {
                 let detail = "may not be 0 when `maxSurge` is 0";
                 errors.push(FieldError::invalid(field, unavailable, detail));
             }
-            if percent(unavailable).is_some_and(|percent| percent > 100) {
-                let detail = "must not be greater than 100%";
-                errors.push(FieldError::invalid(field, unavailable, detail));
-            }
+            errors.extend(at_most_all(unavailable, &field));
             errors
         }
         (other, rolling) => {
@@ -145,20 +143,25 @@ fn strategy(strategy: &Value) -> Vec<FieldError> {
 }
 
 /// A number of pods, or a percentage of them (`ValidatePositiveIntOrPercent`).
-fn share(rolling: &Value, name: &str) -> Vec<FieldError> {
-    let rolling_update = SPEC.child("strategy.rollingUpdate");
-    let field = rolling_update.child(name);
-    match &rolling[name] {
-        Value::String(_) if percent(&rolling[name]).is_none() => {
+pub(super) fn share(value: &Value, field: &ErrorPath<'_>) -> Vec<FieldError> {
+    match value {
+        Value::String(_) if percent(value).is_none() => {
             let detail = "a valid percent string must be a numeric string followed by an ending '%' \
                  (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')";
-            vec![FieldError::invalid(field, &rolling[name], detail)]
+            vec![FieldError::invalid(field, value, detail)]
         }
         value => match value.as_i64() {
             Some(number) if number < 0 => vec![negative(field, number)],
             _ => Vec::new(),
         },
     }
+}
+
+/// At most all pods (`IsNotMoreThan100Percent`).
+pub(super) fn at_most_all(value: &Value, field: &ErrorPath<'_>) -> Option<FieldError> {
+    let detail = "must not be greater than 100%";
+    let too_many = percent(value).is_some_and(|percent| percent > 100);
+    too_many.then(|| FieldError::invalid(field, value, detail))
 }
 
 fn percent(value: &Value) -> Option<i64> {

@@ -96,6 +96,18 @@ fn is_strict_range(range: &str) -> bool {
     })
 }
 
+/// Whether a range is a part of another one, and smaller.
+pub(super) fn is_strict_subset(range: &str, of: &str) -> bool {
+    match (sloppy_range(range), sloppy_range(of)) {
+        (Some((ip, bits)), Some((outer, outer_bits))) => {
+            bit_len(ip) == bit_len(outer)
+                && bits > outer_bits
+                && masked(ip, outer_bits) == masked(outer, outer_bits)
+        }
+        _ => false,
+    }
+}
+
 /// An address that a packet can be sent to from elsewhere (`ValidateEndpointIP`).
 pub(super) fn check_not_special(ip: &Value, field: &ErrorPath<'_>) -> Vec<FieldError> {
     let text = ip.as_str().unwrap_or_default();

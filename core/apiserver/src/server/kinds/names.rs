@@ -20,6 +20,40 @@ pub(crate) fn subdomain(value: &str) -> Vec<String> {
     reasons
 }
 
+/// All names below a subdomain: `*.example.com`.
+pub(super) fn wildcard_subdomain(value: &str) -> Vec<String> {
+    let mut reasons = too_long(253, value);
+    if !value.strip_prefix("*.").is_some_and(is_subdomain) {
+        let what = "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS \
+             subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end \
+             with an alphanumeric character";
+        let pattern = format!(r"\*\.{SUBDOMAIN}");
+        reasons.push(mismatch(what, &pattern, &["*.example.com"]));
+    }
+    reasons
+}
+
+/// The reason of a condition.
+pub(super) fn condition_reason(value: &str) -> Vec<String> {
+    let inner = |c: char| c.is_ascii_alphanumeric() || "_,:".contains(c);
+    let end = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let begins = value.starts_with(|c: char| c.is_ascii_alphabetic());
+    if begins && value.ends_with(end) && value.chars().all(inner) {
+        return Vec::new();
+    }
+    let what = "a condition reason must start with alphabetic character, optionally followed by a \
+         string of alphanumeric characters or '_,:', and must end with an alphanumeric character or '_'";
+    let pattern = "[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?";
+    let examples = [
+        "my_name",
+        "MY_NAME",
+        "MyName",
+        "ReasonA,ReasonB",
+        "ReasonA:ReasonB",
+    ];
+    vec![mismatch(what, pattern, &examples)]
+}
+
 /// A lowercase DNS subdomain whose labels may have underscores (RFC 1123, relaxed).
 pub(super) fn subdomain_with_underscore(value: &str) -> Vec<String> {
     const PATTERN: &str = r"_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?(\._?[a-z0-9]([-_a-z0-9]*[a-z0-9])?)*";

@@ -7,7 +7,9 @@ use std::sync::{Arc, LazyLock};
 use serde_json::{Value, json};
 
 use super::super::resource::{Definition, Endpoint, Generation, Names, Resource};
-use super::{Collection, Rules, StatusRules, autoscaling, checks, metadata, names, secret};
+use super::{
+    Collection, Rules, StatusRules, autoscaling, checks, metadata, names, networking, secret,
+};
 use crate::apply::{Set, Versions};
 use crate::object::{GroupVersion, Metadata, text};
 use crate::schema::TEMPLATE_GENERATION;
@@ -156,6 +158,7 @@ fn rules(facts: &KindFacts) -> Rules {
             };
         }
         "Secret" => rules.warn = secret::warn,
+        "Ingress" => rules.warn = networking::warn,
         "PersistentVolume" | "PersistentVolumeClaim" => {
             rules.encoded_anew = facts.kind == "PersistentVolumeClaim";
             rules.prepare = volume;

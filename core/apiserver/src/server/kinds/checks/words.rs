@@ -5,14 +5,17 @@ use serde_json::Value;
 
 use super::super::metadata::{self, IMMUTABLE};
 use super::super::names::{self, NameRule};
-use super::super::{label_selector, pod_template, scheduling, secret};
+use super::super::{
+    conditions, deployment, label_selector, networking, pod_template, policy, rbac, scheduling,
+    secret, storage,
+};
 use super::{Check, Checked};
 use crate::status::{FieldError, Problem};
 
 /// A word, and its check. The text is what stands after `=`.
 type Word = fn(&'static str, &Checked<'_>, &mut Vec<FieldError>);
 
-const WORDS: [(&str, Word); 16] = [
+const WORDS: [(&str, Word); 19] = [
     ("metadata", metadata_of),
     ("required", required),
     ("forbidden", forbidden),
@@ -31,6 +34,16 @@ const WORDS: [(&str, Word); 16] = [
     ("tolerations", |_, checked, errors| {
         let items = checked.value.as_array().map_or(&[][..], Vec::as_slice);
         errors.extend(pod_template::tolerations(items, checked.path));
+    }),
+    ("conditions", |_, checked, errors| {
+        let items = checked.value.as_array().map_or(&[][..], Vec::as_slice);
+        errors.extend(conditions::validate(items, checked.path));
+    }),
+    ("share", |_, checked, errors| {
+        errors.extend(deployment::share(checked.value, checked.path));
+    }),
+    ("at-most-all", |_, checked, errors| {
+        errors.extend(deployment::at_most_all(checked.value, checked.path));
     }),
     ("max-bytes", |most, checked, errors| {
         let most = most.parse().unwrap_or(usize::MAX);
@@ -59,7 +72,14 @@ const WORDS: [(&str, Word); 16] = [
 ];
 
 /// The checks in Rust that rows call.
-const CALLS: [&[(&str, Check)]; 2] = [scheduling::CALLS, secret::CALLS];
+const CALLS: [&[(&str, Check)]; 6] = [
+    networking::CALLS,
+    policy::CALLS,
+    rbac::CALLS,
+    scheduling::CALLS,
+    secret::CALLS,
+    storage::CALLS,
+];
 
 /// The rules for names that rows name.
 const NAMES: [(&str, NameRule); 7] = [
