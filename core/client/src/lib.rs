@@ -18,6 +18,7 @@ mod indexed_store;
 mod manifest;
 mod object_yaml;
 mod preset;
+mod progress;
 mod reflector;
 mod retry;
 mod server_fields;
@@ -38,6 +39,7 @@ pub use indexed_store::{IndexFn, IndexedStore, NAMESPACE_INDEX};
 pub use manifest::{Manifest, ManifestDocument, ManifestError, bare, documents};
 pub use object_yaml::{Line, Token, lines, to_yaml};
 pub use preset::Preset;
+pub use progress::{EditorProgress, NextRequest};
 pub use reflector::{Begin, Reflector, ReflectorProgress};
 pub use retry::{
     Backoff, DEFAULT_BACKOFF, DEFAULT_RETRY, is_conflict, is_conflict_status, retry_on_conflict,

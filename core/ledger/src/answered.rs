@@ -27,7 +27,8 @@ pub struct Answered<'a> {
 }
 
 impl Answered<'_> {
-    pub(super) fn is_read(&self) -> bool {
+    /// Whether it is a read.
+    pub fn is_read(&self) -> bool {
         *self.method == Method::GET
     }
 

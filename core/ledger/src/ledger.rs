@@ -111,7 +111,7 @@ impl<Id: Copy + PartialEq> Ledger<Id> {
         let mut done = Done::default();
         if answered.is_refused() {
             self.shown(who, answered, server);
-            self.refused(who, answered, intention);
+            done.contested = self.refused(who, answered, intention);
             return done;
         }
         if answered.is_read() {
@@ -218,24 +218,25 @@ impl<Id: Copy + PartialEq> Ledger<Id> {
         })
     }
 
-    fn refused(&mut self, who: Id, answered: Answered<'_>, intention: Intention<'_>) {
-        let Some(object) = self.addressed(answered, intention) else {
-            return;
+    /// Records a refusal. Returns whether it was of a write to an object with an edit of another
+    /// actor.
+    fn refused(&mut self, who: Id, answered: Answered<'_>, intention: Intention<'_>) -> bool {
+        let object = self.addressed(answered, intention);
+        let Some(object) = object.filter(|_| !answered.is_dry_run()) else {
+            return false;
         };
-        if answered.is_dry_run() {
-            return;
-        }
         let key = object.key();
         if !self.objects.contains_key(key) {
             self.add(object.clone());
         }
         let Some(entry) = self.objects.get_mut(key) else {
-            return;
+            return false;
         };
         // A read after the actor has done its write does not count as a refusal.
         if !answered.is_read() || !entry.updates.has_written(who) {
             entry.updates.refused(who, RefusalKind::of(answered.code));
         }
+        !answered.is_read() && entry.updates.has_edit_of_other(who)
     }
 
     fn written(

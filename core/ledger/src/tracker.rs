@@ -202,6 +202,8 @@ pub struct Done<Id> {
     pub replaced: Vec<Replaced<Id>>,
     /// The edits of its writer that the server did not store.
     pub left_out: Vec<Arc<Edit>>,
+    /// Whether the object had an edit of another actor, which the write could remove.
+    pub contested: bool,
 }
 
 /// One accepted write, as input of [`UpdateTracker`].
@@ -232,6 +234,7 @@ impl<Id> Default for Done<Id> {
             losses: Vec::new(),
             replaced: Vec::new(),
             left_out: Vec::new(),
+            contested: false,
         }
     }
 }
@@ -241,6 +244,7 @@ impl<Id> Done<Id> {
         self.losses.extend(more.losses);
         self.replaced.extend(more.replaced);
         self.left_out.extend(more.left_out);
+        self.contested |= more.contested;
     }
 }
 
@@ -399,6 +403,7 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
         mut after: Option<&mut Places<'_>>,
         retry: bool,
     ) -> Done<Id> {
+        let contested = self.has_edit_of_other(who);
         let meant: OrdSet<&Path> = write.edits.iter().map(|edit| &edit.path).collect();
         let (mut losses, mut replaced) = (Vec::new(), Vec::new());
         self.kept.retain_mut(|known| {
@@ -432,6 +437,7 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
         Done {
             losses,
             replaced,
+            contested,
             ..Done::default()
         }
     }
@@ -469,6 +475,11 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
     /// The acknowledged edits that are still in the object.
     pub fn kept(&self) -> &[Acknowledged<Id>] {
         &self.kept
+    }
+
+    /// Whether an acknowledged edit of another actor is still in the object.
+    pub fn has_edit_of_other(&self, who: Id) -> bool {
+        self.kept.iter().any(|known| known.owner != who)
     }
 
     /// The newest version that each actor was shown, and the fields that later writes have changed.

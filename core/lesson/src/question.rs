@@ -3,6 +3,7 @@
 use std::fmt;
 
 use optimist_apiserver::yaml::{Content, Located};
+use optimist_client::Write;
 use optimist_controller::program::{Kind, ReadyProgram};
 use optimist_controller::search::{FieldOf, Safety, Wish};
 use optimist_simulation::explore::{ControllerQuestion, ControllerSearch, EditorPlan};
@@ -142,10 +143,8 @@ impl Question {
                 actor: *actor,
                 kind: current.clone(),
                 name: world.subject().name().to_owned(),
-                reads_first: true,
-                edits: edits.collect::<Option<_>>()?,
-                update: true,
-                versioned: true,
+                edits: Some(edits.collect::<Option<_>>()?),
+                write: Write::default(),
             })
         });
         let always = self

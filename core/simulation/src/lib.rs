@@ -8,6 +8,7 @@
 mod action;
 mod actor;
 mod branches;
+mod broken;
 mod controller;
 mod dry_run_preview;
 mod endings;
@@ -25,6 +26,7 @@ mod world;
 pub use action::{Action, ByHand, Delete};
 pub use actor::{Actor, ActorId};
 pub use branches::{BranchOutcome, BranchPoint, LastWrite};
+pub use broken::BrokenProperty;
 pub use controller::{
     ControllerEvent, ControllerOperation, ControllerProgram, ControllerStart, EventOnTheWay, WIDGET,
 };

@@ -21,6 +21,7 @@ use optimist_apiserver::storage::{Revision, Version};
 use optimist_client::{Declares, OnConflict, Subresource, WorkingCopy, Write};
 use optimist_client::{ValueChange, changes};
 use optimist_controller::Controller;
+use optimist_controller::search::Safety;
 
 /// The server, the observed objects, the actors and the watchers. Cloning is cheap.
 #[derive(Clone, Debug)]
@@ -35,6 +36,8 @@ pub struct World {
     /// The third actor, if it is a controller.
     controller: Option<Arc<Controller>>,
     ledger: Ledger<ActorId>,
+    /// What steps have broken of what a ready program is for.
+    pub(super) broken: Vec<Safety>,
 }
 
 /// The edits of an object that nobody has written or read.
@@ -87,6 +90,7 @@ impl World {
             actors,
             controller: controller.map(Arc::new),
             ledger: Ledger::default(),
+            broken: Vec::new(),
         };
         Ok((world, made.dropped))
     }
@@ -234,6 +238,7 @@ impl World {
     /// not possible now.
     pub fn act(&mut self, operation: Operation) -> Option<Step> {
         let revision = self.server.store().revision();
+        let before = self.controller.is_some().then(|| self.clone());
         let mut step = match operation {
             // The third lane is the controller's.
             Operation::Act(ActorId::C, _) if self.controller.is_some() => return None,
@@ -243,8 +248,9 @@ impl World {
             Operation::Wait(seconds) => self.wait(seconds),
             Operation::Control(operation) => self.control(operation)?,
         };
-        if self.controller.is_some() {
+        if let Some(before) = before {
             self.observe_new_objects(revision);
+            self.note_broken(&before);
         }
         for (i, (_, watcher)) in self.subjects.iter_mut().enumerate() {
             let arrived = watcher.poll(&self.server);

@@ -3,15 +3,16 @@
 use std::collections::HashSet;
 
 use optimist_apiserver::object::Metadata;
-use optimist_client::{Strategy, Write};
+use optimist_client::{OnConflict, Strategy, Write};
 use optimist_controller::program::{ReadyProgram, ReadyProgramName as Name, Switch};
-use optimist_controller::search::{Safety, Wish};
+use optimist_controller::search::{Safety, SystemTransition, Wish};
 use optimist_simulation::explore::{
-    ControllerQuestion, ControllerSearch, ControllerWitness, EditorPlan,
+    ControllerQuestion, ControllerReplay, ControllerSearch, ControllerWitness, EditorPlan,
+    PropertyAnswer,
 };
 use optimist_simulation::verdict::Verdict;
 use optimist_simulation::{
-    Action, ActorId, ControllerOperation as Do, HistoryTree, Operation, World,
+    Action, ActorId, BrokenProperty, ControllerOperation as Do, HistoryTree, Operation, World,
 };
 use serde_json::json;
 
@@ -25,10 +26,8 @@ fn resizes() -> EditorPlan {
         actor: ActorId::A,
         kind: ReadyProgram::widget(),
         name: "web".to_owned(),
-        reads_first: true,
-        edits: vec![("/spec/size".to_owned(), Some(json!(2)))],
-        update: true,
-        versioned: true,
+        edits: Some(vec![("/spec/size".to_owned(), Some(json!(2)))]),
+        write: Write::default(),
     }
 }
 
@@ -137,8 +136,134 @@ fn a_lost_edit_of_an_editor_is_found_and_the_verdict_of_the_witness_agrees() {
     let mut locked = tree(Name::FinalizerKeeper, &[Switch::OptimisticLock]);
     finalizer_pending(&mut locked);
     let mut question = no_edit_lost(&locked);
-    question.editors[0].versioned = true;
+    question.editors[0].write.send_resource_version = true;
     assert_eq!(searched(&locked, question).holds(), Some(true));
+}
+
+/// A field of the widget is set and sent by an editor who reads it first.
+fn edit(tree: &mut HistoryTree, actor: ActorId, change: impl FnOnce(&mut serde_json::Value)) {
+    tree.act(Operation::Act(actor, Action::Get)).unwrap();
+    let copy = tree.world_mut().copy_mut(actor);
+    let mut object = (**copy.edited().unwrap()).clone();
+    change(&mut object);
+    copy.edit(object);
+    let write = tree.world().actor(actor).write();
+    let node = tree
+        .act(Operation::Act(actor, Action::Send(write)))
+        .unwrap();
+    assert_eq!(tree.step(node).unwrap().status_line(), "200 OK");
+}
+
+fn step(tree: &mut HistoryTree) {
+    let step = Operation::Control(Do::Step);
+    tree.act(step).expect("the controller can go on");
+}
+
+#[test]
+fn a_search_knows_what_was_done_before_it_began() {
+    for (name, field) in [(Name::FieldOwner, "size"), (Name::FinalizerKeeper, "")] {
+        let mut tree = tree(name, &[]);
+        step(&mut tree);
+        step(&mut tree);
+        edit(&mut tree, ActorId::A, |object| match field {
+            "" => object.set_meta("finalizers", json!(["example.com/other"])),
+            field => object["spec"][field] = json!(5),
+        });
+        let question = ControllerQuestion::of_ready_program(tree.world()).unwrap();
+        assert!(question.editors.is_empty());
+        let search = searched(&tree, question);
+        let Some(ControllerWitness::Unsafe(0, run)) = search.witness() else {
+            panic!("{name:?} {:?}", search.answers())
+        };
+        search.replay(&mut tree, &run).unwrap();
+        assert_eq!(tree.world().verdict(), Verdict::Lost, "{name:?}");
+    }
+}
+
+#[test]
+fn a_question_that_nothing_can_violate_does_not_hold() {
+    let tree = tree(Name::FieldOwner, &[]);
+    let question = ControllerQuestion::of_ready_program(tree.world()).unwrap();
+    assert_eq!(question.always, [Safety::NoEditLost]);
+    let answers = searched(&tree, question).answers();
+    assert_eq!(answers, [PropertyAnswer::Untried, PropertyAnswer::Holds]);
+}
+
+#[test]
+fn a_property_that_is_broken_already_does_not_hold() {
+    let mut tree = tree(Name::ChildMaker, &[]);
+    assert_eq!(tree.world().broken_properties(), []);
+    step(&mut tree);
+    while tree.world().controller().unwrap().run().is_some() {
+        step(&mut tree);
+    }
+    edit(&mut tree, ActorId::A, |object| {
+        object["spec"]["size"] = json!(2)
+    });
+    tree.act(Operation::Control(Do::Deliver(0))).unwrap();
+    assert_eq!(tree.world().broken_properties(), []);
+    step(&mut tree);
+    while tree.world().controller().unwrap().run().is_some() {
+        step(&mut tree);
+    }
+    let kind = ReadyProgram::config_map();
+    let (found, most) = (2, 1);
+    let broken = BrokenProperty::TooMany { kind, found, most };
+    assert_eq!(tree.world().broken_properties(), [broken.clone()]);
+    let question = ControllerQuestion::of_ready_program(tree.world()).unwrap();
+    let answer = searched(&tree, question).answers().remove(0);
+    let now = PropertyAnswer::Broken(ControllerWitness::Unsafe(0, Vec::new()));
+    assert_eq!(answer, now);
+    // At rest it is not as wished, either.
+    while let Some(deliver) = tree.world().next_delivery() {
+        tree.act(Operation::Control(deliver)).unwrap();
+    }
+    while tree.act(Operation::Control(Do::Step)).is_some() {}
+    let wish = Wish::Count(1, ReadyProgram::config_map());
+    let at_rest = [broken, BrokenProperty::AtRest(wish)];
+    assert_eq!(tree.world().broken_properties(), at_rest);
+}
+
+/// The status codes of an editor's requests in a run: the controller first, then the editor.
+fn codes_after_the_controller(write: Write) -> Vec<u16> {
+    let mut tree = tree(Name::FieldOwner, &[]);
+    tree.act(Operation::Act(ActorId::A, Action::Get)).unwrap();
+    let world = tree.world_mut();
+    world.actor_mut(ActorId::A).set_write(write);
+    let copy = world.copy_mut(ActorId::A);
+    let mut object = (**copy.edited().unwrap()).clone();
+    object["spec"]["color"] = json!("red");
+    copy.edit(object);
+    let question = no_edit_lost(&tree);
+    let search = ControllerSearch::new(tree.world(), question, 1_000).unwrap();
+    let (mut state, mut replay) = (search.start().clone(), ControllerReplay::new(&search));
+    while let Some(transition) = state.enabled().into_iter().max_by_key(|step| {
+        let is_edit = matches!(step, SystemTransition::Edit(_));
+        let deliver = matches!(step, SystemTransition::Deliver { .. });
+        (!is_edit, !deliver)
+    }) {
+        state.perform(transition);
+        replay.perform(&mut tree, transition).unwrap();
+    }
+    let steps = tree
+        .current_path()
+        .iter()
+        .filter_map(|node| tree.step(*node));
+    let of_a = steps.filter(|step| step.actor() == Some(ActorId::A));
+    let codes = of_a.filter_map(|step| Some(step.exchange.as_ref()?.code));
+    codes.skip(1).collect()
+}
+
+#[test]
+fn an_editor_of_a_search_does_after_a_conflict_what_it_does_in_play() {
+    let write = |on_conflict| Write {
+        on_conflict,
+        ..Write::usual(Strategy::Update)
+    };
+    let codes = |on_conflict| codes_after_the_controller(write(on_conflict));
+    assert_eq!(codes(OnConflict::GiveUp), [409]);
+    assert_eq!(codes(OnConflict::ReadAgain(5)), [409, 200, 200]);
+    assert_eq!(codes(OnConflict::Resend(3)), [409, 409, 409]);
 }
 
 #[test]

@@ -64,10 +64,8 @@ fn resizes(size: i64) -> EditorPlan {
         actor: ActorId::B,
         kind: ReadyProgram::widget(),
         name: "web".to_owned(),
-        reads_first: true,
-        edits: vec![("/spec/size".to_owned(), Some(json!(size)))],
-        update: true,
-        versioned: true,
+        edits: Some(vec![("/spec/size".to_owned(), Some(json!(size)))]),
+        write: Write::default(),
     }
 }
 
@@ -78,10 +76,10 @@ fn holds(name: Name, switches: &[Switch]) -> Option<bool> {
     match name {
         Name::Cleaner => new_owner_and_child(&mut tree),
         Name::FinalizerKeeper => further.push(EditorPlan {
-            edits: vec![(
+            edits: Some(vec![(
                 "/metadata/finalizers".to_owned(),
                 Some(json!(["example.com/backup"])),
-            )],
+            )]),
             ..resizes(1)
         }),
         Name::FieldOwner => further.push(resizes(5)),
@@ -138,12 +136,14 @@ fn nothing_is_asked_where_the_properties_do_not_fit_the_objects() {
 }
 
 #[test]
-fn an_edit_that_the_search_cannot_send_is_not_left_out_in_silence() {
+fn every_edit_that_is_not_sent_is_asked_of_by_the_way_that_its_editor_writes() {
     let mut tree = tree(Name::ChildMaker, &[]);
     pending(&mut tree, |object| object["spec"]["size"] = json!(2));
-    let question = ControllerQuestion::of_ready_program(tree.world()).unwrap();
-    assert_eq!(question.editors.len(), 1);
-    let editor = tree.world_mut().actor_mut(ActorId::A);
-    editor.set_write(Write::usual(Strategy::Apply));
-    assert_eq!(ControllerQuestion::of_ready_program(tree.world()), None);
+    for strategy in Strategy::ALL {
+        let editor = tree.world_mut().actor_mut(ActorId::A);
+        editor.set_write(Write::usual(strategy));
+        let question = ControllerQuestion::of_ready_program(tree.world()).unwrap();
+        assert_eq!(question.editors.len(), 1);
+        assert_eq!(question.editors[0].write.strategy, strategy);
+    }
 }

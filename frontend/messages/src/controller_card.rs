@@ -185,7 +185,7 @@ pub(crate) fn caption(kind: &ExplanationKind, world: &World) -> Option<Caption> 
     let Some(event) = event.as_deref() else {
         return Some(none(()));
     };
-    Some(match event {
+    let mut caption = match event {
         ControllerEvent::Connected { cache, report } => connected(*cache, report, world),
         ControllerEvent::Delivered { report, .. } => delivered(report),
         ControllerEvent::WatchDropped { on_the_way, .. } => {
@@ -196,7 +196,12 @@ pub(crate) fn caption(kind: &ExplanationKind, world: &World) -> Option<Caption> 
         ControllerEvent::Restarted => Caption::new(en::did_restart(), [en::did_restart_text()]),
         ControllerEvent::Woken { .. } => Caption::new(en::did_wake(), []),
         ControllerEvent::Worker(report) => worked(report, world),
-    })
+    };
+    let broken = world.broken_properties();
+    caption
+        .text
+        .extend(broken.iter().map(crate::orders::broken));
+    Some(caption)
 }
 
 /// A list leaves the cache without a watch; a watch that begins with the objects is open.

@@ -1,6 +1,7 @@
 //! The search of every order of a controller's steps: its properties, and what was found of each.
 
 use optimist_controller::search::{FieldOf, Safety, Wish};
+use optimist_simulation::BrokenProperty;
 use optimist_simulation::explore::{ControllerWitness, PropertyAnswer};
 
 use crate::en;
@@ -40,15 +41,48 @@ fn field(field: &FieldOf) -> String {
     format!("{} {path}", field.kind.kind)
 }
 
-/// What was found of a property.
-pub fn answer(answer: &PropertyAnswer) -> String {
+/// What was varied in the orders, and what was not: the names of the editors that send their edits,
+/// and of those that have none.
+pub fn varied(states: usize, editors: &[&str], without_edit: &[&str], restarts: u8) -> String {
+    let mut varied = vec![en::orders_varied_steps()];
+    varied.extend(editors.iter().map(|name| en::orders_varied_edit(name)));
+    if restarts > 0 {
+        varied.push(en::orders_varied_restarts(&restarts));
+    }
+    let mut sentences = vec![en::orders_states(&states), varied.join("; ") + "."];
+    let without = without_edit.iter();
+    sentences.extend(without.map(|name| en::orders_not_varied_edit(name)));
+    sentences.push(en::orders_not_varied());
+    sentences.join(" ")
+}
+
+/// What is broken of what the program of a controller is for.
+pub fn broken(property: &BrokenProperty) -> String {
+    match property {
+        BrokenProperty::TooMany { kind, found, most } => {
+            en::broken_too_many(found, &kind.kind, most)
+        }
+        BrokenProperty::DeletedWhileOwnerLives(kind) => en::broken_owner_lives(&kind.kind),
+        BrokenProperty::AtRest(wished) => en::broken_at_rest(&wish(wished)),
+    }
+}
+
+/// What was found of a property; `None` for that every run comes to rest.
+pub fn answer(property: Option<&Safety>, answer: &PropertyAnswer) -> String {
     let witness = match answer {
         PropertyAnswer::Holds => return en::orders_holds(),
+        PropertyAnswer::Untried => {
+            return match property {
+                Some(Safety::NoEditLost) => en::orders_untried_edit(),
+                _ => en::orders_untried(),
+            };
+        }
         PropertyAnswer::Unknown => return en::orders_unknown(),
         PropertyAnswer::Broken(witness) => witness,
     };
     let steps = witness.run().len();
     match witness {
+        ControllerWitness::Unsafe(..) if steps == 0 => en::orders_broken_now(),
         ControllerWitness::Unsafe(..) => en::orders_unsafe(&steps),
         ControllerWitness::NeverRests(..) => en::orders_never_rests(&steps),
         ControllerWitness::RestsWrong(_) => en::orders_rests_wrong(&steps),

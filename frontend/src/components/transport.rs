@@ -1,7 +1,7 @@
 //! Stepping back and forth, and where in the history we are.
 
 use optimist_client::visible;
-use optimist_messages::label;
+use optimist_messages::{label, orders};
 use optimist_simulation::{ActorId, Exchange, HistoryTree, NodeId, Outcome, Step};
 use web_sys::HtmlInputElement;
 use yew::{Html, InputEvent, Properties, TargetCast, classes, component, html};
@@ -102,8 +102,18 @@ fn counts(tree: &HistoryTree) -> Html {
         }
         lost += step.losses.len();
     }
+    let world = tree.world();
+    let broken = match world.controller() {
+        Some(_) => world.broken_properties(),
+        None => Vec::new(),
+    };
     html! {
         <>
+            if let Some(property) = broken.first() {
+                <span class="chip lost" title={orders::broken(property)}>
+                    { label::broken() }
+                </span>
+            }
             if lost > 0 {
                 <span class="chip lost">{ label::count_lost(&lost) }</span>
             }
@@ -112,7 +122,7 @@ fn counts(tree: &HistoryTree) -> Html {
             }
             if conflicts > 0 {
                 <span class="chip conflicts refused">{ label::count_conflicts(&conflicts) }</span>
-            } else if lost + refused == 0 {
+            } else if lost + refused + broken.len() == 0 {
                 <span class="chip plain">{ label::no_conflict() }</span>
             }
         </>

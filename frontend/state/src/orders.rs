@@ -4,8 +4,8 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use optimist_controller::search::{PropertySearchStatus, Safety, Wish};
-use optimist_simulation::HistoryTree;
 use optimist_simulation::explore::{ControllerQuestion, ControllerSearch, PropertyAnswer};
+use optimist_simulation::{ActorId, HistoryTree};
 
 use crate::State;
 use crate::effect::Effects;
@@ -32,8 +32,10 @@ pub struct OrdersFinding {
     pub states: usize,
     /// Whether all states were looked at.
     pub complete: bool,
-    /// Whether an editor sends its edit in the orders.
-    pub edit: bool,
+    /// The editors that send their edits in the orders.
+    pub editors: Vec<ActorId>,
+    /// How many times the controller restarts in them at most.
+    pub restarts: u8,
     /// Each property, and what is known of it.
     pub properties: Vec<(OrderProperty, PropertyAnswer)>,
 }
@@ -74,7 +76,8 @@ impl OrdersSearch {
         Some(OrdersFinding {
             states: search.states(),
             complete: status == PropertySearchStatus::Done,
-            edit: !question.editors.is_empty(),
+            editors: question.editors.iter().map(|plan| plan.actor).collect(),
+            restarts: question.restarts,
             properties: safety
                 .chain([OrderProperty::Settles(question.at_rest.clone())])
                 .zip(answers)

@@ -1,5 +1,9 @@
 //! When two states are the same: the numbers of versions and generations do not count, only their
-//! order; times do not count; uids and generated names count only for who has the same.
+//! order; times of a clock do not count; uids and generated names count only for who has the same.
+//! Of the ledger counts only what a process that can still write could lose or be told.
+
+mod digest;
+mod given;
 
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{BTreeSet, HashMap};
@@ -8,14 +12,21 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use optimist_apiserver::apply::Path;
 use optimist_apiserver::object::Metadata;
-use optimist_apiserver::server::ApiServer;
+use optimist_apiserver::server::{ApiServer, key_of};
+use optimist_apiserver::storage::Revision;
+use optimist_ledger::Acknowledged;
 
-use super::SystemState;
+use super::editor::CopyEditor;
+use super::state::Editor;
+use super::{ProcessId, SystemScenario, SystemState};
 use crate::cache::Cache;
 use crate::client::Client;
 use crate::controller::Controller;
 use crate::program::{Run, Variable};
+use digest::Digester;
+use given::Given;
 
 /// A part of a state.
 #[derive(Clone, Debug)]
@@ -41,12 +52,21 @@ type Digest = Arc<[Word]>;
 pub(super) struct Digests {
     known: HashMap<usize, (Arc<Value>, Digest)>,
     words: Vec<Word>,
+    given: Given,
 }
 
 /// More digests are not kept.
 const MOST_DIGESTS: usize = 20_000;
 
 impl Digests {
+    /// The digests for a search.
+    pub(super) fn of(scenario: &SystemScenario) -> Self {
+        Self {
+            given: Given::of(scenario),
+            ..Self::default()
+        }
+    }
+
     /// The fingerprint of a state. With 128 bits, two different states in a million have the same
     /// one with a probability below 10⁻²⁶.
     pub(super) fn fingerprint(&mut self, state: &SystemState) -> u128 {
@@ -62,13 +82,13 @@ impl Digests {
         for controller in state.controllers() {
             self.controller(state.server(), controller);
         }
-        for (revision, writer) in state.writers() {
-            self.words.push(Word::Version(revision));
-            self.plain(writer);
-        }
         for editor in state.editors() {
-            self.run(editor, &[]);
+            match editor {
+                Editor::Script(script) => self.run(script.run(), &[]),
+                Editor::Copy(editor) => self.editor(editor),
+            }
         }
+        self.ledger(state);
         ranked(&self.words)
     }
 
@@ -85,13 +105,89 @@ impl Digests {
 
     fn object(&mut self, object: &Arc<Value>) {
         let address = Arc::as_ptr(object) as usize;
-        let known = self.known.entry(address).or_insert_with(|| {
-            let mut digest = Digester::default();
-            let generated = !object.meta_text("generateName").is_empty();
-            digest.value("", object, generated.then(|| object.name()));
-            (Arc::clone(object), digest.finish())
-        });
+        let known = self
+            .known
+            .entry(address)
+            .or_insert_with(|| (Arc::clone(object), Digester::object(object, &self.given)));
         self.words.extend(known.1.iter().cloned());
+    }
+
+    fn editor(&mut self, editor: &CopyEditor) {
+        self.plain(editor.progress);
+        if editor.is_done() {
+            return;
+        }
+        let copy = &editor.copy;
+        for object in [copy.read(), copy.edited()] {
+            self.plain(object.is_some());
+            object.into_iter().for_each(|object| self.object(object));
+        }
+        for field in copy.declared() {
+            self.path(field);
+        }
+    }
+
+    fn path(&mut self, path: &Path) {
+        let words = Digester::path(path, &self.given);
+        self.words.extend(words.iter().cloned());
+    }
+
+    /// The edits that a process can still lose, and what each process that can write was shown.
+    fn ledger(&mut self, state: &SystemState) {
+        let writers = state.writers();
+        let Some(ledger) = state.ledger().filter(|_| writers.len() > 1) else {
+            return;
+        };
+        for (key, updates) in ledger.objects() {
+            let is_danger = |known: &Acknowledged<ProcessId>| {
+                let mut others = writers.iter().filter(|writer| **writer != known.owner);
+                others.any(|other| !known.readers.contains(other))
+            };
+            let kept = updates.kept().iter().filter(|known| is_danger(known));
+            let mut kept: Vec<_> = kept.collect();
+            kept.sort_by(|a, b| (a.owner, &a.edit.path).cmp(&(b.owner, &b.edit.path)));
+            let oldest = oldest_readable(state, key);
+            self.place(state.server(), key);
+            self.plain(kept.len());
+            for known in kept {
+                let readers = writers.iter().filter(|it| known.readers.contains(it));
+                let readers: Vec<_> = readers.filter(|reader| **reader != known.owner).collect();
+                self.plain((known.owner, readers, known.edit.value.is_some()));
+                self.path(&known.edit.path);
+                if let Some(value) = &known.edit.value {
+                    let name = known.edit.path.0.last();
+                    let words = Digester::field(name, value, &self.given);
+                    self.words.extend(words.iter().cloned());
+                }
+                self.readable(known.since, oldest);
+            }
+            let shown = updates.shown().filter(|(who, ..)| writers.contains(who));
+            let mut shown: Vec<_> = shown.collect();
+            shown.sort_by_key(|(who, ..)| *who);
+            for (who, version, changed) in shown {
+                self.plain((who, changed.len()));
+                changed.iter().for_each(|field| self.path(field));
+                self.readable(version, oldest);
+            }
+        }
+    }
+
+    /// Which object it is: its place in the store, because a name can be generated.
+    fn place(&mut self, server: &ApiServer, key: &str) {
+        let mut stored = server.store().range("/registry/");
+        match stored.position(|(stored, ..)| **stored == *key) {
+            Some(place) => self.plain(place),
+            None => self.plain(key),
+        }
+    }
+
+    /// A version of which only counts which of the versions that can still be read from a cache are
+    /// older.
+    fn readable(&mut self, version: Revision, oldest: Option<Revision>) {
+        match oldest {
+            Some(oldest) if version > oldest => self.words.push(Word::Version(version)),
+            _ => self.plain("older than all"),
+        }
     }
 
     fn controller(&mut self, server: &ApiServer, controller: &Controller) {
@@ -194,6 +290,20 @@ impl Digests {
     }
 }
 
+/// The oldest version of an object that can still be read from a cache; `None` if no cache has its
+/// kind.
+fn oldest_readable(state: &SystemState, key: &str) -> Option<Revision> {
+    let caches = state.controllers().iter().flat_map(Controller::caches);
+    let caches = caches.filter(|cache| key.starts_with(&cache.prefix()));
+    let version = |cache: &Cache| {
+        let mut objects = cache.objects().iter().map(|(_, object)| object);
+        let object = objects.find(|object| key_of(cache.resource(), object) == key);
+        let version = object.map_or(cache.version(), |object| object.resource_version());
+        version.parse().unwrap_or_default()
+    };
+    caches.map(version).min()
+}
+
 /// The words with each number replaced by its rank, as one number.
 fn ranked(words: &[Word]) -> u128 {
     let (mut versions, mut generations) = (BTreeSet::new(), BTreeSet::new());
@@ -239,78 +349,6 @@ fn ranked(words: &[Word]) -> u128 {
 
 fn places<T: Hash + Eq>(sorted: impl Iterator<Item = T>) -> HashMap<T, u64> {
     sorted.zip(0..).collect()
-}
-
-/// Makes the digest of an object.
-#[derive(Default)]
-struct Digester {
-    hasher: DefaultHasher,
-    words: Vec<Word>,
-}
-
-impl Digester {
-    fn finish(mut self) -> Digest {
-        self.words.push(Word::Plain(self.hasher.finish()));
-        self.words.into()
-    }
-
-    fn value(&mut self, member: &str, value: &Value, generated_name: Option<&str>) {
-        match value {
-            Value::Object(members) => {
-                members.len().hash(&mut self.hasher);
-                for (name, value) in members {
-                    name.hash(&mut self.hasher);
-                    self.value(name, value, generated_name);
-                }
-            }
-            Value::Array(items) => {
-                items.len().hash(&mut self.hasher);
-                for item in items {
-                    self.value("", item, generated_name);
-                }
-            }
-            Value::String(text) => self.text(member, text, generated_name),
-            Value::Number(number) => match (member, number.as_i64()) {
-                ("generation" | "observedGeneration", Some(generation)) => {
-                    self.word(Word::Generation(generation));
-                }
-                _ => number.hash(&mut self.hasher),
-            },
-            other => other.hash(&mut self.hasher),
-        }
-    }
-
-    fn text(&mut self, member: &str, text: &str, generated_name: Option<&str>) {
-        if member == "resourceVersion" {
-            self.word(Word::Version(text.parse().unwrap_or_default()));
-        } else if is_uid(text) {
-            self.word(Word::Uid(text.into()));
-        } else if generated_name == Some(text) {
-            self.word(Word::Name(text.into()));
-        } else if is_time(text) {
-            "time".hash(&mut self.hasher);
-        } else {
-            text.hash(&mut self.hasher);
-        }
-    }
-
-    /// The place of the word is hashed with what is around it.
-    fn word(&mut self, word: Word) {
-        self.words.len().hash(&mut self.hasher);
-        self.words.push(word);
-    }
-}
-
-fn is_uid(text: &str) -> bool {
-    text.len() == 36
-        && [8, 13, 18, 23]
-            .iter()
-            .all(|at| text.as_bytes()[*at] == b'-')
-}
-
-fn is_time(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    bytes.len() == 20 && bytes[10] == b'T' && bytes[19] == b'Z' && bytes[4] == b'-'
 }
 
 #[cfg(test)]

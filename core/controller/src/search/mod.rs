@@ -10,14 +10,15 @@
 //!
 //! How long something takes is left open: a delay or a delivery can end before or after any other
 //! step. Two states are the same if they differ only in the numbers of versions and generations
-//! (their order counts), in times, uids, generated name endings and counted failures. Two runs
+//! (their order counts), in times of a clock, uids, generated name endings and counted failures. Two runs
 //! that take the same states as the same can therefore differ in two things: in which order names
 //! that the server generates later are listed, and after which of several long delays expectations
 //! run out.
 
+mod editor;
 mod fingerprint;
-mod lost_edit;
 mod property;
+mod script;
 mod settling;
 mod state;
 
@@ -25,9 +26,10 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
+pub use editor::EditorStart;
 pub use property::{FieldOf, Safety, Wish};
 pub use settling::{NeverRests, Settling};
-pub use state::{SystemScenario, SystemState};
+pub use state::{ProcessId, SystemScenario, SystemState};
 
 use fingerprint::Digests;
 
@@ -114,25 +116,35 @@ pub struct PropertySearch {
     known: HashMap<u128, usize>,
     digests: Digests,
     violations: Vec<(usize, Vec<SystemTransition>)>,
+    /// Of each safety property, whether some step could have violated it.
+    tried: Vec<bool>,
     status: PropertySearchStatus,
 }
 
 impl PropertySearch {
     /// A search of a scenario with a maximum number of states.
     pub fn new(scenario: SystemScenario, most_states: usize) -> Self {
+        let (start, safety) = (&scenario.start, scenario.safety.iter().enumerate());
+        let broken = safety.filter(|(_, property)| !property.holds_at(start));
         let mut search = Self {
             most_states,
             nodes: Vec::new(),
             frontier: std::collections::VecDeque::new(),
             known: HashMap::new(),
-            digests: Digests::default(),
-            violations: Vec::new(),
+            digests: Digests::of(&scenario),
+            violations: broken.map(|(index, _)| (index, Vec::new())).collect(),
+            tried: vec![false; scenario.safety.len()],
             status: PropertySearchStatus::Running,
             scenario,
         };
         let start = search.scenario.start.clone();
         search.find(start, None);
         search
+    }
+
+    /// The state from which it searches.
+    pub fn start(&self) -> &SystemState {
+        self.scenario.start()
     }
 
     /// Explores up to this number of states.
@@ -170,6 +182,13 @@ impl PropertySearch {
     /// that violates it.
     pub fn violations(&self) -> &[(usize, Vec<SystemTransition>)] {
         &self.violations
+    }
+
+    /// Whether some step that was searched could have violated a safety property: else it holds
+    /// because nobody tried. For an edit to be lost, it takes a write to an object with an edit of
+    /// another process; every other property is tried by whatever somebody does.
+    pub fn has_tried(&self, property: usize) -> bool {
+        self.tried.get(property).is_some_and(|tried| *tried)
     }
 
     /// Whether every run comes to rest as wished. A run that does not can be found before all
@@ -218,6 +237,9 @@ impl PropertySearch {
         after: &SystemState,
     ) {
         for (index, property) in self.scenario.safety.iter().enumerate() {
+            if let Some(tried) = self.tried.get_mut(index) {
+                *tried |= property.is_tried(transition, after);
+            }
             let known = self.violations.iter().any(|(known, _)| *known == index);
             if !known && !property.holds(before, after) {
                 let mut path = self.path(from);

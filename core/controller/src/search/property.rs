@@ -7,8 +7,7 @@ use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::server::ApiServer;
 use optimist_apiserver::storage::Change;
 
-use super::SystemState;
-use super::lost_edit::loses_edit;
+use super::{SystemState, SystemTransition};
 use crate::client::collection;
 use crate::handler::controller_of;
 use crate::program::Kind;
@@ -23,8 +22,8 @@ pub enum Safety {
     NotDeletedWhileOwnerLives(Kind),
     /// No step removes a finalizer from an object of a kind that is not about to go.
     KeepsFinalizer(String, Kind),
-    /// No write undoes a change of another process that was stored after the version from which the
-    /// write was made.
+    /// No acknowledged edit is lost: no write removes an edit of another process that its writer
+    /// had not been shown, as the ledger ([`optimist_ledger`]) defines it.
     NoEditLost,
 }
 
@@ -60,9 +59,17 @@ pub struct FieldOf {
 impl Safety {
     /// Whether it holds for a step, and for the state afterwards.
     pub fn holds(&self, state: &SystemState, next: &SystemState) -> bool {
-        let (before, after) = (state.server(), next.server());
         match self {
-            Self::NoEditLost => !loses_edit(state, next),
+            Self::NoEditLost => !next.has_lost_an_edit(),
+            _ => self.holds_between(state.server(), next.server()),
+        }
+    }
+
+    /// Whether it holds for a step between two servers, and for the objects afterwards. The objects
+    /// alone do not say whether an edit was lost: the ledger does.
+    pub fn holds_between(&self, before: &ApiServer, after: &ApiServer) -> bool {
+        match self {
+            Self::NoEditLost => true,
             Self::AtMost(most, kind) => count(after, kind) <= *most,
             Self::NotDeletedWhileOwnerLives(kind) => {
                 let mut changes = changes(before, after, kind);
@@ -79,6 +86,25 @@ impl Safety {
                     _ => false,
                 })
             }
+        }
+    }
+}
+
+impl Safety {
+    /// Whether it holds at the start, before any step.
+    pub(super) fn holds_at(&self, state: &SystemState) -> bool {
+        match self {
+            Self::AtMost(most, kind) => count(state.server(), kind) <= *most,
+            _ => true,
+        }
+    }
+
+    /// Whether a step could have violated it: somebody did something, and, for an edit to be lost,
+    /// to an object with an edit of another process.
+    pub(super) fn is_tried(&self, step: SystemTransition, next: &SystemState) -> bool {
+        match self {
+            Self::NoEditLost => next.is_contested(),
+            _ => matches!(step, SystemTransition::Step(_) | SystemTransition::Edit(_)),
         }
     }
 }

@@ -1,22 +1,24 @@
 //! A state of a search, and the steps that are possible in it.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use imbl::Vector;
+use http::Method;
 use serde_json::Value;
 
 use optimist_apiserver::object::Metadata;
-use optimist_apiserver::server::ApiServer;
-use optimist_apiserver::storage::Revision;
-use optimist_client::Begin;
+use optimist_apiserver::server::{ApiServer, Facts};
+use optimist_client::{AnsweredRequest, Begin};
+use optimist_ledger::{Answered, Done, Intention, Ledger};
 
+use super::editor::{CopyEditor, EditorStart};
+use super::script::Script;
 use super::{Safety, SystemTransition, Wish};
-use crate::call::ClientCall;
-use crate::client::Client;
 use crate::controller::{Controller, UnknownKind};
-use crate::own_writes::{ConsistencyStore, EXPECTATIONS_TIMEOUT, Expectations};
-use crate::program::{Code, Context, Program, Run, StatementStep, Variable};
+use crate::own_writes::EXPECTATIONS_TIMEOUT;
+use crate::program::Program;
+
+/// The number of a process in the ledger.
+pub type ProcessId = u8;
 
 /// What is searched.
 #[derive(Clone, Debug)]
@@ -43,45 +45,49 @@ impl SystemScenario {
             controller.sync(&mut server);
             controllers.push(controller);
         }
-        Ok(Self {
-            start: SystemState::new(server, controllers),
-            safety: Vec::new(),
-            wishes: Vec::new(),
-        })
+        Ok(Self::of(server, (0..).zip(controllers), Ledger::default()))
     }
 
-    /// A scenario that begins with controllers as they are, in the middle of whatever they do.
-    pub fn of(server: ApiServer, controllers: Vec<Controller>) -> Self {
-        Self {
-            start: SystemState::new(server, controllers),
-            safety: Vec::new(),
-            wishes: Vec::new(),
-        }
-    }
-
-    /// Adds an editor: a program that runs once for a key, and reads from the server only.
-    pub fn editor(self, program: Program, key: &str) -> Self {
-        self.editor_with(program, key, [])
-    }
-
-    /// Adds an editor that has read objects: the variables that it begins with.
-    pub fn editor_with(
-        mut self,
-        program: Program,
-        key: &str,
-        variables: impl IntoIterator<Item = (String, Arc<Value>)>,
+    /// A scenario that begins with controllers as they are, in the middle of whatever they do, and
+    /// with what the ledger knows by then. Each controller has its number in the ledger.
+    pub fn of(
+        server: ApiServer,
+        controllers: impl IntoIterator<Item = (ProcessId, Controller)>,
+        ledger: Ledger<ProcessId>,
     ) -> Self {
-        let mut run = Run::new(key);
-        for (name, object) in variables {
-            run.put(&name, object);
+        let (processes, controllers) = controllers.into_iter().unzip();
+        Self {
+            start: SystemState {
+                server,
+                controllers,
+                processes,
+                editors: Vec::new(),
+                restarts: 0,
+                timeouts: 0,
+                keeps_ledger: false,
+                ledger,
+                lost: false,
+                contested: false,
+            },
+            safety: Vec::new(),
+            wishes: Vec::new(),
         }
-        let mut editor = Editor {
-            client: Client::new(&program.name),
-            code: Code::new(program),
-            run: Some(run),
-        };
-        editor.step_to_visible(&mut self.start.server);
-        self.start.editors.push(editor);
+    }
+
+    /// Adds an editor that is a program: it runs once for a key, and reads from the server only.
+    pub fn editor(mut self, program: Program, key: &str) -> Self {
+        let start = &mut self.start;
+        let process = start.controllers.len() + start.editors.len();
+        let editor = Script::new(program, key, &mut start.server);
+        let process = ProcessId::try_from(process).unwrap_or(ProcessId::MAX);
+        start.editors.push((process, Editor::Script(editor)));
+        self
+    }
+
+    /// Adds an editor with a working copy, by its number in the ledger.
+    pub fn editor_with_copy(mut self, process: ProcessId, start: EditorStart) -> Self {
+        let editor = Editor::Copy(CopyEditor::new(start));
+        self.start.editors.push((process, editor));
         self
     }
 
@@ -99,7 +105,7 @@ impl SystemScenario {
 
     /// Adds a property that must hold always.
     pub fn always(mut self, property: Safety) -> Self {
-        self.start.notes_writers |= property == Safety::NoEditLost;
+        self.start.keeps_ledger |= property == Safety::NoEditLost;
         self.safety.push(property);
         self
     }
@@ -116,86 +122,58 @@ impl SystemScenario {
     }
 }
 
-/// A state: the server, the controllers and the editors. Cloning is cheap.
+/// A state: the server, the controllers, the editors and the ledger. Cloning is cheap.
 #[derive(Clone, Debug)]
 pub struct SystemState {
     server: ApiServer,
     controllers: Vec<Controller>,
-    editors: Vec<Editor>,
+    /// The number of each controller in the ledger.
+    processes: Vec<ProcessId>,
+    editors: Vec<(ProcessId, Editor)>,
     pub(super) restarts: u8,
     pub(super) timeouts: u8,
-    /// The last step's request and who sent it.
-    last: Option<(Writer, ClientCall)>,
-    /// Whether the writers of the latest revisions are noted.
-    notes_writers: bool,
-    /// Who made the revisions after the oldest version that a process may still go by.
-    writers: Vector<(Revision, Writer)>,
+    /// Whether somebody asks for the ledger.
+    keeps_ledger: bool,
+    ledger: Ledger<ProcessId>,
+    /// Whether the last step lost an edit of another process.
+    lost: bool,
+    /// Whether the last step's write was to an object that had an edit of another process.
+    contested: bool,
 }
 
-/// A process that writes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Writer {
-    Controller(usize),
-    Editor(usize),
-}
-
-/// An editor: a client with a program that it runs once.
+/// An editor: what it does, it does once.
 #[derive(Clone, Debug)]
-struct Editor {
-    client: Client,
-    code: Code,
-    run: Option<Run>,
+pub(super) enum Editor {
+    Script(Script),
+    Copy(CopyEditor),
 }
 
 impl SystemState {
-    fn new(server: ApiServer, controllers: Vec<Controller>) -> Self {
-        Self {
-            server,
-            controllers,
-            editors: Vec::new(),
-            restarts: 0,
-            timeouts: 0,
-            last: None,
-            notes_writers: false,
-            writers: Vector::new(),
-        }
+    /// Who wrote what and was shown what, if a property asks for it.
+    pub fn ledger(&self) -> Option<&Ledger<ProcessId>> {
+        self.keeps_ledger.then_some(&self.ledger)
     }
 
-    /// The request of the step that led here and who sent it, if the step sent one.
-    pub(super) fn last(&self) -> Option<&(Writer, ClientCall)> {
-        self.last.as_ref()
+    /// Whether the step that led here lost an edit of another process. Known only if a property
+    /// asks for it.
+    pub fn has_lost_an_edit(&self) -> bool {
+        self.lost
     }
 
-    /// Who made the latest revisions.
-    pub(super) fn writers(&self) -> impl Iterator<Item = (Revision, Writer)> {
-        self.writers.iter().copied()
+    /// Whether the step that led here wrote to an object that had an edit of another process, or
+    /// was refused to.
+    pub(super) fn is_contested(&self) -> bool {
+        self.contested
     }
 
-    /// Notes who made a revision, and forgets the revisions that every process has seen.
-    fn note_writer(&mut self, revision: Revision) {
-        if !self.notes_writers {
-            return;
-        }
-        let now = self.server.store().revision();
-        if let (Some((writer, _)), true) = (&self.last, now > revision) {
-            self.writers.push_back((now, *writer));
-        }
-        let caches = self.controllers.iter().flat_map(Controller::caches);
-        let cached = caches.filter_map(|cache| cache.version().parse::<Revision>().ok());
-        let runs = self.controllers.iter().map(Controller::run);
-        let runs = runs.chain(self.editors()).flatten();
-        let read = runs.flat_map(Run::variables).flat_map(|(_, variable)| {
-            let objects = match variable {
-                Variable::Object { object, .. } => std::slice::from_ref(object),
-                Variable::List { objects, .. } => objects.as_slice(),
-            };
-            let versions = objects
-                .iter()
-                .map(|object| object.resource_version().parse());
-            versions.filter_map(Result::ok)
-        });
-        let oldest = cached.chain(read).min().unwrap_or(now);
-        self.writers.retain(|(revision, _)| *revision > oldest);
+    /// The processes that can still write.
+    pub(super) fn writers(&self) -> Vec<ProcessId> {
+        let editors = self.editors.iter().filter(|(_, editor)| !editor.is_done());
+        let editors = editors.map(|(process, _)| *process);
+        let mut writers: Vec<_> = self.processes.iter().copied().chain(editors).collect();
+        writers.sort_unstable();
+        writers.dedup();
+        writers
     }
 
     /// The server.
@@ -208,16 +186,21 @@ impl SystemState {
         &self.controllers
     }
 
-    /// The run of each editor; `None` for an editor that is done.
-    pub fn editors(&self) -> impl Iterator<Item = Option<&Run>> {
-        self.editors.iter().map(|editor| editor.run.as_ref())
+    /// The editors.
+    pub(super) fn editors(&self) -> impl Iterator<Item = &Editor> {
+        self.editors.iter().map(|(_, editor)| editor)
+    }
+
+    /// Where each editor is, as text for a comparison: two editors that differ in anything differ.
+    pub fn editors_text(&self) -> String {
+        format!("{:?}", self.editors)
     }
 
     /// The steps that are possible.
     pub fn enabled(&self) -> Vec<SystemTransition> {
         let mut enabled = Vec::new();
-        for (index, editor) in self.editors.iter().enumerate() {
-            if editor.run.is_some() {
+        for (index, editor) in self.editors().enumerate() {
+            if !editor.is_done() {
                 enabled.push(SystemTransition::Edit(index));
             }
         }
@@ -255,14 +238,62 @@ impl SystemState {
 
     /// Performs a step. A step that is not possible changes nothing.
     pub fn perform(&mut self, transition: SystemTransition) {
-        let revision = self.server.store().revision();
-        self.last = None;
+        (self.lost, self.contested) = (false, false);
         self.perform_step(transition);
         // A search has no use for the bytes of the requests, and keeps many states.
         for controller in &mut self.controllers {
             controller.take_answered();
         }
-        self.note_writer(revision);
+    }
+
+    /// Performs a step of a controller's worker, and tells the ledger.
+    fn work(&mut self, index: usize) {
+        let Some(controller) = self.controllers.get_mut(index) else {
+            return;
+        };
+        let since = self.server.store().revision();
+        let report = controller.work_step(&mut self.server);
+        let Some(report) = report.filter(|_| self.keeps_ledger) else {
+            return;
+        };
+        let answered = report.call().and_then(|_| controller.take_answered());
+        let who = self.processes.get(index).copied().unwrap_or_default();
+        let (controller, ledger, server) = (&*controller, &mut self.ledger, &self.server);
+        let done = with_parts(answered.as_ref(), |answered| {
+            controller.note(ledger, who, (&report, answered), server, since)
+        });
+        self.has_done(&done);
+    }
+
+    /// Lets an editor send its next request, and tells the ledger.
+    fn edit(&mut self, index: usize) {
+        let Some((who, editor)) = self.editors.get_mut(index) else {
+            return;
+        };
+        let since = self.server.store().revision();
+        let sent = match editor {
+            Editor::Copy(editor) => editor.step(&mut self.server),
+            Editor::Script(script) => script.step(&mut self.server),
+        };
+        let (ledger, server) = (&mut self.ledger, &self.server);
+        if let Some(sent) = sent.filter(|_| self.keeps_ledger) {
+            let intention = Intention {
+                edits: sent.edits.as_deref(),
+                ..editor.intention()
+            };
+            let done = with_parts(Some(&sent.answered), |answered| {
+                let done = answered.map(|it| ledger.request(*who, it, intention, server, since));
+                done.unwrap_or_default()
+            });
+            self.has_done(&done);
+        }
+        if let Some((_, Editor::Script(script))) = self.editors.get_mut(index) {
+            script.step_to_visible(&mut self.server);
+        }
+    }
+
+    fn has_done(&mut self, done: &Done<ProcessId>) {
+        (self.lost, self.contested) = (!done.losses.is_empty(), done.contested);
     }
 
     fn perform_step(&mut self, transition: SystemTransition) {
@@ -270,10 +301,11 @@ impl SystemState {
         let controller = match transition {
             SystemTransition::Deliver { controller, .. }
             | SystemTransition::Take(controller)
-            | SystemTransition::Step(controller)
             | SystemTransition::Wake(controller)
             | SystemTransition::Restart(controller) => self.controllers.get_mut(controller),
-            SystemTransition::Edit(_) | SystemTransition::ExpectationsRunOut => None,
+            SystemTransition::Step(index) => return self.work(index),
+            SystemTransition::Edit(index) => return self.edit(index),
+            SystemTransition::ExpectationsRunOut => None,
         };
         match (transition, controller) {
             (SystemTransition::Deliver { cache, .. }, Some(controller)) => {
@@ -285,11 +317,6 @@ impl SystemState {
                 server.environment_mut().advance(Duration::from_secs(1));
                 controller.take(server);
                 controller.step_to_visible(server);
-            }
-            (SystemTransition::Step(index), Some(controller)) => {
-                let report = controller.work_step(server);
-                let call = report.as_ref().and_then(|report| report.call());
-                self.last = call.map(|call| (Writer::Controller(index), call.clone()));
             }
             (SystemTransition::Wake(_), Some(controller)) => {
                 if let Some(ready) = controller.queue().next_ready() {
@@ -303,13 +330,6 @@ impl SystemState {
                 controller.restart();
                 controller.sync(server);
             }
-            (SystemTransition::Edit(index), _) => {
-                if let Some(editor) = self.editors.get_mut(index) {
-                    let sent = editor.step(server);
-                    self.last = sent.map(|call| (Writer::Editor(index), call));
-                    editor.step_to_visible(server);
-                }
-            }
             (SystemTransition::ExpectationsRunOut, _) => {
                 self.timeouts = self.timeouts.saturating_sub(1);
                 let time = EXPECTATIONS_TIMEOUT + Duration::from_secs(1);
@@ -319,41 +339,48 @@ impl SystemState {
                     controller.advance_to(now);
                 }
             }
-            (_, None) => {}
+            _ => {}
         }
     }
 }
 
 impl Editor {
-    /// Performs a statement, and returns its request.
-    fn step(&mut self, server: &mut ApiServer) -> Option<ClientCall> {
-        let run = self.run.as_mut()?;
-        let mut context = Context {
-            server,
-            caches: &mut [],
-            shares_objects: false,
-            client: &mut self.client,
-            expectations: &mut Expectations::default(),
-            written: &mut ConsistencyStore::default(),
-        };
-        let step = run.step(&self.code, &mut context);
-        let sent = run.sent().cloned();
-        self.client.take_answered();
-        if let StatementStep::Finished(_) = step {
-            self.run = None;
+    pub(super) fn is_done(&self) -> bool {
+        match self {
+            Self::Script(script) => script.run().is_none(),
+            Self::Copy(editor) => editor.is_done(),
         }
-        sent
     }
 
-    fn step_to_visible(&mut self, server: &mut ApiServer) {
-        while let Some(run) = &self.run
-            && !run.is_visible(&self.code)
-        {
-            self.step(server);
-        }
-        // The end of an editor is nothing that others see.
-        if self.run.as_ref().is_some_and(|run| run.is_over(&self.code)) {
-            self.run = None;
+    /// What its writes are for, but for the edits.
+    fn intention(&self) -> Intention<'_> {
+        match self {
+            Self::Script(_) => Intention::default(),
+            Self::Copy(editor) => editor.intention(),
         }
     }
+}
+
+/// Gives a request with its answer to a function, as the ledger reads it.
+fn with_parts<R>(
+    answered: Option<&AnsweredRequest>,
+    read: impl FnOnce(Option<Answered<'_>>) -> R,
+) -> R {
+    let Some(AnsweredRequest { request, response }) = answered else {
+        return read(None);
+    };
+    let sent: Value = match *request.method() == Method::POST {
+        true => serde_json::from_slice(request.body()).unwrap_or_default(),
+        false => Value::Null,
+    };
+    let received = serde_json::from_slice(response.body()).unwrap_or_default();
+    let facts = response.extensions().get::<Facts>();
+    read(Some(Answered {
+        method: request.method(),
+        target: &request.uri().to_string(),
+        sent_name: sent.name(),
+        code: response.status().as_u16(),
+        received: &received,
+        facts: facts.map_or(&[][..], |facts| &facts.0),
+    }))
 }

@@ -48,8 +48,7 @@ fn exactly(state: &SystemState) -> String {
         );
         let _ = writeln!(text, "{:?}", controller.client());
     }
-    let editors: Vec<_> = state.editors().collect();
-    let _ = writeln!(text, "{editors:?} {:?}", state.enabled());
+    let _ = writeln!(text, "{} {:?}", state.editors_text(), state.enabled());
     text
 }
 

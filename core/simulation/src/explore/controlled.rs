@@ -5,12 +5,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use optimist_client::{Strategy, Write};
-use optimist_controller::program::{ControllerOptions, Expression, Kind, Program, Statement};
+use optimist_client::{EditorProgress, NextRequest, WorkingCopy, Write};
+use optimist_controller::EXPECTATIONS_TIMEOUT;
+use optimist_controller::program::Kind;
 use optimist_controller::search::{
-    PropertySearch, PropertySearchStatus, Safety, Settling, SystemScenario, SystemTransition, Wish,
+    EditorStart, ProcessId, PropertySearch, PropertySearchStatus, Safety, Settling, SystemScenario,
+    SystemState, SystemTransition, Wish,
 };
-use optimist_controller::{EXPECTATIONS_TIMEOUT, Source};
 use serde_json::Value;
 
 use crate::{Action, ActorId, ControllerOperation, HistoryTree, NodeId, Operation, World};
@@ -24,107 +25,44 @@ pub struct EditorPlan {
     pub kind: Kind,
     /// The name of the object.
     pub name: String,
-    /// Whether the editor reads the object first. Else it sends the copy that it has.
-    pub reads_first: bool,
-    /// What an editor that reads first then sets: members of objects, as JSON pointers, and their
-    /// values; `None` to remove a field.
-    pub edits: Vec<(String, Option<Value>)>,
-    /// Whether it sends an Update; else a merge patch.
-    pub update: bool,
-    /// Whether a merge patch has the resourceVersion. An Update always has it.
-    pub versioned: bool,
+    /// What an editor that first reads the object then sets: members of objects, as JSON pointers,
+    /// and their values; `None` to remove a field. `None` for an editor that sends the copy that it
+    /// has.
+    pub edits: Option<Vec<(String, Option<Value>)>>,
+    /// How it writes, and what it does after a conflict.
+    pub write: Write,
 }
 
 impl EditorPlan {
-    /// What an editor of a world has edited and not sent. `None` if there is nothing to send, or
-    /// if it is neither an Update with its version nor a merge patch.
+    /// What an editor of a world has edited and not sent. `None` if there is nothing to send.
     pub fn pending(world: &World, actor: ActorId) -> Option<Self> {
-        let copy = world.copy(actor);
-        let write = world.actor(actor).write();
-        let update = match write.strategy {
-            Strategy::Update if write.send_resource_version => true,
-            Strategy::MergePatch => false,
-            _ => return None,
-        };
-        let is_plain = write.subresource.is_none() && !write.dry_run && write.body.is_none();
-        if !copy.is_edited() || !is_plain {
-            return None;
-        }
         let resource = world.resource();
-        Some(Self {
+        world.copy(actor).is_edited().then(|| Self {
             actor,
             kind: Kind::new(&resource.group_version.to_string(), &resource.kind),
             name: world.subject().name().to_owned(),
-            reads_first: false,
-            edits: Vec::new(),
-            update,
-            versioned: write.send_resource_version,
+            edits: None,
+            write: world.actor(actor).write(),
         })
     }
 
-    fn write(&self) -> Write {
-        Write {
-            send_resource_version: self.update || self.versioned,
-            ..Write::usual(match self.update {
-                true => Strategy::Update,
-                false => Strategy::MergePatch,
-            })
-        }
-    }
-
-    /// The edits on an object.
-    fn edited(&self, object: &Value) -> Value {
-        let mut object = object.clone();
-        for (pointer, value) in &self.edits {
-            optimist_controller::program::set_at(&mut object, pointer, value.clone());
-        }
-        object
-    }
-
-    fn program(&self, manager: &str) -> Program {
-        let (object, base) = ("object".to_owned(), "base".to_owned());
-        let mut body = Vec::new();
-        if self.reads_first {
-            body.push(Statement::Get {
-                into: base.clone(),
-                kind: self.kind.clone(),
-                name: "{name}".to_owned(),
-                from: Source::Server,
-            });
-            body.push(Statement::DeepCopy {
-                into: object.clone(),
-                of: base.clone(),
-            });
-            body.extend(self.edits.iter().map(|(field, value)| Statement::Set {
-                of: object.clone(),
-                field: field.clone(),
-                to: match value {
-                    Some(value) => Expression::Value(value.clone()),
-                    // A variable without an object has no fields.
-                    None => Expression::Field("nothing".to_owned(), String::new()),
-                },
-            }));
-        }
-        body.push(match self.update {
-            true => Statement::Update {
-                object,
-                status: false,
-                on_error: Vec::new(),
+    /// The editor at the start of a search from a world. `None` if the world has no such object.
+    fn start(&self, world: &World) -> Option<EditorStart> {
+        let mut subjects = world.subjects();
+        let object = subjects.find(|subject| {
+            subject.name() == self.name && subject.resource().kind == self.kind.kind
+        })?;
+        let actor = world.actor(self.actor);
+        Some(EditorStart {
+            object: object.clone(),
+            manager: Arc::clone(&actor.manager),
+            copy: match self.edits {
+                Some(_) => WorkingCopy::BLANK,
+                None => actor.copy(object).clone(),
             },
-            false => Statement::Patch {
-                object,
-                base,
-                lock: self.versioned,
-                status: false,
-                on_error: Vec::new(),
-            },
-        });
-        Program {
-            name: manager.to_owned(),
-            watches: Vec::new(),
-            options: ControllerOptions::default(),
-            body,
-        }
+            edits: self.edits.clone(),
+            write: self.write.clone(),
+        })
     }
 }
 
@@ -149,6 +87,8 @@ pub struct ControllerQuestion {
 #[derive(Clone, Debug)]
 pub struct ControllerSearch {
     question: ControllerQuestion,
+    /// The editors of the question.
+    editors: Vec<EditorStart>,
     search: PropertySearch,
 }
 
@@ -166,8 +106,10 @@ pub enum ControllerWitness {
 /// What is known of one property that was asked for.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PropertyAnswer {
-    /// Every history has it.
+    /// Every history has it, and in some of them somebody did what could have broken it.
     Holds,
+    /// Every history has it, but in none of them did anybody do what could have broken it.
+    Untried,
     /// Some history does not have it.
     Broken(ControllerWitness),
     /// No history without it was found, and not all of them were looked at.
@@ -187,26 +129,13 @@ impl ControllerWitness {
 impl ControllerSearch {
     /// A search with a maximum number of states. `None` if the world has no controller.
     pub fn new(world: &World, question: ControllerQuestion, most_states: usize) -> Option<Self> {
-        let controller = world.controller()?.clone();
-        let mut scenario = SystemScenario::of(world.server().clone(), vec![controller]);
-        for plan in &question.editors {
-            let subject = world.subjects().find(|subject| {
-                subject.name() == plan.name && subject.resource().kind == plan.kind.kind
-            })?;
-            let actor = world.actor(plan.actor);
-            let key = match subject.namespace() {
-                "" => plan.name.clone(),
-                namespace => format!("{namespace}/{}", plan.name),
-            };
-            let copy = actor.copy(subject);
-            let both = copy.read().zip(copy.edited()).filter(|_| !plan.reads_first);
-            let variables = both.into_iter().flat_map(|(read, edited)| {
-                [
-                    ("base".to_owned(), Arc::clone(read)),
-                    ("object".to_owned(), Arc::clone(edited)),
-                ]
-            });
-            scenario = scenario.editor_with(plan.program(&actor.manager), &key, variables);
+        let controller = (ActorId::C as ProcessId, world.controller()?.clone());
+        let ledger = world.ledger().renamed(|actor| actor as ProcessId);
+        let mut scenario = SystemScenario::of(world.server().clone(), [controller], ledger);
+        let editors = question.editors.iter().map(|plan| plan.start(world));
+        let editors: Vec<EditorStart> = editors.collect::<Option<_>>()?;
+        for (plan, editor) in question.editors.iter().zip(&editors) {
+            scenario = scenario.editor_with_copy(plan.actor as ProcessId, editor.clone());
         }
         let scenario = scenario
             .restarts(question.restarts)
@@ -223,6 +152,7 @@ impl ControllerSearch {
             .fold(scenario, SystemScenario::at_rest);
         Some(Self {
             question,
+            editors,
             search: PropertySearch::new(scenario, most_states),
         })
     }
@@ -280,21 +210,28 @@ impl ControllerSearch {
     /// What is known of each safety property of the question, and, if every run must come to rest,
     /// of that at the end.
     pub fn answers(&self) -> Vec<PropertyAnswer> {
-        let otherwise = || match self.search.status() {
-            PropertySearchStatus::Done => PropertyAnswer::Holds,
+        let otherwise = |tried: bool| match self.search.status() {
+            PropertySearchStatus::Done if tried => PropertyAnswer::Holds,
+            PropertySearchStatus::Done => PropertyAnswer::Untried,
             _ => PropertyAnswer::Unknown,
         };
         let safety = (0..self.question.always.len()).map(|index| {
             let mut violations = self.search.violations().iter();
             let violation = violations.find(|(property, _)| *property == index);
-            violation.map_or_else(otherwise, |(_, run)| {
-                PropertyAnswer::Broken(ControllerWitness::Unsafe(index, run.clone()))
-            })
+            match violation {
+                Some((_, run)) => {
+                    PropertyAnswer::Broken(ControllerWitness::Unsafe(index, run.clone()))
+                }
+                None => otherwise(self.search.has_tried(index)),
+            }
         });
-        let settling = self.question.settles.then(|| {
-            let witness = self.settling_witness();
-            witness.map_or_else(otherwise, PropertyAnswer::Broken)
-        });
+        let settling = self
+            .question
+            .settles
+            .then(|| match self.settling_witness() {
+                Some(witness) => PropertyAnswer::Broken(witness),
+                None => otherwise(self.search.transitions() > 0),
+            });
         safety.chain(settling).collect()
     }
 
@@ -306,22 +243,42 @@ impl ControllerSearch {
         (self.search.status() == PropertySearchStatus::Done).then_some(true)
     }
 
+    /// The state from which it searches.
+    pub fn start(&self) -> &SystemState {
+        self.search.start()
+    }
+
     /// Performs a run in a tree, from the node whose world was searched, with one node for each
     /// request, event and statement. Returns the last node; `None` if a step is not possible.
     pub fn replay(&self, tree: &mut HistoryTree, run: &[SystemTransition]) -> Option<NodeId> {
-        let mut done = vec![0; self.question.editors.len()];
+        let mut replay = ControllerReplay::new(self);
         for transition in run {
-            self.perform(tree, *transition, &mut done)?;
+            replay.perform(tree, *transition)?;
         }
         Some(tree.current())
     }
+}
 
-    fn perform(
-        &self,
-        tree: &mut HistoryTree,
-        transition: SystemTransition,
-        done: &mut [usize],
-    ) -> Option<()> {
+/// A run of a search that is performed in a tree step by step, from the node whose world was
+/// searched.
+#[derive(Clone, Debug)]
+pub struct ControllerReplay<'a> {
+    search: &'a ControllerSearch,
+    /// Where each editor of the question is.
+    editors: Vec<EditorProgress>,
+}
+
+impl<'a> ControllerReplay<'a> {
+    /// The beginning of a run.
+    pub fn new(search: &'a ControllerSearch) -> Self {
+        Self {
+            search,
+            editors: search.editors.iter().map(EditorStart::begin).collect(),
+        }
+    }
+
+    /// Performs a step in a tree. `None` if it is not possible there.
+    pub fn perform(&mut self, tree: &mut HistoryTree, transition: SystemTransition) -> Option<()> {
         let control = |tree: &mut HistoryTree, operation| {
             tree.act_once(Operation::Control(operation)).map(drop)
         };
@@ -356,31 +313,37 @@ impl ControllerSearch {
                 tree.act_once(Operation::Wait(seconds)).map(drop)
             }
             SystemTransition::Edit(editor) => {
-                let plan = self.question.editors.get(editor)?;
-                let step = done.get_mut(editor)?;
-                *step += 1;
-                edit(tree, plan, *step == 1 && plan.reads_first)
+                let plan = self.search.question.editors.get(editor)?;
+                let start = self.search.editors.get(editor)?;
+                edit(tree, plan, start, self.editors.get_mut(editor)?)
             }
         }
     }
 }
 
-/// Lets an editor read, or make its edits and send them.
-fn edit(tree: &mut HistoryTree, plan: &EditorPlan, reads: bool) -> Option<()> {
-    tree.world_mut().look_at(&plan.kind.kind, &plan.name);
-    if reads {
-        return tree
-            .act_once(Operation::Act(plan.actor, Action::Get))
-            .map(drop);
-    }
-    let write = plan.write();
+/// Lets an editor send its next request.
+fn edit(
+    tree: &mut HistoryTree,
+    plan: &EditorPlan,
+    start: &EditorStart,
+    progress: &mut EditorProgress,
+) -> Option<()> {
+    let first = *progress == start.begin();
     let world = tree.world_mut();
-    if plan.reads_first {
-        let copy = world.copy_mut(plan.actor);
-        let edited = plan.edited(copy.read()?);
-        copy.edit(edited);
+    world.look_at(&plan.kind.kind, &plan.name);
+    world.actor_mut(plan.actor).set_write(plan.write.clone());
+    let reads = progress.next() == NextRequest::Read;
+    let action = match progress.next() {
+        NextRequest::Read => Action::Get,
+        NextRequest::Send => Action::Send(plan.write.clone()),
+        NextRequest::Nothing => return None,
+    };
+    let node = tree.act_once(Operation::Act(plan.actor, action))?;
+    let exchange = tree.step(node)?.exchange.as_ref()?;
+    let (refused, conflict) = (exchange.code >= 400, exchange.is_conflict());
+    progress.answered(plan.write.on_conflict, refused, conflict);
+    if reads && first && !refused {
+        start.edit(tree.world_mut().copy_mut(plan.actor));
     }
-    world.actor_mut(plan.actor).set_write(write.clone());
-    let send = Operation::Act(plan.actor, Action::Send(write));
-    tree.act_once(send).map(drop)
+    Some(())
 }

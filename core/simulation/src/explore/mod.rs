@@ -21,13 +21,15 @@ mod tally;
 mod write_method;
 
 pub use controlled::{
-    ControllerQuestion, ControllerSearch, ControllerWitness, EditorPlan, PropertyAnswer,
+    ControllerQuestion, ControllerReplay, ControllerSearch, ControllerWitness, EditorPlan,
+    PropertyAnswer,
 };
 pub use explanation::{ActorProgress, TransitionMeaning};
 pub use found::StateView;
 pub use intent::{ChangeKind, IntendedChange, Intent};
 pub use memory::Memory;
 pub use preset::{ExplorePreset, PRESETS, PresetAction, ThirdActor};
+pub(crate) use ready_question::ready_properties;
 pub use replay::replayed;
 pub use scenario::{OwnWrite, Ownership, Plan, Scenario};
 pub use search::{

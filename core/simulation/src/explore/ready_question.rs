@@ -13,33 +13,55 @@ use crate::{ActorId, ControllerProgram, World};
 
 impl ControllerQuestion {
     /// What is asked of every history from a world with a ready program: the properties of the
-    /// program, with one restart, and the edit that editor A has not sent.
+    /// program, with one restart, and the edits that the editors have not sent.
     ///
-    /// `None` if the world has no ready program, if the properties do not fit its objects (all
-    /// programs but the cleaner need exactly one object to work for, and no children of others),
-    /// or if A has an edit that no [`EditorPlan`] can send.
+    /// `None` if the world has no ready program, or if the properties do not fit its objects (all
+    /// programs but the cleaner need exactly one object to work for, and no children of others).
     pub fn of_ready_program(world: &World) -> Option<Self> {
         let ControllerProgram::Ready(ready) = &world.start().controller.as_ref()?.program else {
             return None;
         };
-        let editors = match world.copy(ActorId::A).is_edited() {
-            true => vec![EditorPlan::pending(world, ActorId::A)?],
-            false => Vec::new(),
-        };
+        let editors = ActorId::EDITORS.into_iter();
+        let pending = editors.filter_map(|editor| EditorPlan::pending(world, editor));
         let question = Self {
-            editors,
+            editors: pending.collect(),
             restarts: 1,
             settles: true,
             ..Self::default()
         };
-        match ready.name {
-            ReadyProgramName::Cleaner => Some(Self {
-                always: vec![Safety::NotDeletedWhileOwnerLives(ready.child.clone())],
-                ..question
-            }),
-            _ => ReadyObjects::of(world, ready)?.asked(question),
+        if ready.name == ReadyProgramName::Cleaner {
+            let always = vec![Safety::NotDeletedWhileOwnerLives(ready.child.clone())];
+            return Some(Self { always, ..question });
         }
+        let objects = ReadyObjects::of(world, ready)?;
+        let (mut always, at_rest) = objects.properties(objects.largest_size())?;
+        if let (ReadyProgramName::Scaler, Some(Safety::AtMost(most, _))) =
+            (ready.name, always.first_mut())
+        {
+            // Those that are too many now are to be deleted.
+            *most = objects.children.max(*most);
+        }
+        Some(Self {
+            always,
+            at_rest,
+            ..question
+        })
     }
+}
+
+/// What must hold always and at rest, as the ready program of a world wants it of the objects that
+/// were stored so far. `None` if the world has no ready program, or its properties do not fit the
+/// objects.
+pub(crate) fn ready_properties(world: &World) -> Option<(Vec<Safety>, Vec<Wish>)> {
+    let ControllerProgram::Ready(ready) = &world.start().controller.as_ref()?.program else {
+        return None;
+    };
+    if ready.name == ReadyProgramName::Cleaner {
+        let always = vec![Safety::NotDeletedWhileOwnerLives(ready.child.clone())];
+        return Some((always, Vec::new()));
+    }
+    let objects = ReadyObjects::of(world, ready)?;
+    objects.properties(objects.largest_stored_size())
 }
 
 /// The objects with which a ready program works.
@@ -78,13 +100,13 @@ impl<'a> ReadyObjects<'a> {
         })
     }
 
-    /// A question with the properties of the program.
-    fn asked(&self, question: ControllerQuestion) -> Option<ControllerQuestion> {
+    /// The properties of the program. `size` is the largest `spec.size` that somebody asks for.
+    fn properties(&self, size: Option<usize>) -> Option<(Vec<Safety>, Vec<Wish>)> {
         let child = &self.ready.child;
-        let (always, at_rest) = match self.ready.name {
+        Some(match self.ready.name {
             ReadyProgramName::ChildMaker => (self.at_most(1), vec![Wish::Count(1, child.clone())]),
             ReadyProgramName::Scaler => (
-                self.at_most(self.largest_size()?),
+                self.at_most(size?),
                 vec![Wish::CountIs(child.clone(), self.field("/spec/size"))],
             ),
             ReadyProgramName::StatusWriter => (
@@ -113,7 +135,7 @@ impl<'a> ReadyObjects<'a> {
                 )],
             ),
             ReadyProgramName::Copier => {
-                self.largest_size()?;
+                size?;
                 let copy = FieldOf {
                     kind: child.clone(),
                     name: format!("{}-copy", self.parent.name()),
@@ -123,20 +145,12 @@ impl<'a> ReadyObjects<'a> {
                 (self.at_most(1), vec![same])
             }
             ReadyProgramName::Cleaner => return None,
-        };
-        Some(ControllerQuestion {
-            always,
-            at_rest,
-            ..question
         })
     }
 
-    /// That there are never more children than a number; nothing if there are more already.
+    /// That there are never more children than a number.
     fn at_most(&self, most: usize) -> Vec<Safety> {
-        match self.children <= most {
-            true => vec![Safety::AtMost(most, self.ready.child.clone())],
-            false => Vec::new(),
-        }
+        vec![Safety::AtMost(most, self.ready.child.clone())]
     }
 
     fn field(&self, field: &str) -> FieldOf {
@@ -147,20 +161,31 @@ impl<'a> ReadyObjects<'a> {
         }
     }
 
-    /// The largest `spec.size` that the parent can have: the stored one, or that of A's edit.
-    /// `None` if one of them is no size.
+    /// The largest `spec.size` that the parent can have: the stored one, or that of an editor's
+    /// edit. `None` if one of them is no size.
     fn largest_size(&self) -> Option<usize> {
-        let size = |object: &Value| usize::try_from(object.pointer("/spec/size")?.as_u64()?).ok();
-        let stored = size(&self.parent)?;
-        let copy = self.world.copy(ActorId::A);
-        let edited = copy.edited().filter(|edited| {
-            copy.is_edited() && edited.meta_text("uid") == self.parent.meta_text("uid")
+        let stored = size_of(&self.parent)?;
+        let edited = ActorId::EDITORS.iter().filter_map(|editor| {
+            let copy = self.world.copy(*editor);
+            let edited = copy.edited().filter(|_| copy.is_edited())?;
+            (edited.uid() == self.parent.uid()).then_some(edited)
         });
-        match edited {
-            Some(edited) => Some(stored.max(size(edited)?)),
-            None => Some(stored),
-        }
+        edited
+            .map(|edited| size_of(edited))
+            .try_fold(stored, |largest, size| Some(largest.max(size?)))
     }
+
+    /// The largest `spec.size` that the parent has had. `None` if one of them is no size.
+    fn largest_stored_size(&self) -> Option<usize> {
+        let log = self.world.server().store().log_after(0);
+        let versions = log.filter_map(|change| change.after.as_ref());
+        let mut versions = versions.filter(|object| object.uid() == self.parent.uid());
+        versions.try_fold(0, |largest, object| Some(largest.max(size_of(object)?)))
+    }
+}
+
+fn size_of(object: &Value) -> Option<usize> {
+    usize::try_from(object.pointer("/spec/size")?.as_u64()?).ok()
 }
 
 /// The stored objects of a kind, in every namespace.

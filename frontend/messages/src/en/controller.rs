@@ -69,8 +69,12 @@ crate::catalogue::messages! {
     orders_search() "Search every order";
     orders_searching(states) "{states} {states|state|states} so far";
     orders_cancel() "Cancel";
-    orders_states(states) "{states} {states|state|states} with one restart. No editor writes.";
-    orders_states_edit(states, name) "{states} {states|state|states} with one restart and the edit of {name}.";
+    orders_states(states) "{states} {states|state|states}.";
+    orders_varied_steps() "Varied: when each event arrives, and when each step of the controller runs";
+    orders_varied_restarts(restarts) "up to {restarts} {restarts|restart|restarts} of the controller, at any time";
+    orders_varied_edit(name) "when {name} sends its edit";
+    orders_not_varied_edit(name) "{name} has no edit to send, so no write of {name} was varied.";
+    orders_not_varied() "Not varied: other writes, lost watches, and compaction.";
     orders_incomplete() "There are more states than this page can search. The states that were not searched can break a property.";
     orders_at_most(count, kind) "Never more than {count} {kind}";
     orders_owner_lives(kind) "No {kind} is deleted while its owner lives";
@@ -84,6 +88,9 @@ crate::catalogue::messages! {
     orders_wish_same(first, second) "{first} equals {second}";
     orders_wish_contains(field, text) "{field} contains {text}";
     orders_holds() "holds in every order";
+    orders_untried_edit() "not tried: in no order does anybody write to an object that has an edit of somebody else";
+    orders_untried() "not tried: in no order does anybody do something that could break it";
+    orders_broken_now() "broken already, at this step";
     orders_unknown() "no history that breaks it was found";
     orders_unsafe(steps) "broken: the shortest history has {steps} {steps|step|steps}";
     orders_never_rests(steps) "broken: a history of {steps} {steps|step|steps} ends in a cycle of writes";
@@ -112,6 +119,12 @@ crate::catalogue::messages! {
     program_copier() "Copier";
     program_copier_text() "Copies spec.size to a child. With an old child in its cache, it can skip a write that is needed.";
     program_written() "Written program";
+
+    // What a step broke of what the program is for.
+    broken() "broken";
+    broken_too_many(found, kind, most) "This is broken: there are {found} {kind} objects, and this program wants at most {most}.";
+    broken_owner_lives(kind) "This is broken: a {kind} was deleted while its owner lives.";
+    broken_at_rest(wish) "This is broken: nothing more happens by itself, and it is not true that {wish}.";
 
     // The server's card and the timeline.
     stored_rows() "Objects of the session";

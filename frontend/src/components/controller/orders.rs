@@ -52,15 +52,25 @@ fn search(store: &StateHandle) -> Html {
 }
 
 fn finding(store: &StateHandle, found: &OrdersFinding) -> Html {
-    let states = match found.edit {
-        true => label::orders_states_edit(&found.states, &store.name(ActorId::A)),
-        false => label::orders_states(&found.states),
+    let (with, without): (Vec<ActorId>, Vec<ActorId>) =
+        (ActorId::EDITORS.into_iter()).partition(|editor| found.editors.contains(editor));
+    let names = |editors: Vec<ActorId>| -> Vec<String> {
+        editors
+            .into_iter()
+            .map(|it| store.name(it).to_string())
+            .collect()
     };
+    let (with, without) = (names(with), names(without));
+    let (with, without): (Vec<&str>, Vec<&str>) = (
+        with.iter().map(String::as_str).collect(),
+        without.iter().map(String::as_str).collect(),
+    );
+    let varied = messages::varied(found.states, &with, &without, found.restarts);
     let unknown = |(_, answer): &(_, PropertyAnswer)| *answer == PropertyAnswer::Unknown;
     let properties = found.properties.iter().enumerate();
     html! {
         <div class="orders-found" role="status">
-            <p>{ states }</p>
+            <p>{ visible(&varied).into_owned() }</p>
             if found.properties.iter().any(unknown) {
                 <p>{ label::orders_incomplete() }</p>
             }
@@ -79,21 +89,21 @@ fn row(
     property: &OrderProperty,
     answer: &PropertyAnswer,
 ) -> Html {
-    let name = match property {
-        OrderProperty::Safety(safety) => messages::safety(safety),
-        OrderProperty::Settles(wishes) => messages::settles(wishes),
+    let (name, safety) = match property {
+        OrderProperty::Safety(safety) => (messages::safety(safety), Some(safety)),
+        OrderProperty::Settles(wishes) => (messages::settles(wishes), None),
     };
     let name = visible(&name).into_owned();
     let (tone, sign) = match answer {
         PropertyAnswer::Holds => ("ok", Some(Icon::Check)),
         PropertyAnswer::Broken(_) => ("lost", Some(Icon::Cross)),
-        PropertyAnswer::Unknown => ("plain", None),
+        PropertyAnswer::Unknown | PropertyAnswer::Untried => ("plain", None),
     };
     html! {
         <li>
             <span class={classes!("order-property", tone)}>
                 { for sign.map(icon) }
-                <b>{ &name }</b>{ ": " }{ messages::answer(answer) }
+                <b>{ &name }</b>{ ": " }{ messages::answer(safety, answer) }
             </span>
             if matches!(answer, PropertyAnswer::Broken(_)) {
                 <button

@@ -119,7 +119,10 @@ fn the_search_finds_a_second_child_and_opens_the_history_that_makes_it() {
     let mut page = begun(ReadyProgramName::ChildMaker);
     search_with_an_edit(&mut page);
     let found = found(&page);
-    assert!(found.edit && found.states > 10, "{found:?}");
+    assert!(
+        found.editors == [ActorId::A] && found.states > 10,
+        "{found:?}"
+    );
     assert!(matches!(
         found.properties[0],
         (

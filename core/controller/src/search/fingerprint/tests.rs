@@ -44,7 +44,7 @@ fn after(server: ApiServer, steps: &[usize]) -> u128 {
     for step in steps {
         state.perform(SystemTransition::Edit(*step));
     }
-    Digests::default().fingerprint(&state)
+    Digests::of(&scenario).fingerprint(&state)
 }
 
 #[test]
@@ -68,4 +68,44 @@ fn whether_a_copy_has_the_stored_version_counts_although_the_contents_are_the_sa
     let stale = after(start(), &[2, 0, 0, 1, 1]);
     assert_ne!(fresh, stale);
     assert_eq!(fresh, after(start(), &[0, 0, 1, 1, 2]));
+}
+
+/// The fingerprint after an editor has set this value.
+fn set(value: &str) -> u128 {
+    let scenario = SystemScenario::new(server(1, 1001, &["first"]), "default", []).unwrap();
+    let scenario = ["2024-05-06T07:08:09Z", "2025-05-06T07:08:09Z", value]
+        .iter()
+        .fold(scenario, |scenario, value| {
+            scenario.editor(editor(value), "default/a")
+        });
+    let mut state = scenario.start().clone();
+    state.perform(SystemTransition::Edit(2));
+    state.perform(SystemTransition::Edit(2));
+    Digests::of(&scenario).fingerprint(&state)
+}
+
+#[test]
+fn what_a_user_wrote_counts_as_it_is_whatever_it_looks_like() {
+    for [a, b] in [
+        ["2024-05-06T07:08:09Z", "2025-05-06T07:08:09Z"],
+        [
+            "0a0a0a0a-1111-2222-3333-444444444444",
+            "0b0b0b0b-1111-2222-3333-444444444444",
+        ],
+    ] {
+        assert_ne!(set(a), set(b), "{a}");
+        assert_eq!(set(a), set(a));
+    }
+    let member = |member: &str, value: serde_json::Value| {
+        let object = json!({"kind": "ConfigMap", "data": {member: value}});
+        let words = digest::Digester::object(&object, &given::Given::default());
+        ranked(&words)
+    };
+    for (name, a, b) in [
+        ("resourceVersion", json!("a"), json!("b")),
+        ("generation", json!(1), json!(2)),
+        ("observedGeneration", json!(8), json!(9)),
+    ] {
+        assert_ne!(member(name, a), member(name, b), "{name}");
+    }
 }

@@ -1,0 +1,197 @@
+//! The words of an object: what of it counts as it is, and of what only the order or the equality
+//! counts, because the server chose it.
+
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+
+use serde_json::Value;
+
+use optimist_apiserver::apply::{Path, PathElement};
+use optimist_apiserver::object::Metadata;
+
+use super::given::Given;
+use super::{Digest, Word};
+
+/// Where a value is in an object: the server writes some fields itself.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Place {
+    Object,
+    Metadata,
+    ManagedFields,
+    Owners,
+    Elsewhere,
+}
+
+impl Place {
+    /// The place of a member.
+    pub(super) fn of(self, member: &str) -> Self {
+        match (self, member) {
+            (Self::Object, "metadata") => Self::Metadata,
+            (Self::Metadata, "managedFields") => Self::ManagedFields,
+            (Self::Metadata, "ownerReferences") => Self::Owners,
+            _ => Self::Elsewhere,
+        }
+    }
+
+    /// Whether only the server sets a member here, or a client copies it from there.
+    pub(super) fn is_set_by_server(self, member: &str) -> bool {
+        match self {
+            Self::Metadata => matches!(
+                member,
+                "creationTimestamp" | "deletionTimestamp" | "resourceVersion" | "uid"
+            ),
+            Self::ManagedFields => member == "time",
+            Self::Owners => member == "uid",
+            Self::Object | Self::Elsewhere => false,
+        }
+    }
+}
+
+/// Makes the digest of an object.
+pub(super) struct Digester<'a> {
+    hasher: DefaultHasher,
+    words: Vec<Word>,
+    given: &'a Given,
+    /// The name that the server generated for the object.
+    generated_name: Option<&'a str>,
+    /// The generation of the object.
+    generation: i64,
+}
+
+impl<'a> Digester<'a> {
+    fn new(given: &'a Given) -> Self {
+        Self {
+            hasher: DefaultHasher::new(),
+            words: Vec::new(),
+            given,
+            generated_name: None,
+            generation: 0,
+        }
+    }
+
+    /// The words of an object.
+    pub(super) fn object(object: &'a Value, given: &'a Given) -> Digest {
+        let mut digest = Self::new(given);
+        let generated = !object.meta_text("generateName").is_empty();
+        digest.generated_name = generated.then(|| object.name());
+        digest.generation = object.generation();
+        digest.value(Place::Object, "", object);
+        digest.finish()
+    }
+
+    /// The words of a field of an object, apart from it.
+    pub(super) fn field(name: Option<&PathElement>, value: &'a Value, given: &'a Given) -> Digest {
+        let mut digest = Self::new(given);
+        let name = match name {
+            Some(PathElement::Field(name)) => name,
+            _ => "",
+        };
+        // An edit of a generation is one of a copy of it.
+        digest.generation = i64::MAX;
+        digest.value(Place::Elsewhere, name, value);
+        digest.finish()
+    }
+
+    /// The words of a path: the keys of its items can be values that the server chose.
+    pub(super) fn path(path: &'a Path, given: &'a Given) -> Digest {
+        let mut digest = Self::new(given);
+        for element in &path.0 {
+            match element {
+                PathElement::Field(name) => (0, name).hash(&mut digest.hasher),
+                PathElement::Index(index) => (1, index).hash(&mut digest.hasher),
+                PathElement::Value(value) => {
+                    2.hash(&mut digest.hasher);
+                    digest.value(Place::Elsewhere, "", value);
+                }
+                PathElement::Key(fields) => {
+                    (3, fields.len()).hash(&mut digest.hasher);
+                    for (name, value) in fields {
+                        name.hash(&mut digest.hasher);
+                        digest.value(Place::Elsewhere, name, value);
+                    }
+                }
+            }
+        }
+        digest.finish()
+    }
+
+    fn finish(mut self) -> Digest {
+        self.words.push(Word::Plain(self.hasher.finish()));
+        self.words.into()
+    }
+
+    fn value(&mut self, place: Place, member: &str, value: &Value) {
+        match value {
+            Value::Object(members) => {
+                members.len().hash(&mut self.hasher);
+                // The items of a list are where the list is.
+                let inside = if member.is_empty() {
+                    place
+                } else {
+                    place.of(member)
+                };
+                for (name, value) in members {
+                    name.hash(&mut self.hasher);
+                    self.value(inside, name, value);
+                }
+            }
+            Value::Array(items) => {
+                items.len().hash(&mut self.hasher);
+                let inside = place.of(member);
+                for item in items {
+                    self.value(inside, "", item);
+                }
+            }
+            Value::String(text) => self.text(place, member, text),
+            Value::Number(number) => match number.as_i64() {
+                Some(generation) if self.is_generation(place, member, generation) => {
+                    self.word(Word::Generation(generation));
+                }
+                _ => number.hash(&mut self.hasher),
+            },
+            other => other.hash(&mut self.hasher),
+        }
+    }
+
+    /// Whether a number is the generation of the object, or one that the object has had.
+    fn is_generation(&self, place: Place, member: &str, number: i64) -> bool {
+        match member {
+            "generation" => place == Place::Metadata,
+            "observedGeneration" => number <= self.generation,
+            _ => false,
+        }
+    }
+
+    fn text(&mut self, place: Place, member: &str, text: &str) {
+        let set_by_server = place.is_set_by_server(member);
+        if set_by_server && member == "resourceVersion" {
+            self.word(Word::Version(text.parse().unwrap_or_default()));
+        } else if is_uid(text) && (set_by_server || !self.given.has(text)) {
+            self.word(Word::Uid(text.into()));
+        } else if self.generated_name == Some(text) {
+            self.word(Word::Name(text.into()));
+        } else if is_time(text) && (set_by_server || !self.given.has(text)) {
+            "time".hash(&mut self.hasher);
+        } else {
+            text.hash(&mut self.hasher);
+        }
+    }
+
+    /// The place of the word is hashed with what is around it.
+    fn word(&mut self, word: Word) {
+        self.words.len().hash(&mut self.hasher);
+        self.words.push(word);
+    }
+}
+
+pub(super) fn is_uid(text: &str) -> bool {
+    text.len() == 36
+        && [8, 13, 18, 23]
+            .iter()
+            .all(|at| text.as_bytes()[*at] == b'-')
+}
+
+pub(super) fn is_time(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    bytes.len() == 20 && bytes[10] == b'T' && bytes[19] == b'Z' && bytes[4] == b'-'
+}

@@ -1,0 +1,94 @@
+//! What is broken of what a ready program is for.
+
+use optimist_apiserver::server::ApiServer;
+use optimist_controller::program::Kind;
+use optimist_controller::search::{Safety, SystemScenario, Wish};
+use optimist_ledger::Ledger;
+
+use crate::World;
+use crate::explore::ready_properties;
+
+/// Something that the program of a controller is for, and that is not so at a moment of a history.
+/// That an edit was lost is told by the [ledger](World::ledger).
+#[derive(Clone, Debug, PartialEq)]
+pub enum BrokenProperty {
+    /// The controller or somebody else made more objects of a kind than the program wants.
+    TooMany {
+        /// The kind.
+        kind: Kind,
+        /// How many there are.
+        found: usize,
+        /// How many the program wants at most.
+        most: usize,
+    },
+    /// An object of a kind was deleted although its owner lived.
+    DeletedWhileOwnerLives(Kind),
+    /// Nothing more happens by itself, and this is not true.
+    AtRest(Wish),
+}
+
+impl World {
+    /// What is broken at this moment. Empty without a ready program, and where its properties do
+    /// not fit the objects.
+    #[inline(never)] // not on the first screen
+    pub fn broken_properties(&self) -> Vec<BrokenProperty> {
+        let steps = self.broken.iter().filter_map(|safety| match safety {
+            Safety::AtMost(most, kind) => {
+                let found = objects_of(self.server(), kind);
+                (found > *most).then(|| BrokenProperty::TooMany {
+                    kind: kind.clone(),
+                    found,
+                    most: *most,
+                })
+            }
+            Safety::NotDeletedWhileOwnerLives(kind) => {
+                Some(BrokenProperty::DeletedWhileOwnerLives(kind.clone()))
+            }
+            Safety::KeepsFinalizer(..) | Safety::NoEditLost => None,
+        });
+        let mut broken: Vec<_> = steps.collect();
+        let wishes = ready_properties(self).filter(|_| self.is_at_rest());
+        let wishes = wishes.into_iter().flat_map(|(_, wishes)| wishes);
+        let wrong = wishes.filter(|wish| !wish.is_true(self.server()));
+        broken.extend(wrong.map(BrokenProperty::AtRest));
+        broken
+    }
+
+    /// Whether nothing more happens by itself: every event has arrived, and no key is left.
+    fn is_at_rest(&self) -> bool {
+        self.controller().is_some_and(|controller| {
+            let server = self.server().clone();
+            let scenario = SystemScenario::of(server, [(0, controller.clone())], Ledger::default());
+            scenario.start().enabled().is_empty()
+        })
+    }
+
+    /// Notes what a step broke. `before` is the world before it.
+    #[inline(never)] // not on the first screen
+    pub(super) fn note_broken(&mut self, before: &World) {
+        let Some((always, _)) = ready_properties(before) else {
+            return;
+        };
+        for safety in always {
+            // What was so before, this step did not do.
+            let grew = match &safety {
+                Safety::AtMost(_, kind) => {
+                    objects_of(self.server(), kind) > objects_of(before.server(), kind)
+                }
+                _ => true,
+            };
+            if grew && !safety.holds_between(before.server(), self.server()) {
+                self.broken.retain(|known| *known != safety);
+                self.broken.push(safety);
+            }
+        }
+    }
+}
+
+fn objects_of(server: &ApiServer, kind: &Kind) -> usize {
+    let resource = server.resources().by_kind(&kind.api_version, &kind.kind);
+    resource.map_or(0, |resource| {
+        let prefix = format!("{}/", resource.storage_prefix);
+        server.store().range(&prefix).count()
+    })
+}
