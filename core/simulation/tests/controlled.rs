@@ -209,7 +209,8 @@ fn a_property_that_is_broken_already_does_not_hold() {
     let kind = ReadyProgram::config_map();
     let (found, most) = (2, 1);
     let broken = BrokenProperty::TooMany { kind, found, most };
-    assert_eq!(tree.world().broken_properties(), [broken.clone()]);
+    let now = std::slice::from_ref(&broken);
+    assert_eq!(tree.world().broken_properties(), now);
     let question = ControllerQuestion::of_ready_program(tree.world()).unwrap();
     let answer = searched(&tree, question).answers().remove(0);
     let now = PropertyAnswer::Broken(ControllerWitness::Unsafe(0, Vec::new()));

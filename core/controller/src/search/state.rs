@@ -80,7 +80,9 @@ impl SystemScenario {
         let process = start.controllers.len() + start.editors.len();
         let editor = Script::new(program, key, &mut start.server);
         let process = ProcessId::try_from(process).unwrap_or(ProcessId::MAX);
-        start.editors.push((process, Editor::Script(editor)));
+        start
+            .editors
+            .push((process, Editor::Script(Box::new(editor))));
         self
     }
 
@@ -144,7 +146,7 @@ pub struct SystemState {
 /// An editor: what it does, it does once.
 #[derive(Clone, Debug)]
 pub(super) enum Editor {
-    Script(Script),
+    Script(Box<Script>),
     Copy(CopyEditor),
 }
 
