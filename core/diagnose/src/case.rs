@@ -9,11 +9,11 @@ use std::sync::Arc;
 use optimist_apiserver::apply::Managers;
 use optimist_apiserver::json::Node;
 use optimist_apiserver::object::{GroupVersion, Metadata, text};
-use optimist_apiserver::schema::decode;
+use optimist_apiserver::schema::{decode, fill_defaults};
 use optimist_apiserver::server::{Definition, EventType, Release, Resource, Resources};
 use optimist_client::to_yaml;
 use optimist_simulation::{LoadError, Start, World};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::brought::Brought;
 use crate::message::{ObjectHint, ReportedError};
@@ -434,7 +434,10 @@ impl Installed {
     }
 }
 
-/// Makes an object fit its built-in kind.
+/// Makes an object fit its built-in kind. A server fills in defaults also when it reads an object that
+/// was stored without them (`k8s.io/apimachinery/pkg/runtime/serializer/versioning/versioning.go
+/// Decode`, v1.36), so that an object from an older cluster, or one that was shortened by hand, has
+/// them as well.
 fn fit(object: &mut Value, resource: &Resource, notes: &mut Vec<Note>) {
     if resource.namespaced && object.namespace().is_empty() {
         object.set_meta("namespace", "default");
@@ -444,9 +447,21 @@ fn fit(object: &mut Value, resource: &Resource, notes: &mut Vec<Note>) {
     if !unknown.is_empty() {
         notes.push(Note::UnknownFields(unknown));
     }
+    fill_defaults(object, &resource.root);
+    fill_addresses(object, resource);
     if !is_thorough(resource) {
         let kind = resource.kind.clone();
         notes.push(Note::ValuesNotChecked { kind });
+    }
+}
+
+/// A Service with one address has it in `clusterIPs` as well when it is read
+/// (`pkg/registry/core/service/storage/storage.go defaultOnReadService`, v1.36).
+fn fill_addresses(object: &mut Value, resource: &Resource) {
+    let address = object.pointer("/spec/clusterIP").cloned();
+    let has_more = object.pointer("/spec/clusterIPs").is_some();
+    if let Some(address) = address.filter(|_| resource.kind == "Service" && !has_more) {
+        object["spec"]["clusterIPs"] = json!([address]);
     }
 }
 

@@ -241,10 +241,11 @@ fn entries(managers: &Managers, object: &Value) -> Vec<ManagerEntry> {
 }
 
 /// The paths that hold a value, and not only further paths of the list.
-fn values(paths: Vec<Path>, places: &mut Places<'_>) -> Vec<Path> {
+fn values(mut paths: Vec<Path>, places: &mut Places<'_>) -> Vec<Path> {
+    // So what is around a path comes right before it.
+    paths.sort();
     let mut kept: Vec<Path> = Vec::with_capacity(paths.len());
     for path in paths {
-        // In their order, what is around a path comes right before it.
         while let Some(last) = kept.last() {
             let around = last.0.len() < path.0.len() && path.0.starts_with(&last.0);
             if !around {

@@ -4,6 +4,7 @@ use optimist_apiserver::object::Metadata;
 use optimist_diagnose::brought::{Brought, recognize};
 use optimist_diagnose::case::{Case, Installed, Note};
 use optimist_diagnose::ownership::Unowned;
+use optimist_diagnose::ways::{ChangeTable, WantedChange};
 use optimist_simulation::HistoryTree;
 use optimist_text::share::Session;
 use serde_json::{Value, json};
@@ -274,4 +275,22 @@ fn two_pastes_of_one_object_are_its_history() {
         assert_eq!(one.live.expect("it is live").resource_version(), "28600");
     }
     assert_eq!(case(&[LIVE[4], LIVE[4]]).versions, []);
+}
+
+#[test]
+fn a_live_object_without_defaults_gets_them_as_a_server_that_reads_it_does() {
+    let text = "apiVersion: v1\nkind: Service\nmetadata:\n  name: web\n  namespace: shop\n  uid: u\n  \
+                resourceVersion: '500'\n  managedFields: []\nspec:\n  clusterIP: 10.0.0.1\n  ports:\n  \
+                - port: 80\n";
+    let installed = case(&[text]).install().expect("it is installed");
+    let object = installed.object().expect("it is stored");
+    assert_eq!(object["spec"]["internalTrafficPolicy"], "Cluster");
+    assert_eq!(object["spec"]["clusterIPs"][0], "10.0.0.1");
+    let manifest = json!({"apiVersion": "v1", "kind": "Service",
+        "metadata": {"name": "web", "labels": {"a": "b"}}, "spec": {"ports": [{"port": 80}]}});
+    let table = ChangeTable::new(&installed, WantedChange::manifest(manifest));
+    let rows = table.rows();
+    let invalid = rows.iter().filter(|row| row.code == Some(422));
+    let invalid: Vec<&str> = invalid.map(|row| row.message.as_str()).collect();
+    assert_eq!(invalid, [""; 0]);
 }
