@@ -9,9 +9,10 @@
 //!    [`ways::between`] begins a search of every order with somebody else who writes.
 //! 5. [`scene::Scene`] rebuilds what an error message tells of.
 //!    [`modified`] runs what a client can do after "the object has been modified".
-//! 6. [`observed`] and [`audit`] say what happened: who set which field, fights, lost updates;
+//! 6. [`completions`] says of a text that does not say everything what holds however it is filled in.
+//! 7. [`observed`] and [`audit`] say what happened: who set which field, fights, lost updates;
 //!    [`lanes`] puts it in lanes, one for each client.
-//! 7. [`stand_ins`] leaves out the values of a case, so that it can be shown to others.
+//! 8. [`stand_ins`] leaves out the values of a case, so that it can be shown to others.
 //!
 //! The crate knows no browser and guesses nothing: what a text does not say stays `None` or becomes a
 //! [`case::Note`], and the page asks for it or says it.
@@ -21,6 +22,7 @@
 pub mod audit;
 pub mod brought;
 pub mod case;
+pub mod completions;
 pub mod lanes;
 pub mod message;
 pub mod modified;

@@ -517,3 +517,67 @@ fn a_field_that_a_manifest_leaves_out_is_not_said_to_keep_another_value() {
         .collect();
     assert_eq!(kept, [""; 0]);
 }
+
+#[test]
+fn a_default_that_no_manifest_had_is_not_left_behind() {
+    let manifest = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "a"},
+        "spec": {"replicas": 2, "selector": {"matchLabels": {"app": "a"}},
+            "template": {"metadata": {"labels": {"app": "a"}},
+                "spec": {"containers": [{"name": "a", "image": "b"}]}}}});
+    // Who creates an object by Update owns also what the server fills in.
+    let mut live = manifest.clone();
+    live["metadata"] = json!({"name": "a", "namespace": "shop", "uid": "u",
+        "resourceVersion": "500", "managedFields": [
+        {"manager": "kubectl-client-side-apply", "operation": "Update", "apiVersion": "apps/v1",
+        "fieldsType": "FieldsV1", "fieldsV1": {"f:metadata": {"f:annotations": {
+            "f:kubectl.kubernetes.io/last-applied-configuration": {}}},
+            "f:spec": {"f:progressDeadlineSeconds": {},
+            "f:replicas": {}, "f:minReadySeconds": {}, "f:revisionHistoryLimit": {},
+            "f:strategy": {"f:rollingUpdate": {".": {}, "f:maxSurge": {}, "f:maxUnavailable": {}},
+                "f:type": {}}}}}]});
+    live["spec"]["minReadySeconds"] = 5.into();
+    live["spec"]["progressDeadlineSeconds"] = 600.into();
+    let left = |live: &Value| {
+        let installed = Case::about(live.clone())
+            .install()
+            .expect("it is installed");
+        let table = ChangeTable::new(&installed, WantedChange::manifest(manifest.clone()));
+        let row = table.row(Way::Client(Preset::KubectlApply, OnOwned::Usual));
+        let row = row.expect("the way can carry it");
+        let left = row.with(FieldEffect::LeftBehind);
+        left.map(|it| it.field.to_string()).collect::<Vec<_>>()
+    };
+    // Nothing says what the manifest had. The server fills in no such value.
+    assert_eq!(left(&live), [".spec.minReadySeconds"]);
+    // What was applied last is known, and had neither.
+    let mut applied = manifest.clone();
+    applied["spec"]["replicas"] = 1.into();
+    live["metadata"]["annotations"] = json!({
+        "kubectl.kubernetes.io/last-applied-configuration": applied.to_string()});
+    assert_eq!(left(&live), [""; 0]);
+}
+
+#[test]
+fn who_owns_a_field_as_a_whole_or_writes_by_a_browser_does_not_write_again() {
+    let object = |manager: &str, fields: Value| {
+        json!({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "a",
+            "namespace": "shop", "uid": "u", "resourceVersion": "500", "managedFields": [
+            {"manager": manager, "operation": "Update", "apiVersion": "example.com/v1",
+                "fieldsType": "FieldsV1", "fieldsV1": fields}]},
+            "spec": {"a": 1, "b": {"c": 1}}})
+    };
+    let manifest = json!({"apiVersion": "example.com/v1", "kind": "Widget",
+        "metadata": {"name": "a"}, "spec": {"a": 2, "b": {"c": 2}}});
+    let back = |object: Value| {
+        let installed = Case::about(object).install().expect("it is installed");
+        let change = WantedChange::manifest(manifest.clone());
+        let table = ChangeTable::new(&installed, change);
+        let row = table.row(Way::Client(Preset::KubectlApplyServerSide, OnOwned::Force));
+        let row = row.expect("it can carry a manifest");
+        assert_eq!(effect_of(&row, ".spec"), None, "it is no value of its own");
+        row.taken_back.len()
+    };
+    assert_eq!(back(object("operator", json!({"f:spec": {"f:a": {}}}))), 1);
+    assert_eq!(back(object("operator", json!({"f:spec": {}}))), 0);
+    assert_eq!(back(object("Mozilla", json!({"f:spec": {"f:a": {}}}))), 0);
+}

@@ -15,6 +15,7 @@ pub use crate::audit::{
     asked, audited, hot_loop, lost_update, prediction, recorded_conflict, sender,
 };
 pub use crate::brought::{error_facts, get_command, live_says, versions_span, versions_title};
+pub use crate::claims::{contradiction, same_name};
 pub use crate::stand_ins::{left_out_values, staying};
 pub use crate::ways::{
     assumption, client_long, column_fate, effect, fate, field_fate, instruction_warning,
@@ -41,6 +42,7 @@ pub fn error_title(error: &PrintedError) -> String {
             en::error_apply(&fields)
         }
         PrintedError::Modified => en::error_modified(),
+        PrintedError::OtherUid { stored, .. } if stored.is_empty() => en::error_gone(),
         PrintedError::OtherUid { .. } => en::error_other_uid(),
         PrintedError::Precondition { of, .. } => match of {
             Precondition::Uid => en::error_precondition_uid(),
@@ -62,6 +64,9 @@ pub fn error_title(error: &PrintedError) -> String {
 /// The values that an error names; empty if it names none.
 pub fn error_values(error: &PrintedError) -> String {
     match error {
+        PrintedError::OtherUid { sent, stored, .. } if stored.is_empty() => {
+            en::error_value_sent(sent)
+        }
         PrintedError::OtherUid { sent, stored, .. }
         | PrintedError::Precondition { sent, stored, .. } => en::error_values(sent, stored),
         PrintedError::OtherThanExpected {

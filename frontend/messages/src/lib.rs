@@ -11,6 +11,7 @@ mod audit;
 mod brought;
 mod caption;
 mod catalogue;
+mod claims;
 pub mod controller;
 pub mod controller_card;
 pub mod diagnose;

@@ -2,6 +2,7 @@
 
 use optimist_apiserver::apply::{Path, PathElement};
 use optimist_client::Preset;
+use optimist_diagnose::completions::{OpenQuestion, Then};
 use optimist_diagnose::modified::{NextAttempt, NextWrite};
 use optimist_diagnose::ways::{
     Assumption, FieldEffect, FieldOutcome, InstructionWarning, OnOwned, Row, TakenBack, Way,
@@ -10,6 +11,7 @@ use optimist_diagnose::ways::{
 
 use optimist_text::markdown::{head, row, text};
 
+use crate::claims::{is_open, open_answer, open_questions};
 use crate::diagnose::{names, owner, written};
 use crate::edits::field;
 use crate::{client, en};
@@ -56,8 +58,12 @@ pub fn effect(effect: FieldEffect) -> String {
     }
 }
 
-/// The owners of a field before and after, if they changed; else its owners.
-pub fn owners_change(outcome: &FieldOutcome) -> String {
+/// The owners of a field before and after, if they changed; else its owners. Empty if they depend on
+/// what a text does not say.
+pub fn owners_change(row: &Row, outcome: &FieldOutcome) -> String {
+    if row.values_made_up && outcome.owners_before.is_empty() && outcome.owners_after.is_empty() {
+        return String::new();
+    }
     let all = |managers: &[optimist_apiserver::apply::Manager]| {
         let all: Vec<String> = managers.iter().map(owner).collect();
         if all.is_empty() {
@@ -76,12 +82,15 @@ pub fn owners_change(outcome: &FieldOutcome) -> String {
 
 /// What is to be said of a row, the most important first.
 pub fn row_notes(row: &Row) -> Vec<String> {
-    let mut notes = Vec::new();
-    if row.is_refused() {
+    let mut notes = open_questions(row);
+    let written = |one: &OpenQuestion| one.then == Then::Written;
+    if open_answer(row).is_some() {
+        // Nothing of the answer is known.
+    } else if row.is_refused() {
         notes.push(refusal(row));
     } else if row.requests.is_empty() {
         notes.push(en::row_nothing_sent());
-    } else if !row.is_written() {
+    } else if !row.is_written() && !row.open.iter().any(written) {
         notes.push(en::row_nothing_changed());
     }
     let fields = |effect| {
@@ -116,10 +125,11 @@ pub fn row_notes(row: &Row) -> Vec<String> {
     notes
 }
 
-/// The answer of a row: its code.
+/// The answer of a row: its code, if it is known.
 pub fn row_answer(row: &Row) -> String {
-    row.code
-        .map_or_else(en::ways_nothing_sent, |code| code.to_string())
+    let known = || row.code.map(|code| code.to_string());
+    let answer = open_answer(row).or_else(known);
+    answer.unwrap_or_else(en::ways_nothing_sent)
 }
 
 /// What a row is called as a whole.
@@ -132,7 +142,10 @@ pub fn way_whole(of: Way) -> String {
 }
 
 /// What became of the value of a field: `8 → 3`, `8 stays`.
-pub fn fate(outcome: &FieldOutcome) -> String {
+pub fn fate(row: &Row, outcome: &FieldOutcome) -> String {
+    if row.values_made_up {
+        return fate_of_any(outcome);
+    }
     let (before, after) = (outcome.before.as_ref(), outcome.after.as_ref());
     match outcome.effect {
         FieldEffect::TakenOver
@@ -146,19 +159,35 @@ pub fn fate(outcome: &FieldOutcome) -> String {
     }
 }
 
+/// What became of the value of a field, whatever its value is: the values are made up.
+fn fate_of_any(outcome: &FieldOutcome) -> String {
+    match (&outcome.before, &outcome.after) {
+        (_, None) => en::fate_vanishes(),
+        (before, after) if before == after => en::fate_stays(),
+        (_, after) if *after == outcome.wanted => en::fate_manifest(),
+        _ => en::fate_default(),
+    }
+}
+
 /// What becomes of a field that has a column, in a row.
 pub fn column_fate(row: &Row, column: &Path) -> String {
     let mut of = row.fields.iter().filter(|field| field.field == *column);
     match of.next() {
-        Some(outcome) => fate(outcome),
+        Some(outcome) => fate(row, outcome),
+        None if is_open(row, column) => en::ways_depends(),
+        None if row.values_made_up => match (column.find(&row.before), column.find(&row.after)) {
+            (_, None) => en::fate_vanishes(),
+            (before, after) if before == after => en::fate_stays(),
+            _ => en::fate_default(),
+        },
         None => written(column.find(&row.after)),
     }
 }
 
 /// What became of a field, and of its owners: `is taken over: 8 → 3 · helm`.
-pub fn field_fate(outcome: &FieldOutcome) -> String {
-    let says = format!("{}: {}", effect(outcome.effect), fate(outcome));
-    match owners_change(outcome) {
+pub fn field_fate(row: &Row, outcome: &FieldOutcome) -> String {
+    let says = format!("{}: {}", effect(outcome.effect), fate(row, outcome));
+    match owners_change(row, outcome) {
         owners if owners.is_empty() => says,
         owners => format!("{says} · {owners}"),
     }
@@ -189,6 +218,9 @@ fn refusal(row: &Row) -> String {
         en::row_put_back(&row.message)
     } else if row.is_written() {
         en::row_refused_later(&row.message)
+    } else if of.is_empty() && row.values_made_up {
+        // The message names what is made up.
+        en::row_refused(&row.reason)
     } else if of.is_empty() {
         en::row_refused(&row.message)
     } else {
@@ -227,7 +259,7 @@ pub fn assumption(assumption: Assumption) -> String {
 }
 
 /// `replicas, image and 3 more`.
-fn listed(fields: &[String]) -> String {
+pub(crate) fn listed(fields: &[String]) -> String {
     let mut all = fields.to_vec();
     // The image of each container is one word.
     all.dedup();

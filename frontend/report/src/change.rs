@@ -14,6 +14,7 @@ pub(crate) fn table(out: &mut CaseDocument, run: &ChangeRun, reading: Option<&Ca
     let live = reading.and_then(|it| it.case.live.as_ref());
     let version = live.map_or("", |live| live.resource_version());
     out.says(&messages::ways_says(scene, run.made_up, version));
+    disagreements(out, run);
     let notes = reading.and_then(|it| it.installed.as_ref().ok());
     let notes = notes.map(|it| it.notes.as_slice()).unwrap_or_default();
     for notice in notes.iter().filter_map(messages::ways_notice) {
@@ -41,6 +42,16 @@ pub(crate) fn table(out: &mut CaseDocument, run: &ChangeRun, reading: Option<&Ca
     fields(out, &all);
 }
 
+/// What the table and the message do not agree on, and why a client has a conflict with its own name.
+fn disagreements(out: &mut CaseDocument, run: &ChangeRun) {
+    if let Some(of) = &run.contradiction {
+        out.says(&messages::contradiction(of));
+    }
+    if let Some(of) = &run.same_name {
+        out.says(&messages::same_name(of));
+    }
+}
+
 fn rows(run: &ChangeRun) -> impl Iterator<Item = &Row> {
     run.rows.iter().map(|row| &**row)
 }
@@ -65,7 +76,7 @@ fn fields(out: &mut CaseDocument, all: &[&Row]) {
         for outcome in &row.fields {
             table.push_str(&markdown::row(&[
                 markdown::code(&outcome.field.to_string()),
-                markdown::text(&messages::field_fate(outcome)),
+                markdown::text(&messages::field_fate(row, outcome)),
             ]));
         }
         let name = format!(
@@ -93,8 +104,10 @@ pub(crate) fn ways_out(out: &mut CaseDocument, run: &ChangeRun) {
         return;
     }
     out.heading(3, &label::out_title());
-    let settling = all().filter(|it| it.out.settles);
-    for one in settling.chain(all().filter(|it| !it.out.settles)) {
+    let mut sorted: Vec<_> = all().collect();
+    // Stable.
+    sorted.sort_by_key(|it| it.out.settling());
+    for one in sorted {
         way_out(out, one);
     }
 }

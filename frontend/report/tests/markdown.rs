@@ -172,7 +172,7 @@ fn check(case: &DiagnoseState) -> String {
         cells.push(messages::row_notes(row).join(" "));
         assert!(seen.has_row(&cells), "{cells:?}\n\n{markdown}");
         for field in &row.fields {
-            let cells = [field.field.to_string(), messages::field_fate(field)];
+            let cells = [field.field.to_string(), messages::field_fate(row, field)];
             assert!(seen.has_row(&cells), "{cells:?}\n\n{markdown}");
         }
         run.instructions(row.way).iter().for_each(shown);

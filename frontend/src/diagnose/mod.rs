@@ -265,6 +265,7 @@ fn outcome(store: &StateHandle) -> Html {
                 { next_writes::next_writes(store, run) }
             }
             if let Some(run) = &case.table {
+                { table::disagreements(run) }
                 // A message asks for a way out; a manifest asks what it would do.
                 if run.made_up {
                     { ways_out::ways_out(store, run) }

@@ -1,16 +1,16 @@
 //! The scene of an error message: what it does not say, and fields to fill that in.
 
 use optimist_client::visible;
-use optimist_diagnose::scene::{GivenParts, MissingPart};
+use optimist_diagnose::scene::{GivenParts, MissingPart, Scene};
 use optimist_messages::{diagnose as messages, label};
 use web_sys::HtmlInputElement;
 use yew::{Callback, Event, Html, TargetCast, html};
 
 use crate::browser::selected;
-use crate::state::{DiagnoseMsg, SceneReading, Sends, StateHandle};
+use crate::state::{DiagnoseMsg, Sends, StateHandle};
 
 /// Draws what was made up for a scene.
-pub(super) fn scene(store: &StateHandle, scene: &SceneReading) -> Html {
+pub(super) fn scene(store: &StateHandle, scene: &Scene) -> Html {
     html! {
         <div class="scene">
             <p>{ label::scene_made() }</p>

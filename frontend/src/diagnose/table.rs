@@ -70,6 +70,17 @@ fn notices(store: &StateHandle) -> Html {
     }
 }
 
+/// What the table and the message do not agree on, and why a client has a conflict with its own name.
+pub(super) fn disagreements(run: &ChangeRun) -> Html {
+    let contradiction = run.contradiction.as_ref().map(messages::contradiction);
+    let same_name = run.same_name.as_ref().map(messages::same_name);
+    html! {
+        { for contradiction.into_iter().chain(same_name).map(|it| html! {
+            <p class="notice-of-ways" role="note">{ visible(&it).into_owned() }</p>
+        }) }
+    }
+}
+
 /// The table.
 pub(super) fn table(store: &StateHandle, run: &ChangeRun, says: &str) -> Html {
     let all = store.diagnose.all_ways;
@@ -258,11 +269,11 @@ fn details(row: &Row) -> Html {
     }
     let more = row.fields.len().saturating_sub(MAX_FIELDS);
     let line = |outcome: &FieldOutcome| {
-        let owners = messages::owners_change(outcome);
+        let owners = messages::owners_change(row, outcome);
         html! {
             <li>
                 <code>{ visible(&outcome.field.to_string()).into_owned() }</code>
-                { " " }{ messages::effect(outcome.effect) }{ ": " }{ messages::fate(outcome) }
+                { " " }{ messages::effect(outcome.effect) }{ ": " }{ messages::fate(row, outcome) }
                 if !owners.is_empty() {
                     <span class="muted">{ " · " }{ visible(&owners).into_owned() }</span>
                 }

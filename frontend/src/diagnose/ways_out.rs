@@ -1,6 +1,9 @@
 //! The ways out of a conflict, each one run.
 
+use std::rc::Rc;
+
 use optimist_client::visible;
+use optimist_diagnose::completions::Settling;
 use optimist_messages::{diagnose as messages, label};
 use yew::{AttrValue, Html, classes, html};
 
@@ -8,10 +11,12 @@ use super::messages::instruction;
 use crate::components::Copy;
 use crate::state::{ChangeRun, DiagnoseMsg, Sends, SettledConflict, StateHandle};
 
-/// Draws the ways out, those that settle the conflict first.
+/// Draws the ways out, those that settle the conflict first, then those that settle some.
 pub(super) fn ways_out(store: &StateHandle, run: &ChangeRun) -> Html {
     let outs = run.ways_out.iter().flatten();
-    let (settling, others): (Vec<_>, Vec<_>) = outs.partition(|it| it.out.settles);
+    let may_settle = |it: &&Rc<SettledConflict>| it.out.settling() != Settling::DoesNotSettle;
+    let (mut settling, others): (Vec<_>, Vec<_>) = outs.partition(may_settle);
+    settling.sort_by_key(|it| it.out.settling());
     if settling.is_empty() && others.is_empty() {
         return Html::default();
     }

@@ -51,8 +51,8 @@ pub use controllers::{ControllerMsg, ControllerPart, ControllerView};
 pub use diagnose::{
     AuditReplay, AuditRun, BringProblem, BroughtItem, CASE, CASE_PLACE, CaseExample, CaseKeeping,
     CaseReading, CaseSection, ChangeRun, DiagnoseMsg, DiagnoseState, MAX_ITEMS, NextOutcome,
-    NextRun, ObservedHistory, OwnerFilter, RecordedSource, SceneReading, SelectedStep,
-    SettledConflict, StepMove, StepObject, WRITERS,
+    NextRun, ObservedHistory, OwnerFilter, RecordedSource, SelectedStep, SettledConflict, StepMove,
+    StepObject, WRITERS,
 };
 pub use editing::{EditMsg, Editing, EditingState, FIELD, RawYaml, Typing};
 use effect::Effects;

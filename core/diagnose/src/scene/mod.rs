@@ -3,6 +3,7 @@
 //! What the message does not say is filled in and listed in [`Scene::missing`], so that the page can
 //! ask for it. A scene is given only if the core answers with the text of the message.
 
+mod answered;
 mod kind;
 mod path;
 mod refused;
@@ -20,10 +21,12 @@ use optimist_simulation::{Action, ActorId, ByHand, Exchange, HistoryTree, Operat
 use serde_json::{Value, json};
 
 use crate::case::{Case, Installed, NotInstalled};
+use crate::completions::Answer;
 use crate::message::{ManagerConflict, PrintedError, ReportedError, Tool};
-use crate::ways::WantedChange;
+use crate::ways::{ReleaseMethod, WantedChange};
 
 use kind::KnownKind;
+pub(crate) use path::parse as parse_field;
 
 /// What a person adds to a message. `None` where nothing is added.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -129,6 +132,9 @@ impl std::error::Error for NoScene {}
 /// The name of an object that a message does not name.
 const NAME: &str = "example";
 
+/// The name of a definition that a message does not name.
+const DEFINITION: &str = "examples.example.com";
+
 /// The version of the stored object.
 const VERSION: &str = "1000";
 
@@ -141,6 +147,31 @@ impl Scene {
     /// # Errors
     /// Why there is none.
     pub fn of(error: &ReportedError, given: &GivenParts) -> Result<Self, NoScene> {
+        Self::filled_in(error, given, None)
+    }
+
+    /// As [`of`](Self::of), with another answer to a question that the message leaves open.
+    ///
+    /// # Errors
+    /// Why there is none: the server may not say the message then.
+    pub fn answered(
+        error: &ReportedError,
+        given: &GivenParts,
+        answer: &Answer,
+    ) -> Result<Self, NoScene> {
+        let mut given = given.clone();
+        if let Answer::Kind { api_version, kind } = answer {
+            given.api_version = Some(api_version.clone());
+            given.kind = Some(kind.clone());
+        }
+        Self::filled_in(error, &given, Some(answer))
+    }
+
+    fn filled_in(
+        error: &ReportedError,
+        given: &GivenParts,
+        answer: Option<&Answer>,
+    ) -> Result<Self, NoScene> {
         match error.error {
             PrintedError::OtherThanExpected { .. }
             | PrintedError::NotOverwritten { .. }
@@ -159,6 +190,7 @@ impl Scene {
             live: object.clone(),
             wanted: object,
             manager,
+            answer,
         };
         draft.fill(&mut missing);
         draft.play(missing)
@@ -174,6 +206,8 @@ struct Draft<'a> {
     /// The manifest of the refused write.
     wanted: Value,
     manager: String,
+    /// What is filled in otherwise than in the simplest scene.
+    answer: Option<&'a Answer>,
 }
 
 impl Draft<'_> {
@@ -191,7 +225,11 @@ impl Draft<'_> {
                 let entries: Vec<(Vec<Path>, Value)> = entries.collect();
                 let root = self.kind.root();
                 for path in entries.iter().flat_map(|(paths, _)| paths) {
-                    let [before, after] = sample::values(path, root.as_deref());
+                    let mut values = sample::values(path, root.as_deref());
+                    if self.answer == Some(&Answer::OtherValues) {
+                        values.reverse();
+                    }
+                    let [before, after] = values;
                     path.put(&mut self.live, before);
                     path.put(&mut self.wanted, after);
                 }
@@ -200,7 +238,8 @@ impl Draft<'_> {
                 if let Some(root) = &root {
                     self.live = stored(&self.live, root);
                 }
-                let entries: Vec<Value> = entries.into_iter().map(|(_, entry)| entry).collect();
+                let (paths, mut entries): (Vec<_>, Vec<Value>) = entries.into_iter().unzip();
+                self.answer(&paths.concat(), &mut entries);
                 self.live.set_meta("managedFields", Value::Array(entries));
                 missing.push(MissingPart::Values);
             }
@@ -290,8 +329,13 @@ impl Draft<'_> {
         }
         let applies = matches!(self.error.error, PrintedError::Apply(_));
         let on_status = last.is_some_and(|it| it.target.contains("/status?"));
+        let client = client(self.error.tool).filter(|_| applies);
+        let refused = client.map(|client| (client, self.manager.clone()));
         let change = (applies && !on_status).then(|| WantedChange {
             manager: Some(self.manager.clone()),
+            // Helm was refused, so it had not taken over its former entries.
+            last_release: ReleaseMethod::ServerSide,
+            refused,
             ..WantedChange::manifest(self.wanted)
         });
         Ok(Scene {
@@ -299,7 +343,7 @@ impl Draft<'_> {
             requests,
             history,
             change,
-            client: client(self.error.tool).filter(|_| applies),
+            client,
             missing,
         })
     }
@@ -359,9 +403,14 @@ fn named(
     let said = |given: &Option<String>, said: &Option<String>| given.clone().or(said.clone());
     let mut object = json!({"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {}});
     let name = said(&given.name, &error.object.name).unwrap_or_else(|| {
-        let assumed = NAME.to_owned();
-        missing.push(MissingPart::Name { assumed });
-        NAME.to_owned()
+        // A definition is named after the resource that it defines.
+        let defines = kind.kind == "CustomResourceDefinition";
+        let assumed = if defines { DEFINITION } else { NAME };
+        let assumed = assumed.to_owned();
+        missing.push(MissingPart::Name {
+            assumed: assumed.clone(),
+        });
+        assumed
     });
     object.set_meta("name", name);
     if kind.namespaced {

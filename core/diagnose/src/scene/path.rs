@@ -16,7 +16,7 @@ pub(super) enum At<'a> {
 /// The path that is printed so. Messages do not quote the keys of maps, so a dot in a key looks like
 /// the beginning of the next field: the type of the object decides. Without a type each dot begins a
 /// field. `None` if the type does not have the field.
-pub(super) fn parse(text: &str, root: Option<&Struct>) -> Option<Path> {
+pub(crate) fn parse(text: &str, root: Option<&Struct>) -> Option<Path> {
     let mut at = root.map_or(At::Open, At::Struct);
     let mut path = Vec::new();
     let mut rest = text;

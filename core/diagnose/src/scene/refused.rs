@@ -5,10 +5,10 @@ use optimist_apiserver::object::Metadata;
 use optimist_client::bare;
 use serde_json::Value;
 
-use super::{GivenParts, manager, path, sample};
+use super::{GivenParts, client, manager, path, sample};
 use crate::case::Installed;
 use crate::message::{PrintedError, ReportedError};
-use crate::ways::{WantedChange, part_of};
+use crate::ways::{ReleaseMethod, WantedChange, part_of};
 
 impl WantedChange {
     /// The write that a conflict message tells of: the manager's manifest with other values of the
@@ -32,8 +32,12 @@ impl WantedChange {
             any |= stored.is_some();
             path.put(&mut manifest, differs);
         }
+        let refused = client(error.tool).map(|client| (client, manager.clone()));
         any.then(|| Self {
             manager: Some(manager),
+            // Helm was refused, so it had not taken over its former entries.
+            last_release: ReleaseMethod::ServerSide,
+            refused,
             ..Self::manifest(manifest)
         })
     }

@@ -15,6 +15,9 @@ pub(crate) fn values(path: &Path, root: Option<&Struct>) -> [Value; 2] {
     if let Some(two) = enumerated(path) {
         return two.map(Value::from);
     }
+    if path.to_string() == ".spec.versions" {
+        return ["a", "b"].map(|text| json!([version_of_definition(text)]));
+    }
     let mut at = root.map_or(At::Open, At::Struct);
     for element in &path.0 {
         at = next(at, element).unwrap_or(At::Open);
@@ -39,7 +42,8 @@ pub(crate) fn values(path: &Path, root: Option<&Struct>) -> [Value; 2] {
     })
 }
 
-/// Two values of a field that has a fixed set of them.
+/// Two values of a field that has a fixed set of them. The stored one is not the default, so that it
+/// shows when the default comes back.
 fn enumerated(path: &Path) -> Option<[&'static str; 2]> {
     let mut fields = path.0.iter().rev().filter_map(|element| match element {
         PathElement::Field(name) => Some(name.as_str()),
@@ -47,14 +51,14 @@ fn enumerated(path: &Path) -> Option<[&'static str; 2]> {
     });
     let (last, parent) = (fields.next()?, fields.next().unwrap_or_default());
     Some(match (parent, last) {
-        ("strategy", "type") => ["RollingUpdate", "Recreate"],
+        ("strategy", "type") => ["Recreate", "RollingUpdate"],
         ("spec", "type") => ["ClusterIP", "NodePort"],
         (_, "imagePullPolicy") => ["Always", "IfNotPresent"],
         (_, "protocol") => ["TCP", "UDP"],
-        (_, "dnsPolicy") => ["ClusterFirst", "Default"],
-        (_, "sessionAffinity") => ["None", "ClientIP"],
-        (_, "externalTrafficPolicy" | "internalTrafficPolicy") => ["Cluster", "Local"],
-        (_, "terminationMessagePolicy") => ["File", "FallbackToLogsOnError"],
+        (_, "dnsPolicy") => ["Default", "ClusterFirst"],
+        (_, "sessionAffinity") => ["ClientIP", "None"],
+        (_, "externalTrafficPolicy" | "internalTrafficPolicy") => ["Local", "Cluster"],
+        (_, "terminationMessagePolicy") => ["FallbackToLogsOnError", "File"],
         _ => return None,
     })
 }
@@ -78,7 +82,7 @@ fn of_scalar(scalar: Scalar, which: usize) -> Value {
     match scalar {
         Scalar::String | Scalar::Untyped => json!(["a", "b"][which]),
         Scalar::Bool => json!([true, false][which]),
-        Scalar::Int32 | Scalar::Int64 | Scalar::Number | Scalar::IntOrString => json!(which + 1),
+        Scalar::Int32 | Scalar::Int64 | Scalar::Number | Scalar::IntOrString => json!(which + 2),
         Scalar::Bytes => json!(["YQ==", "Yg=="][which]),
         Scalar::Time => json!(["2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"][which]),
         Scalar::MicroTime => {
@@ -146,8 +150,12 @@ fn definition(name: &str) -> Value {
     let singular = plural.strip_suffix('s').unwrap_or(plural);
     let names = json!({"plural": plural, "singular": singular, "kind": "Example",
         "listKind": "ExampleList"});
-    json!({"group": group, "scope": "Namespaced", "names": names, "versions": [{
-        "name": "v1", "served": true, "storage": true,
-        "schema": {"openAPIV3Schema": {"type": "object"}},
-    }]})
+    json!({"group": group, "scope": "Namespaced", "names": names,
+        "versions": [version_of_definition("")]})
+}
+
+/// A version of a definition, with a description.
+fn version_of_definition(description: &str) -> Value {
+    json!({"name": "v1", "served": true, "storage": true, "schema": {
+        "openAPIV3Schema": {"type": "object", "description": description}}})
 }

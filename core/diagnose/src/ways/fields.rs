@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 
 use optimist_apiserver::apply::{
-    Manager, Managers, Path, PathElement, Places, covers, differing, field_set,
+    ManagedFieldsOperation, Manager, Managers, Owned, Path, PathElement, Places, covers, differing,
+    field_set,
 };
 use optimist_apiserver::object::Metadata;
-use optimist_apiserver::schema::Struct;
+use optimist_apiserver::schema::{Struct, fill_defaults};
 use serde_json::Value;
 
 /// What became of one field.
@@ -49,7 +50,7 @@ pub enum FieldEffect {
     Shared,
     /// The value stayed, and its owners changed in another way.
     OwnersChanged,
-    /// The manifest no longer says it, the writer owned it, and it is still there.
+    /// The manifest no longer says it, an earlier one of the writer did, and it is still there.
     LeftBehind,
 }
 
@@ -61,6 +62,8 @@ pub(super) struct Comparison<'a> {
     pub(super) wanted: &'a Value,
     /// What the writer means to have from now on, if it declares a whole manifest.
     pub(super) declared: Option<&'a Value>,
+    /// What the writer declared the last time, if that is known.
+    pub(super) earlier: Option<&'a Value>,
     /// The name of the writer's manager.
     pub(super) writer: &'a str,
     /// Conflicts that the server named: field and manager.
@@ -103,12 +106,14 @@ impl Comparison<'_> {
             let own = all.into_iter().filter(|path| self.was_owned(path, &old));
             fields.extend(own.filter(|path| declared.find(&path.0).is_none()));
         }
+        let defaults = self.defaults(fields.iter());
         let fields = fields.into_iter().filter(|path| !is_of_the_server(path));
         let mut places = ComparedPlaces {
             before: Places::of(self.before),
             after,
             wanted: said,
             declared: self.declared.map(Places::of),
+            defaults: Places::of(&defaults),
         };
         fields
             .filter_map(|path| self.outcome(path, &old, &new, &mut places))
@@ -118,6 +123,30 @@ impl Comparison<'_> {
     /// Whether the first value has what the second one says. The server may have filled it up.
     fn covers(&self, values: Option<(&Value, &Value)>, path: &Path) -> bool {
         values.is_some_and(|(after, wanted)| covers(after, wanted, path, self.root))
+    }
+
+    /// The object as it would be without these fields: what the server fills in then.
+    fn defaults<'p>(&self, fields: impl DoubleEndedIterator<Item = &'p Path>) -> Value {
+        let mut without = self.after.clone();
+        if self.declared.is_some() {
+            fields.rev().for_each(|path| path.take(&mut without));
+            fill_defaults(&mut without, self.root);
+        }
+        without
+    }
+
+    /// Whether a manifest of the writer had a field that the writer owns. An Update owns also what the
+    /// server filled in: then a value that the server would fill in again was in none.
+    fn was_declared(&self, path: &Path, old: &Managers, places: &mut ComparedPlaces<'_>) -> bool {
+        let applied = |owned: &Owned| owned.manager.operation == ManagedFieldsOperation::Apply;
+        let mut own = old.iter().filter(|owned| owned.manager.name == self.writer);
+        if own.any(|owned| applied(owned) && owned.set.contains(path)) {
+            return true;
+        }
+        match self.earlier {
+            Some(earlier) => path.find(earlier).is_some(),
+            None => places.after.find(&path.0) != places.defaults.find(&path.0),
+        }
     }
 
     fn was_owned(&self, path: &Path, old: &Managers) -> bool {
@@ -159,7 +188,10 @@ impl Comparison<'_> {
                 {
                     FieldEffect::Kept
                 }
-                _ if places.leaves_out(&field) && self.was_owned(&field, old) => {
+                _ if places.leaves_out(&field)
+                    && self.was_owned(&field, old)
+                    && self.was_declared(&field, old, places) =>
+                {
                     FieldEffect::LeftBehind
                 }
                 _ if gained && !lost && !owners_before.is_empty() => FieldEffect::Shared,
@@ -186,6 +218,8 @@ struct ComparedPlaces<'a> {
     after: Places<'a>,
     wanted: Places<'a>,
     declared: Option<Places<'a>>,
+    /// What the server fills in.
+    defaults: Places<'a>,
 }
 
 impl ComparedPlaces<'_> {
@@ -205,7 +239,10 @@ pub(super) fn owners(path: &Path, managers: &Managers) -> Vec<Manager> {
 /// The paths of an object that have no further path in them.
 pub(super) fn leaves(object: &Value, root: &Struct) -> Vec<Path> {
     let mut kept: Vec<Path> = Vec::new();
-    for path in field_set(object, root).paths() {
+    let mut paths = field_set(object, root).paths();
+    // So what is around a path comes right before it.
+    paths.sort();
+    for path in paths {
         let around = |last: &Path| last.0.len() < path.0.len() && path.0.starts_with(&last.0);
         while kept.last().is_some_and(around) {
             kept.pop();

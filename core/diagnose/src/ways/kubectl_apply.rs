@@ -79,36 +79,35 @@ impl Client<'_> {
     /// (`k8s.io/kubectl/pkg/cmd/apply/apply.go saveLastApplyAnnotationIfNecessary,
     /// migrateToSSAIfNecessary`, v0.36).
     pub(super) fn kubectl_apply(&mut self, preset: Preset, write: &Write, on_owned: OnOwned) {
-        if !self.apply(preset, write, on_owned) {
-            return;
+        if self.apply(preset, write, on_owned) {
+            let manager = self.manager(preset, write);
+            self.migrate(preset, &manager);
         }
-        let manager = self.manager(preset, write);
+    }
+
+    /// What kubectl does after its apply was accepted. Whether all of it was accepted.
+    pub(super) fn migrate(&mut self, preset: Preset, manager: &str) -> bool {
         let object = read(self.server, self.subject);
         if manager == "kubectl" && !self.keep_annotation(&object) {
-            return;
+            return false;
         }
         let object = read(self.server, self.subject);
         let former = client_side_managers(&object);
-        let Some(patch) = upgrade_patch(&object, &former, &manager) else {
-            return;
+        let Some(patch) = upgrade_patch(&object, &former, manager) else {
+            return true;
         };
         let Some(first) = self.sent.first().cloned() else {
-            return;
+            return true;
         };
         let by = Write {
-            manager: Some(manager),
+            manager: Some(manager.to_owned()),
             ..Write::usual(Strategy::JsonPatch)
         };
-        if self.write(preset, &by, &patch) {
+        self.write(preset, &by, &patch) && {
             let last = self.last_apply(&first);
             let target = last.target.clone();
-            self.send(
-                "PATCH",
-                &target,
-                &last.content_type,
-                &last.manager,
-                &last.sent,
-            );
+            let (media, agent) = (&last.content_type, &last.manager);
+            self.send("PATCH", &target, media, agent, &last.sent)
         }
     }
 

@@ -33,6 +33,7 @@ pub use leaving::Leaving;
 pub(crate) use manifest::part as part_of;
 pub use row::{ConflictCause, PartialRow, Row, RowProgress, SecondRun, TakenBack};
 pub use tracking::DeliveredBy;
+pub(crate) use tracking::helm_updates;
 pub use way_out::{PartialWaysOut, WayOut, WayOutKind};
 
 /// What someone wants to write.
@@ -46,6 +47,21 @@ pub struct WantedChange {
     /// The manifest of the same tool before this one, for tools that compare with it (Helm 3). `None`
     /// if it is not known; then it is taken to have had what the tool owns in the object.
     pub previous: Option<Value>,
+    /// How Helm applied the last release.
+    pub last_release: ReleaseMethod,
+    /// The client that an error message names, and the manager that it wrote by.
+    pub refused: Option<(Preset, String)>,
+}
+
+/// How Helm 4 applied the last release of a chart, as its record says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ReleaseMethod {
+    /// In the client, as Helm 3 does. When Helm changes to server-side apply, it takes over what it
+    /// owns by Update (`helm.sh/helm/v4/pkg/action/upgrade.go performUpgrade`, v4.2).
+    #[default]
+    ClientSide,
+    /// Server-side. What it owns by Update counts as another manager's.
+    ServerSide,
 }
 
 /// The content of a change.
@@ -64,6 +80,8 @@ impl WantedChange {
             content: ChangeContent::Manifest(manifest),
             manager: None,
             previous: None,
+            last_release: ReleaseMethod::default(),
+            refused: None,
         }
     }
 
@@ -71,8 +89,7 @@ impl WantedChange {
     pub fn edited(object: Value) -> Self {
         Self {
             content: ChangeContent::Edited(object),
-            manager: None,
-            previous: None,
+            ..Self::manifest(Value::Null)
         }
     }
 }
@@ -172,6 +189,11 @@ impl ChangeTable {
             change,
             before: OnceCell::new(),
         }
+    }
+
+    /// The change.
+    pub fn change(&self) -> &WantedChange {
+        &self.change
     }
 
     /// The rows of all ways that can carry the change, in the order of [`Way::all`].

@@ -10,7 +10,7 @@ use optimist_client::{
 use optimist_simulation::Exchange;
 use serde_json::{Value, json};
 
-use super::{Client, OnOwned, Way, manifest, tracking, version_of};
+use super::{Client, OnOwned, ReleaseMethod, Way, manifest, tracking, version_of};
 
 /// The agent of controllers whose manager was not chosen.
 const CONTROLLER: &str = "controller";
@@ -51,6 +51,9 @@ impl Client<'_> {
 
     /// The manager that a write goes by.
     pub(super) fn manager(&self, preset: Preset, write: &Write) -> String {
+        if let Some((_, manager)) = self.change.refused.as_ref().filter(|it| it.0 == preset) {
+            return manager.clone();
+        }
         if matches!(preset, Preset::Helm3 | Preset::Helm4)
             && let Some(manager) = tracking::helm_manager(self.first)
         {
@@ -236,11 +239,14 @@ impl Client<'_> {
         false
     }
 
-    /// Helm 4: an entry that Helm owns by Update becomes part of its applier's entry first.
+    /// Helm 4: an entry that Helm owns by Update becomes part of its applier's entry first, if the last
+    /// release was applied in the client.
     fn helm_4(&mut self, write: &Write, on_owned: OnOwned) {
         let manager = self.manager(Preset::Helm4, write);
         let own = [manager.clone()];
-        if let Some(patch) = upgrade_patch(&self.live, &own, &manager) {
+        let migrates = self.change.last_release == ReleaseMethod::ClientSide;
+        let patch = upgrade_patch(&self.live, &own, &manager).filter(|_| migrates);
+        if let Some(patch) = patch {
             let by = Write {
                 manager: Some(manager),
                 ..Write::usual(Strategy::JsonPatch)

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use optimist_apiserver::apply::{ManagedFieldsOperation, Manager, Path};
 use optimist_apiserver::object::text;
 use optimist_apiserver::server::{ApiServer, Fact, Resource};
-use optimist_client::bare;
+use optimist_client::{bare, client_side_managers, last_applied};
 use optimist_simulation::Exchange;
 use optimist_text::render::{Call, kubectl};
 use serde_json::Value;
 
 use super::fields::{Comparison, FieldEffect, FieldOutcome};
 use super::{ChangeContent, ChangeTable, Client, Way, manifest, read, version_of};
+use crate::completions::OpenQuestion;
 
 /// What a way of writing did.
 #[derive(Clone, Debug)]
@@ -45,6 +46,11 @@ pub struct Row {
     pub after: Arc<Value>,
     /// Whether the values of this kind were not checked.
     pub values_not_checked: bool,
+    /// What of it depends on something that a text does not say
+    /// ([`CompletedChange`](crate::completions::CompletedChange)); empty if all was brought.
+    pub open: Vec<OpenQuestion>,
+    /// Whether the values of the fields are made up.
+    pub values_made_up: bool,
 }
 
 /// A cause of a refusal (`metav1.StatusCause`).
@@ -313,6 +319,17 @@ impl Run {
         self.last().is_some_and(|exchange| exchange.code >= 300)
     }
 
+    /// What the writer declared the last time: the manifest that was brought, or else that of its
+    /// client-side apply. `None` if neither is known.
+    fn earlier(&self, table: &ChangeTable, before: &Value) -> Option<Value> {
+        let previous = table.change.previous.clone();
+        previous.or_else(|| {
+            let applied = client_side_managers(before).contains(&self.writer);
+            let last = applied.then(|| last_applied(before));
+            last.filter(|last| last.as_object().is_some_and(|it| !it.is_empty()))
+        })
+    }
+
     fn row(self, table: &ChangeTable, way: Way, second_run: Option<SecondRun>) -> Row {
         let before = Arc::clone(table.before());
         let refused = self.is_refused();
@@ -322,7 +339,9 @@ impl Run {
             .map(|last| Arc::clone(&last.received));
         let answer = answer.unwrap_or_default();
         let conflicts = conflicts(last);
+        let earlier = self.earlier(table, &before);
         let fields = Comparison {
+            earlier: earlier.as_ref(),
             before: &before,
             after: &self.after,
             wanted: &self.wanted,
@@ -354,6 +373,8 @@ impl Run {
             requests: self.requests,
             before,
             after: self.after,
+            open: Vec::new(),
+            values_made_up: false,
         }
     }
 }
@@ -377,8 +398,21 @@ fn causes(answer: &Value) -> Vec<ConflictCause> {
     causes.collect()
 }
 
-/// Tools that write when people run them, and names that no client writes by any more.
-const WRITES_ON_COMMAND: [&str; 4] = ["helm", "Terraform", "before-first-apply", "ancient-changes"];
+/// Clients that write when people use them, and names that no client writes by any more. A browser and
+/// a command for requests name no manager: the server takes the beginning of their User-Agent.
+const WRITES_ON_COMMAND: [&str; 11] = [
+    "helm",
+    "Terraform",
+    "before-first-apply",
+    "ancient-changes",
+    "Mozilla",
+    "Opera",
+    "dashboard",
+    "curl",
+    "Wget",
+    "PostmanRuntime",
+    "k9s",
+];
 
 /// Whether a manager writes only when people run it.
 pub(super) fn writes_on_command(name: &str) -> bool {

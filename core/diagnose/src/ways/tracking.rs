@@ -1,7 +1,7 @@
 //! What delivery tools add to every manifest that they write. By this metadata they know their objects
 //! again; the rendered manifests do not have it.
 
-use optimist_apiserver::apply::{Managers, Owned, Set};
+use optimist_apiserver::apply::{ManagedFieldsOperation, Managers, Owned, Set};
 use optimist_apiserver::object::{Metadata, map_mut, text};
 use optimist_client::Preset;
 use serde_json::Value;
@@ -93,6 +93,18 @@ pub(super) fn helm_manager(live: &Value) -> Option<String> {
     let owns = |owned: &&Owned| owned.manager.name.contains("helm") && name.is_subset(&owned.set);
     let owner = managers.iter().find(owns)?;
     Some(owner.manager.name.clone())
+}
+
+/// Whether Helm owns fields of an object by Update, as its client-side apply leaves them.
+pub(crate) fn helm_updates(live: &Value) -> bool {
+    let manager = helm_manager(live).unwrap_or_else(|| "helm".to_owned());
+    let managed = live.metadata().and_then(|meta| meta.get("managedFields"));
+    let managers = Managers::decode(managed).unwrap_or_default();
+    managers.iter().any(|owned| {
+        owned.manager.name == manager
+            && owned.manager.operation == ManagedFieldsOperation::Update
+            && owned.manager.subresource.is_empty()
+    })
 }
 
 /// A manifest with what the tool adds to it. What is not known is not added.

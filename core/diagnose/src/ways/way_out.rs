@@ -44,8 +44,9 @@ pub struct WayOut {
     /// The manifest that the writer has from now on.
     pub manifest: Value,
     /// Whether it settles the conflict: all was accepted, the manifest applied once more changes
-    /// nothing, and no other manager is known to write the fields again. Who agrees on a value with a
-    /// manager that runs all the time gets the conflict again with its next value.
+    /// nothing, no other manager is known to write the fields again, and the fields that others keep
+    /// are still there. Who agrees on a value with a manager that runs all the time gets the conflict
+    /// again with its next value.
     pub settles: bool,
 }
 
@@ -224,6 +225,7 @@ impl Conflict {
         let again = row.second_run.as_ref();
         let settles = again.is_some_and(|again| again.code == Some(200) && !again.changes)
             && row.taken_back.is_empty()
+            && !(kind == WayOutKind::LeaveOut && self.lets_go(&row))
             && !(kind == WayOutKind::Agree && self.others_may_write(&row.before));
         WayOut {
             kind,
@@ -231,6 +233,16 @@ impl Conflict {
             manifest: self.manifest(kind),
             settles,
         }
+    }
+
+    /// Whether fields of the conflict lose their value or all their owners. kubectl makes the entry of
+    /// client-side apply its own, and what its manifest does not have goes.
+    fn lets_go(&self, row: &Row) -> bool {
+        let after = managers(&row.after);
+        self.fields.iter().any(|field| {
+            field.find(&row.before) != field.find(&row.after)
+                || !after.iter().any(|owned| owned.set.contains(field))
+        })
     }
 
     /// Whether another owner of the fields runs all the time. With its next value, the manifest that
@@ -261,7 +273,11 @@ impl Conflict {
             force,
             ..Write::usual(Strategy::Apply)
         };
-        client.write(self.preset, &write, manifest)
+        let accepted = client.write(self.preset, &write, manifest);
+        if self.preset != Preset::KubectlApplyServerSide {
+            return accepted;
+        }
+        accepted && client.migrate(self.preset, &self.writer)
     }
 
     /// A JSON patch of the whole object, by the writer.
@@ -283,6 +299,14 @@ impl Conflict {
             .any(|owned| owned.manager.name == usual);
         if owns && !former.iter().any(|name| name == usual) {
             former.push(usual.to_owned());
+        }
+        // A former Update by the writer's own name counts as another manager's.
+        let own = managers(live).into_iter().any(|owned| {
+            owned.manager.name == self.writer
+                && owned.manager.operation == ManagedFieldsOperation::Update
+        });
+        if own && !former.contains(&self.writer) {
+            former.push(self.writer.clone());
         }
         let concerned = managers(live).into_iter().any(|owned| {
             former.contains(&owned.manager.name)

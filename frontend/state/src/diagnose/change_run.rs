@@ -7,15 +7,20 @@ use std::sync::Arc;
 
 use optimist_apiserver::apply::{Path, Places};
 use optimist_client::{Preset, to_yaml};
+use optimist_diagnose::completions::{
+    ClaimProgress, CompletedChange, Contradiction, PartialClaims, PartialClaimsOut, SameName,
+};
+use optimist_diagnose::message::ReportedError;
+use optimist_diagnose::scene::GivenParts;
 use optimist_diagnose::ways::{
-    CaseContent, ChangeContent, ChangeTable, FieldEffect, FieldOutcome, Instruction,
-    InstructionWarning, PartialRow, PartialWaysOut, Row, RowProgress, WantedChange, Way, WayOut,
-    WayOutKind,
+    CaseContent, ChangeContent, FieldEffect, FieldOutcome, Instruction, InstructionWarning,
+    OnOwned, Row, WantedChange, Way, WayOut, WayOutKind,
 };
 use optimist_simulation::HistoryTree;
 use optimist_text::share::{MASK, masked, shown};
 use serde_json::Value;
 
+use super::client_of;
 use super::reading::CaseReading;
 
 /// The clients that write a manifest, each with its name in links.
@@ -51,7 +56,7 @@ type Fate<'a> = (FieldEffect, Option<&'a Value>);
 /// A table over ways of writing, and what is left to be run.
 #[derive(Clone, Debug)]
 pub struct ChangeRun {
-    table: Rc<ChangeTable>,
+    table: Rc<CompletedChange>,
     wanted: Rc<Value>,
     /// Whether the values come from a scene: no message says them.
     pub made_up: bool,
@@ -71,6 +76,12 @@ pub struct ChangeRun {
     pub ways_out: Option<Vec<Rc<SettledConflict>>>,
     /// The ways of which Explore can send exactly what was sent.
     explored: Vec<Way>,
+    /// The messages that the client that was chosen got.
+    errors: Vec<ReportedError>,
+    /// What a message and the row of its client do not agree on.
+    pub contradiction: Option<Contradiction>,
+    /// Why the client has a conflict with a manager of its own name.
+    pub same_name: Option<SameName>,
     /// Whether people stopped it.
     pub cancelled: bool,
 }
@@ -78,15 +89,17 @@ pub struct ChangeRun {
 /// What is run next: each part is short, also for a large object.
 #[derive(Debug, Default)]
 enum Part {
-    /// The next row.
+    /// What a text does not say is filled in in another way.
     #[default]
+    Complete,
+    /// The next row.
     Next,
-    Row(Box<PartialRow>),
+    Row(Box<PartialClaims>),
     /// A row is to be masked.
     Mask(Box<Row>),
     /// Whether Explore can take the last row.
     Explore,
-    WaysOut(Box<PartialWaysOut>),
+    WaysOut(Box<PartialClaimsOut>),
     /// The ways out are to be put in commands, one after the other.
     Settle(VecDeque<WayOut>, Vec<Rc<SettledConflict>>),
 }
@@ -109,37 +122,29 @@ pub struct SettledConflict {
 }
 
 impl ChangeRun {
-    /// The table of a case; `None` without a live object and a manifest.
-    pub(super) fn of(reading: &CaseReading, client: Preset, manager: &str) -> Option<Self> {
-        let installed = reading.installed.as_ref().ok()?;
-        let manager = manager.trim();
-        let scene = reading.scene.as_ref();
-        let change = scene.and_then(|scene| scene.change.clone());
-        let mut made_up = change.is_some();
-        let change = match (change, reading.case.manifest.clone()) {
-            (Some(change), _) => change,
-            (None, Some(manifest)) => WantedChange {
-                manager: (!manager.is_empty()).then(|| manager.to_owned()),
-                previous: reading.case.previous_manifest.clone(),
-                ..WantedChange::manifest(manifest)
-            },
-            (None, None) => {
-                made_up = true;
-                let errors = &mut reading.case.errors.iter();
-                errors.find_map(|error| WantedChange::of_message(installed, error))?
-            }
-        };
-        let wanted = match &change.content {
+    /// The table of a case; `None` without a live object and a manifest. `given` is what people added to
+    /// error messages.
+    pub(super) fn of(
+        reading: &CaseReading,
+        client: Preset,
+        manager: &str,
+        given: &GivenParts,
+    ) -> Option<Self> {
+        let table = completed(reading, manager, given)?;
+        let wanted = match &table.first().change().content {
             ChangeContent::Manifest(manifest) | ChangeContent::Edited(manifest) => masked(manifest),
         };
+        let errors = reading.case.errors.iter();
+        let own = errors.filter(|error| error.tool.is_none_or(|it| client_of(it) == Some(client)));
+        let errors: Vec<ReportedError> = own.cloned().collect();
         let mut left = Way::all();
         // Stable: what is seen first is run first.
         left.sort_by_key(|way| rank(*way, client));
         Some(Self {
-            table: Rc::new(ChangeTable::new(installed, change)),
+            made_up: table.is_made_up(),
+            table: Rc::new(table),
             wanted: Rc::new(wanted),
             private: None,
-            made_up,
             // The ways out come last.
             total: left.len() + 1,
             left: left.into(),
@@ -149,6 +154,9 @@ impl ChangeRun {
             rows: Vec::new(),
             instructions: Vec::new(),
             explored: Vec::new(),
+            same_name: errors.iter().find_map(SameName::of),
+            errors,
+            contradiction: None,
             cancelled: false,
         })
     }
@@ -163,27 +171,35 @@ impl ChangeRun {
     pub(super) fn advance(&mut self) -> Option<()> {
         let part = self.part.take();
         let next = match part {
+            Part::Complete => {
+                if Rc::make_mut(&mut self.table).complete_next() {
+                    Part::Complete
+                } else {
+                    Part::Next
+                }
+            }
             Part::Next => match self.left.pop_front() {
                 Some(way) => Part::Row(Box::new(self.table.begin(way))),
                 None => Part::WaysOut(Box::new(self.table.begin_ways_out(self.client))),
             },
             Part::Row(row) => match self.table.advance(*row) {
-                RowProgress::More(row) => Part::Row(row),
-                RowProgress::Done(Some(row)) => Part::Mask(row),
-                RowProgress::Done(None) => Part::Next,
+                ClaimProgress::More(row) => Part::Row(row),
+                ClaimProgress::Done(Some(row)) => Part::Mask(row),
+                ClaimProgress::Done(None) => Part::Next,
             },
             Part::Mask(mut row) => {
                 let values = !self.made_up && !self.is_private(&row);
-                let mut instructions = self.table.instructions(&row, values);
+                let mut instructions = self.table.first().instructions(&row, values);
                 self.keep_known(&mut instructions);
                 self.instructions.push(instructions);
+                self.compare(&row);
                 mask(&mut row, &self.wanted);
                 self.rows.push(Rc::new(*row));
                 Part::Explore
             }
             Part::Explore => {
                 let last = self.rows.last();
-                let last = last.filter(|row| self.table.can_be_explored(row));
+                let last = last.filter(|row| self.table.first().can_be_explored(row));
                 self.explored.extend(last.map(|row| row.way));
                 Part::Next
             }
@@ -216,9 +232,9 @@ impl ChangeRun {
             (false, true) => CaseContent::WithoutValues,
             (false, false) => CaseContent::Whole,
         };
-        let mut instructions = self.table.instructions_out(&out, content);
+        let mut instructions = self.table.first().instructions_out(&out, content);
         self.keep_known(&mut instructions);
-        let can_be_explored = self.table.out_can_be_explored(&out);
+        let can_be_explored = self.table.first().out_can_be_explored(&out);
         let manifest = match content {
             CaseContent::Whole => to_yaml(&out.manifest),
             _ => String::new(),
@@ -256,6 +272,15 @@ impl ChangeRun {
             .get_or_insert_with(|| wanted.to_string().contains(MASK) || masked(before) != **before)
     }
 
+    /// Compares the messages with the row of the client that got them.
+    fn compare(&mut self, row: &Row) {
+        if row.way == Way::Client(self.client, OnOwned::Usual) {
+            let mut errors = self.errors.iter();
+            let contradiction = errors.find_map(|error| Contradiction::between(error, row));
+            self.contradiction = contradiction;
+        }
+    }
+
     /// How people do what a row did. Without values that look private or are made up.
     pub fn instructions(&self, way: Way) -> &[Instruction] {
         let at = self.rows.iter().position(|row| row.way == way);
@@ -268,13 +293,13 @@ impl ChangeRun {
         let found = outs
             .map(|settled| &settled.out)
             .find(|out| out.kind == kind)?;
-        Some(self.table.history(&found.row))
+        Some(self.table.first().history(&found.row))
     }
 
     /// The history of a way, for Play.
     pub(super) fn history(&self, way: Way) -> Option<HistoryTree> {
         let row = self.rows.iter().find(|row| row.way == way)?;
-        Some(self.table.history(row))
+        Some(self.table.first().history(row))
     }
 
     /// Whether Explore can send exactly what the row of a way sent.
@@ -285,7 +310,7 @@ impl ChangeRun {
     /// A way before it is sent, with somebody who writes in between, for Explore.
     pub(super) fn in_between(&self, way: Way) -> Option<HistoryTree> {
         let row = self.rows.iter().find(|row| row.way == way)?;
-        self.table.in_between(row)
+        self.table.first().in_between(row)
     }
 
     /// A way out before it is sent, with somebody who writes in between, for Explore.
@@ -293,12 +318,13 @@ impl ChangeRun {
         let outs = self.ways_out.iter().flatten();
         let mut outs = outs.map(|settled| &settled.out);
         self.table
+            .first()
             .in_between_out(outs.find(|out| out.kind == kind)?)
     }
 
     /// What a way stands on beyond what was brought.
     pub fn assumptions(&self, way: Way) -> Vec<optimist_diagnose::ways::Assumption> {
-        self.table.assumptions(way)
+        self.table.first().assumptions(way)
     }
 
     /// Whether a row is shown before people ask for all.
@@ -346,6 +372,30 @@ impl ChangeRun {
         let refused = own.flat_map(|row| row.with(FieldEffect::Refused));
         refused.map(|outcome| outcome.field.to_string())
     }
+}
+
+/// The change of a case, under all answers to what its texts leave open.
+fn completed(reading: &CaseReading, manager: &str, given: &GivenParts) -> Option<CompletedChange> {
+    let case = &reading.case;
+    if let Some(scene) = &reading.scene {
+        return CompletedChange::of_scene(scene, case.errors.first()?, given);
+    }
+    let installed = reading.installed.as_ref().ok()?;
+    let Some(manifest) = case.manifest.clone() else {
+        let of = |error| CompletedChange::of_message(installed, &case.definitions, error);
+        return case.errors.iter().find_map(of);
+    };
+    let manager = manager.trim();
+    let change = WantedChange {
+        manager: (!manager.is_empty()).then(|| manager.to_owned()),
+        previous: case.previous_manifest.clone(),
+        ..WantedChange::manifest(manifest)
+    };
+    Some(CompletedChange::brought(
+        installed,
+        &case.definitions,
+        change,
+    ))
 }
 
 /// The ways of the client that was chosen, then those that it is compared with, then all others.

@@ -25,7 +25,7 @@ pub use self::audit_run::{AuditReplay, AuditRun};
 pub use self::change_run::{ChangeRun, SettledConflict, WRITERS};
 pub use self::example::CaseExample;
 pub use self::next_run::{NextOutcome, NextRun};
-pub use self::reading::{CaseReading, ObservedHistory, SceneReading};
+pub use self::reading::{CaseReading, ObservedHistory};
 use self::reading_run::ReadingRun;
 pub use self::recorded::{RecordedSource, SelectedStep, StepMove, StepObject};
 use self::saved_case::SavedCase;
@@ -261,9 +261,10 @@ impl DiagnoseState {
     /// Runs the ways of writing for what is looked at now.
     fn run_again(&mut self) {
         let client = self.client();
+        let given = self.given_parts();
         let reading = self.reading();
         let next_writes = reading.and_then(|it| NextRun::of(it));
-        self.table = reading.and_then(|it| ChangeRun::of(it, client, &self.manager));
+        self.table = reading.and_then(|it| ChangeRun::of(it, client, &self.manager, &given));
         self.next_writes = next_writes;
         self.mark_conflicts();
     }
@@ -353,14 +354,20 @@ impl DiagnoseState {
         self.run_again();
     }
 
+    /// What people add to error messages, with the manager that they write by.
+    fn given_parts(&self) -> GivenParts {
+        let manager = self.manager.trim();
+        GivenParts {
+            manager: (!manager.is_empty()).then(|| manager.to_owned()),
+            ..self.given.clone()
+        }
+    }
+
     /// Makes the scenes of error messages about objects of which no live one was brought. They come
     /// first.
     fn make_scenes(&mut self) {
         let mut without = Vec::new();
-        let given = GivenParts {
-            manager: (!self.manager.trim().is_empty()).then(|| self.manager.trim().to_owned()),
-            ..self.given.clone()
-        };
+        let given = self.given_parts();
         let live = self.cases.iter().filter(|known| known.case.live.is_some());
         let known: Vec<ReportedError> = live.flat_map(|it| it.case.errors.clone()).collect();
         let errors = self.items.iter().flat_map(|item| match &item.content {

@@ -12,9 +12,8 @@ use optimist_diagnose::observed::{
     ChangeReader, FieldChange, Fight, ObservedVersion, ReturningField, fights, returning_fields,
 };
 use optimist_diagnose::ownership::ObjectOwnership;
-use optimist_diagnose::scene::{GivenParts, MissingPart, NoScene, Scene};
-use optimist_diagnose::ways::{ChangeContent, WantedChange};
-use optimist_simulation::HistoryTree;
+use optimist_diagnose::scene::{GivenParts, NoScene, Scene};
+use optimist_diagnose::ways::ChangeContent;
 use optimist_text::share::masked;
 use serde_json::Value;
 
@@ -32,18 +31,7 @@ pub struct CaseReading {
     /// What happened to it.
     pub history: Option<ObservedHistory>,
     /// How the object was made up from an error message; `None` if it was brought.
-    pub scene: Option<SceneReading>,
-}
-
-/// How an object was made up from an error message.
-#[derive(Clone, Debug)]
-pub struct SceneReading {
-    /// What the message does not say, with what stands in its place.
-    pub missing: Vec<MissingPart>,
-    /// The refused change, if it was an apply.
-    pub(super) change: Option<WantedChange>,
-    /// The history up to the answer with the message.
-    pub(super) history: HistoryTree,
+    pub scene: Option<Scene>,
 }
 
 /// What follows from what was brought about an object, in parts.
@@ -141,12 +129,8 @@ impl CaseReading {
             case,
             ownership: Some(ownership),
             history: None,
-            scene: Some(SceneReading {
-                missing: scene.missing,
-                change: scene.change,
-                history: scene.history,
-            }),
-            installed: Ok(scene.installed),
+            installed: Ok(scene.installed.clone()),
+            scene: Some(scene),
         })
     }
 

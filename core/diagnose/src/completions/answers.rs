@@ -1,0 +1,198 @@
+//! The answers that are tried, and what a change is under each of them.
+
+use optimist_apiserver::apply::{LAST_APPLIED, ManagedFieldsOperation, Path, Set};
+use optimist_apiserver::apply::{field_set, to_fields_v1};
+use optimist_apiserver::object::Metadata;
+use optimist_apiserver::schema::Struct;
+use serde_json::{Value, json};
+
+use super::{Answer, Source};
+use crate::case::{Case, Installed, Note};
+use crate::message::{ManagerConflict, PrintedError, ReportedError};
+use crate::scene::{MissingPart, Scene, parse_field};
+use crate::ways::{ChangeContent, ChangeTable, ReleaseMethod, WantedChange, helm_updates, part_of};
+
+/// The most managers that may have written by client-side apply.
+const MAX_CLIENT_SIDE: usize = 3;
+
+/// The manager of `kubectl apply` without `--server-side`.
+const CLIENT_SIDE: &str = "kubectl-client-side-apply";
+
+/// The manager of what was written before owners were recorded
+/// (`k8s.io/apimachinery/pkg/util/managedfields/internal/skipnonapplied.go`, v1.36).
+const UNTRACKED: &str = "before-first-apply";
+
+/// The fields that an error message names.
+pub(super) fn named_fields(error: &ReportedError, root: &Struct) -> Vec<Path> {
+    let PrintedError::Apply(conflicts) = &error.error else {
+        return Vec::new();
+    };
+    let fields = conflicts.iter().flat_map(|conflict| &conflict.fields);
+    fields
+        .filter_map(|field| parse_field(field, Some(root)))
+        .collect()
+}
+
+/// The answers for an object that is made up from an error message.
+pub(super) fn of_scene(scene: &Scene, error: &ReportedError) -> Vec<Answer> {
+    let PrintedError::Apply(conflicts) = &error.error else {
+        return Vec::new();
+    };
+    let mut answers = vec![
+        Answer::MoreFields,
+        Answer::AppliedBefore,
+        Answer::OtherValues,
+    ];
+    let updates = |it: &&ManagerConflict| it.api_version.is_some() && it.subresource.is_none();
+    let mut managers: Vec<&str> = Vec::new();
+    for conflict in conflicts.iter().filter(updates) {
+        if !managers.contains(&conflict.manager.as_str()) {
+            managers.push(&conflict.manager);
+        }
+    }
+    // The usual one first. It can own the annotation, and none of the fields.
+    managers.sort_by_key(|name| *name != CLIENT_SIDE);
+    managers.truncate(MAX_CLIENT_SIDE);
+    if !managers.contains(&CLIENT_SIDE) {
+        managers.insert(0, CLIENT_SIDE);
+    }
+    let client_side = managers.into_iter().map(str::to_owned);
+    answers.splice(0..0, client_side.map(Answer::ClientSideApply));
+    let untracked = conflicts.iter().any(|it| it.manager == UNTRACKED);
+    answers.extend(untracked.then_some(Answer::Untracked));
+    let other_kind = scene.missing.iter().find_map(|part| match part {
+        MissingPart::Kind { candidates, .. } => candidates.get(1),
+        _ => None,
+    });
+    let other_kind = other_kind.and_then(|name| name.strip_suffix(')')?.split_once(" ("));
+    answers.extend(other_kind.map(|(kind, api_version)| Answer::Kind {
+        api_version: api_version.to_owned(),
+        kind: kind.to_owned(),
+    }));
+    answers
+}
+
+/// The answers for an object that was printed without its owners.
+pub(super) fn of_owners(installed: &Installed) -> Vec<Answer> {
+    if installed.notes.contains(&Note::NoManagedFields) {
+        vec![Answer::OwnedByApplier, Answer::OwnedByClientSideApply]
+    } else {
+        Vec::new()
+    }
+}
+
+/// Whether Helm takes over its former entries depends on the last release.
+pub(super) fn of_release(installed: &Installed) -> Option<Answer> {
+    let object = installed.object()?;
+    helm_updates(object).then_some(Answer::ServerSideRelease)
+}
+
+/// The change under an answer; `None` if the server does not say the message then.
+pub(super) fn table(
+    source: &Source,
+    named: Option<&[Path]>,
+    answer: &Answer,
+) -> Option<ChangeTable> {
+    let (installed, change, definitions) = match source {
+        Source::Message(of) => {
+            let (error, given) = &**of;
+            let scene = Scene::answered(error, given, answer).ok()?;
+            return Some(ChangeTable::new(&scene.installed, scene.change?));
+        }
+        Source::Brought(of) => (&of.0, &of.1, &of.2),
+    };
+    let change = match answer {
+        Answer::SmallManifest => smaller(installed, change, named?)?,
+        Answer::ServerSideRelease => WantedChange {
+            last_release: ReleaseMethod::ServerSide,
+            ..change.clone()
+        },
+        _ => return owned(installed, definitions, change, answer),
+    };
+    Some(ChangeTable::new(installed, change))
+}
+
+/// The change of the fields that the message names, and of no others.
+fn smaller(installed: &Installed, change: &WantedChange, named: &[Path]) -> Option<WantedChange> {
+    let ChangeContent::Manifest(manifest) = &change.content else {
+        return None;
+    };
+    let mut fields = Set::default();
+    named.iter().for_each(|path| fields.insert(path));
+    let content = ChangeContent::Manifest(part_of(manifest, &fields, installed.resource()));
+    (content != change.content).then(|| WantedChange {
+        content,
+        ..change.clone()
+    })
+}
+
+/// The same object with owners, where it was printed without them.
+fn owned(
+    installed: &Installed,
+    definitions: &[Value],
+    change: &WantedChange,
+    answer: &Answer,
+) -> Option<ChangeTable> {
+    let live = installed.object()?;
+    let resource = installed.resource();
+    let mut object = (**live).clone();
+    let mut applied = object.clone();
+    if let Some(members) = applied.as_object_mut() {
+        members.remove("status");
+    }
+    applied.metadata_mut().remove("managedFields");
+    let mut fields = field_set(&applied, &resource.root);
+    let identity = [
+        "uid",
+        "resourceVersion",
+        "creationTimestamp",
+        "generation",
+        "name",
+        "namespace",
+    ];
+    for field in identity {
+        fields.subtract(&Set::of_fields(&[&["metadata", field]]));
+    }
+    for field in ["apiVersion", "kind"] {
+        fields.subtract(&Set::of_fields(&[&[field]]));
+    }
+    let operation = match answer {
+        Answer::OwnedByApplier => ManagedFieldsOperation::Apply,
+        Answer::OwnedByClientSideApply => ManagedFieldsOperation::Update,
+        _ => return None,
+    };
+    let manager = match operation {
+        ManagedFieldsOperation::Apply => "another-manager",
+        ManagedFieldsOperation::Update => CLIENT_SIDE,
+    };
+    let version = object["apiVersion"].clone();
+    let entry = entry(manager, operation, &version, &fields);
+    object.set_meta("managedFields", json!([entry]));
+    let case = Case {
+        definitions: definitions.to_vec(),
+        ..Case::about(object)
+    };
+    let installed = case.install().ok()?;
+    Some(ChangeTable::new(&installed, change.clone()))
+}
+
+/// An entry of `managedFields`.
+pub(crate) fn entry(
+    manager: &str,
+    operation: ManagedFieldsOperation,
+    version: &Value,
+    fields: &Set,
+) -> Value {
+    let operation = match operation {
+        ManagedFieldsOperation::Apply => "Apply",
+        ManagedFieldsOperation::Update => "Update",
+    };
+    json!({"manager": manager, "operation": operation, "apiVersion": version,
+        "fieldsType": "FieldsV1", "fieldsV1": to_fields_v1(fields),
+        "time": "2026-01-01T00:00:00Z"})
+}
+
+/// The annotation of client-side apply, as a set of fields.
+pub(crate) fn annotation() -> Set {
+    Set::of_fields(&[&["metadata", "annotations", LAST_APPLIED]])
+}

@@ -1,0 +1,308 @@
+//! What follows from a text that does not say everything.
+//!
+//! A text leaves questions open: what else the object has, who wrote it before, which values it has.
+//! Each [`Answer`] fills in one of them in another way. A [`CompletedChange`] runs every way of writing
+//! under each answer. What it says of a way holds under all of them; the rest becomes an
+//! [`OpenQuestion`], with the answer that decides it.
+
+mod answers;
+mod claims;
+mod contradiction;
+
+use std::collections::VecDeque;
+
+use optimist_apiserver::apply::Path;
+use optimist_client::Preset;
+use serde_json::Value;
+
+use crate::case::Installed;
+use crate::message::ReportedError;
+use crate::scene::{GivenParts, Scene};
+use crate::ways::{
+    ChangeTable, PartialRow, PartialWaysOut, Row, RowProgress, WantedChange, Way, WayOut,
+};
+
+pub(crate) use answers::{annotation, entry};
+pub use claims::Settling;
+pub use contradiction::{Contradiction, SameName};
+
+/// An answer to a question that a text leaves open. It differs from what the first completion takes
+/// for granted: the smallest object, that nobody wrote before.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Answer {
+    /// The object is of another kind.
+    Kind {
+        /// Its group and version.
+        api_version: String,
+        /// Its kind.
+        kind: String,
+    },
+    /// The fields have other values.
+    OtherValues,
+    /// The object has more fields than the manifest, and another manager applied them.
+    MoreFields,
+    /// The writer applied the fields of its manifest before.
+    AppliedBefore,
+    /// This manager wrote the object with client-side apply: it owns the annotation
+    /// `kubectl.kubernetes.io/last-applied-configuration`.
+    ClientSideApply(String),
+    /// Nothing was recorded of who owns what, so that the server names `before-first-apply`.
+    Untracked,
+    /// The manifest has only the fields that the message names.
+    SmallManifest,
+    /// Helm applied the last release server-side, so that it does not take over its former entries.
+    ServerSideRelease,
+    /// Another manager applied all fields of the object. It was printed without its owners.
+    OwnedByApplier,
+    /// `kubectl apply` without `--server-side` wrote the object. It was printed without its owners.
+    OwnedByClientSideApply,
+}
+
+/// Something that is not the same under all answers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OpenQuestion {
+    /// The answer under which it is otherwise.
+    pub answer: Answer,
+    /// What is otherwise then.
+    pub then: Then,
+}
+
+/// What is otherwise under an answer.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Then {
+    /// The status code; `None` if nothing is sent.
+    Code {
+        /// Under the answers that the first completion gives.
+        first: Option<u16>,
+        /// Under the other one.
+        other: Option<u16>,
+    },
+    /// Fields that the text names vanish.
+    Vanish(Vec<Path>),
+    /// Fields that the text names lose their value, and the server fills in its default.
+    Reset(Vec<Path>),
+    /// Something else becomes of fields that the text names.
+    Fields(Vec<Path>),
+    /// Fields vanish that the text does not name.
+    OthersVanish,
+    /// Whether the object is written.
+    Written,
+    /// What a second run does.
+    SecondRun,
+    /// Whether a way out settles the conflict: it does not.
+    DoesNotSettle,
+    /// Whether a way out settles the conflict: it does.
+    Settles,
+    /// No values were found that the server takes, so nothing is known.
+    NoValidValues,
+}
+
+/// What the answers are about.
+#[derive(Clone, Debug)]
+enum Source {
+    /// An error message alone.
+    Message(Box<(ReportedError, GivenParts)>),
+    /// An object that was brought, with the change and with the definitions that were brought.
+    Brought(Box<(Installed, WantedChange, Vec<Value>)>),
+}
+
+/// A change of an object, under all answers to what a text leaves open.
+#[derive(Clone, Debug)]
+pub struct CompletedChange {
+    /// Under the answers that are the simplest.
+    first: ChangeTable,
+    /// Under another answer each.
+    others: Vec<(Answer, ChangeTable)>,
+    /// The answers that are not filled in yet.
+    left: VecDeque<Answer>,
+    source: Source,
+    /// The fields that the text names. Of others nothing is said. `None` if all were brought.
+    named: Option<Vec<Path>>,
+}
+
+impl CompletedChange {
+    /// The refused write of an error message, of which nothing else is known. `None` if no apply was
+    /// refused.
+    pub fn of_scene(scene: &Scene, error: &ReportedError, given: &GivenParts) -> Option<Self> {
+        let change = scene.change.clone()?;
+        let root = &scene.installed.resource().root;
+        let source = (error.clone(), given.clone());
+        Some(Self {
+            named: Some(answers::named_fields(error, root)),
+            left: answers::of_scene(scene, error).into(),
+            source: Source::Message(Box::new(source)),
+            first: ChangeTable::new(&scene.installed, change),
+            others: Vec::new(),
+        })
+    }
+
+    /// The refused write of an error message, on an object that was brought. `None` as for
+    /// [`WantedChange::of_message`].
+    pub fn of_message(
+        installed: &Installed,
+        definitions: &[Value],
+        error: &ReportedError,
+    ) -> Option<Self> {
+        let change = WantedChange::of_message(installed, error)?;
+        let mut completed = Self::brought(installed, definitions, change);
+        let named = answers::named_fields(error, &installed.resource().root);
+        completed.named = Some(named);
+        // Helm was refused, so it had not taken over its former entries.
+        completed
+            .left
+            .retain(|answer| *answer != Answer::ServerSideRelease);
+        completed.left.push_front(Answer::SmallManifest);
+        Some(completed)
+    }
+
+    /// A change that was brought, of an object that was brought, with the definitions of custom
+    /// resources that were brought.
+    pub fn brought(installed: &Installed, definitions: &[Value], change: WantedChange) -> Self {
+        let mut left = answers::of_owners(installed);
+        left.extend(answers::of_release(installed));
+        let source = (installed.clone(), change.clone(), definitions.to_vec());
+        Self {
+            named: None,
+            left: left.into(),
+            source: Source::Brought(Box::new(source)),
+            first: ChangeTable::new(installed, change),
+            others: Vec::new(),
+        }
+    }
+
+    /// The change under the simplest answers, which is the one that is shown step by step.
+    pub fn first(&self) -> &ChangeTable {
+        &self.first
+    }
+
+    /// Whether values and other fields are made up.
+    pub fn is_made_up(&self) -> bool {
+        self.named.is_some()
+    }
+
+    /// Fills in the next answer. Whether there is more.
+    pub fn complete_next(&mut self) -> bool {
+        let Some(answer) = self.left.pop_front() else {
+            return false;
+        };
+        // An answer under which the server does not say the message is none.
+        if let Some(table) = answers::table(&self.source, self.named.as_deref(), &answer) {
+            self.others.push((answer, table));
+        }
+        !self.left.is_empty()
+    }
+
+    /// Fills in all answers.
+    pub fn complete(&mut self) {
+        while self.complete_next() {}
+    }
+
+    /// The answers that are filled in.
+    pub fn answers(&self) -> impl Iterator<Item = &Answer> {
+        self.others.iter().map(|(answer, _)| answer)
+    }
+
+    fn table(&self, at: usize) -> Option<&ChangeTable> {
+        match at.checked_sub(1) {
+            None => Some(&self.first),
+            Some(at) => self.others.get(at).map(|(_, table)| table),
+        }
+    }
+
+    /// What is known of a way of writing; `None` if it cannot carry the change.
+    pub fn row(&self, way: Way) -> Option<Row> {
+        let mut partial = self.begin(way);
+        loop {
+            match self.advance(partial) {
+                ClaimProgress::More(more) => partial = *more,
+                ClaimProgress::Done(row) => return row.map(|row| *row),
+            }
+        }
+    }
+
+    /// What is known of a way, to be run in parts with [`advance`](Self::advance).
+    pub fn begin(&self, way: Way) -> PartialClaims {
+        PartialClaims {
+            way,
+            runs: Vec::new(),
+            part: Some(self.first.begin(way)),
+        }
+    }
+
+    /// Runs the next part of a way.
+    pub fn advance(&self, mut partial: PartialClaims) -> ClaimProgress {
+        let at = partial.runs.len();
+        let Some(table) = self.table(at) else {
+            let row = self.claimed(partial.runs);
+            return ClaimProgress::Done(row.map(Box::new));
+        };
+        let part = partial.part.take();
+        match table.advance(part.unwrap_or_else(|| table.begin(partial.way))) {
+            RowProgress::More(part) => partial.part = Some(*part),
+            RowProgress::Done(row) => partial.runs.push(row.map(|row| *row)),
+        }
+        ClaimProgress::More(Box::new(partial))
+    }
+
+    /// What is known of the ways out of a conflict that a client gets.
+    pub fn ways_out(&self, preset: Preset) -> Vec<WayOut> {
+        let mut partial = self.begin_ways_out(preset);
+        while self.advance_ways_out(&mut partial) {}
+        partial.outs
+    }
+
+    /// The ways out, to be run in parts with [`advance_ways_out`](Self::advance_ways_out).
+    pub fn begin_ways_out(&self, preset: Preset) -> PartialClaimsOut {
+        PartialClaimsOut {
+            preset,
+            runs: Vec::new(),
+            part: Some(self.first.begin_ways_out(preset)),
+            outs: Vec::new(),
+        }
+    }
+
+    /// Runs the next part of the ways out. Whether there is more.
+    pub fn advance_ways_out(&self, partial: &mut PartialClaimsOut) -> bool {
+        let Some(table) = self.table(partial.runs.len()) else {
+            partial.outs = self.claimed_out(std::mem::take(&mut partial.runs));
+            return false;
+        };
+        let preset = partial.preset;
+        let part = partial.part.take();
+        let mut part = part.unwrap_or_else(|| table.begin_ways_out(preset));
+        if table.advance_ways_out(&mut part) {
+            partial.part = Some(part);
+        } else {
+            partial.runs.push(part.outs);
+        }
+        true
+    }
+}
+
+/// What is known of a way of writing, while it is run under each answer.
+#[derive(Clone, Debug)]
+pub struct PartialClaims {
+    way: Way,
+    /// What was run: first the simplest answers.
+    runs: Vec<Option<Row>>,
+    part: Option<PartialRow>,
+}
+
+/// How far the claims about a way are.
+#[derive(Clone, Debug)]
+pub enum ClaimProgress {
+    /// A part is left.
+    More(Box<PartialClaims>),
+    /// It is done. `None` if the way cannot carry the change.
+    Done(Option<Box<Row>>),
+}
+
+/// What is known of the ways out, while they are run under each answer.
+#[derive(Clone, Debug)]
+pub struct PartialClaimsOut {
+    preset: Preset,
+    runs: Vec<Vec<WayOut>>,
+    part: Option<PartialWaysOut>,
+    /// What is known, once all is run.
+    pub outs: Vec<WayOut>,
+}

@@ -1,0 +1,112 @@
+//! What Diagnose says of what a text leaves open.
+
+use optimist_apiserver::apply::Path;
+use optimist_diagnose::completions::{Answer, Contradiction, OpenQuestion, SameName, Then};
+use optimist_diagnose::ways::Row;
+
+use crate::diagnose::names;
+use crate::edits::field;
+use crate::ways::{client_long, listed};
+use crate::{client, en};
+
+/// Whether something of a row is open that makes its answer so.
+pub(crate) fn open_answer(row: &Row) -> Option<String> {
+    row.open.iter().find_map(|one| match one.then {
+        Then::Code { .. } => Some(en::ways_depends()),
+        Then::NoValidValues => Some(en::ways_not_known()),
+        _ => None,
+    })
+}
+
+/// What is open of a row, and what to bring to decide it.
+pub(crate) fn open_questions(row: &Row) -> Vec<String> {
+    let mut said: Vec<String> = Vec::new();
+    let mut add = |text: String| {
+        if !said.contains(&text) {
+            said.push(text);
+        }
+    };
+    row.open.iter().map(open_question).for_each(&mut add);
+    let decided = row.open.iter().filter(|it| it.then != Then::NoValidValues);
+    decided.filter_map(|it| bring(&it.answer)).for_each(add);
+    said
+}
+
+/// Whether it is open what becomes of a field.
+pub(crate) fn is_open(row: &Row, column: &Path) -> bool {
+    row.open.iter().any(|one| match &one.then {
+        Then::Code { .. } | Then::NoValidValues => true,
+        Then::Vanish(fields) | Then::Reset(fields) | Then::Fields(fields) => {
+            fields.contains(column)
+        }
+        _ => false,
+    })
+}
+
+fn open_question(one: &OpenQuestion) -> String {
+    let if_so = condition(&one.answer);
+    let named = |fields: &[Path]| listed(&fields.iter().map(field).collect::<Vec<_>>());
+    let code = |code: &Option<u16>| code.map_or_else(en::ways_nothing_sent, |it| it.to_string());
+    match &one.then {
+        Then::Code { first, other } => en::open_code(&if_so, &code(first), &code(other)),
+        Then::Vanish(fields) => en::open_vanish(&if_so, &named(fields)),
+        Then::Reset(fields) => en::open_reset(&if_so, &named(fields)),
+        Then::Fields(fields) => en::open_fields(&if_so, &named(fields)),
+        Then::OthersVanish => en::open_others_vanish(&if_so),
+        Then::Written => en::open_written(&if_so),
+        Then::SecondRun => en::open_second_run(&if_so),
+        Then::DoesNotSettle => en::open_not_settled(&if_so),
+        Then::Settles => en::open_settled(&if_so),
+        Then::NoValidValues => en::open_no_values(),
+    }
+}
+
+/// What an answer says, behind *if*.
+fn condition(answer: &Answer) -> String {
+    match answer {
+        Answer::Kind { kind, .. } => en::if_kind(kind),
+        Answer::OtherValues => en::if_other_values(),
+        Answer::MoreFields => en::if_more_fields(),
+        Answer::AppliedBefore => en::if_applied_before(),
+        Answer::ClientSideApply(manager) => en::if_client_side(manager),
+        Answer::Untracked => en::if_untracked(),
+        Answer::SmallManifest => en::if_small_manifest(),
+        Answer::ServerSideRelease => en::if_server_side_release(),
+        Answer::OwnedByApplier => en::if_owned_by_applier(),
+        Answer::OwnedByClientSideApply => en::if_owned_by_client_side(),
+    }
+}
+
+/// What to bring, so that the answer is known.
+fn bring(answer: &Answer) -> Option<String> {
+    match answer {
+        Answer::Kind { .. }
+        | Answer::MoreFields
+        | Answer::AppliedBefore
+        | Answer::ClientSideApply(_)
+        | Answer::Untracked
+        | Answer::OwnedByApplier
+        | Answer::OwnedByClientSideApply => Some(en::open_bring_live()),
+        Answer::OtherValues | Answer::SmallManifest => Some(en::open_bring_manifest()),
+        // The record of the release says it, which nobody can bring here.
+        Answer::ServerSideRelease => None,
+    }
+}
+
+/// That a row says something else than the message that was brought.
+pub fn contradiction(of: &Contradiction) -> String {
+    let code = of
+        .code
+        .map_or_else(en::ways_nothing_sent, |code| code.to_string());
+    en::ways_contradicts(&client_long(of.client), &names(&of.said), &code)
+}
+
+/// Why a client has a conflict with a manager of its own name.
+pub fn same_name(of: &SameName) -> String {
+    let client = client(of.client);
+    if of.by_update {
+        en::ways_same_name_update(&of.manager, &client)
+    } else {
+        en::ways_same_name_apply(&of.manager, &client)
+    }
+}
