@@ -144,6 +144,18 @@ impl ClientCall {
         matches!(self, Self::Get { .. } | Self::List { .. })
     }
 
+    /// The object that it writes; `None` for a read.
+    pub fn written(&self) -> Option<&Value> {
+        match self {
+            Self::Get { .. } | Self::List { .. } => None,
+            Self::Create(object)
+            | Self::Update { object, .. }
+            | Self::MergeFrom { object, .. }
+            | Self::Apply { object, .. }
+            | Self::Delete { object, .. } => Some(object),
+        }
+    }
+
     /// The request. The manager is the name of the controller: its user agent and field manager.
     pub fn request(&self, resource: &Resource, manager: &str) -> Request<Vec<u8>> {
         let (method, media_type) = match self {

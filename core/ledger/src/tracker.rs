@@ -367,6 +367,9 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
             shown.changed.extend(write.changed.iter().cloned());
         }
         self.acknowledge(who, stored);
+        if write.after.is_none() {
+            self.forget_marks();
+        }
         let left_out = done.left_out.iter();
         self.left_out
             .extend(left_out.map(|edit| (who, Arc::clone(edit))));
@@ -393,6 +396,21 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
                 self.kept.push(known);
             }
         }
+    }
+
+    /// Once the object is gone, the mark of its deletion is the deletion itself: one for each actor.
+    fn forget_marks(&mut self) {
+        let mut owners = Vec::new();
+        self.kept.retain_mut(|known| {
+            if !known.edit.is_deletion() {
+                return true;
+            }
+            known.edit = Edit::deletion();
+            known.since = Revision::MAX;
+            let is_first = !owners.contains(&known.owner);
+            owners.push(known.owner);
+            is_first
+        });
     }
 
     /// Removes the edits that are no longer in the object.

@@ -83,7 +83,7 @@ impl HistoryTree {
         let mut later = steps.iter().filter(|step| step.actor() == first.actor());
         match first.outcome() {
             Outcome::Refused => {
-                let code = first.exchange.as_ref().map_or(0, |exchange| exchange.code);
+                let code = first.code().unwrap_or_default();
                 if later.any(|step| step.outcome() == Outcome::Written) {
                     BranchOutcome::RefusedThenStored(code)
                 } else {

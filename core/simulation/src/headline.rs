@@ -55,9 +55,7 @@ impl Step {
         let exchange = match (&self.operation, &self.exchange) {
             (Operation::Act(..), Some(exchange)) => exchange,
             (Operation::Watch(WatchAction::Resume), Some(exchange)) => {
-                let from = exchange.target.split_once("resourceVersion=");
-                let from = from.and_then(|(_, rest)| rest.split('&').next());
-                let from = from.unwrap_or_default().to_owned();
+                let from = exchange.asked_version().to_owned();
                 return Headline::Operation(Operation::Watch(WatchAction::Open(from)));
             }
             (Operation::Control(_), Some(exchange)) if !self.is_stream() => exchange,
@@ -93,13 +91,16 @@ impl Step {
         let meant = self.meant.as_ref().unwrap_or(&self.edits);
         let mut edits = meant.iter().filter(|change| !change.is_bookkeeping());
         let first = edits.next().cloned();
-        if first.is_none() && write.strategy == Strategy::Apply && !self.declared.is_empty() {
-            let fields = self.declared.iter().filter_map(|field| field.0.last());
-            let fields = fields.map(|field| field.to_string().replace('.', ""));
-            return Some(HeadlineContent::Declared {
-                manifest,
-                fields: fields.collect(),
-            });
+        let sent = self.exchange.as_ref().map(|exchange| &exchange.sent);
+        // A subresource carries only some of them.
+        let declared = self.declared.iter();
+        let declared = declared.filter(|field| sent.is_some_and(|sent| field.find(sent).is_some()));
+        let fields = declared.filter_map(|field| field.0.last());
+        let fields: Vec<String> = fields
+            .map(|field| field.to_string().replace('.', ""))
+            .collect();
+        if first.is_none() && write.strategy == Strategy::Apply && !fields.is_empty() {
+            return Some(HeadlineContent::Declared { manifest, fields });
         }
         Some(HeadlineContent::Edits {
             manifest,

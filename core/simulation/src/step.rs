@@ -68,6 +68,8 @@ pub struct Step {
     pub before: Revision,
     /// The object's version after; 0 if there is none.
     pub after: Revision,
+    /// The store's revision after the step.
+    pub revision: Revision,
     /// The events that reached the watcher.
     pub arrived: Vec<Arc<Received>>,
     /// The lost updates: edits of other actors that it removed and that its actor had not been
@@ -121,6 +123,30 @@ impl Exchange {
                 .map(|facts| facts.0.clone())
                 .unwrap_or_default(),
         }
+    }
+
+    /// The resourceVersion of the object or list in the answer; `None` for an answer without one.
+    pub fn answered_version(&self) -> Option<&str> {
+        let version = self.received.resource_version();
+        (!version.is_empty()).then_some(version)
+    }
+
+    /// The resourceVersion in the query of a watch or a list; empty for none.
+    pub fn asked_version(&self) -> &str {
+        let asked = self.target.split_once("resourceVersion=");
+        let asked = asked.and_then(|(_, rest)| rest.split('&').next());
+        asked.unwrap_or_default()
+    }
+
+    /// Whether the request created, changed or deleted an object, whichever it named.
+    pub fn has_written(&self) -> bool {
+        let mut facts = self.facts.iter();
+        facts.any(|fact| {
+            matches!(
+                fact,
+                Fact::Created(_) | Fact::Stored { .. } | Fact::Terminating(_) | Fact::Deleted(_)
+            )
+        }) && !self.facts.contains(&Fact::DryRun)
     }
 
     /// The resourceVersion that the request carried as a precondition.
@@ -211,6 +237,7 @@ impl Step {
             effect,
             before,
             after,
+            revision: 0,
             arrived: Vec::new(),
             losses: Vec::new(),
             replaced: Vec::new(),
@@ -319,7 +346,7 @@ impl Step {
         let answer = self
             .exchange
             .as_ref()
-            .filter(|exchange| exchange.code < 300);
+            .filter(|exchange| exchange.code < 300 && exchange.has_written());
         self.is_write()
             && answer
                 .is_some_and(|answer| answer.received.resource_version() == version.to_string())
@@ -385,6 +412,12 @@ impl Step {
             (None, Some(exchange)) => exchange.status_line(),
             (None, None) => String::new(),
         }
+    }
+
+    /// The status code of the answer; of a watch that begins with an error, that of the error.
+    pub fn code(&self) -> Option<u16> {
+        let error = self.error().and_then(Received::code);
+        error.or(self.exchange.as_ref().map(|exchange| exchange.code))
     }
 
     /// The server's message, if it refused the request.

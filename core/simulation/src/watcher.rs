@@ -74,6 +74,11 @@ impl Received {
         Some(format!("{} {}", status["code"], text(status, "reason")))
     }
 
+    /// The code of its status, if it is an error.
+    pub fn code(&self) -> Option<u16> {
+        self.status()?["code"].as_u64()?.try_into().ok()
+    }
+
     /// The server's message, if it is an error.
     pub fn message(&self) -> Option<&str> {
         Some(text(self.status()?, "message"))

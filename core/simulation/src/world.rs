@@ -258,6 +258,7 @@ impl World {
                 step.arrive(arrived);
             }
         }
+        step.revision = self.server.store().revision();
         Some(step)
     }
 

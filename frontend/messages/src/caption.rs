@@ -72,7 +72,15 @@ pub fn caption(explanation: &Explanation, world: &World) -> Caption {
 
 fn reading(kind: &Kind, world: &World) -> Caption {
     match kind {
-        Kind::Start { version } => Caption::new(en::start_title(), [en::start_text(version)]),
+        Kind::Start { version } => {
+            let two_and_one = world.subjects().count() == 1 && world.controller().is_none();
+            let title = if two_and_one {
+                en::start_title()
+            } else {
+                en::start_other_title()
+            };
+            Caption::new(title, [en::start_text(version)])
+        }
         Kind::BothRead { version } => {
             Caption::new(en::both_read_title(version), [en::both_read_text()])
         }

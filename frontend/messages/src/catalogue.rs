@@ -64,8 +64,24 @@ fn fill(template: &str, arguments: &[(&str, &dyn Display)]) -> String {
     text
 }
 
-/// The messages, each with its arguments and its English text: a function each, and `ENGLISH`
-/// for tests.
+/// A message of the catalogue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// Its name, by which a language has its text.
+    pub name: &'static str,
+    /// The names of its arguments.
+    pub arguments: &'static [&'static str],
+    /// Its text in English.
+    pub english: &'static str,
+}
+
+/// Every message of the catalogue. A page that does not call it does not carry the list.
+pub fn catalogue() -> impl Iterator<Item = &'static Message> {
+    crate::en::ENGLISH.iter().copied().flatten()
+}
+
+/// The messages, each with its arguments and its English text: a function each, and `ENGLISH`, the
+/// list of all.
 macro_rules! messages {
     ($($name:ident($($argument:ident),*) $text:literal;)*) => {
         $(
@@ -79,10 +95,12 @@ macro_rules! messages {
             }
         )*
 
-        /// Every message: its name, its arguments and its English text.
-        #[cfg(test)]
-        pub(crate) const ENGLISH: &[(&str, &[&str], &str)] =
-            &[$((stringify!($name), &[$(stringify!($argument)),*], $text)),*];
+        /// Every message of this part.
+        pub(crate) const ENGLISH: &[$crate::catalogue::Message] = &[$($crate::catalogue::Message {
+            name: stringify!($name),
+            arguments: &[$(stringify!($argument)),*],
+            english: $text,
+        }),*];
     };
 }
 pub(crate) use messages;
@@ -108,15 +126,9 @@ mod tests {
         assert_eq!(fill("{who} {", &[("who", &"{who}")]), "{who} {");
     }
 
-    /// The messages of all files.
-    fn all() -> impl Iterator<Item = &'static (&'static str, &'static [&'static str], &'static str)>
-    {
-        en::ENGLISH.iter().copied().flatten()
-    }
-
     #[test]
     fn every_message_has_a_name_of_its_own() {
-        let mut names: Vec<&str> = all().map(|(name, ..)| *name).collect();
+        let mut names: Vec<&str> = catalogue().map(|message| message.name).collect();
         names.sort_unstable();
         let twice = names.windows(2).find(|pair| pair[0] == pair[1]);
         assert_eq!(twice, None);
@@ -124,15 +136,15 @@ mod tests {
 
     #[test]
     fn every_message_uses_exactly_its_arguments() {
-        for (name, arguments, text) in all() {
-            let places = text.split('{').skip(1);
+        for message in catalogue() {
+            let places = message.english.split('{').skip(1);
             let places = places.map(|from| from.split(['}', '|']).next().unwrap_or_default());
             let mut places: Vec<&str> = places.collect();
             places.sort_unstable();
             places.dedup();
-            let mut arguments = arguments.to_vec();
+            let mut arguments = message.arguments.to_vec();
             arguments.sort_unstable();
-            assert_eq!(places, arguments, "{name}");
+            assert_eq!(places, arguments, "{}", message.name);
         }
     }
 
@@ -161,7 +173,7 @@ mod tests {
         named_in(&frontend.join("src"), &mut said);
         named_in(&frontend.join("messages/src"), &mut said);
         named_in(&frontend.join("report/src"), &mut said);
-        let names = all().map(|(name, ..)| *name);
+        let names = catalogue().map(|message| message.name);
         let unsaid: Vec<&str> = names.filter(|name| !said.contains(*name)).collect();
         assert_eq!(unsaid, [""; 0]);
     }

@@ -267,12 +267,20 @@ fn worked(report: &WorkerReport, world: &World) -> Caption {
         WorkerReport::NotReady { key, .. } => {
             Caption::new(en::did_not_ready(key), [en::did_not_ready_text()])
         }
-        WorkerReport::Performed { call, error, .. } => match (call, error) {
+        WorkerReport::Performed {
+            call,
+            error,
+            statements,
+            ..
+        } => match (call, error) {
             (Some(call), error) => sent(call, error.as_ref(), world),
             (None, Some(error)) if error.of_cache => {
                 Caption::new(en::did_not_find(), [en::did_not_find_text()])
             }
-            (None, _) => Caption::new(en::did_read(), [read(world)]),
+            (None, _) => {
+                let text = read(statements.first().copied(), world);
+                Caption::new(en::did_read(), [text])
+            }
         },
         WorkerReport::Finished {
             key,
@@ -317,21 +325,23 @@ fn sent(call: &ClientCall, error: Option<&ApiError>, world: &World) -> Caption {
         ClientCall::Delete { object, .. } => en::did_send(&"Delete", &named(object)),
     };
     let standings = world.cache_standings();
-    let most = standings.iter().rev().max_by_key(|cache| cache.behind);
-    let text = match (error, most) {
+    let written = call.written().map(|object| text(object, "kind"));
+    let mut caches = standings.iter();
+    let cache = caches.find(|cache| Some(&*cache.kind) == written && cache.behind > 0);
+    let text = match (error, cache) {
         (Some(error), _) => en::did_send_refused(&error.code, &error.reason, &error.message),
-        (None, Some(cache)) if cache.behind > 0 && !call.is_read() => {
-            en::did_send_lag(&cache.version, &cache.behind)
-        }
-        _ => en::did_send_done(),
+        (None, Some(cache)) => en::did_send_lag(&cache.version, &cache.behind),
+        (None, None) => en::did_send_done(),
     };
     Caption::new(title, [text])
 }
 
-/// How the cache is from which the controller read.
-fn read(world: &World) -> String {
-    let standings = world.cache_standings();
-    match standings.iter().rev().max_by_key(|cache| cache.behind) {
+/// How the cache is from which a statement of the controller read.
+fn read(statement: Option<usize>, world: &World) -> String {
+    let code = world.controller().map(|controller| controller.code());
+    let kind = code.and_then(|code| code.reads_kind(statement?));
+    let mut caches = world.cache_standings().into_iter();
+    match caches.find(|cache| Some(&*cache.kind) == kind) {
         Some(cache) if cache.behind > 0 => en::did_read_behind(&cache.version, &cache.behind),
         Some(cache) => en::did_read_text(&cache.version),
         None => String::new(),

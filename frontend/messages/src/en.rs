@@ -35,9 +35,8 @@ pub use share::*;
 pub use steps::*;
 pub use watch::*;
 
-/// Every message of every file: its name, its arguments and its English text.
-#[cfg(test)]
-pub(crate) const ENGLISH: &[&[(&str, &[&str], &str)]] = &[
+/// Every message of every file.
+pub(crate) const ENGLISH: &[&[crate::catalogue::Message]] = &[
     caption::ENGLISH,
     cards::ENGLISH,
     controller::ENGLISH,

@@ -33,7 +33,7 @@ mod ways;
 mod write_method;
 
 pub use caption::{Caption, caption, first_steps};
-pub use catalogue::choose;
+pub use catalogue::{Message, catalogue, choose};
 pub use edits::{edit, edit_result, field, value};
 pub use endings::{ending_method, ending_outcome, endings_title};
 pub use facts::{fact, server_says, unevaluated_rules};

@@ -59,7 +59,7 @@ pub fn last_write(tree: &HistoryTree) -> String {
 pub fn pill(step: &Step) -> Option<String> {
     match step.outcome() {
         Outcome::Done if matches!(step.operation, Operation::Compact { .. }) => {
-            Some(en::pill_compacted(&step.after))
+            Some(en::pill_compacted(&step.revision))
         }
         Outcome::Read | Outcome::Done => None,
         Outcome::Refused if step.actor().is_none() || step.is_read() => None,
@@ -68,6 +68,7 @@ pub fn pill(step: &Step) -> Option<String> {
             (0, after) => en::pill_created(&after),
             (before, after) => en::pill_stored(&before, &after),
         }),
+        Outcome::Unchanged if elsewhere(step) => None,
         Outcome::Unchanged => Some(en::pill_unchanged(&step.after)),
         Outcome::Refused => {
             let text = step.facts().iter().find_map(|fact| match fact {
@@ -109,11 +110,20 @@ pub fn answer_brief(step: &Step) -> String {
     match step.outcome() {
         Outcome::Refused | Outcome::Written if pill(step).is_some() => exchange.code.to_string(),
         Outcome::Refused => step.status_line(),
-        Outcome::Unchanged => en::answer_unchanged_brief(&exchange.code),
+        Outcome::Unchanged if !elsewhere(step) => en::answer_unchanged_brief(&exchange.code),
         _ if step.is_stream() => en::answer_stream(&exchange.code),
-        _ if step.after == 0 => step.status_line(),
-        _ => en::answer_brief(&exchange.code, &step.after),
+        _ => match exchange.answered_version() {
+            Some(version) => en::answer_brief(&exchange.code, &visible(version)),
+            None => step.status_line(),
+        },
     }
+}
+
+/// Whether a step wrote another object than the one that is shown.
+fn elsewhere(step: &Step) -> bool {
+    step.exchange
+        .as_ref()
+        .is_some_and(|exchange| exchange.has_written())
 }
 
 /// How a branch is told apart from its siblings in a word or two: its name, or what became of it.
@@ -241,18 +251,21 @@ pub fn answer(step: &Step) -> String {
     if step.actor().is_none() {
         return watch::answer(step);
     }
-    if step.exchange.is_none() {
+    let Some(exchange) = &step.exchange else {
         return String::new();
-    }
+    };
     let line = step.status_line();
     if let Some(lost) = lost_short(step) {
         return en::answer_more(&line, &lost);
     }
     match step.outcome() {
         Outcome::Refused => line,
-        Outcome::Unchanged => en::answer_unchanged(&line),
-        _ if step.after == 0 => line,
-        _ => en::answer_version(&line, &step.after),
+        Outcome::Unchanged if !elsewhere(step) => en::answer_unchanged(&line),
+        _ if step.is_stream() => en::answer_stream(&line),
+        _ => match exchange.answered_version() {
+            Some(version) => en::answer_version(&line, &visible(version)),
+            None => line,
+        },
     }
 }
 

@@ -105,7 +105,16 @@ pub(crate) fn answer(step: &Step) -> String {
     let line = step.status_line();
     match (&step.operation, step.outcome()) {
         (_, Outcome::Refused) => line,
-        (Operation::Watch(WatchAction::List), _) => en::answer_version(&line, &step.after),
+        (Operation::Watch(WatchAction::List), _) => {
+            let listed = step
+                .exchange
+                .as_ref()
+                .and_then(|exchange| exchange.answered_version());
+            match listed {
+                Some(version) => en::answer_version(&line, &version),
+                None => line,
+            }
+        }
         (Operation::Watch(WatchAction::Open(_) | WatchAction::Resume), _) => {
             en::answer_stream(&line)
         }

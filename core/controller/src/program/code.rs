@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{BoolExpression, Program, Statement};
+use super::{BoolExpression, Kind, Program, Statement};
 
 /// An instruction.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,12 +53,21 @@ impl Code {
 
     /// The variable into which a statement reads; `None` if the statement is not a read.
     pub fn reads_into(&self, statement: usize) -> Option<&str> {
+        self.read(statement).map(|(into, _)| into)
+    }
+
+    /// The kind that a statement reads; `None` if the statement is not a read.
+    pub fn reads_kind(&self, statement: usize) -> Option<&str> {
+        self.read(statement).map(|(_, kind)| kind.kind.as_str())
+    }
+
+    fn read(&self, statement: usize) -> Option<(&str, &Kind)> {
         let mut instructions = self.instructions.iter();
         let (instruction, _) = instructions.find(|(_, number)| *number == statement)?;
         match instruction {
-            Instruction::Do(Statement::Get { into, .. } | Statement::List { into, .. }) => {
-                Some(into)
-            }
+            Instruction::Do(
+                Statement::Get { into, kind, .. } | Statement::List { into, kind, .. },
+            ) => Some((into, kind)),
             _ => None,
         }
     }

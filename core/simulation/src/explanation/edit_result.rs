@@ -43,7 +43,7 @@ pub enum LeftOutReason {
 impl Step {
     /// What the step did to the edits of actors: what is lost, what was replaced, what was left out.
     pub fn edit_results(&self) -> Vec<EditResult> {
-        let by_delete = self.is_delete();
+        let by_delete = self.asks_to_delete() && self.after == 0;
         let lost = self.losses.iter().map(|loss| EditResult::Lost {
             loss: loss.clone(),
             by_delete,

@@ -16,8 +16,8 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::{
-    Action, ActorId, ControllerEvent, ControllerOperation, HistoryTree, Operation, Outcome, Step,
-    World,
+    Action, ActorId, ControllerEvent, ControllerOperation, Exchange, HistoryTree, Operation,
+    Outcome, Step, World,
 };
 use crate::verdict::{Edit, Loss};
 use optimist_apiserver::storage::Revision;
@@ -344,7 +344,7 @@ impl HistoryTree {
         let me = match &step.operation {
             Operation::Act(actor, _) => *actor,
             Operation::Watch(action) => return watching::watched(self, step, action),
-            Operation::Compact { restart } => return watching::compacted(step, *restart),
+            Operation::Compact { restart } => return watching::compacted(self, step, *restart),
             Operation::Control(operation) => {
                 let (operation, event) = (*operation, step.controller.clone());
                 return Explanation::of(ExplanationKind::Controlled { operation, event }, None);
@@ -362,7 +362,7 @@ impl HistoryTree {
             them,
         };
         match step.outcome() {
-            Outcome::Read | Outcome::Done => reading::explain(scene),
+            Outcome::Read | Outcome::Done => reading::explain(scene, right),
             Outcome::Written => writing::written(scene),
             Outcome::Unchanged => writing::unchanged(scene),
             Outcome::Refused => refusal::explain(scene, right),
@@ -406,16 +406,11 @@ impl Step {
     /// What the step asked for.
     pub fn request_kind(&self) -> RequestKind {
         match &self.operation {
-            Operation::Act(_, Action::Send(write)) => match write.strategy {
-                Strategy::Update => RequestKind::Update,
-                Strategy::MergePatch => RequestKind::MergePatch,
-                Strategy::StrategicMergePatch => RequestKind::StrategicMergePatch,
-                Strategy::JsonPatch => RequestKind::JsonPatch,
-                Strategy::Apply => RequestKind::Apply,
-            },
+            Operation::Act(_, Action::Send(write)) => RequestKind::of(write.strategy),
             Operation::Act(_, Action::Delete(_)) => RequestKind::Delete,
             Operation::Act(_, Action::Create) => RequestKind::Create,
             Operation::Act(_, Action::Request(_)) => RequestKind::ByHand,
+            Operation::Control(_) => self.exchange.as_ref().map_or(RequestKind::Get, kind_of),
             _ => RequestKind::Get,
         }
     }
@@ -424,5 +419,31 @@ impl Step {
     fn asks_to_delete(&self) -> bool {
         let exchange = self.exchange.as_ref();
         exchange.is_some_and(|exchange| exchange.method == http::Method::DELETE)
+    }
+}
+
+/// What a request of a controller asked for.
+fn kind_of(exchange: &Exchange) -> RequestKind {
+    let is_of = |strategy: &Strategy| strategy.media_type() == exchange.content_type;
+    match (
+        exchange.method.as_str(),
+        Strategy::ALL.iter().find(|one| is_of(one)),
+    ) {
+        ("POST", _) => RequestKind::Create,
+        ("DELETE", _) => RequestKind::Delete,
+        ("PUT" | "PATCH", Some(strategy)) => RequestKind::of(*strategy),
+        _ => RequestKind::Get,
+    }
+}
+
+impl RequestKind {
+    fn of(strategy: Strategy) -> Self {
+        match strategy {
+            Strategy::Update => RequestKind::Update,
+            Strategy::MergePatch => RequestKind::MergePatch,
+            Strategy::StrategicMergePatch => RequestKind::StrategicMergePatch,
+            Strategy::JsonPatch => RequestKind::JsonPatch,
+            Strategy::Apply => RequestKind::Apply,
+        }
     }
 }

@@ -1,20 +1,26 @@
 //! Explanations of reads.
 
 use super::{Explanation, ExplanationKind, Scene, Suggestion};
+use crate::{Action, ActorId};
 
-pub(super) fn explain(scene: Scene<'_>) -> Explanation {
+/// `right` is the actor whose lane is shown beside that of A.
+pub(super) fn explain(scene: Scene<'_>, right: ActorId) -> Explanation {
     let Scene {
         tree,
         step,
         me,
         them,
     } = scene;
+    if matches!(step.action(), Some(Action::Request(_))) && !scene.is_about_the_object() {
+        return Explanation::of(ExplanationKind::OtherObject { actor: me }, None);
+    }
     let before = tree.parent(tree.current()).and_then(|id| tree.world_at(id));
     let was_edited = before.is_some_and(|world| world.copy(me).is_edited());
     let redone = was_edited && scene.is_edited(me);
     let version = step.after;
     let mine = scene.read_version(me);
-    if mine.is_some() && mine == scene.read_version(them) {
+    let shown_in_lane = me == ActorId::A || me == right;
+    if shown_in_lane && mine.is_some() && mine == scene.read_version(them) {
         let next = if redone {
             Suggestion::SendRedone(me, version)
         } else if scene.is_edited(me) && scene.is_edited(them) {

@@ -16,7 +16,16 @@ pub(super) fn explain(scene: Scene<'_>, right: ActorId) -> Explanation {
     }
     let mut facts = scene.step.facts().iter();
     if facts.any(|fact| matches!(fact, Fact::OwnedByOther { .. })) {
-        return Explanation::of(ExplanationKind::OwnedByOther, Suggestion::Force(actor));
+        // With force, an apply of an old version is refused for its version.
+        let sent = scene.step.exchange.as_ref();
+        let sent = sent.and_then(|exchange| exchange.precondition());
+        let is_old = sent.is_some_and(|sent| sent != scene.step.after.to_string());
+        let next = if is_old {
+            again
+        } else {
+            Suggestion::Force(actor)
+        };
+        return Explanation::of(ExplanationKind::OwnedByOther, next);
     }
     let by_hand = matches!(scene.step.action(), Some(Action::Request(_)));
     let code = scene.step.exchange.as_ref().map(|exchange| exchange.code);

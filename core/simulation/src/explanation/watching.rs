@@ -2,6 +2,7 @@
 
 use super::{Explanation, ExplanationKind, Suggestion};
 use crate::{HistoryTree, Operation, Outcome, Step, WatchAction};
+use optimist_apiserver::storage::Revision;
 
 /// Why a step of the watch, or a compaction, went as it did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,17 +30,26 @@ pub(super) fn watched(tree: &HistoryTree, step: &Step, action: &WatchAction) -> 
         return refused(step);
     }
     let seen = || tree.world().watcher().seen().to_owned();
+    let asked = step.asked_version();
     let (kind, next) = match action {
         WatchAction::Drop => (
             Kind::ConnectionDropped { seen: seen() },
             Suggestion::ChangeThenResume,
         ),
         WatchAction::List => {
-            let version = step.after;
+            let exchange = step.exchange.as_ref();
+            let listed = exchange.and_then(|exchange| exchange.answered_version()?.parse().ok());
+            let version = listed.unwrap_or_default();
             (Kind::Listed { version }, Suggestion::ResumeFromList)
         }
+        // A watcher that saw nothing has no version to resume from.
+        WatchAction::Resume if begins_with_what_exists(asked) => {
+            (Kind::WatchOpened { from: None }, Suggestion::ChangeOrDrop)
+        }
         WatchAction::Resume if follows_list(tree) => (
-            Kind::WatchesAfterList { seen: seen() },
+            Kind::WatchesAfterList {
+                seen: asked.to_owned(),
+            },
             Suggestion::ChangeForStream,
         ),
         WatchAction::Resume => {
@@ -51,16 +61,27 @@ pub(super) fn watched(tree: &HistoryTree, step: &Step, action: &WatchAction) -> 
             (Kind::WatchOpened { from }, Suggestion::ChangeOrDrop)
         }
     };
+    // A version that does not exist yet: the stream begins with a change that is still to come.
+    let later = asked
+        .parse()
+        .is_ok_and(|asked: Revision| asked > step.revision);
+    let next = if later {
+        Suggestion::OtherVersion
+    } else {
+        next
+    };
     Explanation::of(kind, next)
 }
 
 /// That etcd was compacted.
-pub(super) fn compacted(step: &Step, restart: bool) -> Explanation {
-    let version = step.after;
-    let next = if restart {
-        Suggestion::OpenBefore(version)
-    } else {
-        Suggestion::OpenThenRestart
+pub(super) fn compacted(tree: &HistoryTree, step: &Step, restart: bool) -> Explanation {
+    let version = step.revision;
+    let world = tree.world();
+    let cache = world.server().watch_cache(world.resource());
+    let oldest = cache.map_or(version, |cache| cache.watchable_from());
+    let next = match world.revisions().next() {
+        Some(first) if first >= oldest && first < version => Suggestion::OpenThenRestart,
+        _ => Suggestion::OpenBefore(oldest),
     };
     Explanation::of(ExplanationKind::Compacted { version, restart }, next)
 }
@@ -78,16 +99,22 @@ fn begins_with_what_exists(from: &str) -> bool {
     from.is_empty() || from == "0"
 }
 
-/// Whether the step before the current one listed.
+/// Whether the step before the current one got a list.
 fn follows_list(tree: &HistoryTree) -> bool {
     let before = tree.position().checked_sub(1);
     let before = before.and_then(|before| tree.current_path().get(before).copied());
-    before
-        .and_then(|node| tree.step(node))
-        .is_some_and(|step| step.operation == Operation::Watch(WatchAction::List))
+    before.and_then(|node| tree.step(node)).is_some_and(|step| {
+        step.operation == Operation::Watch(WatchAction::List) && step.outcome() == Outcome::Read
+    })
 }
 
 impl Step {
+    /// The version that a watch or a list asked for; empty for none.
+    fn asked_version(&self) -> &str {
+        let exchange = self.exchange.as_ref();
+        exchange.map_or("", |exchange| exchange.asked_version())
+    }
+
     /// Why a step that no actor did went as it did; `None` for steps of actors and of the clock,
     /// and if the server refused it for another reason than an old version.
     pub fn reason(&self) -> Option<WatchReason> {
@@ -99,7 +126,7 @@ impl Step {
         Some(match &self.operation {
             Operation::Watch(WatchAction::Drop) => WatchReason::ClientKnows,
             Operation::Watch(WatchAction::List) => WatchReason::NotOlder,
-            Operation::Watch(WatchAction::Open(from)) if begins_with_what_exists(from) => {
+            Operation::Watch(_) if begins_with_what_exists(self.asked_version()) => {
                 WatchReason::ExistingFirst
             }
             Operation::Watch(_) => WatchReason::NoGap,

@@ -6,14 +6,15 @@ use serde_json::Value;
 
 use super::{Explanation, ExplanationKind, RequestKind, Scene, Suggestion, VersionCheck};
 use crate::verdict::Edit;
-use crate::{Action, EndingOutcome, Step};
+use crate::{Action, EndingOutcome, Step, World};
+use optimist_apiserver::apply::Managers;
 use optimist_apiserver::server::Fact;
 
 /// A write that made a version, or deleted the object.
 pub(super) fn written(scene: Scene<'_>) -> Explanation {
     let Scene { step, me, them, .. } = scene;
-    if let Some(loss) = step.losses.first().filter(|_| !step.is_delete()) {
-        let forced = step.is_forced();
+    if let Some(loss) = step.losses.first().filter(|_| !step.asks_to_delete()) {
+        let forced = step.is_forced() && has_taken(scene, &loss.edit);
         let kind = ExplanationKind::Lost {
             actor: me,
             loss: loss.clone(),
@@ -21,7 +22,7 @@ pub(super) fn written(scene: Scene<'_>) -> Explanation {
             forced,
         };
         let next = match step.request_kind() {
-            _ if forced => Suggestion::WithoutForce(me),
+            _ if step.is_forced() => Suggestion::WithoutForce(me),
             // A create carries no version and no ownership to compare.
             RequestKind::Create => Suggestion::OtherOrder,
             _ => Suggestion::Compare(me),
@@ -52,6 +53,28 @@ pub(super) fn written(scene: Scene<'_>) -> Explanation {
         kept: kept(scene),
         ..Explanation::of(written_kind(scene), next)
     }
+}
+
+/// Whether an apply has made the field of an edit its own, which another manager owned before.
+fn has_taken(scene: Scene<'_>, edit: &Edit) -> bool {
+    let write = scene
+        .step
+        .write()
+        .and_then(|write| write.manager.as_deref());
+    let applier = write.unwrap_or(&scene.world().actor(scene.me).manager);
+    let is_owned = |world: &World, by_applier: bool| {
+        let metadata = world.stored().map(|(_, object)| &object["metadata"]);
+        let managers = metadata.map(|metadata| Managers::decode(metadata.get("managedFields")));
+        let managers = managers.and_then(Result::ok).unwrap_or_default();
+        managers.iter().any(|owned| {
+            let mut paths = owned.set.paths().into_iter();
+            (owned.manager.name == applier) == by_applier
+                && paths.any(|path| path.overlaps(&edit.path))
+        })
+    };
+    let before = scene.tree.parent(scene.tree.current());
+    let before = before.and_then(|node| scene.tree.world_at(node));
+    before.is_some_and(|before| is_owned(before, false)) && is_owned(scene.world(), true)
 }
 
 /// The edits in the object, if those of at least two actors are and none was lost on the way.

@@ -3,6 +3,7 @@
 crate::catalogue::messages! {
     // The caption of the start and of reads.
     start_title() "Two editors, one object.";
+    start_other_title() "Nothing was sent yet.";
     start_text(version) "The server stores version {version}. No editor has read it yet. Reading does not lock the object.";
     both_read_title(version) "Both read {version}. Nothing is locked.";
     both_read_text() "The first change makes the next version. After that, the other copy is stale.";

@@ -40,7 +40,7 @@ crate::catalogue::messages! {
     next_resume() "Change the object twice, then resume.";
     next_resume_list() "Resume: watch from the version of the list.";
     next_change_stream() "Change the object: the stream continues.";
-    next_expire() "Drop it, change the object, compact, and resume: a 410.";
+    next_expire() "Drop it, change the object, compact with the server restarted, and resume: a 410.";
     next_change_or_drop() "Change the object and watch the event arrive. Or drop the connection.";
     next_open_before(version) "Open a watch from a version before {version}: a 410.";
     next_open_restart() "Open a watch from an old version: it works. Then compact with the server restarted.";
