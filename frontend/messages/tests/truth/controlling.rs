@@ -1,0 +1,477 @@
+//! Conditions of a controller: its caches, its queue, its runs and its requests.
+
+use std::time::Duration;
+
+use optimist_apiserver::object::{Metadata, text};
+use optimist_controller::{Cache, Controller, WorkQueue};
+use optimist_simulation::{ControllerOperation, Operation, World};
+
+use super::caption::Condition;
+use super::moment::Moment;
+use super::said::Said;
+
+pub const STEPS: &[(&str, Condition)] = &[
+    ("did_connect", |said, at| {
+        let cache = cache_of(at.world(), &said.text("kind"))?;
+        let path = at.exchange()?.target.split('?').next()?;
+        let plural = path.rsplit('/').next()?;
+        Some(
+            cache
+                .resource()
+                .kind
+                .to_lowercase()
+                .starts_with(plural.trim_end_matches('s')),
+        )
+    }),
+    ("did_connect_streams", |said, at| {
+        let streams = at.exchange()?.target.contains("sendInitialEvents=true");
+        Some(streams && connected(at)?.version() == said.text("version"))
+    }),
+    ("did_connect_lists", |said, at| {
+        let lists = !at.exchange()?.target.contains("watch=true");
+        let version = at.exchange()?.received.resource_version() == said.text("version");
+        Some(lists && version && connected(at)?.version() == said.text("version"))
+    }),
+    ("did_connect_watches", |said, at| {
+        let from = format!("resourceVersion={}&", said.text("version"));
+        let target = format!("{}&", at.exchange()?.target);
+        Some(target.contains(&from) && target.contains("watch=true"))
+    }),
+    ("did_connect_refused", |said, at| {
+        let code = at.exchange()?.code == said.number("code")? as u16;
+        let streamed = at
+            .exchange()?
+            .received
+            .to_string()
+            .contains(&said.text("code"));
+        Some(code || streamed)
+    }),
+    ("did_connect_continues", |_, at| {
+        Some(!connected(at)?.has_synced())
+    }),
+    ("did_deliver", |said, at| delivered(said, "event", at)),
+    ("row_delivered", |said, at| delivered(said, "event", at)),
+    ("did_deliver_queued", |said, at| {
+        let key = said.text("key");
+        Some(queues(at.world(), &key) && !queues(at.last()?.before, &key))
+    }),
+    ("did_deliver_already", |said, at| {
+        let key = said.text("key");
+        Some(queues(at.world(), &key) && queues(at.last()?.before, &key))
+    }),
+    ("did_deliver_after_run", |said, at| {
+        let key = said.text("key");
+        let queue = queue(at.world())?;
+        Some(queue.processing().any(|it| it == key) && queue.dirty().any(|it| it == key))
+    }),
+    ("did_deliver_dropped", |_, at| same_queue(at)),
+    ("did_deliver_no_key", |_, at| same_queue(at)),
+    ("did_drop_watch", |_, at| {
+        let last = at.last()?;
+        let open = |world| {
+            caches(world)
+                .iter()
+                .filter(|cache| cache.is_watching())
+                .count()
+        };
+        Some(open(last.before) == open(last.after) + 1)
+    }),
+    ("did_drop_watch_text", |said, at| {
+        let Operation::Control(ControllerOperation::DropWatch(cache)) = at.last()?.step.operation
+        else {
+            return None;
+        };
+        let (before, after) = (at.last()?.before, at.last()?.after);
+        let kept = caches(before).get(cache)?.version() == caches(after).get(cache)?.version();
+        Some(kept && behind(before, caches(before).get(cache)?) as u64 == said.number("count")?)
+    }),
+    ("did_resync", |_, at| {
+        Some(at.last()?.step.exchange.is_none() && at.wrote_nothing())
+    }),
+    ("did_restart", |_, at| is_new(at.world())),
+    ("did_restart_text", |_, at| {
+        Some(is_new(at.world())? && at.wrote_nothing())
+    }),
+    ("did_wake", |_, at| {
+        let (before, after) = (queue(at.last()?.before)?, queue(at.world())?);
+        Some(before.waiting().len() > after.waiting().len())
+    }),
+    ("did_take", |said, at| takes(at, &said.text("key"))),
+    ("row_taken", |said, at| takes(at, &said.text("key"))),
+    ("did_take_text", |_, at| {
+        Some(at.world().controller()?.run().is_some())
+    }),
+    ("did_not_ready", |_, at| {
+        Some(at.world().controller()?.run().is_none())
+    }),
+    ("row_not_ready", |_, at| {
+        Some(at.world().controller()?.run().is_none())
+    }),
+    ("did_not_ready_text", |_, at| {
+        let queue = queue(at.world())?;
+        Some(queue.queued().next().is_some() || !queue.waiting().is_empty())
+    }),
+    ("did_read", |_, at| Some(at.last()?.step.exchange.is_none())),
+    ("row_read", |_, at| Some(at.last()?.step.exchange.is_none())),
+    ("did_read_text", |said, at| {
+        let none_is_sent = at.last()?.step.exchange.is_none();
+        Some(none_is_sent && was_read(at, &said.text("version"), 0)?)
+    }),
+    ("did_read_behind", |said, at| {
+        let none_is_sent = at.last()?.step.exchange.is_none();
+        let behind = said.number("behind")? as usize;
+        Some(none_is_sent && behind > 0 && was_read(at, &said.text("version"), behind)?)
+    }),
+    ("did_not_find", |_, at| {
+        Some(at.last()?.step.exchange.is_none())
+    }),
+    ("did_not_find_text", |_, at| {
+        Some(at.last()?.step.exchange.is_none() && at.wrote_nothing())
+    }),
+    ("row_not_in_cache", |_, at| {
+        Some(at.last()?.step.exchange.is_none())
+    }),
+    ("did_send", |said, at| {
+        let sent = at.exchange()?;
+        let method = match said.text("verb").as_str() {
+            "Create" => "POST",
+            "Update" => "PUT",
+            "Delete" => "DELETE",
+            _ => "PATCH",
+        };
+        let object = said.text("object");
+        let (kind, name) = object.split_once(' ')?;
+        let body = &sent.sent;
+        let is_it = sent
+            .target
+            .split('?')
+            .next()?
+            .trim_end_matches("/status")
+            .ends_with(name)
+            || body.name() == name
+            || body.meta_text("generateName") == name;
+        let kinds = [text(body, "kind"), text(&sent.received, "kind")];
+        let kind = kinds.contains(&kind) || matches!(method, "DELETE" | "PATCH");
+        Some(sent.method == method && is_it && kind)
+    }),
+    ("did_send_list", |_, at| {
+        let list = text(&at.exchange()?.received, "kind").ends_with("List");
+        Some(at.exchange()?.method == "GET" && (list || at.refused()))
+    }),
+    ("did_send_get", |said, at| {
+        let path = at.exchange()?.target.split('?').next()?;
+        Some(at.exchange()?.method == "GET" && path.ends_with(&format!("/{}", said.text("name"))))
+    }),
+    ("did_send_done", |_, at| Some(at.accepted())),
+    ("did_send_lag", |said, at| {
+        // The cache that is to have this write does not have it yet.
+        let version = said.text("version");
+        let answer = &at.exchange()?.received;
+        let kind = match text(answer, "kind") {
+            "Status" => text(&answer["details"], "kind").to_owned(),
+            kind => kind.to_owned(),
+        };
+        let mut of_kind = caches(at.world()).iter().filter(|cache| {
+            let resource = cache.resource();
+            resource.kind == kind || resource.kind.to_lowercase() + "s" == kind
+        });
+        let lags = of_kind.any(|cache| {
+            cache.version() == version
+                && behind(at.world(), cache) as u64 == said.number("behind").unwrap_or(0)
+        });
+        Some(at.accepted() && lags)
+    }),
+    ("did_send_refused", |said, at| {
+        let sent = at.exchange()?;
+        let says = text(&sent.received, "message") == said.text("message")
+            && text(&sent.received, "reason") == said.text("reason");
+        Some(says && sent.code == said.number("code")? as u16)
+    }),
+    ("did_finish", |said, at| {
+        let key = said.text("key");
+        let processes = |world| queue(world).map(|queue| queue.processing().any(|it| it == key));
+        Some(processes(at.last()?.before)? && !processes(at.world())?)
+    }),
+    ("row_finished", |_, at| {
+        let runs = |world: &World| world.controller().map(|it| it.run().is_some());
+        Some(runs(at.last()?.before)? && !runs(at.world())?)
+    }),
+    ("row_failed", |_, at| {
+        let runs = |world: &World| world.controller().map(|it| it.run().is_some());
+        Some(runs(at.last()?.before)? && !runs(at.world())?)
+    }),
+    ("did_finish_done", |_, at| {
+        // A key that was added meanwhile is queued; none waits.
+        let (before, after) = (queue(at.last()?.before)?, queue(at.world())?);
+        Some(after.waiting().len() <= before.waiting().len())
+    }),
+    ("did_finish_requeue", |said, at| {
+        waits(&said.text("time"), at)
+    }),
+    ("did_finish_error", |said, at| waits(&said.text("time"), at)),
+    ("did_finish_terminal", |_, at| {
+        let (before, after) = (queue(at.last()?.before)?, queue(at.world())?);
+        Some(after.waiting().len() <= before.waiting().len())
+    }),
+];
+
+pub const CARD: &[(&str, Condition)] = &[
+    ("cache_chip", |said, at| {
+        let (version, number) = (said.text("version"), said.number("behind")? as usize);
+        let most = caches(at.world())
+            .iter()
+            .map(|cache| behind(at.world(), cache))
+            .max()?;
+        let mut all = caches(at.world()).iter();
+        let it = all.any(|cache| cache.version() == version && behind(at.world(), cache) == number);
+        Some(it && number == most)
+    }),
+    ("cache_chip_current", |said, at| {
+        let version = said.text("version");
+        let current = caches(at.world())
+            .iter()
+            .all(|cache| behind(at.world(), cache) == 0);
+        Some(
+            current
+                && caches(at.world())
+                    .iter()
+                    .any(|cache| cache.version() == version),
+        )
+    }),
+    ("cache_chip_empty", |_, at| {
+        Some(
+            caches(at.world())
+                .iter()
+                .any(|cache| cache.version().is_empty()),
+        )
+    }),
+    ("queue_chip", |said, at| {
+        let keys = said.text("keys");
+        let all: Vec<&str> = queue(at.world())?.queued().collect();
+        let named: Vec<&str> = keys.split(", ").collect();
+        Some(
+            named.len() == all.len()
+                && all.iter().zip(named).all(|(key, name)| key.ends_with(name)),
+        )
+    }),
+    ("queue_chip_empty", |_, at| {
+        Some(queue(at.world())?.queued().next().is_none())
+    }),
+    ("queue_queued", |said, at| {
+        Some(queues(at.world(), &said.text("key")))
+    }),
+    ("queue_processing", |said, at| {
+        let (queue, key) = (queue(at.world())?, said.text("key"));
+        Some(queue.processing().any(|it| it == key) && queue.dirty().all(|it| it != key))
+    }),
+    ("queue_processing_dirty", |said, at| {
+        let (queue, key) = (queue(at.world())?, said.text("key"));
+        Some(queue.processing().any(|it| it == key) && queue.dirty().any(|it| it == key))
+    }),
+    ("queue_waiting", |said, at| {
+        let key = said.text("key");
+        let now = at.world().server().environment().elapsed();
+        let waiting = queue(at.world())?.waiting();
+        let (_, ready) = waiting.into_iter().find(|(it, _)| *it == key)?;
+        Some(duration(&said.text("time"))? == whole(ready.saturating_sub(now)))
+    }),
+    ("queue_failures", |said, at| {
+        let (queue, count) = (queue(at.world())?, said.number("count")?);
+        let mut waiting = queue.waiting().into_iter();
+        Some(waiting.any(|(key, _)| u64::from(queue.num_requeues(key)) == count))
+    }),
+    ("value_version", |said, at| {
+        let version: u64 = said.number("version")?;
+        let mut log = at.world().server().store().log_after(version - 1);
+        let object = log
+            .next()
+            .filter(|change| change.revision == version)?
+            .after
+            .as_deref()?;
+        Some(object.name() == said.text("name") && text(object, "kind") == said.text("kind"))
+    }),
+    ("value_new", |_, at| {
+        Some(at.world().controller()?.run().is_some())
+    }),
+    ("value_list", |said, _| {
+        let names = said.text("names");
+        Some(names.split(", ").count() as u64 == said.number("count")?)
+    }),
+    ("value_list_empty", |_, at| {
+        Some(at.world().controller()?.run().is_some())
+    }),
+    ("value_server_version", |said, at| {
+        let version = said.number("version")?;
+        let store = at.world().server().store();
+        let log = store.log_after(version - 1).next()?;
+        Some(store.get(&log.key).map(|(revision, _)| revision) == Some(version))
+    }),
+    ("value_server_same", |_, at| {
+        Some(at.world().controller()?.run().is_some())
+    }),
+    ("value_server_none", |_, at| {
+        Some(at.world().controller()?.run().is_some())
+    }),
+    ("value_server_list", |said, at| {
+        // No more than all objects of the kinds that it watches.
+        let all = caches(at.world())
+            .iter()
+            .map(|cache| at.world().server().store().range(&cache.prefix()).count() as u64);
+        Some(said.number("count")? <= all.max()?)
+    }),
+    ("event_arrow", |said, at| {
+        let revision = said.number("revision")?;
+        let mut log = at.world().server().store().log_after(revision - 1);
+        let change = log.next().filter(|change| change.revision == revision)?;
+        let object = change.after.as_ref().or(change.before.as_ref())?;
+        let event = match (&change.before, &change.after) {
+            (None, _) => "ADDED",
+            (_, None) => "DELETED",
+            _ => "MODIFIED",
+        };
+        Some(object.name() == said.text("name") && said.text("event") == event)
+    }),
+];
+
+fn caches(world: &World) -> &[Cache] {
+    world.controller().map_or(&[], Controller::caches)
+}
+
+fn queue(world: &World) -> Option<&WorkQueue> {
+    Some(world.controller()?.queue())
+}
+
+/// The cache that sent the last request.
+fn connected<'a>(at: &Moment<'a>) -> Option<&'a Cache> {
+    match at.last()?.step.operation {
+        Operation::Control(ControllerOperation::Connect(cache)) => {
+            caches(at.last()?.after).get(cache)
+        }
+        _ => None,
+    }
+}
+
+fn cache_of<'a>(world: &'a World, kind: &str) -> Option<&'a Cache> {
+    caches(world)
+        .iter()
+        .find(|cache| cache.resource().kind == kind)
+}
+
+/// How many changes of its kind a cache does not have.
+fn behind(world: &World, cache: &Cache) -> usize {
+    let version = cache.version().parse().unwrap_or_default();
+    let log = world.server().store().log_after(version);
+    log.filter(|change| change.key.starts_with(&cache.prefix()))
+        .count()
+}
+
+fn queues(world: &World, key: &str) -> bool {
+    queue(world).is_some_and(|queue| queue.queued().any(|it| it == key))
+}
+
+fn same_queue(at: &Moment<'_>) -> Option<bool> {
+    let keys = |world| {
+        let queue = queue(world)?;
+        let all = queue
+            .queued()
+            .chain(queue.dirty())
+            .chain(queue.processing());
+        Some(all.map(str::to_owned).collect::<Vec<_>>())
+    };
+    Some(keys(at.last()?.before)? == keys(at.world())?)
+}
+
+/// Whether an event reached a cache: `MODIFIED web 101`.
+fn delivered(said: &Said, argument: &str, at: &Moment<'_>) -> Option<bool> {
+    let event = said.text(argument);
+    let [event, name, version] = event.split(' ').collect::<Vec<_>>()[..] else {
+        return None;
+    };
+    let has = |world| {
+        caches(world).iter().any(|cache| {
+            let mut objects = cache.objects().iter();
+            objects.any(|(_, object)| object.name() == name && object.resource_version() == version)
+        })
+    };
+    Some(match event {
+        "DELETED" => !has(at.world()),
+        _ => has(at.world()),
+    })
+}
+
+fn is_new(world: &World) -> Option<bool> {
+    let controller = world.controller()?;
+    let empty = controller
+        .caches()
+        .iter()
+        .all(|cache| cache.objects().is_empty());
+    let queue = controller.queue();
+    let idle = queue.queued().next().is_none() && queue.waiting().is_empty();
+    Some(empty && idle && controller.run().is_none())
+}
+
+fn takes(at: &Moment<'_>, key: &str) -> Option<bool> {
+    let processes = |world| {
+        let queue = queue(world)?;
+        Some(
+            queue
+                .processing()
+                .any(|it| it == key || it.ends_with(&format!("/{key}"))),
+        )
+    };
+    Some(processes(at.world())? && !processes(at.last()?.before)?)
+}
+
+/// Whether the cache from which the last step read is at a version and behind by so many.
+fn was_read(at: &Moment<'_>, version: &str, by: usize) -> Option<bool> {
+    let variables = |world: &World| -> Vec<(String, String)> {
+        world
+            .run_values()
+            .into_iter()
+            .map(|it| (it.name.clone(), format!("{:?}", it.value)))
+            .collect()
+    };
+    let known = variables(at.last()?.before);
+    let new = at
+        .world()
+        .run_values()
+        .into_iter()
+        .find(|it| !known.contains(&(it.name.clone(), format!("{:?}", it.value))));
+    let kind = new.and_then(|it| match it.value {
+        optimist_simulation::RunValueContent::Object { kind, .. } => Some(kind),
+        optimist_simulation::RunValueContent::List { .. } => None,
+    });
+    let is_it = |cache: &Cache| cache.version() == version && behind(at.world(), cache) == by;
+    Some(match kind {
+        Some(kind) => is_it(cache_of(at.world(), &kind)?),
+        None => caches(at.world()).iter().any(is_it),
+    })
+}
+
+/// Whether some key waits for a time.
+fn waits(time: &str, at: &Moment<'_>) -> Option<bool> {
+    let now = at.world().server().environment().elapsed();
+    let time = duration(time)?;
+    let mut waiting = queue(at.world())?.waiting().into_iter();
+    let waits = waiting.any(|(_, ready)| whole(ready.saturating_sub(now)) == time);
+    // At once: it is queued.
+    Some(waits || (time == Duration::ZERO && queue(at.world())?.queued().next().is_some()))
+}
+
+/// `5 ms`, `12 s`.
+fn duration(text: &str) -> Option<Duration> {
+    let (number, unit) = text.split_once(' ')?;
+    let number = number.parse().ok()?;
+    Some(match unit {
+        "ms" => Duration::from_millis(number),
+        _ => Duration::from_secs(number),
+    })
+}
+
+/// A time as it is told: in whole seconds from ten on.
+fn whole(time: Duration) -> Duration {
+    match time.as_millis() {
+        milliseconds @ 0..10_000 => Duration::from_millis(milliseconds as u64),
+        _ => Duration::from_secs(time.as_secs()),
+    }
+}

@@ -1,0 +1,263 @@
+//! What an update is, and when it is lost, from the design's definition alone:
+//!
+//! - An edit is the smallest thing that its writer changed: a member of a map, an item of a list
+//!   with keys or of a set, else the value.
+//! - It is lost if its writer got a 2xx for it, and a later write of an actor that had not been shown
+//!   it since it began to hold undid it, overwrote it or deleted it.
+//! - Shown is what an actor received: an answer, or what it has in its caches.
+
+use std::collections::BTreeMap;
+
+use optimist_apiserver::object::Metadata;
+use optimist_simulation::{ActorId, Exchange};
+use serde_json::Value;
+
+use super::moment::{Happened, Moment, actor_of, is_dry_run, path_of_object};
+
+/// The leaves of an object, by their places. Items of lists stand under their names, so that a
+/// place stays what it is when a list grows.
+pub type Leaves = BTreeMap<Vec<String>, Value>;
+
+/// The leaves of an object, but those that the server sets with every write.
+pub fn leaves(object: &Value) -> Leaves {
+    let mut found = Leaves::new();
+    collect(object, &mut Vec::new(), &mut found);
+    const SERVERS: [&str; 6] = [
+        "resourceVersion",
+        "managedFields",
+        "generation",
+        "uid",
+        "creationTimestamp",
+        "selfLink",
+    ];
+    found.retain(|place, _| place[0] != "metadata" || !SERVERS.contains(&&*place[1]));
+    found
+}
+
+fn collect(value: &Value, place: &mut Vec<String>, found: &mut Leaves) {
+    match value {
+        Value::Object(members) if !members.is_empty() || place.is_empty() => {
+            for (name, value) in members {
+                place.push(name.clone());
+                collect(value, place, found);
+                place.pop();
+            }
+        }
+        Value::Array(items) if !items.is_empty() => {
+            let list = place.last().cloned().unwrap_or_default();
+            for (i, item) in items.iter().enumerate() {
+                let name = match item {
+                    Value::Object(_) => key_of(item).unwrap_or_else(|| i.to_string()),
+                    Value::String(text) => text.clone(),
+                    _ => i.to_string(),
+                };
+                place.push(format!("{list} {name}"));
+                collect(item, place, found);
+                place.pop();
+            }
+        }
+        other => {
+            found.insert(place.clone(), other.clone());
+        }
+    }
+}
+
+/// What tells an item of a list apart from the others.
+fn key_of(item: &Value) -> Option<String> {
+    let keys = [
+        "name",
+        "containerPort",
+        "port",
+        "type",
+        "ip",
+        "mountPath",
+        "uid",
+    ];
+    let key = keys.iter().find_map(|key| item.get(*key))?;
+    Some(match key {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    })
+}
+
+/// The judge of a history.
+pub struct Judge<'a> {
+    steps: Vec<Happened<'a>>,
+    /// The leaves of the object that is shown, at the start and after each step; `None` while it
+    /// does not exist.
+    stored: Vec<Option<Leaves>>,
+    path: String,
+}
+
+/// An edit that a step took away.
+#[derive(Clone, Debug)]
+pub struct Gone {
+    /// Where it was; empty for a deletion.
+    pub place: Vec<String>,
+    /// What it was; `None` for a removal.
+    pub value: Option<Value>,
+    /// Whose it was.
+    pub owner: ActorId,
+    /// Whether the one who took it away had been shown it.
+    pub shown: bool,
+}
+
+impl<'a> Judge<'a> {
+    pub fn new(moment: &Moment<'a>) -> Self {
+        let start = moment.tree.origin();
+        let mut worlds = vec![start];
+        worlds.extend(moment.so_far.iter().map(|it| it.after));
+        let stored = worlds
+            .into_iter()
+            .map(|world| moment.object_in(world).map(leaves));
+        Self {
+            stored: stored.collect(),
+            steps: moment.so_far.clone(),
+            path: moment.object.path(),
+        }
+    }
+
+    /// The leaves after a step; 0 is the start.
+    fn at(&self, position: usize, place: &[String]) -> Option<&Value> {
+        self.stored[position].as_ref()?.get(place)
+    }
+
+    fn has(&self, position: usize, place: &[String], value: Option<&Value>) -> bool {
+        match (place, value) {
+            ([], _) => self.stored[position].is_none(),
+            (place, value) => self.stored[position].is_some() && self.at(position, place) == value,
+        }
+    }
+
+    /// Whether a step, counted from 1, is an accepted write of an actor.
+    fn wrote(&self, position: usize) -> Option<ActorId> {
+        let step = self.steps[position - 1].step;
+        let sent = step.exchange.as_ref()?;
+        let writes = sent.method != "GET" && sent.code < 300 && !is_dry_run(sent);
+        actor_of(&step.operation).filter(|_| writes)
+    }
+
+    /// The edits of others that the last step took away.
+    pub fn gone(&self) -> Vec<Gone> {
+        let now = self.steps.len();
+        let Some(by) = (now > 0).then(|| self.wrote(now)).flatten() else {
+            return Vec::new();
+        };
+        let mut places: Vec<(Vec<String>, Option<Value>)> = Vec::new();
+        match (&self.stored[now - 1], &self.stored[now]) {
+            (None, Some(_)) => places.push((Vec::new(), None)),
+            (Some(before), after) => {
+                let after = after.clone().unwrap_or_default();
+                for (place, value) in before {
+                    if after.get(place) != Some(value) {
+                        places.push((place.clone(), Some(value.clone())));
+                    }
+                }
+                let deleted = self.stored[now].is_none();
+                let added = after
+                    .keys()
+                    .filter(|place| !before.contains_key(*place) && !deleted);
+                places.extend(added.map(|place| (place.clone(), None)));
+            }
+            (None, None) => {}
+        }
+        if self.stored[now].is_none() {
+            // What was removed before is removed no more: nothing is there.
+            let removed = (1..now).flat_map(|at| {
+                let (was, is) = (self.stored[at - 1].iter().flatten(), &self.stored[at]);
+                was.filter(|(place, _)| is.as_ref().is_some_and(|is| !is.contains_key(*place)))
+            });
+            places.extend(removed.map(|(place, _)| (place.clone(), None)));
+        }
+        let gone = places.into_iter().filter_map(|(place, value)| {
+            let owner = self.owner(&place, value.as_ref(), by)?;
+            let shown = self.was_shown(by, &place, value.as_ref());
+            Some(Gone {
+                place,
+                value,
+                owner,
+                shown,
+            })
+        });
+        gone.collect()
+    }
+
+    /// Who made what the last step took away: the last one who wrote it, if that is another.
+    fn owner(&self, place: &[String], value: Option<&Value>, by: ActorId) -> Option<ActorId> {
+        let now = self.steps.len();
+        let made = (1..now)
+            .rev()
+            .find(|at| self.has(*at, place, value) && !self.has(*at - 1, place, value))?;
+        let between = made..now;
+        let holds = between.clone().all(|at| self.has(at, place, value));
+        let owner = self.wrote(made).filter(|_| holds)?;
+        (owner != by).then_some(owner)
+    }
+
+    /// Whether an actor was shown something since it began to hold.
+    pub fn was_shown(&self, who: ActorId, place: &[String], value: Option<&Value>) -> bool {
+        let now = self.steps.len();
+        let since = (0..now).rev().find(|at| !self.has(*at, place, value));
+        let since = since.map_or(0, |at| at + 1);
+        (since.max(1)..now).any(|at| {
+            let it = self.steps[at - 1];
+            let answered = actor_of(&it.step.operation) == Some(who)
+                && it
+                    .step
+                    .exchange
+                    .as_ref()
+                    .is_some_and(|sent| self.shows(sent, place, value));
+            answered || (who == ActorId::C && self.cached(it, place, value))
+        })
+    }
+
+    /// Whether an answer shows something of the object.
+    fn shows(&self, sent: &Exchange, place: &[String], value: Option<&Value>) -> bool {
+        let about = path_of_object(&sent.target) == self.path
+            || self.path.starts_with(&*path_of_object(&sent.target));
+        if !about {
+            return false;
+        }
+        if sent.code == 404 {
+            // The path of a subresource that the kind does not have names no object.
+            let named = &sent.received["details"]["name"];
+            return place.is_empty() && self.path.rsplit('/').next() == named.as_str();
+        }
+        let items = sent.received["items"]
+            .as_array()
+            .map_or(&[][..], Vec::as_slice);
+        let objects = items.iter().chain(std::iter::once(&*sent.received));
+        let name = self.path.rsplit('/').next().unwrap_or_default();
+        let mut objects = objects.filter(|object| object.name() == name);
+        // A Scale and the answer to a dry run show a part, or what would be.
+        !place.is_empty()
+            && sent.code < 300
+            && sent.received["kind"] != "Scale"
+            && !is_dry_run(sent)
+            && objects.any(|object| leaves(object).get(place) == value)
+    }
+
+    /// Whether a controller has something in its cache after a step.
+    fn cached(&self, it: Happened<'_>, place: &[String], value: Option<&Value>) -> bool {
+        let Some(controller) = it.after.controller() else {
+            return false;
+        };
+        let name = self.path.rsplit('/').next().unwrap_or_default();
+        controller.caches().iter().any(|cache| {
+            cache.objects().iter().any(|(_, object)| {
+                object.name() == name && !place.is_empty() && leaves(object).get(place) == value
+            })
+        })
+    }
+}
+
+/// How a place is named in a few words: `replicas`, `container sidecar`, `finalizer example.com/a`.
+pub fn names(place: &[String]) -> Vec<String> {
+    // An edit of a whole item is a leaf in it.
+    let mut names = place.to_vec();
+    names.extend(place.iter().filter_map(|part| {
+        let (list, item) = part.split_once(' ')?;
+        Some(format!("{} {item}", list.trim_end_matches('s')))
+    }));
+    names
+}
