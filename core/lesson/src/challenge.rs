@@ -101,6 +101,18 @@ impl Challenge {
         Some(Search::new(scenario, MAX_STATES))
     }
 
+    /// Whether ways of writing meet the challenge at the current node.
+    pub(super) fn is_met_by(&self, writes: &[(ActorId, Write)], tree: &HistoryTree) -> bool {
+        let mut tree = tree.clone();
+        for (actor, write) in writes {
+            tree.world_mut().actor_mut(*actor).set_write(write.clone());
+        }
+        self.search(&tree).is_some_and(|mut search| {
+            search.run();
+            self.judge(&search).is_met()
+        })
+    }
+
     /// The result of a search.
     pub fn judge(&self, search: &Search) -> Finding {
         let tally = search.tally();

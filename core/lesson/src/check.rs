@@ -3,7 +3,7 @@
 use std::fmt::{self, Write};
 use std::sync::Arc;
 
-use super::condition::{Condition, Past};
+use super::condition::{Condition, PartLabel, Past};
 use super::evidence;
 use super::fields::LessonError;
 use super::model::{Challenge, Claim, Goal, Lesson, LessonStep, Task};
@@ -195,6 +195,7 @@ fn found(condition: &Condition, past: Past<'_>) -> String {
 fn goal(check: &mut LessonCheck, goal: &Goal, walk: &Walkthrough, tree: &HistoryTree) {
     check.tell(format_args!("     ! {}", goal.ask));
     evidence::ways_and_mistakes(check, goal, walk, tree);
+    denials(check, goal, tree);
     let (mut walk, mut tree) = (walk.clone(), tree.clone());
     if walk.goal(&tree).iter().all(|(_, holds)| *holds) {
         let message = "the goal is reached before the first action";
@@ -211,6 +212,24 @@ fn goal(check: &mut LessonCheck, goal: &Goal, walk: &Walkthrough, tree: &History
         check.tell(format_args!("       {sign} {condition}"));
         if !holds {
             let message = format!("the solution does not reach the goal: {condition}");
+            check.problem(goal.line, message);
+        }
+    }
+}
+
+/// A label must not say that there is none of something that the learner sees in the history before.
+fn denials(check: &mut LessonCheck, goal: &Goal, tree: &HistoryTree) {
+    let Some(past) = Past::since(tree, 0) else {
+        return;
+    };
+    for part in &goal.when {
+        let denies = part.conditions.iter().any(|it| it.denies(past));
+        if denies && matches!(part.label, PartLabel::Conditions(_)) {
+            let message = format!(
+                "“{}” stands beside an earlier step that says otherwise: give it words of its own, \
+                 such as “say: no further …”",
+                part.label
+            );
             check.problem(goal.line, message);
         }
     }

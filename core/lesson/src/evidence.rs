@@ -82,7 +82,8 @@ impl LessonStep {
                 words.extend(&challenge.hint);
             }
             Some(Task::Switches(challenge)) => {
-                words.extend([&challenge.ask, &challenge.reached]);
+                words.push(&challenge.ask);
+                words.extend(challenge.reached.iter().map(|text| &text.say));
                 words.extend(&challenge.hint);
             }
         }

@@ -13,6 +13,7 @@ mod evidence;
 mod fields;
 mod mistake;
 mod model;
+mod mutants;
 mod path;
 mod prose;
 mod question;
@@ -31,6 +32,7 @@ pub use model::{
     CastMember, Challenge, ChallengeCase, Choice, Claim, Experiment, FactBasis, Goal, GoalPart,
     Lesson, LessonStep, OtherWay, PageFact, Prediction, Task, VerdictCounts, WrongAttempt,
 };
+pub use mutants::{AlsoRight, MutantReport, try_mutants};
 pub use path::FieldPath;
 pub use prose::{Block, Span, blocks, spans};
 pub use question::{Forbidden, Question, RestCondition};

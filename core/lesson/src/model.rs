@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::condition::{Condition, PartLabel};
 use super::fields::LessonError;
+use super::mutants::AlsoRight;
 use super::script::{ScriptAction, ScriptEdit};
 use super::switches::SwitchChallenge;
 use optimist_client::Write;
@@ -149,6 +150,8 @@ pub struct Goal {
     pub other_ways: Vec<OtherWay>,
     /// Mistakes. None of them may reach the goal.
     pub mistakes: Vec<WrongAttempt>,
+    /// Other ways of writing that may reach the goal.
+    pub also_right: Vec<AlsoRight>,
     /// The text that is shown when it is reached.
     pub reached: String,
 }
@@ -213,6 +216,8 @@ pub struct Challenge {
     pub other_ways: Vec<ChallengeCase>,
     /// Choices that do not meet the challenge.
     pub mistakes: Vec<ChallengeCase>,
+    /// Other ways of writing that may meet the challenge.
+    pub also_right: Vec<AlsoRight>,
     /// The text that is shown when it is reached.
     pub reached: String,
 }

@@ -10,6 +10,7 @@ use super::model::{
     CastMember, Challenge, ChallengeCase, Choice, Claim, Experiment, FactBasis, Goal, GoalPart,
     Lesson, LessonStep, OtherWay, PageFact, Prediction, Task, VerdictCounts, WrongAttempt,
 };
+use super::mutants::AlsoRight;
 use super::script::{ACTORS, ScriptAction, ScriptActionKind, ScriptEdit, actions, edits, ways};
 use super::switches::SwitchChallenge;
 use optimist_apiserver::yaml::{Content, Located};
@@ -249,6 +250,7 @@ fn goal(located: &Located) -> Read<Goal> {
         "solution",
         "other ways",
         "mistakes",
+        "also right",
         "reached",
     ];
     let fields = Fields::of(located, "a goal", &known)?;
@@ -268,6 +270,7 @@ fn goal(located: &Located) -> Read<Goal> {
             .iter()
             .map(mistake)
             .collect::<Read<_>>()?,
+        also_right: AlsoRight::read_all(&fields)?,
         reached: fields.text("reached")?.unwrap_or_default(),
     })
 }
@@ -333,6 +336,7 @@ fn challenge(located: &Located) -> Read<(Challenge, Vec<ScriptAction>)> {
         "solution",
         "other ways",
         "mistakes",
+        "also right",
         "reached",
     ];
     let fields = Fields::of(located, "a challenge", &known)?;
@@ -366,6 +370,7 @@ fn challenge(located: &Located) -> Read<(Challenge, Vec<ScriptAction>)> {
         solution: ways(fields.needed("solution")?)?,
         other_ways: chosen(&fields, "other ways")?,
         mistakes: chosen(&fields, "mistakes")?,
+        also_right: AlsoRight::read_all(&fields)?,
         reached: fields.text("reached")?.unwrap_or_default(),
     };
     Ok((challenge, prepared))

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-use optimist_apiserver::yaml::Located;
+use optimist_apiserver::yaml::{Content, Located};
 use optimist_controller::program::{ReadyProgram, Switch};
 use optimist_controller::search::PropertySearchStatus;
 use optimist_simulation::explore::{ControllerSearch, ControllerWitness};
@@ -12,7 +12,7 @@ use optimist_simulation::{ControllerProgram, HistoryTree, Start, World};
 
 use super::check::LessonCheck;
 use super::controller::camel;
-use super::fields::{Fields, Read};
+use super::fields::{Fields, Read, text};
 use super::model::Lesson;
 use super::question::{MOST_STATES, Question};
 
@@ -38,8 +38,10 @@ pub struct SwitchChallenge {
     pub other_ways: Vec<SwitchCase>,
     /// Choices that do not meet it.
     pub mistakes: Vec<SwitchCase>,
-    /// The text that is shown when it is met.
-    pub reached: String,
+    /// Choices that meet it with more switches than these, and why that is right.
+    pub also_right: Vec<SwitchCase>,
+    /// The texts that are shown when it is met: each if its switches are on.
+    pub reached: Vec<SwitchCase>,
 }
 
 /// A choice of switches.
@@ -109,6 +111,7 @@ impl SwitchChallenge {
             "solution",
             "other ways",
             "mistakes",
+            "also right",
             "reached",
         ];
         known.extend(Question::KEYS);
@@ -124,8 +127,20 @@ impl SwitchChallenge {
             solution: named(&fields, "solution")?,
             other_ways: cases(&fields, "other ways")?,
             mistakes: cases(&fields, "mistakes")?,
-            reached: fields.text("reached")?.unwrap_or_default(),
+            also_right: cases(&fields, "also right")?,
+            reached: closing(&fields)?,
         })
+    }
+
+    /// What is told when it is met with these switches; `None` if they are not known any more.
+    pub fn told_when_met(&self, chosen: Option<&BTreeSet<Switch>>) -> String {
+        let none = BTreeSet::new();
+        let chosen = chosen.unwrap_or(&none);
+        let told = self.reached.iter();
+        let told = told.filter(|text| text.switches.is_subset(chosen));
+        told.map(|text| text.say.trim_end())
+            .collect::<Vec<_>>()
+            .join("\n\n")
     }
 
     /// The program of a lesson.
@@ -218,6 +233,18 @@ impl SwitchSearch {
     }
 }
 
+/// A text for every choice, or a list of texts, each for the choices with some switches.
+fn closing(fields: &Fields<'_>) -> Read<Vec<SwitchCase>> {
+    match fields.get("reached") {
+        Some(located) if matches!(located.content, Content::Scalar(..)) => Ok(vec![SwitchCase {
+            line: located.line,
+            say: text(located)?,
+            switches: BTreeSet::new(),
+        }]),
+        _ => cases(fields, "reached"),
+    }
+}
+
 fn named(fields: &Fields<'_>, key: &str) -> Read<BTreeSet<Switch>> {
     fields
         .items(key)?
@@ -255,6 +282,7 @@ pub(super) fn check(check: &mut LessonCheck, challenge: &SwitchChallenge, lesson
         .iter()
         .cloned()
         .map(|mistake| (mistake, false));
+    closing_texts(check, challenge);
     for (chosen, wanted) in [at_first, solved].into_iter().chain(ways).chain(mistakes) {
         let has = SwitchChallenge::program(lesson).map(|ready| ready.name.switches());
         let known = |switch: &Switch| has.is_some_and(|has| has.contains(switch));
@@ -284,6 +312,25 @@ pub(super) fn check(check: &mut LessonCheck, challenge: &SwitchChallenge, lesson
         }
         if finding.witness.is_some() && search.witness().is_none() {
             check.problem(chosen.line, "the shortest history cannot be performed");
+        }
+    }
+}
+
+/// Each way is told something, and each text is told to one of the ways.
+fn closing_texts(check: &mut LessonCheck, challenge: &SwitchChallenge) {
+    let others = challenge.other_ways.iter();
+    let others = others.map(|way| (way.line, &way.switches));
+    let ways: Vec<_> = std::iter::once((challenge.line, &challenge.solution))
+        .chain(others)
+        .collect();
+    for (line, switches) in &ways {
+        if !challenge.reached.is_empty() && challenge.told_when_met(Some(switches)).is_empty() {
+            check.problem(*line, "“reached” tells nothing to this choice");
+        }
+    }
+    for text in &challenge.reached {
+        if !ways.iter().any(|(_, way)| text.switches.is_subset(way)) {
+            check.problem(text.line, "no choice is told this");
         }
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::condition::{PartLabel, Past};
 use super::fields::LessonError;
-use super::model::{Lesson, LessonStep, Task};
+use super::model::{GoalPart, Lesson, LessonStep, Task};
 use super::script::ScriptAction;
 use optimist_simulation::{HistoryTree, NodeId, World};
 
@@ -266,6 +266,18 @@ impl Walkthrough {
             (aim.label.clone(), holds)
         });
         aims.collect()
+    }
+
+    /// The parts of this page's goal that can never hold after what was done here.
+    pub fn out_of_reach(&self, tree: &HistoryTree) -> Vec<PartLabel> {
+        let (Some(Task::Goal(goal)), Some(past)) =
+            (&self.step().task, Past::since(tree, self.node()))
+        else {
+            return Vec::new();
+        };
+        let ruled_out = |part: &&GoalPart| part.conditions.iter().any(|it| past.rules_out(it));
+        let parts = goal.when.iter().filter(ruled_out);
+        parts.map(|part| part.label.clone()).collect()
     }
 
     /// Records whether the goal of this page is reached here. A reached goal stays reached.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use optimist_client::{Backoff, DEFAULT_BACKOFF, DEFAULT_RETRY, OnConflict, Strategy, Write};
 use optimist_lesson::{
     Catalogue, FieldPath, Lesson, ScriptAction, ScriptActionKind, Task, Walkthrough, check_lesson,
+    try_mutants,
 };
 use optimist_simulation::{Action, ActorId, ByHand, HistoryTree, Operation};
 use serde_json::Value;
@@ -726,7 +727,7 @@ fn agreeing_is_an_edit_of_the_card_and_no_force() {
     };
     forcing.edit(a, "data.colour", "red");
     forcing.act(a, Action::Send(force));
-    assert_eq!(forcing.missing(), ["nothing is forced"]);
+    assert_eq!(forcing.missing(), ["nothing more is forced"]);
 }
 
 #[test]
@@ -905,4 +906,71 @@ fn a_condition_that_is_not_known_is_refused_and_not_read_as_another_one() {
         error.contains("a condition has no “owner”. It may have:"),
         "{error}"
     );
+}
+
+/// Tries every task with every way of writing, with and without version, force, tests and retry, and
+/// with other switches. What reaches a task is one of its ways, or has a reason in `also right`.
+#[test]
+fn no_task_accepts_a_way_of_writing_without_a_reason() {
+    let (mut tried, mut accepted, mut problems) = (0, 0, Vec::new());
+    for (file, lesson) in lessons() {
+        let report = try_mutants(&lesson).unwrap_or_else(|error| panic!("{file}, {error}"));
+        tried += report.tried;
+        accepted += report.accepted;
+        println!(
+            "{file}: {} tried, {} accepted",
+            report.tried, report.accepted
+        );
+        let told = report.problems.iter();
+        problems.extend(told.map(|problem| format!("lessons/{file}, {problem}")));
+    }
+    println!(
+        "{tried} tried, {accepted} accepted, {} of them without a reason",
+        problems.len()
+    );
+    assert!(problems.is_empty(), "\n{}", problems.join("\n"));
+    assert!(tried > 1_000, "{tried}");
+}
+
+#[test]
+fn what_can_never_hold_again_is_said_until_one_goes_back() {
+    let a = ActorId::A;
+    let mut learner = Learner::on_the_last_page_of("28-from-etcd-up");
+    let lost = |learner: &Learner| {
+        let parts = learner.walk.out_of_reach(&learner.tree);
+        parts.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(lost(&learner), [""; 0]);
+    learner.edit(a, "data.colour", "red");
+    learner.send_by(a, Strategy::MergePatch);
+    assert_eq!(lost(&learner), [""; 0], "one write of two is left");
+    for colour in ["blue", "green", "gold"] {
+        learner.edit(a, "data.colour", colour);
+        learner.send_by(a, Strategy::MergePatch);
+    }
+    assert_eq!(
+        lost(&learner),
+        ["`first` has version 107", "`first` was written once"]
+    );
+    let Learner { walk, tree } = &mut learner;
+    walk.resume(tree);
+    assert_eq!(lost(&learner), [""; 0]);
+}
+
+#[test]
+fn each_choice_of_switches_is_told_what_is_true_of_it() {
+    use optimist_controller::program::Switch;
+    let lesson = Lesson::parse(&read("17-twice-as-many.yaml")).unwrap();
+    let Some(Task::Switches(challenge)) = &lesson.steps.last().unwrap().task else {
+        panic!("17 ends with switches")
+    };
+    let told = |switch: Option<Switch>| {
+        let chosen = switch.into_iter().collect::<BTreeSet<Switch>>();
+        challenge.told_when_met(Some(&chosen))
+    };
+    assert!(told(Some(Switch::DerivedName)).contains("needs no memory"));
+    assert!(!told(Some(Switch::LiveList)).contains("needs no memory"));
+    let waits = told(Some(Switch::WaitForOwnVersion));
+    assert!(waits.contains("a restart forgets it"), "{waits}");
+    assert!(waits.starts_with(&challenge.told_when_met(None)));
 }

@@ -4,7 +4,7 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use optimist_lesson::{Lesson, check_lesson};
+use optimist_lesson::{Lesson, check_lesson, try_mutants};
 
 fn main() -> ExitCode {
     let files: Vec<String> = std::env::args().skip(1).collect();
@@ -41,6 +41,14 @@ fn check(file: &str) -> bool {
     };
     let proof = check_lesson(&lesson);
     println!("{}", proof.transcript);
+    if let Ok(report) = try_mutants(&lesson) {
+        let (tried, accepted) = (report.tried, report.accepted);
+        println!("other ways of writing: {tried} tried, {accepted} of them reach a task");
+        // A lesson of the catalogue must say why; see `core/lesson/tests/lessons.rs`.
+        for problem in &report.problems {
+            println!("{file}:{}: {}", problem.line, problem.message);
+        }
+    }
     for problem in &proof.problems {
         eprintln!("{file}:{}: {}", problem.line, problem.message);
     }

@@ -19,6 +19,8 @@ pub(super) struct Counted {
     what: &'static str,
     /// As a goal: that there are none. The name of the message, and its text in English.
     none: Option<(&'static str, &'static str)>,
+    /// Whether there can be fewer of them later.
+    falls: bool,
     count: fn(Past<'_>) -> usize,
 }
 
@@ -28,6 +30,7 @@ pub(super) static ALL: &[Counted] = &[
         key: "requests",
         what: "requests",
         none: None,
+        falls: false,
         count: |past| past.exchanges().count(),
     },
     // Writes that made a new version.
@@ -35,18 +38,21 @@ pub(super) static ALL: &[Counted] = &[
         key: "writes",
         what: "writes stored",
         none: None,
+        falls: false,
         count: |past| past.count(|step| step.outcome() == Outcome::Written),
     },
     Counted {
         key: "refused",
         what: "requests refused",
         none: Some(("goal_none_refused", "no request is refused")),
+        falls: false,
         count: |past| past.count(|step| step.outcome() == Outcome::Refused),
     },
     Counted {
         key: "conflicts",
         what: "conflicts",
         none: Some(("goal_no_conflict", "no conflict")),
+        falls: false,
         count: |past| {
             let conflicts = past.exchanges().filter(|exchange| exchange.is_conflict());
             conflicts.count()
@@ -57,12 +63,14 @@ pub(super) static ALL: &[Counted] = &[
         key: "lost",
         what: "lost updates",
         none: Some(("goal_none_lost", "no update is lost")),
+        falls: false,
         count: |past| past.steps().map(|step| step.losses.len()).sum(),
     },
     Counted {
         key: "forced",
         what: "applies with force",
         none: Some(("goal_none_forced", "nothing is forced")),
+        falls: false,
         count: |past| past.forced(),
     },
     // Stored writes of any strategy that did not name the version they were made from.
@@ -70,18 +78,21 @@ pub(super) static ALL: &[Counted] = &[
         key: "unversioned",
         what: "writes without a version",
         none: Some(("goal_all_versioned", "every write says its version")),
+        falls: false,
         count: |past| past.unversioned(|_| true),
     },
     Counted {
         key: "unversioned updates",
         what: "Updates without a version",
         none: Some(("goal_updates_versioned", "no Update without a version")),
+        falls: false,
         count: |past| past.unversioned(|strategy| strategy == Strategy::Update),
     },
     Counted {
         key: "runs",
         what: "runs of the controller",
         none: None,
+        falls: false,
         count: controller::runs,
     },
     // What the handlers of the controller were told, except by the first list.
@@ -89,12 +100,14 @@ pub(super) static ALL: &[Counted] = &[
         key: "delivered",
         what: "events delivered",
         none: None,
+        falls: false,
         count: controller::delivered,
     },
     Counted {
         key: "dropped",
         what: "events dropped by a predicate",
         none: None,
+        falls: false,
         count: controller::dropped,
     },
     // Additions of a key that was queued already.
@@ -102,18 +115,21 @@ pub(super) static ALL: &[Counted] = &[
         key: "merged",
         what: "additions of a key that is queued already",
         none: None,
+        falls: false,
         count: controller::merged,
     },
     Counted {
         key: "queued",
         what: "keys in the queue",
         none: None,
+        falls: true,
         count: controller::queued,
     },
     Counted {
         key: "waiting",
         what: "keys that wait for their time",
         none: None,
+        falls: true,
         count: controller::waiting,
     },
 ];
@@ -142,6 +158,16 @@ impl Claim for CountIs {
 
     fn found(&self, past: Past<'_>) -> Option<String> {
         Some((self.counted.count)(past).to_string())
+    }
+
+    fn is_out_of_reach(&self, past: Past<'_>) -> bool {
+        !self.counted.falls && self.count.is_exceeded_by((self.counted.count)(past))
+    }
+
+    fn denies(&self, past: Past<'_>) -> bool {
+        self.count == Count::Exactly(0)
+            && self.counted.none.is_some()
+            && (self.counted.count)(past) > 0
     }
 
     fn label(&self) -> GoalLabel {
@@ -180,6 +206,14 @@ impl Count {
             Count::Exactly(n) => count == n,
             Count::AtLeast(n) => count >= n,
             Count::AtMost(n) => count <= n,
+        }
+    }
+
+    /// Whether a count is more than what is wanted.
+    pub(super) fn is_exceeded_by(self, count: usize) -> bool {
+        match self {
+            Count::Exactly(most) | Count::AtMost(most) => count as u64 > most,
+            Count::AtLeast(_) => false,
         }
     }
 

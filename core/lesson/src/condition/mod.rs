@@ -13,6 +13,7 @@ mod every_history;
 mod label;
 mod object;
 mod past;
+mod versions;
 mod watch;
 mod writers;
 
@@ -44,6 +45,11 @@ impl Condition {
     pub(super) fn label(&self) -> GoalLabel {
         self.0.label()
     }
+
+    /// Whether its label says that there is nothing of what a history has.
+    pub(super) fn denies(&self, past: Past<'_>) -> bool {
+        self.0.denies(past)
+    }
 }
 
 /// Two conditions that claim the same are the same.
@@ -67,6 +73,16 @@ trait Claim: fmt::Debug + fmt::Display + Send + Sync {
     /// What is there instead, where a word can say that.
     fn found(&self, _: Past<'_>) -> Option<String> {
         None
+    }
+
+    /// Whether it can never hold again, whatever happens next.
+    fn is_out_of_reach(&self, _: Past<'_>) -> bool {
+        false
+    }
+
+    /// Whether its label says that there is nothing of what a history has.
+    fn denies(&self, _: Past<'_>) -> bool {
+        false
     }
 
     /// As a goal that one works towards.
@@ -96,6 +112,7 @@ const KINDS: &[Kind] = &[
     kind("exists", object::exists),
     kind("set by", writers::set_by),
     kind("writers", writers::writers),
+    kind("versions", versions::versions),
     kind("watch", watch::watch),
     kind("objects", controller::objects),
     kind("behind", controller::behind),

@@ -125,6 +125,24 @@ impl Claim for Stored {
         Some(found_at(past.stored(), &self.0))
     }
 
+    /// A version that has passed does not come again.
+    fn is_out_of_reach(&self, past: Past<'_>) -> bool {
+        let wanted = self.1.as_ref().and_then(Value::as_str);
+        let Some(version) = wanted.filter(|_| self.0.to_string() == "metadata.resourceVersion")
+        else {
+            return false;
+        };
+        let world = past.tree().world();
+        let store = world.server().store();
+        let passed = version.parse().is_ok_and(|it: u64| it <= store.revision());
+        let mut subjects = world.subjects();
+        passed
+            && !subjects.any(|subject| {
+                let stored = store.get(subject.key());
+                stored.is_some_and(|(revision, _)| revision.to_string() == version)
+            })
+    }
+
     fn label(&self) -> GoalLabel {
         let field = ("field", self.0.field().to_owned());
         match &self.1 {

@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::Condition;
 use super::writers::WriteKind;
 use optimist_apiserver::server::is_true;
+use optimist_apiserver::storage::Revision;
 use optimist_client::Strategy;
 use optimist_simulation::{Exchange, HistoryTree, NodeId, Outcome, Step};
 
@@ -52,6 +53,17 @@ impl<'a> Past<'a> {
     /// Whether a condition holds.
     pub fn holds(self, condition: &Condition) -> bool {
         condition.0.holds(self)
+    }
+
+    /// Whether a condition can never hold again, whatever happens next.
+    pub fn rules_out(self, condition: &Condition) -> bool {
+        condition.0.is_out_of_reach(self)
+    }
+
+    /// The revision of the store where it begins.
+    pub(super) fn first_revision(self) -> Option<Revision> {
+        let world = self.tree.world_at(self.since)?;
+        Some(world.server().store().revision())
     }
 
     /// What is there instead of what a condition wants, where that can be said in a word.

@@ -179,6 +179,17 @@ impl Claim for Writers {
         Self::of(past).0 == self.0
     }
 
+    /// Who has written otherwise stays one of the writers.
+    fn is_out_of_reach(&self, past: Past<'_>) -> bool {
+        let wanted = |actor: ActorId, kind: &WriteKind| {
+            let mut writers = self.0.iter();
+            writers.any(|(writer, kinds)| *writer == actor && kinds.contains(kind))
+        };
+        let found = Self::of(past).0;
+        let mut found = found.iter();
+        found.any(|(actor, kinds)| kinds.iter().any(|kind| !wanted(*actor, kind)))
+    }
+
     fn found(&self, past: Past<'_>) -> Option<String> {
         Some(Self::of(past).names())
     }

@@ -1,0 +1,74 @@
+//! The condition on how many versions of an object were made.
+
+use std::fmt;
+
+use optimist_apiserver::yaml::Located;
+
+use super::counted::Count;
+use super::{Claim, Condition, Past};
+use crate::fields::{LessonError, Read, members};
+
+/// How many versions of an object, by its kind and name, were made since the step began.
+#[derive(Debug)]
+struct Versions {
+    kind: String,
+    name: String,
+    count: Count,
+}
+
+pub(super) fn versions(value: &Located) -> Read<Vec<Condition>> {
+    let objects = members(value, "objects and numbers")?.iter();
+    let versions = objects.map(|member| {
+        let named = member.key.split_once(' ');
+        let (kind, name) = named.ok_or_else(|| {
+            LessonError::new(member.line, "kind and name are needed here: Deployment web")
+        })?;
+        Ok(Condition::new(Versions {
+            kind: kind.to_owned(),
+            name: name.to_owned(),
+            count: Count::read(&member.value)?,
+        }))
+    });
+    versions.collect()
+}
+
+impl Versions {
+    fn made(&self, past: Past<'_>) -> Option<usize> {
+        let world = past.tree().world();
+        let mut subjects = world.subjects();
+        let subject =
+            subjects.find(|it| it.resource().kind == self.kind && it.name() == self.name)?;
+        let log = world.server().store().log_after(past.first_revision()?);
+        Some(log.filter(|change| *change.key == *subject.key()).count())
+    }
+}
+
+impl Claim for Versions {
+    fn holds(&self, past: Past<'_>) -> bool {
+        self.made(past).is_some_and(|made| self.count.holds(made))
+    }
+
+    fn found(&self, past: Past<'_>) -> Option<String> {
+        Some(self.made(past)?.to_string())
+    }
+
+    fn is_out_of_reach(&self, past: Past<'_>) -> bool {
+        let made = self.made(past);
+        made.is_some_and(|made| self.count.is_exceeded_by(made))
+    }
+}
+
+impl fmt::Display for Versions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let s = if self.count == Count::Exactly(1) {
+            ""
+        } else {
+            "s"
+        };
+        write!(
+            f,
+            "{} version{s} of {} {}",
+            self.count, self.kind, self.name
+        )
+    }
+}
