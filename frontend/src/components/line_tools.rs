@@ -88,7 +88,8 @@ pub(super) fn own(props: &YamlViewProps, line: &Line) -> Html {
     let (Some((editor, name)), Some(_)) = (&props.editor, &props.declared) else {
         return Html::default();
     };
-    if !scalar || is_quiet(&line.pointer) || line.pointer.starts_with("/status") {
+    let typed = props.typed(Typing::Value, &line.pointer).is_some();
+    if typed || !scalar || is_quiet(&line.pointer) || line.pointer.starts_with("/status") {
         return Html::default();
     }
     let place = dotted(&line.pointer);
@@ -99,7 +100,7 @@ pub(super) fn own(props: &YamlViewProps, line: &Line) -> Html {
         label::line_own(&place)
     };
     html! {
-        <span class="tools">
+        <span class="tools owns">
             <button
                 type="button"
                 class="tool"

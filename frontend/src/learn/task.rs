@@ -36,10 +36,11 @@ fn goal(store: &StateHandle, course: &Course, goal: &Goal) -> Html {
                             if holds { { icon(Icon::Check) } }
                         </span>
                         <span class="unseen">{ if holds { label::task_done() } else { label::task_not_yet() } }</span>
-                        { optimist_messages::goal(&label) }
+                        { line(&optimist_messages::goal(&label)) }
                     </li>
                 }) }
             </ul>
+            { dead_end(store, course) }
             { hint(course, goal.hint.as_deref()) }
             <div class="task-row">
                 { hint_button(store, course, goal.hint.is_some()) }
@@ -52,6 +53,23 @@ fn goal(store: &StateHandle, course: &Course, goal: &Goal) -> Html {
             </div>
             { reached(walk.solved(), here, &goal.reached) }
         </div>
+    }
+}
+
+/// That the goal cannot be reached from here, and the way back.
+fn dead_end(store: &StateHandle, course: &Course) -> Html {
+    if course.walk.solved() {
+        return html! {};
+    }
+    let lost = course.walk.out_of_reach(&store.session.tree);
+    let lost: Vec<String> = lost.iter().map(optimist_messages::goal).collect();
+    html! {
+        if !lost.is_empty() {
+            <p class="aside" role="status">
+                { line(&label::task_dead_end(&lost.join("; "))) }{ " " }
+                { link(store, label::task_go_back(), LearnMsg::Resume) }
+            </p>
+        }
     }
 }
 
@@ -92,6 +110,7 @@ fn controller_challenge(store: &StateHandle, course: &Course, challenge: &Switch
     let solved = course.walk.solved();
     let found = course.switches.found.as_ref();
     let here = found.is_none_or(|found| found.0.is_met());
+    let chosen = found.map(|_| course.switches.chosen(challenge));
     html! {
         <div class={classes!("task", solved.then_some("solved"))} role="group" aria-label={label::task()}>
             <p class="question">{ line(&challenge.ask) }</p>
@@ -103,7 +122,7 @@ fn controller_challenge(store: &StateHandle, course: &Course, challenge: &Switch
                     { link(store, label::task_show(), LearnMsg::Solve) }
                 }
             </div>
-            { reached(solved, here, &challenge.reached) }
+            { reached(solved, here, &challenge.told_when_met(chosen)) }
         </div>
     }
 }

@@ -100,6 +100,16 @@ async fn wait(page: &Page, selector: &str) {
 }
 
 #[wasm_bindgen_test]
+async fn a_lesson_about_a_controller_that_is_opened_again_has_its_controller() {
+    drop(take("18-a-conflict-is-news").await);
+    let page = take_again("18-a-conflict-is-news").await;
+    page.press("Open card", "Controller").await;
+    page.press("Controller", "Run to the end").await;
+    let history = page.text("History");
+    assert!(history.contains("run 1"), "{history}");
+}
+
+#[wasm_bindgen_test]
 async fn every_lesson_is_walked_by_keyboard_from_its_first_step_to_its_last() {
     drop(Page::open().await);
     for (name, _) in LESSONS {

@@ -41,6 +41,8 @@ crate::catalogue::messages! {
     task_show() "Show a way";
     task_hint() "Hint";
     task_hide_hint() "Hide the hint";
+    task_dead_end(part) "From here, the task cannot be solved any more: {part}.";
+    task_go_back() "Go back to where it begins";
     task_moved() "You reached the goal. The history that you see now does not reach it.";
     task_reached() "There it is.";
     challenge_how() "Choose in the two cards. Then try every order.";
