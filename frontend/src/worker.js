@@ -6,7 +6,7 @@
 // the site, never for any other address of the host.
 "use strict";
 
-/* What all files are together. */
+/* What all files and this worker are together. */
 const RELEASE = "{release}";
 /* The hash of each file, by its address from the page. */
 const FILES = {};
@@ -26,7 +26,9 @@ const fetched = async (url, integrity, cache) => {
   return answer;
 };
 
+// What was kept before, also by the worker that is active, is never taken away for a failure.
 const keep = async () => {
+  const isNew = !(await caches.has(KEPT));
   const cache = await caches.open(KEPT);
   const one = async ([file, integrity]) => {
     const url = address(file);
@@ -37,7 +39,7 @@ const keep = async () => {
   try {
     await Promise.all(Object.entries(FILES).map(one));
   } catch (error) {
-    await caches.delete(KEPT);
+    if (isNew) await caches.delete(KEPT);
     throw error;
   }
 };

@@ -81,7 +81,9 @@ fn worker(source: &str, files: &Files) -> StageResult<String> {
     });
     let contents = files
         .iter()
-        .flat_map(|(name, bytes)| [name.as_bytes(), bytes]);
+        .flat_map(|(name, bytes)| [name.as_bytes(), bytes.as_slice()]);
+    // With the worker itself: two workers of one name would keep their files in one place.
+    let contents = contents.chain([source.as_bytes()]);
     let release = html::fingerprint(&contents.collect::<Vec<_>>());
     let (name, list) = ("\"{release}\"", "const FILES = {};");
     if source.matches(name).count() != 1 || source.matches(list).count() != 1 {
@@ -153,6 +155,17 @@ mod tests {
         assert_eq!(one, release(&[("a", "1")]));
         assert_ne!(one, release(&[("a", "2")]));
         assert_ne!(one, release(&[("b", "1")]));
+    }
+
+    #[test]
+    fn another_worker_is_another_release_of_the_same_files() {
+        let files = vec![("a".to_owned(), b"1".to_vec())];
+        let release = |source: &str| {
+            let written = worker(source, &files).unwrap_or_default();
+            written.lines().next().map(str::to_owned)
+        };
+        assert_eq!(release(SOURCE), release(SOURCE));
+        assert_ne!(release(SOURCE), release(&format!("{SOURCE} changed")));
     }
 
     #[test]

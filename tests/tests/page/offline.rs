@@ -191,6 +191,38 @@ fn a_release_with_a_damaged_file_is_not_kept_and_the_page_works() {
 
 #[test]
 #[ignore = "needs the release site: cargo xtask test page"]
+fn a_worker_that_cannot_be_installed_takes_nothing_from_the_active_one() {
+    let folder = copy("changed-worker");
+    let site = Site::serve(&folder);
+    let browser = open(&site);
+    wait_until_kept(&browser);
+    let kept = "return caches.keys().then(names => Promise.all(names.map(name =>
+        caches.open(name).then(cache => cache.keys()).then(files => files.length))))";
+    let before = browser.run(kept, &[]);
+    // A worker of the same name, as a host makes one that changes its source.
+    let worker = folder.join("worker.js");
+    let source = fs::read_to_string(&worker).expect("the site has a worker");
+    fs::write(&worker, format!("{source}\n// changed")).expect("a file can be written");
+    site.fail("licences.html", Fault::Missing);
+    let asked = site.asked("licences.html");
+    browser.go("about:blank");
+    browser.go(&site.url());
+    while site.asked("licences.html") == asked {
+        browser.run("return new Promise(done => setTimeout(done, 50))", &[]);
+    }
+    let given_up = "return navigator.serviceWorker.getRegistration()
+        .then(registration => !registration.installing && !registration.waiting)";
+    browser.wait("the new worker is given up", given_up, &[]);
+    assert_eq!(browser.run(kept, &[]), before);
+    browser.go("about:blank");
+    site.fail("", Fault::Nothing);
+    browser.go(&site.url());
+    press(&browser, "Editor A", "Get");
+    wait_for_steps(&browser, 1);
+}
+
+#[test]
+#[ignore = "needs the release site: cargo xtask test page"]
 fn a_page_in_a_frame_keeps_nothing() {
     let site = Site::serve(&dist());
     let around = Path::new(env!("CARGO_TARGET_TMPDIR")).join("framed");
