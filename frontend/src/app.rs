@@ -9,7 +9,7 @@ use crate::components::{
 use crate::diagnose::Diagnose;
 use crate::explore::Explore;
 use crate::hooks::{
-    use_addition_in_sight, use_address, use_current_step_in_sight, use_keys, use_menus,
+    use_addition_in_sight, use_address, use_current_step_in_sight, use_focus, use_keys, use_menus,
     use_persistence, use_playing, use_style, use_title, use_work,
 };
 use crate::learn::Lessons;
@@ -25,6 +25,7 @@ pub fn App() -> Html {
     use_work(&store);
     use_persistence(&store);
     use_menus();
+    use_focus(&store);
     use_style(store.view.theme);
     use_current_step_in_sight(&store);
     use_addition_in_sight(&store);

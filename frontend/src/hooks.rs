@@ -10,7 +10,7 @@ use yew::{hook, use_effect_with};
 use crate::names::{page_name, page_title};
 use crate::scheduler::Slices;
 use crate::state::{Lane, Msg, Page, PersistenceMsg, Sends, SessionMsg, StateHandle, Theme};
-use crate::{browser, keyboard};
+use crate::{browser, focus, keyboard};
 
 /// How long a step stands while playing, in milliseconds.
 const PACE: u32 = 1100;
@@ -110,6 +110,27 @@ pub(crate) fn use_menus() {
     });
 }
 
+/// The keyboard does not fall to nothing when what has it goes.
+#[hook]
+pub(crate) fn use_focus(store: &StateHandle) {
+    use_effect_with((), |()| {
+        let listeners = browser::document().map(|document| {
+            let noted = EventListener::new(&document, "focusin", focus::note);
+            // A part of the page may have a state of its own.
+            [
+                noted,
+                EventListener::new(&document, "click", |_| focus::mend()),
+            ]
+        });
+        move || drop(listeners)
+    });
+    use_effect_with(store.changes(), |changes| {
+        if *changes > 0 {
+            focus::mend();
+        }
+    });
+}
+
 /// The style knows whether the page stands in another one, and the theme.
 #[hook]
 pub(crate) fn use_style(theme: Theme) {
@@ -136,12 +157,20 @@ pub(crate) fn use_current_step_in_sight(store: &StateHandle) {
     let tree = &store.session.tree;
     let actor = tree.step(tree.current()).and_then(|step| step.actor());
     use_effect_with(
-        (store.session.number, tree.current(), actor, store.page),
-        |&(_, node, editor, _)| {
+        (
+            (store.session.number, tree.current(), actor),
+            (store.page, store.view.lane),
+        ),
+        |&((_, node, editor), _)| {
             browser::reveal(&format!("#step-{node}"), 8.0);
-            browser::reveal("#card-server .meant", 24.0);
-            if let Some(editor) = editor {
-                reveal_content(Lane::Editor(editor).slug());
+            let slug = editor.map(|editor| Lane::Editor(editor).slug());
+            if let Some(slug) = slug {
+                reveal_content(slug);
+            }
+            // Last: the cards scroll together, and what was changed is what the step is about.
+            for slug in slug.into_iter().chain(["server"]) {
+                let changed = format!("#card-{slug} :is(.meant, .marked:has(> .fold))");
+                browser::reveal(&changed, 24.0);
             }
         },
     );

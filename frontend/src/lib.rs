@@ -8,6 +8,7 @@ mod browser;
 mod components;
 mod diagnose;
 mod explore;
+mod focus;
 mod hooks;
 mod keyboard;
 mod learn;

@@ -42,12 +42,14 @@ impl ValueChange {
 }
 
 impl fmt::Display for ValueChange {
-    /// `replicas 3→5`, `+label x`, `−label`.
+    /// `replicas 3→5`, `+label x`, `−label`. A precision is the number of characters that are shown of
+    /// each value.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let field = self.field();
         let text = match (&self.before, &self.after) {
             (Some(before), Some(after)) => {
-                let (before, after) = brief_both(before, after, BRIEF);
+                let most = f.precision().unwrap_or(BRIEF);
+                let (before, after) = brief_both(before, after, most);
                 format!("{field} {before}→{after}")
             }
             (None, Some(after)) => format!("+{field} {}", brief(after)),
@@ -67,51 +69,79 @@ pub fn dotted(pointer: &str) -> String {
 /// The maximum number of characters that are shown of a value.
 const BRIEF: usize = 24;
 
-/// The number of characters that are shown before the first difference.
+/// The maximum number of characters that are shown before the first difference, and after the last one.
 const LEAD: usize = 6;
 
-/// Two different values, each shortened so that they still look different. If both would be cut to
-/// the same text, they are shown from shortly before their first difference. If only their types or
-/// hidden characters differ, they are shown as JSON.
+/// Two different values. A text of more than `most` characters is shortened to the part that differs,
+/// with a few characters around it. If only types or hidden characters differ, both are shown as JSON.
 pub fn brief_both(before: &Value, after: &Value, most: usize) -> (String, String) {
     let plain = |value: &Value| match value {
-        Value::String(text) => cut(text, 0, most),
+        Value::String(text) => text.clone(),
         other => brief(other),
     };
-    let short = (plain(before), plain(after));
+    let (first, second) = (plain(before), plain(after));
     let alike = |a: &str, b: &str| a.split_whitespace().eq(b.split_whitespace());
-    if before == after || !alike(&short.0, &short.1) {
-        return short;
+    if before == after || !alike(&first, &second) {
+        return brief_texts(&first, &second, most);
     }
-    let (before, after) = (before.to_string(), after.to_string());
-    let same = before.chars().zip(after.chars());
-    let same = same.take_while(|(a, b)| a == b).count();
-    let longest = before.chars().count().max(after.chars().count());
-    let from = if longest <= most {
-        0
-    } else {
-        same.saturating_sub(LEAD)
-    };
-    (cut(&before, from, most), cut(&after, from, most))
+    brief_texts(&before.to_string(), &after.to_string(), most)
 }
 
-/// At most `most` characters of a text, from a start position on.
-fn cut(text: &str, from: usize, most: usize) -> String {
-    let rest = text.chars().skip(from);
-    let lead = if from > 0 { "…" } else { "" };
-    if rest.clone().nth(most).is_none() {
-        return format!("{lead}{}", rest.collect::<String>());
+/// Two texts, each with the part that differs from the other one if it is long.
+fn brief_texts(before: &str, after: &str, most: usize) -> (String, String) {
+    let (before, after): (Vec<char>, Vec<char>) =
+        (before.chars().collect(), after.chars().collect());
+    let longest = before.len().max(after.len());
+    if longest <= most {
+        return (before.iter().collect(), after.iter().collect());
     }
-    format!("{lead}{}…", rest.take(most - 1).collect::<String>())
+    let same = |(a, b): &(&char, &char)| a == b;
+    let head = before.iter().zip(&after).take_while(same).count();
+    let rest = before.len().min(after.len()) - head;
+    let tails = before.iter().rev().zip(after.iter().rev());
+    let tail = tails.take(rest).take_while(same).count();
+    let from = word_before(&before, head);
+    let part = |text: &[char]| {
+        let to = text.len() - tail.saturating_sub(LEAD);
+        let lead = if from > 0 { "…" } else { "" };
+        let end = if to < text.len() { "…" } else { "" };
+        let part: String = text.get(from..to).unwrap_or_default().iter().collect();
+        format!("{lead}{}{end}", shorten(&part, most))
+    };
+    (part(&before), part(&after))
+}
+
+/// Where the word begins in which two texts begin to differ, or a few characters before that.
+fn word_before(text: &[char], differs: usize) -> usize {
+    let from = differs.saturating_sub(LEAD);
+    let lead = text.get(from..differs).unwrap_or_default();
+    let begins = lead
+        .iter()
+        .rposition(|c| matches!(c, '/' | ':' | '@' | '=' | ',' | ' '));
+    begins.map_or(from, |at| from + at + 1)
+}
+
+/// A text of at most `most` characters: one that is longer loses its middle, because names differ in
+/// their beginnings, and images and paths in their ends.
+pub fn shorten(text: &str, most: usize) -> String {
+    let length = text.chars().count();
+    if length <= most {
+        return text.to_owned();
+    }
+    let kept = most.saturating_sub(1);
+    let (head, tail) = (kept / 2, kept - kept / 2);
+    let chars = || text.chars();
+    let (head, tail) = (chars().take(head), chars().skip(length - tail));
+    head.chain(['…']).chain(tail).collect()
 }
 
 fn brief(value: &Value) -> String {
     match value {
-        Value::String(text) => cut(text, 0, BRIEF),
+        Value::String(text) => shorten(text, BRIEF),
         Value::Array(_) => "[…]".to_owned(),
         // An item of a list is identified by its name.
         Value::Object(fields) => match fields.get("name") {
-            Some(Value::String(name)) => cut(name, 0, BRIEF),
+            Some(Value::String(name)) => shorten(name, BRIEF),
             _ => "{…}".to_owned(),
         },
         other => other.to_string(),
@@ -193,10 +223,7 @@ mod tests {
             changes(&before, &after)[0].to_string()
         };
         let image = |tag: &str| json!(format!("registry.example.com/team/nginx:{tag}"));
-        assert_eq!(
-            shown(image("1.14.2"), image("1.15.0")),
-            r#"a …nx:1.14.2"→…nx:1.15.0""#
-        );
+        assert_eq!(shown(image("1.14.2"), image("1.15.0")), "a …1.14.2→…1.15.0");
         assert_eq!(shown(json!("5"), json!(5)), r#"a "5"→5"#);
         assert_eq!(shown(json!("x"), json!("x ")), r#"a "x"→"x ""#);
         assert_eq!(shown(json!("x\n"), json!("x")), r#"a "x\n"→"x""#);
@@ -207,5 +234,41 @@ mod tests {
             "{shown}"
         );
         assert!(shown.chars().count() < 60, "{shown}");
+    }
+
+    #[test]
+    fn a_long_value_that_changed_shows_the_part_that_differs() {
+        let shown = |before: &str, after: &str| {
+            changes(&json!({"a": before}), &json!({"a": after}))[0].to_string()
+        };
+        assert_eq!(
+            shown(
+                "nginx:1.14.2-alpine3.9-slim-arm64",
+                "nginx:1.16.1-alpine3.9-slim-arm64"
+            ),
+            "a …1.14.2-alpin…→…1.16.1-alpin…"
+        );
+        let digest = |end: &str| format!("example.com/app@sha256:{}{end}", "0".repeat(60));
+        assert_eq!(shown(&digest("aa"), &digest("bb")), "a …000000aa→…000000bb");
+        // Where all of it differs, its beginning and its end are shown.
+        let image = |host: &str, tag: &str| format!("{host}.example.com/a/long/path/of/app:{tag}");
+        let all = shown(&image("one", "v1"), &image("two", "v2"));
+        for part in ["one", "v1→", "two", "v2"] {
+            assert!(all.contains(part), "{all}");
+        }
+        let change = &changes(&json!({"a": "nginx:1.14.2"}), &json!({"a": "nginx:1.16.1"}))[0];
+        assert_eq!(format!("{change}"), "a nginx:1.14.2→nginx:1.16.1");
+        assert_eq!(format!("{change:.10}"), "a …1.14.2→…1.16.1");
+    }
+
+    #[test]
+    fn a_text_that_is_too_long_keeps_its_beginning_and_its_end() {
+        assert_eq!(shorten("nginx:1.16.1", 12), "nginx:1.16.1");
+        assert_eq!(
+            shorten("registry.example.com/team/nginx:1.16.1", 16),
+            "registr…x:1.16.1"
+        );
+        assert_eq!(shorten("ab", 1), "…");
+        assert_eq!(shorten("ab", 0), "…");
     }
 }

@@ -1,7 +1,7 @@
 //! What Diagnose says of what was read out of a text.
 
 use optimist_apiserver::apply::{ManagedFieldsOperation, Manager};
-use optimist_client::visible;
+use optimist_client::{shorten, visible};
 use optimist_diagnose::brought::{NotRecognized, TextForm};
 use optimist_diagnose::case::{NotInstalled, Note, ObjectId};
 use optimist_diagnose::message::{
@@ -257,11 +257,7 @@ pub fn written(value: Option<&Value>) -> String {
         Value::String(text) => text.clone(),
         other => other.to_string(),
     };
-    let mut short: String = text.chars().take(MAX_VALUE).collect();
-    if short.len() < text.len() {
-        short.push('…');
-    }
-    visible(&short).into_owned()
+    visible(&shorten(&text, MAX_VALUE)).into_owned()
 }
 
 /// What the table over ways of writing is about: a scene, or a manifest on a version. The manifest is

@@ -1,7 +1,7 @@
 //! Edits, and their results.
 
 use optimist_apiserver::apply::{Path, PathElement};
-use optimist_client::visible;
+use optimist_client::{shorten, visible};
 use optimist_simulation::verdict::{Edit, Loss};
 use optimist_simulation::{ActorId, EditResult, LeftOutReason, Step, World};
 use serde_json::Value;
@@ -37,19 +37,13 @@ fn plain_field(path: &Path) -> String {
     }
 }
 
-/// A value in a few words. A text that is cut ends with `…`.
+/// A value in a few words. A long text loses its middle.
 pub fn value(value: Option<&Value>) -> String {
     /// The most characters of a text.
     const MAX_CHARS: usize = 32;
     match value {
         None => en::absent(),
-        Some(Value::String(text)) if text.chars().nth(MAX_CHARS).is_none() => {
-            visible(text).into_owned()
-        }
-        Some(Value::String(text)) => {
-            let head: String = text.chars().take(MAX_CHARS - 1).collect();
-            format!("{}…", visible(&head))
-        }
+        Some(Value::String(text)) => visible(&shorten(text, MAX_CHARS)).into_owned(),
         Some(Value::Array(items)) => en::items(&items.len()),
         Some(Value::Object(_)) => "{…}".to_owned(),
         Some(other) => other.to_string(),

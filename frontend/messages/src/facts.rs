@@ -2,6 +2,7 @@
 
 use optimist_apiserver::patch::FailedOperation;
 use optimist_apiserver::server::Fact;
+use optimist_client::shorten;
 use serde_json::Value;
 
 use crate::en;
@@ -70,12 +71,8 @@ fn operation_failed(failed: &FailedOperation) -> String {
     en::fact_none_done(&what)
 }
 
-/// A value as JSON, cut where it is long.
+/// A value as JSON, without its middle where it is long.
 fn cut(value: &Value) -> String {
     const MAX_CHARS: usize = 60;
-    let text = value.to_string();
-    match text.char_indices().nth(MAX_CHARS) {
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-        None => text,
-    }
+    shorten(&value.to_string(), MAX_CHARS)
 }

@@ -1,7 +1,7 @@
 //! Steps in a few words: for the timeline, the server's card and those who hear the page.
 
 use optimist_apiserver::server::Fact;
-use optimist_client::visible;
+use optimist_client::{ValueChange, visible};
 use optimist_simulation::{
     Action, ActorId, BranchOutcome, EditResult, Headline, HeadlineContent, HistoryTree, LastWrite,
     NodeId, Operation, Outcome, RequestKind, Step, WatchAction, World,
@@ -86,11 +86,22 @@ pub fn pill(step: &Step) -> Option<String> {
 /// What the timeline says was asked. The pill of a compaction says what it is. Where the world has
 /// several objects, it names the one that was asked for.
 pub fn ask(step: &Step, world: &World) -> String {
+    asked(step, world, None)
+}
+
+/// The same where there is little room: of a long value that changed, only the part that differs.
+pub fn ask_brief(step: &Step, world: &World) -> String {
+    /// The most characters of a value.
+    const MAX_CHARS: usize = 10;
+    asked(step, world, Some(MAX_CHARS))
+}
+
+fn asked(step: &Step, world: &World, most: Option<usize>) -> String {
     let asked = match step.operation {
         Operation::Compact { restart: true } => en::ask_restart(),
         Operation::Compact { restart: false } => String::new(),
         Operation::Wait(seconds) => en::ask_wait(&seconds),
-        _ => headline(step),
+        _ => headline_within(step, most),
     };
     match step.object_of_several(world) {
         Some(object) => en::ask_object(&visible(&object), &asked),
@@ -171,6 +182,11 @@ pub fn branch_labels(tree: &HistoryTree, parent: NodeId) -> Vec<(NodeId, String)
 
 /// What the request of a step carries: `PUT replicas 3→5 · if 100`, `WATCH from 100`.
 pub fn headline(step: &Step) -> String {
+    headline_within(step, None)
+}
+
+/// The same, with at most so many characters of a value.
+fn headline_within(step: &Step, most: Option<usize>) -> String {
     let (method, subresource, content, if_version) = match step.headline() {
         Headline::Operation(Operation::Control(operation)) => {
             return crate::controller_card::row(operation, step.controller.as_deref());
@@ -190,7 +206,7 @@ pub fn headline(step: &Step) -> String {
     }
     if let Some(content) = content {
         headline.push(' ');
-        headline.push_str(&headline_content(&content));
+        headline.push_str(&headline_content(&content, most));
     }
     match if_version {
         Some(version) => en::headline_if(&headline, &version),
@@ -198,7 +214,11 @@ pub fn headline(step: &Step) -> String {
     }
 }
 
-fn headline_content(content: &HeadlineContent) -> String {
+fn headline_content(content: &HeadlineContent, most: Option<usize>) -> String {
+    let within = |change: &ValueChange| match most {
+        Some(most) => format!("{change:.most$}"),
+        None => change.to_string(),
+    };
     let (manifest, carried) = match content {
         HeadlineContent::ByHand => return en::headline_by_hand(),
         HeadlineContent::Declared { manifest, fields } => {
@@ -211,8 +231,8 @@ fn headline_content(content: &HeadlineContent) -> String {
         } => {
             let carried = match (first, more) {
                 (None, _) => en::headline_no_change(),
-                (Some(first), 0) => first.to_string(),
-                (Some(first), more) => format!("{first} +{more}"),
+                (Some(first), 0) => within(first),
+                (Some(first), more) => format!("{} +{more}", within(first)),
             };
             (*manifest, carried)
         }

@@ -3,7 +3,7 @@
 use optimist_apiserver::apply::Path;
 use optimist_client::{Declares, Strategy, Subresource, Write};
 use optimist_messages::{
-    Caption, caption, fact, headline, load_error, pill, sentence, summary, value,
+    Caption, ask, ask_brief, caption, fact, headline, load_error, pill, sentence, summary, value,
 };
 use optimist_simulation::{
     Action, ActorId, Delete, HistoryTree, NGINX, Operation, Start, Step, WatchAction, World,
@@ -357,10 +357,34 @@ fn a_write_that_keeps_both_edits_says_so() {
 }
 
 #[test]
-fn a_value_that_is_cut_says_so() {
+fn a_value_that_is_cut_says_so_and_keeps_its_end() {
     let told = |length: usize| value(Some(&"x".repeat(length).into()));
     assert_eq!(told(32), "x".repeat(32));
-    assert_eq!(told(33), format!("{}…", "x".repeat(31)));
+    assert_eq!(told(33), format!("{}…{}", "x".repeat(15), "x".repeat(16)));
+    let image = "registry.example.com/a-team/mirrors/nginx:1.16.1";
+    assert_eq!(
+        value(Some(&image.into())),
+        "registry.exampl…ors/nginx:1.16.1"
+    );
+}
+
+#[test]
+fn where_there_is_little_room_a_request_shows_the_part_of_a_value_that_differs() {
+    let (world, _) = World::load(NGINX).unwrap();
+    let mut tree = HistoryTree::new(world);
+    act(&mut tree, A, Action::Get);
+    let image = "/spec/template/spec/containers/0/image";
+    edit(&mut tree, A, image, "nginx:1.16.1".into());
+    act(&mut tree, A, Action::Send(Write::default()));
+    let step = tree.step(tree.current()).unwrap();
+    let said = [ask(step, tree.world()), ask_brief(step, tree.world())];
+    assert_eq!(
+        said,
+        [
+            "PUT image nginx:1.14.2→nginx:1.16.1 · if 100",
+            "PUT image …1.14.2→…1.16.1 · if 100"
+        ]
+    );
 }
 
 #[test]

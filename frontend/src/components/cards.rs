@@ -1,5 +1,6 @@
 //! The three cards: their rows stand beside each other and scroll together.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use gloo_events::{EventListener, EventListenerOptions, EventListenerPhase};
@@ -8,9 +9,18 @@ use optimist_simulation::ActorId;
 use web_sys::Element;
 use yew::{Html, Properties, component, html, use_effect_with, use_memo, use_node_ref};
 
+use super::server_card::last_write;
 use super::{controller_card, editor_card, server_card};
 use crate::browser;
-use crate::state::{StateHandle, aligned_rows};
+use crate::state::{StateHandle, aligned_rows, rows_of_changes};
+
+/// The rows of all cards.
+#[derive(Clone, PartialEq)]
+pub(crate) struct CardRows {
+    pub(crate) aligned: Rc<AlignedRows>,
+    /// How many characters the rows need that say what a value was, or what it is elsewhere.
+    pub(crate) changes: Rc<BTreeMap<String, usize>>,
+}
 
 #[derive(PartialEq, Properties)]
 pub(crate) struct CardsProps {
@@ -21,6 +31,11 @@ pub(crate) struct CardsProps {
 pub(crate) fn Cards(props: &CardsProps) -> Html {
     let store = &props.store;
     let aligned = use_memo(store.card_objects(), aligned_rows);
+    let (marks, tone) = last_write(store);
+    let rows = CardRows {
+        changes: Rc::new(rows_of_changes(&aligned, &marks)),
+        aligned,
+    };
     let cards = use_node_ref();
     use_effect_with(cards.clone(), |cards| {
         let listener = cards.cast::<Element>().map(|cards| {
@@ -37,18 +52,18 @@ pub(crate) fn Cards(props: &CardsProps) -> Html {
     });
     html! {
         <div class="cards" ref={cards}>
-            { editor_card(store, ActorId::A, &aligned) }
-            { server_card(store, &aligned) }
-            { right(store, &aligned) }
+            { editor_card(store, ActorId::A, &rows) }
+            { server_card(store, &rows, (marks, tone)) }
+            { right(store, &rows) }
         </div>
     }
 }
 
 /// The card of the right lane: an editor's or the controller's.
-fn right(store: &StateHandle, aligned: &Rc<AlignedRows>) -> Html {
+fn right(store: &StateHandle, rows: &CardRows) -> Html {
     let controller = store.world().controller();
     match controller.filter(|_| store.view.right == ActorId::C) {
         Some(controller) => controller_card(store, controller),
-        None => editor_card(store, store.view.right, aligned),
+        None => editor_card(store, store.view.right, rows),
     }
 }

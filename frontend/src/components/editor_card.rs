@@ -1,32 +1,48 @@
 //! An editor: what it read, what it changed since, and how it sends that.
 
-use std::rc::Rc;
-
-use optimist_client::{AlignedRows, COPIES, Declares, Strategy, dotted};
+use optimist_client::{COPIES, Declares, Strategy, dotted};
 use optimist_messages::{label, writes_otherwise};
 use optimist_simulation::ActorId;
 use web_sys::HtmlTextAreaElement;
 use yew::{Callback, Event, Html, InputEvent, MouseEvent, TargetCast, classes, html};
 
+use super::cards::CardRows;
 use super::controls::{Controls, controls};
 use super::more;
 use super::yaml_view::YamlView;
 use crate::state::{Dialog, EditMsg, Lane, RawYaml, Sends, State, StateHandle, ViewMsg};
 
-/// The version of an editor's copy: its words and its tone.
-pub(crate) fn chip(state: &State, editor: ActorId) -> (String, &'static str) {
+/// The version of an editor's copy: its words, those where there is little room, and its tone. How the
+/// editor writes says the version of a stale copy too.
+fn chip(state: &State, editor: ActorId) -> ([String; 2], &'static str) {
     let world = state.world();
     match (
         world.copy(editor).resource_version(),
         world.stale_by(editor),
     ) {
-        (None, _) => (label::not_read(), "plain"),
-        (Some(version), 0) => (label::copy_current(&version), "ok"),
-        (Some(version), behind) => (label::copy_stale(&version, &behind), "refused"),
+        (None, _) => ([label::not_read(), label::not_read()], "plain"),
+        (Some(version), 0) => {
+            let short = label::copy_current_short(&version);
+            ([label::copy_current(&version), short], "ok")
+        }
+        (Some(version), behind) => {
+            let short = label::copy_stale_by(&behind);
+            ([label::copy_stale(&version, &behind), short], "refused")
+        }
     }
 }
 
-pub(crate) fn editor_card(store: &StateHandle, id: ActorId, aligned: &Rc<AlignedRows>) -> Html {
+/// Words where there is room for them, and where there is little.
+fn either([roomy, tight]: [String; 2]) -> Html {
+    html! {
+        <>
+            <span class="roomy">{ roomy }</span>
+            <span class="tight">{ tight }</span>
+        </>
+    }
+}
+
+pub(crate) fn editor_card(store: &StateHandle, id: ActorId, rows: &CardRows) -> Html {
     let name = &store.world().actor(id).name;
     let copy = store.world().copy(id);
     let lane = Lane::Editor(id);
@@ -48,9 +64,9 @@ pub(crate) fn editor_card(store: &StateHandle, id: ActorId, aligned: &Rc<Aligned
                     <span class="writes-as" title={otherwise.clone()}>{ otherwise }</span>
                 }
                 if store.world().stale_by(id) > 0 {
-                    { stale(store, id, &chip) }
+                    { stale(store, id, chip) }
                 } else {
-                    <span class={classes!("chip", tone)}>{ chip }</span>
+                    <span class={classes!("chip", tone)}>{ either(chip) }</span>
                 }
             </header>
             if let Some(raw) = raw {
@@ -58,7 +74,7 @@ pub(crate) fn editor_card(store: &StateHandle, id: ActorId, aligned: &Rc<Aligned
             } else if let Some(object) = copy.edited() {
                 <YamlView
                     dispatcher={store.dispatcher()}
-                    aligned={Rc::clone(aligned)}
+                    rows={rows.clone()}
                     copy={if id == ActorId::A { 0 } else { COPIES - 1 }}
                     id={slug}
                     label={label::working_copy(name)}
@@ -98,11 +114,11 @@ fn declared(store: &StateHandle, id: ActorId) -> Option<Vec<String>> {
 
 /// How stale a copy is, and behind it what has changed since.
 #[inline(never)] // not on the first screen
-fn stale(store: &StateHandle, id: ActorId, chip: &str) -> Html {
+fn stale(store: &StateHandle, id: ActorId, chip: [String; 2]) -> Html {
     let changed = store.world().changed_since_read(id);
     html! {
         <details class="more stale">
-            <summary class="chip refused">{ chip.to_owned() }</summary>
+            <summary class="chip refused">{ either(chip) }</summary>
             <div class="more-panel">
                 if store.world().stored().is_none() {
                     <p>{ label::object_gone() }</p>

@@ -1,7 +1,6 @@
 //! The bar on top.
 
 use optimist_messages::label;
-use optimist_simulation::ActorId;
 use yew::{Html, classes, html};
 
 use super::icon::{Icon, icon};
@@ -9,7 +8,7 @@ use super::sessions_dialog::called;
 use crate::browser;
 use crate::names::{page_name, page_title};
 use crate::state::{
-    Dialog, Page, PersistenceMsg, Sends, StateHandle, Theme, TransferMsg, ViewMsg, both_edited,
+    Dialog, ExplorableEdits, Page, PersistenceMsg, Sends, StateHandle, Theme, TransferMsg, ViewMsg,
 };
 
 pub(crate) fn header(store: &StateHandle) -> Html {
@@ -141,14 +140,13 @@ fn explore(store: &StateHandle) -> Html {
             </button>
         };
     }
-    let edited = both_edited(&store.session.tree);
-    let world = edited.and_then(|node| store.session.tree.world_at(node));
+    let edits = ExplorableEdits::of(&store.session.tree);
     // Six orders of two who read and write; of three there are more.
-    let name = match world {
-        Some(world) if world.copy(ActorId::C).is_edited() => label::explore_orders(),
+    let name = match edits {
+        Some(edits) if edits.has_third => label::explore_orders(),
         _ => label::explore_six_orders(),
     };
-    let edited = edited.is_some();
+    let edited = edits.is_some();
     let title = if edited {
         label::explore_orders_title()
     } else {

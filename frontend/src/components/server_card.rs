@@ -1,13 +1,12 @@
 //! The server's card: the stored object, all earlier versions, and the events of a watcher.
 
-use std::rc::Rc;
-
 use optimist_apiserver::server::Release;
-use optimist_client::{AlignedRows, STORED, ValueChange, changes, visible};
+use optimist_client::{STORED, ValueChange, changes, visible};
 use optimist_messages::{self as messages, label};
 use optimist_simulation::LastWrite;
 use yew::{Event, Html, html};
 
+use super::cards::CardRows;
 use super::controller::stored_rows;
 use super::etcd;
 use super::more::chosen;
@@ -36,8 +35,11 @@ fn name(tab: ServerTab) -> String {
     }
 }
 
+/// Marked places, and the class of their colour.
+type Marks = (Vec<ValueChange>, &'static str);
+
 /// What the step that led here changed in the store, and whose colour that has.
-fn last_write(state: &State) -> (Vec<ValueChange>, &'static str) {
+pub(super) fn last_write(state: &State) -> Marks {
     let step = state.session.tree.step(state.session.tree.current());
     let wrote = match (step, state.session.tree.last_write()) {
         (Some(step), LastWrite::Step(last)) => std::ptr::eq(step, last),
@@ -115,7 +117,7 @@ fn unevaluated_rules(store: &StateHandle) -> Html {
     }
 }
 
-pub(crate) fn server_card(store: &StateHandle, aligned: &Rc<AlignedRows>) -> Html {
+pub(crate) fn server_card(store: &StateHandle, rows: &CardRows, marks: Marks) -> Html {
     let stored = store.world().stored();
     let chip = stored.map_or_else(label::deleted, |(version, _)| {
         label::copy_current_short(&version)
@@ -139,7 +141,7 @@ pub(crate) fn server_card(store: &StateHandle, aligned: &Rc<AlignedRows>) -> Htm
             }
             <div class="card-body" role="tabpanel" id={panel_id("server")}>
                 { match store.view.server_tab {
-                    ServerTab::Object => object(store, aligned),
+                    ServerTab::Object => object(store, rows, marks),
                     ServerTab::Owners => owners::owners(store),
                     ServerTab::Revisions => revisions(store),
                     ServerTab::Watch => watch::stream(store),
@@ -152,7 +154,7 @@ pub(crate) fn server_card(store: &StateHandle, aligned: &Rc<AlignedRows>) -> Htm
 }
 
 /// The stored object, with what the last step changed in it.
-fn object(store: &StateHandle, aligned: &Rc<AlignedRows>) -> Html {
+fn object(store: &StateHandle, rows: &CardRows, (marks, tone): Marks) -> Html {
     let Some((_, object)) = store.world().stored() else {
         return html! {
             <div class="yaml blank">
@@ -161,11 +163,10 @@ fn object(store: &StateHandle, aligned: &Rc<AlignedRows>) -> Html {
             </div>
         };
     };
-    let (marks, tone) = last_write(store);
     html! {
         <YamlView
             dispatcher={store.dispatcher()}
-            aligned={Rc::clone(aligned)}
+            rows={rows.clone()}
             copy={STORED}
             id="server"
             label={label::stored_object()}

@@ -39,6 +39,8 @@ pub(crate) struct StepRowProps {
     /// Whether it took away what another had written.
     pub(crate) lossy: bool,
     pub(crate) headline: String,
+    /// The same where there is little room.
+    pub(crate) brief: String,
     pub(crate) answer: String,
     pub(crate) pill: Option<(String, &'static str)>,
     /// What reached the watcher.
@@ -121,6 +123,7 @@ pub(crate) fn row(
         outcome: step.outcome(),
         lossy: !step.losses.is_empty(),
         headline: messages::ask(step, state.world()),
+        brief: messages::ask_brief(step, state.world()),
         answer,
         pill: messages::pill(step).map(|pill| (pill, pill_tone(step))),
         sentence: label::timeline_step(&position, &sentence),
@@ -213,7 +216,12 @@ fn exchange(props: &StepRowProps, current: bool) -> Html {
     html! {
         <span class="half">
             // With a space, or the last word and the next would be one to those who hear them.
-            <span class="ask">{ format!("{} ", props.headline) }</span>
+            <span class="ask">
+                <span>{ format!("{} ", props.headline) }</span>
+                if props.brief != props.headline {
+                    <span class="brief" aria-hidden="true">{ props.brief.clone() }</span>
+                }
+            </span>
             if current && props.outcome != Outcome::Done {
                 { both_arrows(props.editor) }
             }

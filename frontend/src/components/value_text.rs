@@ -1,7 +1,8 @@
 //! Values as text: cut where they are long, as a block where they have several lines.
 
-use optimist_client::{Token, brief_both, visible};
+use optimist_client::{Token, brief_both, shorten, visible};
 use serde_json::Value;
+use yew::{Html, html};
 
 /// Longer values are cut; the whole of it is in the field that edits it.
 const MAX_LENGTH: usize = 160;
@@ -19,22 +20,63 @@ pub(super) fn text(token: &Token) -> String {
     block
 }
 
-/// What a text was: where it is cut just as what it is now, from shortly before they differ.
+/// The text of a value that was or is another one elsewhere: of a long one, the part that differs.
+pub(super) fn shown(token: &Token, other: Option<&str>) -> String {
+    let long = token.plain.chars().count() > MAX_LENGTH && !token.plain.contains('\n');
+    match other.filter(|_| long) {
+        Some(other) => differing(&token.plain, other),
+        None => text(token),
+    }
+}
+
+fn differing(text: &str, other: &str) -> String {
+    let (part, _) = brief_both(&text.into(), &other.into(), MAX_LENGTH);
+    visible(&part).into_owned()
+}
+
+/// How many bytes at the end of a text begin with the word in which it differs from another one; 0 if all
+/// of it is as short as that.
+pub(super) fn tail(text: &str, other: &str) -> usize {
+    const SHORT: usize = 8;
+    /// The end of a longer word would need all of the line.
+    const LEAD: usize = 6;
+    let both = text.char_indices().zip(other.chars());
+    let same = both.take_while(|((_, a), b)| a == b).count();
+    if text.chars().count() <= SHORT || same == 0 {
+        return 0;
+    }
+    let lead = text.chars().take(same).collect::<Vec<_>>();
+    let word = lead
+        .iter()
+        .rposition(|c| matches!(c, '/' | ':' | '@' | '='));
+    let from = word.map_or(0, |at| at + 1).max(same.saturating_sub(LEAD));
+    let from = text.char_indices().nth(from).map_or(0, |(at, _)| at);
+    text.len() - from
+}
+
+/// A text whose beginning gives way where a line is too short for it, so that its end stays in sight.
+pub(super) fn end_in_sight(text: &str, end: usize) -> Html {
+    match text
+        .len()
+        .checked_sub(end)
+        .and_then(|at| text.split_at_checked(at))
+    {
+        Some((begin, end)) if !begin.is_empty() && !end.is_empty() => html! {
+            <span class="ends"><span>{ begin.to_owned() }</span><span>{ end.to_owned() }</span></span>
+        },
+        _ => text.to_owned().into(),
+    }
+}
+
+/// What a text was: of a long one, the part that differs from what it is now.
 pub(super) fn was(text: &str, now: Option<&Value>) -> String {
     match now {
-        Some(Value::String(now)) if cut(now) == cut(text) => {
-            let (before, _) = brief_both(&text.into(), &now.as_str().into(), MAX_LENGTH);
-            visible(&before).into_owned()
-        }
+        Some(Value::String(now)) => differing(text, now),
         Some(now) if !now.is_string() => visible(&Value::from(text).to_string()).into_owned(),
         _ => cut(text),
     }
 }
 
 pub(super) fn cut(text: &str) -> String {
-    if text.chars().count() <= MAX_LENGTH {
-        return visible(text).into_owned();
-    }
-    let head: String = text.chars().take(MAX_LENGTH).collect();
-    format!("{}…", visible(&head))
+    visible(&shorten(text, MAX_LENGTH)).into_owned()
 }

@@ -1,20 +1,20 @@
 //! An object as YAML lines, with folds, marks and values that can be edited in place.
 
-use std::rc::Rc;
 use std::sync::Arc;
 
-use optimist_client::{AlignedRow, AlignedRows, Fold, Line, STORED, Token, ValueChange, dotted};
+use optimist_client::{AlignedRow, Fold, Line, STORED, Token, ValueChange, dotted};
 use optimist_messages::{self as messages, label};
 use optimist_simulation::ActorId;
 use serde_json::Value;
 use yew::{Callback, Html, MouseEvent, Properties, classes, component, html};
 
+use super::cards::CardRows;
 use super::fold::{holds, size};
 use super::line_tools::{
     addition, addition_to_object, additions, grows, is_list, item_begun, line_keys, own, tools,
 };
 use super::value_input::ValueInput;
-use super::value_text::{cut, text, was};
+use super::value_text::{cut, end_in_sight, shown, tail, was};
 use crate::state::{Dispatcher, EditMsg, Editing, Folds, ObjectView, Sends, Typing, ViewMsg};
 
 /// Everything that a view shows, so that one that looks the same is not drawn again.
@@ -22,7 +22,7 @@ use crate::state::{Dispatcher, EditMsg, Editing, Folds, ObjectView, Sends, Typin
 pub(crate) struct YamlViewProps {
     pub(crate) dispatcher: Dispatcher,
     /// The rows of all cards, and which of the copies this one shows.
-    pub(crate) aligned: Rc<AlignedRows>,
+    pub(crate) rows: CardRows,
     pub(crate) copy: usize,
     /// Begins the ids of its lines.
     pub(crate) id: &'static str,
@@ -55,19 +55,24 @@ impl YamlViewProps {
 
     /// The line that a row has in this card.
     fn line(&self, row: &AlignedRow) -> Option<&Line> {
-        self.aligned.line(row, self.copy)
+        self.rows.aligned.line(row, self.copy)
     }
 
-    /// What the server has now at a place that an editor read otherwise.
-    fn now(&self, row: &AlignedRow, line: &Line, mark: Option<&ValueChange>) -> Option<String> {
+    /// What the server has now at a place that an editor read otherwise, and how it is said.
+    fn now(
+        &self,
+        row: &AlignedRow,
+        line: &Line,
+        mark: Option<&ValueChange>,
+    ) -> Option<(&str, String)> {
         let (Some(_), Some(own)) = (&self.editor, &line.value) else {
             return None;
         };
         let bookkeeping = row.key.starts_with("/metadata/") && row.key.matches('/').count() == 2;
-        if self.aligned.lines[STORED].is_empty() || bookkeeping || !own.scalar {
+        if self.rows.aligned.lines[STORED].is_empty() || bookkeeping || !own.scalar {
             return None;
         }
-        let stored = self.aligned.line(row, STORED);
+        let stored = self.rows.aligned.line(row, STORED);
         let stored = stored.map(|line| line.value.as_ref().filter(|token| token.scalar));
         // What the editor read there.
         let read = match mark.map(|change| (change.pointer == line.pointer, &change.before)) {
@@ -77,10 +82,11 @@ impl YamlViewProps {
             Some((false, _)) => return None,
         };
         match stored {
-            None => read.map(|_| messages::now(None)),
+            None => read.map(|_| ("", messages::now(None))),
             Some(Some(stored)) => {
                 let differs = Some(&stored.plain) != read.as_ref() && stored.plain != own.plain;
-                differs.then(|| messages::now(Some(&cut(&stored.text))))
+                let said = || messages::now(Some(&cut(&stored.text)));
+                differs.then(|| (stored.plain.as_str(), said()))
             }
             Some(None) => None,
         }
@@ -132,7 +138,7 @@ pub(crate) fn YamlView(props: &YamlViewProps) -> Html {
 
 /// The rows of the object, with the fields in which additions are typed.
 fn rows(props: &YamlViewProps) -> Vec<Html> {
-    let all = &props.aligned.rows;
+    let all = &props.rows.aligned.rows;
     let mut rows = Vec::with_capacity(all.len());
     // A new item is typed where it will be: after the others.
     let mut after: Option<(usize, Html)> = None;
@@ -258,16 +264,7 @@ fn members_row(props: &YamlViewProps, row: &AlignedRow, within: &[AlignedRow], o
 
 fn value_row(props: &YamlViewProps, row: &AlignedRow, line: &Line) -> Html {
     let mark = props.mark(line);
-    let now = props.now(row, line, mark);
     let meant = mark.is_some_and(|change| !change.is_bookkeeping());
-    let was = mark
-        .filter(|change| change.pointer == line.pointer && !change.is_bookkeeping())
-        .map(|change| match &change.before {
-            Some(Value::String(text)) => label::line_was(&was(text, change.after.as_ref())),
-            Some(value) if value.is_object() || value.is_array() => label::line_changed(),
-            Some(value) => label::line_was(&value),
-            None => label::line_new(),
-        });
     let start = line
         .value
         .as_ref()
@@ -275,9 +272,16 @@ fn value_row(props: &YamlViewProps, row: &AlignedRow, line: &Line) -> Html {
     // Otherwise a click on the name would restart the input.
     let typed = props.typed(Typing::Value, &line.pointer).is_some();
     let on_name = start.clone().filter(|_| !typed);
+    let characters = props.rows.changes.get(&row.key).copied();
     html! {
         <div
-            class={classes!("line", "leaf", mark.is_some().then_some("marked"), meant.then_some("meant"))}
+            class={classes!(
+                "line",
+                "leaf",
+                mark.is_some().then_some("marked"),
+                meant.then_some("meant"),
+                room(characters),
+            )}
             style={format!("{};{}", indented(props, line), high(row).unwrap_or_default())}
             key={row.key.clone()}
         >
@@ -292,22 +296,62 @@ fn value_row(props: &YamlViewProps, row: &AlignedRow, line: &Line) -> Html {
                     { format!("{key}: ") }
                 </span>
             }
-            if let Some(token) = &line.value {
-                { value(props, line, token, start) }
-            }
-            if let Some(was) = was {
-                <span class="was">{ was }</span>
-            } else if props.declares(line) {
-                <span class="was">{ label::line_applied_unchanged() }</span>
-            }
-            if let Some(now) = now {
-                <span class="now">{ now }</span>
-            }
+            { value_and_changes(props, row, line, start) }
             if mark.is_none() {
                 { own(props, line) }
             }
             { tools(props, line) }
         </div>
+    }
+}
+
+/// The class of a row with changes that need more room than a line of a card has: where cards are narrow,
+/// and everywhere.
+fn room(characters: Option<usize>) -> Option<&'static str> {
+    const NARROW: usize = 28;
+    const WIDE: usize = 42;
+    match characters? {
+        ..=NARROW => None,
+        ..=WIDE => Some("long"),
+        _ => Some("long longer"),
+    }
+}
+
+/// A value, what it was, and what the server has now.
+fn value_and_changes(
+    props: &YamlViewProps,
+    row: &AlignedRow,
+    line: &Line,
+    start: Option<EditMsg>,
+) -> Html {
+    let mark = props.mark(line);
+    let now = props.now(row, line, mark);
+    let change = mark.filter(|change| change.pointer == line.pointer && !change.is_bookkeeping());
+    let own = line.value.as_ref().map_or("", |token| token.plain.as_str());
+    let before = change.and_then(|change| change.before.as_ref()?.as_str());
+    let was = change.map(|change| match &change.before {
+        Some(Value::String(text)) => label::line_was(&was(text, change.after.as_ref())),
+        Some(value) if value.is_object() || value.is_array() => label::line_changed(),
+        Some(value) => label::line_was(&value),
+        None => label::line_new(),
+    });
+    let other = before.or(now.as_ref().map(|(stored, _)| *stored));
+    html! {
+        <>
+            if let Some(token) = &line.value {
+                { value(props, line, token, (start, other)) }
+            }
+            if let Some(was) = was {
+                <span class="was" title={was.clone()}>
+                    { end_in_sight(&was, before.map_or(0, |before| tail(before, own))) }
+                </span>
+            } else if props.declares(line) {
+                <span class="was">{ label::line_applied_unchanged() }</span>
+            }
+            if let Some((stored, now)) = &now {
+                <span class="now" title={now.clone()}>{ end_in_sight(now, tail(stored, own)) }</span>
+            }
+        </>
     }
 }
 
@@ -320,9 +364,18 @@ fn start_edit(props: &YamlViewProps, line: &Line, token: &Token) -> Option<EditM
     Some(EditMsg::Start(*editor, Typing::Value, pointer, plain))
 }
 
-fn value(props: &YamlViewProps, line: &Line, token: &Token, start: Option<EditMsg>) -> Html {
+/// A value, which can be edited if `start` is there. `other` is what it was, or is elsewhere.
+fn value(
+    props: &YamlViewProps,
+    line: &Line,
+    token: &Token,
+    (start, other): (Option<EditMsg>, Option<&str>),
+) -> Html {
+    let shown = shown(token, other);
+    let said = end_in_sight(&shown, other.map_or(0, |other| tail(&shown, other)));
+    let title = other.map(|_| shown.clone());
     let Some(((editor, name), start)) = props.editor.as_ref().zip(start) else {
-        return html! { <span class="value">{ text(token) }</span> };
+        return html! { <span class="value" {title}>{ said }</span> };
     };
     let place = dotted(&line.pointer);
     let id = format!("{}{}", props.id, line.pointer);
@@ -343,10 +396,11 @@ fn value(props: &YamlViewProps, line: &Line, token: &Token, start: Option<EditMs
             class="value"
             {id}
             {onkeydown}
-            aria-label={label::line_edit(&place, &text(token), name)}
+            aria-label={label::line_edit(&place, &shown, name)}
+            {title}
             onclick={props.dispatcher.sends(start)}
         >
-            { text(token) }
+            { said }
         </button>
     }
 }

@@ -131,7 +131,8 @@ fn paste(store: &StateHandle) -> Html {
             <div class="dialog-actions">
                 { files(store) }
                 <span class="spring" />
-                <button type="submit" class="button primary" disabled={empty}>
+                // It keeps the keyboard after it has added the text.
+                <button type="submit" class="button primary" aria-disabled={empty.to_string()}>
                     { label::diagnose_add() }
                 </button>
             </div>

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use optimist_apiserver::object::Metadata;
-use optimist_client::visible;
+use optimist_client::{shorten, visible};
 use optimist_diagnose::audit::recorded::KnownObject;
 use optimist_diagnose::observed::FieldChange;
 use optimist_diagnose::ownership::{ManagerEntry, ObjectOwnership, OwnedLine, Unowned};
@@ -251,13 +251,10 @@ fn row(object: &OwnedObject, numbers: &[usize], owned: &OwnedLine, contested: bo
         .map_or_else(String::new, |it| names(it, owned));
     let (change, changed) = object.change(&line.pointer);
     let look_of = |number: &usize| numbers.get(*number).map(|it| look(*it));
-    let value = line.value.as_ref().map(|token| {
-        let mut short: String = token.text.chars().take(MAX_VALUE).collect();
-        if short.len() < token.text.len() {
-            short.push('…');
-        }
-        short
-    });
+    let value = line
+        .value
+        .as_ref()
+        .map(|token| shorten(&token.text, MAX_VALUE));
     let first = owned.owners.first().and_then(look_of);
     html! {
         <div

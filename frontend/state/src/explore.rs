@@ -7,7 +7,9 @@ mod model;
 mod turn;
 
 use std::rc::Rc;
+use std::sync::Arc;
 
+use optimist_simulation::explore::Intent;
 use optimist_simulation::{ActorId, HistoryTree, NGINX, NodeId, World};
 use optimist_text::share::Session;
 use serde_json::Value;
@@ -120,11 +122,13 @@ impl State {
     pub(crate) fn update_explore(&mut self, msg: TransferMsg, fx: &mut Effects<'_>) {
         match msg {
             TransferMsg::Explore => {
-                if let Some(node) = both_edited(&self.session.tree) {
+                let edits = ExplorableEdits::of(&self.session.tree);
+                let tree = edits.and_then(|edits| edits.tree(&self.session.tree));
+                if let Some((edits, tree)) = edits.zip(tree) {
                     self.explore.request = Some(ExploreRequest {
                         count: self.explore.next_count(),
-                        tree: Rc::clone(&self.session.tree),
-                        node,
+                        tree,
+                        node: edits.node,
                         session: Some(self.session.number),
                         setup: Value::Null,
                         between: None,
@@ -141,19 +145,78 @@ impl State {
     }
 }
 
-/// How far back edits are looked for.
+/// How far from the current moment edits are looked for.
 const FAR: usize = 50;
 
-/// The last moment on the way here at which both editors had edits that were not sent.
-pub fn both_edited(tree: &HistoryTree) -> Option<NodeId> {
-    let mut node = tree.current();
-    for _ in 0..FAR {
-        let world = tree.world_at(node)?;
-        let edited = |editor| world.copy(editor).is_edited();
-        if ActorId::EDITORS.into_iter().all(edited) && world.stored().is_some() {
-            return Some(node);
-        }
-        node = tree.parent(node)?;
+/// Edits that can be explored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ExplorableEdits {
+    /// The moment that they are explored from.
+    pub node: NodeId,
+    /// The moment at which each editor has its edits, in the order of [`ActorId::EDITORS`]. They are the
+    /// same if both have edits at one moment.
+    of: [NodeId; 2],
+    /// Whether the third actor has edits too.
+    pub has_third: bool,
+}
+
+impl ExplorableEdits {
+    /// The edits of the history that is shown: those that both editors have at one moment, the last one
+    /// before here if there is one. Else the edits that are next to each other: a history that comes from a
+    /// link or a file, or where one editor has sent before the other one began, need not have such a
+    /// moment.
+    pub fn of(tree: &HistoryTree) -> Option<Self> {
+        let (line, here) = (tree.current_path(), tree.position());
+        let back = line.get(here.saturating_sub(FAR)..=here)?.iter().rev();
+        let forward = line.iter().skip(here + 1).take(FAR);
+        let nodes: Vec<NodeId> = back.chain(forward).copied().collect();
+        let subject = tree.world().subject();
+        let edited = |node: NodeId, editor: ActorId| {
+            let world = tree.world_at(node);
+            world.is_some_and(|world| world.subject() == subject && world.copy(editor).is_edited())
+        };
+        let first = |at: &dyn Fn(NodeId) -> bool| nodes.iter().copied().find(|node| at(*node));
+        let both = |node| {
+            ActorId::EDITORS
+                .into_iter()
+                .all(|editor| edited(node, editor))
+        };
+        let of = match first(&both) {
+            Some(node) => [node; 2],
+            None => {
+                let [a, b] = ActorId::EDITORS.map(|editor| first(&|node| edited(node, editor)));
+                [a?, b?]
+            }
+        };
+        let place = |node: &NodeId| line.iter().position(|one| one == node);
+        let node = of.into_iter().min_by_key(place)?;
+        tree.world_at(node)?.stored()?;
+        Some(Self {
+            node,
+            of,
+            has_third: edited(node, ActorId::C),
+        })
     }
-    None
+
+    /// The histories, with all of the edits at the moment that they are explored from.
+    fn tree(&self, tree: &Rc<HistoryTree>) -> Option<Rc<HistoryTree>> {
+        if self.of == [self.node; 2] {
+            return Some(Rc::clone(tree));
+        }
+        let mut together = (**tree).clone();
+        together.go(self.node);
+        for (editor, from) in ActorId::EDITORS.into_iter().zip(self.of) {
+            if from != self.node {
+                let world = tree.world_at(from)?;
+                let intent = Intent::of(world.copy(editor), &world.resource().root)?;
+                let read = Arc::clone(together.world().stored()?.1);
+                let write = world.actor(editor).write();
+                together.world_mut().actor_mut(editor).set_write(write);
+                let copy = together.world_mut().copy_mut(editor);
+                copy.settle(Arc::clone(&read));
+                intent.edit(copy, &read);
+            }
+        }
+        Some(Rc::new(together))
+    }
 }

@@ -46,7 +46,7 @@ use std::rc::Rc;
 use optimist_simulation::{ActorId, Exchange, HistoryTree, NGINX, World};
 
 pub use address::{Address, Destination, LessonAddress, Page, lesson_fragment, session_fragment};
-pub use cards::{CardObjects, aligned_rows};
+pub use cards::{CardObjects, aligned_rows, rows_of_changes};
 pub use controllers::{ControllerMsg, ControllerPart, ControllerView};
 pub use diagnose::{
     AuditReplay, AuditRun, BringProblem, BroughtItem, CASE, CASE_PLACE, CaseExample, CaseKeeping,
@@ -58,9 +58,9 @@ pub use editing::{EditMsg, Editing, EditingState, FIELD, RawYaml, Typing};
 use effect::Effects;
 pub use effect::{Effect, Platform, SLICE, run, slice};
 pub use explore::{
-    EditSource, ExploreModel, ExploreMsg, ExploreRequest, ExploreRow, ExploreSetup,
-    ExploreTransfer, MapFocus, OtherChoice, RowState, SearchTurn, StopReason, ThirdActorChoice,
-    TransferMsg, WritersInBetween, both_edited,
+    EditSource, ExplorableEdits, ExploreModel, ExploreMsg, ExploreRequest, ExploreRow,
+    ExploreSetup, ExploreTransfer, MapFocus, OtherChoice, RowState, SearchTurn, StopReason,
+    ThirdActorChoice, TransferMsg, WritersInBetween,
 };
 pub use learn::{Course, Learn, LearnMsg, LearnProblem, LessonProgress, PROGRESS};
 pub use manifest::{Loaded, ManifestMsg, ManifestState};
@@ -264,8 +264,7 @@ impl State {
         }
         match address.session {
             Some(text) => {
-                // Who opens a session of someone else sees all of it.
-                self.view.first_visit = false;
+                self.view.show_all_controls_here(fx);
                 self.put_off(fx);
                 // Before anything is done: a reload is not to try again what brought a page down.
                 fx.push(Effect::ReplaceAddress(address.place.to_owned()));
@@ -328,12 +327,9 @@ impl State {
             SessionChange::Moved | SessionChange::Subject => self.editing.in_place = None,
         }
         self.editing.write_raw_again(&self.session);
-        if change != SessionChange::Subject {
-            let tree = &self.session.tree;
-            // The right lane is for whoever did the step that led here.
-            if let Some(actor) = tree.step(tree.current()).and_then(|step| step.actor()) {
-                self.view.show(actor);
-            }
+        // The right lane is for whoever did the step that led here.
+        if let Some(actor) = self.acted().filter(|_| change != SessionChange::Subject) {
+            self.view.show(actor);
         }
     }
 
@@ -342,6 +338,15 @@ impl State {
         self.session.enter(tree);
         self.editing.enter();
         self.view.enter(right_lane(&self.session.tree));
+        if let Some(actor) = self.acted() {
+            self.view.turn_to(actor);
+        }
+    }
+
+    /// Who did the step that led to where we are.
+    fn acted(&self) -> Option<ActorId> {
+        let tree = &self.session.tree;
+        tree.step(tree.current())?.actor()
     }
 
     /// The world at the current step.

@@ -320,8 +320,9 @@ impl State {
         self.world().start().manifests != NGINX
     }
 
-    /// Keeps the session of Play.
+    /// Keeps the session of Play, and what is being typed.
     fn keep(&mut self, fx: &mut Effects<'_>) {
+        self.keep_draft(fx);
         let manifest = self.manifest.text.clone();
         self.sessions().type_manifest(&manifest);
         // A lesson keeps its own place, and what is half opened is not yet a session.

@@ -157,6 +157,8 @@ pub struct ViewState {
     /// Whether this browser has never shown a conflict in Optimist. Play then shows only what is
     /// needed to make one.
     pub first_visit: bool,
+    /// Whether the browser knows that Play is to show all controls, and not this tab alone.
+    all_controls_kept: bool,
 }
 
 /// What people do with the view.
@@ -214,6 +216,8 @@ impl ViewState {
         let letter_keys = fx.read(StorageArea::Browser, LETTER_KEYS);
         let cards = fx.read(StorageArea::Browser, CARDS_KEY);
         let cards = cards.and_then(|cards| cards.parse().ok());
+        let all_controls = |area| fx.read(area, ALL_CONTROLS).is_some();
+        let all_controls_kept = all_controls(StorageArea::Browser);
         Self {
             focus: ActorId::A,
             lane: Lane::Editor(ActorId::A),
@@ -228,7 +232,8 @@ impl ViewState {
             theme,
             letter_keys: letter_keys.as_deref() != Some("off"),
             cards: cards.filter(|cards| CARDS.contains(cards)),
-            first_visit: fx.read(StorageArea::Browser, ALL_CONTROLS).is_none(),
+            first_visit: !all_controls_kept && !all_controls(StorageArea::Tab),
+            all_controls_kept,
         }
     }
 
@@ -274,10 +279,27 @@ impl ViewState {
 
     /// Shows all controls from now on.
     pub(crate) fn show_all_controls(&mut self, fx: &mut Effects<'_>) {
-        if self.first_visit {
-            self.first_visit = false;
+        self.first_visit = false;
+        if !self.all_controls_kept {
+            self.all_controls_kept = true;
             fx.write(StorageArea::Browser, ALL_CONTROLS, Some("on".to_owned()));
         }
+    }
+
+    /// Shows all controls in this tab, also after a reload: who opens a session of someone else sees all
+    /// of it.
+    pub(crate) fn show_all_controls_here(&mut self, fx: &mut Effects<'_>) {
+        if self.first_visit {
+            self.first_visit = false;
+            fx.write(StorageArea::Tab, ALL_CONTROLS, Some("on".to_owned()));
+        }
+    }
+
+    /// Opens the lane of an actor, as its card.
+    pub(crate) fn turn_to(&mut self, actor: ActorId) {
+        self.show(actor);
+        self.lane = Lane::Editor(actor);
+        self.focus = actor;
     }
 
     /// Gives the right lane to an actor whose lane it can be.

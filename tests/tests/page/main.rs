@@ -2,6 +2,8 @@
 
 mod accessible;
 mod delivery;
+mod keyboard;
+mod narrow;
 mod offline;
 mod saved;
 mod visitor;

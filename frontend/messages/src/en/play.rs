@@ -44,6 +44,7 @@ crate::catalogue::messages! {
     not_read() "not read yet";
     copy_current(version) "rv {version} · current";
     copy_stale(version, behind) "rv {version} · stale by {behind}";
+    copy_stale_by(behind) "stale by {behind}";
     copy_current_short(version) "rv {version}";
     copy_stale_short(version) "rv {version} · stale";
     current() "current";

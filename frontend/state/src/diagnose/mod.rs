@@ -36,6 +36,9 @@ pub const CASE: &str = "optimist.case";
 /// Where the tab keeps which object and which step of the case is looked at.
 pub const CASE_PLACE: &str = "optimist.case-place";
 
+/// Where the tab keeps the text that is being typed.
+const CASE_DRAFT: &str = "optimist.case-draft";
+
 /// The most things in a case.
 pub const MAX_ITEMS: usize = 50;
 
@@ -92,6 +95,8 @@ pub struct DiagnoseState {
     read: u32,
     /// The text that is being typed.
     pub draft: String,
+    /// The text that is being typed, as the tab keeps it.
+    kept_draft: String,
     /// Why the last text or file was not taken.
     pub problem: Option<BringProblem>,
     /// The owner whose lines alone are shown.
@@ -324,6 +329,7 @@ impl DiagnoseState {
             opened: self.opened,
             next: self.next,
             draft: std::mem::take(&mut self.draft),
+            kept_draft: std::mem::take(&mut self.kept_draft),
             earlier: self.earlier.take(),
             ..Self::default()
         };

@@ -206,6 +206,12 @@ impl DiagnoseState {
         })
     }
 
+    /// The text that is being typed, as far as the tab keeps it.
+    pub(super) fn draft_to_keep(&self) -> &str {
+        let fits = self.draft.len() <= MAX_KEPT;
+        if fits { &self.draft } else { "" }
+    }
+
     /// The case as a session for links; `None` if nothing was brought.
     fn session(&self) -> Option<Session> {
         self.saved().session()

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use optimist_sessions::StorageArea;
 use optimist_simulation::HistoryTree;
 
-use super::{BringProblem, CASE, CASE_PLACE, ChangeRun, DiagnoseMsg, DiagnoseState};
+use super::{BringProblem, CASE, CASE_DRAFT, CASE_PLACE, ChangeRun, DiagnoseMsg, DiagnoseState};
 use crate::State;
 use crate::address::Page;
 use crate::effect::Effects;
@@ -192,11 +192,14 @@ impl State {
             return;
         }
         let kept = fx.read(StorageArea::Tab, CASE).unwrap_or_default();
+        let draft = fx.read(StorageArea::Tab, CASE_DRAFT).unwrap_or_default();
         let place = fx.read(StorageArea::Tab, CASE_PLACE).unwrap_or_default();
         let case = self.case();
         case.opened = true;
         case.restore(&kept);
         case.return_to(&place);
+        case.kept_draft.clone_from(&draft);
+        case.draft = draft;
     }
 
     #[inline(never)] // not on the first screen
@@ -234,6 +237,17 @@ impl State {
     fn keep_place(&mut self, fx: &mut Effects<'_>) {
         let place = self.diagnose.place_text();
         fx.write(StorageArea::Tab, CASE_PLACE, place);
+    }
+
+    /// Keeps the text that is being typed in the tab, for after a reload.
+    pub(crate) fn keep_draft(&mut self, fx: &mut Effects<'_>) {
+        let typed = self.diagnose.draft_to_keep();
+        if self.diagnose.opened && *typed != *self.diagnose.kept_draft {
+            let typed = typed.to_owned();
+            let text = Some(typed.clone()).filter(|text| !text.is_empty());
+            fx.write(StorageArea::Tab, CASE_DRAFT, text);
+            self.case().kept_draft = typed;
+        }
     }
 
     /// Keeps the case in the tab, for after a reload.

@@ -7,7 +7,7 @@ use optimist_diagnose::ways::{FieldEffect, Instruction, OnOwned, Way, WayOutKind
 use optimist_sessions::StorageArea;
 use optimist_state::{
     BringProblem, CASE, CaseExample, CaseKeeping, DiagnoseMsg, DiagnoseState, Dialog, MAX_ITEMS,
-    Page as WayIn, ShareMsg, ValuesLeftOut, ViewMsg, Withheld, session_fragment,
+    Page as WayIn, PersistenceMsg, ShareMsg, ValuesLeftOut, ViewMsg, Withheld, session_fragment,
 };
 
 use crate::page::Page;
@@ -704,4 +704,23 @@ fn a_case_that_is_too_large_says_that_its_values_stay() {
     );
     page.send(ShareMsg::Withhold(Withheld::Private));
     assert!(page.state.share.values.is_none());
+}
+
+#[test]
+fn a_text_that_is_not_finished_outlives_a_reload() {
+    let mut page = diagnose();
+    page.send(DiagnoseMsg::Draft("Apply failed with".to_owned()));
+    page.send(PersistenceMsg::Keep);
+    let mut page = page.reload("#/diagnose");
+    assert_eq!(page.state.diagnose.draft, "Apply failed with");
+    // Also where another page was open in between.
+    page = page.reload("#/play");
+    page.send(PersistenceMsg::Keep);
+    let mut page = page.reload("#/diagnose");
+    assert_eq!(page.state.diagnose.draft, "Apply failed with");
+    page.send(DiagnoseMsg::Clear);
+    page.send(DiagnoseMsg::TakeDraft);
+    page.finish_work();
+    page.send(PersistenceMsg::Keep);
+    assert!(page.reload("#/diagnose").state.diagnose.draft.is_empty());
 }

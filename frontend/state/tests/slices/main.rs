@@ -1,6 +1,7 @@
 //! The state of the page, slice by slice, without a browser.
 
 mod address;
+mod cards;
 mod controllers;
 mod diagnose;
 mod editing;

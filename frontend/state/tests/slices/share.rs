@@ -3,11 +3,12 @@
 use optimist_apiserver::server::Release;
 use optimist_simulation::ActorId;
 use optimist_state::{
-    Dialog, Effect, ManifestMsg, Msg, Page as WayIn, PersistenceMsg, ReplayState, RequestMsg,
-    ServerTab, ShareMsg, TransferMsg, ViewMsg, Withheld, both_edited, session_fragment,
+    Dialog, Effect, ExplorableEdits, Lane, ManifestMsg, Msg, Page as WayIn, PersistenceMsg,
+    ReplayState, RequestMsg, ServerTab, SessionMsg, ShareMsg, TransferMsg, ViewMsg, Withheld,
+    session_fragment,
 };
 
-use crate::page::Page;
+use crate::page::{Memory, Page};
 
 const REPLICAS: &str = "/spec/replicas";
 
@@ -118,7 +119,77 @@ fn edits_go_to_explore_once_both_editors_have_some() {
     page.type_over(ActorId::B, REPLICAS, "2");
     page.send(TransferMsg::Explore);
     let request = page.state.explore.request.clone().expect("both have edits");
-    assert_eq!(Some(request.node), both_edited(&page.state.session.tree));
+    let edits = ExplorableEdits::of(&page.state.session.tree);
+    assert_eq!(Some(request.node), edits.map(|edits| edits.node));
     assert_eq!(request.session, Some(page.state.session.number));
     assert_eq!(*page.browser.addresses.borrow(), ["#/explore"]);
+}
+
+/// A page in another browser, which opens what a page shares.
+fn shared(page: &Page) -> Page {
+    let link = session_fragment(WayIn::Play, &page.state.shared().to_text());
+    Page::open_at(&link, Memory::default())
+}
+
+/// Takes the edits to Explore, and says what the editors mean to do to the replicas.
+fn explored(page: &mut Page) -> Vec<String> {
+    page.send(TransferMsg::Explore);
+    let request = page.state.explore.request.clone();
+    let request = request.expect("the edits are explored");
+    let world = request.tree.world_at(request.node).expect("it is there");
+    let edits = [ActorId::A, ActorId::B].map(|editor| world.copy(editor).edits());
+    edits
+        .iter()
+        .flatten()
+        .filter(|change| !change.is_bookkeeping())
+        .map(ToString::to_string)
+        .collect()
+}
+
+#[test]
+fn the_edits_of_a_shared_session_are_explored_wherever_one_stands_in_it() {
+    let mut page = Page::open();
+    for (editor, replicas) in [(ActorId::A, "5"), (ActorId::B, "2")] {
+        page.send(RequestMsg::Get(editor));
+        page.type_over(editor, REPLICAS, replicas);
+    }
+    page.send(RequestMsg::Send(ActorId::A));
+    page.send(SessionMsg::First);
+    let mut other = shared(&page);
+    for _ in 0..4 {
+        assert_eq!(explored(&mut other), ["replicas 3→5", "replicas 3→2"]);
+        other.send(SessionMsg::Forward);
+    }
+}
+
+#[test]
+fn edits_that_were_made_one_after_the_other_are_explored_from_where_the_first_one_begins() {
+    let mut page = Page::open();
+    page.write(ActorId::A, REPLICAS, "5");
+    let text = page.state.shared().to_text();
+    assert!(ExplorableEdits::of(&page.state.session.tree).is_none());
+    page.write(ActorId::B, "/spec/revisionHistoryLimit", "2");
+    let both = ["replicas 3→5", "revisionHistoryLimit 10→2"];
+    assert_eq!(explored(&mut page), both);
+    assert_eq!(explored(&mut shared(&page)), both);
+    // Of one editor there is nothing to explore.
+    let alone = Page::open_at(&session_fragment(WayIn::Play, &text), Memory::default());
+    assert!(ExplorableEdits::of(&alone.state.session.tree).is_none());
+}
+
+#[test]
+fn a_shared_session_opens_on_the_card_of_who_did_the_last_step() {
+    let mut page = Page::open();
+    for editor in [ActorId::A, ActorId::B] {
+        page.send(RequestMsg::Get(editor));
+        page.type_over(editor, REPLICAS, "7");
+    }
+    page.send(RequestMsg::Send(ActorId::A));
+    let after_a = shared(&page);
+    page.send(RequestMsg::Send(ActorId::B));
+    let after_b = shared(&page);
+    for (page, actor) in [(after_a, ActorId::A), (after_b, ActorId::B)] {
+        assert_eq!(page.state.view.lane, Lane::Editor(actor));
+        assert_eq!(page.state.view.focus, actor);
+    }
 }

@@ -2,7 +2,10 @@
 
 use optimist_sessions::StorageArea;
 use optimist_simulation::ActorId;
-use optimist_state::{CARDS, Dialog, Lane, ManifestMsg, RequestMsg, SessionMsg, Theme, ViewMsg};
+use optimist_state::{
+    CARDS, Dialog, Lane, ManifestMsg, Page as WayIn, RequestMsg, SessionMsg, Theme, ViewMsg,
+    session_fragment,
+};
 
 use crate::page::{Memory, Page};
 
@@ -40,12 +43,17 @@ fn the_height_of_the_cards_is_remembered_within_its_limits() {
 
 /// Edits `replicas` in both editors and sends both, so that the second one is refused.
 fn conflict(page: &mut Page) {
+    page.write(ActorId::A, "/spec/replicas", "4");
+    assert!(page.state.shows_only_the_first_steps());
+    conflict_of_two(page);
+}
+
+fn conflict_of_two(page: &mut Page) {
     for editor in [ActorId::A, ActorId::B] {
         page.send(RequestMsg::Get(editor));
         page.type_over(editor, "/spec/replicas", "7");
     }
     page.send(RequestMsg::Send(ActorId::A));
-    assert!(page.state.shows_only_the_first_steps());
     page.type_over(ActorId::B, "/spec/replicas", "8");
     page.send(RequestMsg::Send(ActorId::B));
 }
@@ -108,4 +116,20 @@ fn a_dialog_opens_without_the_problem_of_the_last_time() {
     page.send(ViewMsg::Dialog(Some(Dialog::Load)));
     assert!(page.state.manifest.problem.is_none());
     assert_eq!(page.state.manifest.text, "kind: [");
+}
+
+#[test]
+fn a_shared_session_keeps_all_its_controls_after_a_reload() {
+    let mut page = Page::open();
+    page.write(ActorId::A, "/spec/replicas", "5");
+    let link = session_fragment(WayIn::Play, &page.state.shared().to_text());
+    let page = Page::open_at(&link, Memory::default());
+    assert!(!page.state.shows_only_the_first_steps());
+    let mut page = page.reload("#/play");
+    assert!(!page.state.shows_only_the_first_steps());
+    // Another tab has not seen a conflict yet.
+    let controls = "optimist.all-controls";
+    assert!(page.keys(StorageArea::Browser, controls).is_empty());
+    conflict_of_two(&mut page);
+    assert_eq!(page.keys(StorageArea::Browser, controls), [controls]);
 }

@@ -1,0 +1,104 @@
+//! Where the keyboard goes when what had it is gone, hidden or disabled. A browser gives it to nothing in
+//! particular then, and who works with keys begins again at the top of the page.
+
+use std::cell::RefCell;
+
+use gloo_timers::callback::Timeout;
+use wasm_bindgen::JsCast;
+use web_sys::{Element, Event, HtmlElement};
+use yew::TargetCast;
+
+use crate::browser;
+
+/// What a key can get to.
+const FOCUSABLE: &str = "button, a[href], input, select, textarea, summary, [tabindex=\"0\"]";
+
+/// What a page is about, where nothing is left of the page before: the text of a lesson, what happened, or
+/// all of it.
+const CONTENTS: [&str; 3] = ["#lesson-text", "#history", "main"];
+
+thread_local! {
+    /// What had the keyboard last, and everything around it, from the inside.
+    static HELD: RefCell<Vec<HtmlElement>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Notes what gets the keyboard.
+pub(crate) fn note(event: &Event) {
+    let mut held: Vec<HtmlElement> = Vec::new();
+    let mut next = event.target_dyn_into::<Element>();
+    while let Some(element) = next {
+        next = element.parent_element();
+        held.extend(element.dyn_into::<HtmlElement>());
+    }
+    HELD.replace(held);
+}
+
+/// Gives the keyboard to something near, after the next rendering, if what had it can no longer have it.
+pub(crate) fn mend() {
+    Timeout::new(0, || {
+        let held = HELD.take();
+        if is_lost(&held) {
+            give(&held);
+        } else {
+            HELD.replace(held);
+        }
+    })
+    .forget();
+}
+
+/// Whether what had the keyboard lost it by what was drawn since. Who presses beside all controls gives it
+/// away.
+fn is_lost(held: &[HtmlElement]) -> bool {
+    let holder = browser::holder();
+    holder.is_none_or(|holder| !can_have_it(&holder))
+        && held.first().is_some_and(|last| !can_have_it(last))
+}
+
+fn can_have_it(element: &HtmlElement) -> bool {
+    let disabled = element.matches(":disabled").unwrap_or(false);
+    element.is_connected() && !disabled && element.offset_width() > 0
+}
+
+/// Gives the keyboard to what is nearest around what had it: to that itself, or to the first control in it.
+/// Another page has nothing of what was around: who came by a link gets the link of that page, and who came
+/// otherwise its content.
+fn give(held: &[HtmlElement]) {
+    let around = held.iter().skip(1);
+    for place in around.filter(|place| can_have_it(place) && place.tag_name() != "BODY") {
+        let itself = place.has_attribute("tabindex").then(|| place.clone());
+        let first = || browser::all_within(place, FOCUSABLE).find_map(controlled);
+        if take(itself.or_else(first)) {
+            return;
+        }
+    }
+    let by_link = held
+        .iter()
+        .any(|element| element.matches(".pages").unwrap_or(false));
+    let link = by_link.then_some(".pages a[aria-current]");
+    for place in link.into_iter().chain(CONTENTS) {
+        let found = browser::document().and_then(|page| page.query_selector(place).ok()?);
+        let found = found.and_then(|found| found.dyn_into::<HtmlElement>().ok());
+        if let Some(found) = found.filter(can_have_it) {
+            if found.tab_index() < 0 {
+                found.set_tab_index(-1);
+            }
+            if take(Some(found)) {
+                return;
+            }
+        }
+    }
+}
+
+fn controlled(element: Element) -> Option<HtmlElement> {
+    let element = element.dyn_into::<HtmlElement>().ok()?;
+    can_have_it(&element).then_some(element)
+}
+
+/// Gives the keyboard to an element, and tells whether the element took it.
+fn take(element: Option<HtmlElement>) -> bool {
+    element.is_some_and(|element| {
+        // What cannot have it leaves it where it is.
+        let _ = element.focus();
+        browser::holder().is_some_and(|holder| holder == element)
+    })
+}

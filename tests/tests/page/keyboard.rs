@@ -1,0 +1,106 @@
+//! Who works with keys: the keyboard never falls to nothing when what had it goes.
+
+use optimist_tests::page::{Browser, Site, dist};
+
+use super::{ENTER, press};
+
+/// What has the keyboard, once all is drawn: what it is, and its name.
+fn holder(browser: &Browser) -> String {
+    const DRAWN: &str = "return new Promise(done => requestAnimationFrame(() =>
+        requestAnimationFrame(() => setTimeout(done, 0))))";
+    const HOLDER: &str = "
+        const holder = document.activeElement;
+        const lost = holder === document.body || !holder.checkVisibility() || holder.matches(':disabled');
+        return lost ? '' : `${holder.localName}#${holder.id} ${holder.textContent.trim()}`";
+    browser.run(DRAWN, &[]);
+    let holder = browser.run(HOLDER, &[]);
+    holder.as_str().unwrap_or_default().to_owned()
+}
+
+fn keeps_the_keyboard(browser: &Browser, after: &str) {
+    assert_ne!(
+        holder(browser),
+        "",
+        "after {after}, nothing has the keyboard"
+    );
+}
+
+fn wait_for(browser: &Browser, selector: &str) {
+    let script = "return document.querySelector(arguments[0])";
+    browser.wait(selector, script, &[selector.into()]);
+}
+
+/// Presses Enter on an element, as a person who works with keys does.
+fn enter(browser: &Browser, selector: &str) {
+    wait_for(browser, selector);
+    let focus = "document.querySelector(arguments[0]).focus()";
+    browser.run(focus, &[selector.into()]);
+    browser.type_text(ENTER);
+}
+
+fn open(site: &Site, fragment: &str) -> Browser {
+    let browser = Browser::start();
+    browser.resize(1440, 900);
+    browser.go(&format!("{}{fragment}", site.url()));
+    browser
+}
+
+#[test]
+#[ignore = "needs the release site: cargo xtask test page"]
+fn what_is_brought_and_removed_leaves_the_keyboard_near() {
+    let site = Site::serve(&dist());
+    let browser = open(&site, "#/diagnose");
+    wait_for(&browser, "#bring");
+    browser.run("document.getElementById('bring').focus()", &[]);
+    browser.type_text("kind: ConfigMap");
+    enter(&browser, ".case-paste [type=submit]");
+    wait_for(&browser, ".case-cards li, .case-cards > *");
+    assert!(holder(&browser).ends_with("Add"), "{}", holder(&browser));
+    press(&browser, "The case", "Remove all");
+    let gone = "return !document.querySelector('.case-cards > *')";
+    browser.wait("all is removed", gone, &[]);
+    keeps_the_keyboard(&browser, "Remove all");
+}
+
+#[test]
+#[ignore = "needs the release site: cargo xtask test page"]
+fn a_page_that_is_opened_by_its_link_leaves_the_keyboard_on_that_link() {
+    let site = Site::serve(&dist());
+    let browser = open(&site, "");
+    wait_for(&browser, ".pages a");
+    for (page, shows) in [
+        ("#/explore", ".explore"),
+        ("#/learn", ".lessons, .contents, main"),
+        ("#/diagnose", "#bring"),
+        ("#/play", "#card-server"),
+    ] {
+        enter(&browser, &format!(".pages a[href='{page}']"));
+        wait_for(&browser, shows);
+        wait_for(&browser, &format!(".pages a[href='{page}'][aria-current]"));
+        assert!(
+            holder(&browser).starts_with("a#"),
+            "{page}: {}",
+            holder(&browser)
+        );
+    }
+}
+
+#[test]
+#[ignore = "needs the release site: cargo xtask test page"]
+fn a_history_that_is_opened_in_play_and_an_answer_keep_the_keyboard() {
+    let site = Site::serve(&dist());
+    let browser = open(&site, "#/explore");
+    enter(&browser, ".outcomes button");
+    wait_for(&browser, "#history .step");
+    keeps_the_keyboard(&browser, "Open in Play");
+
+    let browser = open(&site, "#/learn/02-resourceversion-and-the-409");
+    wait_for(&browser, "#lesson-forward");
+    let question = "
+        if (!document.querySelector('.choice')) document.getElementById('lesson-forward').click();
+        return document.querySelector('.choice:enabled')";
+    browser.wait("a question", question, &[]);
+    enter(&browser, ".choice");
+    wait_for(&browser, ".choice:disabled");
+    keeps_the_keyboard(&browser, "an answer");
+}

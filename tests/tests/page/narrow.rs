@@ -1,0 +1,206 @@
+//! The release site where there is little room: nothing leaves its place, and what a step is about is in
+//! sight.
+
+use optimist_client::edit_scalar;
+use optimist_simulation::{Action, ActorId, HistoryTree, NGINX, Operation, World};
+use optimist_tests::page::{Browser, Site, dist};
+use optimist_text::share::Session;
+
+use super::visitor::conflict;
+
+const IMAGE: &str = "/spec/template/spec/containers/0/image";
+
+/// A link to a session in which both editors have read, A has written a value and B was refused.
+fn refused(site: &Site, manifest: &str, pointer: &str, values: [&str; 2]) -> String {
+    let (world, _) = World::load(manifest).expect("it loads");
+    let mut tree = HistoryTree::new(world);
+    for editor in ActorId::EDITORS {
+        tree.act(Operation::Act(editor, Action::Get));
+    }
+    for (editor, value) in ActorId::EDITORS.into_iter().zip(values) {
+        let world = tree.world_mut();
+        let object = world.copy(editor).edited().expect("it was read");
+        let edited = edit_scalar(object, pointer, value).expect("it can be edited");
+        world.copy_mut(editor).edit(edited);
+    }
+    for editor in ActorId::EDITORS {
+        let write = tree.world().actor(editor).write();
+        tree.act(Operation::Act(editor, Action::Send(write)));
+    }
+    let mut session = Session::of(&tree);
+    session.page = "play".to_owned();
+    format!("{}#/play?s={}", site.url(), session.to_text())
+}
+
+fn open(url: &str, width: u32, height: u32) -> Browser {
+    let browser = Browser::start();
+    browser.resize(width, height);
+    browser.go(url);
+    let drawn = "return document.querySelector('#card-server .yaml, .explore, #bring, main')";
+    browser.wait("the page", drawn, &[]);
+    browser
+}
+
+#[test]
+#[ignore = "needs the release site: cargo xtask test page"]
+fn on_a_tablet_the_head_of_a_card_has_all_its_parts() {
+    const OUTSIDE: &str = "
+        const rect = part => part.getBoundingClientRect();
+        return [...document.querySelectorAll('.card-head')].flatMap(head => [...head.querySelectorAll('*')]
+            .filter(part => part.checkVisibility() && !part.closest('option, .more-panel'))
+            .filter(part => rect(part).right > rect(head).right + 1 ||
+                part.matches('button') && rect(part).right > rect(part.closest('h2')).right + 1)
+            .map(part => part.className + ' ' + part.textContent))";
+    let site = Site::serve(&dist());
+    let browser = open(&site.url(), 1024, 768);
+    conflict(&browser, |_| {});
+    assert!(browser.text("Editor B").contains("stale by 1"));
+    let third = "return document.querySelector('#card-b .third')?.checkVisibility()";
+    assert_eq!(
+        browser.run(third, &[]),
+        true,
+        "the button of the third actor"
+    );
+    assert_eq!(browser.run(OUTSIDE, &[]), serde_json::json!([]));
+}
+
+/// What the visible part of a text is, where the text is cut: the beginning of its box or its end.
+const CUT_ENDS: &str = "
+    const parts = '.was, .now, .marked .value, .ends > :last-child, .step .ask';
+    return [...document.querySelectorAll(parts)]
+        .filter(part => part.checkVisibility() && !part.querySelector('.ends'))
+        .filter(part => part.scrollWidth > part.clientWidth + 1 || part.scrollHeight > part.clientHeight + 4)
+        .map(part => part.className + ' ' + part.textContent)";
+
+#[test]
+#[ignore = "needs the release site: cargo xtask test page"]
+fn of_a_value_that_changed_the_part_that_differs_is_in_sight() {
+    let site = Site::serve(&dist());
+    let long = NGINX.replace(
+        "nginx:1.14.2",
+        "registry.example.com/a-team/mirrors/nginx:1.14.2",
+    );
+    let image = "registry.example.com/a-team/mirrors/nginx:1.16.1";
+    for (manifest, values) in [
+        (NGINX, ["nginx:1.16.1", "nginx:1.17.3"]),
+        (
+            &long,
+            [image, "registry.example.com/a-team/mirrors/nginx:1.17.3"],
+        ),
+    ] {
+        for (width, height) in [(1440, 900), (1024, 768), (390, 844)] {
+            let browser = open(&refused(&site, manifest, IMAGE, values), width, height);
+            let come = "return document.querySelector('#card-b .meant .was')";
+            browser.wait("what was changed", come, &[]);
+            let cut = browser.run(CUT_ENDS, &[]);
+            assert_eq!(cut, serde_json::json!([]), "{width}: {values:?}");
+            let row = "return document.querySelector('#card-b .meant').textContent";
+            let row = browser.run(row, &[]);
+            for whole in [manifest_image(manifest), values[0], values[1]] {
+                assert!(row.as_str().is_some_and(|row| row.contains(whole)), "{row}");
+            }
+        }
+    }
+}
+
+fn manifest_image(manifest: &str) -> &str {
+    let (_, rest) = manifest
+        .split_once("\"image\": \"")
+        .expect("it has an image");
+    rest.split('"').next().unwrap_or_default()
+}
+
+#[test]
+#[ignore = "needs the release site: cargo xtask test page"]
+fn a_shared_conflict_opens_on_what_was_changed() {
+    const IN_SIGHT: &str = "
+        const changed = document.querySelector('#card-b .meant');
+        if (!changed?.checkVisibility()) return false;
+        const [row, card] = [changed, changed.closest('.yaml')].map(part => part.getBoundingClientRect());
+        return row.top >= card.top - 1 && row.bottom <= card.bottom + 1";
+    let site = Site::serve(&dist());
+    let data: String = (0..80)
+        .map(|at| format!("  key-{at:02}: \"{at}\"\n"))
+        .collect();
+    let object =
+        format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: long}}\ndata:\n{data}");
+    for (width, height) in [(1440, 900), (1024, 768), (390, 844)] {
+        let url = refused(&site, &object, "/data/key-77", ["a", "b"]);
+        let browser = open(&url, width, height);
+        browser.wait(&format!("the changed value at {width}"), IN_SIGHT, &[]);
+    }
+}
+
+#[test]
+#[ignore = "needs the release site: cargo xtask test page"]
+fn every_way_in_fits_a_phone_and_all_of_them_can_be_seen() {
+    const FITS: &str = "
+        const pages = document.querySelector('.pages');
+        return [document.documentElement.scrollWidth, pages.scrollWidth - pages.clientWidth]";
+    let site = Site::serve(&dist());
+    let browser = open(&site.url(), 390, 844);
+    conflict(&browser, |editor| {
+        super::press(&browser, "Open card", editor)
+    });
+    for width in [390, 360] {
+        browser.resize(width, 844);
+        for page in ["play", "explore", "learn", "diagnose"] {
+            browser.run("location.hash = `#/${arguments[0]}`", &[page.into()]);
+            let here = format!(
+                "return document.querySelector('.pages a[href=\"#/{page}\"][aria-current]')"
+            );
+            browser.wait(page, &here, &[]);
+            let fits = browser.run(FITS, &[]);
+            assert_eq!(fits, serde_json::json!([width, 0]), "{page}");
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs the release site: cargo xtask test page"]
+fn a_long_path_in_why_stays_in_its_place() {
+    const WIDE: &str = "
+        return [...document.querySelectorAll('#inspector .inspector-body, .why, .answer-head, .caption')]
+            .filter(part => part.scrollWidth > part.clientWidth + 1)
+            .map(part => part.className + ' ' + part.scrollWidth + ' > ' + part.clientWidth)";
+    let site = Site::serve(&dist());
+    let key = format!(
+        "{}{}",
+        "a".repeat(60),
+        ".example.com/a-name-that-nobody-can-break-in-two"
+    );
+    let object = format!(
+        "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: long\n  annotations:\n    {key}: \"1\"\n"
+    );
+    let (world, _) = World::load(&object).expect("it loads");
+    let mut tree = HistoryTree::new(world);
+    tree.act(Operation::Act(ActorId::B, Action::Get));
+    let world = tree.world_mut();
+    let read = world.copy(ActorId::B).edited().expect("it was read");
+    let pointer = format!("/metadata/annotations/{}", key.replace('/', "~1"));
+    let edited = edit_scalar(read, &pointer, "2").expect("it can be edited");
+    world.copy_mut(ActorId::B).edit(edited);
+    world
+        .actor_mut(ActorId::B)
+        .choose(optimist_client::Strategy::Apply);
+    let write = world.actor(ActorId::B).write();
+    tree.act(Operation::Act(ActorId::B, Action::Send(write)));
+    let mut session = Session::of(&tree);
+    session.page = "play".to_owned();
+    let browser = open(
+        &format!("{}#/play?s={}", site.url(), session.to_text()),
+        1440,
+        900,
+    );
+    browser.wait(
+        "the refusal",
+        "return document.querySelector('.step.current.refused')",
+        &[],
+    );
+    assert!(
+        browser.text("Why").contains(&key[..40]),
+        "{}",
+        browser.text("Why")
+    );
+    assert_eq!(browser.run(WIDE, &[]), serde_json::json!([]));
+}
