@@ -89,7 +89,8 @@ pub fn ask(step: &Step, world: &World) -> String {
     asked(step, world, None)
 }
 
-/// The same where there is little room: of a long value that changed, only the part that differs.
+/// The same where there is little room: of a long value that changed only the part that differs, and
+/// no version, which the pill has.
 pub fn ask_brief(step: &Step, world: &World) -> String {
     /// The most characters of a value.
     const MAX_CHARS: usize = 10;
@@ -185,7 +186,7 @@ pub fn headline(step: &Step) -> String {
     headline_within(step, None)
 }
 
-/// The same, with at most so many characters of a value.
+/// The same, with at most so many characters of a value, and then without a version.
 fn headline_within(step: &Step, most: Option<usize>) -> String {
     let (method, subresource, content, if_version) = match step.headline() {
         Headline::Operation(Operation::Control(operation)) => {
@@ -208,7 +209,7 @@ fn headline_within(step: &Step, most: Option<usize>) -> String {
         headline.push(' ');
         headline.push_str(&headline_content(&content, most));
     }
-    match if_version {
+    match if_version.filter(|_| most.is_none()) {
         Some(version) => en::headline_if(&headline, &version),
         None => headline,
     }

@@ -32,8 +32,10 @@ pub(crate) fn Cards(props: &CardsProps) -> Html {
     let store = &props.store;
     let aligned = use_memo(store.card_objects(), aligned_rows);
     let (marks, tone) = last_write(store);
+    let edits = |editor| store.world().copy(editor).edits();
+    let changed = [edits(ActorId::A), marks.clone(), edits(store.view.right)];
     let rows = CardRows {
-        changes: Rc::new(rows_of_changes(&aligned, &marks)),
+        changes: Rc::new(rows_of_changes(&aligned, &changed)),
         aligned,
     };
     let cards = use_node_ref();

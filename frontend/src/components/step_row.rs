@@ -39,8 +39,8 @@ pub(crate) struct StepRowProps {
     /// Whether it took away what another had written.
     pub(crate) lossy: bool,
     pub(crate) headline: String,
-    /// The same where there is little room.
-    pub(crate) brief: String,
+    /// The same where there is little room, if it names a long value.
+    pub(crate) brief: Option<String>,
     pub(crate) answer: String,
     pub(crate) pill: Option<(String, &'static str)>,
     /// What reached the watcher.
@@ -123,7 +123,7 @@ pub(crate) fn row(
         outcome: step.outcome(),
         lossy: !step.losses.is_empty(),
         headline: messages::ask(step, state.world()),
-        brief: messages::ask_brief(step, state.world()),
+        brief: Some(messages::ask_brief(step, state.world())).filter(|brief| brief.contains('…')),
         answer,
         pill: messages::pill(step).map(|pill| (pill, pill_tone(step))),
         sentence: label::timeline_step(&position, &sentence),
@@ -218,8 +218,8 @@ fn exchange(props: &StepRowProps, current: bool) -> Html {
             // With a space, or the last word and the next would be one to those who hear them.
             <span class="ask">
                 <span>{ format!("{} ", props.headline) }</span>
-                if props.brief != props.headline {
-                    <span class="brief" aria-hidden="true">{ props.brief.clone() }</span>
+                if let Some(brief) = &props.brief {
+                    <span class="brief" aria-hidden="true">{ brief.clone() }</span>
                 }
             </span>
             if current && props.outcome != Outcome::Done {

@@ -54,15 +54,25 @@ pub(super) fn tail(text: &str, other: &str) -> usize {
     text.len() - from
 }
 
-/// A text whose beginning gives way where a line is too short for it, so that its end stays in sight.
-pub(super) fn end_in_sight(text: &str, end: usize) -> Html {
-    match text
-        .len()
-        .checked_sub(end)
-        .and_then(|at| text.split_at_checked(at))
-    {
-        Some((begin, end)) if !begin.is_empty() && !end.is_empty() => html! {
-            <span class="ends"><span>{ begin.to_owned() }</span><span>{ end.to_owned() }</span></span>
+/// A text whose middle gives way where a line is too short for it, so that its end stays in sight. Its
+/// last `value` bytes say a value, and the last `end` bytes of that differ from another one.
+pub(super) fn end_in_sight(text: &str, value: usize, end: usize) -> Html {
+    let at = |bytes: usize| text.len().checked_sub(bytes);
+    let parts = at(value).zip(at(end)).filter(|_| end > 0);
+    let parts = parts.and_then(|(value, end)| {
+        let (rest, end) = text.split_at_checked(end)?;
+        let (begin, middle) = rest.split_at_checked(value)?;
+        Some([begin, middle, end])
+    });
+    match parts {
+        Some([begin, middle, end]) if !middle.is_empty() => html! {
+            <span class="ends">
+                if !begin.is_empty() {
+                    <span>{ begin.to_owned() }</span>
+                }
+                <span class="middle">{ middle.to_owned() }</span>
+                <span>{ end.to_owned() }</span>
+            </span>
         },
         _ => text.to_owned().into(),
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use optimist_client::{AlignedRow, Fold, Line, STORED, Token, ValueChange, dotted};
+use optimist_client::{AlignedRow, COPIES, Fold, Line, STORED, Token, ValueChange, dotted};
 use optimist_messages::{self as messages, label};
 use optimist_simulation::ActorId;
 use serde_json::Value;
@@ -90,6 +90,15 @@ impl YamlViewProps {
             }
             Some(None) => None,
         }
+    }
+
+    /// The value that another card has at a place where this one has its own.
+    fn elsewhere(&self, row: &AlignedRow, own: &str) -> Option<&str> {
+        let rows = &self.rows;
+        rows.changes.get(&row.key)?;
+        let lines = (0..COPIES).filter_map(|copy| rows.aligned.line(row, copy)?.value.as_ref());
+        let mut others = lines.filter(|token| token.scalar && token.plain != own);
+        others.next().map(|token| token.plain.as_str())
     }
 
     /// What is being typed at a place.
@@ -336,6 +345,7 @@ fn value_and_changes(
         None => label::line_new(),
     });
     let other = before.or(now.as_ref().map(|(stored, _)| *stored));
+    let other = other.or_else(|| props.elsewhere(row, own));
     html! {
         <>
             if let Some(token) = &line.value {
@@ -343,13 +353,13 @@ fn value_and_changes(
             }
             if let Some(was) = was {
                 <span class="was" title={was.clone()}>
-                    { end_in_sight(&was, before.map_or(0, |before| tail(before, own))) }
+                    { end_in_sight(&was, before.map_or(0, str::len), before.map_or(0, |it| tail(it, own))) }
                 </span>
             } else if props.declares(line) {
                 <span class="was">{ label::line_applied_unchanged() }</span>
             }
             if let Some((stored, now)) = &now {
-                <span class="now" title={now.clone()}>{ end_in_sight(now, tail(stored, own)) }</span>
+                <span class="now" title={now.clone()}>{ end_in_sight(now, stored.len(), tail(stored, own)) }</span>
             }
         </>
     }
@@ -372,7 +382,8 @@ fn value(
     (start, other): (Option<EditMsg>, Option<&str>),
 ) -> Html {
     let shown = shown(token, other);
-    let said = end_in_sight(&shown, other.map_or(0, |other| tail(&shown, other)));
+    let end = other.map_or(0, |other| tail(&shown, other));
+    let said = end_in_sight(&shown, shown.len(), end);
     let title = other.map(|_| shown.clone());
     let Some(((editor, name), start)) = props.editor.as_ref().zip(start) else {
         return html! { <span class="value" {title}>{ said }</span> };

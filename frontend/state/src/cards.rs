@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use optimist_apiserver::server::Resource;
-use optimist_client::{AlignedRow, AlignedRows, COPIES, STORED, ValueChange};
+use optimist_client::{AlignedRow, AlignedRows, COPIES, ValueChange};
 use optimist_simulation::{ActorId, World};
 use serde_json::Value;
 
@@ -51,29 +51,37 @@ pub fn aligned_rows(cards: &CardObjects) -> AlignedRows {
 }
 
 /// The rows that say of a value what it was or what it is elsewhere, and how many characters that needs, by
-/// the keys of the rows. `stored` is what the last write changed in the stored object.
-pub fn rows_of_changes(aligned: &AlignedRows, stored: &[ValueChange]) -> BTreeMap<String, usize> {
+/// the keys of the rows. `marks` is what was changed in each copy.
+pub fn rows_of_changes(
+    aligned: &AlignedRows,
+    marks: &[Vec<ValueChange>; COPIES],
+) -> BTreeMap<String, usize> {
     let rows = aligned.rows.iter().filter(|row| row.height == 1);
-    rows.filter_map(|row| Some((row.key.clone(), characters(aligned, row, stored)?)))
+    rows.filter_map(|row| Some((row.key.clone(), characters(aligned, row, marks)?)))
         .collect()
 }
 
 /// The characters of the longest cell of a row; `None` if nothing in it differs.
-fn characters(aligned: &AlignedRows, row: &AlignedRow, stored: &[ValueChange]) -> Option<usize> {
+fn characters(
+    aligned: &AlignedRows,
+    row: &AlignedRow,
+    marks: &[Vec<ValueChange>; COPIES],
+) -> Option<usize> {
     /// `was `, `now `, and the spaces before them.
     const WORD: usize = 5;
-    let lines = (0..COPIES).filter_map(|copy| aligned.line(row, copy));
-    let line = lines.clone().find(|line| line.below == 0)?;
-    let tokens = lines.filter_map(|line| line.value.as_ref().filter(|token| token.scalar));
-    let mut values: Vec<String> = tokens.map(|token| token.plain.clone()).collect();
-    let pointer = aligned.line(row, STORED).map(|line| &line.pointer);
-    let mark = stored
-        .iter()
-        .find(|change| Some(&change.pointer) == pointer);
-    values.extend(mark.and_then(|change| match &change.before {
-        Some(Value::String(text)) => Some(text.clone()),
-        before => before.as_ref().map(Value::to_string),
-    }));
+    let lines = (0..COPIES).filter_map(|copy| Some((copy, aligned.line(row, copy)?)));
+    let (_, line) = lines.clone().find(|(_, line)| line.below == 0)?;
+    let mut values: Vec<String> = Vec::new();
+    for (copy, line) in lines {
+        let token = line.value.as_ref().filter(|token| token.scalar);
+        values.extend(token.map(|token| token.plain.clone()));
+        let mark = marks.get(copy).into_iter().flatten();
+        let mut mark = mark.filter(|change| change.pointer == line.pointer);
+        values.extend(mark.next().and_then(|change| match &change.before {
+            Some(Value::String(text)) => Some(text.clone()),
+            before => before.as_ref().map(Value::to_string),
+        }));
+    }
     values.sort_unstable();
     values.dedup();
     let name = line.indent + line.key.as_ref().map_or(0, |key| key.len() + 2);

@@ -10,8 +10,11 @@ use crate::page::Page;
 
 const IMAGE: &str = "/spec/template/spec/containers/0/image";
 
-fn rows(page: &Page, stored: &[ValueChange]) -> BTreeMap<String, usize> {
-    rows_of_changes(&aligned_rows(&page.state.card_objects()), stored)
+/// The rows, and what they need. `stored` was changed in the stored object.
+fn rows(page: &Page, stored: Vec<ValueChange>) -> BTreeMap<String, usize> {
+    let [a, b] = ActorId::EDITORS.map(|editor| page.state.world().copy(editor).edits());
+    let aligned = aligned_rows(&page.state.card_objects());
+    rows_of_changes(&aligned, &[a, stored, b])
 }
 
 #[test]
@@ -20,10 +23,10 @@ fn a_row_needs_room_for_what_its_value_was_and_is_elsewhere() {
     for editor in [ActorId::A, ActorId::B] {
         page.send(RequestMsg::Get(editor));
     }
-    assert!(rows(&page, &[]).is_empty());
+    assert!(rows(&page, Vec::new()).is_empty());
     page.type_over(ActorId::A, "/spec/replicas", "5");
     page.type_over(ActorId::A, IMAGE, "nginx:1.16.1");
-    let found = rows(&page, &[]);
+    let found = rows(&page, Vec::new());
     // `  replicas: 5 was 3`, and the indented image with both of its names.
     let lengths: Vec<usize> = found.values().copied().collect();
     assert_eq!(found.len(), 2, "{found:?}");
@@ -41,6 +44,20 @@ fn what_was_stored_before_needs_room_where_all_copies_are_alike() {
     let marks = changes(&before, after);
     let aligned = aligned_rows(&page.state.card_objects());
     let image = aligned.row_at(STORED, IMAGE).expect("it has an image");
-    assert!(rows(&page, &marks).contains_key(&image.key));
-    assert!(!rows(&page, &[]).contains_key(&image.key));
+    assert!(rows(&page, marks).contains_key(&image.key));
+    assert!(!rows(&page, Vec::new()).contains_key(&image.key));
+}
+
+#[test]
+fn what_an_editor_read_needs_room_where_no_copy_has_it_any_more() {
+    let mut page = Page::open();
+    for (editor, image) in [(ActorId::A, "nginx:1.16.1"), (ActorId::B, "nginx:1.17.3")] {
+        page.send(RequestMsg::Get(editor));
+        page.type_over(editor, IMAGE, image);
+    }
+    page.send(RequestMsg::Send(ActorId::A));
+    let found = rows(&page, Vec::new());
+    // Three names of images, with the words for two of them.
+    let longest = found.values().copied().max();
+    assert!(longest > Some(3 * 12 + 2 * 5), "{found:?}");
 }
