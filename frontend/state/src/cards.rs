@@ -56,7 +56,11 @@ pub fn rows_of_changes(
     aligned: &AlignedRows,
     marks: &[Vec<ValueChange>; COPIES],
 ) -> BTreeMap<String, usize> {
-    let rows = aligned.rows.iter().filter(|row| row.height == 1);
+    // What every write changes is not said.
+    let is_bookkeeping =
+        |row: &AlignedRow| row.key.starts_with("/metadata/") && row.key.matches('/').count() == 2;
+    let rows = aligned.rows.iter();
+    let rows = rows.filter(|row| row.height == 1 && !is_bookkeeping(row));
     rows.filter_map(|row| Some((row.key.clone(), characters(aligned, row, marks)?)))
         .collect()
 }

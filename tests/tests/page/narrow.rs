@@ -66,7 +66,7 @@ fn on_a_tablet_the_head_of_a_card_has_all_its_parts() {
 
 /// What the visible part of a text is, where the text is cut: the beginning of its box or its end.
 const CUT_ENDS: &str = "
-    const parts = '.was, .now, .marked .value, .ends > :last-child, .step .ask';
+    const parts = '.was, .now, .marked .value, .ends > :last-child';
     return [...document.querySelectorAll(parts)]
         .filter(part => part.checkVisibility() && !part.querySelector('.ends'))
         .filter(part => part.scrollWidth > part.clientWidth + 1 || part.scrollHeight > part.clientHeight + 4)

@@ -60,4 +60,5 @@ fn what_an_editor_read_needs_room_where_no_copy_has_it_any_more() {
     // Three names of images, with the words for two of them.
     let longest = found.values().copied().max();
     assert!(longest > Some(3 * 12 + 2 * 5), "{found:?}");
+    assert_eq!(found.len(), 1, "no version of the object: {found:?}");
 }
