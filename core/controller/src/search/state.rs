@@ -274,7 +274,13 @@ impl SystemState {
         };
         let since = self.server.store().revision();
         let sent = match editor {
-            Editor::Copy(editor) => editor.step(&mut self.server),
+            Editor::Copy(editor) => {
+                // As in a session: two requests of editors never see the same time.
+                self.server
+                    .environment_mut()
+                    .advance(Duration::from_secs(1));
+                editor.step(&mut self.server)
+            }
             Editor::Script(script) => script.step(&mut self.server),
         };
         let (ledger, server) = (&mut self.ledger, &self.server);

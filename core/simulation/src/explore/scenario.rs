@@ -6,7 +6,7 @@ use http::{Request, header};
 use serde_json::{Value, json};
 
 use super::Intent;
-use crate::verdict::Edit;
+use crate::verdict::{Edit, UpdateTracker};
 use crate::{ByHand, World};
 use optimist_apiserver::apply::{ManagedFieldsOperation, Manager, Managers, Owned, Set, differing};
 use optimist_apiserver::object::Metadata;
@@ -26,6 +26,8 @@ pub struct Scenario {
     pub plans: Vec<Plan>,
     /// The request that set the owners, if the scenario sets them.
     pub settling: Option<ByHand>,
+    /// The edits that are in the object, and who was shown them, by the index of the actor.
+    pub updates: UpdateTracker<u8>,
     /// Whether a request takes several steps: the server reads first, and compares and puts later.
     /// Other requests can come in between.
     pub micro_steps: bool,
@@ -104,18 +106,23 @@ impl Scenario {
             object,
             plans: Vec::new(),
             settling: None,
+            updates: UpdateTracker::new(),
             micro_steps: false,
         }
     }
 
-    /// A scenario that starts with the stored object of a world. Its clock does not move.
+    /// A scenario that starts with the stored object of a world, and with what its ledger knows of
+    /// the object. Its clock does not move.
     pub fn of(world: &World) -> Self {
         let object = world.stored().map(|(_, object)| Arc::clone(object));
-        Self::new(
-            world.server().clone(),
-            Arc::clone(world.resource()),
-            object.unwrap_or_default(),
-        )
+        Self {
+            updates: world.updates().renamed(|actor| actor as u8),
+            ..Self::new(
+                world.server().clone(),
+                Arc::clone(world.resource()),
+                object.unwrap_or_default(),
+            )
+        }
     }
 
     /// Sets the owners of the fields that the actors change, by a request that sets managedFields.

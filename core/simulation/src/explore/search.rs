@@ -143,7 +143,7 @@ impl Search {
         let state = State {
             server,
             actors: actors.collect(),
-            updates: UpdateTracker::default(),
+            updates: scenario.updates.clone(),
         };
         let mut state = state;
         for (i, _) in scenario
@@ -339,7 +339,7 @@ impl Search {
             next.updates.read(who, &shown.object);
             progress.phase = Phase::ToSend;
         } else {
-            refused(&mut next.updates, who, answer);
+            refused(&mut next.updates, who, answer, true);
             edge.effect = EditEffect::GivesUp;
             progress.phase = Phase::Done;
         }
@@ -394,7 +394,7 @@ impl Search {
             progress.phase = Phase::Done;
             return Some(());
         }
-        refused(&mut next.updates, who, answer);
+        refused(&mut next.updates, who, answer, false);
         edge.effect = EditEffect::GivesUp;
         progress.phase = Phase::Done;
         if answer.conflict && progress.attempts > 0 {
@@ -459,9 +459,12 @@ impl Search {
 
 /// Records a refusal. A 404 shows that the object is deleted: every request of a search is for the
 /// object, or for a subresource that the kind has.
-fn refused(updates: &mut UpdateTracker<u8>, who: u8, answer: &Answer) {
+fn refused(updates: &mut UpdateTracker<u8>, who: u8, answer: &Answer, is_read: bool) {
     if answer.code == 404 {
         updates.not_found(who);
     }
-    updates.refused(who, RefusalKind::of(answer.code));
+    // A read after the actor has done its write does not count as a refusal.
+    if !is_read || !updates.has_written(who) {
+        updates.refused(who, RefusalKind::of(answer.code));
+    }
 }

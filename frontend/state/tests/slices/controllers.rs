@@ -154,6 +154,22 @@ fn with_a_protection_every_order_is_as_wished_and_a_change_ends_what_was_said() 
 }
 
 #[test]
+fn a_search_without_an_edit_says_what_nobody_tried() {
+    let mut page = begun(ReadyProgramName::FieldOwner);
+    page.send(ControllerMsg::SearchOrders);
+    page.finish_work();
+    let found = found(&page);
+    assert_eq!((found.editors, found.restarts), (Vec::new(), 1));
+    assert_eq!(
+        found.properties[0],
+        (
+            OrderProperty::Safety(Safety::NoEditLost),
+            PropertyAnswer::Untried
+        )
+    );
+}
+
+#[test]
 fn a_search_can_be_ended() {
     let mut page = begun(ReadyProgramName::ChildMaker);
     page.send(ControllerMsg::SearchOrders);
