@@ -99,6 +99,7 @@ pub const WITHOUT: &[(Class, &[&str])] = &[
         "stored_rows", "stored_version", "stored_versions", "strategy_apply", "strategy_json",
         "strategy_merge", "strategy_strategic", "strategy_update", "switches_try",
         "switches_trying", "tab_diff", "tab_preview", "tab_wire", "task", "task_done",
+        "task_go_back",
         "task_hide_hint", "task_hint", "task_not_yet", "task_show", "task_start_again", "terminal",
         "terminal_object", "test_values", "theme_dark", "theme_light", "third_actor",
         "third_controllers", "third_editor", "third_title", "three_edits", "timeline",
@@ -153,6 +154,7 @@ pub const WITHOUT: &[(Class, &[&str])] = &[
         "way_update_retry_short", "way_update_rv", "writes_as", "writes_to",
     ]),
     (Class::Page, &[
+        "task_dead_end",
         "audit_cancelled", "audit_reading", "audit_replaying", "back_to_session_title",
         "body_as_it_stands", "copied", "diagnose_bring_hint", "diagnose_not_kept",
         "diagnose_private", "diagnose_reading", "diagnose_reading_percent", "diagnose_too_large",
