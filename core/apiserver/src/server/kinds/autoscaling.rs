@@ -15,7 +15,7 @@ use crate::server::wire;
 
 const KIND: &str = "HorizontalPodAutoscaler";
 const V1: &str = "autoscaling/v1";
-const V2: &str = "autoscaling/v2";
+pub(super) const V2: &str = "autoscaling/v2";
 
 /// The annotations of `autoscaling/v1`.
 const METRICS: &str = "autoscaling.alpha.kubernetes.io/metrics";

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::metadata::{self, IMMUTABLE, negative};
-use super::{Rules, StatusRules, label_selector, names, pod_template, pod_warnings};
+use super::{Rules, StatusRules, label_selector, names, pod_warnings, workloads};
 use crate::field::ErrorPath;
 use crate::object::{Metadata, text};
 use crate::status::FieldError;
@@ -45,30 +45,7 @@ const STATUS: ErrorPath<'static> = ErrorPath::new("status");
 /// `ValidateDeploymentSpec`.
 fn validate_spec(spec: &Value) -> Vec<FieldError> {
     let mut errors = not_negative(spec, &SPEC, "replicas");
-    let selector = &spec["selector"];
-    if selector.is_null() {
-        errors.push(FieldError::required("spec.selector", ""));
-    } else {
-        errors.extend(label_selector::validate(selector, &SPEC.child("selector")));
-        if label_selector::is_empty(selector) {
-            let detail = "empty selector is invalid for deployment";
-            errors.push(label_selector::invalid("spec.selector", selector, detail));
-        }
-    }
-    let template = &spec["template"];
-    if label_selector::is_sound(selector) {
-        if !label_selector::is_empty(selector) && !label_selector::matches(selector, template) {
-            let detail = "`selector` does not match template `labels`";
-            let labels = &template["metadata"]["labels"];
-            let field = "spec.template.metadata.labels";
-            errors.push(FieldError::invalid(field, labels, detail));
-        }
-        errors.extend(pod_template::validate(template, &SPEC.child("template")));
-        errors.extend(runs_forever(&template["spec"]));
-    } else {
-        let detail = "invalid label selector";
-        errors.push(label_selector::invalid("spec.selector", selector, detail));
-    }
+    errors.extend(workloads::selected_pods(spec, &SPEC));
     errors.extend(strategy(&spec["strategy"]));
     errors.extend(not_negative(spec, &SPEC, "minReadySeconds"));
     errors.extend(not_negative(spec, &SPEC, "revisionHistoryLimit"));
@@ -79,22 +56,6 @@ fn validate_spec(spec: &Value) -> Vec<FieldError> {
         let detail = "must be greater than minReadySeconds";
         let field = "spec.progressDeadlineSeconds";
         errors.push(FieldError::invalid(field, &deadline.into(), detail));
-    }
-    errors
-}
-
-/// Pods that a controller replaces never end by themselves (`ValidatePodTemplateSpecForReplicaSet`).
-fn runs_forever(spec: &Value) -> Vec<FieldError> {
-    let mut errors = Vec::new();
-    if text(spec, "restartPolicy") != "Always" {
-        let field = "spec.template.spec.restartPolicy";
-        let value = text(spec, "restartPolicy").into();
-        errors.push(FieldError::not_supported(field, &value, &["Always"]));
-    }
-    if spec.get("activeDeadlineSeconds").is_some() {
-        let detail = "activeDeadlineSeconds in ReplicaSet is not Supported";
-        let field = "spec.template.spec.activeDeadlineSeconds";
-        errors.push(FieldError::forbidden(field, detail));
     }
     errors
 }
@@ -173,7 +134,7 @@ fn percent(value: &Value) -> Option<i64> {
 }
 
 /// The number, either of pods or of percent.
-fn amount(value: &Value) -> i64 {
+pub(super) fn amount(value: &Value) -> i64 {
     percent(value).or(value.as_i64()).unwrap_or(0)
 }
 

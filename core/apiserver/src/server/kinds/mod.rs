@@ -3,6 +3,7 @@
 //! description here and its types to the table in `schema`.
 
 mod autoscaling;
+mod autoscaling_checks;
 mod checks;
 mod conditions;
 mod config_map;
@@ -47,6 +48,8 @@ mod storage;
 pub(super) mod table;
 mod volume_files;
 mod volumes;
+mod webhooks;
+mod workloads;
 
 use serde_json::Value;
 

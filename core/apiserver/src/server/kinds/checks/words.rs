@@ -6,8 +6,8 @@ use serde_json::Value;
 use super::super::metadata::{self, IMMUTABLE};
 use super::super::names::{self, NameRule};
 use super::super::{
-    conditions, deployment, label_selector, networking, pod_template, policy, rbac, scheduling,
-    secret, storage,
+    autoscaling_checks, conditions, deployment, label_selector, networking, pod_template, policy,
+    rbac, scheduling, secret, storage, webhooks, workloads,
 };
 use super::{Check, Checked};
 use crate::status::{FieldError, Problem};
@@ -15,12 +15,14 @@ use crate::status::{FieldError, Problem};
 /// A word, and its check. The text is what stands after `=`.
 type Word = fn(&'static str, &Checked<'_>, &mut Vec<FieldError>);
 
-const WORDS: [(&str, Word); 19] = [
+const WORDS: [(&str, Word); 21] = [
     ("metadata", metadata_of),
     ("required", required),
     ("forbidden", forbidden),
     ("enum", one_of),
     ("min", at_least),
+    ("max", at_most),
+    ("above", above),
     ("range", in_range),
     ("name", name),
     ("labels", |_, checked, errors| {
@@ -72,13 +74,16 @@ const WORDS: [(&str, Word); 19] = [
 ];
 
 /// The checks in Rust that rows call.
-const CALLS: [&[(&str, Check)]; 6] = [
+const CALLS: [&[(&str, Check)]; 9] = [
+    autoscaling_checks::CALLS,
     networking::CALLS,
     policy::CALLS,
     rbac::CALLS,
     scheduling::CALLS,
     secret::CALLS,
     storage::CALLS,
+    webhooks::CALLS,
+    workloads::CALLS,
 ];
 
 /// The rules for names that rows name.
@@ -164,6 +169,22 @@ fn at_least(least: &'static str, checked: &Checked<'_>, errors: &mut Vec<FieldEr
             checked,
             &format!("must be greater than or equal to {least}"),
         ));
+    }
+}
+
+fn at_most(most: &'static str, checked: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    let most = most.parse().unwrap_or(i64::MAX);
+    if checked.value.as_i64().is_some_and(|number| number > most) {
+        let detail = format!("must be less than or equal to {most}");
+        errors.push(invalid(checked, &detail));
+    }
+}
+
+/// Above zero; the argument is how the message says so.
+fn above(zero: &'static str, checked: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    if checked.value.as_i64().is_some_and(|number| number <= 0) {
+        let detail = format!("must be greater than {zero}");
+        errors.push(invalid(checked, &detail));
     }
 }
 

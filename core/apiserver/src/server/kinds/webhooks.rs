@@ -1,0 +1,192 @@
+//! What the configurations of admission webhooks check besides their rows in `kinds.checks`
+//! (`pkg/apis/admissionregistration/validation/validation.go`,
+//! `k8s.io/apiserver/pkg/util/webhook/validation.go`). Conditions in CEL are not compiled.
+
+use serde_json::Value;
+
+use super::checks::{Check, Checked};
+use super::label_selector::list;
+use super::names;
+use crate::object::text;
+use crate::status::FieldError;
+
+pub(super) const CALLS: &[(&str, Check)] = &[
+    ("fully_qualified", fully_qualified),
+    ("timeout", timeout),
+    ("client_config", client_config),
+    ("review_versions", review_versions),
+    ("webhook_rule", webhook_rule),
+];
+
+/// A domain with three labels or more (`IsFullyQualifiedName`).
+fn fully_qualified(name: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    let written = name.value.as_str().unwrap_or_default();
+    if written.is_empty() {
+        return;
+    }
+    let reasons = names::subdomain(written);
+    if !reasons.is_empty() {
+        let reasons = reasons.into_iter();
+        errors.extend(reasons.map(|why| FieldError::invalid(name.path, name.value, why)));
+    } else if written.split('.').count() < 3 {
+        let detail = "should be a domain with at least three segments separated by dots";
+        errors.push(FieldError::invalid(name.path, name.value, detail));
+    }
+}
+
+fn timeout(seconds: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    if seconds
+        .value
+        .as_i64()
+        .is_some_and(|n| !(1..=30).contains(&n))
+    {
+        let detail = "the timeout value must be between 1 and 30 seconds";
+        errors.push(FieldError::invalid(seconds.path, seconds.value, detail));
+    }
+}
+
+/// Where the webhook is: a URL or a service.
+fn client_config(config: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    let (url, service) = (config.value.get("url"), config.value.get("service"));
+    match (url, service) {
+        (Some(_), None) => config.child("url", |url| webhook_url(url, errors)),
+        (None, Some(_)) => config.child("service", |service| webhook_service(service, errors)),
+        _ => {
+            let detail = "exactly one of url or service is required";
+            errors.push(FieldError::required(config.path, detail));
+        }
+    }
+}
+
+/// `ValidateWebhookURL`.
+fn webhook_url(url: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    const FORM: &str = "; desired format: https://host[/path]";
+    let written = url.value.as_str().unwrap_or_default();
+    let mut refuse = |part: &str, detail: String| {
+        errors.push(FieldError::invalid(url.path, &part.into(), detail));
+    };
+    let (rest, fragment) = written.split_once('#').unwrap_or((written, ""));
+    let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
+    let (scheme, rest) = rest.split_once("://").unwrap_or(("", rest));
+    if scheme != "https" {
+        refuse(
+            scheme,
+            format!("'https' is the only allowed URL scheme{FORM}"),
+        );
+    }
+    let authority = rest.split('/').next().unwrap_or_default();
+    let (user, host) = match authority.rsplit_once('@') {
+        Some((user, host)) => (Some(user), host),
+        None => (None, authority),
+    };
+    if host.is_empty() || scheme.is_empty() {
+        refuse("", format!("host must be specified{FORM}"));
+    }
+    if let Some(user) = user {
+        refuse(
+            user,
+            "user information is not permitted in the URL".to_owned(),
+        );
+    }
+    if !fragment.is_empty() {
+        refuse(
+            fragment,
+            "fragments are not permitted in the URL".to_owned(),
+        );
+    }
+    if !query.is_empty() {
+        refuse(
+            query,
+            "query parameters are not permitted in the URL".to_owned(),
+        );
+    }
+}
+
+/// `ValidateWebhookService`, which names the field of the name for a missing namespace too.
+fn webhook_service(service: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    for field in ["name", "namespace"] {
+        if text(service.value, field).is_empty() {
+            errors.push(FieldError::required(service.path.child("name"), ""));
+        }
+    }
+    if let Some(port) = service.value["port"].as_i64() {
+        let reasons = names::port_number(port);
+        if !reasons.is_empty() {
+            let detail = format!("port is not valid: {}", reasons.join(","));
+            let field = service.path.child("port");
+            errors.push(FieldError::invalid(field, &port.into(), detail));
+        }
+    }
+    let path = text(service.value, "path");
+    if !path.is_empty() && !path.starts_with('/') {
+        let field = service.path.child("path");
+        errors.push(FieldError::invalid(
+            field,
+            &path.into(),
+            "must start with a '/'",
+        ));
+    }
+}
+
+/// The versions of the request that the webhook understands.
+fn review_versions(versions: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    let items = versions.value.as_array().map_or(&[][..], Vec::as_slice);
+    if items.is_empty() {
+        let detail = "must specify one of v1, v1beta1";
+        errors.push(FieldError::required(versions.path, detail));
+        return;
+    }
+    for (i, item) in items.iter().enumerate() {
+        let path = versions.path.index(i);
+        if items[..i].contains(item) {
+            errors.push(FieldError::invalid(path, item, "duplicate version"));
+            continue;
+        }
+        let reasons = names::label_1035(item.as_str().unwrap_or_default());
+        if !reasons.is_empty() {
+            errors.push(FieldError::invalid(path, item, reasons.join(",")));
+        }
+    }
+    if !items.iter().any(|item| item == "v1" || item == "v1beta1") {
+        let detail = "must include at least one of v1, v1beta1";
+        errors.push(FieldError::invalid(versions.path, versions.value, detail));
+    }
+}
+
+/// `validateRuleWithOperations`.
+fn webhook_rule(rule: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    const OPERATIONS: [&str; 5] = ["*", "CONNECT", "CREATE", "DELETE", "UPDATE"];
+    let fields = [
+        ("operations", "operations"),
+        ("apiGroups", "API groups"),
+        ("apiVersions", "API versions"),
+        ("resources", "resources"),
+    ];
+    for (field, what) in fields {
+        let items = list(rule.value, field);
+        let path = rule.path.child(field);
+        if items.is_empty() {
+            errors.push(FieldError::required(path, ""));
+        }
+        if field != "resources" && items.len() > 1 && items.iter().any(|item| item == "*") {
+            let detail = format!("if '*' is present, must not specify other {what}");
+            errors.push(FieldError::invalid(path, &rule.value[field], detail));
+        }
+        for (i, item) in items.iter().enumerate() {
+            let path = path.index(i);
+            let known = item.as_str().is_some_and(|item| OPERATIONS.contains(&item));
+            if field == "operations" && !known {
+                errors.push(FieldError::not_supported(path, item, &OPERATIONS));
+            } else if matches!(field, "apiVersions" | "resources") && item == "" {
+                errors.push(FieldError::required(path, ""));
+            }
+        }
+    }
+    if let Some(scope) = rule.value.get("scope").and_then(Value::as_str) {
+        let supported = ["*", "Cluster", "Namespaced"];
+        if !supported.contains(&scope) {
+            let path = rule.path.child("scope");
+            errors.push(FieldError::not_supported(path, &scope.into(), &supported));
+        }
+    }
+}

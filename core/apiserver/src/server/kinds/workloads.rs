@@ -1,0 +1,203 @@
+//! What controllers of pods check besides their rows in `kinds.checks`
+//! (`pkg/apis/apps/validation`, and `pkg/apis/core/validation` for ReplicationController).
+
+use serde_json::Value;
+
+use super::checks::{Check, Checked};
+use super::deployment::{amount, at_most_all, share};
+use super::{label_selector, pod_template};
+use crate::field::ErrorPath;
+use crate::object::text;
+use crate::status::FieldError;
+
+pub(super) const CALLS: &[(&str, Check)] = &[
+    ("selected_pods", |spec, errors| {
+        errors.extend(selected_pods(spec.value, spec.path));
+    }),
+    ("pods_of_daemon_set", pods_of_daemon_set),
+    ("daemon_set_strategy", daemon_set_strategy),
+    ("pods_of_labels", pods_of_labels),
+    ("replicas_of_status", replicas_of_status),
+    ("same_selector", same_selector),
+];
+
+const MISMATCH: &str = "`selector` does not match template `labels`";
+
+/// A selector, and the template of the pods that it selects (`ValidateReplicaSetSpec`,
+/// `ValidateDeploymentSpec`).
+pub(super) fn selected_pods(spec: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    let (selector, template) = (&spec["selector"], &spec["template"]);
+    let field = path.child("selector").to_string();
+    if selector.is_null() {
+        errors.push(FieldError::required(field.clone(), ""));
+    } else {
+        errors.extend(label_selector::validate(selector, &path.child("selector")));
+        if label_selector::is_empty(selector) {
+            let detail = "empty selector is invalid for deployment";
+            errors.push(label_selector::invalid(&field, selector, detail));
+        }
+    }
+    if !label_selector::is_sound(selector) {
+        let detail = "invalid label selector";
+        errors.push(label_selector::invalid(&field, selector, detail));
+        return errors;
+    }
+    let path = path.child("template");
+    if !label_selector::is_empty(selector) && !label_selector::matches(selector, template) {
+        errors.push(wrong_labels(template, &path));
+    }
+    errors.extend(pod_template::validate(template, &path));
+    errors.extend(runs_forever(
+        &template["spec"],
+        &path.child("spec"),
+        "ReplicaSet",
+    ));
+    errors
+}
+
+fn wrong_labels(template: &Value, path: &ErrorPath<'_>) -> FieldError {
+    let labels = &template["metadata"]["labels"];
+    FieldError::invalid(path.child("metadata.labels"), labels, MISMATCH)
+}
+
+/// Pods that a controller replaces never end by themselves (`ValidatePodTemplateSpecForReplicaSet`).
+fn runs_forever(spec: &Value, path: &ErrorPath<'_>, kind: &str) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    if text(spec, "restartPolicy") != "Always" {
+        let value = text(spec, "restartPolicy").into();
+        let field = path.child("restartPolicy");
+        errors.push(FieldError::not_supported(field, &value, &["Always"]));
+    }
+    if spec.get("activeDeadlineSeconds").is_some() {
+        let detail = format!("activeDeadlineSeconds in {kind} is not Supported");
+        errors.push(FieldError::forbidden(
+            path.child("activeDeadlineSeconds"),
+            detail,
+        ));
+    }
+    errors
+}
+
+/// `ValidateDaemonSetSpec`, up to its template.
+fn pods_of_daemon_set(spec: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    let (selector, template) = (&spec.value["selector"], &spec.value["template"]);
+    let field = spec.path.child("selector");
+    let path = spec.path.child("template");
+    errors.extend(label_selector::validate(selector, &field));
+    if label_selector::is_sound(selector) && !label_selector::matches(selector, template) {
+        errors.push(wrong_labels(template, &path));
+    }
+    if label_selector::is_empty(selector) {
+        let detail = "empty selector is invalid for daemonset";
+        errors.push(label_selector::invalid(
+            &field.to_string(),
+            selector,
+            detail,
+        ));
+    }
+    errors.extend(pod_template::validate(template, &path));
+    errors.extend(runs_forever(
+        &template["spec"],
+        &path.child("spec"),
+        "DaemonSet",
+    ));
+}
+
+/// `ValidateDaemonSetUpdateStrategy`.
+fn daemon_set_strategy(strategy: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    let path = strategy.path.child("rollingUpdate");
+    match (
+        text(strategy.value, "type"),
+        strategy.value.get("rollingUpdate"),
+    ) {
+        ("OnDelete", _) => {}
+        ("RollingUpdate", None) => errors.push(FieldError::required(path, "")),
+        ("RollingUpdate", Some(rolling)) => {
+            let (unavailable, surge) = (&rolling["maxUnavailable"], &rolling["maxSurge"]);
+            let (field, surge_field) = (path.child("maxUnavailable"), path.child("maxSurge"));
+            errors.extend(share(unavailable, &field));
+            errors.extend(share(surge, &surge_field));
+            match (amount(unavailable) != 0, amount(surge) != 0) {
+                (true, true) => {
+                    let detail = "may not be set when maxUnavailable is non-zero";
+                    errors.push(FieldError::invalid(surge_field, surge, detail));
+                }
+                (false, false) => {
+                    let detail = "cannot be 0 when maxSurge is 0";
+                    errors.push(FieldError::required(field, detail));
+                }
+                _ => {}
+            }
+            errors.extend(at_most_all(unavailable, &field));
+            errors.extend(at_most_all(surge, &surge_field));
+        }
+        (other, _) => {
+            let supported = ["RollingUpdate", "OnDelete"];
+            errors.push(FieldError::not_supported(
+                strategy.path,
+                &other.into(),
+                &supported,
+            ));
+        }
+    }
+}
+
+/// The selector of a ReplicationController is a map of labels
+/// (`ValidateReplicationControllerSpec`).
+fn pods_of_labels(spec: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    let selector = spec.value["selector"]
+        .as_object()
+        .filter(|labels| !labels.is_empty());
+    if selector.is_none() {
+        errors.push(FieldError::required(spec.path.child("selector"), ""));
+    }
+    spec.child("replicas", |replicas| {
+        if let Some(number) = replicas.value.as_i64().filter(|number| *number < 0) {
+            errors.push(super::metadata::negative(replicas.path, number));
+        }
+    });
+    let path = spec.path.child("template");
+    let Some(template) = spec.value.get("template") else {
+        errors.push(FieldError::required(path, ""));
+        return;
+    };
+    let labels = &template["metadata"]["labels"];
+    let mut wanted = selector.into_iter().flatten();
+    if !wanted.all(|(key, value)| labels.get(key) == Some(value)) {
+        errors.push(wrong_labels(template, &path));
+    }
+    errors.extend(pod_template::validate(template, &path));
+    let kind = "ReplicationController";
+    errors.extend(runs_forever(&template["spec"], &path.child("spec"), kind));
+}
+
+/// Some replicas are not more than all (`ValidateReplicaSetStatus`).
+fn replicas_of_status(status: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    let count = |field: &str| status.value[field].as_i64().unwrap_or(0);
+    let limits = [
+        ("fullyLabeledReplicas", "replicas", "status.replicas"),
+        ("readyReplicas", "replicas", "status.replicas"),
+        ("availableReplicas", "replicas", "status.replicas"),
+        ("availableReplicas", "readyReplicas", "readyReplicas"),
+    ];
+    for (field, most, what) in limits {
+        if count(field) > count(most) {
+            let detail = format!("cannot be greater than {what}");
+            let path = status.path.child(field);
+            errors.push(FieldError::invalid(path, &count(field).into(), detail));
+        }
+    }
+}
+
+/// The selector of an object stays. The message shows it as Go writes it.
+fn same_selector(selector: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    if selector
+        .before()
+        .is_some_and(|before| before != selector.value)
+    {
+        let field = selector.path.to_string();
+        let detail = super::metadata::IMMUTABLE;
+        errors.push(label_selector::invalid(&field, selector.value, detail));
+    }
+}
