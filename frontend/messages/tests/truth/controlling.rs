@@ -49,6 +49,12 @@ pub const STEPS: &[(&str, Condition)] = &[
     ("did_connect_continues", |_, at| {
         Some(!connected(at)?.has_synced())
     }),
+    ("broken_too_many", |said, at| {
+        let kind = said.text("kind");
+        let cache = cache_of(at.world(), &kind)?;
+        let stored = at.world().server().store().range(&cache.prefix()).count() as u64;
+        Some(stored == said.number("found")? && stored > said.number("most")?)
+    }),
     ("did_deliver", |said, at| delivered(said, "event", at)),
     ("row_delivered", |said, at| delivered(said, "event", at)),
     ("did_deliver_queued", |said, at| {

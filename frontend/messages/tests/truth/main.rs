@@ -27,6 +27,14 @@ use moment::Moment;
 use random::Random;
 use said::Said;
 
+/// Prints a line, also in a run that keeps what tests print to itself: the counts are to be seen.
+macro_rules! tell {
+    ($($text:tt)*) => {{
+        use std::io::Write;
+        let _ = writeln!(std::io::stderr(), $($text)*);
+    }};
+}
+
 /// What a text is about.
 #[derive(Clone, Copy)]
 enum About {
@@ -333,7 +341,7 @@ fn what_play_says_is_true() {
         .copied()
         .collect();
     let checked: usize = found.said.values().sum::<usize>() - found.unknown.values().sum::<usize>();
-    println!(
+    tell!(
         "{checked} sentences of {} messages are true in {} histories; {} messages were not said: {}",
         found
             .said
@@ -350,11 +358,11 @@ fn what_play_says_is_true() {
         .keys()
         .filter(|name| open.contains(*name))
         .collect();
-    println!("said without a condition: {unknown:?}");
+    tell!("said without a condition: {unknown:?}");
     let mut failed = Vec::new();
     for (name, one) in std::mem::take(&mut found.wrong) {
         let one = shrunk(name, one.history, &conditions);
-        println!(
+        tell!(
             "FALSE {name}: “{}”\n{}",
             one.said.english(),
             told(&one.history)
@@ -395,14 +403,14 @@ fn what_explore_says_is_true() {
             }
         });
     }
-    println!(
+    tell!(
         "{} sentences of {} messages are true in {} scenarios of Explore",
         heard.values().sum::<usize>(),
         heard.len(),
         times * SCENARIOS,
     );
     for (name, text) in &wrong {
-        println!("FALSE {name}: {text}");
+        tell!("FALSE {name}: {text}");
     }
     let wrong: Vec<&&str> = wrong.keys().collect();
     assert_eq!(
@@ -446,7 +454,7 @@ fn every_message_has_a_condition_or_a_reason_to_have_none() {
     );
     assert_eq!((unknown, twice), (Vec::new(), Vec::new()));
     let open = open().len();
-    println!(
+    tell!(
         "{} messages: {} have a condition, {} claim nothing of a history, {open} are without a condition so far",
         all.len(),
         conditions.len(),
